@@ -29,6 +29,16 @@ pub struct Fits {
     pub any: bool,
 }
 
+/// The type of values that folders say: a whole number, day or time if all are one, else text.
+pub fn type_of_folders<'a>(values: impl Iterator<Item = &'a str>) -> LogicalType {
+    let mut fits = Fits::ALL;
+    values.for_each(|value| fits.take(value));
+    match fits.ty() {
+        (ty @ (LogicalType::BigInt | LogicalType::Date | LogicalType::Timestamp), DateForm::Iso) => ty,
+        _ => LogicalType::Text,
+    }
+}
+
 impl Fits {
     /// All, as long as there is no value.
     pub const ALL: Fits = Fits {

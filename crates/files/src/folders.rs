@@ -3,12 +3,11 @@
 //! Every file must say the same keys. The columns stand behind those of the files, by name; one that the files have too keeps its
 //! place there and takes the folder's value. `%20` and the like stand for bytes, `__HIVE_DEFAULT_PARTITION__` for NULL.
 
-use crate::csv_types::Fits;
-use crate::date_form::DateForm;
+use crate::csv_types::type_of_folders;
 use crate::parquet_statistics::Known;
 use frazil_types::{
-    ColumnDef, ColumnVector, CompareOp, Disjunction, Error, LogicalType, Restriction, RestrictionKind,
-    Result, RowBatch, SqlState, Value, value_ops,
+    ColumnDef, ColumnVector, CompareOp, Disjunction, Error, Restriction, RestrictionKind, Result, RowBatch,
+    SqlState, Value, value_ops,
 };
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -65,7 +64,7 @@ impl Folders {
         let name = |key: &String| if folds { key.to_lowercase() } else { key.clone() };
         let types = first
             .keys()
-            .map(|key| type_of(said.iter().filter_map(|keys| keys[key].as_deref())));
+            .map(|key| type_of_folders(said.iter().filter_map(|keys| keys[key].as_deref())));
         let columns: Vec<ColumnDef> = first
             .keys()
             .zip(types)
@@ -232,16 +231,6 @@ fn unescaped(text: &str) -> String {
     }
 }
 
-/// The type of values: a whole number, day or time if all are one, else text.
-fn type_of<'a>(values: impl Iterator<Item = &'a str>) -> LogicalType {
-    let mut fits = Fits::ALL;
-    values.for_each(|value| fits.take(value));
-    match fits.ty() {
-        (ty @ (LogicalType::BigInt | LogicalType::Date | LogicalType::Timestamp), DateForm::Iso) => ty,
-        _ => LogicalType::Text,
-    }
-}
-
 fn differ(
     files: &[PathBuf],
     other: usize,
@@ -266,6 +255,7 @@ fn differ(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frazil_types::LogicalType;
 
     fn folders(files: &[&str], wanted: Option<bool>) -> Result<String> {
         let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();

@@ -110,6 +110,10 @@ fn what_is_no_json_is_refused_with_its_place() {
     ] {
         assert_eq!(check(text).unwrap_err().state().0, "22P02", "{text}");
     }
+}
+
+#[test]
+fn what_jsonb_has_no_room_for_is_refused() {
     for (text, state) in [
         (r#""\u0000""#, "22P05"),
         (r#""\ud83d""#, "22P02"),
