@@ -193,7 +193,6 @@ def test_only_what_is_read_is_converted(con):
     (pandas.DataFrame({"a": [1], "lists": [[1, 2]]}), "lists"),
     (pandas.DataFrame({"things": [object()]}), "things"),
     (pandas.DataFrame({"z": [1j]}), "z"),
-    (pandas.DataFrame({"span": [datetime.timedelta(1)]}), "span"),
     (pandas.DataFrame({"huge": [10**40]}), "huge"),
     (pyarrow.table({"list": [[1]]}), "list"),
     (polars.DataFrame({"struct": [{"a": 1}]}), "struct"),
@@ -204,6 +203,16 @@ def test_columns_that_are_no_tables_columns(con, frame, match):
     with pytest.raises((frazil.ProgrammingError, frazil.NotSupportedError), match=match):
         con.register("registered", frame)
         con.execute("select count(*) from registered")
+
+
+@pytest.mark.parametrize("frame", [
+    pandas.DataFrame({"span": [datetime.timedelta(1), None, datetime.timedelta(microseconds=-1)]}),
+    polars.DataFrame({"span": [datetime.timedelta(1), None, datetime.timedelta(microseconds=-1)]}),
+    pyarrow.table({"span": pyarrow.array([datetime.timedelta(1), None, datetime.timedelta(microseconds=-1)], pyarrow.duration("us"))}),
+])
+def test_spans_of_time_are_intervals(con, frame):
+    found = con.execute("select cast(max(span) as text), cast(min(span) as text), count(span) from frame").fetchall()
+    assert found == [("24:00:00", "-00:00:00.000001", 2)]
 
 
 def test_a_value_that_does_not_fit_is_named_with_its_row(con):
