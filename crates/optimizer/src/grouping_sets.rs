@@ -264,8 +264,8 @@ impl Pass<'_> {
         for set in &order {
             self.cancel.check()?;
             let (op, groups, made) = match set.from {
-                None => self.from_rows(&set.groups, &sets.all, &calls, &mut input),
-                Some(finer) => self.from_groups(set, &order[finer], &mut known[finer], &calls),
+                None => self.of_rows(&set.groups, &sets.all, &calls, &mut input),
+                Some(finer) => self.of_groups(set, &order[finer], &mut known[finer], &calls),
             };
             let mut grouped = Grouped {
                 groups,
@@ -318,7 +318,7 @@ impl Pass<'_> {
     }
 
     /// Groups a set from the rows: the tree, its groups and what the calls made.
-    fn from_rows(
+    fn of_rows(
         &mut self,
         set: &[usize],
         all: &Aggregate,
@@ -344,7 +344,7 @@ impl Pass<'_> {
     }
 
     /// Groups a set from the groups of a finer one: the tree, its groups and what the merged calls made.
-    fn from_groups(
+    fn of_groups(
         &mut self,
         set: &Set,
         finer: &Set,

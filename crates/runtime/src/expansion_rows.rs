@@ -144,7 +144,7 @@ impl Column {
                 if rows > 0 {
                     dispatch_native!(self.native, T => self.values_mut::<T>()[0] = value.values::<T>()[0]);
                 }
-                let is_null = value.len() > 0 && value.is_null(0);
+                let is_null = !value.is_empty() && value.is_null(0);
                 value.resize(value.len() - rows);
                 self.null_from(if is_null { 0 } else { rows });
                 return Ok(rows);

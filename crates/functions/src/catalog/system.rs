@@ -187,8 +187,8 @@ fn with_modifier(kind: Kind, modifier: i64) -> String {
     match kind.category() {
         // Modifiers of decimals and strings are 4 more than what they say.
         Category::Numeric if kind.plain().is_none() && modifier >= 4 => {
-            let scale = ((modifier - 4 & 0x7ff) ^ 1024) - 1024;
-            format!("{name}({},{scale})", modifier - 4 >> 16 & 0xffff)
+            let scale = (((modifier - 4) & 0x7ff) ^ 1024) - 1024;
+            format!("{name}({},{scale})", ((modifier - 4) >> 16) & 0xffff)
         }
         Category::Numeric | Category::Boolean => name.to_string(),
         Category::String if has_length && modifier > 4 => format!("{name}({})", modifier - 4),

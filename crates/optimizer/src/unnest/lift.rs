@@ -312,6 +312,10 @@ pub fn expanded_inner(outer: Operator, inner: Operator, condition: Option<Expr>)
 impl Unnesting<'_> {
     /// A dependent join that keeps outer rows, as an expansion of them: beside functions of which none gives a row stands one
     /// that gives one always. Else the outer rows and the tree again: where a condition drops rows, or rows are counted.
+    #[expect(
+        clippy::result_large_err,
+        reason = "what is given back is what was given, once a join"
+    )]
     pub fn keeping_expansion(
         &mut self,
         outer: Operator,

@@ -416,10 +416,10 @@ impl<'a> Order<'a> {
     fn pack(&self, entries: &mut [Entry], workers: &dyn Workers) -> Result<()> {
         let rows = entries.len();
         if rows <= PART {
-            // SAFETY: live rows of the layout.
-            entries
-                .iter_mut()
-                .for_each(|e| e.key = unsafe { self.word(e.row) });
+            for entry in entries {
+                // SAFETY: live rows of the layout.
+                entry.key = unsafe { self.word(entry.row) };
+            }
             return Ok(());
         }
         let all = Shared::new(entries);

@@ -96,7 +96,7 @@ impl Writer<'_> {
     fn begin(&mut self) {
         let pattern = self.pattern;
         if pattern.has_plus || pattern.has_minus {
-            self.is_sign_written = !(pattern.has_plus && !pattern.has_minus);
+            self.is_sign_written = !pattern.has_plus || pattern.has_minus;
         } else {
             if !self.is_negative && pattern.is_tight {
                 self.has_brackets = false;

@@ -78,7 +78,7 @@ enum Last {
     /// Partitions do not fit 128 bits: no key is known.
     Unknown,
     /// Both fit 64 bits, and few ranks are asked for.
-    Narrow(BestKeys),
+    Narrow(Box<BestKeys>),
     Wide(Map<u128>),
 }
 
@@ -123,7 +123,7 @@ impl TopRows {
         };
         let (of_partition, of_order) = (part(&keys[..partition]), part(&keys[partition..]));
         let last = match BestKeys::of(spec, layout, keys, partition, budget)? {
-            Some(best) => Last::Narrow(best),
+            Some(best) => Last::Narrow(Box::new(best)),
             None if of_partition.prefix_decides() => Last::Wide(Map::default()),
             None => Last::Unknown,
         };
