@@ -1,20 +1,15 @@
 //! Dates and timestamps by C's and DuckDB's `%` patterns, and as numbers of seconds since 1970.
 
+use super::Function;
+use super::bytes::rows;
+use super::formatting::{DAYS, MONTHS};
 use super::results::{BIGINT, DOUBLE, TEXT, TIMESTAMP};
-use super::{Function, Overload, Run};
-use crate::type_rules::Kind::{self, BigInt, Date, Interval, Text, Timestamp, TimestampTz};
-use crate::vector::{Output, Row, RowFn};
+use crate::type_rules::Kind::{BigInt, Date, Interval, Text, Timestamp, TimestampTz};
+use crate::vector::{Output, Row};
 use frazil_types::date::{MICROS_PER_DAY, calendar_day, civil_from_days, days_from_civil, days_in_month};
 use frazil_types::value_ops::interval_span;
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use frazil_types::{Error, Result, SqlState};
 use std::fmt::Write;
-
-const fn rows(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
-    Overload {
-        parameters,
-        run: Run::Rows(f, ty),
-    }
-}
 
 macro_rules! functions {
     ($($name:literal, $overloads:expr, $description:literal;)*) => {
@@ -50,29 +45,6 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "the timestamp that a text shows by a pattern of C";
 };
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const WEEKDAYS: [&str; 7] = [
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-];
 /// Letters of a name that is cut.
 const CUT: usize = 3;
 
@@ -185,7 +157,7 @@ fn show(micros: i64, pattern: &str, out: &mut Output) -> Result<()> {
 }
 
 fn show_field(moment: &Moment, letter: char, is_short: bool, out: &mut String) -> Result<()> {
-    let weekday = WEEKDAYS[moment.weekday as usize];
+    let weekday = DAYS[moment.weekday as usize];
     let month = MONTHS[moment.month as usize - 1];
     let seconds = moment.clock / 1_000_000;
     let text = match letter {
@@ -309,8 +281,8 @@ impl Said {
             'n' => put(&mut self.micros, take_fraction(rest, 9).map(|n| n / 1000)),
             'b' | 'h' => put(&mut self.month, take_name(rest, &MONTHS, false).map(|n| n + 1)),
             'B' => put(&mut self.month, take_name(rest, &MONTHS, true).map(|n| n + 1)),
-            'a' => take_name(rest, &WEEKDAYS, false).map(|_| ()),
-            'A' => take_name(rest, &WEEKDAYS, true).map(|_| ()),
+            'a' => take_name(rest, &DAYS, false).map(|_| ()),
+            'A' => take_name(rest, &DAYS, true).map(|_| ()),
             'p' => take_name(rest, &["AM", "PM"], true).map(|n| self.is_afternoon = Some(n == 1)),
             'j' => take_number(rest, 3, 1..=366).map(|n| self.day_of_year = Some(n)),
             '%' => rest.strip_prefix('%').map(|behind| *rest = behind),

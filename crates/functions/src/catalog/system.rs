@@ -2,6 +2,7 @@
 //! [`USER`], who may do everything, one schema for tables, and no numbers of objects but those of types: a function that asks for
 //! an object by its number finds none.
 
+use super::bytes::rows;
 use super::results::{BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT};
 use super::{Function, Overload, Run, find};
 use crate::Operand;
@@ -21,13 +22,6 @@ pub(crate) const DATABASE: &str = "frazil";
 const SCHEMAS: [&str; 2] = ["public", "pg_catalog"];
 /// PostgreSQL's number of the user who made the server.
 const FIRST_USER: i64 = 10;
-
-const fn rows(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
-    Overload {
-        parameters,
-        run: Run::Rows(f, ty),
-    }
-}
 
 macro_rules! functions {
     ($($name:literal, $overloads:expr, $description:literal;)*) => {

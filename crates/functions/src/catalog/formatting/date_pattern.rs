@@ -255,7 +255,7 @@ fn literal<'t>(text: &'t str, out: &mut Pattern) -> &'t str {
     rest.as_str()
 }
 
-pub(super) const MONTHS: [&str; 12] = [
+pub(in crate::catalog) const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -270,7 +270,7 @@ pub(super) const MONTHS: [&str; 12] = [
     "December",
 ];
 /// From Sunday on.
-pub(super) const DAYS: [&str; 7] = [
+pub(in crate::catalog) const DAYS: [&str; 7] = [
     "Sunday",
     "Monday",
     "Tuesday",

@@ -12,6 +12,7 @@ use crate::type_rules::Kind::{
     self, BigInt, Double, Integer, Interval, Numeric, Real, Text, Timestamp, TimestampTz,
 };
 use crate::vector::{Output, Row, RowFn};
+pub(super) use date_pattern::{DAYS, MONTHS};
 use frazil_types::date::{MICROS_PER_DAY, is_finite};
 use frazil_types::decimal::{self, POWERS_OF_TEN, divide_round};
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
