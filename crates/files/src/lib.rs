@@ -17,6 +17,7 @@ mod file_output;
 mod folders;
 mod json_reader;
 mod json_writer;
+mod lists;
 mod parquet_column;
 mod parquet_files;
 mod parquet_reader;

@@ -1,5 +1,6 @@
 //! Arrow arrays → columns of a table's types, each value checked.
 
+use crate::lists::arrays_of;
 use crate::to_arrow::UUID_BYTES;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
@@ -32,6 +33,11 @@ fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<Co
         LogicalType::Interval => intervals(array, ty)?,
         LogicalType::Uuid => uuids(array, ty)?,
         LogicalType::Bytea => binaries(array, ty, budget)?,
+        LogicalType::Array(element) => match arrays_of(array, ty, element.get(), budget) {
+            Some(arrays) => arrays?,
+            // Of the text that shows it.
+            None => binaries(array, ty, budget)?,
+        },
         LogicalType::SmallInt
         | LogicalType::Integer
         | LogicalType::BigInt

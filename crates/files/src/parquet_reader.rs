@@ -138,6 +138,9 @@ pub fn type_of(ty: &DataType) -> Option<LogicalType> {
         // Instants: the zone that the file names is the one of who wrote it.
         DataType::Timestamp(_, Some(_)) => LogicalType::TIMESTAMPTZ,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => LogicalType::Text,
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            type_of(item.data_type())?.array()?
+        }
         _ => return None,
     })
 }

@@ -1,5 +1,6 @@
 //! Vectors → Arrow record batches: for Parquet files, the Python module and whoever speaks Arrow.
 
+use crate::lists::{ITEM, list_of};
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::IntervalMonthDayNano;
 use arrow_array::*;
@@ -99,7 +100,7 @@ impl AsRef<[u8]> for Shared {
 }
 
 /// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds; a uuid its sixteen bytes;
-/// bytea binary.
+/// bytea binary; an array a list.
 pub fn arrow_schema(schema: &frazil_types::Schema) -> SchemaRef {
     schema_with(schema, ArrowTexts::Copied)
 }
@@ -108,6 +109,16 @@ fn schema_with(schema: &frazil_types::Schema, texts: ArrowTexts) -> SchemaRef {
     let fields = schema.columns.iter();
     let fields = fields.map(|c| Field::new(&c.name, data_type(c.ty, texts), c.nullable));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// The Arrow type of elements of a list.
+pub(crate) fn data_type_of(ty: LogicalType) -> DataType {
+    data_type(ty, ArrowTexts::Copied)
+}
+
+/// The values of a column that is not kept.
+pub(crate) fn array_of(column: &ColumnVector) -> Result<ArrayRef> {
+    array(column, Cells::Lent, ArrowTexts::Copied)
 }
 
 /// The Arrow type a column of `ty` gets.
@@ -132,6 +143,9 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         }
         LogicalType::Uuid => DataType::FixedSizeBinary(UUID_BYTES),
         LogicalType::Bytea => DataType::Binary,
+        LogicalType::Array(element) => {
+            DataType::List(Arc::new(Field::new(ITEM, data_type_of(element.get()), true)))
+        }
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => DataType::Utf8,
     }
 }
@@ -244,6 +258,7 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
             let (offsets, bytes) = joined(column)?;
             Arc::new(BinaryArray::try_new(offsets, bytes, valid).map_err(arrow_failed)?)
         }
+        LogicalType::Array(element) => list_of(column, element.get(), valid)?,
     })
 }
 

@@ -78,7 +78,7 @@ pub use frazil_files::{ArrowBatches, ArrowTexts};
 pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
 pub use frazil_types::{
     Cancel, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema,
-    SqlState, Value,
+    SqlState, Value, array,
 };
 pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};

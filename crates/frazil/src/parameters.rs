@@ -1,6 +1,7 @@
 //! Values given for `$1`, `$2` and so on, made values of the types the statement wants.
 
 use frazil_frontend::HiddenParameter;
+use frazil_types::array;
 use frazil_types::date::MICROS_PER_DAY;
 use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::value_ops::{self, CastLength};
@@ -17,6 +18,10 @@ pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
             SqlState::CHARACTER_NOT_IN_REPERTOIRE,
             "invalid byte sequence for encoding \"UTF8\": 0x00",
         ));
+    }
+    if let (Value::Bytes(bytes), Some(element)) = (value, ty.element()) {
+        array::check(bytes, element)?;
+        return Ok(value.clone());
     }
     let from = own_type(value);
     // A comparison would otherwise find the row of another number.

@@ -2,7 +2,9 @@
 
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::{Error, Kind, LogicalType, Result, SqlState};
-use sqlparser::ast::{CharacterLength, DataType as SqlDataType, ExactNumberInfo, TimezoneInfo};
+use sqlparser::ast::{
+    ArrayElemTypeDef, CharacterLength, DataType as SqlDataType, ExactNumberInfo, TimezoneInfo,
+};
 
 /// Our type of a SQL type name. 0A000 for what is not supported, 22023 for impossible lengths, 42704 for what is not a type.
 pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
@@ -29,6 +31,11 @@ pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
                 Some(_) => Err(Error::unsupported(format!("type {ty}"))),
             }
         }
+        T::Array(ArrayElemTypeDef::SquareBracket(element, _)) => {
+            // Each further pair of brackets is a dimension, of which a type knows nothing; so does a length.
+            let element = of_sql(element)?;
+            Ok(element.array().unwrap_or(element))
+        }
         ty => of_name(ty),
     }
 }
@@ -54,6 +61,7 @@ fn types() -> String {
         Kind::Numeric => "decimal(p,s)",
         Kind::Char => "char(n)",
         Kind::Varchar => "varchar(n)",
+        Kind::Array => "arrays of them such as integer[]",
         kind => kind.info().sql_names[0],
     };
     let names: Vec<&str> = Kind::ALL.iter().map(shown).collect();

@@ -1,6 +1,7 @@
 //! Aggregate functions.
 
 use crate::arithmetic::average_type;
+use crate::array_agg::array_agg;
 use crate::build::{case, is_null, is_null_constant, null};
 use crate::convert::{WIDEST, convert, decimal, digits, type_of_kind};
 use crate::ordered_set::{self, OfSet, key_of, keys_of};
@@ -59,6 +60,8 @@ pub(crate) enum Made {
     OfPairs(OfPairs),
     /// Of two texts, in order.
     Texts,
+    /// An array of values, in order.
+    Array,
     /// The first or last value in an order, whatever it is.
     Ranked(AggregateFunction),
     /// A value of the row with the least or greatest of another.
@@ -82,7 +85,11 @@ impl Made {
     /// How many arguments it takes.
     fn arguments(self) -> usize {
         match self {
-            Made::Plain(_) | Made::Spread(_) | Made::Ranked(_) | Made::OfValues(_, Part::Half) => 1,
+            Made::Plain(_)
+            | Made::Spread(_)
+            | Made::Array
+            | Made::Ranked(_)
+            | Made::OfValues(_, Part::Half) => 1,
             Made::OfPairs(_) | Made::Texts | Made::Picked(_) | Made::OfValues(_, Part::Given) => 2,
             Made::OfSet(what) => what.direct(),
         }
@@ -99,6 +106,7 @@ impl Made {
                 .map(|k| format!("{name}({})", vec![k.name(); self.arguments()].join(", ")))
                 .collect(),
             Made::Texts => vec![format!("{name}(text, text)")],
+            Made::Array => vec![format!("{name}(any) → anyarray")],
             Made::Ranked(_) => vec![format!("{name}(any) → any")],
             Made::Picked(_) => vec![format!("{name}(any, ordered) → any")],
             Made::OfValues(OfSet::Continuous, part) => ["double precision", "interval"]
@@ -143,6 +151,7 @@ pub(crate) const AGGREGATES: &[Aggregate] = &[
     ("approx_count_distinct", Made::Plain(AggregateFunction::ApproxCountDistinct), Takes::Anything, "about how many different values that are not NULL there are; exact up to 32"),
     ("arg_max", Made::Picked(AggregateFunction::ArgMax), Takes::Anything, "the first argument in a row with the greatest second; neither is NULL"),
     ("arg_min", Made::Picked(AggregateFunction::ArgMin), Takes::Anything, "the first argument in a row with the least second; neither is NULL"),
+    ("array_agg", Made::Array, Takes::Anything, "the values as an array, NULLs among them, in the order; of arrays one of a dimension more"),
     ("avg", Made::Plain(AggregateFunction::Avg), Takes::Numbers, "the average of all values that are not NULL"),
     ("bit_and", Made::Plain(AggregateFunction::BitAnd), Takes::Integers, "the bits that all values have"),
     ("bit_or", Made::Plain(AggregateFunction::BitOr), Takes::Integers, "the bits that some value has"),
@@ -345,6 +354,10 @@ impl Typing {
                 };
                 self.string_agg(name, call, order, span)
             }
+            Made::Array => {
+                let value = self.settle(values.remove(0))?;
+                Ok(array_agg(value, distinct, order, filter))
+            }
             Made::Ranked(function) => {
                 let value = self.settle(values.remove(0))?;
                 let ty = value.ty;
@@ -399,6 +412,13 @@ impl Typing {
         if function == AggregateFunction::ApproxCountDistinct {
             let e = Typing::order_key(self.settle(argument)?);
             return Ok(Aggregated::one(plain(function, Some(e), bigint, filter)));
+        }
+        if let (Operand::Typed(e), Some(picks)) = (&argument, extreme_of(function))
+            && e.ty.has_order_key()
+            && e.ty.info().has_extremes
+        {
+            let value = e.clone();
+            return Ok(Aggregated::one(picked(picks, value.clone(), value, filter)));
         }
         if let Operand::Typed(e) = &argument
             && e.ty.is_span()
@@ -521,6 +541,15 @@ impl Typing {
 /// A number as a double.
 pub(crate) fn as_double(e: Expr) -> Expr {
     convert(e, LogicalType::Double, CastLength::Refuse)
+}
+
+/// Which value of a row min and max are, of values that are not compared by themselves.
+fn extreme_of(function: AggregateFunction) -> Option<AggregateFunction> {
+    match function {
+        AggregateFunction::Min => Some(AggregateFunction::ArgMin),
+        AggregateFunction::Max => Some(AggregateFunction::ArgMax),
+        _ => None,
+    }
 }
 
 /// count(*).

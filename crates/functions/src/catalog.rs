@@ -1,5 +1,6 @@
 //! The table of scalar functions: resolution, hints and documentation read it.
 
+mod arrays;
 mod bits;
 mod bytes;
 mod clock;
@@ -12,15 +13,17 @@ mod quoting;
 mod random;
 mod regular;
 mod results;
+mod splits;
 mod system;
 mod text;
 mod time;
 mod time_of_day;
 mod zones;
 
+pub(crate) use arrays::{array_function, elements_of};
 pub use paths::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
 pub(crate) use text::TEXTS;
-pub use time::interval_length;
+pub(crate) use time::interval_length;
 pub(crate) use time::{PARTS, of_intervals};
 
 use crate::build::{case, constant_of, function, is_null, is_simple, not, once, text as text_constant};
@@ -298,7 +301,9 @@ pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'s
         (f.name, signatures.collect(), volatility, f.description)
     });
     let special = SPECIAL.iter().map(|s| (s.0, vec![s.1.to_string()], s.2, s.3));
-    of_table.chain(special).collect()
+    let arrays = arrays::documentation().into_iter();
+    let arrays = arrays.map(|(name, calls, description)| (name, calls, Volatility::Immutable, description));
+    of_table.chain(special).chain(arrays).collect()
 }
 
 fn signature(name: &str, o: &Overload) -> String {
@@ -421,6 +426,9 @@ impl Typing {
         }
         if let Some(known) = self.of_transaction(name, &mut arguments)? {
             return Ok(known);
+        }
+        if let Some(function) = array_function(name, arguments.len()) {
+            return self.array_call(function, arguments);
         }
         let Some(function) = find(name).filter(|f| !is_internal(f.name)) else {
             return self.cast_call(name, arguments);

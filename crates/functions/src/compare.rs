@@ -7,7 +7,7 @@
 use crate::build::{
     and, boolean, constant_of, function, int, is_null_constant, known_unless_null, not, null, text,
 };
-use crate::convert::{WIDEST, as_text, convert, decimal, digits, type_of_kind, wider_decimal};
+use crate::convert::{WIDEST, as_text, convert, decimal, digits, join_types, type_of_kind, wider_decimal};
 use crate::resolve::{CallKind, Resolution, not_found, resolve};
 use crate::type_rules::Kind;
 use crate::vector::{OnNull, Output, Row, rows};
@@ -30,9 +30,38 @@ enum Aligned {
     Known(Expr),
 }
 
+/// Whether both are arrays whose elements have different kinds: only those of decimals and of strings are as different as their
+/// digits and lengths.
+fn is_of_other_elements(l: &Operand, r: &Operand) -> bool {
+    let elements = l
+        .ty()
+        .and_then(LogicalType::element)
+        .zip(r.ty().and_then(LogicalType::element));
+    elements.is_some_and(|(l, r)| l.kind() != r.kind() && !(l.is_string() && r.is_string()))
+}
+
+/// What a value is compared by, where that is not the value itself: the length of an interval, the key of what
+/// [has one](LogicalType::has_order_key).
+pub fn compared_by(e: Expr) -> Expr {
+    if e.ty.is_span() {
+        return catalog::interval_length(e);
+    }
+    if !e.ty.has_order_key() {
+        return e;
+    }
+    let nullable = e.nullable;
+    let run = |row: &Row<'_>, out: &mut Output<'_>| out.bytes(&value_ops::order_key(row.bytes(0), row.ty(0)));
+    let mut key = rows("order key", OnNull::Null, run, vec![e], LogicalType::Bytea);
+    key.nullable = nullable;
+    key
+}
+
 /// The kind that two operands compare as. 42883, 42725.
 pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) -> Result<Kind> {
     let arguments = [l.ty().map(Kind::of), r.ty().map(Kind::of)];
+    if is_of_other_elements(l, r) {
+        return Err(not_found(op, l.ty(), r.ty(), Resolution::None).at_span(span));
+    }
     // Two operands of one kind, or one with a literal, meet at the first step of the rules.
     if let [Some(kind), None] | [None, Some(kind)] = arguments
         && is_comparable(kind)
@@ -248,7 +277,12 @@ fn distinct_decimals(row: &Row<'_>) -> bool {
 /// Both operands in one type that plans compare.
 fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
     match kind {
-        Kind::Interval => (catalog::interval_length(l), catalog::interval_length(r)),
+        Kind::Interval => (compared_by(l), compared_by(r)),
+        Kind::Array => {
+            let ty = join_types(l.ty, r.ty).unwrap_or(l.ty);
+            let [l, r] = [l, r].map(|e| compared_by(convert(e, ty, CastLength::Refuse)));
+            (l, r)
+        }
         Kind::Char | Kind::Varchar | Kind::Text if l.ty == CHAR1 && r.ty == CHAR1 => (l, r),
         Kind::Char | Kind::Varchar | Kind::Text => (as_text(l), as_text(r)),
         _ if l.ty == r.ty => (l, r),

@@ -1,7 +1,7 @@
 //! Casts, and one type for several parts.
 
 use crate::build::{constant_of, function, int, null};
-use crate::type_rules::{Category, Kind, cast_context, is_implicit, name_of};
+use crate::type_rules::{Category, Kind, cast_context_of, is_implicit, name_of};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::logical_type::WITHOUT_LENGTH;
@@ -40,6 +40,9 @@ pub(crate) fn wider_decimal(a: LogicalType, b: LogicalType) -> LogicalType {
 pub(crate) fn type_of_kind(kind: Kind, ty: Option<LogicalType>) -> LogicalType {
     match kind {
         kind if kind.category() == Category::String => LogicalType::Text,
+        Kind::Array => ty
+            .filter(|ty| ty.element().is_some())
+            .unwrap_or(LogicalType::TEXT_ARRAY),
         kind => match ty {
             Some(ty) if kind.plain().is_none() && ty.scale().is_some() => {
                 let (precision, scale) = digits(ty);
@@ -70,7 +73,7 @@ impl Typing {
     }
 
     fn check_cast(&self, from: LogicalType, to: LogicalType, context: CastContext) -> Result<()> {
-        match cast_context(Kind::of(from), Kind::of(to)) {
+        match cast_context_of(from, to) {
             Some(least) if least <= context => Ok(()),
             Some(_) if context != CastContext::Explicit => {
                 let (from, to) = (name_of(Some(from)), name_of(Some(to)));
@@ -104,7 +107,7 @@ impl Typing {
     ) -> Result<Expr> {
         let known = *self.parameters.borrow_mut()[index].get_or_insert(ty);
         let parameter = Expr::new(ExprKind::Parameter(index), known, true).at(span);
-        let least = cast_context(Kind::of(known), Kind::of(ty));
+        let least = cast_context_of(known, ty);
         if least.is_some_and(|least| least <= context) {
             return Ok(convert(parameter, ty, length_of(context)));
         }
@@ -215,10 +218,13 @@ fn mismatch(a: LogicalType, b: LogicalType, place: &str) -> Error {
 
 /// The type that values of both have in common. Of strings the first decides, as in PostgreSQL: each becomes each other
 /// without being asked.
-fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
+pub(crate) fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     let (ka, kb) = (Kind::of(a), Kind::of(b));
     if a == b {
         return Some(a);
+    }
+    if let (Some(a), Some(b)) = (a.element(), b.element()) {
+        return join_types(a, b)?.array();
     }
     if ka.category() != kb.category() || ka.category() == Category::UserDefined {
         return None;
@@ -260,6 +266,9 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
         && let Ok(value) = value_ops::cast(value, e.ty, ty, length)
     {
         return Expr::constant(value, ty).at(span);
+    }
+    if e.ty.element().is_some() && ty.element().is_some() {
+        return crate::arrays::with_elements_cast(e, ty, length).at(span);
     }
     let cast = |e: Expr, ty| Expr::new(ExprKind::Cast(Box::new(e)), ty, nullable).at(span);
     match ty {

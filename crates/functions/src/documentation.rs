@@ -3,7 +3,7 @@
 use crate::aggregate::AGGREGATES;
 use crate::catalog;
 use crate::ordered_set::HYPOTHETICAL;
-use crate::rows::ROWS_FUNCTIONS;
+use crate::rows::{ELEMENTS, ROWS_FUNCTIONS, SUBSCRIPTS};
 use crate::typing::Volatility;
 use crate::window::WINDOW_FUNCTIONS;
 use std::fmt::Write;
@@ -36,6 +36,13 @@ pub enum FunctionClass {
     /// The values of a row, as rows.
     Rows,
 }
+
+/// The function of an array's subscripts.
+const SUBSCRIPTS_DOC: (&str, &str, &str) = (
+    SUBSCRIPTS,
+    "generate_subscripts(anyarray, integer[, boolean]) → rows of integer",
+    "the subscripts of a dimension, with true from the greatest to the least",
+);
 
 /// Functions that syntax makes, which the catalog does not call by name.
 const BY_SYNTAX: &[(&str, &str, &str)] = &[
@@ -119,12 +126,23 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
         class: FunctionClass::Rows,
         description: f.description,
     });
+    let of_arrays = [SUBSCRIPTS_DOC]
+        .into_iter()
+        .chain(ELEMENTS.iter().map(|f| (f.0, f.1, f.3)));
+    let of_arrays = of_arrays.map(|(name, signature, description)| FunctionDoc {
+        name,
+        signatures: vec![signature.to_string()],
+        volatility: Volatility::Immutable,
+        class: FunctionClass::Rows,
+        description,
+    });
     let all = scalar
         .chain(syntax)
         .chain(aggregates)
         .chain(hypothetical)
         .chain(windows)
-        .chain(rows);
+        .chain(rows)
+        .chain(of_arrays);
     let mut all: Vec<FunctionDoc> = all.collect();
     all.sort_by_key(|f| (f.class, f.name));
     all

@@ -9,6 +9,8 @@
 
 mod aggregate;
 mod arithmetic;
+mod array_agg;
+mod arrays;
 mod build;
 mod catalog;
 mod compare;
@@ -34,13 +36,16 @@ mod vector;
 mod window;
 
 pub use aggregate::{AggregateArguments, Aggregated, MadeOf, OrderedBy, value_of};
-pub use catalog::interval_length;
+pub use array_agg::array_of_rows;
+pub use arrays::{Quantifier, Subscript};
 pub use catalog::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
+pub use compare::compared_by;
 pub use conditional::Named;
 pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_function};
 pub use frazil_types::value_ops::CastContext;
 pub use literal::negated_literal;
 pub use operand::{Operand, Unknown, UnknownKind};
+pub use rows::{ArrayRows, TypedRowsCall};
 pub use sample::SampleMethod;
 pub use type_rules::{Kind, name_of};
 pub use typing::{BetweenKind, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility};

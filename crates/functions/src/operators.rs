@@ -11,7 +11,7 @@ use crate::type_rules::{Category, Kind, name_of};
 use crate::{CastContext, LikeKind, Operand, Typing, catalog};
 use frazil_plan::{Columns, Expr, ScalarFunction};
 use frazil_types::value_ops::{ArithmeticOp, Divide};
-use frazil_types::{CompareOp, LogicalType, Result, Span};
+use frazil_types::{CompareOp, LogicalType, Result, Span, SqlState};
 
 /// What an infix operator computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,6 +234,9 @@ impl Typing {
             "is not distinct from" => {
                 return Ok(crate::build::not(self.distinct(l, r, span)?).at(span).into());
             }
+            "@>" if is_of_arrays(&l, &r) => return self.array_operator(op, "arraycontains", [l, r], span),
+            "<@" if is_of_arrays(&l, &r) => return self.array_operator(op, "arraycontained", [l, r], span),
+            "&&" if is_of_arrays(&l, &r) => return self.array_operator(op, "arrayoverlap", [l, r], span),
             "||" => return Ok(self.concat(l, r, span)?.into()),
             "~~" | "!~~" => return self.like_operator(op, LikeKind::Like, l, r, span, columns),
             "~~*" | "!~~*" => return self.like_operator(op, LikeKind::ILike, l, r, span, columns),
@@ -252,6 +255,17 @@ impl Typing {
         let l = self.beside(l, found.1, rt)?;
         let r = self.beside(r, found.2, lt)?;
         Ok(infix(found.3, l, r)?.at(span).into())
+    }
+
+    /// An operator of two arrays, as a function. 42883.
+    fn array_operator(&self, op: &str, function: &str, [l, r]: [Operand; 2], span: Span) -> Result<Operand> {
+        let (lt, rt) = (l.ty(), r.ty());
+        let missing = || not_found(op, lt, rt, Resolution::None).at_span(span);
+        let function = catalog::array_function(function, 2).ok_or_else(missing)?;
+        match self.array_call(function, vec![l, r]) {
+            Err(e) if e.state() == SqlState::UNDEFINED_FUNCTION => Err(missing()),
+            e => Ok(e?.at(span).into()),
+        }
     }
 
     /// An operand as a kind. A literal beside a decimal keeps its own digits.
@@ -293,6 +307,13 @@ impl Typing {
             Ok(matched)
         }
     }
+}
+
+/// Whether one operand at least is an array.
+fn is_of_arrays(l: &Operand, r: &Operand) -> bool {
+    [l, r]
+        .iter()
+        .any(|x| x.ty().is_some_and(|ty| ty.element().is_some()))
 }
 
 fn infix(meaning: Infix, l: Expr, r: Expr) -> Result<Expr> {

@@ -7,15 +7,17 @@ use crate::aggregate::{
     AggregateArguments, Aggregated, OrderedBy, as_double, counted_rows, no_function, plain,
 };
 use crate::arithmetic::numbers;
-use crate::build::{and, boolean, case, constant_of, int, is_null, not, or};
+use crate::arrays::shaped;
+use crate::build::{and, boolean, case, constant_of, int, is_null, is_null_constant, not, null, or};
 use crate::catalog::{PARTS, TEXTS};
 use crate::convert::type_of_kind;
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::type_rules::Kind;
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr, ExprKind};
+use frazil_types::array::{self, ArrayRef, Dimension};
 use frazil_types::value_ops::ArithmeticOp;
-use frazil_types::{CompareOp, Error, Result, Span, SqlState, Value};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 
 /// A value of a sorted set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +167,11 @@ impl Typing {
         let (descending, nulls_first) = (call.order[0].descending, call.order[0].nulls_first);
         let direct = all.drain(..what.direct()).next();
         let value = all.remove(0);
+        if let Some(Operand::Typed(fractions)) = &direct
+            && let Some(element) = fractions.ty.element()
+        {
+            return self.values_of_set(what, name, (fractions.clone(), element), call, span);
+        }
         let made = self.value_of_set(
             what,
             name,
@@ -191,6 +198,55 @@ impl Typing {
             calls: calls.collect(),
             value: made.value,
             grouped,
+        })
+    }
+
+    /// Values of a sorted set, one for each element of an array of fractions. Errors: 0A000 for an array that is no constant, 42883, 22003.
+    fn values_of_set(
+        &self,
+        what: OfSet,
+        name: &str,
+        (fractions, element): (Expr, LogicalType),
+        call: AggregateArguments,
+        span: Span,
+    ) -> Result<Aggregated> {
+        let bytes = match constant_of(&fractions) {
+            Some(Value::Bytes(bytes)) => bytes.clone(),
+            Some(_) => array::encode_list(&[], element)?,
+            None => return Err(Error::unsupported("fractions that are no constant").at_span(span)),
+        };
+        let array = ArrayRef::new(&bytes, element)?;
+        let dimensions: Vec<Dimension> = array.dimensions().collect();
+        let (mut calls, mut ty) = (Vec::new(), call.order[0].value.ty());
+        for fraction in array.elements() {
+            let fraction = fraction?;
+            let one = AggregateArguments {
+                values: vec![match fraction.is_null() {
+                    true => null(LogicalType::Double).into(),
+                    false => Expr::constant(fraction, element).into(),
+                }],
+                distinct: call.distinct,
+                order: call.order.clone(),
+                is_within: true,
+                filter: call.filter.clone(),
+            };
+            let made = self.of_set(what, name, one, span)?;
+            ty = made.calls.first().map(|call| call.ty);
+            calls.extend(made.calls);
+        }
+        let ty = ty.unwrap_or(LogicalType::Double);
+        if calls.is_empty() {
+            // A call whose value nobody asks for tells groups.
+            calls.push(counted_rows(None));
+        }
+        let is_null_array = is_null_constant(&fractions);
+        Ok(Aggregated {
+            calls,
+            value: Some(Box::new(move |made| match is_null_array {
+                true => null(ty.array().unwrap_or(ty)),
+                false => shaped(made, &dimensions, ty),
+            })),
+            grouped: Vec::new(),
         })
     }
 

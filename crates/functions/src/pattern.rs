@@ -113,6 +113,12 @@ impl Typing {
 
     /// `||`: at least one side is a string; the other is written as one. 42883.
     pub(crate) fn concat(&self, l: Operand, r: Operand, span: Span) -> Result<Expr> {
+        if [&l, &r]
+            .iter()
+            .any(|x| x.ty().is_some_and(|ty| ty.element().is_some()))
+        {
+            return Ok(self.array_concatenation(l, r, span)?.at(span));
+        }
         let is_string = |x: &Operand| x.ty().is_some_and(LogicalType::is_string);
         let is_open = |x: &Operand| x.ty().is_none();
         let is_binary = |x: &Operand| x.ty().is_some_and(LogicalType::is_binary);

@@ -1,12 +1,130 @@
 //! Functions that give rows.
 
 use crate::aggregate::no_function;
+use crate::arrays::{cardinality, line, lines, unnested};
+use crate::build::{case, is_null, null};
 use crate::convert::wider_decimal;
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::type_rules::Kind;
 use crate::{CastContext, Operand, Typing};
-use frazil_plan::{Expr, RowsCall, RowsFunction};
-use frazil_types::{Error, Result, Span, Value};
+use frazil_plan::{Columns, Expr, RowsCall, RowsFunction};
+use frazil_types::{Error, LogicalType, Result, Span, Value};
+
+/// A call of a function that gives rows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypedRowsCall {
+    /// A function of the plan.
+    Call(RowsCall),
+    /// The elements of an array, in row-major order.
+    Elements(Expr),
+    /// The arrays along the first of an array's two dimensions.
+    Lines(Expr),
+}
+
+impl TypedRowsCall {
+    /// Type of the column that it gives.
+    pub fn ty(&self) -> LogicalType {
+        match self {
+            TypedRowsCall::Call(call) => call.ty,
+            TypedRowsCall::Elements(array) => array.ty.element().unwrap_or(array.ty),
+            TypedRowsCall::Lines(array) => array.ty,
+        }
+    }
+
+    /// Whether it may give NULL.
+    pub fn is_nullable(&self) -> bool {
+        match self {
+            TypedRowsCall::Call(call) => call.function == RowsFunction::Once,
+            TypedRowsCall::Elements(_) | TypedRowsCall::Lines(_) => true,
+        }
+    }
+
+    /// Its arguments.
+    pub fn arguments(&self) -> &[Expr] {
+        match self {
+            TypedRowsCall::Call(call) => &call.arguments,
+            TypedRowsCall::Elements(array) | TypedRowsCall::Lines(array) => std::slice::from_ref(array),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn arguments_mut(&mut self) -> &mut [Expr] {
+        match self {
+            TypedRowsCall::Call(call) => &mut call.arguments,
+            TypedRowsCall::Elements(array) | TypedRowsCall::Lines(array) => std::slice::from_mut(array),
+        }
+    }
+}
+
+impl From<RowsCall> for TypedRowsCall {
+    fn from(call: RowsCall) -> TypedRowsCall {
+        TypedRowsCall::Call(call)
+    }
+}
+
+/// The rows of an array: their numbers from 1 on, of which the second makes elements or lines.
+pub struct ArrayRows {
+    /// The numbers.
+    pub numbers: RowsCall,
+    /// Which rows they are of.
+    is_of_lines: bool,
+    array: Expr,
+}
+
+impl ArrayRows {
+    /// Those of a call, for whose array another stands that is computed once.
+    pub fn of(call: &TypedRowsCall, array: Expr) -> ArrayRows {
+        let is_of_lines = matches!(call, TypedRowsCall::Lines(_));
+        ArrayRows {
+            numbers: RowsCall::up_to(match is_of_lines {
+                true => lines(array.clone()),
+                false => cardinality(array.clone()),
+            }),
+            is_of_lines,
+            array,
+        }
+    }
+
+    /// The row of a number; NULL of NULL.
+    pub fn row(self, number: Expr) -> Expr {
+        match self.is_of_lines {
+            true => line(self.array, number),
+            false => unnested(self.array, number),
+        }
+    }
+}
+
+/// What gives the elements of an array, and functions whose array is given by elements: how they are called, the function of the
+/// array, the description.
+pub(crate) const ELEMENTS: &[(&str, &str, Option<&str>, &str)] = &[
+    (
+        "regexp_matches",
+        "regexp_matches(text, text[, text]) → rows of text[]",
+        Some("regexp_matches_all"),
+        "what the groups of a regular expression match, or the whole of it; with flag `g` each time",
+    ),
+    (
+        "regexp_split_to_table",
+        "regexp_split_to_table(text, text[, text]) → rows of text",
+        Some("regexp_split_to_array"),
+        "the parts between the matches of a regular expression, each as a row",
+    ),
+    (
+        "string_to_table",
+        "string_to_table(text, text[, text]) → rows of text",
+        Some("string_to_array"),
+        "the parts between the separators, each as a row",
+    ),
+    (
+        "unnest",
+        "unnest(anyarray) → rows of anyelement",
+        None,
+        "the elements of an array, each as a row",
+    ),
+];
+
+/// The function that gives an array's subscripts.
+pub(crate) const SUBSCRIPTS: &str = "generate_subscripts";
 
 /// A function of one name.
 pub(crate) struct RowsEntry {
@@ -53,11 +171,72 @@ fn no_arguments() -> Error {
 impl Typing {
     /// Whether a function of this name, in lower case, gives rows.
     pub fn gives_rows(name: &str) -> bool {
-        ROWS_FUNCTIONS.iter().any(|f| f.name == name)
+        name == SUBSCRIPTS
+            || ROWS_FUNCTIONS.iter().any(|f| f.name == name)
+            || ELEMENTS.iter().any(|f| f.0 == name)
     }
 
     /// A call of a function that gives rows. 42883, 42725.
-    pub fn rows_call(&self, name: &str, arguments: Vec<Operand>, span: Span) -> Result<RowsCall> {
+    pub fn rows_call(
+        &self,
+        name: &str,
+        arguments: Vec<Operand>,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<TypedRowsCall> {
+        match ELEMENTS.iter().find(|f| f.0 == name) {
+            None if name == SUBSCRIPTS => self.subscripts(arguments, span, columns).map(TypedRowsCall::Call),
+            None => self.series_call(name, arguments, span).map(TypedRowsCall::Call),
+            Some((_, _, Some(of), _)) => {
+                let array = self.call(of, arguments, span, columns)?;
+                let array = self.settle(array)?;
+                Ok(match name {
+                    "regexp_matches" => TypedRowsCall::Lines(array),
+                    _ => TypedRowsCall::Elements(array),
+                })
+            }
+            Some((_, _, None, _)) => match &arguments[..] {
+                [Operand::Typed(e)] if e.ty.element().is_some() => Ok(TypedRowsCall::Elements(e.clone())),
+                _ => Err(no_function(name, &arguments).at_span(span)),
+            },
+        }
+    }
+
+    /// generate_subscripts(array, dimension [, reverse]): none where the array has no such dimension.
+    fn subscripts(&self, mut arguments: Vec<Operand>, span: Span, columns: &mut Columns) -> Result<RowsCall> {
+        let missing = no_function(SUBSCRIPTS, &arguments).at_span(span);
+        let reversed = match arguments.len() {
+            3 => arguments.pop(),
+            2 => None,
+            _ => return Err(missing),
+        };
+        let mut bound = |name: &str| {
+            let bound = self.call(name, arguments.clone(), span, columns)?;
+            self.settle(bound)
+        };
+        let (lower, upper) = (bound("array_lower")?, bound("array_upper")?);
+        let ty = lower.ty;
+        let one = |v: i128| Expr::constant(Value::Int(v), ty);
+        let arguments = match reversed {
+            None => vec![lower, upper, one(1)],
+            Some(reversed) => {
+                let reversed =
+                    self.cast(reversed, LogicalType::Boolean, CastContext::Implicit, Span::NONE)?;
+                let either = |yes: Expr, no: Expr| case(vec![(reversed.clone(), yes)], no);
+                let unknown = is_null(reversed.clone());
+                let first = either(upper.clone(), lower.clone());
+                let first = case(vec![(unknown, null(ty))], first);
+                vec![first, either(lower, upper), either(one(-1), one(1))]
+            }
+        };
+        Ok(RowsCall {
+            function: RowsFunction::Series,
+            arguments,
+            ty,
+        })
+    }
+
+    fn series_call(&self, name: &str, arguments: Vec<Operand>, span: Span) -> Result<RowsCall> {
         let missing = || no_function(name, &arguments).at_span(span);
         let entry = ROWS_FUNCTIONS.iter().find(|f| f.name == name);
         let entry = entry.ok_or_else(missing)?;

@@ -6,12 +6,18 @@ pub use frazil_types::{Category, Kind};
 
 /// The name of a type in messages; `unknown` for what has none yet.
 pub fn name_of(ty: Option<LogicalType>) -> &'static str {
-    ty.map_or("unknown", |ty| ty.info().name)
+    ty.map_or("unknown", LogicalType::name)
 }
 
 /// The least context in which a value of one kind becomes another; `None` if none does.
 pub fn cast_context(from: Kind, to: Kind) -> Option<CastContext> {
     let context = casts::find(from, to)?.context;
+    (context <= CastContext::Explicit).then_some(context)
+}
+
+/// The least context in which a value of one type becomes another: of arrays that of their elements.
+pub fn cast_context_of(from: LogicalType, to: LogicalType) -> Option<CastContext> {
+    let context = casts::between(from, to)?.context;
     (context <= CastContext::Explicit).then_some(context)
 }
 

@@ -293,6 +293,19 @@ impl<'a> Output<'a> {
         self.int(value.to_native())
     }
 
+    /// A value of whatever type. Errors as of the type's own.
+    pub fn value(&mut self, value: &Value) -> Result<()> {
+        match value {
+            Value::Null => self.null(),
+            Value::Bool(b) => self.bool(*b),
+            Value::Int(v) => self.int(*v),
+            Value::Double(v) => self.double(*v),
+            Value::Text(text) => self.text(text),
+            Value::Bytes(bytes) => self.bytes(bytes),
+            Value::Interval(v) => self.interval(*v),
+        }
+    }
+
     fn finish(self) -> ColumnVector {
         match self.values {
             Values::Texts(texts) => texts.finish(),

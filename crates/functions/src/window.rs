@@ -247,7 +247,8 @@ impl Typing {
             | Kind::Varchar
             | Kind::Text
             | Kind::Uuid
-            | Kind::Bytea => return refused(String::new()),
+            | Kind::Bytea
+            | Kind::Array => return refused(String::new()),
         };
         if let Some(kind) = given.filter(|kind| !takes.contains(kind)) {
             return refused(format!(" and offset type {}", kind.name()))

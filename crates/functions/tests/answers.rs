@@ -35,7 +35,7 @@ fn type_of(name: &str) -> Option<LogicalType> {
 
 /// PostgreSQL's name of a type.
 fn name_of(ty: LogicalType) -> &'static str {
-    ty.info().name
+    ty.name()
 }
 
 fn unescaped(text: &str) -> String {

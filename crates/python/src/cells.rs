@@ -1,6 +1,7 @@
 //! SQL values → Python objects.
 
 use crate::errors::raise;
+use frazil::array::ArrayRef;
 use frazil::{ColumnVector, Error, LogicalType, SqlState, Value};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -102,9 +103,41 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
         (Value::Double(v), _) => v.into_bound_py_any(py),
         (Value::Bool(b), _) => b.into_bound_py_any(py),
         (Value::Text(t), _) => t.into_bound_py_any(py),
+        (Value::Bytes(bytes), LogicalType::Array(element)) => {
+            let array = ArrayRef::new(bytes, element.get()).map_err(raise)?;
+            let values = array
+                .elements()
+                .collect::<frazil::Result<Vec<Value>>>()
+                .map_err(raise)?;
+            let lengths: Vec<usize> = array.dimensions().map(|d| d.length as usize).collect();
+            list(
+                py,
+                &ColumnVector::from_values(element.get(), &values),
+                0,
+                &lengths,
+            )
+        }
         (Value::Bytes(bytes), _) => Ok(PyBytes::new(py, bytes).into_any()),
         (Value::Null, _) => Ok(py.None().into_bound(py)),
     }
+}
+
+/// An array as lists, one in the other: the elements from the row `first` on, of dimensions of these lengths.
+fn list<'py>(
+    py: Python<'py>,
+    elements: &ColumnVector,
+    first: usize,
+    lengths: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let [length, inner @ ..] = lengths else {
+        return Ok(PyList::empty(py).into_any());
+    };
+    let each: usize = inner.iter().product();
+    let items = (0..*length).map(|at| match inner.is_empty() {
+        true => cell(py, elements, first + at),
+        false => list(py, elements, first + at * each, inner),
+    });
+    Ok(PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any())
 }
 
 /// A time of day. DataError 22008 for 24:00.
@@ -163,7 +196,7 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         // Without a length it is the greatest number.
         LogicalType::Char(n) | LogicalType::Varchar(n) => Some(n).filter(|&n| n < u32::MAX),
         LogicalType::Uuid => Some(36),
-        LogicalType::Interval | LogicalType::Text | LogicalType::Bytea => None,
+        LogicalType::Interval | LogicalType::Text | LogicalType::Bytea | LogicalType::Array(_) => None,
     };
     let internal = (!ty.is_string() && !ty.is_binary()).then(|| ty.native().size());
     (display, internal)

@@ -49,7 +49,11 @@ impl Form {
 
     fn is_object(&self, ty: LogicalType) -> bool {
         match ty {
-            LogicalType::Interval | LogicalType::Time | LogicalType::Uuid | LogicalType::Bytea => true,
+            LogicalType::Interval
+            | LogicalType::Time
+            | LogicalType::Uuid
+            | LogicalType::Bytea
+            | LogicalType::Array(_) => true,
             LogicalType::Decimal { .. } => self.decimal_objects,
             ty => ty.is_string() && !self.arrow_texts,
         }
@@ -156,7 +160,11 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
             Values::Micros(values)
         }
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => Values::Texts(texts(parts)?),
-        LogicalType::Interval | LogicalType::Time | LogicalType::Uuid | LogicalType::Bytea => Values::Objects,
+        LogicalType::Interval
+        | LogicalType::Time
+        | LogicalType::Uuid
+        | LogicalType::Bytea
+        | LogicalType::Array(_) => Values::Objects,
     })
 }
 

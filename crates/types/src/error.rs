@@ -92,6 +92,8 @@ sql_states! {
     INVALID_LOGARITHM = "2201E";
     /// A regular expression that does not parse.
     INVALID_REGULAR_EXPRESSION = "2201B";
+    /// A value that an operation does not take.
+    DATA_EXCEPTION = "22000";
     /// NULL where a value is needed.
     NULL_VALUE_NOT_ALLOWED = "22004";
     /// A part of a table to be sampled that is none.

@@ -9,15 +9,16 @@
 //! | smallint, integer, bigint, date, timestamp, decimal, char(1) | the native integer, big-endian, its sign bit flipped |
 //! | double | −0 becomes 0 and every NaN the same; then big-endian, negative numbers inverted, others with their sign bit flipped |
 //! | interval | its span in microseconds ([`interval_span`]), as an integer of 16 bytes |
-//! | text, varchar, char(n), bytea | its bytes, 0x00 as 01 01 and 0x01 as 01 02, then 0x00; char(n) without its trailing blanks |
+//! | text, varchar, char(n), bytea, arrays | its bytes (of arrays those of their [`order_key`]), 0x00 as 01 01 and 0x01 as 01 02, then 0x00; char(n) without its trailing blanks |
 //!
 //! A descending part has the bytes of its value inverted, its marker not. Values that SQL holds to be equal have equal bytes
 //! (1.0 and 1.00 are the same integer, because the scale belongs to the column). No key of a spec is a proper prefix of
 //! another one, since every part has a fixed length or a terminator: so bytes may follow a key, such as a row id or zeros.
 //! Nothing reads a value back from a key: whoever finds a key has a row id and reads the row.
 
-use crate::value_ops::interval_span;
+use crate::value_ops::{interval_span, order_key};
 use crate::{ColumnVector, Interval, LogicalType, MatchBits, NativeType, Order, Value};
+use std::borrow::Cow;
 
 /// Marker of a value in a part of a nullable column.
 const VALUE: u8 = 1;
@@ -82,11 +83,15 @@ impl KeyPart {
         if self.nulls_first { NULL_FIRST } else { NULL_LAST }
     }
 
-    /// Bytes of the string that count: char(n) without its trailing blanks.
-    fn significant<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+    /// Bytes of the string that count: char(n) without its trailing blanks, of what has an order key that key.
+    fn significant<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
         match self.ty.info().order {
-            Order::WithoutBlanks => &text[..text.iter().rposition(|&b| b != b' ').map_or(0, |last| last + 1)],
-            Order::Native | Order::Span => text,
+            Order::WithoutBlanks => {
+                let last = text.iter().rposition(|&b| b != b' ');
+                Cow::Borrowed(&text[..last.map_or(0, |last| last + 1)])
+            }
+            Order::Native | Order::Span => Cow::Borrowed(text),
+            Order::Key => order_key(text, self.ty),
         }
     }
 }
@@ -293,8 +298,8 @@ fn encode_value(part: &KeyPart, value: &Value, out: &mut Vec<u8>) {
         (Value::Interval(i), NativeType::I128) => out.extend_from_slice(&Ordered::ordered(interval_span(*i))),
         (Value::Text(_) | Value::Bytes(_), NativeType::String) => {
             let text = part.significant(value.as_bytes().unwrap_or_default());
-            out.resize(start + string_bytes(text), 0);
-            write_string(text, &mut out[start..]);
+            out.resize(start + string_bytes(&text), 0);
+            write_string(&text, &mut out[start..]);
         }
         (value, native) => unreachable!("{value:?} in a key's part that is held as {native:?}"),
     }
@@ -361,8 +366,8 @@ fn encode_strings(part: &KeyPart, column: &ColumnVector, out: &mut EncodedKeys) 
             }
         }
         let text = text_of(part, column, row);
-        let place = out.take(row, string_bytes(text));
-        write_string(text, place);
+        let place = out.take(row, string_bytes(&text));
+        write_string(&text, place);
         if part.descending {
             place.iter_mut().for_each(|b| *b = !*b);
         }
@@ -376,15 +381,15 @@ fn part_bytes(part: &KeyPart, column: &ColumnVector, row: usize) -> usize {
         + match part.value_bytes() {
             Some(bytes) => bytes,
             None if part.nullable && column.is_null(row) => 0,
-            None => string_bytes(text_of(part, column, row)),
+            None => string_bytes(&text_of(part, column, row)),
         }
 }
 
 /// The bytes of a row's string that count in a key. NULL in a part that is not nullable, which a row has that is going to be
 /// refused or was deleted before, counts as the empty string: nobody asks for the key of such a row.
-fn text_of<'a>(part: &KeyPart, column: &'a ColumnVector, row: usize) -> &'a [u8] {
+fn text_of<'a>(part: &KeyPart, column: &'a ColumnVector, row: usize) -> Cow<'a, [u8]> {
     match column.is_null(row) {
-        true => &[],
+        true => Cow::Borrowed(&[]),
         false => part.significant(column.string(row)),
     }
 }

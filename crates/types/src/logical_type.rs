@@ -1,6 +1,6 @@
 //! The SQL types a column or expression can have, as small keys; what they are, [`sql_type`](crate::sql_type) says.
 
-use crate::sql_type::{Category, Kind, NativeOf, Order, TypeInfo};
+use crate::sql_type::{Category, ElementType, Kind, NativeOf, Order, TypeInfo};
 use crate::zone::Zone;
 use crate::{Error, NativeType, Result};
 use std::fmt;
@@ -49,7 +49,12 @@ pub enum LogicalType {
     Uuid,
     /// Bytes: held as strings are, but not UTF-8.
     Bytea,
+    /// An array of any number of dimensions; see [`crate::array`] for its bytes.
+    Array(ElementType),
 }
+
+/// What the code of an array has more than its element's.
+const ARRAY_CODE: u64 = 1 << 63;
 
 /// Decimals of more digits than this are held in 128 bits.
 pub const DECIMAL_I64_DIGITS: u8 = 18;
@@ -81,6 +86,7 @@ impl LogicalType {
             LogicalType::Text => Kind::Text,
             LogicalType::Uuid => Kind::Uuid,
             LogicalType::Bytea => Kind::Bytea,
+            LogicalType::Array(_) => Kind::Array,
         }
     }
 
@@ -106,6 +112,9 @@ impl LogicalType {
 
     /// The type whose display is `name`, as the manifest keeps it.
     pub fn parse(name: &str) -> Option<LogicalType> {
+        if let Some(element) = name.strip_suffix("[]") {
+            return LogicalType::parse(element)?.array();
+        }
         let modifiers: Vec<u32> = match name.split_once('(') {
             None => Vec::new(),
             Some((_, rest)) => {
@@ -124,6 +133,7 @@ impl LogicalType {
             LogicalType::Decimal { precision, scale } => (2, [precision.into(), scale.into()]),
             LogicalType::TimestampTz(zone) => (0, [zone.code().into(), 0]),
             LogicalType::Char(n) | LogicalType::Varchar(n) if n != WITHOUT_LENGTH => (1, [n.into(), 0]),
+            LogicalType::Array(element) => return element.code() | ARRAY_CODE,
             LogicalType::Boolean
             | LogicalType::SmallInt
             | LogicalType::Integer
@@ -146,6 +156,10 @@ impl LogicalType {
 
     /// The type of a [`LogicalType::code`]. An internal error for a number that is not one.
     pub fn of_code(code: u64) -> Result<LogicalType> {
+        if code & ARRAY_CODE != 0 {
+            let array = LogicalType::of_code(code & !ARRAY_CODE)?.array();
+            return array.ok_or_else(|| Error::internal("an array of arrays"));
+        }
         let modifiers = [(code >> 16) as u32, (code >> 48) as u32];
         let kind = Kind::ALL.get(code as u8 as usize);
         let given = modifiers.get(..(code >> 8) as u8 as usize);
@@ -160,10 +174,43 @@ impl LogicalType {
     /// Instants in UTC: what columns of them have.
     pub const TIMESTAMPTZ: LogicalType = LogicalType::TimestampTz(Zone::UTC);
 
-    /// Whether its values are instants, which a zone's clock reads and shows.
+    /// Texts in an array.
+    pub const TEXT_ARRAY: LogicalType = LogicalType::Array(ElementType::TEXT);
+
+    /// Arrays of the type; `None` for arrays.
+    pub fn array(self) -> Option<LogicalType> {
+        ElementType::new(self).map(LogicalType::Array)
+    }
+
+    /// The type of an array's elements.
+    #[inline]
+    pub fn element(self) -> Option<LogicalType> {
+        match self {
+            LogicalType::Array(element) => Some(element.get()),
+            _ => None,
+        }
+    }
+
+    /// Its name in messages, PostgreSQL's.
+    pub fn name(self) -> &'static str {
+        match self.element() {
+            Some(element) => element.info().array_name,
+            None => self.info().name,
+        }
+    }
+
+    /// PostgreSQL's number of the type.
+    pub fn oid(self) -> u32 {
+        match self.element() {
+            Some(element) => element.info().array_oid,
+            None => self.info().oid,
+        }
+    }
+
+    /// Whether its values are instants, which a zone's clock reads and shows, or arrays of them.
     #[inline]
     pub fn is_zoned(self) -> bool {
-        matches!(self, LogicalType::TimestampTz(_))
+        self.kind() == Kind::TimestampTz || self.element().is_some_and(LogicalType::is_zoned)
     }
 
     /// The zone whose clock reads and shows its values; UTC for types that have none.
@@ -171,6 +218,7 @@ impl LogicalType {
     pub fn zone(self) -> Zone {
         match self {
             LogicalType::TimestampTz(zone) => zone,
+            LogicalType::Array(element) => element.get().zone(),
             _ => Zone::UTC,
         }
     }
@@ -181,6 +229,7 @@ impl LogicalType {
     pub fn in_zone(self, zone: Zone) -> LogicalType {
         match self {
             LogicalType::TimestampTz(_) => LogicalType::TimestampTz(zone),
+            LogicalType::Array(element) => element.get().in_zone(zone).array().unwrap_or(self),
             ty => ty,
         }
     }
@@ -214,6 +263,12 @@ impl LogicalType {
     #[inline]
     pub fn is_span(self) -> bool {
         self.info().order == Order::Span
+    }
+
+    /// Whether values are compared by a key that is made of them ([`order_key`](crate::value_ops::order_key)).
+    #[inline]
+    pub fn has_order_key(self) -> bool {
+        self.info().order == Order::Key
     }
 
     /// Smallint, integer or bigint.

@@ -51,6 +51,8 @@ impl Translator<'_, '_> {
             CastMethod::Fit => self.where_valid(v.valid, native, |t| t.fitted(v.value, to)),
             CastMethod::Write => self.cast_to_text(v, from, to),
             CastMethod::Read => self.cast_from_text(v, from, to, native),
+            // Vector functions cast elements.
+            CastMethod::Elements => Err(Error::internal("a cast of arrays in generated code")),
             CastMethod::DaysToMicros => self.days_to_micros(v, self.proved(e)),
             CastMethod::MicrosToDays => Ok(self.micros_to_days(v)),
             CastMethod::BooleanToInteger => {

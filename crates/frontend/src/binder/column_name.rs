@@ -77,6 +77,8 @@ impl<'a> ColumnNames<'a> {
             Expr::AtTimeZone { .. } => strong("timezone"),
             Expr::Tuple(_) => strong("row"),
             Expr::Array(_) => strong("array"),
+            // Subscripts leave a column's name.
+            Expr::CompoundFieldAccess { root, .. } => self.name(root),
             Expr::UnaryOp {
                 op: UnaryOperator::Plus,
                 ..

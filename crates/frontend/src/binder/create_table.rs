@@ -220,8 +220,8 @@ impl<'a> Binder<'a> {
                 let message = format!(
                     "column \"{}\" is of type {} but default expression is of type {}",
                     column.name,
-                    column.ty.info().name,
-                    ty.info().name
+                    column.ty.name(),
+                    ty.name()
                 );
                 let hint = "You will need to rewrite or cast the expression.";
                 error(SqlState::DATATYPE_MISMATCH, message, span).with_hint(hint)

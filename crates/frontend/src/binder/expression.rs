@@ -3,7 +3,9 @@
 use super::row_value::is_row;
 use super::{Binder, error, fold};
 use crate::parse::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
-use frazil_functions::{BetweenKind, CastContext, LikeKind, Operand, Truth, Typing, negated_literal};
+use frazil_functions::{
+    BetweenKind, CastContext, LikeKind, Operand, Quantifier, Truth, Typing, negated_literal,
+};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
@@ -65,12 +67,12 @@ impl<'a> Binder<'a> {
                 compare_op,
                 right,
                 ..
-            } => self.any_or_all(left, compare_op, right, super::subquery::Quantifier::Any),
+            } => self.any_or_all(left, compare_op, right, Quantifier::Any),
             SqlExpr::AllOp {
                 left,
                 compare_op,
                 right,
-            } => self.any_or_all(left, compare_op, right, super::subquery::Quantifier::All),
+            } => self.any_or_all(left, compare_op, right, Quantifier::All),
             SqlExpr::Exists { subquery, negated } => self.exists(subquery, *negated),
             SqlExpr::Subquery(query) => self.scalar_subquery(query),
             SqlExpr::Case { .. } => self.case(e),
@@ -84,6 +86,8 @@ impl<'a> Binder<'a> {
             SqlExpr::TypedString(typed) if !typed.uses_odbc_syntax => {
                 self.typed_string(&typed.data_type, &typed.value)
             }
+            SqlExpr::Array(array) => self.array(&array.elem, None),
+            SqlExpr::CompoundFieldAccess { root, access_chain } => self.subscripted(root, access_chain),
             SqlExpr::Function(call) => self.function(call),
             SqlExpr::Collate { expr, collation } => self.collated(expr, collation),
             _ => self.test(e),
@@ -382,6 +386,12 @@ impl<'a> Binder<'a> {
     fn cast(&mut self, kind: &CastKind, x: &'a SqlExpr, ty: &DataType) -> Result<Operand> {
         if !matches!(kind, CastKind::Cast | CastKind::DoubleColon) {
             return Err(Error::unsupported("TRY_CAST or SAFE_CAST"));
+        }
+        if let DataType::Array(_) = ty {
+            let ty = self.ty(ty, Span::NONE)?;
+            if let Some(array) = self.array_cast(x, ty)? {
+                return Ok(array);
+            }
         }
         let bound = self.expression(x)?;
         let at = match kind {

@@ -4,12 +4,12 @@
 use super::walk::every_operator;
 use super::{Binder, OutputColumn};
 use crate::{Bound, Statement};
-use frazil_functions::{Typing, interval_length};
+use frazil_functions::{Typing, compared_by};
 use frazil_plan::operators::{Aggregate, GROUPING, Map, Shared, Values, grouping_value};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ColumnId, Columns, Expr, ExprKind, Operator, Plan, SharedId,
 };
-use frazil_types::{CompareOp, Error, Result};
+use frazil_types::{CompareOp, Error, LogicalType, Result};
 use std::collections::BTreeMap;
 
 /// Completes a statement that has a plan.
@@ -163,7 +163,12 @@ fn group_by_length(op: &mut Operator, columns: &mut Columns) {
     *op = Map::above(sets, shown);
 }
 
-/// Intervals are ordered by their length, and equally long ones are one group of the first rows of groups.
+/// Whether values are not compared by themselves, but by what [`compared_by`] makes of them.
+fn is_compared_by_another(ty: LogicalType) -> bool {
+    ty.is_span() || ty.has_order_key()
+}
+
+/// Intervals are ordered by their length, arrays by their keys, and equally long ones are one group of the first rows of groups.
 fn order_by_length(op: &mut Operator, columns: &mut Columns) {
     let mut read: Vec<&mut ColumnId> = Vec::new();
     let input = if let Operator::Sort(sort) = op {
@@ -178,13 +183,13 @@ fn order_by_length(op: &mut Operator, columns: &mut Columns) {
     };
     let mut lengths: Vec<(ColumnId, (ColumnId, Expr))> = Vec::new();
     for id in read {
-        if !columns[*id].ty.is_span() {
+        if !is_compared_by_another(columns[*id].ty) {
             continue;
         }
         let known = lengths.iter().find(|(of, _)| of == id).map(|(_, made)| made.0);
         let length = known.unwrap_or_else(|| {
-            let e = interval_length(Expr::column(*id, columns));
-            let length = columns.add("length", e.ty, e.nullable);
+            let e = compared_by(Expr::column(*id, columns));
+            let length = columns.add("key", e.ty, e.nullable);
             lengths.push((*id, (length, e)));
             length
         });
@@ -202,8 +207,12 @@ fn lengths(aggregate: &mut Aggregate, columns: &mut Columns) -> Vec<(usize, Colu
         groups, aggregates, ..
     } = aggregate;
     let mut shown = Vec::new();
-    for (at, (made, e)) in groups.iter_mut().enumerate().filter(|g| g.1.1.ty.is_span()) {
-        let length = interval_length(e.clone());
+    for (at, (made, e)) in groups
+        .iter_mut()
+        .enumerate()
+        .filter(|g| is_compared_by_another(g.1.1.ty))
+    {
+        let length = compared_by(e.clone());
         let id = columns.add("length", length.ty, e.nullable);
         let (made, e) = (std::mem::replace(made, id), std::mem::replace(e, length));
         shown.push((at, made));
@@ -220,10 +229,10 @@ fn lengths(aggregate: &mut Aggregate, columns: &mut Columns) -> Vec<(usize, Colu
     }
     for call in aggregates.iter_mut().map(|a| &mut a.1).filter(|c| c.distinct) {
         if let Some(e) = &mut call.argument
-            && e.ty.is_span()
+            && is_compared_by_another(e.ty)
             && call.function == AggregateFunction::Count
         {
-            *e = interval_length(e.clone());
+            *e = compared_by(e.clone());
         }
     }
     shown

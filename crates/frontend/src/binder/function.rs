@@ -61,10 +61,12 @@ impl<'a> Binder<'a> {
                 !matches!(call.parameters, FunctionArguments::None),
                 "parameters of a function",
             ),
-            (matches!(call.args, FunctionArguments::Subquery(_)), "ARRAY"),
         ];
         if let Some((_, what)) = refused.iter().find(|r| r.0) {
             return Err(Error::unsupported(what).at_span(span));
+        }
+        if let FunctionArguments::Subquery(query) = &call.args {
+            return self.array_of_query(query, span);
         }
         let written = self.written_call(call, &name, span)?;
         if let Some(over) = &call.over {
@@ -550,8 +552,7 @@ impl<'a> Binder<'a> {
     fn refused(&self, e: &SqlExpr) -> Error {
         let what = match e {
             SqlExpr::Tuple(_) => "a row value here",
-            SqlExpr::Array(_) => "ARRAY",
-            SqlExpr::CompoundFieldAccess { .. } | SqlExpr::JsonAccess { .. } => "a subscript or field",
+            SqlExpr::JsonAccess { .. } => "a subscript or field",
             SqlExpr::Like { .. } | SqlExpr::ILike { .. } => "LIKE ANY",
             SqlExpr::Wildcard(_) | SqlExpr::QualifiedWildcard(..) => {
                 return self.syntax_error("*", Span::NONE);

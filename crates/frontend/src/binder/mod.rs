@@ -7,6 +7,7 @@
 
 mod alter;
 mod alter_table;
+mod arrays;
 mod assignments;
 mod column_name;
 mod column_uses;

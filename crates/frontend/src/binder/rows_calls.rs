@@ -1,24 +1,26 @@
 //! The functions that give rows of a query while it is bound.
 
+use super::rows::Computed;
+use frazil_functions::{ArrayRows, TypedRowsCall};
 use frazil_plan::operators::Expand;
-use frazil_plan::{ColumnId, Expansion, Expr, Operator, RowsCall};
+use frazil_plan::{ColumnId, Columns, Expansion, Expr, ExprKind, Operator};
 
 /// The calls in the select list of a query, and in what orders and groups it.
 #[derive(Default)]
 pub(super) struct RowsCalls {
-    calls: Vec<(ColumnId, RowsCall)>,
+    calls: Vec<(ColumnId, TypedRowsCall)>,
     /// Calls bound so far, equal ones counted each.
     pub bound: usize,
 }
 
 impl RowsCalls {
     /// The column of an equal call, if there is one.
-    pub fn find(&self, call: &RowsCall) -> Option<ColumnId> {
+    pub fn find(&self, call: &TypedRowsCall) -> Option<ColumnId> {
         self.calls.iter().find(|c| c.1 == *call).map(|c| c.0)
     }
 
     /// Adds a call with its column.
-    pub fn add(&mut self, id: ColumnId, call: RowsCall) {
+    pub fn add(&mut self, id: ColumnId, call: TypedRowsCall) {
         self.calls.push((id, call));
     }
 
@@ -29,7 +31,7 @@ impl RowsCalls {
 
     /// The arguments of all calls, to be changed.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
-        self.calls.iter_mut().flat_map(|c| &mut c.1.arguments)
+        self.calls.iter_mut().flat_map(|c| c.1.arguments_mut())
     }
 
     /// Takes out the calls whose columns are among `read`, and those that they read.
@@ -40,7 +42,7 @@ impl RowsCalls {
             let call = self.calls.iter().find(|c| c.0 == id);
             let inner = call
                 .iter()
-                .flat_map(|c| &c.1.arguments)
+                .flat_map(|c| c.1.arguments())
                 .flat_map(Expr::columns_read);
             for id in inner.collect::<Vec<_>>() {
                 if !wanted.contains(&id) && self.columns().any(|c| c == id) {
@@ -60,30 +62,62 @@ impl RowsCalls {
     }
 
     /// The rows that the calls make of those of `op`.
-    pub fn above(self, op: Operator) -> Operator {
+    pub fn above(self, op: Operator, columns: &mut Columns) -> Operator {
         let (mut op, mut left) = (op, self.calls);
         while !left.is_empty() {
             let waiting: Vec<ColumnId> = left.iter().map(|c| c.0).collect();
-            let reads = |call: &RowsCall| {
-                let mut read = call.arguments.iter().flat_map(Expr::columns_read);
+            let reads = |call: &TypedRowsCall| {
+                let mut read = call.arguments().iter().flat_map(Expr::columns_read);
                 read.any(|id| waiting.contains(&id))
             };
             let (later, calls) = left.into_iter().partition(|c| reads(&c.1));
-            op = expanded(op, calls, None);
+            op = expanded(op, calls, None, columns);
             left = later;
         }
         op
     }
 }
 
-/// The rows of functions for each row of `op`.
+/// The rows of functions for each row of `op`. Elements of arrays are looked up by their positions, above the rows of those; the arrays
+/// are computed once, below.
 pub(super) fn expanded(
     op: Operator,
-    calls: Vec<(ColumnId, RowsCall)>,
+    calls: Vec<(ColumnId, TypedRowsCall)>,
     ordinality: Option<ColumnId>,
+    columns: &mut Columns,
 ) -> Operator {
-    Operator::Expand(Expand {
-        input: Box::new(op),
-        expansion: Expansion { calls, ordinality },
-    })
+    let (mut below, mut above) = (Computed::default(), Computed::default());
+    let mut made = Vec::with_capacity(calls.len());
+    for (id, call) in calls {
+        let array = match &call {
+            TypedRowsCall::Call(call) => {
+                made.push((id, call.clone()));
+                continue;
+            }
+            TypedRowsCall::Elements(array) | TypedRowsCall::Lines(array) => array.clone(),
+        };
+        let array = match array.kind {
+            ExprKind::Column(_) | ExprKind::Constant(_) => array,
+            _ => {
+                let column = columns.add("array", array.ty, array.nullable);
+                below.expressions.push((column, array));
+                Expr::column(column, columns)
+            }
+        };
+        let rows = ArrayRows::of(&call, array);
+        let numbers = rows.numbers.clone();
+        let number = columns.add("number", numbers.ty, true);
+        above
+            .expressions
+            .push((id, rows.row(Expr::column(number, columns))));
+        made.push((number, numbers));
+    }
+    let expand = Operator::Expand(Expand {
+        input: Box::new(below.above(op)),
+        expansion: Expansion {
+            calls: made,
+            ordinality,
+        },
+    });
+    above.above(expand)
 }

@@ -10,7 +10,7 @@ use super::rows_calls::expanded;
 use super::scope::Clause;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::parse::ROWS_FROM;
-use frazil_functions::{Operand, Typing};
+use frazil_functions::{Operand, TypedRowsCall, Typing};
 use frazil_plan::{Expansion, Expr, RowsCall, RowsFunction};
 use frazil_types::{Error, Result, Span, SqlState, Value};
 use sqlparser::ast::{
@@ -23,7 +23,7 @@ const HINT: &str = "You might be able to move the set-returning function into a 
 /// A function in FROM, with its name.
 struct Called {
     name: String,
-    call: RowsCall,
+    call: TypedRowsCall,
 }
 
 impl<'a> Binder<'a> {
@@ -48,12 +48,12 @@ impl<'a> Binder<'a> {
             bound.push(self.expression(e)?);
         }
         let whole = span.to(row_span(&bound));
-        let call = self.typing.rows_call(name, bound, span)?;
+        let call = self.typing.rows_call(name, bound, span, &mut self.columns)?;
         self.level().rows_calls.bound += 1;
         let id = match self.level().rows_calls.find(&call) {
             Some(id) => id,
             None => {
-                let id = self.columns.add(name, call.ty, true);
+                let id = self.columns.add(name, call.ty(), true);
                 self.own(id);
                 self.level().rows_calls.add(id, call);
                 id
@@ -99,6 +99,11 @@ impl<'a> Binder<'a> {
         let is_list = matches!(&name.0[..], [part] if part.as_ident().is_some_and(|i| i.value == ROWS_FROM));
         let (called, _) = self.within(Clause::From, visible, |b| match is_list {
             true => b.listed_functions(arguments),
+            // `unnest` of several arrays gives the elements of all side by side.
+            false if arguments.len() > 1 && name.to_string().eq_ignore_ascii_case("unnest") => {
+                let each = arguments.iter().map(std::slice::from_ref);
+                each.map(|argument| b.function_row(name, argument)).collect()
+            }
             false => Ok(vec![b.function_row(name, arguments)?]),
         })?;
         let Some(first) = called.first().map(|c| c.name.clone()) else {
@@ -110,8 +115,8 @@ impl<'a> Binder<'a> {
         let (mut calls, mut columns) = (Vec::new(), Vec::new());
         for Called { name, call } in called {
             let name = own_name.clone().unwrap_or(name);
-            let nullable = pads || call.function == RowsFunction::Once;
-            let id = self.columns.add(name.clone(), call.ty, nullable);
+            let nullable = pads || call.is_nullable();
+            let id = self.columns.add(name.clone(), call.ty(), nullable);
             columns.push(OutputColumn::new(name, id));
             calls.push((id, call));
         }
@@ -119,14 +124,14 @@ impl<'a> Binder<'a> {
         columns.extend(ordinality.map(|id| OutputColumn::new("ordinality", id)));
         let op = match &calls[..] {
             // A value is a row without any function that gives rows.
-            [(id, call)] if call.function == RowsFunction::Once => {
+            [(id, TypedRowsCall::Call(call))] if call.function == RowsFunction::Once => {
                 let one = Expr::constant(Value::Int(1), Expansion::NUMBER);
                 let numbers = ordinality.map(|id| (id, one));
                 let values = call.arguments.iter().map(|e| (*id, e.clone()));
                 let expressions = values.chain(numbers).collect();
                 Computed { expressions }.above(one_row())
             }
-            _ => expanded(one_row(), calls, ordinality),
+            _ => expanded(one_row(), calls, ordinality, &mut self.columns),
         };
         self.item(Relation::new(op, columns), Some(&first), alias, true)
     }
@@ -172,7 +177,7 @@ impl<'a> Binder<'a> {
             bound.push(self.expression(e)?);
         }
         if Typing::gives_rows(&name) {
-            let call = self.typing.rows_call(&name, bound, span)?;
+            let call = self.typing.rows_call(&name, bound, span, &mut self.columns)?;
             return Ok(Called { name, call });
         }
         let value = self.call_by_name(&name, bound, span)?;
@@ -182,6 +187,7 @@ impl<'a> Binder<'a> {
             ty: value.ty,
             arguments: vec![value],
         };
+        let call = call.into();
         Ok(Called { name, call })
     }
 }

@@ -80,7 +80,9 @@ impl<'a> Binder<'a> {
         let mut windows = std::mem::take(&mut self.level().windows);
         let mut rows_calls = std::mem::take(&mut self.level().rows_calls);
         if let Some(groups) = &groups {
-            op = rows_calls.take_read(groups.columns_read()).above(op);
+            op = rows_calls
+                .take_read(groups.columns_read())
+                .above(op, &mut self.columns);
         }
         if groups.is_some() || having.is_some() || !aggregates.is_empty() || !groupings.is_empty() {
             let grouping = Grouping::new(self, groups.unwrap_or_default());
@@ -106,7 +108,9 @@ impl<'a> Binder<'a> {
         }
         if !windows.is_empty() {
             let read: Vec<ColumnId> = windows.expressions_mut().flat_map(|e| e.columns_read()).collect();
-            op = rows_calls.take_read(read.into_iter()).above(op);
+            op = rows_calls
+                .take_read(read.into_iter())
+                .above(op, &mut self.columns);
             op = self.windowed(op, windows);
         }
         op = filtered(op, qualify);
@@ -117,7 +121,7 @@ impl<'a> Binder<'a> {
         };
         let (op, keys) = match distinct {
             Distinctness::No => self.rows_in_order(op, rows_calls, &mut targets, keys),
-            Distinctness::Rows | Distinctness::On(_) => (rows_calls.above(op), keys),
+            Distinctness::Rows | Distinctness::On(_) => (rows_calls.above(op, &mut self.columns), keys),
         };
         self.project(op, targets, keys, distinct)
     }
@@ -150,7 +154,7 @@ impl<'a> Binder<'a> {
         let apart = |e: &Expr| !e.columns_read().iter().any(|id| made.contains(id));
         let is_below = |key: &Key<'a>| expression(key, targets).as_ref().is_some_and(apart);
         if made.is_empty() || keys.is_empty() || !keys.iter().all(is_below) {
-            return (calls.above(op), keys);
+            return (calls.above(op, &mut self.columns), keys);
         }
         let mut computed = Computed::default();
         let mut sorted = Vec::with_capacity(keys.len());
@@ -167,7 +171,10 @@ impl<'a> Binder<'a> {
             sorted.push(key.on(id));
         }
         let rows = Relation::new(computed.above(op), Vec::new());
-        (calls.above(ordered(rows, sorted).op), Vec::new())
+        (
+            calls.above(ordered(rows, sorted).op, &mut self.columns),
+            Vec::new(),
+        )
     }
 
     /// The condition of QUALIFY, in which names of the select list mean its items.

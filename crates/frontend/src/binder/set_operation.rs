@@ -4,7 +4,7 @@ use super::distinct::null_safe_equal;
 use super::query::Literals;
 use super::rows_calls::expanded;
 use super::{Binder, OutputColumn, Relation, error};
-use frazil_functions::{CastContext, Operand, interval_length};
+use frazil_functions::{CastContext, Operand, compared_by};
 use frazil_plan::operators::{Aggregate, Join, Map, UnionAll};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator, RowsCall,
@@ -150,7 +150,7 @@ impl<'a> Binder<'a> {
         for (l, r) in left.columns.iter().zip(&right.columns) {
             let [l, r] = [l.id, r.id].map(|id| {
                 let e = Expr::column(id, &self.columns);
-                if e.ty.is_span() { interval_length(e) } else { e }
+                compared_by(e)
             });
             equal.push(null_safe_equal(r, l));
         }
@@ -216,7 +216,7 @@ impl<'a> Binder<'a> {
         let one_by_one = self.columns.add("row", LogicalType::BigInt, false);
         let call = RowsCall::up_to(Expr::column(count, &self.columns));
         Ok(Relation::new(
-            expanded(op, vec![(one_by_one, call)], None),
+            expanded(op, vec![(one_by_one, call.into())], None, &mut self.columns),
             columns,
         ))
     }

@@ -1,19 +1,14 @@
 //! Subqueries inside expressions: scalar ones, EXISTS, IN, ANY and ALL.
 
 use super::expression::{boolean, operator_name, row_span};
+use super::rows::one_row;
+use super::rows_calls::expanded;
 use super::scope::Clause;
-use super::{Binder, Relation, error};
-use frazil_functions::Operand;
+use super::{Binder, OutputColumn, Relation, error};
+use frazil_functions::{Operand, Quantifier, TypedRowsCall};
 use frazil_plan::{Expr, ExprKind, Subquery, SubqueryKind};
 use frazil_types::{Result, Span, SqlState};
 use sqlparser::ast::{BinaryOperator, Expr as SqlExpr, Query, SetExpr};
-
-/// ANY (SOME) or ALL.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quantifier {
-    Any,
-    All,
-}
 
 impl<'a> Binder<'a> {
     /// `(SELECT …)` as a value.
@@ -63,15 +58,28 @@ impl<'a> Binder<'a> {
         while let SqlExpr::Nested(inner) = right {
             right = inner;
         }
-        let SqlExpr::Subquery(query) = right else {
-            let bound = self.expression(x)?;
-            let at = self.place.operator_after(bound.span(), name.len());
-            let message = "op ANY/ALL (array) requires array on right side";
-            return Err(
-                error(SqlState::WRONG_OBJECT_TYPE, message, at).with_hint("write IN (…) or a subquery")
-            );
-        };
-        self.any(x, &name, query, quantifier)
+        match right {
+            SqlExpr::Subquery(query) => self.any(x, &name, query, quantifier),
+            right => self.quantified(x, &name, right, quantifier),
+        }
+    }
+
+    /// Whether a condition holds for any element of an array, or for all: asked of the rows that `unnest` gives.
+    pub(super) fn any_of_elements(
+        &mut self,
+        (op, quantifier): (&str, Quantifier),
+        x: Operand,
+        array: Operand,
+        at: Span,
+    ) -> Result<Operand> {
+        let array = self.typing.settle(array)?;
+        let call = TypedRowsCall::Elements(array);
+        let id = self.columns.add("element", call.ty(), true);
+        let relation = Relation::new(
+            expanded(one_row(), vec![(id, call)], None, &mut self.columns),
+            vec![OutputColumn::new("element", id)],
+        );
+        self.any_row((op, quantifier), vec![x], relation, at)
     }
 
     /// Whether a condition holds for any row of a subquery, or for all.
@@ -84,6 +92,18 @@ impl<'a> Binder<'a> {
         let span = row_span(&left);
         let at = self.place.operator_after(span, op.len());
         let relation = self.query(query)?;
+        self.any_row((op, quantifier), left, relation, at)
+    }
+
+    /// Whether a condition holds for any row of a relation, or for all.
+    fn any_row(
+        &mut self,
+        (op, quantifier): (&str, Quantifier),
+        left: Vec<Operand>,
+        relation: Relation,
+        at: Span,
+    ) -> Result<Operand> {
+        let span = row_span(&left);
         let condition = self.condition_on(left, op, &relation, at)?;
         let condition = match quantifier {
             Quantifier::Any => condition,

@@ -9,7 +9,7 @@ use super::scope::Clause;
 use super::windows::{OrderKey, Specification, Windows};
 use super::{Binder, error, fold};
 use crate::parse::EXCLUDE;
-use frazil_functions::{FrameSide, Operand, TypedWindowCall, Typing, interval_length};
+use frazil_functions::{FrameSide, Operand, TypedWindowCall, Typing, compared_by};
 use frazil_plan::operators::Window;
 use frazil_plan::{
     AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnit,
@@ -233,10 +233,7 @@ impl<'a> Binder<'a> {
     fn window_key(&mut self, e: &'a SqlExpr) -> Result<Expr> {
         let bound = self.expression(e)?;
         let e = self.typing.settle(bound)?;
-        Ok(match e.ty {
-            LogicalType::Interval => interval_length(e),
-            _ => e,
-        })
+        Ok(compared_by(e))
     }
 
     fn window_order(&mut self, item: &'a OrderByExpr) -> Result<OrderKey> {

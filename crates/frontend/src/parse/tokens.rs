@@ -9,7 +9,7 @@ use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM};
 use super::source::Source;
 use frazil_types::{Cancel, Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Whitespace};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Whitespace, Word};
 
 /// Cuts a script's tokens into statements, each without whitespace; empty ones are left out. Error 57014 once `cancel` is
 /// set.
@@ -366,6 +366,14 @@ impl Pass<'_> {
             }
             _ => {}
         }
+        // A function like any other: sqlparser would read a clause of its own.
+        let token = match token {
+            Token::Word(word) if keyword == Keyword::UNNEST => Token::Word(Word {
+                keyword: Keyword::NoKeyword,
+                ..word
+            }),
+            token => token,
+        };
         self.push(token, span);
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::type_rules::Category;
 use crate::type_rules::Kind::{self, BigInt, Boolean, Integer, Text};
 use crate::vector::{OnNull, Output, Row, RowFn, rows as call};
 use frazil_plan::Expr;
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use frazil_types::{Error, LogicalType, Result, SqlState, TypeInfo};
 
 /// The user of every session.
 pub(crate) const USER: &str = "frazil";
@@ -128,10 +128,17 @@ fn kind_of(number: i64) -> Option<Kind> {
         .find(|kind| i64::from(kind.info().oid) == number)
 }
 
+/// The name of the arrays of which that is the number.
+fn array_name_of(number: i64) -> Option<&'static str> {
+    let arrays = Kind::ALL.iter().map(|kind| kind.info());
+    let known = |info: &&TypeInfo| i64::from(info.array_oid) == number && number != 0;
+    arrays.into_iter().find(known).map(|info| info.array_name)
+}
+
 fn type_is_visible(row: &Row<'_>, out: &mut Output) -> Result<()> {
     match kind_of(row.int(0)) {
-        Some(_) => out.bool(true),
-        None => out.null(),
+        None if array_name_of(row.int(0)).is_none() => out.null(),
+        Some(_) | None => out.bool(true),
     }
 }
 
@@ -152,7 +159,7 @@ fn format_type(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let modifier = (!row.is_null(1)).then(|| row.int(1));
     match kind_of(row.int(0)) {
         None if row.int(0) == 0 => out.text("-"),
-        None => out.text("???"),
+        None => out.text(array_name_of(row.int(0)).unwrap_or("???")),
         // What has a short name of its own is called so where its length is said to be none.
         Some(kind) if kind.info().typname == "bpchar" && modifier.is_some_and(|m| m < 0) => {
             out.text("bpchar")
@@ -204,7 +211,7 @@ fn with_modifier(kind: Kind, modifier: i64) -> String {
                 digits => format!("{name}{fields}({digits})"),
             }
         }
-        Category::String | Category::UserDefined => format!("{name}({modifier})"),
+        Category::String | Category::Array | Category::UserDefined => format!("{name}({modifier})"),
     }
 }
 
@@ -224,7 +231,9 @@ fn type_name(row: &Row<'_>, out: &mut Output) -> Result<()> {
         let message = format!("invalid type name \"{}\"", row.text(0));
         return Err(Error::new(SqlState::SYNTAX_ERROR, message));
     }
-    match type_named(row.text(0)) {
+    let element = row.text(0).trim_end().strip_suffix("[]");
+    match type_named(element.unwrap_or(row.text(0))) {
+        Some(kind) if element.is_some() => out.text(kind.info().array_name),
         Some(kind) => out.text(kind.info().name),
         None => out.null(),
     }
@@ -477,7 +486,7 @@ pub(super) fn collation_for(x: &Operand) -> Result<Expr> {
         None => Ok(null(TEXT)),
         Some(ty) if ty.is_string() => Ok(text("\"default\"")),
         Some(ty) => {
-            let message = format!("collations are not supported by type {}", ty.info().name);
+            let message = format!("collations are not supported by type {}", ty.name());
             Err(Error::new(SqlState::DATATYPE_MISMATCH, message))
         }
     }

@@ -273,10 +273,10 @@ impl Typing {
             .into())
     }
 
-    /// What intervals, which have no order of their own in plans, are sorted, grouped and joined by; all else stands
+    /// What intervals and arrays, which have no order of their own in plans, are sorted, grouped and joined by; all else stands
     /// for itself.
     pub fn order_key(e: Expr) -> Expr {
-        if e.ty == INTERVAL { interval_length(e) } else { e }
+        crate::compared_by(e)
     }
 
     /// extract(field from x) and date_part(field, x), whole numbers. 22023 for a field that there is not, 0A000 for

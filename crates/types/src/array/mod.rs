@@ -14,8 +14,8 @@ mod text;
 
 pub use text::{read, write};
 
-use crate::value_ops::order;
-use crate::{Error, LogicalType, NativeType, Order, Result, SqlState, Value};
+use crate::value_ops::{order, order_key};
+use crate::{Error, KeyPart, KeySpec, LogicalType, NativeType, Order, Result, SqlState, Value};
 use std::cmp::Ordering;
 
 /// Most dimensions of an array, PostgreSQL's MAXDIM.
@@ -45,6 +45,21 @@ pub struct ArrayRef<'a> {
     /// [`WORD`] bytes an element.
     ends: &'a [u8],
     data: &'a [u8],
+}
+
+/// The bytes of an array of one dimension, whose subscripts begin with 1. Error 54000.
+pub fn encode_list(elements: &[Value], element: LogicalType) -> Result<Vec<u8>> {
+    let length = u32::try_from(elements.len()).map_err(|_| too_large())?;
+    let line = Dimension { length, lower: 1 };
+    encode(
+        if length == 0 {
+            &[]
+        } else {
+            std::slice::from_ref(&line)
+        },
+        elements,
+        element,
+    )
 }
 
 /// The bytes of an array. `elements` are in row-major order, as many as the lengths of `dimensions` multiply to; without elements
@@ -91,8 +106,15 @@ fn push_element(out: &mut Vec<u8>, value: &Value, element: LogicalType) {
     }
 }
 
+/// Looks at all elements of an array that came from elsewhere. Error XX001 for bytes that are none of such elements.
+pub fn check(bytes: &[u8], element: LogicalType) -> Result<()> {
+    ArrayRef::new(bytes, element)?
+        .elements()
+        .try_for_each(|value| value.map(drop))
+}
+
 /// Error 54000 for too many dimensions or elements, and for subscripts beyond `i32`.
-fn check_shape(dimensions: &[Dimension]) -> Result<()> {
+pub fn check_shape(dimensions: &[Dimension]) -> Result<()> {
     if dimensions.len() > MAX_DIMENSIONS {
         return Err(too_many_dimensions(dimensions.len()));
     }
@@ -118,7 +140,8 @@ fn too_large() -> Error {
     )
 }
 
-fn too_many_dimensions(count: usize) -> Error {
+/// The error 54000 of so many dimensions.
+pub fn too_many_dimensions(count: usize) -> Error {
     Error::new(
         SqlState::PROGRAM_LIMIT_EXCEEDED,
         format!("number of array dimensions ({count}) exceeds the maximum allowed ({MAX_DIMENSIONS})"),
@@ -214,6 +237,11 @@ impl<'a> ArrayRef<'a> {
         Ok(Value::Text(text.to_owned()))
     }
 
+    /// The type of its elements.
+    pub fn element(&self) -> LogicalType {
+        self.element
+    }
+
     /// All elements in row-major order. Error XX001.
     pub fn elements(self) -> impl Iterator<Item = Result<Value>> + use<'a> {
         (0..self.len()).map(move |at| self.get(at))
@@ -224,7 +252,7 @@ impl<'a> ArrayRef<'a> {
     pub fn order(&self, other: &ArrayRef<'_>) -> Result<Ordering> {
         for at in 0..self.len().min(other.len()) {
             let by_element = match (self.is_null(at), other.is_null(at)) {
-                (false, false) => order_elements(self.get(at)?, other.get(at)?, self.element),
+                (false, false) => order_elements(&self.get(at)?, &other.get(at)?, self.element),
                 (a, b) => a.cmp(&b),
             };
             if by_element.is_ne() {
@@ -243,17 +271,40 @@ impl<'a> ArrayRef<'a> {
         let by_shape = lengths(self).cmp(&lengths(other));
         Ok(by_shape.then_with(|| lowers(self).cmp(&lowers(other))))
     }
+
+    /// Bytes whose order is that of [`ArrayRef::order`]: the elements' keys, each behind a marker, a zero that ends them, and the shape.
+    /// Error XX001.
+    pub fn order_key(&self) -> Result<Vec<u8>> {
+        let spec = KeySpec::new(vec![KeyPart {
+            ty: self.element,
+            nullable: true,
+            descending: false,
+            nulls_first: false,
+        }]);
+        let mut key = Vec::with_capacity(self.data.len() + 2 * self.len() + WORD);
+        for value in self.elements() {
+            spec.encode(&[value?], &mut key);
+        }
+        // Markers of elements are greater.
+        key.push(0);
+        key.push(self.dimensions().len() as u8);
+        self.dimensions().for_each(|d| key.extend(d.length.to_be_bytes()));
+        let lowers = self.dimensions().map(|d| d.lower as u32 ^ 1 << 31);
+        lowers.for_each(|lower| key.extend(lower.to_be_bytes()));
+        Ok(key)
+    }
 }
 
 /// Orders two elements that are not NULL.
-fn order_elements(a: Value, b: Value, element: LogicalType) -> Ordering {
-    let without_blanks = |value: Value| match value {
-        Value::Text(text) => Value::Text(text.trim_end_matches(' ').to_owned()),
-        value => value,
-    };
-    let ordering = match element.info().order {
-        Order::WithoutBlanks => order(&without_blanks(a), &without_blanks(b)),
-        Order::Native | Order::Span => order(&a, &b),
+pub fn order_elements(a: &Value, b: &Value, element: LogicalType) -> Ordering {
+    let ordering = match (element.info().order, a, b) {
+        (Order::WithoutBlanks, Value::Text(a), Value::Text(b)) => {
+            Some(a.trim_end_matches(' ').cmp(b.trim_end_matches(' ')))
+        }
+        (Order::Key, Value::Bytes(a), Value::Bytes(b)) => {
+            Some(order_key(a, element).cmp(&order_key(b, element)))
+        }
+        _ => order(a, b),
     };
     ordering.unwrap_or(Ordering::Equal)
 }
@@ -331,6 +382,7 @@ mod tests {
             .map(|b| ArrayRef::new(b, LogicalType::Integer).unwrap());
         for (i, a) in arrays.iter().enumerate() {
             for (j, b) in arrays.iter().enumerate() {
+                assert_eq!(a.order_key().unwrap().cmp(&b.order_key().unwrap()), i.cmp(&j));
                 assert_eq!(
                     a.order(b).unwrap(),
                     i.cmp(&j),

@@ -8,6 +8,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 20,
     typname: "int8",
     name: "bigint",
+    array_oid: 1016,
+    array_name: "bigint[]",
     sql_names: &["bigint", "int8"],
     category: Category::Numeric,
     is_preferred: false,

@@ -9,6 +9,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 16,
     typname: "bool",
     name: "boolean",
+    array_oid: 1000,
+    array_name: "boolean[]",
     sql_names: &["boolean", "bool"],
     category: Category::Boolean,
     is_preferred: true,

@@ -9,6 +9,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 17,
     typname: "bytea",
     name: "bytea",
+    array_oid: 1001,
+    array_name: "bytea[]",
     sql_names: &["bytea", "blob"],
     category: Category::UserDefined,
     is_preferred: false,

@@ -11,6 +11,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1042,
     typname: "bpchar",
     name: "character",
+    array_oid: 1014,
+    array_name: "character[]",
     sql_names: &["char", "character", "bpchar"],
     category: Category::String,
     is_preferred: false,

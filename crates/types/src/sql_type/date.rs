@@ -9,6 +9,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1082,
     typname: "date",
     name: "date",
+    array_oid: 1182,
+    array_name: "date[]",
     sql_names: &["date"],
     category: Category::DateTime,
     is_preferred: false,

@@ -10,6 +10,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 701,
     typname: "float8",
     name: "double precision",
+    array_oid: 1022,
+    array_name: "double precision[]",
     sql_names: &["double precision", "double", "float8", "float64", "float"],
     category: Category::Numeric,
     is_preferred: true,

@@ -8,6 +8,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 23,
     typname: "int4",
     name: "integer",
+    array_oid: 1007,
+    array_name: "integer[]",
     sql_names: &["integer", "int", "int4"],
     category: Category::Numeric,
     is_preferred: false,

@@ -10,6 +10,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1186,
     typname: "interval",
     name: "interval",
+    array_oid: 1187,
+    array_name: "interval[]",
     sql_names: &["interval"],
     category: Category::Timespan,
     is_preferred: true,

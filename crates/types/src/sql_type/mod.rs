@@ -18,6 +18,10 @@ pub struct TypeInfo {
     pub typname: &'static str,
     /// Its name in messages, PostgreSQL's.
     pub name: &'static str,
+    /// PostgreSQL's number of arrays of the type; 0 of arrays, of which there are none.
+    pub array_oid: u32,
+    /// The name of arrays of the type in messages.
+    pub array_name: &'static str,
     /// Names that SQL has for it, in lower case, without the length or digits that may stand behind the first word.
     pub sql_names: &'static [&'static str],
     /// Its family.
@@ -63,6 +67,8 @@ pub enum Category {
     Timespan,
     /// Strings.
     String,
+    /// Arrays.
+    Array,
     /// What has no family: each such type is one by itself.
     UserDefined,
 }
@@ -87,6 +93,9 @@ pub enum Order {
     WithoutBlanks,
     /// The length of an interval ([`interval_span`](crate::value_ops::interval_span)).
     Span,
+    /// A key made of the value's bytes ([`order_key`](crate::value_ops::order_key)): neither their order nor their equality is that of
+    /// the bytes themselves.
+    Key,
 }
 
 /// How constants look in a plan's text.
@@ -100,6 +109,7 @@ pub enum ConstantForm {
     Named,
 }
 
+pub use array::ElementType;
 pub use bytea::{escaped_bytes, hex_digits, write_hex};
 pub(crate) use real::of_double as real_of_double;
 pub use uuid::{of_bytes as uuid_of_bytes, to_bytes as uuid_to_bytes};
@@ -163,6 +173,8 @@ kinds! {
     Uuid => uuid,
     /// bytea.
     Bytea => bytea,
+    /// An array of any type.
+    Array => array,
 }
 
 impl Kind {
@@ -255,6 +267,7 @@ mod tests {
             let info = kind.info();
             assert_eq!(info.kind, kind);
             assert!(oids.insert(info.oid), "{kind:?}");
+            assert!(oids.insert(info.array_oid), "{kind:?}");
             if let Some(ty) = kind.plain() {
                 assert_eq!(ty.overflow().state(), info.overflow_state, "{ty}");
             }
@@ -270,7 +283,10 @@ mod tests {
     fn each_family_has_a_preferred_type() {
         for kind in Kind::ALL {
             let family = Kind::ALL.iter().filter(|k| k.category() == kind.category());
-            let preferred = usize::from(kind.category() != Category::UserDefined);
+            let preferred = usize::from(!matches!(
+                kind.category(),
+                Category::UserDefined | Category::Array
+            ));
             assert_eq!(family.filter(|k| k.is_preferred()).count(), preferred, "{kind:?}");
         }
     }
@@ -285,6 +301,10 @@ mod tests {
                 assert_eq!(ty.kind(), kind);
                 assert_eq!(LogicalType::parse(&ty.to_string()), Some(ty), "{ty}");
                 assert_eq!(LogicalType::of_code(ty.code()).ok(), Some(ty), "{ty}");
+                let Some(array) = ty.array() else { continue };
+                assert_eq!(array.element(), Some(ty), "{array}");
+                assert_eq!(LogicalType::parse(&array.to_string()), Some(array), "{array}");
+                assert_eq!(LogicalType::of_code(array.code()).ok(), Some(array), "{array}");
             }
         }
     }

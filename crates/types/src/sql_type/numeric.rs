@@ -11,6 +11,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1700,
     typname: "numeric",
     name: "numeric",
+    array_oid: 1231,
+    array_name: "numeric[]",
     sql_names: &["decimal", "numeric", "dec"],
     category: Category::Numeric,
     is_preferred: false,

@@ -12,6 +12,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 700,
     typname: "float4",
     name: "real",
+    array_oid: 1021,
+    array_name: "real[]",
     sql_names: &["real", "float4", "float32"],
     category: Category::Numeric,
     is_preferred: false,

@@ -8,6 +8,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 21,
     typname: "int2",
     name: "smallint",
+    array_oid: 1005,
+    array_name: "smallint[]",
     sql_names: &["smallint", "int2"],
     category: Category::Numeric,
     is_preferred: false,

@@ -8,6 +8,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 25,
     typname: "text",
     name: "text",
+    array_oid: 1009,
+    array_name: "text[]",
     sql_names: &["text", "string"],
     category: Category::String,
     is_preferred: true,

@@ -9,6 +9,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1083,
     typname: "time",
     name: "time without time zone",
+    array_oid: 1183,
+    array_name: "time without time zone[]",
     sql_names: &["time", "time without time zone"],
     category: Category::DateTime,
     is_preferred: false,

@@ -9,6 +9,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1114,
     typname: "timestamp",
     name: "timestamp without time zone",
+    array_oid: 1115,
+    array_name: "timestamp without time zone[]",
     sql_names: &["timestamp", "timestamp without time zone"],
     category: Category::DateTime,
     is_preferred: false,

@@ -11,6 +11,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1184,
     typname: "timestamptz",
     name: "timestamp with time zone",
+    array_oid: 1185,
+    array_name: "timestamp with time zone[]",
     sql_names: &["timestamptz", "timestamp with time zone"],
     category: Category::DateTime,
     is_preferred: true,

@@ -10,6 +10,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 2950,
     typname: "uuid",
     name: "uuid",
+    array_oid: 2951,
+    array_name: "uuid[]",
     sql_names: &["uuid"],
     category: Category::UserDefined,
     is_preferred: false,

@@ -11,6 +11,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1043,
     typname: "varchar",
     name: "character varying",
+    array_oid: 1015,
+    array_name: "character varying[]",
     sql_names: &["varchar", "character varying", "char varying"],
     category: Category::String,
     is_preferred: false,

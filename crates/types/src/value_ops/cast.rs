@@ -2,6 +2,7 @@
 
 use super::casts::{self, CastMethod};
 use super::{check_range, read};
+use crate::array::{self, ArrayRef, Dimension};
 use crate::date::{self, MICROS_PER_DAY};
 use crate::sql_type::real_of_double;
 use crate::{Error, Interval, Kind, LogicalType, Order, Result, SqlState, Value, decimal};
@@ -101,6 +102,16 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
         (CastMethod::Write, value) => to_string_type(&written(value, from), to, length),
         (CastMethod::Read, Value::Text(text)) => read(text, to),
         (CastMethod::Read, value) => read(&written(value, from), to),
+        (CastMethod::Elements, Value::Bytes(bytes)) => {
+            let elements = from.element().zip(to.element());
+            let (from, to) = elements.ok_or_else(|| cannot_cast(from, to))?;
+            let array = ArrayRef::new(bytes, from)?;
+            let values = array
+                .elements()
+                .map(|value| super::cast(&value?, from, to, length));
+            let dimensions: Vec<Dimension> = array.dimensions().collect();
+            array::encode(&dimensions, &values.collect::<Result<Vec<_>>>()?, to).map(Value::Bytes)
+        }
         (CastMethod::BooleanToInteger, Value::Bool(b)) => Ok(Value::Int(i128::from(*b))),
         (CastMethod::IntegerToBoolean, Value::Int(v)) => Ok(Value::Bool(*v != 0)),
         (method, value) => Err(Error::internal(format!("{method:?} of {value:?}"))),
@@ -117,7 +128,7 @@ pub fn written(value: &Value, ty: LogicalType) -> Cow<'_, str> {
             let text = value.display(ty).to_string();
             match ty.info().order {
                 Order::WithoutBlanks => Cow::Owned(text.trim_end_matches(' ').to_owned()),
-                Order::Native | Order::Span => Cow::Owned(text),
+                Order::Native | Order::Span | Order::Key => Cow::Owned(text),
             }
         }
     }

@@ -69,6 +69,8 @@ pub enum CastMethod {
     IntegerToBoolean,
     /// The number of a date's day since 1970-01-01; an infinite date has none (22008).
     DayNumber,
+    /// Each element of an array, by the cast of its type.
+    Elements,
 }
 
 /// What can go wrong.
@@ -208,9 +210,23 @@ pub fn find(from: Kind, to: Kind) -> Option<Cast> {
     BY_PAIR[from as usize][to as usize]
 }
 
-/// The cast from one type to another, if there is one.
+/// The cast from one type to another, if there is one. Arrays become others where their elements do, as implicitly.
 #[inline]
 pub fn between(from: LogicalType, to: LogicalType) -> Option<Cast> {
+    if let (LogicalType::Array(from), LogicalType::Array(to)) = (from, to) {
+        let of_elements = between(from.get(), to.get())?;
+        return Some(Cast {
+            from: Kind::Array,
+            to: Kind::Array,
+            method: CastMethod::Elements,
+            failure: match of_elements.failure {
+                CastFailure::Never => CastFailure::Never,
+                CastFailure::Beyond | CastFailure::Long | CastFailure::Any => CastFailure::Any,
+            },
+            is_monotone: false,
+            ..of_elements
+        });
+    }
     find(from.kind(), to.kind())
 }
 
@@ -243,6 +259,7 @@ pub fn exact(v: i128, from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::DoubleToDecimal
         | CastMethod::Fit
         | CastMethod::Write
+        | CastMethod::Elements
         | CastMethod::Read => None,
     }
 }
@@ -272,6 +289,7 @@ pub fn factor(from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::DoubleToDecimal
         | CastMethod::Fit
         | CastMethod::Write
+        | CastMethod::Elements
         | CastMethod::Read => None,
     }
 }

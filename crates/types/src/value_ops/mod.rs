@@ -7,6 +7,7 @@ pub mod casts;
 mod compare;
 mod date_part;
 mod interval;
+mod order_key;
 mod read;
 mod read_interval;
 mod read_iso_interval;
@@ -25,6 +26,7 @@ pub use interval::{
     Divide, add_intervals, age, justify_days, justify_hours, justify_interval, multiply_interval,
     negate_interval, timestamp_difference,
 };
+pub use order_key::order_key;
 pub(crate) use read::{invalid, is_lost, trimmed};
 pub use read::{read, read_boolean, read_date, read_double, read_integer};
 pub use read_interval::{IntervalFields, parse_interval, truncate};

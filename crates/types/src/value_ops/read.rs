@@ -5,7 +5,7 @@ use crate::{Error, LogicalType, Result, SqlState, Value};
 
 /// The error 22P02 of a text that is not of a type.
 pub(crate) fn invalid(ty: LogicalType, text: &str) -> Error {
-    let message = format!("invalid input syntax for type {}: \"{text}\"", ty.info().name);
+    let message = format!("invalid input syntax for type {}: \"{text}\"", ty.name());
     Error::new(SqlState::INVALID_TEXT, message)
 }
 

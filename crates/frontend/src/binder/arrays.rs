@@ -1,0 +1,121 @@
+//! Arrays as syntax makes them: constructors, subscripts, slices, and `op ANY (array)`.
+
+use super::{Binder, error};
+use frazil_functions::{CastContext, Operand, Quantifier, Subscript, array_of_rows};
+use frazil_plan::operators::{Aggregate, Map};
+use frazil_plan::{AggregateKey, Expr, ExprKind, Operator, Subquery, SubqueryKind};
+use frazil_types::{LogicalType, Result, Span, SqlState};
+use sqlparser::ast::{AccessExpr, Expr as SqlExpr, Query, Subscript as SqlSubscript};
+
+impl<'a> Binder<'a> {
+    /// `ARRAY[…]`, and the lists in brackets within it. `element`: what a cast around it makes of the elements.
+    pub(super) fn array(&mut self, elements: &'a [SqlExpr], element: Option<LogicalType>) -> Result<Operand> {
+        let mut parts = Vec::with_capacity(elements.len());
+        for e in elements {
+            parts.push(match e {
+                SqlExpr::Array(inner) => self.array(&inner.elem, element)?,
+                e => self.expression(e)?,
+            });
+        }
+        let spans = parts.iter().map(Operand::span);
+        let inside = spans.reduce(Span::to).unwrap_or(Span::NONE);
+        self.typing.array(parts, element, inside)
+    }
+
+    /// `x[1]`, `x[1:2][3]`.
+    pub(super) fn subscripted(&mut self, root: &'a SqlExpr, chain: &'a [AccessExpr]) -> Result<Operand> {
+        let x = self.expression(root)?;
+        let span = x.span();
+        let mut subscripts = Vec::with_capacity(chain.len());
+        for access in chain {
+            let AccessExpr::Subscript(subscript) = access else {
+                let message = "column notation is of rows: there are no types of rows";
+                return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
+            };
+            subscripts.push(match subscript {
+                SqlSubscript::Index { index } => Subscript::Index(self.expression(index)?),
+                SqlSubscript::Slice {
+                    lower_bound,
+                    upper_bound,
+                    stride: None,
+                } => {
+                    let mut bound =
+                        |e: &'a Option<SqlExpr>| e.as_ref().map(|e| self.expression(e)).transpose();
+                    Subscript::Slice(bound(lower_bound)?, bound(upper_bound)?)
+                }
+                SqlSubscript::Slice { .. } => return Err(self.syntax_error(":", span)),
+            });
+        }
+        self.typing.subscript(x, subscripts, span)
+    }
+
+    /// `x op ANY (array)`, `x op ALL (array)`. 42809 for what is no array.
+    pub(super) fn quantified(
+        &mut self,
+        x: &'a SqlExpr,
+        op: &str,
+        right: &'a SqlExpr,
+        quantifier: Quantifier,
+    ) -> Result<Operand> {
+        let x = self.expression(x)?;
+        let at = self.place.operator_after(x.span(), op.len());
+        let right = self.expression(right)?;
+        let span = x.span().to(right.span());
+        let made = self
+            .typing
+            .quantified((op, quantifier), &x, &right, at, &mut self.columns)?;
+        match made {
+            Some(made) => Ok(made.at(span)),
+            None => self.any_of_elements((op, quantifier), x, right, at),
+        }
+    }
+
+    /// `ARRAY(SELECT …)`: the values of the rows, in their order; no elements if there are no rows.
+    pub(super) fn array_of_query(&mut self, query: &'a Query, span: Span) -> Result<Operand> {
+        self.nesting.subquery()?;
+        let relation = self.query(query)?;
+        let id = self.one_column(&relation, span)?;
+        let keys = match &relation.op {
+            Operator::Sort(sort) => &sort.keys[..],
+            _ => &[],
+        };
+        let keys = keys.iter().map(|key| AggregateKey {
+            e: Expr::column(key.column, &self.columns),
+            descending: key.descending,
+            nulls_first: key.nulls_first,
+        });
+        let value = Expr::column(id, &self.columns);
+        let (call, made) = array_of_rows(value, keys.collect());
+        let column = self.columns.add("rows", call.ty, true);
+        let array = made(Expr::column(column, &self.columns))?;
+        let ty = array.ty;
+        let result = self.columns.add("array", ty, false);
+        let rows = Operator::Aggregate(Aggregate {
+            input: Box::new(relation.op),
+            groups: Vec::new(),
+            aggregates: vec![(column, call)],
+        });
+        let kind = ExprKind::Subquery(Box::new(Subquery {
+            kind: SubqueryKind::Scalar,
+            root: Map::above(rows, vec![(result, array)]),
+            columns: vec![result],
+        }));
+        Ok(Expr::new(kind, ty, true).at(span).into())
+    }
+
+    /// What a cast makes of `ARRAY[…]`: each element is cast.
+    pub(super) fn array_cast(&mut self, x: &'a SqlExpr, ty: LogicalType) -> Result<Option<Operand>> {
+        let mut x = x;
+        while let SqlExpr::Nested(inner) = x {
+            x = inner;
+        }
+        let (SqlExpr::Array(array), Some(element)) = (x, ty.element()) else {
+            return Ok(None);
+        };
+        let array = self.array(&array.elem, Some(element))?;
+        let span = array.span();
+        // Elements that were arrays of another type are cast as a whole.
+        let cast = self.typing.cast(array, ty, CastContext::Explicit, span)?;
+        Ok(Some(cast.into()))
+    }
+}
