@@ -3,6 +3,7 @@
 use frazil::{LogicalType, Value};
 use frazil_types::Zone;
 use frazil_types::logical_type::WITHOUT_LENGTH;
+use frazil_types::sql_type::ElementType;
 use frazil_types::value_ops::{CastLength, cast};
 
 /// A type and texts of its values.
@@ -210,6 +211,45 @@ pub const TYPES: &[Edges] = &[
         ],
     },
     Edges {
+        ty: LogicalType::Array(ElementType::INTEGER),
+        texts: &[
+            "{}",
+            "{0}",
+            "[0:0]={0}",
+            "{{0}}",
+            "{0,0}",
+            "{0,NULL}",
+            "{1,-2147483648,2147483647}",
+            "{{1,2},{3,NULL}}",
+            "[-2:-1][3:4]={{1,2},{3,NULL}}",
+            "{NULL}",
+        ],
+    },
+    Edges {
+        ty: LogicalType::Array(ElementType::DOUBLE),
+        texts: &[
+            "{}",
+            "{-0}",
+            "{0}",
+            "{0,-Infinity}",
+            "{0.1}",
+            "{1e300,1e-300}",
+            "{NaN}",
+            "{NULL,NULL}",
+        ],
+    },
+    Edges {
+        ty: LogicalType::Array(ElementType::TEXT),
+        texts: &[
+            "{}",
+            "{\"\"}",
+            "{\"NULL\"}",
+            "{a,\"b c\",NULL}",
+            "{\"a longer text than a reference holds\",größe}",
+            "{\"{\",\"\\\"\",\"\\\\\"}",
+        ],
+    },
+    Edges {
         ty: LogicalType::Text,
         texts: &[
             "",
@@ -243,7 +283,7 @@ impl Edges {
 
     /// Name of the type's column in a table of all types.
     pub fn column(&self) -> String {
-        let name = self.ty.to_string();
+        let name = self.ty.to_string().replace("[]", "_array");
         let letters = name.replace(|c: char| !c.is_alphanumeric(), "_");
         format!("c_{}", letters.trim_end_matches('_'))
     }

@@ -155,8 +155,12 @@ fn compared(l: (&Value, LogicalType), r: (&Value, LogicalType)) -> Option<Vec<Va
     let ordering = match (l.0, l.1.scale(), r.0, r.1.scale()) {
         (Value::Int(a), Some(sa), Value::Int(b), Some(sb)) => value_ops::compare_decimals((*a, sa), (*b, sb)),
         _ => {
+            let ty = l.1;
             let (l, r) = aligned(l, r)?;
-            value_ops::order(&l, &r)?
+            match ty.has_order_key() {
+                true => value_ops::order_as(&l, &r, ty)?,
+                false => value_ops::order(&l, &r)?,
+            }
         }
     };
     Some(COMPARISONS.map(|op| Value::Bool(op.holds(ordering))).to_vec())
@@ -170,6 +174,7 @@ fn comparisons_are_those_of_value_ops() {
             let alike = |r: &&Edges| match l.ty.info().category {
                 // Of two kinds of strings, char(n) among them, the rules of typing decide which of them is compared.
                 // What has no family is one by itself.
+                Category::Array => l.ty == r.ty,
                 Category::String | Category::UserDefined => l.ty.kind() == r.ty.kind(),
                 // Times are compared with no day.
                 Category::DateTime if [l.ty, r.ty].contains(&LogicalType::Time) => l.ty == r.ty,

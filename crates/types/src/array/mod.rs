@@ -14,7 +14,7 @@ mod text;
 
 pub use text::{read, write};
 
-use crate::value_ops::{order, order_key};
+use crate::value_ops::order_as;
 use crate::{Error, KeyPart, KeySpec, LogicalType, NativeType, Order, Result, SqlState, Value};
 use std::cmp::Ordering;
 
@@ -297,16 +297,7 @@ impl<'a> ArrayRef<'a> {
 
 /// Orders two elements that are not NULL.
 pub fn order_elements(a: &Value, b: &Value, element: LogicalType) -> Ordering {
-    let ordering = match (element.info().order, a, b) {
-        (Order::WithoutBlanks, Value::Text(a), Value::Text(b)) => {
-            Some(a.trim_end_matches(' ').cmp(b.trim_end_matches(' ')))
-        }
-        (Order::Key, Value::Bytes(a), Value::Bytes(b)) => {
-            Some(order_key(a, element).cmp(&order_key(b, element)))
-        }
-        _ => order(a, b),
-    };
-    ordering.unwrap_or(Ordering::Equal)
+    order_as(a, b, element).unwrap_or(Ordering::Equal)
 }
 
 fn damaged(element: LogicalType) -> Error {

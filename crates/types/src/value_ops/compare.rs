@@ -1,7 +1,8 @@
 //! The order of values.
 
+use super::order_key;
 use crate::decimal::POWERS_OF_TEN;
-use crate::{Interval, Value, date::MICROS_PER_DAY};
+use crate::{Interval, LogicalType, Order, Value, date::MICROS_PER_DAY};
 use std::cmp::Ordering;
 
 /// Days that a month counts where intervals are compared.
@@ -18,6 +19,18 @@ pub fn order(a: &Value, b: &Value) -> Option<Ordering> {
         (Value::Double(a), Value::Double(b)) => Some(compare_doubles(*a, *b)),
         (Value::Interval(a), Value::Interval(b)) => Some(interval_span(*a).cmp(&interval_span(*b))),
         _ => None,
+    }
+}
+
+/// Orders two values of a type, as [`order`] does, but without the blanks at the end of padded texts, and by their keys values that
+/// [have such](LogicalType::has_order_key).
+pub fn order_as(a: &Value, b: &Value, ty: LogicalType) -> Option<Ordering> {
+    match (ty.info().order, a, b) {
+        (Order::WithoutBlanks, Value::Text(a), Value::Text(b)) => {
+            Some(a.trim_end_matches(' ').cmp(b.trim_end_matches(' ')))
+        }
+        (Order::Key, Value::Bytes(a), Value::Bytes(b)) => Some(order_key(a, ty).cmp(&order_key(b, ty))),
+        _ => order(a, b),
     }
 }
 
