@@ -1,36 +1,66 @@
-//! Reads a JSON file: an array of objects, or objects one after the other. Its columns are the names that occur, in the
-//! order in which they come; a value that an object lacks is NULL. What is nested stays JSON, as text.
+//! Reads JSON: an array of objects, or objects one after the other. Its columns are the names that occur, in the order in which they
+//! come; a value that an object lacks is NULL. The text stays as it is until a value is read: numbers keep all their digits, and what is
+//! nested stays JSON, as text.
 
-use crate::ReadLimits;
 use crate::compression::Compression;
+use crate::csv_field::ColumnBuilder;
+use crate::csv_types::LONG_INTEGER;
+use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::sniff::wider;
+use crate::{BatchReader, ReadLimits};
 use frazil_types::{
-    CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, SqlState, Value, date,
+    CHUNK_ROWS, ColumnDef, Error, LogicalType, MemoryBudget, Reservation, Result, RowBatch, SqlState, date,
 };
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::Value as Json;
-use std::collections::HashMap;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// An object with its members in their order.
-struct Object(Vec<(String, Json)>);
+/// The name of a member, lent by the text where it has no escapes.
+struct Name<'t>(Cow<'t, str>);
 
-impl<'de> Deserialize<'de> for Object {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Object, D::Error> {
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Name<'de>, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Name<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_borrowed_str<E>(self, name: &'de str) -> std::result::Result<Name<'de>, E> {
+                Ok(Name(Cow::Borrowed(name)))
+            }
+
+            fn visit_str<E>(self, name: &str) -> std::result::Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(name.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// An object with its members in their order.
+struct Object<'t>(Vec<(Name<'t>, &'t RawValue)>);
+
+impl<'de> Deserialize<'de> for Object<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Object<'de>, D::Error> {
         struct Members;
         impl<'de> Visitor<'de> for Members {
-            type Value = Object;
+            type Value = Object<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object a row")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Object, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Object<'de>, A::Error> {
                 let mut members = Vec::with_capacity(map.size_hint().unwrap_or(0));
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
@@ -43,9 +73,9 @@ impl<'de> Deserialize<'de> for Object {
 }
 
 /// An array of objects, each handed to a function.
-struct Array<'a>(&'a mut dyn FnMut(Object));
+struct Array<'a, 'de>(&'a mut dyn FnMut(Object<'de>));
 
-impl<'de> Visitor<'de> for Array<'_> {
+impl<'de> Visitor<'de> for Array<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,22 +90,36 @@ impl<'de> Visitor<'de> for Array<'_> {
     }
 }
 
-/// The columns of a file, and its rows, each a value a column; missing values at the end are left out.
+/// Where the JSON of a value stands in the text. Without bytes the object lacks the value.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    start: usize,
+    bytes: usize,
+}
+
+/// The columns of a file, and its rows.
 pub struct JsonFile {
-    /// Names and types.
+    /// Names, folded to lower case where that keeps them apart, and types.
     pub columns: Vec<ColumnDef>,
-    /// The rows.
-    rows: Vec<Vec<Json>>,
+    /// What errors call the file.
+    path: PathBuf,
+    text: Vec<u8>,
+    /// The values of all rows one behind the other; missing values at the end of a row are left out.
+    values: Vec<Place>,
+    /// `ends[r]` is where the values of row `r` end.
+    ends: Vec<usize>,
+    /// The memory of text and places.
+    _reserved: Reservation,
 }
 
 /// Reads a file. 22P04 with line and column for what is not JSON, 53200 if there is no room for it.
-pub fn read(path: &Path, compression: Option<Compression>, limits: &ReadLimits) -> Result<JsonFile> {
-    let mut input = FileInput::open(Origin::File(path), compression)?;
+pub fn read(origin: Origin<'_>, compression: Option<Compression>, limits: &ReadLimits) -> Result<JsonFile> {
+    let mut input = FileInput::open(origin, compression)?;
     let mut reserved = limits.budget.reservation();
     let mut text = Vec::new();
     loop {
         let start = text.len();
-        // A tree takes several times its text.
+        // The places of values take several times the text.
         reserved.grow(4 * PIECE_BYTES)?;
         text.resize(start + PIECE_BYTES, 0);
         let count = input.read(&mut text[start..], limits)?;
@@ -84,126 +128,254 @@ pub fn read(path: &Path, compression: Option<Compression>, limits: &ReadLimits) 
             break;
         }
     }
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
-    let bad = |error: serde_json::Error| {
+    if text.starts_with(b"\xef\xbb\xbf") {
+        text.drain(..3);
+    }
+    let Rows {
+        names, values, ends, ..
+    } = Rows::of(&text).map_err(|error| {
         let place = format!(
             "file \"{}\", line {}, column {}",
-            path.display(),
+            input.path.display(),
             error.line(),
             error.column()
         );
-        let what = error.to_string();
-        let what = what.split(" at line ").next().unwrap_or(&what).to_owned();
-        Error::new(SqlState::BAD_COPY_FORMAT, format!("not a row of JSON: {what}")).in_context(place)
-    };
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut names: Vec<String> = Vec::new();
-    let mut rows: Vec<Vec<Json>> = Vec::new();
-    let mut take = |object: Object| {
-        let mut row = vec![Json::Null; names.len()];
-        for (name, value) in object.0 {
-            let place = *places.entry(name).or_insert_with_key(|name| {
-                names.push(name.clone());
-                names.len() - 1
-            });
-            row.resize(row.len().max(place + 1), Json::Null);
-            row[place] = value;
-        }
-        rows.push(row);
-    };
-    let is_array = text.trim_ascii_start().starts_with(b"[");
-    if is_array {
-        let mut reader = serde_json::Deserializer::from_slice(text);
-        reader
-            .deserialize_seq(Array(&mut take))
-            .and_then(|()| reader.end())
-            .map_err(bad)?;
-    } else {
-        for object in serde_json::Deserializer::from_slice(text).into_iter::<Object>() {
-            take(object.map_err(bad)?);
-        }
-    }
-    let mut types: Vec<Option<LogicalType>> = vec![None; names.len()];
-    for row in &rows {
-        for (value, ty) in row.iter().zip(&mut types) {
-            if let Some(own) = type_of(value) {
-                *ty = Some(ty.map_or(own, |ty| wider(ty, own)));
-            }
-        }
-    }
-    let folded: std::collections::HashSet<String> = names.iter().map(|n| n.to_lowercase()).collect();
+        not_json(&error).in_context(place)
+    })?;
+    let folded: HashSet<String> = names.iter().map(|n| n.to_lowercase()).collect();
     let folds = folded.len() == names.len();
-    let columns = names.into_iter().zip(types).map(|(name, ty)| {
+    let columns = names.into_iter().map(|name| {
         let name = if folds { name.to_lowercase() } else { name };
-        ColumnDef::new(name, ty.unwrap_or(LogicalType::Text))
+        ColumnDef::new(name, LogicalType::Text)
     });
-    Ok(JsonFile {
+    let mut file = JsonFile {
         columns: columns.collect(),
-        rows,
+        path: input.path,
+        text,
+        values,
+        ends,
+        _reserved: reserved,
+    };
+    file.find_types();
+    Ok(file)
+}
+
+fn not_json(error: &serde_json::Error) -> Error {
+    let what = error.to_string();
+    let what = what.split(" at line ").next().unwrap_or(&what);
+    Error::new(SqlState::BAD_COPY_FORMAT, format!("not a row of JSON: {what}"))
+}
+
+/// The rows of a text while they are found.
+#[derive(Default)]
+struct Rows {
+    /// The column of each name.
+    places: HashMap<String, usize>,
+    names: Vec<String>,
+    values: Vec<Place>,
+    ends: Vec<usize>,
+}
+
+impl Rows {
+    fn of(text: &[u8]) -> std::result::Result<Rows, serde_json::Error> {
+        let mut rows = Rows::default();
+        if text.trim_ascii_start().starts_with(b"[") {
+            let mut reader = serde_json::Deserializer::from_slice(text);
+            reader.deserialize_seq(Array(&mut |object| rows.take(text, object)))?;
+            reader.end()?;
+            return Ok(rows);
+        }
+        for object in serde_json::Deserializer::from_slice(text).into_iter::<Object<'_>>() {
+            rows.take(text, object?);
+        }
+        Ok(rows)
+    }
+
+    fn take(&mut self, text: &[u8], object: Object<'_>) {
+        let row = self.values.len();
+        for (Name(name), value) in object.0 {
+            let column = match self.places.get(&*name) {
+                Some(column) => *column,
+                None => {
+                    self.names.push(name.clone().into_owned());
+                    self.places.insert(name.into_owned(), self.names.len() - 1);
+                    self.names.len() - 1
+                }
+            };
+            let place = row + column;
+            if place >= self.values.len() {
+                self.values.resize(place + 1, Place::default());
+            }
+            // The reader lends values from the text.
+            self.values[place] = Place {
+                start: value.get().as_ptr() as usize - text.as_ptr() as usize,
+                bytes: value.get().len(),
+            };
+        }
+        self.ends.push(self.values.len());
+    }
+}
+
+/// The type of a value by its JSON; `None` for null.
+fn type_of(json: &[u8]) -> Option<LogicalType> {
+    Some(match json.first() {
+        None | Some(b'n') => return None,
+        Some(b't' | b'f') => LogicalType::Boolean,
+        Some(b'[' | b'{') => LogicalType::Text,
+        Some(b'"') => match text_of(json) {
+            Ok(text) if text.len() >= 10 && text.as_bytes()[4] == b'-' => match () {
+                () if text.len() == 10 && date::parse_date(&text).is_ok() => LogicalType::Date,
+                () if date::parse_timestamp_in_utc(&text).is_ok() => LogicalType::Timestamp,
+                () => LogicalType::Text,
+            },
+            _ => LogicalType::Text,
+        },
+        Some(_) => type_of_number(json),
     })
 }
 
-fn type_of(value: &Json) -> Option<LogicalType> {
-    Some(match value {
-        Json::Null => return None,
-        Json::Bool(_) => LogicalType::Boolean,
-        Json::Number(n) if n.is_i64() => LogicalType::BigInt,
-        Json::Number(_) => LogicalType::Double,
-        Json::String(text) => {
-            let looks_dated = text.len() >= 10 && text.as_bytes()[4] == b'-';
-            match looks_dated {
-                true if text.len() == 10 && date::parse_date(text).is_ok() => LogicalType::Date,
-                true if date::parse_timestamp_in_utc(text).is_ok() => LogicalType::Timestamp,
-                _ => LogicalType::Text,
-            }
-        }
-        Json::Array(_) | Json::Object(_) => LogicalType::Text,
-    })
+/// -0 is a double: integers have none.
+fn type_of_number(json: &[u8]) -> LogicalType {
+    let digits = json.strip_prefix(b"-").unwrap_or(json);
+    let long = match LONG_INTEGER {
+        LogicalType::Decimal { precision, .. } => usize::from(precision),
+        _ => 0,
+    };
+    match std::str::from_utf8(json) {
+        _ if json == b"-0" || !digits.iter().all(u8::is_ascii_digit) => LogicalType::Double,
+        Ok(text) if text.parse::<i64>().is_ok() => LogicalType::BigInt,
+        _ if digits.len() <= long => LONG_INTEGER,
+        _ => LogicalType::Double,
+    }
+}
+
+/// The text of a string. 22P04 for escapes that mean nothing.
+fn text_of(json: &[u8]) -> Result<Cow<'_, str>> {
+    let bare = json.len() >= 2 && !json.contains(&b'\\');
+    if let Some(text) = bare
+        .then(|| std::str::from_utf8(&json[1..json.len() - 1]).ok())
+        .flatten()
+    {
+        return Ok(Cow::Borrowed(text));
+    }
+    serde_json::from_slice(json)
+        .map(Cow::Owned)
+        .map_err(|e| not_json(&e))
 }
 
 impl JsonFile {
-    /// The rows as batches of columns of these names and types.
-    pub fn batches(self, columns: &[ColumnDef], path: &Path) -> Result<Vec<RowBatch>> {
-        let places: Vec<Option<usize>> = (columns.iter())
-            .map(|c| self.columns.iter().position(|own| own.name == c.name))
-            .collect();
-        let mut batches = Vec::new();
-        for (number, part) in self.rows.chunks(CHUNK_ROWS).enumerate() {
-            let mut vectors = Vec::with_capacity(columns.len());
-            for (column, place) in columns.iter().zip(&places) {
-                let mut values = Vec::with_capacity(part.len());
-                for (at, row) in part.iter().enumerate() {
-                    let json = place.and_then(|place| row.get(place)).unwrap_or(&Json::Null);
-                    let value = value(json, column.ty).map_err(|e| {
-                        let row = number * CHUNK_ROWS + at + 1;
-                        e.in_context(format!(
-                            "file \"{}\", row {row}, \"{}\"",
-                            path.display(),
-                            column.name
-                        ))
-                    })?;
-                    values.push(value);
-                }
-                vectors.push(ColumnVector::from_values(column.ty, &values));
-            }
-            batches.push(RowBatch {
-                columns: vectors,
-                rows: part.len(),
-            });
+    /// The number of rows.
+    fn rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The JSON of a value; without bytes if there is none.
+    fn value(&self, row: usize, column: usize) -> &[u8] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        let values = &self.values[start..self.ends[row]];
+        let Place { start, bytes } = values.get(column).copied().unwrap_or_default();
+        &self.text[start..start + bytes]
+    }
+
+    /// Gives each column the type that has all of its values; text if there are none.
+    fn find_types(&mut self) {
+        for column in 0..self.columns.len() {
+            let types = (0..self.rows()).filter_map(|row| type_of(self.value(row, column)));
+            let ty = types.reduce(wider).unwrap_or(LogicalType::Text);
+            self.columns[column].ty = ty;
         }
-        Ok(batches)
+    }
+
+    /// Rows from `from`, at most [`CHUNK_ROWS`], as columns of these names and types: of a column that the file lacks all values are
+    /// NULL. Errors are those of casts of the text, and 23502 for NULL where a column has none.
+    fn batch(&self, from: usize, columns: &[ColumnDef], budget: &MemoryBudget) -> Result<RowBatch> {
+        let until = self.rows().min(from + CHUNK_ROWS);
+        let mut vectors = Vec::with_capacity(columns.len());
+        for definition in columns {
+            let column = self.place_of(&definition.name);
+            let mut builder = ColumnBuilder::new(definition.clone(), DateForm::Iso, until - from, budget);
+            for row in from..until {
+                let json = column.map_or(&[][..], |column| self.value(row, column));
+                let pushed = match json.first() {
+                    None | Some(b'n') => builder.push_null(),
+                    Some(b'"') => text_of(json).and_then(|text| builder.push(text.as_bytes())),
+                    Some(_) => builder.push(json),
+                };
+                pushed.map_err(|e| {
+                    let (path, row) = (self.path.display(), row + 1);
+                    e.in_context(format!("file \"{path}\", row {row}, \"{}\"", definition.name))
+                })?;
+            }
+            vectors.push(builder.finish());
+        }
+        Ok(RowBatch {
+            columns: vectors,
+            rows: until - from,
+        })
+    }
+
+    /// The column of a name; where the file has none, that of the name in another case of letters.
+    fn place_of(&self, name: &str) -> Option<usize> {
+        let found = |is: &dyn Fn(&str) -> bool| self.columns.iter().position(|own| is(&own.name));
+        found(&|own| own == name).or_else(|| found(&|own| own.eq_ignore_ascii_case(name)))
+    }
+
+    /// The rows as batches of columns of these names and types.
+    pub fn batches(&self, columns: &[ColumnDef], budget: &MemoryBudget) -> Result<Vec<RowBatch>> {
+        let starts = (0..self.rows()).step_by(CHUNK_ROWS);
+        starts.map(|from| self.batch(from, columns, budget)).collect()
     }
 }
 
-fn value(json: &Json, ty: LogicalType) -> Result<Value> {
-    Ok(match (json, ty) {
-        (Json::Null, _) => Value::Null,
-        (Json::Bool(b), LogicalType::Boolean) => Value::Bool(*b),
-        (Json::Number(n), LogicalType::BigInt) => Value::Int(n.as_i64().unwrap_or_default().into()),
-        (Json::Number(n), LogicalType::Double) => Value::Double(n.as_f64().unwrap_or(f64::NAN)),
-        (Json::String(text), LogicalType::Date) => Value::Int(date::parse_date(text)?.into()),
-        (Json::String(text), LogicalType::Timestamp) => Value::Int(date::parse_timestamp(text)?.into()),
-        (Json::String(text), _) => Value::Text(text.clone()),
-        (other, _) => Value::Text(other.to_string()),
-    })
+/// The rows of a JSON file as those of a table.
+pub struct JsonReader {
+    file: JsonFile,
+    columns: Vec<ColumnDef>,
+    budget: MemoryBudget,
+    row: usize,
+}
+
+impl JsonReader {
+    /// Reads a file, whose members are columns by their names. 42703 for a column that no object has; other errors as of [`read`].
+    pub fn open(
+        origin: Origin<'_>,
+        columns: &[ColumnDef],
+        compression: Option<Compression>,
+        limits: &ReadLimits,
+    ) -> Result<JsonReader> {
+        let file = read(origin, compression, limits)?;
+        let missing = columns.iter().find(|c| file.place_of(&c.name).is_none());
+        if let Some(missing) = missing.filter(|_| file.rows() > 0) {
+            let names: Vec<&str> = file.columns.iter().map(|c| c.name.as_str()).collect();
+            let message = format!(
+                "no object of file \"{}\" has \"{}\"; they have {}",
+                file.path.display(),
+                missing.name,
+                names.join(", ")
+            );
+            let error = Error::new(SqlState::UNDEFINED_COLUMN, message);
+            return Err(error.with_hint("COPY t (columns) FROM … names the columns that the file has"));
+        }
+        Ok(JsonReader {
+            file,
+            columns: columns.to_vec(),
+            budget: limits.budget.clone(),
+            row: 0,
+        })
+    }
+}
+
+impl BatchReader for JsonReader {
+    fn next_batch(&mut self) -> Result<Option<RowBatch>> {
+        if self.row == self.file.rows() {
+            return Ok(None);
+        }
+        let batch = self.file.batch(self.row, &self.columns, &self.budget)?;
+        self.row += batch.rows;
+        Ok(Some(batch))
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        (self.row as u64, self.file.rows() as u64)
+    }
 }

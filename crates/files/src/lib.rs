@@ -36,6 +36,7 @@ pub use csv_reader::{CsvOptions, CsvReader, Header};
 pub use date_form::DateForm;
 pub use file_input::Origin;
 pub use folders::Folders;
+pub use json_reader::JsonReader;
 pub use parquet_column::{column_of, rows_of, sources};
 pub use parquet_files::ParquetFiles;
 pub use parquet_reader::{ParquetReader, type_of};

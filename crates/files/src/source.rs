@@ -190,19 +190,19 @@ fn load_json(
     let mut read = Vec::new();
     let mut own_columns: Vec<ColumnDef> = Vec::new();
     for file in files {
-        let json = json_reader::read(file, compression, limits)?;
+        let json = json_reader::read(Origin::File(file), compression, limits)?;
         for own in &json.columns {
             match own_columns.iter_mut().find(|c| c.name == own.name) {
                 Some(known) => known.ty = wider(known.ty, own.ty),
                 None => own_columns.push(own.clone()),
             }
         }
-        read.push((file, json));
+        read.push(json);
     }
     let table = folders.with(&own_columns);
     let mut loaded = Loaded::new(table.columns.clone(), limits);
-    for (at, (file, json)) in read.into_iter().enumerate() {
-        for batch in json.batches(&own_columns, file)? {
+    for (at, json) in read.into_iter().enumerate() {
+        for batch in json.batches(&own_columns, &limits.budget)? {
             loaded.push(folders.widened(at, &table, batch))?;
         }
     }

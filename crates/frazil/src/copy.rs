@@ -1,11 +1,13 @@
-//! COPY FROM: rows of a CSV or Parquet file become rows of a table. All of them or none: the transaction
+//! COPY FROM: rows of a CSV, JSON or Parquet file become rows of a table. All of them or none: the transaction
 //! of the statement is given up at the first bad value.
 
 use crate::compression::compression;
 use crate::loader;
 use crate::query::Runner;
 use crate::row_sink::Delivery;
-use frazil_files::{BatchReader, CsvOptions, CsvReader, Header, Origin, ParquetReader, ReadLimits};
+use frazil_files::{
+    BatchReader, CsvOptions, CsvReader, Header, JsonReader, Origin, ParquetReader, ReadLimits,
+};
 use frazil_frontend::{CopyEnd, CopyFormat, CopyOptions};
 use frazil_storage::Transaction;
 use frazil_types::{CHUNK_ROWS, ColumnDef, ColumnVector, Error, Result, RowBatch, Schema, Value};
@@ -61,7 +63,10 @@ fn open(
             let options = csv_options(options)?;
             Ok(Box::new(CsvReader::open(origin, columns, options, limits)?))
         }
-        (CopyFormat::Json, _) => Err(Error::unsupported("COPY FROM a JSON file")),
+        (CopyFormat::Json, origin) => {
+            let compression = compression(options.compression);
+            Ok(Box::new(JsonReader::open(origin, columns, compression, &limits)?))
+        }
     }
 }
 

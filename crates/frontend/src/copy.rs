@@ -190,9 +190,6 @@ pub(crate) fn parse(cursor: &mut Cursor) -> Result<CopyStatement> {
     options.escape = escape.unwrap_or(options.quote);
     check(&options)?;
     check_folders(&options, &end, is_out)?;
-    if !is_out && options.format == CopyFormat::Json {
-        return Err(Error::unsupported("COPY FROM a JSON file"));
-    }
     Ok(CopyStatement { what, end, options })
 }
 

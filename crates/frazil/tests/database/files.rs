@@ -138,6 +138,64 @@ fn json_is_read_as_it_comes() {
 }
 
 #[test]
+fn json_becomes_rows_of_a_table_by_its_names() {
+    let c = memory();
+    rows(
+        &c,
+        "create table t (n decimal(38,3), b bigint not null default 7, s varchar(5), at timestamptz, x bytea)",
+    );
+    let lines =
+        b"{\"s\":\"ab\",\"N\":12345678901234567890123456789012345.678,\"more\":[1, {\"z\":1,\"a\":2}]}\n\
+        {\"s\":null,\"at\":\"2024-02-29 12:00:00+02\",\"x\":\"\\\\x00ff\"}";
+    let path = files(
+        "json_of_a_table",
+        &[
+            ("l.jsonl", lines),
+            ("none.json", b"[]"),
+            ("wide.json", b"[{\"s\":\"abc\"},\n{\"s\":\"abcdef\"}]"),
+            ("null.json", b"{\"b\":null}"),
+            (
+                "long.json",
+                b"{\"b\":12345678901234567890,\"o\":{\"z\": 1.0, \"a\":2}}",
+            ),
+        ],
+    );
+    let from = |name: &str| format!("'{}'", path.join(name).display());
+    rows(&c, &format!("copy t (s, n, at, x) from {}", from("l.jsonl")));
+    rows(&c, "set time zone 'UTC'");
+    assert_eq!(
+        rows(&c, "select * from t"),
+        "12345678901234567890123456789012345.678|7|ab||\n|7||2024-02-29 10:00:00+00|\\x00ff"
+    );
+    rows(&c, &format!("copy t from {}", from("none.json")));
+    for (columns, file, why, said) in [
+        ("(s)", "wide.json", SqlState::STRING_TRUNCATION, "row 2, \"s\""),
+        ("(b)", "null.json", SqlState::NOT_NULL_VIOLATION, "row 1, \"b\""),
+        ("(b)", "long.json", SqlState::NUMERIC_OUT_OF_RANGE, "row 1, \"b\""),
+        (
+            "",
+            "l.jsonl",
+            SqlState::UNDEFINED_COLUMN,
+            "has \"b\"; they have s, n, more, at, x",
+        ),
+    ] {
+        let error = c
+            .execute(&format!("copy t {columns} from {}", from(file)))
+            .expect_err(said);
+        assert_eq!(error.state(), why, "{error:?}");
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    assert_eq!(rows(&c, "select count(*) from t"), "2");
+    // Digits and nested values stay as they were written.
+    let long = from("long.json");
+    assert_eq!(columns(&c, &long), "b decimal(38,0), o text");
+    assert_eq!(
+        rows(&c, &format!("select * from {long}")),
+        "12345678901234567890|{\"z\": 1.0, \"a\":2}"
+    );
+}
+
+#[test]
 fn what_is_written_is_read_and_becomes_a_table() {
     let c = memory();
     rows(
