@@ -5,11 +5,13 @@ import datetime
 import decimal
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import types
 
 import frazil
 import numpy
@@ -187,6 +189,8 @@ def test_intervals(con):
     sql = "select interval '1 month 2 days 3 microseconds' as i"
     (value,) = con.execute(sql).arrow()["i"].to_pylist()
     assert (value.months, value.days, value.nanoseconds) == (1, 2, 3000)
+    # Polars has no type of months and days.
+    assert con.execute(sql + " union all select null").pl()["i"].to_list() == ["1 mon 2 days 00:00:00.000003", None]
     assert con.execute(sql).df()["i"].tolist() == con.execute(sql).fetchnumpy()["i"].tolist() == [con.execute(sql).fetchone()[0]]
 
 
@@ -259,11 +263,21 @@ def test_html_shows_the_first_rows(con):
     cursor.fetchmany(25)
     html = cursor._repr_html_()
     assert "&lt;b&gt;1&lt;/b&gt;" in html and "<b>" not in html and "&lt;c&gt;" in html
-    assert "NULL" in html and "10 more rows of 30" in html and len(html) < 12_000
+    assert "NULL" in html and "… 10 more of 30 rows" in html and len(html) < 12_000
     assert html.count("<tr>") == 21
-    assert "1 rows" in con.execute("select 1")._repr_html_()
+    assert "<p>1 row</p>" in con.execute("select 1")._repr_html_()
+    assert "<p>0 rows</p>" in con.execute("select 1 where false")._repr_html_()
     assert repr(cursor) == "<frazil.Cursor: 30 rows of 3 columns>"
     assert con.execute("create table i (a integer)")._repr_html_() is None
+
+
+def test_html_shows_what_python_has_no_object_for(con):
+    html = con.execute("select date '0044-03-15 BC' as d, 'infinity'::timestamptz as at, time '24:00' as t, '\\x00ff'::bytea as b, true as o, "
+                       "1.5::real as r, null::uuid as u, interval '1 day 2 hours' as i")._repr_html_()
+    cells = re.findall("<td[^>]*>(.*?)</td>", html)
+    assert cells == [con.execute("select cast(date '0044-03-15 BC' as text)").fetchone()[0], "infinity", "24:00:00", "\\x00ff", "t", "1.5", "<i>NULL</i>", "1 day 02:00:00"]
+    assert re.findall('<th title="(.*?)">', html)[4:6] == ["boolean", "real"]
+    assert html.count("text-align: right") == 1
 
 
 def test_progress_is_shown_in_a_notebook():
@@ -276,12 +290,39 @@ def test_progress_is_shown_in_a_notebook():
             shown.append((repr(text), text._repr_html_()))
 
     line = _notebook._Progress(lambda text, display_id: Handle())
-    line.show("loading", 1, 4)
-    line.show("", 9, 4)
-    line.show("", 0, 0)
+    line.show("loading", 1, 4, "about 3 s left")
+    line.show("", 9, 4, "")
+    line.show("", 0, 0, "")
     line.close()
-    assert [text for text, _ in shown] == ["loading 25 %", "running 100 %", "running", ""]
-    assert shown[0][1] == "<small>loading 25 %</small>" and shown[-1][1] == ""
+    assert [text for text, _ in shown] == ["loading: 25 %, about 3 s left", "running: 100 %", "running", ""]
+    assert shown[0][1] == "<small>loading: 25 %, about 3 s left</small>" and shown[-1][1] == ""
+
+
+def test_a_long_statement_says_how_far_it_is_in_a_notebook(endless, monkeypatch):
+    """The notebook is made of what the package asks of one: IPython's shell with a kernel, and its display."""
+    shown, displayed = [], []
+
+    class Handle:
+        def update(self, text):
+            shown.append(repr(text))
+
+    def display(text, display_id):
+        displayed.append(repr(text))
+        return Handle()
+
+    shell = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+    timer = interrupted_soon(2.5)
+    with pytest.raises(KeyboardInterrupt):
+        endless.execute(ENDLESS)
+    timer.join()
+    assert displayed == [""] and shown[-1] == "" and len(shown) > 3
+    assert all(re.fullmatch(r"[a-z0-9 ]+?(: \d+ %)?(, about \d+ (s|min|h) left)?", text) for text in shown[:-1])
+    # A short one says nothing.
+    del shown[:]
+    endless.execute("select count(*) from n")
+    assert shown == []
 
 
 # Signals.

@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The share of the work, one in so many, that is done before it is said how long the rest takes.
+const KNOWN: u64 = 20;
 
 /// Work done and to do, in morsels over all pipelines of the statement, and what is being done.
 #[derive(Debug, Default)]
@@ -35,6 +39,12 @@ impl Progress {
         self.phase.lock().unwrap_or_else(|e| e.into_inner()).to_string()
     }
 
+    /// How long the rest takes if it goes as what is done, in words (`about 12 s left`), `elapsed` after the beginning. `None` while too
+    /// little is done to tell, or nothing is left.
+    pub fn left(&self, elapsed: Duration) -> Option<String> {
+        remaining(elapsed, self.done(), self.total()).map(in_words)
+    }
+
     /// Begins anew.
     pub fn reset(&self) {
         self.done.store(0, Ordering::Relaxed);
@@ -59,5 +69,46 @@ impl Progress {
     /// Marks units done.
     pub fn advance(&self, units: u64) {
         self.done.fetch_add(units, Ordering::Relaxed);
+    }
+}
+
+/// How long the rest takes if it goes as what is done.
+fn remaining(elapsed: Duration, done: u64, total: u64) -> Option<Duration> {
+    let is_known = done > 0 && done < total && done >= total / KNOWN;
+    is_known.then(|| elapsed.mul_f64((total - done) as f64 / done as f64))
+}
+
+/// `about 12 s left`.
+fn in_words(left: Duration) -> String {
+    match left.as_secs() + 1 {
+        seconds @ ..=90 => format!("about {seconds} s left"),
+        seconds @ ..=5400 => format!("about {} min left", seconds.div_ceil(60)),
+        seconds => format!("about {} h left", seconds.div_ceil(3600)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_is_taken_to_go_as_what_is_done() {
+        let second = Duration::from_secs(1);
+        assert_eq!(remaining(10 * second, 25, 100), Some(30 * second));
+        for (done, total) in [(0, 0), (0, 100), (4, 100), (100, 100), (120, 100)] {
+            assert_eq!(remaining(second, done, total), None);
+        }
+        let progress = Progress::new();
+        progress.expect(100);
+        assert_eq!(progress.left(second), None);
+        progress.advance(50);
+        assert_eq!(progress.left(second), Some("about 2 s left".to_owned()));
+    }
+
+    #[test]
+    fn times_are_told_roughly() {
+        let told = [0, 89, 90, 3600, 7200].map(|seconds| in_words(Duration::from_secs(seconds)));
+        let wanted = ["1 s", "90 s", "2 min", "61 min", "3 h"].map(|time| format!("about {time} left"));
+        assert_eq!(told, wanted);
     }
 }

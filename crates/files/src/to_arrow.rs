@@ -24,7 +24,8 @@ pub const UUID_BYTES: i32 = 16;
 pub enum ArrowTexts {
     /// Utf8, which every library reads.
     Copied,
-    /// Utf8View: texts of up to twelve bytes lie as they do in a vector.
+    /// Utf8View, as Polars holds them: texts of up to twelve bytes lie as they do in a vector. Intervals are texts, because Polars has
+    /// no type for months and days.
     Views,
 }
 
@@ -135,6 +136,7 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         LogicalType::Time => DataType::Time64(TimeUnit::Microsecond),
         LogicalType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
         LogicalType::TimestampTz(_) => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
+        LogicalType::Interval if texts == ArrowTexts::Views => DataType::Utf8View,
         LogicalType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
         LogicalType::Char(2..) | LogicalType::Varchar(_) | LogicalType::Text
             if texts == ArrowTexts::Views =>
@@ -216,14 +218,7 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
                 .map_err(arrow_failed)?;
             Arc::new(array)
         }
-        LogicalType::Interval => {
-            let native = column.values::<i128>().iter();
-            let values = native.map(|&v| {
-                let i = Interval::from_native(v);
-                IntervalMonthDayNano::new(i.months, i.days, i.micros.saturating_mul(1000))
-            });
-            Arc::new(IntervalMonthDayNanoArray::new(values.collect(), valid))
-        }
+        LogicalType::Interval => intervals(column, valid, texts),
         LogicalType::Uuid => {
             let bytes = column.values::<i128>().iter().map(|&v| uuid_to_bytes(v));
             let bytes: Vec<u8> = bytes.flatten().collect();
@@ -260,6 +255,18 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
         }
         LogicalType::Array(element) => list_of(column, element.get(), valid)?,
     })
+}
+
+fn intervals(column: &ColumnVector, valid: Option<NullBuffer>, texts: ArrowTexts) -> ArrayRef {
+    if texts == ArrowTexts::Views {
+        let text = |row| (!column.is_null(row)).then(|| column.value(row).display(column.ty()).to_string());
+        return Arc::new((0..column.len()).map(text).collect::<StringViewArray>());
+    }
+    let values = column.values::<i128>().iter().map(|&v| {
+        let i = Interval::from_native(v);
+        IntervalMonthDayNano::new(i.months, i.days, i.micros.saturating_mul(1000))
+    });
+    Arc::new(IntervalMonthDayNanoArray::new(values.collect(), valid))
 }
 
 /// The strings of a column one behind the other, and where each begins.

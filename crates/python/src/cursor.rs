@@ -8,7 +8,7 @@ use crate::numpy_columns::{self, Form};
 use crate::parameters;
 use crate::result_sets::{ResultSet, ResultSets, Taken};
 use crate::statement::Statement;
-use frazil::{ArrowTexts, Rows};
+use frazil::{ArrowTexts, ColumnVector, Rows};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -88,6 +88,18 @@ fn call<'py>(
     arguments: impl pyo3::call::PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     py.import(module)?.getattr(function)?.call1(arguments)
+}
+
+/// The texts of the first rows of a result, row by row; `None` for NULL.
+fn texts_of_first(rows: &Rows, size: usize) -> Vec<Vec<Option<String>>> {
+    let text = |column: &ColumnVector, row: usize| {
+        let value = column.value(row);
+        (!value.is_null()).then(|| value.display(column.ty()).to_string())
+    };
+    let each = rows.batches().iter().flat_map(|batch| {
+        (0..batch.rows).map(|row| batch.columns.iter().map(|column| text(column, row)).collect())
+    });
+    each.take(size).collect()
 }
 
 /// Rows as tuples.
@@ -316,12 +328,9 @@ impl Cursor {
         numpy_columns::columns(py, &*self.rows()?, &Form::of(form)?)
     }
 
-    /// The first rows, however many were fetched.
-    fn _head<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let rows = self.rows()?;
-        let mut from_the_start = ResultSet::of_rows(rows);
-        let taken = from_the_start.take(size).ok_or_else(no_result)?;
-        tuples(py, &taken)
+    /// The texts of the first rows, however many were fetched, as casts to text give them; None for NULL.
+    fn _head(&self, size: usize) -> PyResult<Vec<Vec<Option<String>>>> {
+        Ok(texts_of_first(&*self.rows()?, size))
     }
 
     /// The first rows as a table, for notebooks; None without a result.

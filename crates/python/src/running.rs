@@ -62,7 +62,7 @@ fn watch(py: Python<'_>, session: &frazil::Connection, ended: &Ended) -> PyResul
             // Again and again: it may wait for its turn, and begin by forgetting what was asked of the one before.
             session.cancel_handle().cancel();
         } else if begun.elapsed() > SHOW_PROGRESS_AFTER {
-            raised = show_progress(py, session, &mut display);
+            raised = show_progress(py, session, begun.elapsed(), &mut display);
         }
     }
     if let Some(display) = display {
@@ -76,6 +76,7 @@ fn watch(py: Python<'_>, session: &frazil::Connection, ended: &Ended) -> PyResul
 fn show_progress<'py>(
     py: Python<'py>,
     session: &frazil::Connection,
+    elapsed: Duration,
     display: &mut Option<Bound<'py, PyAny>>,
 ) -> PyResult<()> {
     let shown = match display {
@@ -83,7 +84,11 @@ fn show_progress<'py>(
         None => display.insert(py.import("frazil._notebook")?.call_method0("progress")?),
     };
     let progress = session.progress();
-    shown.call_method1("show", (progress.phase(), progress.done(), progress.total()))?;
+    let left = progress.left(elapsed).unwrap_or_default();
+    shown.call_method1(
+        "show",
+        (progress.phase(), progress.done(), progress.total(), left),
+    )?;
     Ok(())
 }
 

@@ -11,18 +11,19 @@ _CHARACTERS = 200
 
 
 def html(cursor):
-    """The first rows of a result."""
+    """The first rows of a result, with values as the shell shows them: Python need not have objects for them."""
     columns = cursor.description
     numbers = [_is_number(column[1]) for column in columns]
     head = "".join(f'<th title="{_html.escape(column[1])}">{_html.escape(column[0])}</th>' for column in columns)
     body = "".join(_row(row, numbers) for row in cursor._head(_ROWS))
     rest = cursor.rowcount - _ROWS
-    foot = f"<p>… {rest} more rows of {cursor.rowcount}</p>" if rest > 0 else f"<p>{cursor.rowcount} rows</p>"
+    all_rows = "1 row" if cursor.rowcount == 1 else f"{cursor.rowcount} rows"
+    foot = f"<p>… {rest} more of {all_rows}</p>" if rest > 0 else f"<p>{all_rows}</p>"
     return f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}</div>"
 
 
 def _is_number(kind):
-    return kind.partition("(")[0] in ("smallint", "integer", "bigint", "decimal", "double precision")
+    return kind.partition("(")[0] in ("smallint", "integer", "bigint", "decimal", "real", "double precision")
 
 
 def _row(row, numbers):
@@ -32,11 +33,10 @@ def _row(row, numbers):
 def _cell(value, right):
     if value is None:
         return '<td style="color: gray"><i>NULL</i></td>'
-    text = str(value)
-    if len(text) > _CHARACTERS:
-        text = text[: _CHARACTERS - 1] + "…"
+    if len(value) > _CHARACTERS:
+        value = value[: _CHARACTERS - 1] + "…"
     style = ' style="text-align: right"' if right else ""
-    return f"<td{style}>{_html.escape(text)}</td>"
+    return f"<td{style}>{_html.escape(value)}</td>"
 
 
 class _Progress:
@@ -45,10 +45,11 @@ class _Progress:
     def __init__(self, display):
         self._handle = display(_Text(""), display_id=True)
 
-    def show(self, phase, done, total):
-        """Says what is being done, and how much of it is."""
-        share = f"{100 * min(done, total) // total} %" if total else ""
-        self._handle.update(_Text(" ".join(part for part in (phase or "running", share) if part)))
+    def show(self, phase, done, total, left):
+        """Says what is being done, how much of it is done, and how long the rest takes, where that is known."""
+        share = f": {100 * min(done, total) // total} %" if total else ""
+        rest = f", {left}" if left else ""
+        self._handle.update(_Text((phase or "running") + share + rest))
 
     def close(self):
         """Takes the line away."""
@@ -58,7 +59,7 @@ class _Progress:
 class _Nowhere:
     """Outside of notebooks nothing is shown."""
 
-    def show(self, phase, done, total):
+    def show(self, phase, done, total, left):
         pass
 
     def close(self):
