@@ -54,10 +54,18 @@ enum Rows {
     Stdin,
 }
 
+/// Whether a path ends as files of rows do: whoever mistypes one wants no database of that name.
+fn is_named_as_data(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    let bare = (name.strip_suffix(".gz").or(name.strip_suffix(".zst"))).unwrap_or(&name);
+    let ends = [".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"];
+    ends.iter().any(|end| bare.ends_with(end))
+}
+
 /// Opens the database, runs what the options say, closes it.
 pub fn run(options: &ShellOptions) -> Result<(), Complaint> {
     let (directory, file) = match &options.directory {
-        Some(path) if path.is_file() => (None, Some(path)),
+        Some(path) if path.is_file() || (is_named_as_data(path) && !path.exists()) => (None, Some(path)),
         directory => (directory.as_ref(), None),
     };
     interrupt::install();

@@ -293,3 +293,84 @@ fn people_are_told_what_there_is() {
     );
     assert_eq!(directory.out(script, &["-csv"]), expected);
 }
+
+#[test]
+fn a_file_is_a_table_of_a_database_in_memory() {
+    let directory = Directory::new("opened");
+    directory.write("Orders.csv", "id,what\n1,bolt\n2,\"nut, M4\"\n");
+    directory.write("1 more.jsonl", "{\"a\":1,\"b\":{\"c\":[2]}}\n");
+    let out = |script: &str, file: &str| directory.out(script, &["-csv", file]);
+    assert_eq!(
+        out(
+            "select * from orders;\ncopy orders to 'o.parquet';\n",
+            "Orders.csv"
+        ),
+        "id,what\n1,bolt\n2,\"nut, M4\"\n"
+    );
+    assert_eq!(
+        out("select id from o where what like 'nut%';\n", "o.parquet"),
+        "id\n2\n"
+    );
+    assert_eq!(
+        out("select b from \"1 more\";\n", "1 more.jsonl"),
+        "b\n\"{\"\"c\"\":[2]}\"\n"
+    );
+    // Nothing is made of a name that was mistyped, and what is wrong with a file is told.
+    for (file, said) in [
+        ("order.csv", "58P01: could not read file \"order.csv\""),
+        ("order.json.gz", "58P01: could not read file \"order.json.gz\""),
+        ("bad.csv", "22P04: file \"bad.csv\" is empty"),
+    ] {
+        directory.write("bad.csv", "");
+        let output = directory.run("select 1;\n", &[file]);
+        assert_eq!(output.status.code(), Some(3), "{file}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(said), "{told}");
+    }
+    assert!(!directory.0.join("order.csv").exists());
+}
+
+#[test]
+fn tables_and_views_are_shown_in_full() {
+    let directory = Directory::new("in_full");
+    let script = "create table t (a integer primary key, b varchar(9) default 'x', c decimal(8,2) check (c > 0));\n\
+                  insert into t select i, 'z', 1.50 from generate_series(1, 70000) s(i);\n\
+                  create view v as select a, b from t;\nfreeze table t;\n\\d+ t\n\\d+ v\n\\dp t\n\\z v\n\\ds\n\\dT *char*\n\\dT int8\n";
+    let expected = "Table \"public.t\"\nColumn,Type,Nullable,Default,Encoding,Bytes,Raw bytes\n\
+        a,integer,not null,\"\",frames of reference,#,#\n\
+        b,varchar(9),\"\",'x',constant,#,#\n\
+        c,\"decimal(8,2)\",\"\",\"\",constant,#,#\n\
+        Indexes:\n    \"t_pkey\" PRIMARY KEY, btree (a)\nCheck constraints:\n    \"t_c_check\" CHECK (c > 0)\n\
+        View \"public.v\"\nColumn,Type\na,integer\nb,varchar(9)\nView definition:\n select a, b from t\n\
+        Schema,Name,Type,Access privileges\npublic,t,table,\nSchema,Name,Type,Access privileges\npublic,v,view,\n\
+        Schema,Name,Type\n\
+        Schema,Name,Other names,In columns\n\
+        pg_catalog,character,\"char, bpchar\",yes\n\
+        pg_catalog,character varying,\"varchar, char varying\",yes\n\
+        Schema,Name,Other names,In columns\npg_catalog,bigint,int8,yes\n";
+    let out = directory.out(script, &["-csv", "-q"]);
+    let shown = out.split_once("Table \"").map_or("", |(_, shown)| shown);
+    // Numbers of bytes are the encodings' affair.
+    let lines = format!("Table \"{shown}");
+    let lines: Vec<String> = (lines.lines())
+        .map(|line| match line.rsplitn(3, ',').collect::<Vec<_>>()[..] {
+            [raw, bytes, before] if [raw, bytes].iter().all(|n| n.parse::<u64>().is_ok_and(|n| n > 0)) => {
+                format!("{before},#,#")
+            }
+            _ => line.to_owned(),
+        })
+        .collect();
+    assert_eq!(lines.join("\n") + "\n", expected);
+    let all = directory.out("\\d+\n\\dt+ t\n", &["-csv", "-q"]);
+    assert_eq!(all, "Schema,Name,Type,Rows,Bytes\nSchema,Name,Type,Rows,Bytes\n");
+    let help = directory.out("\\?\n", &[]);
+    for command in [
+        "\\d+ [NAME]",
+        "\\dT [PATTERN]",
+        "\\ds [PATTERN]",
+        "\\dp \\z [PATTERN]",
+        "\\dt+ [PATTERN]",
+    ] {
+        assert!(help.contains(command), "{command}\n{help}");
+    }
+}

@@ -50,6 +50,7 @@ fn tables_are_drawn_as_psql_draws_them() {
         same(&format!("{rows}.table.psql"), &["-table"]);
         same(&format!("{rows}.box.psql"), &["-box"]);
         same(&format!("{rows}.aligned.x.psql"), &["-aligned", "-x"]);
+        same(&format!("{rows}.table.x.psql"), &["-table", "-x"]);
         same(&format!("{rows}.box.x.psql"), &["-box", "-x"]);
     }
 }

@@ -20,6 +20,11 @@ struct Terminal {
 
 impl Terminal {
     fn open(name: &str, settings: &[(&str, &str)]) -> Terminal {
+        Terminal::open_with(name, settings, "", &[])
+    }
+
+    /// As [`Terminal::open`], with arguments for the shell, in a directory that has files.
+    fn open_with(name: &str, settings: &[(&str, &str)], arguments: &str, files: &[(&str, &str)]) -> Terminal {
         let home = std::env::temp_dir().join(format!("frazil-terminal-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&home).expect("it is made");
         std::fs::write(
@@ -27,7 +32,13 @@ impl Terminal {
             "\\set who 'the file'\ncreate table lines (price integer);\n",
         )
         .expect("it is written");
-        let program = format!("stty rows 24 cols 80; exec {}", env!("CARGO_BIN_EXE_frazil"));
+        for (file, text) in files {
+            std::fs::write(home.join(file), text).expect("it is written");
+        }
+        let program = format!(
+            "stty rows 24 cols 80; exec {} {arguments}",
+            env!("CARGO_BIN_EXE_frazil")
+        );
         let mut child = Command::new("script")
             .args(["-q", "-f", "-e", "-c", &program, "/dev/null"])
             .env("HOME", &home)
@@ -208,4 +219,22 @@ fn a_window_that_is_resized_is_heard() {
     terminal.expect(&"y".repeat(70));
     terminal.expect("frazil> ");
     terminal.leave();
+}
+
+#[test]
+fn a_file_opens_a_shell_in_which_it_is_a_table() {
+    let rows = "city;fare\nOslo;12.5\nBergen;8\n";
+    let mut terminal = Terminal::open_with("file", &[], "Trips.2026.csv", &[("Trips.2026.csv", rows)]);
+    let seen = terminal.seen.lock().expect("it is not poisoned").clone();
+    let seen = String::from_utf8_lossy(&seen).into_owned();
+    assert!(seen.contains("Trips.2026.csv is the table trips."), "{seen}");
+    terminal.keys("select sum(fare) from tri\t;\r");
+    terminal.expect("20.5");
+    terminal.expect("frazil> ");
+    terminal.keys("\\d+ tr\t\r");
+    terminal.expect("Table \"public.trips\"");
+    terminal.expect("double precision");
+    terminal.expect("frazil> ");
+    terminal.keys("\\q\r");
+    assert!(terminal.child.wait().expect("it ends").success());
 }

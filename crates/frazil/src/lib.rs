@@ -78,7 +78,7 @@ pub use frazil_files::{ArrowBatches, ArrowTexts};
 pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
 pub use frazil_types::{
     Cancel, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema,
-    SqlState, Value, array,
+    SqlState, TypeInfo, Value, array,
 };
 pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};
@@ -87,6 +87,11 @@ pub use statement::Statement;
 pub use system_tables::names as system_tables;
 pub use table_info::{ConstraintInfo, IndexInfo, TableInfo, ViewInfo, default_text};
 pub use verification::{IndexVerification, TableVerification, Verification};
+
+/// The types of SQL, by their numbers: what each is called, and whether columns can have it.
+pub fn types() -> impl Iterator<Item = &'static TypeInfo> {
+    frazil_types::Kind::ALL.into_iter().map(frazil_types::Kind::info)
+}
 
 /// Version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -2,7 +2,8 @@
 
 use crate::complaint::Complaint;
 use crate::shell::Shell;
-use frazil::{ConstraintInfo, TableInfo, default_text};
+use frazil::{ConstraintInfo, Outcome, TableInfo, Value, default_text};
+use std::collections::HashMap;
 
 /// Lists tables and views.
 pub fn list(shell: &mut Shell) -> Result<(), Complaint> {
@@ -37,6 +38,115 @@ pub fn columns(shell: &mut Shell, name: &str) -> Result<(), Complaint> {
         more.iter().try_for_each(|line| writeln!(out, "{line}"))
     })?;
     Ok(())
+}
+
+/// Shows the columns of a table or view with how they are held, and the query of a view.
+pub fn columns_in_full(shell: &mut Shell, name: &str) -> Result<(), Complaint> {
+    if let Some(view) = shell.connection.view(name) {
+        shell.output.line(&format!("View \"public.{}\"", view.name))?;
+        let rows: Vec<Vec<Value>> = (view.schema.columns.iter())
+            .map(|column| vec![text(&column.name), text(column.ty.to_string())])
+            .collect();
+        shell.show_rows(&["Column", "Type"], &rows)?;
+        shell.output.line("View definition:")?;
+        shell.output.line(&format!(" {}", view.query))?;
+        return Ok(());
+    }
+    let table = shell.connection.table(name)?;
+    let held = held(shell, &table.name)?;
+    shell.output.line(&format!("Table \"public.{}\"", table.name))?;
+    let rows: Vec<Vec<Value>> = (table.schema.columns.iter())
+        .map(|column| {
+            let held = held.get(&column.name);
+            let bytes = |bytes: Option<i128>| bytes.map_or(Value::Null, Value::Int);
+            vec![
+                text(&column.name),
+                text(column.ty.to_string()),
+                text(if column.nullable { "" } else { "not null" }),
+                text(default_text(column).unwrap_or_default()),
+                held.map_or(Value::Null, |held| text(&held.encodings)),
+                bytes(held.map(|held| held.bytes)),
+                bytes(held.map(|held| held.raw_bytes)),
+            ]
+        })
+        .collect();
+    let names = [
+        "Column",
+        "Type",
+        "Nullable",
+        "Default",
+        "Encoding",
+        "Bytes",
+        "Raw bytes",
+    ];
+    shell.show_rows(&names, &rows)?;
+    for line in keys_and_checks(&table) {
+        shell.output.line(&line)?;
+    }
+    Ok(())
+}
+
+/// How the chunks of a table hold a column.
+struct Held {
+    /// Encodings, with a comma between them; `hot` for rows that are not frozen.
+    encodings: String,
+    /// Bytes of all chunks.
+    bytes: i128,
+    /// Bytes without encodings.
+    raw_bytes: i128,
+}
+
+/// By the names of a table's columns.
+fn held(shell: &Shell, table: &str) -> Result<HashMap<String, Held>, Complaint> {
+    let quoted = table.replace('\'', "''");
+    let sql = format!(
+        "select column_name, string_agg(distinct encoding, ', ' order by encoding), sum(bytes), sum(raw_bytes) \
+         from frazil_blocks where table_name = '{quoted}' group by column_name"
+    );
+    let held = |row: Vec<Value>| match <[Value; 4]>::try_from(row) {
+        Ok(
+            [
+                Value::Text(name),
+                Value::Text(encodings),
+                Value::Int(bytes),
+                Value::Int(raw_bytes),
+            ],
+        ) => Some((
+            name,
+            Held {
+                encodings,
+                bytes,
+                raw_bytes,
+            },
+        )),
+        _ => None,
+    };
+    Ok(asked(shell, &sql)?.into_iter().filter_map(held).collect())
+}
+
+/// Bytes of the chunks of each table, by its name.
+pub fn bytes_of_tables(shell: &Shell) -> Result<HashMap<String, i128>, Complaint> {
+    let sql = "select table_name, sum(bytes) from frazil_blocks group by table_name";
+    let bytes = |row: Vec<Value>| match <[Value; 2]>::try_from(row) {
+        Ok([Value::Text(name), Value::Int(bytes)]) => Some((name, bytes)),
+        _ => None,
+    };
+    Ok(asked(shell, sql)?.into_iter().filter_map(bytes).collect())
+}
+
+/// The rows of a question about the database's own tables.
+fn asked(shell: &Shell, sql: &str) -> Result<Vec<Vec<Value>>, Complaint> {
+    let Outcome::Rows(rows) = shell.connection.execute(sql)?.outcome else {
+        return Ok(Vec::new());
+    };
+    let each = rows.batches().iter().flat_map(|batch| {
+        (0..batch.rows).map(|row| batch.columns.iter().map(|column| column.value(row)).collect())
+    });
+    Ok(each.collect())
+}
+
+fn text(text: impl Into<String>) -> Value {
+    Value::Text(text.into())
 }
 
 /// Lines about the indexes and checks of a table, as psql words them.

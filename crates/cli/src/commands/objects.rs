@@ -20,6 +20,19 @@ pub const COMMANDS: &[Command] = &[
         },
     },
     Command {
+        names: &["\\d+"],
+        arguments: "[NAME]",
+        help: "the same with bytes, encodings and the texts of views",
+        takes: Takes::Relations,
+        run: |call| match call.one()? {
+            Some(name) => {
+                describe::columns_in_full(call.shell, &unquoted(&name))?;
+                Ok(Next::More)
+            }
+            None => show_relations_in_full(call, Wanted::All),
+        },
+    },
+    Command {
         names: &[".tables"],
         arguments: "[PATTERN]",
         help: "names of tables and views",
@@ -41,6 +54,13 @@ pub const COMMANDS: &[Command] = &[
         run: |call| show_relations(call, Wanted::Tables),
     },
     Command {
+        names: &["\\dt+"],
+        arguments: "[PATTERN]",
+        help: "tables with their rows and bytes",
+        takes: Takes::Relations,
+        run: |call| show_relations_in_full(call, Wanted::Tables),
+    },
+    Command {
         names: &["\\dv", ".views"],
         arguments: "[PATTERN]",
         help: "views",
@@ -60,6 +80,31 @@ pub const COMMANDS: &[Command] = &[
         help: "functions",
         takes: Takes::Words,
         run: functions,
+    },
+    Command {
+        names: &["\\dT"],
+        arguments: "[PATTERN]",
+        help: "types, with all the names that SQL has for them",
+        takes: Takes::Words,
+        run: types,
+    },
+    Command {
+        names: &["\\ds"],
+        arguments: "[PATTERN]",
+        help: "sequences; there are none yet",
+        takes: Takes::Words,
+        run: |call| {
+            call.one()?;
+            call.shell.show_rows(&["Schema", "Name", "Type"], &[])?;
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &["\\dp", "\\z"],
+        arguments: "[PATTERN]",
+        help: "privileges on tables and views; whoever opens the database has all",
+        takes: Takes::Relations,
+        run: privileges,
     },
     Command {
         names: &["\\dn"],
@@ -147,6 +192,70 @@ fn show_relations(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, Complaint
         _ => &["Schema", "Name", "Type", "Rows"],
     };
     call.shell.show_rows(names, &rows)?;
+    Ok(Next::More)
+}
+
+/// Tables and views with what they take in memory and on disk.
+fn show_relations_in_full(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, Complaint> {
+    let found = relations(call, wanted)?;
+    let bytes = describe::bytes_of_tables(call.shell)?;
+    let rows: Vec<Vec<Value>> = (found.into_iter())
+        .map(|relation| {
+            let (kind, rows, bytes) = match relation.rows {
+                Some(rows) => {
+                    let bytes = bytes.get(&relation.name).copied().unwrap_or(0);
+                    ("table", Value::Int(rows.into()), Value::Int(bytes))
+                }
+                None => ("view", Value::Null, Value::Null),
+            };
+            vec![text("public"), text(relation.name), text(kind), rows, bytes]
+        })
+        .collect();
+    call.shell
+        .show_rows(&["Schema", "Name", "Type", "Rows", "Bytes"], &rows)?;
+    Ok(Next::More)
+}
+
+/// Types that SQL has names for.
+fn types(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let pattern = call.one()?;
+    let wanted = |name: &&str| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), name));
+    let rows: Vec<Vec<Value>> = (frazil::types())
+        .filter(|ty| ty.sql_names.iter().any(|name| wanted(&name)) || wanted(&ty.typname))
+        .map(|ty| {
+            let others: Vec<&str> = (ty.sql_names.iter().copied())
+                .chain([ty.typname])
+                .filter(|name| *name != ty.name)
+                .fold(Vec::new(), |mut names, name| {
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                    names
+                });
+            let columns = if ty.is_stored { "yes" } else { "no" };
+            vec![
+                text("pg_catalog"),
+                text(ty.name),
+                text(others.join(", ")),
+                text(columns),
+            ]
+        })
+        .collect();
+    call.shell
+        .show_rows(&["Schema", "Name", "Other names", "In columns"], &rows)?;
+    Ok(Next::More)
+}
+
+/// As psql shows them where nothing was granted: the columns about grants are NULL.
+fn privileges(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let rows: Vec<Vec<Value>> = (relations(call, Wanted::All)?.into_iter())
+        .map(|relation| {
+            let kind = if relation.rows.is_some() { "table" } else { "view" };
+            vec![text("public"), text(relation.name), text(kind), Value::Null]
+        })
+        .collect();
+    call.shell
+        .show_rows(&["Schema", "Name", "Type", "Access privileges"], &rows)?;
     Ok(Next::More)
 }
 

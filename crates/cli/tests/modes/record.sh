@@ -25,6 +25,7 @@ for rows in rows lines none wide; do
     postgres $rows table -P border=2
     postgres $rows box -P border=2 -P linestyle=unicode -P null=NULL
     postgres $rows aligned.x -x
+    postgres $rows table.x -x -P border=2
     postgres $rows box.x -x -P border=2 -P linestyle=unicode -P null=NULL
 done
 for mode in column tabs json line list quote insert markdown; do
