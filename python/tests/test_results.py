@@ -189,6 +189,11 @@ def test_intervals(con):
     sql = "select interval '1 month 2 days 3 microseconds' as i"
     (value,) = con.execute(sql).arrow()["i"].to_pylist()
     assert (value.months, value.days, value.nanoseconds) == (1, 2, 3000)
+    # Arrow counts nanoseconds, in 64 bits.
+    assert con.execute("select interval '2562047 hours' as i").arrow()["i"][0].as_py().nanoseconds == 2562047 * 3600 * 10**9
+    with pytest.raises(frazil.DataError, match="out of range in Arrow.*\n.*cast it to text") as caught:
+        con.execute("select interval '2562048 hours' as i").arrow()
+    assert caught.value.sqlstate == "22008"
     # Polars has no type of months and days.
     assert con.execute(sql + " union all select null").pl()["i"].to_list() == ["1 mon 2 days 00:00:00.000003", None]
     assert con.execute(sql).df()["i"].tolist() == con.execute(sql).fetchnumpy()["i"].tolist() == [con.execute(sql).fetchone()[0]]

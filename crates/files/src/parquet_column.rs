@@ -1,7 +1,6 @@
 //! Arrow arrays → columns of a table's types, each value checked.
 
 use crate::lists::arrays_of;
-use crate::to_arrow::UUID_BYTES;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
@@ -62,30 +61,43 @@ fn mismatch(array: &ArrayRef, ty: LogicalType) -> Error {
     )
 }
 
-/// The sixteen bytes of each uuid, or the text that shows it.
+/// The sixteen bytes of each uuid, or the text that shows it. 22P02 for other numbers of bytes.
 fn uuids(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
     let mut out = ColumnVector::new(ty, array.len());
     out.resize(array.len());
     let values = out.values_mut::<i128>();
-    let wanted = (0..array.len()).filter(|&row| array.is_valid(row));
-    match array.data_type() {
-        DataType::FixedSizeBinary(UUID_BYTES) => {
-            let source = array.as_fixed_size_binary();
-            for row in wanted {
-                let bytes = source.value(row).try_into().expect("sixteen bytes");
-                values[row] = uuid_of_bytes(bytes);
+    let Some(bytes_at) = bytes_of(array) else {
+        each_text(array, ty, |row, text| {
+            if array.is_valid(row) {
+                values[row] = value_ops::read(text, ty)?.to_wide();
             }
-        }
-        DataType::Utf8 => {
-            let source = array.as_string::<i32>();
-            for row in wanted {
-                let value = value_ops::read(source.value(row), ty).map_err(|e| (row, e))?;
-                values[row] = value.to_wide();
-            }
-        }
-        _ => return Err((0, mismatch(array, ty))),
+            Ok(())
+        })?;
+        return Ok(out);
+    };
+    for row in (0..array.len()).filter(|&row| array.is_valid(row)) {
+        let bytes = bytes_at(row);
+        let sixteen = bytes.try_into().map_err(|_| {
+            let message = format!("{} bytes are not a uuid, which has sixteen", bytes.len());
+            (row, Error::new(SqlState::INVALID_TEXT, message))
+        })?;
+        values[row] = uuid_of_bytes(sixteen);
     }
     Ok(out)
+}
+
+/// From the row of an array to its bytes.
+type BytesAt<'a> = Box<dyn Fn(usize) -> &'a [u8] + 'a>;
+
+/// The bytes of each row of an array of binary values; `None` for another array.
+fn bytes_of(array: &ArrayRef) -> Option<BytesAt<'_>> {
+    Some(match array.data_type() {
+        DataType::Binary => Box::new(|row| array.as_binary::<i32>().value(row)),
+        DataType::LargeBinary => Box::new(|row| array.as_binary::<i64>().value(row)),
+        DataType::BinaryView => Box::new(|row| array.as_binary_view().value(row)),
+        DataType::FixedSizeBinary(_) => Box::new(|row| array.as_fixed_size_binary().value(row)),
+        _ => return None,
+    })
 }
 
 /// Months, days and nanoseconds, of which whole microseconds are kept; durations; the text that shows an interval.
@@ -101,6 +113,19 @@ fn intervals(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
             ..Interval::default()
         })
     };
+    let is_text = matches!(
+        array.data_type(),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+    );
+    if is_text {
+        each_text(array, ty, |row, text| {
+            if array.is_valid(row) {
+                values[row] = value_ops::read(text, ty)?.to_wide();
+            }
+            Ok(())
+        })?;
+        return Ok(out);
+    }
     for row in wanted {
         let interval = match array.data_type() {
             DataType::Interval(IntervalUnit::MonthDayNano) => {
@@ -127,11 +152,6 @@ fn intervals(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
                 };
                 time(row, micros)?
             }
-            DataType::Utf8 => {
-                let text = array.as_string::<i32>().value(row);
-                let read = value_ops::read(text, ty).map_err(|e| (row, e))?;
-                Interval::from_native(read.to_wide())
-            }
             _ => return Err((0, mismatch(array, ty))),
         };
         values[row] = interval.to_native();
@@ -143,40 +163,26 @@ fn intervals(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
 fn binaries(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
     let mut column = StringVectorBuilder::budgeted(ty, array.len(), budget);
     let out = &mut column;
-    match array.data_type() {
-        DataType::Binary => push_bytes(array, |row| array.as_binary::<i32>().value(row), out)?,
-        DataType::LargeBinary => push_bytes(array, |row| array.as_binary::<i64>().value(row), out)?,
-        DataType::BinaryView => push_bytes(array, |row| array.as_binary_view().value(row), out)?,
-        DataType::FixedSizeBinary(_) => {
-            push_bytes(array, |row| array.as_fixed_size_binary().value(row), out)?
+    if let Some(bytes_at) = bytes_of(array) {
+        for row in 0..array.len() {
+            match array.is_null(row) {
+                true => out.push_null(),
+                false => out.try_push_bytes(bytes_at(row)).map_err(|e| (row, e))?,
+            }
         }
-        _ => each_text(array, ty, |row, text| {
-            if array.is_null(row) {
-                out.push_null();
-                return Ok(());
-            }
-            match value_ops::read(text, ty)? {
-                Value::Bytes(bytes) => out.try_push_bytes(&bytes),
-                other => Err(Error::internal(format!("{other:?} as {ty}"))),
-            }
-        })?,
+        return Ok(column.finish());
     }
+    each_text(array, ty, |row, text| {
+        if array.is_null(row) {
+            out.push_null();
+            return Ok(());
+        }
+        match value_ops::read(text, ty)? {
+            Value::Bytes(bytes) => out.try_push_bytes(&bytes),
+            other => Err(Error::internal(format!("{other:?} as {ty}"))),
+        }
+    })?;
     Ok(column.finish())
-}
-
-/// Appends the bytes of every row.
-fn push_bytes<'a>(
-    array: &ArrayRef,
-    bytes: impl Fn(usize) -> &'a [u8],
-    out: &mut StringVectorBuilder,
-) -> AtRow<()> {
-    for row in 0..array.len() {
-        match array.is_null(row) {
-            true => out.push_null(),
-            false => out.try_push_bytes(bytes(row)).map_err(|e| (row, e))?,
-        }
-    }
-    Ok(())
 }
 
 fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {

@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
 use frazil_types::sql_type::uuid_to_bytes;
 use frazil_types::{
-    ColumnVector, Error, Interval, LogicalType, Native, NativeType, Result, RowBatch, StringRef,
+    ColumnVector, Error, Interval, LogicalType, Native, NativeType, Result, RowBatch, SqlState, StringRef,
 };
 use std::sync::Arc;
 
@@ -218,7 +218,7 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
                 .map_err(arrow_failed)?;
             Arc::new(array)
         }
-        LogicalType::Interval => intervals(column, valid, texts),
+        LogicalType::Interval => intervals(column, valid, texts)?,
         LogicalType::Uuid => {
             let bytes = column.values::<i128>().iter().map(|&v| uuid_to_bytes(v));
             let bytes: Vec<u8> = bytes.flatten().collect();
@@ -257,16 +257,28 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
     })
 }
 
-fn intervals(column: &ColumnVector, valid: Option<NullBuffer>, texts: ArrowTexts) -> ArrayRef {
+/// Arrow counts nanoseconds: 22008 for an interval of more than 292 years in hours.
+fn intervals(column: &ColumnVector, valid: Option<NullBuffer>, texts: ArrowTexts) -> Result<ArrayRef> {
     if texts == ArrowTexts::Views {
         let text = |row| (!column.is_null(row)).then(|| column.value(row).display(column.ty()).to_string());
-        return Arc::new((0..column.len()).map(text).collect::<StringViewArray>());
+        return Ok(Arc::new((0..column.len()).map(text).collect::<StringViewArray>()));
     }
-    let values = column.values::<i128>().iter().map(|&v| {
+    let values = column.values::<i128>().iter().enumerate().map(|(row, &v)| {
         let i = Interval::from_native(v);
-        IntervalMonthDayNano::new(i.months, i.days, i.micros.saturating_mul(1000))
+        let nanos = match i.micros.checked_mul(1000) {
+            Some(nanos) => nanos,
+            None if column.is_null(row) => 0,
+            None => {
+                let shown = column.value(row).display(column.ty()).to_string();
+                let message = format!("interval {shown} is out of range in Arrow, which counts nanoseconds");
+                let error = Error::new(SqlState::DATETIME_OVERFLOW, message);
+                return Err(error.with_hint("cast it to text"));
+            }
+        };
+        Ok(IntervalMonthDayNano::new(i.months, i.days, nanos))
     });
-    Arc::new(IntervalMonthDayNanoArray::new(values.collect(), valid))
+    let values = values.collect::<Result<Vec<_>>>()?;
+    Ok(Arc::new(IntervalMonthDayNanoArray::new(values.into(), valid)))
 }
 
 /// The strings of a column one behind the other, and where each begins.
