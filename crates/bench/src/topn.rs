@@ -88,7 +88,7 @@ fn fill(connection: &Connection, rows: usize) -> Result<()> {
             column(LogicalType::Double, &mut |r, _| {
                 Value::Double((r.share() * 1e8).round() / 1e6)
             }),
-            column(LogicalType::Timestamp, &mut |r, _| whole(r.below(YEAR))),
+            column(LogicalType::TIMESTAMP, &mut |r, _| whole(r.below(YEAR))),
         ];
         appender.append(RowBatch { columns, rows: count })?;
     }

@@ -135,7 +135,7 @@ fn fill(connection: &Connection, rows: usize) -> Result<()> {
             column(LogicalType::Integer, &mut |r, _| whole(r.below(many))),
             column(LogicalType::Integer, &mut |r, _| whole(r.below(100_000))),
             column(LogicalType::Double, &mut |r, _| Value::Double(r.share())),
-            column(LogicalType::Timestamp, &mut |r, _| whole(r.below(YEAR))),
+            column(LogicalType::TIMESTAMP, &mut |r, _| whole(r.below(YEAR))),
         ];
         appender.append(RowBatch { columns, rows: count })?;
     }

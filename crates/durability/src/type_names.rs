@@ -62,8 +62,8 @@ pub fn read_default(json: &Json) -> Option<Option<ColumnDefault>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frazil_types::LogicalType;
     use frazil_types::logical_type::WITHOUT_LENGTH;
-    use frazil_types::{LogicalType, Zone};
 
     #[test]
     fn every_type_and_value_reads_back() {
@@ -80,8 +80,11 @@ mod tests {
             Double,
             decimal,
             Date,
-            Timestamp,
-            TimestampTz(Zone::UTC),
+            LogicalType::TIMESTAMP,
+            LogicalType::TIMESTAMPTZ,
+            LogicalType::Time(0),
+            LogicalType::Timestamp(3),
+            LogicalType::TEXT_ARRAY,
             Interval,
             Char(7),
             Char(WITHOUT_LENGTH),

@@ -34,7 +34,7 @@ pub fn type_of_folders<'a>(values: impl Iterator<Item = &'a str>) -> LogicalType
     let mut fits = Fits::ALL;
     values.for_each(|value| fits.take(value));
     match fits.ty() {
-        (ty @ (LogicalType::BigInt | LogicalType::Date | LogicalType::Timestamp), DateForm::Iso) => ty,
+        (ty @ (LogicalType::BigInt | LogicalType::Date | LogicalType::TIMESTAMP), DateForm::Iso) => ty,
         _ => LogicalType::Text,
     }
 }
@@ -96,12 +96,12 @@ impl Fits {
                 ..
             } => LogicalType::Double,
             Fits { date: true, .. } => LogicalType::Date,
-            Fits { timestamp: true, .. } => LogicalType::Timestamp,
-            Fits { time: true, .. } => LogicalType::Time,
+            Fits { timestamp: true, .. } => LogicalType::TIMESTAMP,
+            Fits { time: true, .. } => LogicalType::TIME,
             Fits { forms, .. } => {
                 return match forms.only() {
                     Some((form, false)) => (LogicalType::Date, form),
-                    Some((form, true)) => (LogicalType::Timestamp, form),
+                    Some((form, true)) => (LogicalType::TIMESTAMP, form),
                     None => (LogicalType::Text, DateForm::Iso),
                 };
             }
@@ -126,5 +126,5 @@ fn is_time(text: &str) -> bool {
         && text
             .bytes()
             .all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.'));
-    has_form && value_ops::read(text, LogicalType::Time).is_ok()
+    has_form && value_ops::read(text, LogicalType::TIME).is_ok()
 }

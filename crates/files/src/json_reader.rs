@@ -225,7 +225,7 @@ fn type_of(json: &[u8]) -> Option<LogicalType> {
         Some(b'"') => match text_of(json) {
             Ok(text) if text.len() >= 10 && text.as_bytes()[4] == b'-' => match () {
                 () if text.len() == 10 && date::parse_date(&text).is_ok() => LogicalType::Date,
-                () if date::parse_timestamp_in_utc(&text).is_ok() => LogicalType::Timestamp,
+                () if date::parse_timestamp_in_utc(&text).is_ok() => LogicalType::TIMESTAMP,
                 () => LogicalType::Text,
             },
             _ => LogicalType::Text,

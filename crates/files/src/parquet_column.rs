@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBat
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use frazil_types::sql_type::uuid_of_bytes;
 use frazil_types::{
-    ColumnDef, ColumnVector, Error, Interval, LogicalType, MemoryBudget, NativeType, Result, RowBatch,
+    ColumnDef, ColumnVector, Error, Interval, Kind, LogicalType, MemoryBudget, NativeType, Result, RowBatch,
     SqlState, StringVectorBuilder, Value, decimal,
     value_ops::{self, CastLength},
 };
@@ -42,9 +42,9 @@ fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<Co
         | LogicalType::BigInt
         | LogicalType::Decimal { .. }
         | LogicalType::Date
-        | LogicalType::Time
-        | LogicalType::Timestamp
-        | LogicalType::TimestampTz(_) => integers(array, ty)?,
+        | LogicalType::Time(_)
+        | LogicalType::Timestamp(_)
+        | LogicalType::TimestampTz(..) => integers(array, ty)?,
     };
     if let Some(nulls) = array.logical_nulls() {
         (0..array.len())
@@ -205,19 +205,19 @@ fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
         (DataType::Date32, None) if ty == LogicalType::Date => {
             write::<Date32Type>(array, ty, |v| Some(v.into()))
         }
-        (DataType::Time32(TimeUnit::Second), None) if ty == LogicalType::Time => {
+        (DataType::Time32(TimeUnit::Second), None) if ty.kind() == Kind::Time => {
             write::<Time32SecondType>(array, ty, |v| Some(i128::from(v) * 1_000_000))
         }
-        (DataType::Time32(_), None) if ty == LogicalType::Time => {
+        (DataType::Time32(_), None) if ty.kind() == Kind::Time => {
             write::<Time32MillisecondType>(array, ty, |v| Some(i128::from(v) * 1000))
         }
-        (DataType::Time64(TimeUnit::Microsecond), None) if ty == LogicalType::Time => {
+        (DataType::Time64(TimeUnit::Microsecond), None) if ty.kind() == Kind::Time => {
             write::<Time64MicrosecondType>(array, ty, |v| Some(v.into()))
         }
-        (DataType::Time64(_), None) if ty == LogicalType::Time => {
+        (DataType::Time64(_), None) if ty.kind() == Kind::Time => {
             write::<Time64NanosecondType>(array, ty, |v| Some(v.div_euclid(1000).into()))
         }
-        (DataType::Timestamp(unit, _), None) if (ty == LogicalType::Timestamp || ty.is_zoned()) => {
+        (DataType::Timestamp(unit, _), None) if (ty.kind() == Kind::Timestamp || ty.is_zoned()) => {
             timestamps(array, ty, *unit)
         }
         _ => Err((0, mismatch(array, ty))),

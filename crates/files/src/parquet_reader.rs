@@ -132,9 +132,9 @@ pub fn type_of(ty: &DataType) -> Option<LogicalType> {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
             LogicalType::Bytea
         }
-        DataType::Time32(_) | DataType::Time64(_) => LogicalType::Time,
+        DataType::Time32(_) | DataType::Time64(_) => LogicalType::TIME,
         DataType::Interval(IntervalUnit::MonthDayNano) | DataType::Duration(_) => LogicalType::Interval,
-        DataType::Timestamp(_, None) => LogicalType::Timestamp,
+        DataType::Timestamp(_, None) => LogicalType::TIMESTAMP,
         // Instants: the zone that the file names is the one of who wrote it.
         DataType::Timestamp(_, Some(_)) => LogicalType::TIMESTAMPTZ,
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => LogicalType::Text,

@@ -81,12 +81,14 @@ fn integers<T: Into<i128>>(min: T, max: T, arrow: &DataType, ty: LogicalType) ->
             scaled(1)
         }
         (DataType::Date32, LogicalType::Date) => scaled(1),
-        (DataType::Timestamp(unit, _), ty) if ty == LogicalType::Timestamp || ty.is_zoned() => match unit {
-            TimeUnit::Second => scaled(1_000_000),
-            TimeUnit::Millisecond => scaled(1000),
-            TimeUnit::Microsecond => scaled(1),
-            TimeUnit::Nanosecond => Some((min.div_euclid(1000), max.div_euclid(1000))),
-        },
+        (DataType::Timestamp(unit, _), ty) if ty.kind() == frazil_types::Kind::Timestamp || ty.is_zoned() => {
+            match unit {
+                TimeUnit::Second => scaled(1_000_000),
+                TimeUnit::Millisecond => scaled(1000),
+                TimeUnit::Microsecond => scaled(1),
+                TimeUnit::Nanosecond => Some((min.div_euclid(1000), max.div_euclid(1000))),
+            }
+        }
         _ => None,
     }?;
     (min <= max).then_some(Range::Integers(min, max))

@@ -196,13 +196,13 @@ fn names(first: &[Field]) -> Vec<String> {
 
 /// The type that has the values of both.
 pub fn wider(a: LogicalType, b: LogicalType) -> LogicalType {
-    use LogicalType::{BigInt, Date, Double, Text, Timestamp};
+    use LogicalType::{BigInt, Date, Double, Text};
     match (a, b) {
         (a, b) if a == b => a,
         (BigInt, Double) | (Double, BigInt) => Double,
         (BigInt, LONG_INTEGER) | (LONG_INTEGER, BigInt) => LONG_INTEGER,
         (LONG_INTEGER, Double) | (Double, LONG_INTEGER) => Double,
-        (Date, Timestamp) | (Timestamp, Date) => Timestamp,
+        (Date, LogicalType::TIMESTAMP) | (LogicalType::TIMESTAMP, Date) => LogicalType::TIMESTAMP,
         _ => Text,
     }
 }

@@ -133,9 +133,9 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         LogicalType::Double => DataType::Float64,
         LogicalType::Decimal { precision, scale } => DataType::Decimal128(precision, scale as i8),
         LogicalType::Date => DataType::Date32,
-        LogicalType::Time => DataType::Time64(TimeUnit::Microsecond),
-        LogicalType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
-        LogicalType::TimestampTz(_) => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
+        LogicalType::Time(_) => DataType::Time64(TimeUnit::Microsecond),
+        LogicalType::Timestamp(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
+        LogicalType::TimestampTz(..) => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
         LogicalType::Interval if texts == ArrowTexts::Views => DataType::Utf8View,
         LogicalType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
         LogicalType::Char(2..) | LogicalType::Varchar(_) | LogicalType::Text
@@ -202,9 +202,9 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
         }
         LogicalType::Double => Arc::new(Float64Array::new(scalars(column, cells), valid)),
         LogicalType::Date => Arc::new(Date32Array::new(scalars(column, cells), valid)),
-        LogicalType::Time => Arc::new(Time64MicrosecondArray::new(scalars(column, cells), valid)),
-        LogicalType::Timestamp => Arc::new(TimestampMicrosecondArray::new(scalars(column, cells), valid)),
-        LogicalType::TimestampTz(_) => {
+        LogicalType::Time(_) => Arc::new(Time64MicrosecondArray::new(scalars(column, cells), valid)),
+        LogicalType::Timestamp(_) => Arc::new(TimestampMicrosecondArray::new(scalars(column, cells), valid)),
+        LogicalType::TimestampTz(..) => {
             let instants = TimestampMicrosecondArray::new(scalars(column, cells), valid);
             Arc::new(instants.with_timezone(UTC))
         }
@@ -338,7 +338,7 @@ mod tests {
             (LogicalType::SmallInt, Value::Int(-3), "-3"),
             (LogicalType::Date, Value::Int(1), "1970-01-02"),
             (
-                LogicalType::Timestamp,
+                LogicalType::TIMESTAMP,
                 Value::Int(1_000_000),
                 "1970-01-01T00:00:01",
             ),

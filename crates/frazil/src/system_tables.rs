@@ -254,7 +254,7 @@ fn checkpoints(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
     let columns = [
         ("number", BigInt),
         ("cause", Text),
-        ("started", Timestamp),
+        ("started", LogicalType::TIMESTAMP),
         ("milliseconds", Double),
         ("lsn", BigInt),
         ("blocks", BigInt),

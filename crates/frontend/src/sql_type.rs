@@ -1,7 +1,7 @@
 //! SQL type names → our types.
 
-use frazil_types::logical_type::WITHOUT_LENGTH;
-use frazil_types::{Error, Kind, LogicalType, Result, SqlState};
+use frazil_types::logical_type::{MICRO_DIGITS, WITHOUT_LENGTH};
+use frazil_types::{Error, Kind, LogicalType, Result, SqlState, Zone};
 use sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as SqlDataType, ExactNumberInfo, TimezoneInfo,
 };
@@ -13,12 +13,14 @@ pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
         T::Decimal(info) | T::Numeric(info) | T::Dec(info) => of_number_info(info),
         T::Float(ExactNumberInfo::Precision(p)) if (25..=53).contains(p) => Ok(LogicalType::Double),
         T::Float(ExactNumberInfo::Precision(p)) if (1..=24).contains(p) => Ok(LogicalType::Real),
-        T::Time(Some(6), TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => Ok(LogicalType::Time),
-        T::Timestamp(Some(6), TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
-            Ok(LogicalType::Timestamp)
+        T::Time(digits, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
+            Ok(LogicalType::Time(second_digits(*digits)))
         }
-        T::Timestamp(None | Some(6), TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => {
-            Ok(LogicalType::TIMESTAMPTZ)
+        T::Timestamp(digits, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
+            Ok(LogicalType::Timestamp(second_digits(*digits)))
+        }
+        T::Timestamp(digits, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => {
+            Ok(LogicalType::TimestampTz(Zone::UTC, second_digits(*digits)))
         }
         T::Char(length) | T::Character(length) => Ok(LogicalType::Char(of_length(length, ty)?.unwrap_or(1))),
         T::Varchar(length) | T::CharacterVarying(length) | T::CharVarying(length) => {
@@ -38,6 +40,11 @@ pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
         }
         ty => of_name(ty),
     }
+}
+
+/// The digits of a second that a type of times is declared with: as in PostgreSQL all of them where it asks for more.
+fn second_digits(digits: Option<u64>) -> u8 {
+    digits.map_or(MICRO_DIGITS, |digits| digits.min(MICRO_DIGITS.into()) as u8)
 }
 
 /// A type that has neither a length nor digits.

@@ -105,7 +105,7 @@ impl Made {
             Made::Plain(_) | Made::Spread(_) | Made::OfPairs(_) => (takes.kinds().iter())
                 .map(|k| format!("{name}({})", vec![k.name(); self.arguments()].join(", ")))
                 .collect(),
-            Made::Texts => vec![format!("{name}(text, text)")],
+            Made::Texts => vec![format!("{name}(text, text)"), format!("{name}(bytea, bytea)")],
             Made::Array => vec![format!("{name}(any) → anyarray")],
             Made::Ranked(_) => vec![format!("{name}(any) → any")],
             Made::Picked(_) => vec![format!("{name}(any, ordered) → any")],

@@ -260,12 +260,12 @@ pub(crate) fn plus_interval(value: Expr, interval: Expr, sign: Sign) -> Expr {
             let ty = if value.ty == LogicalType::Date && i.micros == 0 {
                 LogicalType::Date
             } else {
-                LogicalType::Timestamp
+                LogicalType::TIMESTAMP
             };
             return add_interval(convert(value, ty, CastLength::Refuse), i, ty);
         }
     }
-    let value = convert(value, LogicalType::Timestamp, CastLength::Refuse);
+    let value = convert(value, LogicalType::TIMESTAMP, CastLength::Refuse);
     let run = match sign {
         Sign::Plus => |row: &Row<'_>, out: &mut Output| {
             out.int(date::add_interval_to_timestamp(row.int(0), row.interval(1))?.into())
@@ -281,7 +281,7 @@ pub(crate) fn plus_interval(value: Expr, interval: Expr, sign: Sign) -> Expr {
         OnNull::Null,
         run,
         vec![value, interval],
-        LogicalType::Timestamp,
+        LogicalType::TIMESTAMP,
     )
 }
 

@@ -290,7 +290,7 @@ impl Typing {
         if elements.is_empty() {
             return Ok(boolean(quantifier == Quantifier::All).at(span).into());
         }
-        let is_comparison = matches!(&x, Operand::Unknown(u) if !matches!(u.kind, UnknownKind::Parameter(_)));
+        let is_literal = matches!(&x, Operand::Unknown(u) if !matches!(u.kind, UnknownKind::Parameter(_)));
         match (op, quantifier) {
             ("=", Quantifier::Any) => return self.in_list(x, elements, span, columns),
             ("<>" | "!=", Quantifier::All) => {
@@ -301,7 +301,7 @@ impl Typing {
         }
         let x = match x {
             Operand::Typed(e) => e,
-            unknown if is_comparison => self.settle(unknown)?,
+            unknown if is_literal => self.settle(unknown)?,
             unknown => {
                 let ty = elements[0].ty().unwrap_or(LogicalType::Text);
                 self.cast(unknown, ty, CastContext::Implicit, Span::NONE)?

@@ -213,6 +213,12 @@ const SPECIAL: &[(&str, &str, Volatility, &str)] = &[
         "the time of the call, as a text with its weekday",
     ),
     (
+        "overlaps",
+        "overlaps(timestamp, timestamp | interval, timestamp, timestamp | interval) → boolean",
+        Volatility::Immutable,
+        "whether two spans of time have a moment in common: `(a, b) OVERLAPS (c, d)`, also of dates, times and instants",
+    ),
+    (
         "current_query",
         "current_query() → text",
         Volatility::Stable,
@@ -401,16 +407,22 @@ impl Typing {
             ("current_timestamp", [] | [_]) => return self.time_of_transaction(arguments),
             ("localtimestamp", [] | [_]) => {
                 let now = self.time_of_transaction(arguments)?;
-                return Ok(convert(now, LogicalType::Timestamp, CastLength::Refuse));
+                return Ok(convert(now, LogicalType::TIMESTAMP, CastLength::Refuse));
             }
             ("localtime", [] | [_]) => {
                 let now = self.time_of_transaction(arguments)?;
-                return Ok(convert(now, LogicalType::Time, CastLength::Refuse));
+                return Ok(convert(now, LogicalType::TIME, CastLength::Refuse));
             }
             ("current_date", []) => return Ok(self.hidden(HiddenParameter::CurrentDate(self.zone))),
             ("age", [_]) => {
                 let today = self.hidden(HiddenParameter::CurrentDate(self.zone));
                 return self.call_of("age", [vec![today.into()], arguments].concat(), columns);
+            }
+            ("overlaps", [_, _, _, _]) => {
+                let arguments = <[Operand; 4]>::try_from(arguments);
+                let ends = arguments.map_err(|_| Error::internal("spans of other ends"))?;
+                let overlaps = self.overlaps(ends, Span::NONE, columns)?;
+                return self.settle(overlaps);
             }
             ("format", [_, ..]) => return self.over_texts("format", quoting::format, arguments),
             ("quote_nullable", [_]) => {

@@ -220,7 +220,8 @@ fn align(kind: Kind, op: CompareOp, l: Expr, r: Expr) -> Aligned {
         let t = t.clone();
         return char_against_text(op, l, &t);
     }
-    if let (LogicalType::Date, Some(Value::Int(v)), LogicalType::Timestamp) = (l.ty, constant_of(&r), r.ty) {
+    if let (LogicalType::Date, Some(Value::Int(v)), LogicalType::Timestamp(_)) = (l.ty, constant_of(&r), r.ty)
+    {
         let day = i128::from(date::MICROS_PER_DAY);
         let infinite = i64::try_from(*v).ok().and_then(date::infinite_day_of_micros);
         let (days, exact) = match infinite {

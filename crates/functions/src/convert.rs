@@ -63,12 +63,14 @@ impl Typing {
         let (at, ty) = (x.span(), ty.in_zone(self.zone));
         match x {
             Operand::Unknown(u) => self.type_unknown(u, ty, context),
+            // Only what is stored and what a cast rounds to has fewer digits of a second: values in hand have all.
             Operand::Typed(e) => {
                 self.check_cast(e.ty, ty, context)
                     .map_err(|error| error.at_span(at).at_span(span))?;
                 Ok(convert(e, ty, length_of(context)))
             }
         }
+        .map(|e| convert(e, ty.with_all_digits(), CastLength::Refuse))
         .map(|e| if span.is_some() { e.at(span) } else { e })
     }
 
@@ -260,6 +262,12 @@ fn length_of(context: CastContext) -> CastLength {
 pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
     if e.ty == ty {
         return e;
+    }
+    let all = ty.with_all_digits();
+    if ty != all && e.ty.second_digits().is_none() && !e.ty.is_string()
+        || ty != all && e.ty.kind() != ty.kind() && e.ty.second_digits().is_some()
+    {
+        return convert(convert(e, all, length), ty, length);
     }
     let (span, nullable) = (e.span, e.nullable);
     if let Some(value) = constant_of(&e)

@@ -21,6 +21,8 @@ mod literal;
 mod operand;
 mod operators;
 mod ordered_set;
+mod overlaps;
+mod parameter_names;
 mod pattern;
 mod postgresql;
 mod quantifiers;
@@ -45,6 +47,7 @@ pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_func
 pub use frazil_types::value_ops::CastContext;
 pub use literal::negated_literal;
 pub use operand::{Operand, Unknown, UnknownKind};
+pub use parameter_names::{Parameter, parameters_of};
 pub use rows::{ArrayRows, TypedRowsCall};
 pub use sample::SampleMethod;
 pub use type_rules::{Kind, name_of};

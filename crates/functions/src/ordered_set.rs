@@ -105,7 +105,7 @@ pub(crate) fn keys_of(list: impl IntoIterator<Item = Expr>) -> Vec<AggregateKey>
 }
 
 impl Typing {
-    /// string_agg(text, text). 42883.
+    /// string_agg(text, text), string_agg(bytea, bytea). 42883.
     pub(crate) fn string_agg(
         &self,
         name: &str,
@@ -113,7 +113,8 @@ impl Typing {
         order: Vec<AggregateKey>,
         span: Span,
     ) -> Result<Aggregated> {
-        let [value, delimiter] = self.of_kinds(name, call.values, &[TEXTS], span)?;
+        let bytes: &[Kind] = &[Kind::Bytea, Kind::Bytea];
+        let [value, delimiter] = self.of_kinds(name, call.values, &[TEXTS, bytes], span)?;
         let ty = value.ty;
         let call = AggregateCall {
             second: Some(delimiter),

@@ -33,6 +33,24 @@ impl Typing {
             LikeKind::ILike => "~~*",
             LikeKind::SimilarTo => "SIMILAR TO",
         };
+        if kind == LikeKind::Like
+            && escape.is_none()
+            && [&value, &pattern]
+                .iter()
+                .any(|x| x.ty() == Some(LogicalType::Bytea))
+            && [&value, &pattern]
+                .iter()
+                .all(|x| x.ty().is_none_or(|ty| ty == LogicalType::Bytea))
+        {
+            let sides = [
+                self.argument(value, Kind::Bytea)?,
+                self.argument(pattern, Kind::Bytea)?,
+            ];
+            let run = |row: &Row<'_>, out: &mut Output<'_>| out.bool(like_bytes(row.bytes(0), row.bytes(1))?);
+            return Ok(rows(op, OnNull::Null, run, sides.into(), LogicalType::Boolean)
+                .at(span)
+                .into());
+        }
         let (value, pattern) = self.texts(op, value, pattern, span)?;
         let escape = match escape {
             None => text("\\"),
@@ -176,6 +194,49 @@ fn like_constant(value: Expr, pattern: String, escape: Option<char>, kind: LikeK
         negated: false,
     };
     Ok(Expr::boolean(kind, nullable))
+}
+
+/// Whether bytes match a pattern, in which `%` stands for any, `_` for one and `\\` before what stands for itself. Error 22025.
+fn like_bytes(bytes: &[u8], pattern: &[u8]) -> Result<bool> {
+    // Where to go on behind the last `%`, one byte later.
+    let (mut at, mut in_pattern, mut retry) = (0, 0, None);
+    loop {
+        let matched = match pattern.get(in_pattern..) {
+            Some([]) | None => at == bytes.len(),
+            Some([b'%', ..]) => {
+                retry = Some((at, in_pattern + 1));
+                in_pattern += 1;
+                continue;
+            }
+            Some([b'_', ..]) if at < bytes.len() => {
+                (at, in_pattern) = (at + 1, in_pattern + 1);
+                continue;
+            }
+            Some([b'\\']) => {
+                return Err(Error::new(
+                    SqlState::INVALID_ESCAPE,
+                    "LIKE pattern must not end with escape character",
+                ));
+            }
+            Some([b'\\', wanted, ..]) if bytes.get(at) == Some(wanted) => {
+                (at, in_pattern) = (at + 1, in_pattern + 2);
+                continue;
+            }
+            Some([wanted, ..]) if *wanted != b'\\' && *wanted != b'_' && bytes.get(at) == Some(wanted) => {
+                (at, in_pattern) = (at + 1, in_pattern + 1);
+                continue;
+            }
+            Some(_) => false,
+        };
+        match retry {
+            _ if matched => return Ok(true),
+            Some((from, behind)) if from < bytes.len() => {
+                (at, in_pattern) = (from + 1, behind);
+                retry = Some((from + 1, behind));
+            }
+            _ => return Ok(false),
+        }
+    }
 }
 
 /// The one character of an ESCAPE text; none if it is empty. Error 22025.

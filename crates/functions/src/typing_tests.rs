@@ -406,7 +406,7 @@ fn dates_move_by_days_and_intervals() {
     assert_eq!(moved.ty(), Some(LogicalType::Date));
     let spans = typing.infix("*", interval("1 day"), days, AT, columns).unwrap();
     let moved = typing.infix("+", date(), spans, AT, columns).unwrap();
-    assert_eq!(moved.ty(), Some(LogicalType::Timestamp));
+    assert_eq!(moved.ty(), Some(LogicalType::TIMESTAMP));
     let field = typing.interval_literal("3", "day", None, AT).unwrap();
     assert_eq!(shown(Ok(field)), "interval:3 days");
 }

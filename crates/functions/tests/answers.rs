@@ -24,7 +24,7 @@ fn type_of(name: &str) -> Option<LogicalType> {
         "numeric(38,10)" => NUMERIC,
         "double precision" => LogicalType::Double,
         "date" => LogicalType::Date,
-        "timestamp without time zone" => LogicalType::Timestamp,
+        "timestamp without time zone" => LogicalType::TIMESTAMP,
         "interval" => LogicalType::Interval,
         "text" => LogicalType::Text,
         "varchar(10)" => LogicalType::Varchar(10),

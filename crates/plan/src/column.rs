@@ -63,7 +63,7 @@ impl Columns {
     pub fn add(&mut self, label: impl Into<String>, ty: LogicalType, nullable: bool) -> ColumnId {
         self.list.push(ColumnInfo {
             label: label.into(),
-            ty: ty.in_zone(self.zone),
+            ty: ty.in_zone(self.zone).with_all_digits(),
             nullable,
             bounds: None,
             observed: None,

@@ -78,9 +78,9 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
             let day = ordinal(*days, &value, ty)?;
             class(py, &DATE, "datetime", "date")?.call_method1("fromordinal", (day,))
         }
-        (Value::Int(micros), LogicalType::Time) => time(py, *micros),
-        (Value::Int(micros), LogicalType::Timestamp) => datetime(py, *micros, &value, ty),
-        (Value::Int(micros), LogicalType::TimestampTz(zone)) => {
+        (Value::Int(micros), LogicalType::Time(_)) => time(py, *micros),
+        (Value::Int(micros), LogicalType::Timestamp(_)) => datetime(py, *micros, &value, ty),
+        (Value::Int(micros), LogicalType::TimestampTz(zone, _)) => {
             let micros = *micros as i64;
             let local = zone.local(micros).map_err(raise)?;
             let ahead =
@@ -190,9 +190,9 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
             Some(u32::from(precision) + 1 + u32::from(scale > 0) + u32::from(scale == precision))
         }
         LogicalType::Date => Some(10),
-        LogicalType::Time => Some(15),
-        LogicalType::Timestamp => Some(26),
-        LogicalType::TimestampTz(_) => Some(35),
+        LogicalType::Time(_) => Some(15),
+        LogicalType::Timestamp(_) => Some(26),
+        LogicalType::TimestampTz(..) => Some(35),
         // Without a length it is the greatest number.
         LogicalType::Char(n) | LogicalType::Varchar(n) => Some(n).filter(|&n| n < u32::MAX),
         LogicalType::Uuid => Some(36),

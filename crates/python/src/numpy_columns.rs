@@ -50,7 +50,7 @@ impl Form {
     fn is_object(&self, ty: LogicalType) -> bool {
         match ty {
             LogicalType::Interval
-            | LogicalType::Time
+            | LogicalType::Time(_)
             | LogicalType::Uuid
             | LogicalType::Bytea
             | LogicalType::Array(_) => true,
@@ -154,14 +154,14 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
         LogicalType::Decimal { scale, .. } => Values::F64(decimals(parts, scale)),
         LogicalType::Date if form.dates_in_seconds => Values::Seconds(days(parts, DAY_SECONDS)),
         LogicalType::Date => Values::Days(days(parts, 1)),
-        LogicalType::Timestamp | LogicalType::TimestampTz(_) => {
+        LogicalType::Timestamp(_) | LogicalType::TimestampTz(..) => {
             let mut values = joined(parts, |part| part.values::<i64>());
             put_at_nulls(&mut values, parts, NOT_A_TIME);
             Values::Micros(values)
         }
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => Values::Texts(texts(parts)?),
         LogicalType::Interval
-        | LogicalType::Time
+        | LogicalType::Time(_)
         | LogicalType::Uuid
         | LogicalType::Bytea
         | LogicalType::Array(_) => Values::Objects,

@@ -17,7 +17,7 @@ const TYPES: [LogicalType; 11] = [
     DECIMAL,
     LogicalType::Double,
     LogicalType::Date,
-    LogicalType::Timestamp,
+    LogicalType::TIMESTAMP,
     LogicalType::Char(1),
     LogicalType::Varchar(40),
     LogicalType::Text,

@@ -29,13 +29,14 @@ pub enum LogicalType {
     },
     /// Days since 1970-01-01.
     Date,
-    /// Microseconds since midnight, without a zone, 24:00 included.
-    Time,
-    /// Microseconds since 1970-01-01 00:00:00, without a zone.
-    Timestamp,
+    /// Microseconds since midnight, without a zone, 24:00 included; rounded to so many digits of a second, of which
+    /// [`MICRO_DIGITS`] are all.
+    Time(u8),
+    /// Microseconds since 1970-01-01 00:00:00, without a zone, with so many digits of a second.
+    Timestamp(u8),
     /// Microseconds since 1970-01-01 00:00 UTC, with the zone whose clock reads and shows them: of expressions the session's, of
-    /// columns UTC. [`LogicalType::in_zone`] makes one of the other.
-    TimestampTz(Zone),
+    /// columns UTC; [`LogicalType::in_zone`] makes one of the other. And the digits of a second.
+    TimestampTz(Zone, u8),
     /// Months, days and microseconds, compared by their length.
     Interval,
     /// Blank-padded text of n characters; `Char(1)` is held as a code point (Data Blocks, section 3.3). With
@@ -61,6 +62,9 @@ pub const DECIMAL_I64_DIGITS: u8 = 18;
 /// Most digits of a decimal.
 pub const DECIMAL_MAX_DIGITS: u8 = 38;
 
+/// Digits of a second that times and timestamps have: microseconds.
+pub const MICRO_DIGITS: u8 = 6;
+
 /// The length of a char or varchar that has none.
 pub const WITHOUT_LENGTH: u32 = u32::MAX;
 
@@ -77,9 +81,9 @@ impl LogicalType {
             LogicalType::Double => Kind::Double,
             LogicalType::Decimal { .. } => Kind::Numeric,
             LogicalType::Date => Kind::Date,
-            LogicalType::Time => Kind::Time,
-            LogicalType::Timestamp => Kind::Timestamp,
-            LogicalType::TimestampTz(_) => Kind::TimestampTz,
+            LogicalType::Time(_) => Kind::Time,
+            LogicalType::Timestamp(_) => Kind::Timestamp,
+            LogicalType::TimestampTz(..) => Kind::TimestampTz,
             LogicalType::Interval => Kind::Interval,
             LogicalType::Char(_) => Kind::Char,
             LogicalType::Varchar(_) => Kind::Varchar,
@@ -131,7 +135,10 @@ impl LogicalType {
     pub fn code(self) -> u64 {
         let (count, modifiers) = match self {
             LogicalType::Decimal { precision, scale } => (2, [precision.into(), scale.into()]),
-            LogicalType::TimestampTz(zone) => (0, [zone.code().into(), 0]),
+            LogicalType::Time(digits) | LogicalType::Timestamp(digits) if digits < MICRO_DIGITS => {
+                (1, [digits.into(), 0])
+            }
+            LogicalType::TimestampTz(zone, digits) => (0, [zone.code().into(), digits.into()]),
             LogicalType::Char(n) | LogicalType::Varchar(n) if n != WITHOUT_LENGTH => (1, [n.into(), 0]),
             LogicalType::Array(element) => return element.code() | ARRAY_CODE,
             LogicalType::Boolean
@@ -141,8 +148,8 @@ impl LogicalType {
             | LogicalType::Real
             | LogicalType::Double
             | LogicalType::Date
-            | LogicalType::Time
-            | LogicalType::Timestamp
+            | LogicalType::Time(_)
+            | LogicalType::Timestamp(_)
             | LogicalType::Interval
             | LogicalType::Char(_)
             | LogicalType::Varchar(_)
@@ -162,17 +169,25 @@ impl LogicalType {
         }
         let modifiers = [(code >> 16) as u32, (code >> 48) as u32];
         let kind = Kind::ALL.get(code as u8 as usize);
+        if kind == Some(&Kind::TimestampTz) {
+            let zone = Zone::of_code(modifiers[0]).unwrap_or(Zone::UTC);
+            return Ok(LogicalType::TimestampTz(zone, modifiers[1] as u8));
+        }
         let given = modifiers.get(..(code >> 8) as u8 as usize);
         let ty = kind
             .zip(given)
             .and_then(|(kind, given)| (kind.info().of_modifiers)(given));
-        let ty = ty.zip(Zone::of_code(modifiers[0]).or(Some(Zone::UTC)));
-        ty.map(|(ty, zone)| ty.in_zone(zone))
-            .ok_or_else(|| Error::internal(format!("{code} is not the code of a type")))
+        ty.ok_or_else(|| Error::internal(format!("{code} is not the code of a type")))
     }
 
     /// Instants in UTC: what columns of them have.
-    pub const TIMESTAMPTZ: LogicalType = LogicalType::TimestampTz(Zone::UTC);
+    pub const TIMESTAMPTZ: LogicalType = LogicalType::TimestampTz(Zone::UTC, MICRO_DIGITS);
+
+    /// Times with all their digits.
+    pub const TIME: LogicalType = LogicalType::Time(MICRO_DIGITS);
+
+    /// Timestamps with all their digits.
+    pub const TIMESTAMP: LogicalType = LogicalType::Timestamp(MICRO_DIGITS);
 
     /// Texts in an array.
     pub const TEXT_ARRAY: LogicalType = LogicalType::Array(ElementType::TEXT);
@@ -217,9 +232,31 @@ impl LogicalType {
     #[inline]
     pub fn zone(self) -> Zone {
         match self {
-            LogicalType::TimestampTz(zone) => zone,
+            LogicalType::TimestampTz(zone, _) => zone,
             LogicalType::Array(element) => element.get().zone(),
             _ => Zone::UTC,
+        }
+    }
+
+    /// Digits of a second that values of times and timestamps have; `None` for other types.
+    #[inline]
+    pub fn second_digits(self) -> Option<u8> {
+        match self {
+            LogicalType::Time(digits)
+            | LogicalType::Timestamp(digits)
+            | LogicalType::TimestampTz(_, digits) => Some(digits),
+            _ => None,
+        }
+    }
+
+    /// The type with all digits of a second, if values have some.
+    #[inline]
+    pub fn with_all_digits(self) -> LogicalType {
+        match self {
+            LogicalType::Time(_) => LogicalType::TIME,
+            LogicalType::Timestamp(_) => LogicalType::TIMESTAMP,
+            LogicalType::TimestampTz(zone, _) => LogicalType::TimestampTz(zone, MICRO_DIGITS),
+            ty => ty,
         }
     }
 
@@ -228,7 +265,7 @@ impl LogicalType {
     #[inline]
     pub fn in_zone(self, zone: Zone) -> LogicalType {
         match self {
-            LogicalType::TimestampTz(_) => LogicalType::TimestampTz(zone),
+            LogicalType::TimestampTz(_, digits) => LogicalType::TimestampTz(zone, digits),
             LogicalType::Array(element) => element.get().in_zone(zone).array().unwrap_or(self),
             ty => ty,
         }

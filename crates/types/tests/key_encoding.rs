@@ -22,7 +22,7 @@ const TYPES: [LogicalType; 14] = [
         scale: 5,
     },
     LogicalType::Date,
-    LogicalType::Timestamp,
+    LogicalType::TIMESTAMP,
     LogicalType::Interval,
     LogicalType::Char(1),
     LogicalType::Char(7),
@@ -36,7 +36,7 @@ fn integers(ty: LogicalType) -> (i128, i128) {
         LogicalType::SmallInt => (i16::MIN.into(), i16::MAX.into()),
         LogicalType::Integer | LogicalType::Date => (i32::MIN.into(), i32::MAX.into()),
         LogicalType::Char(1) => (0, 0x10_ffff),
-        LogicalType::BigInt | LogicalType::Timestamp => (i64::MIN.into(), i64::MAX.into()),
+        LogicalType::BigInt | LogicalType::TIMESTAMP => (i64::MIN.into(), i64::MAX.into()),
         LogicalType::Decimal { precision, .. } => {
             let most = 10i128.pow(precision.into()) - 1;
             (-most, most)

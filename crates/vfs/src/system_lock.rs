@@ -147,7 +147,7 @@ fn own_name() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let since = Value::Int(i128::from(since.as_secs()) * 1_000_000);
     let pid = std::process::id();
-    format!("{pid}, since {} UTC", since.display(LogicalType::Timestamp))
+    format!("{pid}, since {} UTC", since.display(LogicalType::TIMESTAMP))
 }
 
 /// Who holds the lock of an open file that we did not get.

@@ -75,7 +75,7 @@ fn literal(column: &ColumnVector, row: usize) -> String {
         _ => false,
     };
     match column.ty() {
-        LogicalType::Date | LogicalType::Timestamp => quoted(&before_christ(&text)),
+        LogicalType::Date | LogicalType::Timestamp(_) => quoted(&before_christ(&text)),
         ty if ty.is_zoned() => quoted(&before_christ(&text)),
         _ if bare => text.into_owned(),
         _ => quoted(&text),

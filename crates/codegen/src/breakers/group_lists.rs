@@ -158,10 +158,9 @@ impl States<'_> {
 
     fn delimiter(&mut self, list: usize, call: &AggregateCall) -> Delimiter {
         match &call.second {
-            None => Delimiter::Text("".into()),
+            None => Delimiter::Constant(Box::default()),
             Some(e) => match &e.kind {
-                ExprKind::Constant(Value::Text(text)) => Delimiter::Text(text.as_str().into()),
-                ExprKind::Constant(_) => Delimiter::Text("".into()),
+                ExprKind::Constant(value) => Delimiter::Constant(value.as_bytes().unwrap_or_default().into()),
                 _ => Delimiter::Field(self.value(list, e)),
             },
         }

@@ -41,6 +41,7 @@ impl Translator<'_, '_> {
             CastMethod::ExactToReal
             | CastMethod::DoubleToDecimal
             | CastMethod::RealToDecimal
+            | CastMethod::Round
             | CastMethod::MicrosToTime
             | CastMethod::LocalToInstant
             | CastMethod::InstantToLocal

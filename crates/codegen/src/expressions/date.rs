@@ -13,7 +13,7 @@ impl Translator<'_, '_> {
         let v = self.expression(inner)?;
         let function = match inner.ty {
             LogicalType::Date => Function::DatePart,
-            LogicalType::Timestamp => Function::TimestampPart,
+            LogicalType::Timestamp(_) => Function::TimestampPart,
             other => return Err(Error::unsupported(format!("EXTRACT from {other}"))),
         };
         self.where_valid(v.valid, NativeType::I64, |t| {
@@ -25,12 +25,12 @@ impl Translator<'_, '_> {
     /// A date or timestamp plus an interval.
     pub fn add_interval(&mut self, e: &Expr, inner: &Expr, interval: Interval) -> Result<SqlValue> {
         let mut v = self.expression(inner)?;
-        if inner.ty == LogicalType::Date && e.ty == LogicalType::Timestamp {
+        if inner.ty == LogicalType::Date && e.ty == LogicalType::TIMESTAMP {
             v = self.days_to_micros(v, false)?;
         }
         let function = match e.ty {
             LogicalType::Date => Function::DateAdd,
-            LogicalType::Timestamp => Function::TimestampAdd,
+            LogicalType::Timestamp(_) => Function::TimestampAdd,
             other => return Err(Error::unsupported(format!("{other} plus an interval"))),
         };
         let native = e.ty.native();

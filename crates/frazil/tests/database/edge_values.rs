@@ -1,7 +1,6 @@
 //! The types that columns have, each with values at its edges: what the tests of all types run over.
 
 use frazil::{LogicalType, Value};
-use frazil_types::Zone;
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::sql_type::ElementType;
 use frazil_types::value_ops::{CastLength, cast};
@@ -124,7 +123,7 @@ pub const TYPES: &[Edges] = &[
         ],
     },
     Edges {
-        ty: LogicalType::Time,
+        ty: LogicalType::TIME,
         texts: &[
             "00:00:00",
             "00:00:00.000001",
@@ -134,7 +133,7 @@ pub const TYPES: &[Edges] = &[
         ],
     },
     Edges {
-        ty: LogicalType::Timestamp,
+        ty: LogicalType::TIMESTAMP,
         texts: &[
             "-infinity",
             "4714-11-24 00:00:00 BC",
@@ -174,7 +173,7 @@ pub const TYPES: &[Edges] = &[
         texts: &["", " ", "7 ", "hello", "größe"],
     },
     Edges {
-        ty: LogicalType::TimestampTz(Zone::UTC),
+        ty: LogicalType::TIMESTAMPTZ,
         texts: &[
             "-infinity",
             "0001-01-01 00:00:00+00",
@@ -184,6 +183,24 @@ pub const TYPES: &[Edges] = &[
             "9999-12-31 23:59:59.999999+00",
             "infinity",
         ],
+    },
+    Edges {
+        ty: LogicalType::Time(0),
+        texts: &["00:00:00", "12:34:56", "24:00:00"],
+    },
+    Edges {
+        ty: LogicalType::Timestamp(3),
+        texts: &[
+            "-infinity",
+            "1969-12-31 23:59:59.999",
+            "1970-01-01 00:00:00",
+            "2024-02-29 12:34:56.789",
+            "infinity",
+        ],
+    },
+    Edges {
+        ty: LogicalType::TimestampTz(frazil_types::Zone::UTC, 1),
+        texts: &["1969-12-31 23:59:59.9+00", "2024-03-31 01:00:00+00"],
     },
     Edges {
         ty: LogicalType::Uuid,

@@ -177,7 +177,7 @@ fn comparisons_are_those_of_value_ops() {
                 Category::Array => l.ty == r.ty,
                 Category::String | Category::UserDefined => l.ty.kind() == r.ty.kind(),
                 // Times are compared with no day.
-                Category::DateTime if [l.ty, r.ty].contains(&LogicalType::Time) => l.ty == r.ty,
+                Category::DateTime if [l.ty, r.ty].contains(&LogicalType::TIME) => l.ty == r.ty,
                 category => category == r.ty.info().category,
             };
             for r in TYPES.iter().filter(alike) {

@@ -230,7 +230,8 @@ impl<'a> Binder<'a> {
         let mut out = Vec::with_capacity(list.args.len());
         for argument in &list.args {
             let FunctionArg::Unnamed(argument) = argument else {
-                return Err(Error::unsupported("a named argument").at_span(span));
+                let arguments = self.named_arguments(&list.args, name, span)?;
+                return Ok((Arguments::List(arguments), distinct));
             };
             match argument {
                 FunctionArgExpr::Expr(e) => out.push(e),

@@ -31,6 +31,7 @@ mod grouping_sets;
 mod insert;
 mod join;
 mod limit;
+mod named_arguments;
 mod names;
 mod on_conflict;
 mod order_by;

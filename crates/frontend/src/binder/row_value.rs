@@ -117,7 +117,7 @@ impl<'a> Binder<'a> {
         right: &'a SqlExpr,
     ) -> Result<Operand> {
         if op == "OVERLAPS" {
-            return Err(Error::unsupported(op).at_span(self.leaf_span(left)));
+            return self.overlaps(left, right);
         }
         let Some(l) = self.row_value(left)? else {
             let l = self.expression(left)?;
@@ -133,6 +133,22 @@ impl<'a> Binder<'a> {
         let last = partner.span();
         let bound = self.row_comparison(op, l, partner, at)?;
         Ok(bound.at(first.to(last)))
+    }
+
+    /// `(a, b) OVERLAPS (c, d)`. 42601 where a side has not two parts.
+    fn overlaps(&mut self, left: &'a SqlExpr, right: &'a SqlExpr) -> Result<Operand> {
+        let mut sides = Vec::with_capacity(4);
+        for (side, name) in [(left, "left"), (right, "right")] {
+            let parts = self.row_value(side)?.unwrap_or_default();
+            if parts.len() != 2 {
+                let message = format!("wrong number of parameters on {name} side of OVERLAPS expression");
+                return Err(error(SqlState::SYNTAX_ERROR, message, self.leaf_span(side)));
+            }
+            sides.extend(parts);
+        }
+        let span = row_span(&sides);
+        let sides = <[Operand; 4]>::try_from(sides).map_err(|_| Error::internal("sides of other parts"))?;
+        self.typing.overlaps(sides, span, &mut self.columns)
     }
 
     /// What a row of so many parts is compared with by an operator.

@@ -105,11 +105,16 @@ impl<'a> Binder<'a> {
     /// What a column gets that is not given a value.
     pub(super) fn default_of(&mut self, column: &ColumnDef) -> Result<Expr> {
         let text = match &column.default {
-            None => return Ok(Expr::constant(Value::Null, column.ty.in_zone(self.settings.zone))),
+            None => {
+                return Ok(Expr::constant(
+                    Value::Null,
+                    column.ty.in_zone(self.settings.zone).with_all_digits(),
+                ));
+            }
             Some(ColumnDefault::Value(value)) => {
                 return Ok(Expr::constant(
                     value.clone(),
-                    column.ty.in_zone(self.settings.zone),
+                    column.ty.in_zone(self.settings.zone).with_all_digits(),
                 ));
             }
             Some(ColumnDefault::Expression(text)) => text,

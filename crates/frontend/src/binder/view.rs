@@ -274,7 +274,7 @@ impl<'a> Binder<'a> {
         let mut columns = Vec::with_capacity(declared.len());
         for (given, declared) in relation.columns.into_iter().zip(declared) {
             let mut id = given.id;
-            if self.columns[id].ty != declared.ty.in_zone(self.settings.zone) {
+            if self.columns[id].ty != declared.ty.in_zone(self.settings.zone).with_all_digits() {
                 let value = Expr::column(id, &self.columns).into();
                 let cast = self
                     .typing

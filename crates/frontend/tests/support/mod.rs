@@ -30,7 +30,7 @@ impl Tables {
             ("m", MONEY),
             ("x", LogicalType::Double),
             ("d", LogicalType::Date),
-            ("ts", LogicalType::Timestamp),
+            ("ts", LogicalType::TIMESTAMP),
             ("f", LogicalType::Char(1)),
             ("c", LogicalType::Char(10)),
             ("v", LogicalType::Varchar(5)),

@@ -8,5 +8,5 @@ pub(super) const BYTES: LogicalType = LogicalType::Bytea;
 pub(super) const DOUBLE: LogicalType = LogicalType::Double;
 pub(super) const INTEGER: LogicalType = LogicalType::Integer;
 pub(super) const TEXT: LogicalType = LogicalType::Text;
-pub(super) const TIMESTAMP: LogicalType = LogicalType::Timestamp;
+pub(super) const TIMESTAMP: LogicalType = LogicalType::TIMESTAMP;
 pub(super) const UUID: LogicalType = LogicalType::Uuid;

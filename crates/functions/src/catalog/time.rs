@@ -19,10 +19,10 @@ use frazil_types::date::{
 use frazil_types::value_ops::{self, CastLength, IntervalFields};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
-const TIMESTAMP: LogicalType = LogicalType::Timestamp;
+const TIMESTAMP: LogicalType = LogicalType::TIMESTAMP;
 const TIMESTAMPTZ: LogicalType = LogicalType::TIMESTAMPTZ;
 const INTERVAL: LogicalType = LogicalType::Interval;
-const TIME: LogicalType = LogicalType::Time;
+const TIME: LogicalType = LogicalType::TIME;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A part between 0 and 1, and what has values between its values.

@@ -8,9 +8,9 @@ use crate::vector::{Output, Row};
 use frazil_types::date::{MICROS_PER_DAY, infinite_micros_of_day, is_finite, is_finite_day};
 use frazil_types::{Error, LogicalType, Result, SqlState, value_ops};
 
-const TIMESTAMP: LogicalType = LogicalType::Timestamp;
+const TIMESTAMP: LogicalType = LogicalType::TIMESTAMP;
 const INTERVAL: LogicalType = LogicalType::Interval;
-const TIME: LogicalType = LogicalType::Time;
+const TIME: LogicalType = LogicalType::TIME;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {

@@ -8,7 +8,7 @@ use frazil_types::date::is_finite;
 use frazil_types::{Error, LogicalType, Result, SqlState, Zone};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
-const TIMESTAMP: LogicalType = LogicalType::Timestamp;
+const TIMESTAMP: LogicalType = LogicalType::TIMESTAMP;
 const TIMESTAMPTZ: LogicalType = LogicalType::TIMESTAMPTZ;
 
 pub(super) const FUNCTIONS: &[Function] = &[

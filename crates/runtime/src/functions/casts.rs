@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(text_of(Value::Double(1.5), LogicalType::Double), "1.5");
         assert_eq!(text_of(Value::Int(0), LogicalType::Date), "1970-01-01");
         let at = Value::Int(1_500_000);
-        assert_eq!(text_of(at, LogicalType::Timestamp), "1970-01-01 00:00:01.5");
+        assert_eq!(text_of(at, LogicalType::TIMESTAMP), "1970-01-01 00:00:01.5");
         let interval = Interval {
             months: 1,
             days: 2,
@@ -158,7 +158,7 @@ mod tests {
             ),
             ("1970-01-11", LogicalType::Date, int(10)),
             ("1970-02-30", LogicalType::Date, Err("22008")),
-            ("1970-01-01 00:00:01", LogicalType::Timestamp, int(1_000_000)),
+            ("1970-01-01 00:00:01", LogicalType::TIMESTAMP, int(1_000_000)),
             ("1.005", MONEY, int(101)),
             ("ß  ", LogicalType::Char(1), int('ß' as i64)),
             ("", LogicalType::Char(1), int(' ' as i64)),
@@ -206,7 +206,7 @@ mod tests {
             micros: -3_600_000_000,
             ..Interval::default()
         };
-        let time = cast(Value::Interval(hour), LogicalType::Interval, LogicalType::Time);
+        let time = cast(Value::Interval(hour), LogicalType::Interval, LogicalType::TIME);
         assert_eq!(time, Ok(Value::Int(82_800_000_000)));
     }
 }

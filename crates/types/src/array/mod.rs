@@ -15,7 +15,7 @@ mod text;
 pub use text::{read, write};
 
 use crate::value_ops::order_as;
-use crate::{Error, KeyPart, KeySpec, LogicalType, NativeType, Order, Result, SqlState, Value};
+use crate::{Error, KeyPart, KeySpec, LogicalType, NativeType, Result, SqlState, Value};
 use std::cmp::Ordering;
 
 /// Most dimensions of an array, PostgreSQL's MAXDIM.

@@ -4,7 +4,8 @@
 //! A new type is a file here with a line in `kinds!`, a variant of [`LogicalType`], and its rows in the table of casts
 //! (`value_ops/casts.rs`).
 
-use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
+use crate::logical_type::MICRO_DIGITS;
+use crate::{Error, LogicalType, NativeType, Result, SqlState, Value, value_ops};
 use std::fmt;
 
 /// A type's facts.
@@ -225,6 +226,29 @@ impl Kind {
 /// Shows a type that has neither length nor digits.
 fn show_plain(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(ty.info().sql_names[0])
+}
+
+/// The digits of a second that stand in parentheses; all without them.
+fn second_digits(modifiers: &[u32]) -> Option<u8> {
+    match modifiers {
+        [] => Some(MICRO_DIGITS),
+        [digits] => u8::try_from(*digits).ok().filter(|digits| *digits < MICRO_DIGITS),
+        _ => None,
+    }
+}
+
+/// Shows a type of times, with its digits of a second unless it has all.
+fn show_second_digits(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    show_plain(ty, f)?;
+    match ty.second_digits() {
+        Some(digits) if digits < MICRO_DIGITS => write!(f, "({digits})"),
+        _ => Ok(()),
+    }
+}
+
+/// Microseconds rounded to the digits of their type. Error 22008 beyond it.
+fn rounded(micros: i64, ty: LogicalType) -> Result<Value> {
+    value_ops::round_micros(micros, ty).map(|micros| Value::Int(micros.into()))
 }
 
 /// Two numbers as a range.

@@ -1,8 +1,8 @@
 //! time: microseconds since midnight, without a zone, up to 24:00.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
 use crate::date::{MICROS_PER_DAY, parse_time, write_clock};
-use crate::{LogicalType, NativeType, SqlState, Value};
+use crate::{LogicalType, NativeType, SqlState};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
     kind: Kind::Time,
@@ -19,12 +19,12 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::I64),
     order: Order::Native,
     constant: ConstantForm::Named,
-    show: show_plain,
-    of_modifiers: |m| m.is_empty().then_some(LogicalType::Time),
+    show: show_second_digits,
+    of_modifiers: |m| second_digits(m).map(LogicalType::Time),
     range: |_| range(0, MICROS_PER_DAY as i128),
     overflow_state: SqlState::DATETIME_OVERFLOW,
     overflow: datetime_overflow,
-    read: |text, _| parse_time(text).map(|micros| Value::Int(micros.into())),
+    read: |text, ty| parse_time(text).and_then(|micros| rounded(micros, ty)),
     write: |f, value, _| write_integer(value, |v| write_clock(f, v as u64)),
 };
 
@@ -36,8 +36,8 @@ mod tests {
     #[test]
     fn reads_what_postgresql_reads() {
         let shown = |text: &str| {
-            let value = read(text, LogicalType::Time)?;
-            Ok::<_, crate::Error>(value.display(LogicalType::Time).to_string())
+            let value = read(text, LogicalType::TIME)?;
+            Ok::<_, crate::Error>(value.display(LogicalType::TIME).to_string())
         };
         for (text, time) in [
             ("24:00:00", "24:00:00"),

@@ -1,8 +1,8 @@
 //! timestamp: microseconds since 1970-01-01 00:00:00, without a zone.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
 use crate::date::{parse_timestamp, write_timestamp};
-use crate::{LogicalType, NativeType, SqlState, Value};
+use crate::{LogicalType, NativeType, SqlState};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
     kind: Kind::Timestamp,
@@ -19,11 +19,11 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::I64),
     order: Order::Native,
     constant: ConstantForm::Named,
-    show: show_plain,
-    of_modifiers: |m| m.is_empty().then_some(LogicalType::Timestamp),
+    show: show_second_digits,
+    of_modifiers: |m| second_digits(m).map(LogicalType::Timestamp),
     range: |_| range(i64::MIN as i128, i64::MAX as i128),
     overflow_state: SqlState::DATETIME_OVERFLOW,
     overflow: datetime_overflow,
-    read: |text, _| parse_timestamp(text).map(|micros| Value::Int(micros.into())),
+    read: |text, ty| parse_timestamp(text).and_then(|micros| rounded(micros, ty)),
     write: |f, value, _| write_integer(value, |v| write_timestamp(f, v as i64)),
 };

@@ -1,10 +1,10 @@
 //! timestamp with time zone: instants, as microseconds since 1970-01-01 00:00 UTC, read and shown by the clock of a zone that the type
 //! carries along and that columns do not have.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
 use crate::date::{parse_instant, write_instant};
 use crate::zone::Zone;
-use crate::{LogicalType, NativeType, SqlState, Value};
+use crate::{LogicalType, NativeType, SqlState};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
     kind: Kind::TimestampTz,
@@ -21,11 +21,11 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     native: NativeOf::Always(NativeType::I64),
     order: Order::Native,
     constant: ConstantForm::Named,
-    show: show_plain,
-    of_modifiers: |m| m.is_empty().then_some(LogicalType::TimestampTz(Zone::UTC)),
+    show: show_second_digits,
+    of_modifiers: |m| second_digits(m).map(|digits| LogicalType::TimestampTz(Zone::UTC, digits)),
     range: |_| range(i64::MIN as i128, i64::MAX as i128),
     overflow_state: SqlState::DATETIME_OVERFLOW,
     overflow: datetime_overflow,
-    read: |text, ty| parse_instant(text, ty.zone()).map(|micros| Value::Int(micros.into())),
+    read: |text, ty| parse_instant(text, ty.zone()).and_then(|micros| rounded(micros, ty)),
     write: |f, value, ty| write_integer(value, |v| write_instant(f, v as i64, ty.zone())),
 };

@@ -4,6 +4,7 @@ use super::casts::{self, CastMethod};
 use super::{check_range, read};
 use crate::array::{self, ArrayRef, Dimension};
 use crate::date::{self, MICROS_PER_DAY};
+use crate::logical_type::MICRO_DIGITS;
 use crate::sql_type::real_of_double;
 use crate::{Error, Interval, Kind, LogicalType, Order, Result, SqlState, Value, decimal};
 use std::borrow::Cow;
@@ -39,8 +40,19 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
     let Some(cast) = casts::between(from, to) else {
         return Err(cannot_cast(from, to));
     };
+    let all = to.with_all_digits();
+    if all != to
+        && !matches!(
+            cast.method,
+            CastMethod::Round | CastMethod::Keep | CastMethod::Read
+        )
+    {
+        // What became one with all digits loses some.
+        return super::cast(&super::cast(value, from, all, length)?, all, to, length);
+    }
     match (cast.method, value) {
         (CastMethod::Keep, value) => Ok(value.clone()),
+        (CastMethod::Round, Value::Int(v)) => round_micros(*v as i64, to).map(|v| Value::Int(v.into())),
         (CastMethod::DayNumber, Value::Int(v)) => match date::is_finite_day(*v as i32) {
             true => Ok(value.clone()),
             false => Err(infinite_difference()),
@@ -132,6 +144,21 @@ pub fn written(value: &Value, ty: LogicalType) -> Cow<'_, str> {
             }
         }
     }
+}
+
+/// Microseconds rounded half up to the digits of a second that their type has; infinity stays. Error 22008 beyond the type.
+pub fn round_micros(micros: i64, ty: LogicalType) -> Result<i64> {
+    let digits = ty.second_digits().unwrap_or(MICRO_DIGITS);
+    if digits >= MICRO_DIGITS || !date::is_finite(micros) && ty.kind() != Kind::Time {
+        return Ok(micros);
+    }
+    let unit = 10_i64.pow(u32::from(MICRO_DIGITS - digits));
+    let rounded = micros
+        .checked_add(unit / 2)
+        .map(|more| more.div_euclid(unit) * unit);
+    let fits = rounded
+        .filter(|v| check_range((*v).into(), ty).is_ok() && (date::is_finite(*v) || ty.kind() == Kind::Time));
+    fits.ok_or_else(|| ty.overflow())
 }
 
 /// A date or timestamp as microseconds since 1970-01-01; `None` beyond 64 bits.
@@ -278,7 +305,7 @@ mod tests {
         let far = cast(
             &Value::Int(107_000_000),
             LogicalType::Date,
-            LogicalType::Timestamp,
+            LogicalType::TIMESTAMP,
             CastLength::Cut,
         );
         assert_eq!(far.unwrap_err().state().0, "22008");

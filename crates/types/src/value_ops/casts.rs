@@ -69,6 +69,8 @@ pub enum CastMethod {
     IntegerToBoolean,
     /// The number of a date's day since 1970-01-01; an infinite date has none (22008).
     DayNumber,
+    /// A time or timestamp rounded to the digits of a second that its type has.
+    Round,
     /// Each element of an array, by the cast of its type.
     Elements,
 }
@@ -163,6 +165,9 @@ static CASTS: &[Cast] = casts! {
     TimestampTz to Time: Assignment, InstantToLocal, Any, false;
     Time to Interval: Implicit, TimeToInterval, Never, true;
     Interval to Time: Assignment, IntervalToTime, Never, false;
+    Time to Time: Implicit, Round, Beyond, true;
+    Timestamp to Timestamp: Implicit, Round, Beyond, true;
+    TimestampTz to TimestampTz: Implicit, Round, Beyond, true;
     Char to Char: Implicit, Fit, Long, false;
     Char to Varchar: Implicit, Fit, Long, false;
     Char to Text: Implicit, Fit, Long, false;
@@ -227,7 +232,16 @@ pub fn between(from: LogicalType, to: LogicalType) -> Option<Cast> {
             ..of_elements
         });
     }
-    find(from.kind(), to.kind())
+    let cast = find(from.kind(), to.kind())?;
+    // Digits are only lost, and a zone decides nothing: whoever has no more of them stays as it is.
+    match cast.method {
+        CastMethod::Round if from.second_digits() <= to.second_digits() => Some(Cast {
+            method: CastMethod::Keep,
+            failure: CastFailure::Never,
+            ..cast
+        }),
+        _ => Some(cast),
+    }
 }
 
 /// What a value becomes that is held as an integer, without a look at its type's range; an infinite date is a midnight like any other.
@@ -260,6 +274,7 @@ pub fn exact(v: i128, from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::Fit
         | CastMethod::Write
         | CastMethod::Elements
+        | CastMethod::Round
         | CastMethod::Read => None,
     }
 }
@@ -290,6 +305,7 @@ pub fn factor(from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::Fit
         | CastMethod::Write
         | CastMethod::Elements
+        | CastMethod::Round
         | CastMethod::Read => None,
     }
 }

@@ -92,7 +92,7 @@ pub fn extract(part: DatePart, value: &Value, ty: LogicalType) -> Result<Value> 
     match (value, ty) {
         (Value::Null, _) => Ok(Value::Null),
         (Value::Int(days), LogicalType::Date) => Ok(Value::Int(date_part(part, *days as i32).into())),
-        (Value::Int(micros), LogicalType::Timestamp) => {
+        (Value::Int(micros), LogicalType::Timestamp(_)) => {
             Ok(Value::Int(timestamp_part(part, *micros as i64).into()))
         }
         (_, ty) => Err(Error::internal(format!("a field of a {ty}"))),
@@ -106,7 +106,7 @@ pub fn add_interval(value: &Value, from: LogicalType, interval: Interval, to: Lo
         (Value::Int(days), LogicalType::Date) => {
             add_interval_to_date(days as i32, interval).map(|days| Value::Int(days.into()))
         }
-        (Value::Int(micros), LogicalType::Timestamp) => {
+        (Value::Int(micros), LogicalType::Timestamp(_)) => {
             add_interval_to_timestamp(micros as i64, interval).map(|micros| Value::Int(micros.into()))
         }
         (_, to) => Err(Error::internal(format!("{to} plus an interval"))),

@@ -91,7 +91,7 @@ pub enum MadeOfRows {
 #[derive(Clone, Debug)]
 pub enum Delimiter {
     /// The same everywhere.
-    Text(Box<str>),
+    Constant(Box<[u8]>),
     /// A field of the row behind it; NULL is nothing.
     Field(usize),
 }

@@ -399,7 +399,7 @@ impl Rows<'_> {
             let row = self.entries[at].row.cast_const();
             let between = match delimiter {
                 _ if at == 0 => StringRef::default(),
-                Delimiter::Text(text) => StringRef::new(text.as_bytes()),
+                Delimiter::Constant(bytes) => StringRef::new(bytes),
                 Delimiter::Field(field) if fields[*field].is_valid(row) => fields[*field].get(row),
                 Delimiter::Field(_) => StringRef::default(),
             };

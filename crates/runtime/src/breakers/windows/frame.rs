@@ -316,7 +316,7 @@ impl<'a> Frames<'a> {
                     let by = if forward { Ok(by) } else { negate_interval(by) };
                     // The frame begins with keys from the bound on, in the order of the rows.
                     let up = (end == End::Start) != self.descending;
-                    let ty = self.key_type.unwrap_or(LogicalType::Timestamp);
+                    let ty = self.key_type.unwrap_or(LogicalType::TIMESTAMP);
                     let moved = |key: i64| {
                         let by = by.as_ref().ok().copied();
                         let bound = by.and_then(|by| moved_time(self.turned(key), by, ty, up));

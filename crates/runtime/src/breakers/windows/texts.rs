@@ -10,7 +10,7 @@ use super::{CallSpec, WindowInput};
 use crate::breakers::array::Array;
 use crate::breakers::order::Shared;
 use frazil_types::string_builder::check_text_bytes;
-use frazil_types::{Error, Result, StringRef, Value};
+use frazil_types::{Error, Result, StringRef};
 use std::ops::Range;
 use std::sync::PoisonError;
 
@@ -48,14 +48,13 @@ fn keep(segment: &Segment<'_>, bytes: Array<u8>) {
 /// Strings of all rows.
 enum Strings {
     Each(Column<StringRef>),
-    All(Option<Box<str>>),
+    All(Option<Box<[u8]>>),
 }
 
 impl Strings {
     fn of(segment: &Segment<'_>, input: &WindowInput, filter: Option<&WindowInput>) -> Result<Strings> {
         Ok(match (input, filter) {
-            (WindowInput::Constant(Value::Text(text)), None) => Strings::All(Some(text.as_str().into())),
-            (WindowInput::Constant(_), None) => Strings::All(None),
+            (WindowInput::Constant(value), None) => Strings::All(value.as_bytes().map(Into::into)),
             _ => Strings::Each(input::column(segment, input, filter)?),
         })
     }
@@ -64,9 +63,7 @@ impl Strings {
         match self {
             Strings::Each(column) => column.get(row),
             // SAFETY: the text is used as long as this is there.
-            Strings::All(text) => text
-                .as_ref()
-                .map(|text| unsafe { StringRef::new(text.as_bytes()) }),
+            Strings::All(text) => text.as_ref().map(|text| unsafe { StringRef::new(text) }),
         }
     }
 }

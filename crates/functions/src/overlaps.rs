@@ -1,0 +1,64 @@
+//! OVERLAPS: whether two spans of time, each given by two ends or by an end and its length, have a moment in common.
+
+use crate::convert::type_of_kind;
+use crate::resolve::{Resolution, not_found};
+use crate::type_rules::Kind;
+use crate::vector::{OnNull, Output, Row, rows};
+use crate::{CastContext, Operand, Typing};
+use frazil_plan::Columns;
+use frazil_types::{LogicalType, Result, Span};
+
+impl Typing {
+    /// `(a, b) OVERLAPS (c, d)`. The ends of a span may stand in any order; two spans that only touch have nothing in common. 42883.
+    pub fn overlaps(&self, [a, b, c, d]: [Operand; 4], span: Span, columns: &mut Columns) -> Result<Operand> {
+        let types = [a.ty(), b.ty(), c.ty(), d.ty()].map(|ty| ty.map(Kind::of));
+        let wanted = [Kind::TimestampTz, Kind::Timestamp, Kind::Date, Kind::Time];
+        let found = wanted.into_iter().find(|kind| types.contains(&Some(*kind)));
+        let refused = || not_found("overlaps", a.ty(), c.ty(), Resolution::None).at_span(span);
+        let kind = match found {
+            Some(Kind::Date) => Kind::Timestamp,
+            Some(kind) => kind,
+            None => return Err(refused()),
+        };
+        let ty = type_of_kind(kind, None).in_zone(self.zone);
+        let mut ends = Vec::with_capacity(4);
+        for (first, second) in [(a, b), (c, d)] {
+            let first = self.cast(first, ty, CastContext::Implicit, span)?;
+            let second = match second.ty() {
+                Some(LogicalType::Interval) => {
+                    self.infix("+", first.clone().into(), second, span, columns)?
+                }
+                _ => second,
+            };
+            let second = self.cast(second, ty, CastContext::Implicit, span)?;
+            ends.extend([first, second]);
+        }
+        let e = rows("overlaps", OnNull::Called, overlaps, ends, LogicalType::Boolean);
+        Ok(e.at(span).into())
+    }
+}
+
+/// The end that is known and comes first, and the other; `None` where neither is known.
+fn ends(row: &Row<'_>, first: usize) -> Option<(i64, Option<i64>)> {
+    let end = |at: usize| (!row.is_null(at)).then(|| row.int(at));
+    match (end(first), end(first + 1)) {
+        (Some(a), Some(b)) => Some((a.min(b), Some(a.max(b)))),
+        (Some(known), None) | (None, Some(known)) => Some((known, None)),
+        (None, None) => None,
+    }
+}
+
+fn overlaps(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let (Some(a), Some(b)) = (ends(row, 0), ends(row, 2)) else {
+        return out.null();
+    };
+    // The span that begins later begins within the other one, or behind it.
+    let (earlier, later) = if a.0 <= b.0 { (a, b) } else { (b, a) };
+    match (earlier.1, later.1) {
+        (Some(_), Some(_)) if earlier.0 == later.0 => out.bool(true),
+        (None, _) => out.null(),
+        (Some(end), _) if later.0 < end && earlier.0 != later.0 => out.bool(true),
+        (_, None) => out.null(),
+        (Some(_), Some(_)) => out.bool(false),
+    }
+}

@@ -1,0 +1,86 @@
+//! The names of parameters, for calls such as `make_interval(days => 10)`: PostgreSQL's, of those functions whose parameters have names.
+
+/// A parameter that a call may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is where a call leaves it out, as SQL.
+    pub default: Option<&'static str>,
+}
+
+const fn needed(name: &'static str) -> Parameter {
+    Parameter { name, default: None }
+}
+
+const fn zero(name: &'static str) -> Parameter {
+    Parameter {
+        name,
+        default: Some("0"),
+    }
+}
+
+/// Functions by name; the last parameters of some calls may be left out though they have no default.
+const NAMED: &[(&str, &[Parameter])] = &[
+    (
+        "jsonb_insert",
+        &[
+            needed("jsonb_in"),
+            needed("path"),
+            needed("replacement"),
+            needed("insert_after"),
+        ],
+    ),
+    (
+        "jsonb_set",
+        &[
+            needed("jsonb_in"),
+            needed("path"),
+            needed("replacement"),
+            needed("create_if_missing"),
+        ],
+    ),
+    ("make_date", &[needed("year"), needed("month"), needed("day")]),
+    (
+        "make_interval",
+        &[
+            zero("years"),
+            zero("months"),
+            zero("weeks"),
+            zero("days"),
+            zero("hours"),
+            zero("mins"),
+            zero("secs"),
+        ],
+    ),
+    ("make_time", &[needed("hour"), needed("min"), needed("sec")]),
+    (
+        "make_timestamp",
+        &[
+            needed("year"),
+            needed("month"),
+            needed("mday"),
+            needed("hour"),
+            needed("min"),
+            needed("sec"),
+        ],
+    ),
+    (
+        "make_timestamptz",
+        &[
+            needed("year"),
+            needed("month"),
+            needed("mday"),
+            needed("hour"),
+            needed("min"),
+            needed("sec"),
+            needed("timezone"),
+        ],
+    ),
+    ("parse_ident", &[needed("str"), needed("strict")]),
+];
+
+/// The parameters of a function, by its name in lower case; `None` for those that have no names.
+pub fn parameters_of(function: &str) -> Option<&'static [Parameter]> {
+    NAMED.iter().find(|f| f.0 == function).map(|f| f.1)
+}
