@@ -124,7 +124,7 @@ def operators():
         ("iv", "({} * {})", ["iv", "count"], "interval * number", POSTGRES),
         ("iv", "(- {})", ["iv"], "interval negation", POSTGRES),
     ]
-    out += row_values() + intervals() + other_types()
+    out += row_values() + intervals() + other_types() + arrays() + instants()
     for kind in ORDERED:
         for sign in ("=", "<>", "<", "<=", ">", ">="):
             out.append(("bool", f"({{}} {sign} {{}})", [kind, kind], sign, BOTH))
@@ -250,6 +250,65 @@ def other_types():
     ] + [
         ("dec", f"cast(to_number(to_char({{}}, '{way}'), '{way}') as decimal(12,2))", ["dec!"], "to_number", POSTGRES) for way in ("S999.99", "FM9,999.99MI", "999.9PR", "0000")
     ] + [
+    ]
+
+
+def arrays():
+    """Arrays of columns' values, and what they are asked."""
+    out = []
+    for kind in ("i4", "i8", "dec", "f8", "text", "date", "ts", "bool"):
+        array, values = "array[{}, {}, {}]", [kind] * 3
+        for sign in ("=", "<>", "<", "<=", ">", ">="):
+            out.append(("bool", f"({array} {sign} {array})", values * 2, f"array of {kind} {sign}", POSTGRES))
+        for sign in ("@>", "<@", "&&"):
+            out.append(("bool", f"(array[{{}}, {{}}] {sign} {array})", [kind] * 5, f"array of {kind} {sign}", POSTGRES))
+        for sign in ("=", "<>", "<", ">="):
+            out += [("bool", f"({{}} {sign} {word}({array}))", [kind] * 4, f"{sign} {word} array of {kind}", POSTGRES) for word in ("any", "all")]
+        out += [
+            ("text", f"cast({array} as text)", values, f"cast array of {kind} to text", POSTGRES),
+            ("text", f"array_to_string({array}, ',', '*')", values, f"array_to_string of {kind}", POSTGRES),
+            (kind, f"({array})[{{}}]", [*values, "position"], f"subscript of {kind}", POSTGRES),
+            ("text", f"cast(({array})[{{}}:{{}}] as text)", [*values, "position", "position"], f"slice of {kind}", POSTGRES),
+            ("text", f"cast({array} || {{}} as text)", [kind] * 4, f"array of {kind} || element", POSTGRES),
+            ("text", f"cast({array} || {array} as text)", [kind] * 6, f"array of {kind} || array", POSTGRES),
+            ("i4", f"array_position({array}, {{}})", [kind] * 4, f"array_position of {kind}", POSTGRES),
+            ("text", f"cast(array_positions({array}, {{}}) as text)", [kind] * 4, f"array_positions of {kind}", POSTGRES),
+            ("text", f"cast(array_remove({array}, {{}}) as text)", [kind] * 4, f"array_remove of {kind}", POSTGRES),
+            ("text", f"cast(array_replace({array}, {{}}, {{}}) as text)", [kind] * 5, f"array_replace of {kind}", POSTGRES),
+            ("text", f"cast(array[{array}, {array}] as text)", [kind] * 6, f"array of arrays of {kind}", POSTGRES),
+            (kind, f"(array[{array}, {array}])[2][{{}}]", [kind] * 6 + ["position"], f"subscripts of {kind}", POSTGRES),
+        ]
+    parts = "string_to_array({}, {})"
+    return out + [
+        ("i4", "cardinality(array[{}, {}])", ["i4", "i4"], "cardinality", POSTGRES),
+        ("i4", f"array_length({parts}, 1)", ["text", "text"], "array_length", POSTGRES),
+        ("text", f"cast({parts} as text)", ["text", "text"], "string_to_array", POSTGRES),
+        ("text", "cast(trim_array(array[{}, {}], 1) as text)", ["i4", "i4"], "trim_array", POSTGRES),
+        ("text", "array_dims(array[[{}], [{}]])", ["i4", "i4"], "array_dims", POSTGRES),
+        ("text", "cast(array_fill({}, array[2, 2]) as text)", ["i4"], "array_fill", POSTGRES),
+        ("text", "cast(array[{}, {}]::text[] as text)", ["dec", "dec"], "cast array of dec to array of text", POSTGRES),
+        ("text", "cast(array[{}, {}]::bigint[] as text)", ["i4", "i4"], "cast array of i4 to array of i8", POSTGRES),
+        ("text", "cast(regexp_split_to_array({}, '[a-c ]') as text)", ["text"], "regexp_split_to_array", POSTGRES),
+        ("text", "cast(regexp_match({}, '([a-z])(.)?') as text)", ["text"], "regexp_match", POSTGRES),
+        ("bool", "(({}, {}) overlaps ({}, {}))", ["ts", "ts", "ts", "ts"], "overlaps", POSTGRES),
+        ("bool", "(({}, {}) overlaps ({}, {}))", ["date!", "iv", "date!", "date!"], "overlaps with interval", POSTGRES),
+        ("iv", "make_interval(days => {}, hours => {})", ["count", "count"], "make_interval by names", POSTGRES),
+    ]
+
+
+def instants():
+    """Instants: both engines' sessions are in UTC."""
+    instant = "cast({} as timestamptz)"
+    out = [("bool", f"({instant} {sign} {instant})", ["ts", "ts"], f"timestamptz {sign}", POSTGRES) for sign in ("=", "<", ">=")]
+    return out + [
+        ("ts", f"({instant} at time zone 'Europe/Berlin')", ["ts"], "timestamptz at time zone", POSTGRES),
+        ("ts", "cast(({} at time zone 'America/New_York') as timestamp)", ["ts"], "timestamp at time zone", POSTGRES),
+        ("ts", f"cast({instant} + {{}} as timestamp)", ["ts", "iv"], "timestamptz + interval", POSTGRES),
+        ("iv", f"({instant} - {instant})", ["ts", "ts"], "timestamptz - timestamptz", POSTGRES),
+        ("date", f"cast({instant} as date)", ["ts"], "cast timestamptz to date", POSTGRES),
+        ("ts", "cast(cast({} as timestamp(0)) as timestamp)", ["ts"], "cast to timestamp(0)", POSTGRES),
+        ("ts", "cast(cast({} as timestamptz(3)) as timestamp)", ["ts"], "cast to timestamptz(3)", POSTGRES),
+        ("text", "cast(cast({} as time(1)) as text)", ["ts"], "cast to time(1)", POSTGRES),
     ]
 
 

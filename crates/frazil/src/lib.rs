@@ -80,6 +80,7 @@ pub use frazil_types::{
     Cancel, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema,
     SqlState, TypeInfo, Value, array,
 };
+pub use parameters::own_type;
 pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};
 pub use settings::{NAMES as SETTINGS, ScanMode, Settings};

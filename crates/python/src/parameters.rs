@@ -2,9 +2,9 @@
 
 use crate::errors::{InterfaceError, ProgrammingError};
 use crate::markers::Marked;
-use frazil::{Interval, Value};
+use frazil::{Interval, Value, own_type};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyMapping, PyString};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
 /// Seconds of a day.
 const DAY_SECONDS: i64 = 86_400;
@@ -88,12 +88,48 @@ pub fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
             text => Ok(Value::Text(text.to_owned())),
         },
         "timedelta" | "Timedelta" => interval(value),
+        "list" | "tuple" | "ndarray" => {
+            let mut text = String::new();
+            push_array(&mut text, value)?;
+            Ok(Value::Text(text))
+        }
         "memoryview" => Ok(Value::Bytes(value.call_method0("tobytes")?.extract()?)),
         _ if value.hasattr("__float__")? => Ok(Value::Double(value.extract()?)),
         _ => Err(InterfaceError::new_err(format!(
             "a parameter cannot be of type {kind}"
         ))),
     }
+}
+
+/// A sequence as the text that shows an array, those within it as further dimensions: the statement's type judges it.
+fn push_array(text: &mut String, sequence: &Bound<'_, PyAny>) -> PyResult<()> {
+    text.push('{');
+    for (at, item) in sequence.try_iter()?.enumerate() {
+        let item = item?;
+        if at > 0 {
+            text.push(',');
+        }
+        if item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>() {
+            push_array(text, &item)?;
+            continue;
+        }
+        let value = value_of(&item)?;
+        if value.is_null() {
+            text.push_str("NULL");
+            continue;
+        }
+        let shown = value.display(own_type(&value)).to_string();
+        text.push('"');
+        for c in shown.chars() {
+            if matches!(c, '"' | '\\') {
+                text.push('\\');
+            }
+            text.push(c);
+        }
+        text.push('"');
+    }
+    text.push('}');
+    Ok(())
 }
 
 /// The object as Python writes it: the statement's type judges what it says.

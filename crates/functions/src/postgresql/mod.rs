@@ -88,6 +88,9 @@ fn has_operator(name: &str) -> bool {
 
 /// A type of a kind.
 fn sample(kind: Kind) -> Option<LogicalType> {
+    if kind == Kind::Array {
+        return Some(LogicalType::TEXT_ARRAY);
+    }
     [&[][..], &[38, 10]]
         .into_iter()
         .find_map(|modifiers| (kind.info().of_modifiers)(modifiers))
