@@ -196,6 +196,7 @@ def test_intervals(con):
     assert caught.value.sqlstate == "22008"
     # Polars has no type of months and days.
     assert con.execute(sql + " union all select null").pl()["i"].to_list() == ["1 mon 2 days 00:00:00.000003", None]
+    assert con.execute("select array[interval '1 day', null] as i").pl()["i"].to_list() == [["1 day", None]]
     assert con.execute(sql).df()["i"].tolist() == con.execute(sql).fetchnumpy()["i"].tolist() == [con.execute(sql).fetchone()[0]]
 
 

@@ -7,6 +7,7 @@ use crate::csv_field::ColumnBuilder;
 use crate::csv_types::LONG_INTEGER;
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
+use crate::json_arrays::array_text;
 use crate::sniff::wider;
 use crate::{BatchReader, ReadLimits};
 use frazil_types::{
@@ -160,7 +161,7 @@ pub fn read(origin: Origin<'_>, compression: Option<Compression>, limits: &ReadL
     Ok(file)
 }
 
-fn not_json(error: &serde_json::Error) -> Error {
+pub(crate) fn not_json(error: &serde_json::Error) -> Error {
     let what = error.to_string();
     let what = what.split(" at line ").next().unwrap_or(&what);
     Error::new(SqlState::BAD_COPY_FORMAT, format!("not a row of JSON: {what}"))
@@ -250,7 +251,7 @@ fn type_of_number(json: &[u8]) -> LogicalType {
 }
 
 /// The text of a string. 22P04 for escapes that mean nothing.
-fn text_of(json: &[u8]) -> Result<Cow<'_, str>> {
+pub(crate) fn text_of(json: &[u8]) -> Result<Cow<'_, str>> {
     let bare = json.len() >= 2 && !json.contains(&b'\\');
     if let Some(text) = bare
         .then(|| std::str::from_utf8(&json[1..json.len() - 1]).ok())
@@ -261,6 +262,18 @@ fn text_of(json: &[u8]) -> Result<Cow<'_, str>> {
     serde_json::from_slice(json)
         .map(Cow::Owned)
         .map_err(|e| not_json(&e))
+}
+
+/// The text of an array of SQL that an array of JSON stands for.
+fn array_text_of(json: &[u8]) -> Result<String> {
+    let json = std::str::from_utf8(json).map_err(|e| {
+        let message = format!(
+            "invalid byte sequence for encoding UTF-8 at byte {}",
+            e.valid_up_to() + 1
+        );
+        Error::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, message)
+    })?;
+    array_text(json)
 }
 
 impl JsonFile {
@@ -299,6 +312,9 @@ impl JsonFile {
                 let pushed = match json.first() {
                     None | Some(b'n') => builder.push_null(),
                     Some(b'"') => text_of(json).and_then(|text| builder.push(text.as_bytes())),
+                    Some(b'[') if definition.ty.element().is_some() => {
+                        array_text_of(json).and_then(|text| builder.push(text.as_bytes()))
+                    }
                     Some(_) => builder.push(json),
                 };
                 pushed.map_err(|e| {

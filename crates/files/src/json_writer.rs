@@ -3,6 +3,7 @@
 
 use crate::batch_writer::{BatchWriter, push_text};
 use crate::file_output::FileOutput;
+use crate::json_arrays::push_array;
 use frazil_types::{ColumnVector, LogicalType, NativeType, Result, RowBatch, Schema};
 
 /// Bytes of text that are handed on at once.
@@ -35,26 +36,20 @@ impl<'a> JsonWriter<'a> {
         }
     }
 
-    fn push_value(&mut self, column: &ColumnVector, row: usize) {
+    fn push_value(&mut self, column: &ColumnVector, row: usize) -> Result<()> {
         if column.is_null(row) {
             self.text.push_str("null");
-            return;
+            return Ok(());
         }
         self.value.clear();
         push_text(&mut self.value, column, row);
-        let is_bare = match column.ty() {
-            LogicalType::Boolean => {
-                self.text
-                    .push_str(if self.value == "t" { "true" } else { "false" });
-                return;
-            }
-            ty if ty.native() == NativeType::F64 => column.values::<f64>()[row].is_finite(),
-            ty => ty.is_numeric(),
-        };
-        match is_bare {
-            true => self.text.push_str(&self.value),
-            false => self.text.push_str(&quoted(&self.value)),
+        let ty = column.ty();
+        if let Some(element) = ty.element() {
+            return push_array(&mut self.text, column.string(row), element, &self.value);
         }
+        let is_finite = ty.native() != NativeType::F64 || column.values::<f64>()[row].is_finite();
+        push_scalar(&mut self.text, &self.value, ty, is_finite);
+        Ok(())
     }
 
     fn hand_on(&mut self) -> Result<()> {
@@ -78,7 +73,7 @@ impl BatchWriter for JsonWriter<'_> {
                     self.text.push(',');
                 }
                 self.text.push_str(&self.names[i]);
-                self.push_value(column, row);
+                self.push_value(column, row)?;
             }
             self.text.push_str(if self.is_array { "}" } else { "}\n" });
             if self.text.len() >= PIECE_BYTES {
@@ -97,6 +92,20 @@ impl BatchWriter for JsonWriter<'_> {
         self.hand_on()?;
         self.output.finish()
     }
+}
+
+/// Appends a value that is not NULL and no array, by its text; a number that is not finite is a string.
+pub(crate) fn push_scalar(out: &mut String, text: &str, ty: LogicalType, is_finite: bool) {
+    match ty {
+        LogicalType::Boolean => out.push_str(if text == "t" { "true" } else { "false" }),
+        ty if ty.is_numeric() && is_finite => out.push_str(text),
+        _ => push_string(out, text),
+    }
+}
+
+/// Appends a string.
+pub(crate) fn push_string(out: &mut String, text: &str) {
+    out.push_str(&quoted(text));
 }
 
 fn quoted(text: &str) -> String {

@@ -15,6 +15,7 @@ mod date_form;
 mod file_input;
 mod file_output;
 mod folders;
+mod json_arrays;
 mod json_reader;
 mod json_writer;
 mod lists;

@@ -1,50 +1,60 @@
-//! Arrays ↔ Arrow's lists. A list has one dimension: arrays of several are refused, for their shape would be lost.
+//! Arrays ↔ Arrow's lists. A list has one dimension and begins with 1: other arrays are refused, because their shape would be lost.
 
 use crate::parquet_column::column_of;
-use crate::to_arrow::{array_of, data_type_of};
+use crate::to_arrow::{ArrowTexts, array_of, data_type_of, element_type};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
-use frazil_types::array::{self as arrays, ArrayRef as ArrayBytes};
+use frazil_types::array::{self as arrays, ArrayRef as ArrayBytes, Dimension};
 use frazil_types::{ColumnVector, Error, LogicalType, MemoryBudget, Result, StringVectorBuilder, Value};
 use std::sync::Arc;
 
 /// The name of a list's elements, as Arrow's builders have it.
 pub(crate) const ITEM: &str = "item";
 
-/// A column of arrays as a list array. 0A000 for an array of several dimensions.
+/// A column of arrays as a list array. 0A000 for an array of another shape.
 pub(crate) fn list_of(
     column: &ColumnVector,
     element: LogicalType,
+    texts: ArrowTexts,
     valid: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
+    let item = element_type(element, texts);
     let (mut values, mut offsets) = (Vec::new(), Vec::with_capacity(column.len() + 1));
     offsets.push(0);
     for row in 0..column.len() {
         if !column.is_null(row) {
             let array = ArrayBytes::new(column.string(row), element)?;
-            if array.dimensions().len() > 1 {
-                return Err(
-                    Error::unsupported("an array of several dimensions in Arrow or Parquet")
-                        .with_hint("cast it to text"),
-                );
-            }
+            check_shape(&array)?;
             for value in array.elements() {
-                values.push(value?);
+                values.push(match value? {
+                    value if item == element || value.is_null() => value,
+                    value => Value::Text(value.display(element).to_string()),
+                });
             }
         }
         let end = i32::try_from(values.len());
         offsets
             .push(end.map_err(|_| Error::unsupported("an Arrow column of more than 2147483647 elements"))?);
     }
-    let elements = array_of(&ColumnVector::from_values(element, &values))?;
+    let elements = array_of(&ColumnVector::from_values(item, &values))?;
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-    let field = Arc::new(Field::new(ITEM, data_type_of(element), true));
+    let field = Arc::new(Field::new(ITEM, data_type_of(item), true));
     let list = ListArray::try_new(field, offsets, elements, valid);
     Ok(Arc::new(list.map_err(|e| {
         Error::internal(format!("a result did not become Arrow: {e}"))
     })?))
+}
+
+/// 0A000 for an array that is more than a list.
+fn check_shape(array: &ArrayBytes<'_>) -> Result<()> {
+    let what = match array.dimensions().collect::<Vec<_>>()[..] {
+        [] | [Dimension { lower: 1, .. }] => return Ok(()),
+        [Dimension { lower, .. }] => format!("an array whose subscripts begin with {lower}"),
+        _ => "an array of several dimensions".to_owned(),
+    };
+    Err(Error::unsupported(format!("{what} in Arrow or Parquet")).with_hint("cast it to text"))
 }
 
 /// Lists as arrays of a type. Errors with the row that they stand at.

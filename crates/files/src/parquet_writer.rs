@@ -23,14 +23,18 @@ pub struct ParquetWriter {
 }
 
 impl ParquetWriter {
-    /// Begins a file. 0A000 for a column of type interval, which few readers of Parquet have.
+    /// Begins a file. 0A000 for a column of intervals or of arrays of them, which few readers of Parquet have.
     pub fn create(
         path: &Path,
         schema: &Schema,
         compression: Compression,
         rows: usize,
     ) -> Result<ParquetWriter> {
-        if let Some(column) = schema.columns.iter().find(|c| c.ty.is_span()) {
+        if let Some(column) = schema
+            .columns
+            .iter()
+            .find(|c| c.ty.element().unwrap_or(c.ty).is_span())
+        {
             return Err(Error::unsupported(format!(
                 "a column of type {} in Parquet (\"{}\")",
                 column.ty, column.name

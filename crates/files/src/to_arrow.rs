@@ -112,6 +112,14 @@ fn schema_with(schema: &frazil_types::Schema, texts: ArrowTexts) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
+/// The type whose values elements of a list are: intervals are texts where columns of them are.
+pub(crate) fn element_type(element: LogicalType, texts: ArrowTexts) -> LogicalType {
+    match (element, texts) {
+        (LogicalType::Interval, ArrowTexts::Views) => LogicalType::Text,
+        (element, _) => element,
+    }
+}
+
 /// The Arrow type of elements of a list.
 pub(crate) fn data_type_of(ty: LogicalType) -> DataType {
     data_type(ty, ArrowTexts::Copied)
@@ -146,7 +154,8 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         LogicalType::Uuid => DataType::FixedSizeBinary(UUID_BYTES),
         LogicalType::Bytea => DataType::Binary,
         LogicalType::Array(element) => {
-            DataType::List(Arc::new(Field::new(ITEM, data_type_of(element.get()), true)))
+            let item = element_type(element.get(), texts);
+            DataType::List(Arc::new(Field::new(ITEM, data_type_of(item), true)))
         }
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => DataType::Utf8,
     }
@@ -253,7 +262,7 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
             let (offsets, bytes) = joined(column)?;
             Arc::new(BinaryArray::try_new(offsets, bytes, valid).map_err(arrow_failed)?)
         }
-        LogicalType::Array(element) => list_of(column, element.get(), valid)?,
+        LogicalType::Array(element) => list_of(column, element.get(), texts, valid)?,
     })
 }
 

@@ -31,9 +31,11 @@ pub fn targets(asked: &[String]) -> Result<Vec<&'static str>, String> {
     asked.iter().map(target).collect()
 }
 
-/// Whether the standard library of a target is installed. The error says how it is installed.
+/// Whether the compiler, which RUSTC names for us as for Cargo, has the standard library of a target. The error says how rustup
+/// installs it.
 pub fn check_library(target: &str) -> Result<(), String> {
-    let said = Command::new("rustc")
+    let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let said = Command::new(compiler)
         .args(["--print", "target-libdir", "--target", target])
         .output()
         .map_err(|e| format!("rustc did not start: {e}"))?;
