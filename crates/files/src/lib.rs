@@ -26,6 +26,7 @@ mod parquet_statistics;
 mod parquet_table;
 mod parquet_writer;
 mod partitioned_writer;
+mod placement;
 mod sniff;
 mod source;
 mod to_arrow;

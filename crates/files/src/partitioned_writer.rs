@@ -8,6 +8,7 @@
 use crate::batch_writer::{BatchWriter, Destination, push_text};
 use crate::file_output::write_error;
 use crate::folders::{NULL_FOLDER, escaped};
+use crate::placement::Placement;
 use crate::writer::{Form, writer};
 use frazil_types::{
     ColumnVector, Error, MemoryBudget, NativeType, Reservation, Result, RowBatch, Schema, SqlState, Value,
@@ -35,7 +36,7 @@ pub enum Existing {
     Kept,
     /// All stay: new ones have other names.
     Joined,
-    /// They are removed once the new ones are whole.
+    /// They are removed once the new ones stand.
     Removed,
 }
 
@@ -345,70 +346,24 @@ impl Staging {
         Ok(staging)
     }
 
-    /// Gives the files their places. If that fails, those that have one already are removed.
+    /// Gives the files their places. If that fails, what was in the directory is there as before.
     fn place<'a>(
         mut self,
         files: impl Iterator<Item = (&'a str, &'a [PathBuf])>,
         end: &str,
         existing: Existing,
     ) -> Result<()> {
-        if existing == Existing::Removed {
-            self.remove_others()?;
-        }
-        let mut placed = Vec::new();
+        let mut placement = Placement::new(&self.directory, &self.path, existing);
         for (folder, files) in files {
-            let folder = self.directory.join(folder);
-            if let Err(error) = moved(&folder, files, end, existing, &mut placed) {
-                for file in placed {
-                    // What cannot be removed stays.
-                    let _ = std::fs::remove_file(file);
-                }
-                return Err(write_error(Some(&folder), &error));
-            }
+            placement
+                .place(folder, files, end)
+                .map_err(|e| write_error(Some(&self.directory.join(folder)), &e))?;
         }
+        let failed = |e: std::io::Error| write_error(Some(&self.directory), &e);
+        placement.keep().map_err(failed)?;
         self.is_done = true;
         Ok(())
     }
-
-    /// Removes all that is in the directory but the new files.
-    fn remove_others(&self) -> Result<()> {
-        let failed = |e: std::io::Error| write_error(Some(&self.directory), &e);
-        for entry in std::fs::read_dir(&self.directory).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let path = entry.path();
-            if path == self.path {
-                continue;
-            }
-            let is_directory = entry.file_type().map_err(failed)?.is_dir();
-            let removed = match is_directory {
-                true => std::fs::remove_dir_all(&path),
-                false => std::fs::remove_file(&path),
-            };
-            removed.map_err(failed)?;
-        }
-        Ok(())
-    }
-}
-
-fn moved(
-    folder: &Path,
-    files: &[PathBuf],
-    end: &str,
-    existing: Existing,
-    placed: &mut Vec<PathBuf>,
-) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let mut number = 0;
-    for file in files {
-        let named = |number: usize| folder.join(format!("data_{number}.{end}"));
-        while existing == Existing::Joined && named(number).exists() {
-            number += 1;
-        }
-        std::fs::rename(file, named(number))?;
-        placed.push(named(number));
-        number += 1;
-    }
-    Ok(())
 }
 
 fn in_the_way(directory: &Path, what: &str) -> Error {
