@@ -36,6 +36,7 @@ ERRORS = [
     ("create or replace view seen as select 'x' as n", "42P16"),
     ("create or replace view seen as select n from seen", "42P17"),
     # Numbers that do not fit.
+    ("select array_append(array[[1]], 2)", "22000"), ("select array[[1, 2], [3]]", "2202E"),
     ("select a + 2147483647 from t where a = 1", "22003"),
     ("select cast(b as integer) * 300000000 from t where a = 1", "22003"),
     ("select 2147483647 + 1", "22003"),

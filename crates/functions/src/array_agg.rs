@@ -10,7 +10,7 @@ use crate::build::{case, is_null, is_null_constant};
 use crate::ordered_set::key_of;
 use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr};
-use frazil_types::array;
+use frazil_types::array::{self, ArrayBuilder};
 use frazil_types::{Error, LogicalType, NativeType, Result, SqlState, Value};
 
 /// Bytes of a string's length.
@@ -107,6 +107,11 @@ fn piece(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
             piece.extend(bytes);
             out.bytes(&piece)
         }
+        NativeType::I16 | NativeType::I32 | NativeType::I64 => {
+            let mut piece = [VALUE; 9];
+            piece[1..].copy_from_slice(&row.int(0).to_le_bytes());
+            out.bytes(&piece[..1 + row.ty(0).native().size()])
+        }
         native => {
             let mut piece = [VALUE; 17];
             piece[1..].copy_from_slice(&row.value(0).to_wide().to_le_bytes());
@@ -115,27 +120,21 @@ fn piece(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     }
 }
 
-/// The value at the beginning of some pieces, and those behind it.
-fn first<'a>(pieces: &'a [u8], ty: LogicalType) -> Option<(Value, &'a [u8])> {
+/// The bytes of the value at the beginning of some pieces, `None` of NULL, and the pieces behind it.
+fn first<'a>(pieces: &'a [u8], ty: LogicalType) -> Option<(Option<&'a [u8]>, &'a [u8])> {
     let (&is_value, rest) = pieces.split_first()?;
     if is_value == NULL {
-        return Some((Value::Null, rest));
+        return Some((None, rest));
     }
-    if ty.native() == NativeType::String {
-        let (length, rest) = rest.split_first_chunk::<LENGTH>()?;
-        let (bytes, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        let value = match ty.is_binary() {
-            true => Value::Bytes(bytes.to_owned()),
-            false => Value::Text(String::from_utf8(bytes.to_owned()).ok()?),
-        };
-        return Some((value, rest));
-    }
-    let (bytes, rest) = rest.split_at_checked(ty.native().size())?;
-    let mut wide = [0; 16];
-    wide[..bytes.len()].copy_from_slice(bytes);
-    let wide = u128::from_le_bytes(wide);
-    let value = Value::from_words([wide as u64, (wide >> u64::BITS) as u64], ty);
-    Some((value, rest))
+    let (length, rest) = match ty.native() {
+        NativeType::String => {
+            let (length, rest) = rest.split_first_chunk::<LENGTH>()?;
+            (u32::from_le_bytes(*length) as usize, rest)
+        }
+        native => (native.size(), rest),
+    };
+    let (bytes, rest) = rest.split_at_checked(length)?;
+    Some((Some(bytes), rest))
 }
 
 fn of_pieces(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
@@ -143,16 +142,24 @@ fn of_pieces(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
         return out.null();
     }
     let ty = row.ty(1);
-    let (mut rest, mut values) = (row.bytes(0), Vec::new());
+    let (mut rest, mut arrays, mut list) = (row.bytes(0), Vec::new(), ArrayBuilder::default());
     while !rest.is_empty() {
-        let (value, behind) =
+        let (bytes, behind) =
             first(rest, ty).ok_or_else(|| Error::internal("a piece of an array ends early"))?;
-        values.push(value);
+        match ty.element() {
+            None => list.push(bytes)?,
+            Some(_) => arrays.push(bytes.map_or(Value::Null, |bytes| Value::Bytes(bytes.to_owned()))),
+        }
         rest = behind;
     }
-    let Some(element) = ty.element() else {
-        return out.bytes(&array::encode_list(&values, ty)?);
-    };
+    match ty.element() {
+        None => out.bytes(&list.finish()),
+        Some(element) => out.bytes(&accumulated(arrays, element)?),
+    }
+}
+
+/// The array of arrays that were put together. Errors 22004, 2202E.
+fn accumulated(values: Vec<Value>, element: LogicalType) -> Result<Vec<u8>> {
     if values.iter().any(Value::is_null) {
         return Err(Error::new(
             SqlState::NULL_VALUE_NOT_ALLOWED,
@@ -170,12 +177,11 @@ fn of_pieces(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
             ));
         }
     }
-    let whole = stacked(values.into_iter(), element).map_err(|e| match e.state() {
+    stacked(values.into_iter(), element).map_err(|e| match e.state() {
         SqlState::ARRAY_SUBSCRIPT_ERROR => Error::new(
             SqlState::ARRAY_SUBSCRIPT_ERROR,
             "cannot accumulate arrays of different dimensionality",
         ),
         _ => e,
-    })?;
-    out.bytes(&whole)
+    })
 }

@@ -1,13 +1,13 @@
 //! Arrays where operators and syntax make them: constructors, subscripts and slices, `||`, ANY and ALL.
 
-use crate::build::{and, boolean, constant_of, int, null, once, or, text};
+use crate::build::{BOOLEAN, and, boolean, constant_of, int, null, once, or, text};
 use crate::catalog::{self, elements_of};
 use crate::compare::comparison_kind;
 use crate::convert::{convert, join_types, type_of_kind};
 use crate::operators::comparison;
 use crate::resolve::{Resolution, not_found};
 use crate::type_rules::{Kind, name_of};
-use crate::vector::{OnNull, Output, Row, rows};
+use crate::vector::{OnNull, Output, Row, predicate, rows};
 use crate::{CastContext, Operand, Typing, UnknownKind};
 use frazil_plan::{Columns, Expr};
 use frazil_types::array::{self, ArrayRef, Dimension, order_elements};
@@ -65,8 +65,21 @@ pub(crate) fn unnested(array: Expr, position: Expr) -> Expr {
     let element = array.ty.element().unwrap_or(array.ty);
     let run = |row: &Row<'_>, out: &mut Output<'_>| {
         let array = elements_of(row, 0)?;
-        let at = usize::try_from(row.int(1) - 1);
-        out.value(&at.map_or(Ok(Value::Null), |at| array.get(at))?)
+        let Ok(at) = usize::try_from(row.int(1) - 1) else {
+            return out.null();
+        };
+        // Texts need not become values of their own.
+        match array.element() {
+            element if element.is_text() => {
+                let bytes = array.bytes(at)?;
+                let text = bytes.map(|bytes| std::str::from_utf8(bytes).map_err(|_| array.damaged()));
+                match text.transpose()? {
+                    Some(text) => out.text(text),
+                    None => out.null(),
+                }
+            }
+            _ => out.value(&array.get(at)?),
+        }
     };
     rows("unnest", OnNull::Null, run, vec![array, position], element)
 }
@@ -242,7 +255,7 @@ impl Typing {
         };
         if let Some(value) = constant_of(&array) {
             let Value::Bytes(bytes) = value else {
-                return Ok(Some(null(LogicalType::Boolean).at(span).into()));
+                return Ok(Some(null(BOOLEAN).at(span).into()));
             };
             let elements = ArrayRef::new(bytes, element)?.elements();
             let elements: Vec<Operand> = elements
@@ -268,13 +281,7 @@ impl Typing {
             Quantifier::Any => text(format!("{} any", comparison.symbol())),
             Quantifier::All => text(format!("{} all", comparison.symbol())),
         };
-        let e = rows(
-            "quantified",
-            OnNull::Called,
-            quantified,
-            vec![x, array, how],
-            LogicalType::Boolean,
-        );
+        let e = predicate("quantified", OnNull::Called, quantified, vec![x, array, how]);
         Ok(Some(e.at(span).into()))
     }
 

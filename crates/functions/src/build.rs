@@ -16,9 +16,12 @@ pub(crate) fn is_null_constant(e: &Expr) -> bool {
     constant_of(e).is_some_and(Value::is_null)
 }
 
+/// The type of conditions.
+pub(crate) const BOOLEAN: LogicalType = LogicalType::Boolean;
+
 /// TRUE or FALSE.
 pub(crate) fn boolean(value: bool) -> Expr {
-    Expr::constant(Value::Bool(value), LogicalType::Boolean)
+    Expr::constant(Value::Bool(value), BOOLEAN)
 }
 
 /// A typed NULL.

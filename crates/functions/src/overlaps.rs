@@ -3,7 +3,7 @@
 use crate::convert::type_of_kind;
 use crate::resolve::{Resolution, not_found};
 use crate::type_rules::Kind;
-use crate::vector::{OnNull, Output, Row, rows};
+use crate::vector::{OnNull, Output, Row, predicate};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::Columns;
 use frazil_types::{LogicalType, Result, Span};
@@ -33,7 +33,7 @@ impl Typing {
             let second = self.cast(second, ty, CastContext::Implicit, span)?;
             ends.extend([first, second]);
         }
-        let e = rows("overlaps", OnNull::Called, overlaps, ends, LogicalType::Boolean);
+        let e = predicate("overlaps", OnNull::Called, overlaps, ends);
         Ok(e.at(span).into())
     }
 }

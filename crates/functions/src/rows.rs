@@ -2,7 +2,7 @@
 
 use crate::aggregate::no_function;
 use crate::arrays::{cardinality, line, lines, unnested};
-use crate::build::{case, is_null, null};
+use crate::build::{BOOLEAN, case, is_null, null};
 use crate::convert::wider_decimal;
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::type_rules::Kind;
@@ -220,8 +220,7 @@ impl Typing {
         let arguments = match reversed {
             None => vec![lower, upper, one(1)],
             Some(reversed) => {
-                let reversed =
-                    self.cast(reversed, LogicalType::Boolean, CastContext::Implicit, Span::NONE)?;
+                let reversed = self.cast(reversed, BOOLEAN, CastContext::Implicit, Span::NONE)?;
                 let either = |yes: Expr, no: Expr| case(vec![(reversed.clone(), yes)], no);
                 let unknown = is_null(reversed.clone());
                 let first = either(upper.clone(), lower.clone());

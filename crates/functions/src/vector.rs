@@ -1,7 +1,7 @@
 //! Functions that run on vectors: one Rust function over the values of a row, called for each row whose arguments
 //! are not NULL.
 
-use crate::build::constant_of;
+use crate::build::{BOOLEAN, constant_of};
 use frazil_plan::vector_function::{CallContext, VectorFunction, VectorFunctionRef};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::value_ops;
@@ -395,6 +395,11 @@ pub(crate) fn volatile(name: &'static str, run: RowFn, arguments: Vec<Expr>, ty:
     let on_null = OnNull::Null;
     let function = VectorFunctionRef(Arc::new(RowFunction { name, on_null, run }));
     Expr::new(ExprKind::VectorFunction(function, arguments), ty, true)
+}
+
+/// A call of a function that tells true from false.
+pub(crate) fn predicate(name: &'static str, on_null: OnNull, run: RowFn, arguments: Vec<Expr>) -> Expr {
+    rows(name, on_null, run, arguments, BOOLEAN)
 }
 
 /// A call of a function, computed at once where all arguments are constants and it does not fail.

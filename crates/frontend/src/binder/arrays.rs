@@ -1,9 +1,10 @@
 //! Arrays as syntax makes them: constructors, subscripts, slices, and `op ANY (array)`.
 
+use super::rows::{Computed, one_group};
+use super::select::order_of;
 use super::{Binder, error};
 use frazil_functions::{CastContext, Operand, Quantifier, Subscript, array_of_rows};
-use frazil_plan::operators::{Aggregate, Map};
-use frazil_plan::{AggregateKey, Expr, ExprKind, Operator, Subquery, SubqueryKind};
+use frazil_plan::{AggregateKey, Expr, ExprKind, Subquery, SubqueryKind};
 use frazil_types::{LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{AccessExpr, Expr as SqlExpr, Query, Subscript as SqlSubscript};
 
@@ -75,11 +76,7 @@ impl<'a> Binder<'a> {
         self.nesting.subquery()?;
         let relation = self.query(query)?;
         let id = self.one_column(&relation, span)?;
-        let keys = match &relation.op {
-            Operator::Sort(sort) => &sort.keys[..],
-            _ => &[],
-        };
-        let keys = keys.iter().map(|key| AggregateKey {
+        let keys = order_of(&relation.op).iter().map(|key| AggregateKey {
             e: Expr::column(key.column, &self.columns),
             descending: key.descending,
             nulls_first: key.nulls_first,
@@ -90,14 +87,12 @@ impl<'a> Binder<'a> {
         let array = made(Expr::column(column, &self.columns))?;
         let ty = array.ty;
         let result = self.columns.add("array", ty, false);
-        let rows = Operator::Aggregate(Aggregate {
-            input: Box::new(relation.op),
-            groups: Vec::new(),
-            aggregates: vec![(column, call)],
-        });
+        let made = Computed {
+            expressions: vec![(result, array)],
+        };
         let kind = ExprKind::Subquery(Box::new(Subquery {
             kind: SubqueryKind::Scalar,
-            root: Map::above(rows, vec![(result, array)]),
+            root: made.above(one_group(relation.op, vec![(column, call)])),
             columns: vec![result],
         }));
         Ok(Expr::new(kind, ty, true).at(span).into())

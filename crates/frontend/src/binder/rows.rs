@@ -2,7 +2,7 @@
 
 use super::{Binder, OutputColumn, Relation};
 use frazil_plan::operators::{Aggregate, Filter, Map, Values};
-use frazil_plan::{ColumnId, Expr, ExprKind, Operator};
+use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator};
 use std::collections::HashMap;
 
 /// Columns to be computed in one [`Operator::Map`].
@@ -22,6 +22,15 @@ impl Computed {
             expressions: self.expressions,
         })
     }
+}
+
+/// Aggregates of all rows together.
+pub(super) fn one_group(op: Operator, aggregates: Vec<(ColumnId, AggregateCall)>) -> Operator {
+    Operator::Aggregate(Aggregate {
+        input: Box::new(op),
+        groups: Vec::new(),
+        aggregates,
+    })
 }
 
 impl Binder<'_> {

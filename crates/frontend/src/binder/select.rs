@@ -270,6 +270,14 @@ enum Distinctness<'a> {
     On(Vec<super::distinct::OnKey<'a>>),
 }
 
+/// The keys by which rows were ordered last.
+pub(super) fn order_of(op: &Operator) -> &[SortKey] {
+    match op {
+        Operator::Sort(sort) => &sort.keys,
+        _ => &[],
+    }
+}
+
 /// Rows in an order, if there is one.
 pub(super) fn ordered(relation: Relation, keys: Vec<SortKey>) -> Relation {
     if keys.is_empty() {

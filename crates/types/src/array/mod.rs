@@ -47,6 +47,47 @@ pub struct ArrayRef<'a> {
     data: &'a [u8],
 }
 
+/// An array of one dimension in the making: elements come by their bytes, so that none has to become a value before.
+#[derive(Debug, Default)]
+pub struct ArrayBuilder {
+    nulls: Vec<u8>,
+    /// [`WORD`] bytes an element.
+    ends: Vec<u8>,
+    data: Vec<u8>,
+    count: usize,
+}
+
+impl ArrayBuilder {
+    /// Appends an element: the bytes of a string, or native bytes; `None` for NULL. Error 54000 for too many, or too many bytes.
+    pub fn push(&mut self, element: Option<&[u8]>) -> Result<()> {
+        let bit = self.count % 8;
+        if bit == 0 {
+            self.nulls.push(0);
+        }
+        match (element, self.nulls.last_mut()) {
+            (Some(bytes), _) => self.data.extend_from_slice(bytes),
+            (None, Some(last)) => *last |= 1 << bit,
+            (None, None) => {}
+        }
+        let end = u32::try_from(self.data.len()).map_err(|_| too_large())?;
+        self.ends.extend_from_slice(&end.to_le_bytes());
+        self.count += 1;
+        match self.count <= MAX_ELEMENTS {
+            true => Ok(()),
+            false => Err(too_large()),
+        }
+    }
+
+    /// The array, whose subscripts begin with 1.
+    pub fn finish(self) -> Vec<u8> {
+        if self.count == 0 {
+            return 0_u32.to_le_bytes().to_vec();
+        }
+        let header = [1_u32, self.count as u32, 1].map(u32::to_le_bytes);
+        [header.as_flattened(), &self.nulls, &self.ends, &self.data].concat()
+    }
+}
+
 /// The bytes of an array of one dimension, whose subscripts begin with 1. Error 54000.
 pub fn encode_list(elements: &[Value], element: LogicalType) -> Result<Vec<u8>> {
     let length = u32::try_from(elements.len()).map_err(|_| too_large())?;
@@ -206,14 +247,25 @@ impl<'a> ArrayRef<'a> {
             .is_some_and(|byte| byte >> (at % 8) & 1 == 1)
     }
 
-    /// The element at a place in row-major order from 0; NULL beyond the last. Error XX001 for bytes that are not of its type.
-    pub fn get(&self, at: usize) -> Result<Value> {
+    /// The bytes of the element at a place in row-major order from 0; `None` for NULL and beyond the last. Error XX001 for ends that
+    /// are none.
+    pub fn bytes(&self, at: usize) -> Result<Option<&'a [u8]>> {
         if at >= self.len() || self.is_null(at) {
-            return Ok(Value::Null);
+            return Ok(None);
         }
         let start = at.checked_sub(1).map_or(0, |before| word(self.ends, before));
         let range = start as usize..word(self.ends, at) as usize;
-        let bytes = self.data.get(range).ok_or_else(|| damaged(self.element))?;
+        self.data
+            .get(range)
+            .map(Some)
+            .ok_or_else(|| damaged(self.element))
+    }
+
+    /// The element at a place in row-major order from 0; NULL beyond the last. Error XX001 for bytes that are not of its type.
+    pub fn get(&self, at: usize) -> Result<Value> {
+        let Some(bytes) = self.bytes(at)? else {
+            return Ok(Value::Null);
+        };
         if self.element.native() == NativeType::String {
             return self.string(bytes);
         }
@@ -235,6 +287,11 @@ impl<'a> ArrayRef<'a> {
         }
         let text = std::str::from_utf8(bytes).map_err(|_| damaged(self.element))?;
         Ok(Value::Text(text.to_owned()))
+    }
+
+    /// The error XX001 of bytes that are none of its elements.
+    pub fn damaged(&self) -> Error {
+        damaged(self.element)
     }
 
     /// The type of its elements.
@@ -348,6 +405,30 @@ mod tests {
                 "{element}"
             );
             assert_eq!(array.get(9).unwrap(), Value::Null);
+        }
+    }
+
+    #[test]
+    fn elements_by_their_bytes_make_the_same_array() {
+        for count in [0, 1, 7, 8, 9, 20] {
+            let values: Vec<Value> = (0..count)
+                .map(|i| {
+                    if i % 3 == 1 {
+                        Value::Null
+                    } else {
+                        Value::Text("x".repeat(i))
+                    }
+                })
+                .collect();
+            let mut builder = ArrayBuilder::default();
+            for value in &values {
+                builder.push(value.as_bytes()).unwrap();
+            }
+            assert_eq!(
+                builder.finish(),
+                encode_list(&values, LogicalType::Text).unwrap(),
+                "{count}"
+            );
         }
     }
 
