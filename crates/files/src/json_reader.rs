@@ -309,9 +309,10 @@ impl JsonFile {
             let mut builder = ColumnBuilder::new(definition.clone(), DateForm::Iso, until - from, budget);
             for row in from..until {
                 let json = column.map_or(&[][..], |column| self.value(row, column));
+                let is_json = matches!(definition.ty, LogicalType::Json | LogicalType::Jsonb);
                 let pushed = match json.first() {
                     None | Some(b'n') => builder.push_null(),
-                    Some(b'"') => text_of(json).and_then(|text| builder.push(text.as_bytes())),
+                    Some(b'"') if !is_json => text_of(json).and_then(|text| builder.push(text.as_bytes())),
                     Some(b'[') if definition.ty.element().is_some() => {
                         array_text_of(json).and_then(|text| builder.push(text.as_bytes()))
                     }

@@ -44,6 +44,11 @@ impl<'a> JsonWriter<'a> {
         self.value.clear();
         push_text(&mut self.value, column, row);
         let ty = column.ty();
+        if matches!(ty, LogicalType::Json | LogicalType::Jsonb) {
+            // Between tokens a blank is as good as the end of a line, and strings hold none.
+            self.text.push_str(&self.value.replace(['\n', '\r'], " "));
+            return Ok(());
+        }
         if let Some(element) = ty.element() {
             return push_array(&mut self.text, column.string(row), element, &self.value);
         }

@@ -32,10 +32,11 @@ fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<Co
         LogicalType::Interval => intervals(array, ty)?,
         LogicalType::Uuid => uuids(array, ty)?,
         LogicalType::Bytea => binaries(array, ty, budget)?,
+        LogicalType::Json | LogicalType::Jsonb => shown_bytes(array, ty, budget)?,
         LogicalType::Array(element) => match arrays_of(array, ty, element.get(), budget) {
             Some(arrays) => arrays?,
             // Of the text that shows it.
-            None => binaries(array, ty, budget)?,
+            None => shown_bytes(array, ty, budget)?,
         },
         LogicalType::SmallInt
         | LogicalType::Integer
@@ -172,6 +173,12 @@ fn binaries(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<C
         }
         return Ok(column.finish());
     }
+    shown_bytes(array, ty, budget)
+}
+
+/// Values that are held as bytes, of the texts that show them.
+fn shown_bytes(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
+    let mut out = StringVectorBuilder::budgeted(ty, array.len(), budget);
     each_text(array, ty, |row, text| {
         if array.is_null(row) {
             out.push_null();
@@ -182,7 +189,7 @@ fn binaries(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<C
             other => Err(Error::internal(format!("{other:?} as {ty}"))),
         }
     })?;
-    Ok(column.finish())
+    Ok(out.finish())
 }
 
 fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {

@@ -101,7 +101,7 @@ impl AsRef<[u8]> for Shared {
 }
 
 /// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds; a uuid its sixteen bytes;
-/// bytea binary; an array a list.
+/// bytea binary; an array a list; json and jsonb their text.
 pub fn arrow_schema(schema: &frazil_types::Schema) -> SchemaRef {
     schema_with(schema, ArrowTexts::Copied)
 }
@@ -157,6 +157,7 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
             let item = element_type(element.get(), texts);
             DataType::List(Arc::new(Field::new(ITEM, data_type_of(item), true)))
         }
+        LogicalType::Json | LogicalType::Jsonb => DataType::Utf8,
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => DataType::Utf8,
     }
 }
@@ -261,6 +262,11 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
         LogicalType::Bytea => {
             let (offsets, bytes) = joined(column)?;
             Arc::new(BinaryArray::try_new(offsets, bytes, valid).map_err(arrow_failed)?)
+        }
+        LogicalType::Json | LogicalType::Jsonb => {
+            let text =
+                |row| (!column.is_null(row)).then(|| column.value(row).display(column.ty()).to_string());
+            Arc::new((0..column.len()).map(text).collect::<StringArray>())
         }
         LogicalType::Array(element) => list_of(column, element.get(), texts, valid)?,
     })

@@ -1,11 +1,11 @@
 //! Values given for `$1`, `$2` and so on, made values of the types the statement wants.
 
 use frazil_frontend::HiddenParameter;
-use frazil_types::array;
 use frazil_types::date::MICROS_PER_DAY;
 use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+use frazil_types::{array, json};
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,6 +21,13 @@ pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
     }
     if let (Value::Bytes(bytes), Some(element)) = (value, ty.element()) {
         array::check(bytes, element)?;
+        return Ok(value.clone());
+    }
+    if let (Value::Bytes(bytes), LogicalType::Json | LogicalType::Jsonb) = (value, ty) {
+        match (ty, std::str::from_utf8(bytes)) {
+            (LogicalType::Json, Ok(text)) => json::check(text)?,
+            _ => json::check_binary(bytes)?,
+        }
         return Ok(value.clone());
     }
     let from = own_type(value);

@@ -15,11 +15,11 @@ use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::date;
 use frazil_types::value_ops::{self, CastLength};
-use frazil_types::{CompareOp, LogicalType, Result, Span, Value};
+use frazil_types::{CompareOp, LogicalType, Order, Result, Span, Value};
 
 /// Whether a kind compares with itself. Varchar does as text or char.
 fn is_comparable(kind: Kind) -> bool {
-    kind != Kind::Varchar
+    kind != Kind::Varchar && kind.info().order != Order::Absent
 }
 
 const CHAR1: LogicalType = LogicalType::Char(1);
@@ -59,7 +59,8 @@ pub fn compared_by(e: Expr) -> Expr {
 /// The kind that two operands compare as. 42883, 42725.
 pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) -> Result<Kind> {
     let arguments = [l.ty().map(Kind::of), r.ty().map(Kind::of)];
-    if is_of_other_elements(l, r) {
+    let is_refused = |x: &Operand| x.ty().is_some_and(|ty| !ty.is_comparable());
+    if is_of_other_elements(l, r) || is_refused(l) || is_refused(r) {
         return Err(not_found(op, l.ty(), r.ty(), Resolution::None).at_span(span));
     }
     // Two operands of one kind, or one with a literal, meet at the first step of the rules.
@@ -278,7 +279,7 @@ fn distinct_decimals(row: &Row<'_>) -> bool {
 /// Both operands in one type that plans compare.
 fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
     match kind {
-        Kind::Interval => (compared_by(l), compared_by(r)),
+        Kind::Interval | Kind::Jsonb => (compared_by(l), compared_by(r)),
         Kind::Array => {
             let ty = join_types(l.ty, r.ty).unwrap_or(l.ty);
             let [l, r] = [l, r].map(|e| compared_by(convert(e, ty, CastLength::Refuse)));

@@ -139,7 +139,7 @@ impl Typing {
         }
         let is_string = |x: &Operand| x.ty().is_some_and(LogicalType::is_string);
         let is_open = |x: &Operand| x.ty().is_none();
-        let is_binary = |x: &Operand| x.ty().is_some_and(LogicalType::is_binary);
+        let is_binary = |x: &Operand| x.ty() == Some(LogicalType::Bytea);
         if (is_binary(&l) || is_open(&l)) && (is_binary(&r) || is_open(&r)) && is_binary(&l) | is_binary(&r) {
             let parts = [self.argument(l, Kind::Bytea)?, self.argument(r, Kind::Bytea)?];
             return Ok(crate::catalog::build("byteacat", parts.into())?.at(span));

@@ -248,6 +248,8 @@ impl Typing {
             | Kind::Text
             | Kind::Uuid
             | Kind::Bytea
+            | Kind::Json
+            | Kind::Jsonb
             | Kind::Array => return refused(String::new()),
         };
         if let Some(kind) = given.filter(|kind| !takes.contains(kind)) {

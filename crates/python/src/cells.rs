@@ -22,6 +22,7 @@ fn class<'py>(
 }
 
 static DECIMAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static UUID: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static DATE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static TIME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -117,6 +118,10 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
                 &lengths,
             )
         }
+        (Value::Bytes(_), LogicalType::Json | LogicalType::Jsonb) => {
+            let text = value.display(ty).to_string();
+            class(py, &LOADS, "json", "loads")?.call1((text,))
+        }
         (Value::Bytes(bytes), _) => Ok(PyBytes::new(py, bytes).into_any()),
         (Value::Null, _) => Ok(py.None().into_bound(py)),
     }
@@ -196,7 +201,12 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         // Without a length it is the greatest number.
         LogicalType::Char(n) | LogicalType::Varchar(n) => Some(n).filter(|&n| n < u32::MAX),
         LogicalType::Uuid => Some(36),
-        LogicalType::Interval | LogicalType::Text | LogicalType::Bytea | LogicalType::Array(_) => None,
+        LogicalType::Interval
+        | LogicalType::Text
+        | LogicalType::Bytea
+        | LogicalType::Json
+        | LogicalType::Jsonb
+        | LogicalType::Array(_) => None,
     };
     let internal = (!ty.is_string() && !ty.is_binary()).then(|| ty.native().size());
     (display, internal)

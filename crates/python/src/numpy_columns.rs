@@ -53,6 +53,8 @@ impl Form {
             | LogicalType::Time(_)
             | LogicalType::Uuid
             | LogicalType::Bytea
+            | LogicalType::Json
+            | LogicalType::Jsonb
             | LogicalType::Array(_) => true,
             LogicalType::Decimal { .. } => self.decimal_objects,
             ty => ty.is_string() && !self.arrow_texts,
@@ -164,6 +166,8 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
         | LogicalType::Time(_)
         | LogicalType::Uuid
         | LogicalType::Bytea
+        | LogicalType::Json
+        | LogicalType::Jsonb
         | LogicalType::Array(_) => Values::Objects,
     })
 }

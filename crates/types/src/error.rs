@@ -46,6 +46,8 @@ sql_states! {
     ARRAY_SUBSCRIPT_ERROR = "2202E";
     /// A text that is not of the type it is cast to.
     INVALID_TEXT = "22P02";
+    /// Bytes that are no value of their type.
+    INVALID_BINARY = "22P03";
     /// A character that text cannot hold, such as U+0000.
     UNTRANSLATABLE_CHARACTER = "22P05";
     /// A row of a loaded file that does not fit its table.

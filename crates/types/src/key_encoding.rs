@@ -9,7 +9,7 @@
 //! | smallint, integer, bigint, date, timestamp, decimal, char(1) | the native integer, big-endian, its sign bit flipped |
 //! | double | −0 becomes 0 and every NaN the same; then big-endian, negative numbers inverted, others with their sign bit flipped |
 //! | interval | its span in microseconds ([`interval_span`]), as an integer of 16 bytes |
-//! | text, varchar, char(n), bytea, arrays | its bytes (of arrays those of their [`order_key`]), 0x00 as 01 01 and 0x01 as 01 02, then 0x00; char(n) without its trailing blanks |
+//! | text, varchar, char(n), bytea, arrays, jsonb | its bytes (of arrays and jsonb those of their [`order_key`]), 0x00 as 01 01 and 0x01 as 01 02, then 0x00; char(n) without its trailing blanks |
 //!
 //! A descending part has the bytes of its value inverted, its marker not. Values that SQL holds to be equal have equal bytes
 //! (1.0 and 1.00 are the same integer, because the scale belongs to the column). No key of a spec is a proper prefix of
@@ -90,7 +90,7 @@ impl KeyPart {
                 let last = text.iter().rposition(|&b| b != b' ');
                 Cow::Borrowed(&text[..last.map_or(0, |last| last + 1)])
             }
-            Order::Native | Order::Span => Cow::Borrowed(text),
+            Order::Native | Order::Span | Order::Absent => Cow::Borrowed(text),
             Order::Key => order_key(text, self.ty),
         }
     }

@@ -50,6 +50,10 @@ pub enum LogicalType {
     Uuid,
     /// Bytes: held as strings are, but not UTF-8.
     Bytea,
+    /// JSON as it was written: the bytes of a UTF-8 text.
+    Json,
+    /// JSON in a binary form; see [`crate::json`].
+    Jsonb,
     /// An array of any number of dimensions; see [`crate::array`] for its bytes.
     Array(ElementType),
 }
@@ -90,6 +94,8 @@ impl LogicalType {
             LogicalType::Text => Kind::Text,
             LogicalType::Uuid => Kind::Uuid,
             LogicalType::Bytea => Kind::Bytea,
+            LogicalType::Json => Kind::Json,
+            LogicalType::Jsonb => Kind::Jsonb,
             LogicalType::Array(_) => Kind::Array,
         }
     }
@@ -155,7 +161,9 @@ impl LogicalType {
             | LogicalType::Varchar(_)
             | LogicalType::Text
             | LogicalType::Uuid
-            | LogicalType::Bytea => (0, [0, 0]),
+            | LogicalType::Bytea
+            | LogicalType::Json
+            | LogicalType::Jsonb => (0, [0, 0]),
         };
         // A length takes 32 bits, the digits of a decimal few.
         self.kind() as u64 | count << 8 | modifiers[0] << 16 | modifiers[1] << 48
@@ -306,6 +314,15 @@ impl LogicalType {
     #[inline]
     pub fn has_order_key(self) -> bool {
         self.info().order == Order::Key
+    }
+
+    /// Whether values compare; arrays do where their elements do.
+    #[inline]
+    pub fn is_comparable(self) -> bool {
+        match self.element() {
+            Some(element) => element.is_comparable(),
+            None => self.info().order != Order::Absent,
+        }
     }
 
     /// Smallint, integer or bigint.

@@ -46,7 +46,8 @@ impl Translator<'_, '_> {
             | CastMethod::LocalToInstant
             | CastMethod::InstantToLocal
             | CastMethod::TimeToInterval
-            | CastMethod::IntervalToTime => self.cast_by_call(v, from, to, native),
+            | CastMethod::IntervalToTime
+            | CastMethod::OfJson => self.cast_by_call(v, from, to, native),
             CastMethod::Fit if from.is_code_point() => self.cast_to_text(v, from, to),
             CastMethod::Fit if keeps_all(from, to) => Ok(SqlValue { native, ..v }),
             CastMethod::Fit => self.where_valid(v.valid, native, |t| t.fitted(v.value, to)),
@@ -266,7 +267,7 @@ impl Translator<'_, '_> {
         SqlValue { value, ..v }
     }
 
-    /// A cast that `value_ops` does, of a value that is not a string to a type that is not one.
+    /// A cast that `value_ops` does, of a value that is not a text to a type that is not held as a string.
     fn cast_by_call(
         &mut self,
         v: SqlValue,

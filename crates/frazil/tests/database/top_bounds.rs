@@ -258,7 +258,10 @@ fn an_error_is_raised_for_rows_that_do_not_count() {
 
 #[test]
 fn every_type_has_first_rows() {
-    for edges in TYPES.iter().filter(|t| t.ty.info().is_stored) {
+    for edges in TYPES
+        .iter()
+        .filter(|t| t.ty.info().is_stored && t.ty.is_comparable())
+    {
         for frozen in [false, true] {
             let c = memory();
             fill(&c, edges);

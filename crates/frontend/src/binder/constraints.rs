@@ -62,13 +62,16 @@ impl<'a> Binder<'a> {
         constraints: &mut Constraints,
     ) -> Result<()> {
         let columns = vec![position];
+        let must_compare = || super::create_index::must_compare(target.schema.columns[position].ty, span);
         let kind = match &option.option {
             ColumnOption::PrimaryKey(key) => {
                 refuse_characteristics(&key.characteristics)?;
+                must_compare()?;
                 NewConstraintKind::PrimaryKey { columns }
             }
             ColumnOption::Unique(key) => {
                 refuse_characteristics(&key.characteristics)?;
+                must_compare()?;
                 let nulls_distinct = key.nulls_distinct != NullsDistinctOption::NotDistinct;
                 NewConstraintKind::Unique {
                     columns,
@@ -147,6 +150,7 @@ impl<'a> Binder<'a> {
                 let message = format!("column \"{}\" appears twice in {what} constraint", fold(name));
                 return Err(error(SqlState::DUPLICATE_COLUMN, message, span));
             }
+            super::create_index::must_compare(target.schema.columns[position].ty, span)?;
             columns.push(position);
         }
         Ok(columns)

@@ -3,7 +3,7 @@
 use super::{Binder, error, fold};
 use crate::{Bound, Statement, TableEntry};
 use frazil_catalog::{IndexKey, NewIndex};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{CreateIndex, Expr as SqlExpr, Ident, IndexColumn, IndexType, ObjectName};
 
 /// Binds CREATE INDEX.
@@ -76,11 +76,25 @@ fn key(binder: &Binder, entry: &TableEntry, part: &IndexColumn) -> Result<IndexK
     };
     let options = &part.column.options;
     let descending = options.asc == Some(false);
+    let column = position(binder, entry, name)?;
+    must_compare(entry.schema.columns[column].ty, binder.span(name))?;
     Ok(IndexKey {
-        column: position(binder, entry, name)?,
+        column,
         descending,
         nulls_first: options.nulls_first.unwrap_or(descending),
     })
+}
+
+/// Error 42704 for a key of a type whose values have no order.
+pub(super) fn must_compare(ty: LogicalType, span: Span) -> Result<()> {
+    if ty.is_comparable() {
+        return Ok(());
+    }
+    let message = format!(
+        "data type {} has no default operator class for access method \"btree\"",
+        ty.name()
+    );
+    Err(error(SqlState::UNDEFINED_OBJECT, message, span).with_hint("jsonb has an order"))
 }
 
 /// Position of a column. 42703.

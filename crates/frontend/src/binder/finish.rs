@@ -5,11 +5,11 @@ use super::walk::every_operator;
 use super::{Binder, OutputColumn};
 use crate::{Bound, Statement};
 use frazil_functions::{Typing, compared_by};
-use frazil_plan::operators::{Aggregate, GROUPING, Map, Shared, Values, grouping_value};
+use frazil_plan::operators::{Aggregate, GROUPING, Map, Shared, SortKey, Values, grouping_value};
 use frazil_plan::{
     AggregateCall, AggregateFunction, ColumnId, Columns, Expr, ExprKind, Operator, Plan, SharedId,
 };
-use frazil_types::{CompareOp, Error, LogicalType, Result};
+use frazil_types::{CompareOp, Error, LogicalType, Result, SqlState};
 use std::collections::BTreeMap;
 
 /// Completes a statement that has a plan.
@@ -52,6 +52,13 @@ pub(super) fn plan_of(binder: &Binder, root: Operator, output: Vec<OutputColumn>
         place_shared(&mut plan, binder.shared.clone())?;
     }
     for op in std::iter::once(&mut plan.root).chain(&mut plan.shared) {
+        let mut refused = Ok(());
+        every_operator(op, &mut |op| {
+            if refused.is_ok() {
+                refused = refuse_what_does_not_compare(op, &plan.columns);
+            }
+        });
+        refused?;
         every_operator(op, &mut |op| compute_subqueries_once(op, &mut plan.columns));
         every_operator(op, &mut |op| {
             group_by_length(op, &mut plan.columns);
@@ -123,6 +130,58 @@ fn read_subqueries(e: &mut Expr, known: &BTreeMap<ColumnId, ColumnId>, columns: 
     match made_first(e).and_then(|made| known.get(&made)) {
         Some(id) => *e = Expr::column(*id, columns).at(e.span),
         None => (e.children_mut().into_iter()).for_each(|child| read_subqueries(child, known, columns)),
+    }
+}
+
+/// Error 42883 for rows that are sorted or grouped by values of a type that has no order.
+fn refuse_what_does_not_compare(op: &Operator, columns: &Columns) -> Result<()> {
+    let absent = |ty: LogicalType, what: &str| match ty.is_comparable() {
+        true => Ok(()),
+        false => {
+            let message = format!("could not identify an {what} operator for type {}", ty.name());
+            Err(Error::new(SqlState::UNDEFINED_FUNCTION, message).with_hint("cast it to jsonb or text"))
+        }
+    };
+    let grouped = |ids: &[ColumnId]| {
+        let mut ids = ids.iter();
+        ids.try_for_each(|id| absent(columns[*id].ty, "equality"))
+    };
+    let ordered = |keys: &[SortKey]| {
+        let mut keys = keys.iter();
+        keys.try_for_each(|key| absent(columns[key.column].ty, "ordering"))
+    };
+    let aggregated = |aggregate: &Aggregate| {
+        let mut groups = aggregate.groups.iter();
+        groups.try_for_each(|group| absent(group.1.ty, "equality"))?;
+        for (_, call) in &aggregate.aggregates {
+            if let Some(e) = call.argument.as_ref().filter(|_| call.distinct) {
+                absent(e.ty, "equality")?;
+            }
+            let mut keys = call.order.iter();
+            keys.try_for_each(|key| absent(key.e.ty, "ordering"))?;
+        }
+        Ok(())
+    };
+    if let Operator::Sort(sort) = op {
+        ordered(&sort.keys)
+    } else if let Operator::TopPerGroup(top) = op {
+        grouped(&top.groups)?;
+        ordered(&top.keys)
+    } else if let Operator::Window(window) = op {
+        grouped(&window.partition)?;
+        ordered(&window.order)
+    } else if let Operator::Aggregate(aggregate) = op {
+        aggregated(aggregate)
+    } else if let Operator::GroupingSets(sets) = op {
+        aggregated(&sets.all)
+    } else if let Operator::Recursion(recursion) = op {
+        grouped(if recursion.distinct {
+            &recursion.columns
+        } else {
+            &[]
+        })
+    } else {
+        Ok(())
     }
 }
 

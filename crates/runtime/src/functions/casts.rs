@@ -59,15 +59,20 @@ pub unsafe fn text_to_value(context: Context, text: Text, ty: u64, out: *mut i12
 }
 
 /// # Safety
-/// `context` must be the pipeline's, `value` valid for a read, `from` the code of its type and `to` of another one, neither held as a
-/// string, `out` valid for a write.
+/// `context` must be the pipeline's, `value` valid for a read, `from` the code of its type and `to` of another one that is not held
+/// as a string, `out` valid for a write. A string is alive.
 pub unsafe fn cast_value(context: Context, value: *const i128, from: u64, to: u64, out: *mut i128) -> u32 {
     // SAFETY: by contract.
     unsafe {
         let words = value.read_unaligned();
         let cast = || {
             let (from, to) = (LogicalType::of_code(from)?, LogicalType::of_code(to)?);
-            let value = Value::from_words([words as u64, (words >> u64::BITS) as u64], from);
+            let value = match from.native() {
+                NativeType::String => {
+                    Value::of_string(value.cast::<StringRef>().read_unaligned().bytes(), from)
+                }
+                _ => Value::from_words([words as u64, (words >> u64::BITS) as u64], from),
+            };
             cast(&value, from, to, CastLength::Refuse)
         };
         match cast() {

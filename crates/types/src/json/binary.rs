@@ -10,7 +10,7 @@
 //! by bytes.
 
 use super::{number, text};
-use crate::Result;
+use crate::{Error, Result, SqlState};
 use std::cmp::Ordering;
 
 const NULL: u8 = 0;
@@ -218,6 +218,38 @@ fn order_of_keys(a: &[u8], b: &[u8]) -> Ordering {
 /// beyond numeric, 54001 for one that nests too deeply.
 pub fn binary_of_text(text: &str) -> Result<Vec<u8>> {
     text::read(text, &mut Binary)
+}
+
+/// Checks that bytes are the binary form of a value: the one that [`binary_of_text`] makes of its text. Error 22P03.
+pub fn check_binary(bytes: &[u8]) -> Result<()> {
+    let invalid = || Error::new(SqlState::INVALID_BINARY, "the bytes are not a jsonb");
+    let mut text = String::new();
+    if !is_sound(bytes, 1) || super::write_compact(&mut text, bytes).is_err() {
+        return Err(invalid());
+    }
+    match binary_of_text(&text) {
+        Ok(same) if same == bytes => Ok(()),
+        _ => Err(invalid()),
+    }
+}
+
+/// Whether the parts of each container fill it, and no more of them lie within one another than in a text; `depth`: how deep this one
+/// lies.
+fn is_sound(bytes: &[u8], depth: usize) -> bool {
+    let mut inner = |part: &[u8]| is_sound(part, depth + 1);
+    match Json::new(bytes) {
+        Json::Array(_) | Json::Object(_) if depth > text::MAX_DEPTH => false,
+        Json::Array(array) => {
+            let parts: usize = array.elements().map(|element| element.len() + WORD).sum();
+            1 + WORD + parts == bytes.len() && array.elements().all(&mut inner)
+        }
+        Json::Object(object) => {
+            let part = |(key, value): (&str, &[u8])| key.len() + value.len() + 2 * WORD;
+            1 + WORD + object.members().map(part).sum::<usize>() == bytes.len()
+                && object.members().all(|(_, value)| inner(value))
+        }
+        Json::Null | Json::Boolean(_) | Json::Number(_) | Json::String(_) => true,
+    }
 }
 
 /// Builds the binary form.

@@ -11,7 +11,7 @@ mod reach;
 mod text;
 mod write;
 
-pub use binary::{Array, Json, Object, binary_of_text};
+pub use binary::{Array, Json, Object, binary_of_text, check_binary};
 pub use order::order_key;
 pub use reach::{at_path, contains, element, has_key, member};
 pub use text::{MAX_DEPTH, check};

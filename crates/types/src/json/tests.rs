@@ -113,6 +113,25 @@ fn what_is_no_json_is_refused_with_its_place() {
 }
 
 #[test]
+fn bytes_that_are_no_binary_form_are_refused() {
+    for text in ["null", "[1, {\"a\": \"b\"}]", "{}", "7.50"] {
+        let binary = binary_of_text(text).unwrap();
+        check_binary(&binary).unwrap();
+        for cut in 0..binary.len() {
+            assert!(check_binary(&binary[..cut]).is_err(), "{text} cut to {cut}");
+        }
+        assert!(check_binary(&[&binary[..], &[0]].concat()).is_err(), "{text}");
+    }
+    // An array of an array, and so on, beyond what a text may nest.
+    let mut deep = vec![0];
+    for _ in 0..=MAX_DEPTH {
+        let length = (deep.len() as u32).to_le_bytes();
+        deep = [&[5, 1, 0, 0, 0][..], &length, &deep].concat();
+    }
+    assert_eq!(check_binary(&deep).unwrap_err().state().0, "22P03");
+}
+
+#[test]
 fn what_jsonb_has_no_room_for_is_refused() {
     for (text, state) in [
         (r#""\u0000""#, "22P05"),

@@ -97,6 +97,8 @@ pub enum Order {
     /// A key made of the value's bytes ([`order_key`](crate::value_ops::order_key)): neither their order nor their equality is that of
     /// the bytes themselves.
     Key,
+    /// None: values are neither compared nor grouped nor sorted (42883).
+    Absent,
 }
 
 /// How constants look in a plan's text.
@@ -174,6 +176,10 @@ kinds! {
     Uuid => uuid,
     /// bytea.
     Bytea => bytea,
+    /// json.
+    Json => json,
+    /// jsonb.
+    Jsonb => jsonb,
     /// An array of any type.
     Array => array,
 }

@@ -4,6 +4,7 @@ use super::casts::{self, CastMethod};
 use super::{check_range, read};
 use crate::array::{self, ArrayRef, Dimension};
 use crate::date::{self, MICROS_PER_DAY};
+use crate::json::Json;
 use crate::logical_type::MICRO_DIGITS;
 use crate::sql_type::real_of_double;
 use crate::{Error, Interval, Kind, LogicalType, Order, Result, SqlState, Value, decimal};
@@ -124,6 +125,7 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
             let dimensions: Vec<Dimension> = array.dimensions().collect();
             array::encode(&dimensions, &values.collect::<Result<Vec<_>>>()?, to).map(Value::Bytes)
         }
+        (CastMethod::OfJson, Value::Bytes(bytes)) => of_json(bytes, to),
         (CastMethod::BooleanToInteger, Value::Bool(b)) => Ok(Value::Int(i128::from(*b))),
         (CastMethod::IntegerToBoolean, Value::Int(v)) => Ok(Value::Bool(*v != 0)),
         (method, value) => Err(Error::internal(format!("{method:?} of {value:?}"))),
@@ -140,7 +142,7 @@ pub fn written(value: &Value, ty: LogicalType) -> Cow<'_, str> {
             let text = value.display(ty).to_string();
             match ty.info().order {
                 Order::WithoutBlanks => Cow::Owned(text.trim_end_matches(' ').to_owned()),
-                Order::Native | Order::Span | Order::Key => Cow::Owned(text),
+                Order::Native | Order::Span | Order::Key | Order::Absent => Cow::Owned(text),
             }
         }
     }
@@ -159,6 +161,31 @@ pub fn round_micros(micros: i64, ty: LogicalType) -> Result<i64> {
     let fits = rounded
         .filter(|v| check_range((*v).into(), ty).is_ok() && (date::is_finite(*v) || ty.kind() == Kind::Time));
     fits.ok_or_else(|| ty.overflow())
+}
+
+/// The boolean or number that a jsonb is, as a boolean or number; integers are rounded half away from zero. Errors 22023, 22003.
+fn of_json(binary: &[u8], to: LogicalType) -> Result<Value> {
+    match (Json::new(binary), to) {
+        (Json::Boolean(value), LogicalType::Boolean) => Ok(Value::Bool(value)),
+        (Json::Number(digits), to) if to.is_integer() => {
+            let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+            let away = i128::from(fraction.as_bytes().first().is_some_and(|&digit| digit >= b'5'));
+            let nearest = |v: i128| {
+                if digits.starts_with('-') {
+                    v - away
+                } else {
+                    v + away
+                }
+            };
+            let whole = whole.parse().map(nearest).map_err(|_| to.overflow())?;
+            check_range(whole, to)
+        }
+        (Json::Number(digits), to) if to.is_numeric() => read(digits, to),
+        (json, to) => {
+            let article = format!("cannot cast jsonb {} to type {}", json.kind(), to.name());
+            Err(Error::new(SqlState::INVALID_PARAMETER, article))
+        }
+    }
 }
 
 /// A date or timestamp as microseconds since 1970-01-01; `None` beyond 64 bits.

@@ -73,6 +73,8 @@ pub enum CastMethod {
     Round,
     /// Each element of an array, by the cast of its type.
     Elements,
+    /// The number or boolean that a jsonb is; others are refused (22023).
+    OfJson,
 }
 
 /// What can go wrong.
@@ -168,6 +170,15 @@ static CASTS: &[Cast] = casts! {
     Time to Time: Implicit, Round, Beyond, true;
     Timestamp to Timestamp: Implicit, Round, Beyond, true;
     TimestampTz to TimestampTz: Implicit, Round, Beyond, true;
+    Json to Jsonb: Assignment, Read, Any, false;
+    Jsonb to Json: Assignment, Read, Never, false;
+    Jsonb to Boolean: Explicit, OfJson, Any, false;
+    Jsonb to SmallInt: Explicit, OfJson, Any, false;
+    Jsonb to Integer: Explicit, OfJson, Any, false;
+    Jsonb to BigInt: Explicit, OfJson, Any, false;
+    Jsonb to Numeric: Explicit, OfJson, Any, false;
+    Jsonb to Real: Explicit, OfJson, Any, false;
+    Jsonb to Double: Explicit, OfJson, Any, false;
     Char to Char: Implicit, Fit, Long, false;
     Char to Varchar: Implicit, Fit, Long, false;
     Char to Text: Implicit, Fit, Long, false;
@@ -275,6 +286,7 @@ pub fn exact(v: i128, from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::Write
         | CastMethod::Elements
         | CastMethod::Round
+        | CastMethod::OfJson
         | CastMethod::Read => None,
     }
 }
@@ -306,6 +318,7 @@ pub fn factor(from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::Write
         | CastMethod::Elements
         | CastMethod::Round
+        | CastMethod::OfJson
         | CastMethod::Read => None,
     }
 }

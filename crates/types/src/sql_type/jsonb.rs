@@ -1,0 +1,29 @@
+//! jsonb: JSON in the binary form that [`crate::json`] describes, held as bytes.
+
+use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use crate::{LogicalType, NativeType, SqlState, Value, json};
+use std::fmt;
+
+pub(super) static INFO: TypeInfo = TypeInfo {
+    kind: Kind::Jsonb,
+    oid: 3802,
+    typname: "jsonb",
+    name: "jsonb",
+    array_oid: 3807,
+    array_name: "jsonb[]",
+    sql_names: &["jsonb"],
+    category: Category::UserDefined,
+    is_preferred: false,
+    is_stored: true,
+    has_extremes: false,
+    native: NativeOf::Always(NativeType::String),
+    order: Order::Key,
+    constant: ConstantForm::Named,
+    show: show_plain,
+    of_modifiers: |m| m.is_empty().then_some(LogicalType::Jsonb),
+    range: |_| None,
+    overflow_state: SqlState::NUMERIC_OUT_OF_RANGE,
+    overflow: number_overflow,
+    read: |text, _| json::binary_of_text(text).map(Value::Bytes),
+    write: |f, value, _| json::write_compact(f, value.as_bytes().ok_or(fmt::Error)?),
+};
