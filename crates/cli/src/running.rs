@@ -175,8 +175,11 @@ impl Shell {
         is_table && !self.quiet
     }
 
-    /// Keeps what happened in variables, as psql does.
+    /// Tells what a statement has to say beside its result, and keeps what happened in variables, as psql does.
     fn note(&mut self, result: &Result<Response, Complaint>) {
+        for notice in result.iter().flat_map(|response| &response.notices) {
+            eprintln!("NOTICE: {notice}");
+        }
         let (error, state, rows) = match result {
             Ok(response) => ("false", "00000".to_owned(), count(response)),
             Err(complaint) => ("true", complaint.state().to_string(), 0),

@@ -194,6 +194,16 @@ fn copy_reads_the_rows_behind_it_and_writes_where_results_go() {
         &["-q"],
     );
     assert!(String::from_utf8_lossy(&failed.stderr).contains("file \"stdin\", line 2, column 1 (\"a\")"));
+    let skipped = directory.run(
+        "create table t (a integer);\n\\copy t from stdin (on_error ignore, rejects_table bad)\n1\nx\n\\.\n\
+         select line, \"text\" from bad;\n",
+        &["-q", "-csv"],
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&skipped.stderr),
+        "NOTICE: 1 row was skipped because it could not be read\n"
+    );
+    assert_eq!(String::from_utf8_lossy(&skipped.stdout), "line,text\n2,x\n");
     let broken = directory.run(
         "copy (select 1 / x from (values (1), (0)) v(x)) to 'broken.csv';\n",
         &[],

@@ -41,6 +41,11 @@ impl ColumnBuilder {
         }
     }
 
+    /// The type of the values.
+    pub fn ty(&self) -> LogicalType {
+        self.def.ty
+    }
+
     /// Appends NULL. Error 23502 if the column is NOT NULL.
     pub fn push_null(&mut self) -> Result<()> {
         if !self.def.nullable {
@@ -95,6 +100,17 @@ impl ColumnBuilder {
         }
         self.row += 1;
         Ok(())
+    }
+
+    /// Takes the last rows away, so that `rows` are left.
+    pub fn truncate(&mut self, rows: usize) {
+        if self.def.ty.native() == NativeType::String {
+            self.strings.truncate(rows);
+        }
+        while self.nulls.last().is_some_and(|&row| row >= rows) {
+            self.nulls.pop();
+        }
+        self.row = self.row.min(rows);
     }
 
     /// The finished column.

@@ -4,6 +4,7 @@ use crate::csv_field::ColumnBuilder;
 use crate::csv_splitter::{Marks, Record, Split, split};
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
+use crate::rejects::{OnError, Place};
 use crate::{BatchReader, Compression, ReadLimits};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Reservation, Result, RowBatch, SqlState};
 
@@ -69,6 +70,7 @@ pub struct CsvReader {
     input: FileInput,
     limits: ReadLimits,
     options: CsvOptions,
+    on_error: OnError,
     columns: Vec<ColumnDef>,
     buffer: Vec<u8>,
     /// Covers the buffer and the record split off it, as far as they outgrow the usual size.
@@ -95,6 +97,7 @@ impl CsvReader {
             reservation: limits.budget.reservation(),
             limits,
             options,
+            on_error: OnError::Stop,
             columns: columns.to_vec(),
             buffer: Vec::with_capacity(BUFFER_BYTES),
             start: 0,
@@ -119,6 +122,11 @@ impl CsvReader {
         Ok(reader)
     }
 
+    /// Says what becomes of records that are no rows. A quote that is never closed ends the file all the same.
+    pub fn on_error(self, on_error: OnError) -> CsvReader {
+        CsvReader { on_error, ..self }
+    }
+
     fn check_header(&mut self) -> Result<()> {
         if self.next_record()?.is_none() {
             return Ok(());
@@ -140,10 +148,11 @@ impl CsvReader {
                     .with_hint("name the file's columns in their order: COPY table (a, b, …) FROM …"));
             }
         }
-        self.check_width(1)
+        self.check_width().map_err(|e| self.place(1, e))
     }
 
-    fn check_width(&self, line: u64) -> Result<()> {
+    /// 22P04 unless the record has a field a column.
+    fn check_width(&self) -> Result<()> {
         let (found, expected) = (self.record.len(), self.columns.len());
         if found == expected {
             return Ok(());
@@ -156,7 +165,7 @@ impl CsvReader {
         } else {
             format!("extra data after the last expected column: {found} fields, expected {expected}")
         };
-        Err(self.place(line, Error::new(SqlState::BAD_COPY_FORMAT, message)))
+        Err(Error::new(SqlState::BAD_COPY_FORMAT, message))
     }
 
     fn place(&self, line: u64, error: Error) -> Error {
@@ -245,8 +254,9 @@ impl CsvReader {
         }
     }
 
-    fn push_row(&self, line: u64, builders: &mut [ColumnBuilder]) -> Result<()> {
-        self.check_width(line)?;
+    /// The record as a row. The error of a value comes with the column's position.
+    fn push_row(&self, builders: &mut [ColumnBuilder]) -> std::result::Result<(), (Option<usize>, Error)> {
+        self.check_width().map_err(|e| (None, e))?;
         for (i, builder) in builders.iter_mut().enumerate() {
             let (field, quoted) = self.record.field(i);
             let pushed = if !quoted && field == self.options.null.as_bytes() {
@@ -254,19 +264,34 @@ impl CsvReader {
             } else {
                 builder.push(field)
             };
-            pushed.map_err(|e| {
-                let place = format!(
-                    "file \"{}\", line {line}, column {} (\"{}\")",
-                    self.input.path.display(),
-                    i + 1,
-                    self.columns[i].name
-                );
-                let shown = String::from_utf8_lossy(&field[..field.len().min(100)]).into_owned();
-                e.in_context(place)
-                    .with_detail(format!("the field is \"{shown}\""))
-            })?;
+            pushed.map_err(|e| (Some(i), e))?;
         }
         Ok(())
+    }
+
+    /// Leaves out the record that begins on a line, or gives its error with its place.
+    #[cold]
+    fn skip(&self, line: u64, column: Option<usize>, error: Error) -> Result<()> {
+        let record = &self.buffer[self.start - self.record_bytes..self.start];
+        let place = Place {
+            line,
+            column: column.map(|i| &*self.columns[i].name),
+            text: match column {
+                Some(i) => self.record.field(i).0,
+                None => record.trim_ascii_end(),
+            },
+        };
+        self.on_error
+            .skip(&self.input.path, &place, error)
+            .map_err(|e| match column {
+                None => self.place(line, e),
+                Some(i) => {
+                    let (path, name) = (self.input.path.display(), &self.columns[i].name);
+                    let at = format!("file \"{path}\", line {line}, column {} (\"{name}\")", i + 1);
+                    let shown = String::from_utf8_lossy(&place.text[..place.text.len().min(100)]);
+                    e.in_context(at).with_detail(format!("the field is \"{shown}\""))
+                }
+            })
     }
 }
 
@@ -281,14 +306,20 @@ impl BatchReader for CsvReader {
                 ColumnBuilder::new(c.clone(), dates, CHUNK_ROWS, &self.limits.budget)
             })
             .collect();
-        let mut rows = 0;
+        let (mut rows, mut records) = (0, 0_usize);
         while rows < CHUNK_ROWS {
-            if rows % 1024 == 0 {
+            if records.is_multiple_of(1024) {
                 self.limits.cancel.check()?;
             }
             let Some(line) = self.next_record()? else { break };
-            self.push_row(line, &mut builders)?;
-            rows += 1;
+            records += 1;
+            match self.push_row(&mut builders) {
+                Ok(()) => rows += 1,
+                Err((column, error)) => {
+                    self.skip(line, column, error)?;
+                    builders.iter_mut().for_each(|builder| builder.truncate(rows));
+                }
+            }
         }
         let columns = builders.into_iter().map(ColumnBuilder::finish).collect();
         Ok((rows > 0).then_some(RowBatch { columns, rows }))

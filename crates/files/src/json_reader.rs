@@ -8,17 +8,19 @@ use crate::csv_types::LONG_INTEGER;
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::json_arrays::array_text;
+use crate::rejects::{OnError, Place as RejectPlace};
 use crate::sniff::wider;
 use crate::{BatchReader, ReadLimits};
 use frazil_types::{
     CHUNK_ROWS, ColumnDef, Error, LogicalType, MemoryBudget, Reservation, Result, RowBatch, SqlState, date,
 };
+use memchr::{memchr, memchr_iter};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 1 << 20;
@@ -104,6 +106,8 @@ pub struct JsonFile {
     pub columns: Vec<ColumnDef>,
     /// What errors call the file.
     path: PathBuf,
+    /// What becomes of rows whose values are not of their columns' types.
+    on_error: OnError,
     text: Vec<u8>,
     /// The values of all rows one behind the other; missing values at the end of a row are left out.
     values: Vec<Place>,
@@ -113,8 +117,14 @@ pub struct JsonFile {
     _reserved: Reservation,
 }
 
-/// Reads a file. 22P04 with line and column for what is not JSON, 53200 if there is no room for it.
-pub fn read(origin: Origin<'_>, compression: Option<Compression>, limits: &ReadLimits) -> Result<JsonFile> {
+/// Reads a file. 22P04 with line and column for what is not JSON, unless it is a line of objects one after the other that is to be left
+/// out; 53200 if there is no room for the file.
+pub fn read(
+    origin: Origin<'_>,
+    compression: Option<Compression>,
+    on_error: &OnError,
+    limits: &ReadLimits,
+) -> Result<JsonFile> {
     let mut input = FileInput::open(origin, compression)?;
     let mut reserved = limits.budget.reservation();
     let mut text = Vec::new();
@@ -134,15 +144,7 @@ pub fn read(origin: Origin<'_>, compression: Option<Compression>, limits: &ReadL
     }
     let Rows {
         names, values, ends, ..
-    } = Rows::of(&text).map_err(|error| {
-        let place = format!(
-            "file \"{}\", line {}, column {}",
-            input.path.display(),
-            error.line(),
-            error.column()
-        );
-        not_json(&error).in_context(place)
-    })?;
+    } = Rows::of(&text, &input.path, on_error)?;
     let folded: HashSet<String> = names.iter().map(|n| n.to_lowercase()).collect();
     let folds = folded.len() == names.len();
     let columns = names.into_iter().map(|name| {
@@ -152,6 +154,7 @@ pub fn read(origin: Origin<'_>, compression: Option<Compression>, limits: &ReadL
     let mut file = JsonFile {
         columns: columns.collect(),
         path: input.path,
+        on_error: on_error.clone(),
         text,
         values,
         ends,
@@ -167,6 +170,29 @@ pub(crate) fn not_json(error: &serde_json::Error) -> Error {
     Error::new(SqlState::BAD_COPY_FORMAT, format!("not a row of JSON: {what}"))
 }
 
+/// Where an error lies in a file, of which `before` lines stand in front of what was read.
+fn place_of_error(path: &Path, before: u64, error: &serde_json::Error) -> String {
+    let (line, column) = (before + error.line() as u64, error.column());
+    format!("file \"{}\", line {line}, column {column}", path.display())
+}
+
+/// Counts the lines of a text up to positions that ascend.
+#[derive(Default)]
+struct Lines {
+    /// Line ends before this position were counted.
+    until: usize,
+    ends: u64,
+}
+
+impl Lines {
+    /// The line of a position; the first one is 1.
+    fn line_of(&mut self, text: &[u8], position: usize) -> u64 {
+        self.ends += memchr_iter(b'\n', &text[self.until..position]).count() as u64;
+        self.until = position;
+        self.ends + 1
+    }
+}
+
 /// The rows of a text while they are found.
 #[derive(Default)]
 struct Rows {
@@ -178,18 +204,43 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(text: &[u8]) -> std::result::Result<Rows, serde_json::Error> {
+    fn of(text: &[u8], path: &Path, on_error: &OnError) -> Result<Rows> {
         let mut rows = Rows::default();
         if text.trim_ascii_start().starts_with(b"[") {
             let mut reader = serde_json::Deserializer::from_slice(text);
-            reader.deserialize_seq(Array(&mut |object| rows.take(text, object)))?;
-            reader.end()?;
+            let read = reader.deserialize_seq(Array(&mut |object| rows.take(text, object)));
+            read.and_then(|()| reader.end())
+                .map_err(|e| not_json(&e).in_context(place_of_error(path, 0, &e)))?;
             return Ok(rows);
         }
-        for object in serde_json::Deserializer::from_slice(text).into_iter::<Object<'_>>() {
-            rows.take(text, object?);
+        let (mut from, mut lines) = (0, Lines::default());
+        while let Some((at, error)) = rows.objects(text, from) {
+            // The rest of the line is no row.
+            let start = at + (text[at..].len() - text[at..].trim_ascii_start().len());
+            let end = memchr(b'\n', &text[start..]).map_or(text.len(), |bytes| start + bytes);
+            let place = RejectPlace {
+                line: lines.line_of(text, start),
+                column: None,
+                text: text[start..end].trim_ascii_end(),
+            };
+            on_error.skip(path, &place, not_json(&error)).map_err(|e| {
+                let before = Lines::default().line_of(text, from) - 1;
+                e.in_context(place_of_error(path, before, &error))
+            })?;
+            from = end;
         }
         Ok(rows)
+    }
+
+    /// Takes the objects of a text from a position on. The first error comes with the position behind the last object.
+    fn objects(&mut self, text: &[u8], from: usize) -> Option<(usize, serde_json::Error)> {
+        let mut objects = serde_json::Deserializer::from_slice(&text[from..]).into_iter::<Object<'_>>();
+        loop {
+            match objects.next()? {
+                Ok(object) => self.take(text, object),
+                Err(error) => return Some((from + objects.byte_offset(), error)),
+            }
+        }
     }
 
     fn take(&mut self, text: &[u8], object: Object<'_>) {
@@ -299,35 +350,72 @@ impl JsonFile {
         }
     }
 
-    /// Rows from `from`, at most [`CHUNK_ROWS`], as columns of these names and types: of a column that the file lacks all values are
-    /// NULL. Errors are those of casts of the text, and 23502 for NULL where a column has none.
-    fn batch(&self, from: usize, columns: &[ColumnDef], budget: &MemoryBudget) -> Result<RowBatch> {
-        let until = self.rows().min(from + CHUNK_ROWS);
-        let mut vectors = Vec::with_capacity(columns.len());
-        for definition in columns {
-            let column = self.place_of(&definition.name);
-            let mut builder = ColumnBuilder::new(definition.clone(), DateForm::Iso, until - from, budget);
-            for row in from..until {
-                let json = column.map_or(&[][..], |column| self.value(row, column));
-                let is_json = matches!(definition.ty, LogicalType::Json | LogicalType::Jsonb);
-                let pushed = match json.first() {
-                    None | Some(b'n') => builder.push_null(),
-                    Some(b'"') if !is_json => text_of(json).and_then(|text| builder.push(text.as_bytes())),
-                    Some(b'[') if definition.ty.element().is_some() => {
-                        array_text_of(json).and_then(|text| builder.push(text.as_bytes()))
-                    }
-                    Some(_) => builder.push(json),
-                };
-                pushed.map_err(|e| {
-                    let (path, row) = (self.path.display(), row + 1);
-                    e.in_context(format!("file \"{path}\", row {row}, \"{}\"", definition.name))
-                })?;
+    /// Rows from `cursor` on, at most [`CHUNK_ROWS`], as columns of these names and types: of a column that the file lacks all values
+    /// are NULL. Errors are those of casts of the text, and 23502 for NULL where a column has none.
+    fn batch(&self, cursor: &mut Cursor, columns: &[ColumnDef], budget: &MemoryBudget) -> Result<RowBatch> {
+        let capacity = CHUNK_ROWS.min(self.rows() - cursor.row);
+        let new = |c: &ColumnDef| ColumnBuilder::new(c.clone(), DateForm::Iso, capacity, budget);
+        let mut builders: Vec<ColumnBuilder> = columns.iter().map(new).collect();
+        let places: Vec<Option<usize>> = columns.iter().map(|c| self.place_of(&c.name)).collect();
+        let mut rows = 0;
+        while rows < CHUNK_ROWS && cursor.row < self.rows() {
+            match self.push_row(cursor.row, &places, &mut builders) {
+                Ok(()) => rows += 1,
+                Err((at, error)) => {
+                    self.skip(cursor, places[at], &columns[at].name, error)?;
+                    builders.iter_mut().for_each(|builder| builder.truncate(rows));
+                }
             }
-            vectors.push(builder.finish());
+            cursor.row += 1;
         }
-        Ok(RowBatch {
-            columns: vectors,
-            rows: until - from,
+        let columns = builders.into_iter().map(ColumnBuilder::finish).collect();
+        Ok(RowBatch { columns, rows })
+    }
+
+    /// Appends a row to columns, which are at these places in the file. An error comes with the position of its column.
+    fn push_row(
+        &self,
+        row: usize,
+        places: &[Option<usize>],
+        builders: &mut [ColumnBuilder],
+    ) -> std::result::Result<(), (usize, Error)> {
+        for (at, (builder, place)) in builders.iter_mut().zip(places).enumerate() {
+            let json = place.map_or(&[][..], |column| self.value(row, column));
+            let ty = builder.ty();
+            let is_json = matches!(ty, LogicalType::Json | LogicalType::Jsonb);
+            let pushed = match json.first() {
+                None | Some(b'n') => builder.push_null(),
+                Some(b'"') if !is_json => text_of(json).and_then(|text| builder.push(text.as_bytes())),
+                Some(b'[') if ty.element().is_some() => {
+                    array_text_of(json).and_then(|text| builder.push(text.as_bytes()))
+                }
+                Some(_) => builder.push(json),
+            };
+            pushed.map_err(|e| (at, e))?;
+        }
+        Ok(())
+    }
+
+    /// Leaves out the row of a cursor, or gives its error with its place.
+    #[cold]
+    fn skip(&self, cursor: &mut Cursor, place: Option<usize>, name: &str, error: Error) -> Result<()> {
+        let row = cursor.row;
+        let json = place.map_or(&[][..], |column| self.value(row, column));
+        let start = match json.is_empty() {
+            // A value that is not there has no line.
+            true => cursor.lines.until,
+            false => json.as_ptr() as usize - self.text.as_ptr() as usize,
+        };
+        // Members of one row stand in any order.
+        let start = start.max(cursor.lines.until);
+        let place = RejectPlace {
+            line: cursor.lines.line_of(&self.text, start),
+            column: Some(name),
+            text: json,
+        };
+        self.on_error.skip(&self.path, &place, error).map_err(|e| {
+            let path = self.path.display();
+            e.in_context(format!("file \"{path}\", row {}, \"{name}\"", row + 1))
         })
     }
 
@@ -339,9 +427,22 @@ impl JsonFile {
 
     /// The rows as batches of columns of these names and types.
     pub fn batches(&self, columns: &[ColumnDef], budget: &MemoryBudget) -> Result<Vec<RowBatch>> {
-        let starts = (0..self.rows()).step_by(CHUNK_ROWS);
-        starts.map(|from| self.batch(from, columns, budget)).collect()
+        let (mut cursor, mut batches) = (Cursor::default(), Vec::new());
+        while cursor.row < self.rows() {
+            let batch = self.batch(&mut cursor, columns, budget)?;
+            batches.extend((batch.rows > 0).then_some(batch));
+        }
+        Ok(batches)
     }
+}
+
+/// How far the rows of a file were read.
+#[derive(Default)]
+struct Cursor {
+    /// The next row.
+    row: usize,
+    /// Counted up to the last row that was left out.
+    lines: Lines,
 }
 
 /// The rows of a JSON file as those of a table.
@@ -349,7 +450,7 @@ pub struct JsonReader {
     file: JsonFile,
     columns: Vec<ColumnDef>,
     budget: MemoryBudget,
-    row: usize,
+    cursor: Cursor,
 }
 
 impl JsonReader {
@@ -358,9 +459,10 @@ impl JsonReader {
         origin: Origin<'_>,
         columns: &[ColumnDef],
         compression: Option<Compression>,
+        on_error: &OnError,
         limits: &ReadLimits,
     ) -> Result<JsonReader> {
-        let file = read(origin, compression, limits)?;
+        let file = read(origin, compression, on_error, limits)?;
         let missing = columns.iter().find(|c| file.place_of(&c.name).is_none());
         if let Some(missing) = missing.filter(|_| file.rows() > 0) {
             let names: Vec<&str> = file.columns.iter().map(|c| c.name.as_str()).collect();
@@ -377,22 +479,18 @@ impl JsonReader {
             file,
             columns: columns.to_vec(),
             budget: limits.budget.clone(),
-            row: 0,
+            cursor: Cursor::default(),
         })
     }
 }
 
 impl BatchReader for JsonReader {
     fn next_batch(&mut self) -> Result<Option<RowBatch>> {
-        if self.row == self.file.rows() {
-            return Ok(None);
-        }
-        let batch = self.file.batch(self.row, &self.columns, &self.budget)?;
-        self.row += batch.rows;
-        Ok(Some(batch))
+        let batch = self.file.batch(&mut self.cursor, &self.columns, &self.budget)?;
+        Ok((batch.rows > 0).then_some(batch))
     }
 
     fn progress(&self) -> (u64, u64) {
-        (self.row as u64, self.file.rows() as u64)
+        (self.cursor.row as u64, self.file.rows() as u64)
     }
 }

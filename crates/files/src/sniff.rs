@@ -35,6 +35,8 @@ pub struct CsvHints {
     pub all_text: bool,
     /// How the file is compressed; by its name if not said.
     pub compression: Option<Compression>,
+    /// Whether records that are no rows of the types that the first megabyte told are left out.
+    pub skips: bool,
 }
 
 /// How much of a file is looked at.

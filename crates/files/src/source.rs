@@ -4,10 +4,12 @@ use crate::compression::Compression;
 use crate::csv_reader::{CsvOptions, CsvReader};
 use crate::file_input::Origin;
 use crate::folders::{Folders, TableColumns};
+use crate::rejects::{OnError, Rejects, Skipped};
 use crate::sniff::{CsvHints, Sample, Sniffed, sniff, wider};
 use crate::{BatchReader, ReadLimits, io_error, json_reader};
 use frazil_types::{ColumnDef, Disjunction, Error, Reservation, Restriction, Result, RowBatch, SqlState};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the files of a source hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +17,12 @@ pub enum SourceForm {
     /// CSV.
     Csv(CsvHints),
     /// JSON.
-    Json(Option<Compression>),
+    Json {
+        /// How it is compressed; by its name if not said.
+        compression: Option<Compression>,
+        /// Whether lines that are no objects are left out.
+        skips: bool,
+    },
 }
 
 /// The rows of files.
@@ -65,13 +72,30 @@ pub fn load(
         SourceForm::Csv(hints) => {
             let all = |sample| CsvFiles::look(files, hints, folders, sample, limits)?.read(&|_| true, limits);
             match all(Sample::First) {
-                Err(error) if is_of_type(error.state()) && files.iter().all(|f| f.is_file()) => {
+                Err(error)
+                    if is_of_type(error.state()) && !hints.skips && files.iter().all(|f| f.is_file()) =>
+                {
                     all(Sample::All)
                 }
                 done => done,
             }
         }
-        SourceForm::Json(compression) => load_json(files, *compression, folders, limits),
+        SourceForm::Json { compression, skips } => {
+            load_json(files, *compression, &on_error(*skips, limits), folders, limits)
+        }
+    }
+}
+
+/// What becomes of records that are no rows.
+fn on_error(skips: bool, limits: &ReadLimits) -> OnError {
+    match skips {
+        false => OnError::Stop,
+        true => OnError::Skip(Arc::new(Rejects::new(
+            Skipped::Records,
+            false,
+            None,
+            &limits.budget,
+        ))),
     }
 }
 
@@ -90,6 +114,8 @@ fn is_of_type(state: SqlState) -> bool {
 #[derive(Debug)]
 pub struct CsvFiles {
     files: Vec<(PathBuf, CsvOptions)>,
+    /// Whether records that are no rows are left out.
+    skips: bool,
     /// The columns that each file has.
     own: Vec<ColumnDef>,
     folders: Folders,
@@ -129,6 +155,7 @@ impl CsvFiles {
         }
         Ok(CsvFiles {
             files: found,
+            skips: hints.skips,
             table: folders.with(&own),
             own,
             folders,
@@ -161,7 +188,8 @@ impl CsvFiles {
         let mut loaded = Loaded::new(self.table.columns.clone(), limits);
         for (at, (file, options)) in self.files.iter().enumerate().filter(|(at, _)| wanted(*at)) {
             let origin = Origin::File(file);
-            let mut reader = CsvReader::open(origin, &self.own, options.clone(), limits.clone())?;
+            let reader = CsvReader::open(origin, &self.own, options.clone(), limits.clone())?;
+            let mut reader = reader.on_error(on_error(self.skips, limits));
             while let Some(batch) = reader.next_batch()? {
                 loaded.push(self.folders.widened(at, &self.table, batch))?;
             }
@@ -183,6 +211,7 @@ impl CsvFiles {
 fn load_json(
     files: &[PathBuf],
     compression: Option<Compression>,
+    on_error: &OnError,
     folders: Option<bool>,
     limits: &ReadLimits,
 ) -> Result<Loaded> {
@@ -190,7 +219,7 @@ fn load_json(
     let mut read = Vec::new();
     let mut own_columns: Vec<ColumnDef> = Vec::new();
     for file in files {
-        let json = json_reader::read(Origin::File(file), compression, limits)?;
+        let json = json_reader::read(Origin::File(file), compression, on_error, limits)?;
         for own in &json.columns {
             match own_columns.iter_mut().find(|c| c.name == own.name) {
                 Some(known) => known.ty = wider(known.ty, own.ty),

@@ -1,7 +1,7 @@
 //! Hostile JSON: mutated files never panic, every error names its place, and what is read without an error is what serde_json's tree
 //! of each object says. `FRAZIL_MUTATIONS` sets their number (default 800).
 
-use frazil_files::{BatchReader, JsonReader, Origin, ReadLimits};
+use frazil_files::{BatchReader, JsonReader, OnError, Origin, ReadLimits};
 use frazil_testkit::Random;
 use frazil_types::{ColumnDef, Error, LogicalType, Value};
 use serde_json::Value as Tree;
@@ -80,7 +80,13 @@ fn read(path: &Path, content: &[u8]) -> Result<Vec<Vec<Value>>, Error> {
         ColumnDef::new("share", LogicalType::Double),
         ColumnDef::new("note", LogicalType::Text),
     ];
-    let mut reader = JsonReader::open(Origin::File(path), &columns, None, &ReadLimits::default())?;
+    let mut reader = JsonReader::open(
+        Origin::File(path),
+        &columns,
+        None,
+        &OnError::Stop,
+        &ReadLimits::default(),
+    )?;
     let mut rows = Vec::new();
     while let Some(batch) = reader.next_batch()? {
         rows.extend((0..batch.rows).map(|row| batch.columns.iter().map(|c| c.value(row)).collect()));

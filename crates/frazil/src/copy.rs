@@ -4,17 +4,36 @@
 use crate::compression::compression;
 use crate::loader;
 use crate::query::Runner;
+use crate::rejected_rows;
 use crate::row_sink::Delivery;
 use frazil_files::{
-    BatchReader, CsvOptions, CsvReader, Header, JsonReader, Origin, ParquetReader, ReadLimits,
+    BatchReader, CsvOptions, CsvReader, Header, JsonReader, OnError, Origin, ParquetReader, ReadLimits,
 };
 use frazil_frontend::{CopyEnd, CopyFormat, CopyOptions};
 use frazil_storage::Transaction;
 use frazil_types::{CHUNK_ROWS, ColumnDef, ColumnVector, Error, Result, RowBatch, Schema, Value};
 use std::path::Path;
 
-/// Runs the statement; `places` are the positions in the table of the file's columns. Returns the number
-/// of rows.
+/// What a statement copied.
+pub struct Copied {
+    /// Rows that the table got.
+    pub rows: u64,
+    /// Rows that were left out.
+    skipped: u64,
+}
+
+impl Copied {
+    /// What is said of rows that were left out.
+    pub fn notices(&self) -> Vec<String> {
+        match self.skipped {
+            0 => Vec::new(),
+            1 => vec!["1 row was skipped because it could not be read".to_owned()],
+            rows => vec![format!("{rows} rows were skipped because they could not be read")],
+        }
+    }
+}
+
+/// Runs the statement; `places` are the positions in the table of the file's columns.
 pub fn from_file(
     runner: &Runner,
     transaction: &mut Transaction,
@@ -22,7 +41,7 @@ pub fn from_file(
     places: &[usize],
     source: (&CopyEnd, Delivery<'_>),
     options: &CopyOptions,
-) -> Result<u64> {
+) -> Result<Copied> {
     let entry = transaction.snapshot().catalog().table(table)?.clone();
     let columns: Vec<ColumnDef> = (places.iter())
         .map(|&place| entry.schema.columns[place].clone())
@@ -31,27 +50,33 @@ pub fn from_file(
             ..column
         })
         .collect();
-    let limits = runner.read_limits();
-    let reader = match source {
-        (CopyEnd::File(path), _) => open(Origin::File(Path::new(path)), options, &columns, limits)?,
-        (CopyEnd::Client, Delivery::Copied(streams)) => {
-            open(Origin::Stream(streams.input()), options, &columns, limits)?
-        }
+    let origin = match source {
+        (CopyEnd::File(path), _) => Origin::File(Path::new(path)),
+        (CopyEnd::Client, Delivery::Copied(streams)) => Origin::Stream(streams.input()),
         (CopyEnd::Client, _) => return Err(no_client("FROM STDIN")),
     };
+    let rejects = rejected_rows::begin(runner, options);
+    let on_error = rejects.clone().map_or(OnError::Stop, OnError::Skip);
+    let reader = open(origin, options, &columns, on_error, runner.read_limits())?;
     let table = transaction.snapshot().table(entry.id)?.table().clone();
     let whole = places.iter().copied().eq(0..entry.schema.columns.len());
     let shape = |batch| match whole {
         true => batch,
         false => spread(&entry.schema, places, batch),
     };
-    loader::load(runner, transaction, table, reader, &shape)
+    let rows = loader::load(runner, transaction, table, reader, &shape)?;
+    let skipped = match rejects {
+        Some(rejects) => rejected_rows::keep(runner, transaction, entry.id, options, &rejects)?,
+        None => 0,
+    };
+    Ok(Copied { rows, skipped })
 }
 
 fn open(
     origin: Origin<'_>,
     options: &CopyOptions,
     columns: &[ColumnDef],
+    on_error: OnError,
     limits: ReadLimits,
 ) -> Result<Box<dyn BatchReader>> {
     match (options.format, origin) {
@@ -61,11 +86,13 @@ fn open(
         (CopyFormat::Parquet, Origin::Stream(_)) => Err(Error::unsupported("Parquet FROM STDIN")),
         (CopyFormat::Csv, origin) => {
             let options = csv_options(options)?;
-            Ok(Box::new(CsvReader::open(origin, columns, options, limits)?))
+            let reader = CsvReader::open(origin, columns, options, limits)?;
+            Ok(Box::new(reader.on_error(on_error)))
         }
         (CopyFormat::Json, origin) => {
             let compression = compression(options.compression);
-            Ok(Box::new(JsonReader::open(origin, columns, compression, &limits)?))
+            let reader = JsonReader::open(origin, columns, compression, &on_error, &limits)?;
+            Ok(Box::new(reader))
         }
     }
 }

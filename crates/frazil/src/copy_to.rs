@@ -52,7 +52,7 @@ pub fn run(
         tag: "COPY",
         rows: Some(rows),
     };
-    Ok(Response { outcome, timing })
+    Ok(Response::new(outcome, timing))
 }
 
 /// How rows are spread over folders. 42703 and 42701 for columns that there are not, or twice; 22023 if no column is left.

@@ -145,7 +145,7 @@ fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
 }
 
 /// 42P07 for the name of a system table.
-fn refuse_system_name(name: &str) -> Result<()> {
+pub fn refuse_system_name(name: &str) -> Result<()> {
     match SystemTable::named(name) {
         Some(_) => Err(Error::new(
             SqlState::DUPLICATE_TABLE,

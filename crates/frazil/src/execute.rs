@@ -217,7 +217,7 @@ fn read_directly(
         execute: call.started.elapsed(),
         ..Timing::default()
     };
-    Ok(Response { outcome, timing })
+    Ok(Response::new(outcome, timing))
 }
 
 fn write_compiled(
@@ -497,8 +497,11 @@ fn write(
             ..
         } => {
             let source = (&source, to);
-            let rows = copy::from_file(runner, transaction, &name, &columns, source, &options)?;
-            Ok(counted("COPY", rows, started))
+            let copied = copy::from_file(runner, transaction, &name, &columns, source, &options)?;
+            Ok(Response {
+                notices: copied.notices(),
+                ..counted("COPY", copied.rows, started)
+            })
         }
         definition => {
             // What it was bound to is let go, so that the transaction need not copy it.

@@ -197,7 +197,10 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
     let folders = source.hive_partitioning;
     let form = match source.form {
         FileForm::Parquet => return open_parquet(source, &files, limits),
-        FileForm::Json => SourceForm::Json(compression(source.compression)),
+        FileForm::Json => SourceForm::Json {
+            compression: compression(source.compression),
+            skips: source.skips_errors,
+        },
         FileForm::Csv => {
             let hints = CsvHints {
                 header: source.header,
@@ -207,6 +210,7 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
                 null: source.null.clone(),
                 all_text: source.all_text,
                 compression: compression(source.compression),
+                skips: source.skips_errors,
             };
             if !Folders::of(&files, folders)?.is_empty() {
                 let looked = CsvFiles::look(&files, &hints, folders, Sample::First, limits)?;

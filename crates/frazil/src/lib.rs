@@ -50,6 +50,7 @@ mod point_query;
 mod prepared;
 mod prepared_statements;
 mod query;
+mod rejected_rows;
 mod row_checks;
 mod row_query;
 mod row_sink;

@@ -454,7 +454,7 @@ pub fn read(
         Action::Write(..) => return Err(Error::internal("a statement that writes is run as a query")),
     };
     timing.execute = begun.elapsed();
-    Ok(Response { outcome, timing })
+    Ok(Response::new(outcome, timing))
 }
 
 /// Runs the pipelines of a query.
@@ -468,13 +468,11 @@ fn run_query(
     if let Delivery::Parts(sink) = to {
         let count = runner.stream(query, bundle, &mut timing, sink)?;
         let outcome = Outcome::selected(count);
-        return Ok(Response { outcome, timing });
+        return Ok(Response::new(outcome, timing));
     }
     let result = runner.run(query, bundle, &mut timing)?;
-    Ok(Response {
-        outcome: Outcome::Rows(Rows::new(query.schema.clone(), result.batches)),
-        timing,
-    })
+    let rows = Rows::new(query.schema.clone(), result.batches);
+    Ok(Response::new(Outcome::Rows(rows), timing))
 }
 
 /// The rows of a query without pipelines.

@@ -15,6 +15,8 @@ pub struct Response {
     pub outcome: Outcome,
     /// Where the time went.
     pub timing: Timing,
+    /// What whoever runs the statement should know though it succeeded: that rows of a file were left out.
+    pub notices: Vec<String>,
 }
 
 /// Rows, or that a command was done.
@@ -179,6 +181,15 @@ impl Rows {
 }
 
 impl Response {
+    /// A response without notices.
+    pub(crate) fn new(outcome: Outcome, timing: Timing) -> Response {
+        Response {
+            outcome,
+            timing,
+            notices: Vec::new(),
+        }
+    }
+
     /// Its rows handed over, if it has some: what is left says how many they were.
     pub(crate) fn delivered(self, to: Delivery<'_>) -> Result<Response> {
         match (self.outcome, to) {
@@ -191,12 +202,14 @@ impl Response {
                 };
                 let batches = batches.into_iter().filter(|batch| batch.rows > 0);
                 batches.into_iter().try_for_each(|batch| sink.rows(batch))?;
+                let outcome = Outcome::Command {
+                    tag,
+                    rows: Some(count),
+                };
                 Ok(Response {
-                    outcome: Outcome::Command {
-                        tag,
-                        rows: Some(count),
-                    },
+                    outcome,
                     timing: self.timing,
+                    notices: self.notices,
                 })
             }
             (outcome, _) => Ok(Response { outcome, ..self }),
@@ -223,21 +236,13 @@ impl Outcome {
 
 /// The response of a command without rows.
 pub fn done(tag: &'static str, started: Instant) -> Response {
-    Response {
-        outcome: Outcome::Command { tag, rows: None },
-        timing: execution_since(started),
-    }
+    Response::new(Outcome::Command { tag, rows: None }, execution_since(started))
 }
 
 /// The response of a command that counts rows, or blocks.
 pub fn counted(tag: &'static str, rows: u64, started: Instant) -> Response {
-    Response {
-        outcome: Outcome::Command {
-            tag,
-            rows: Some(rows),
-        },
-        timing: execution_since(started),
-    }
+    let rows = Some(rows);
+    Response::new(Outcome::Command { tag, rows }, execution_since(started))
 }
 
 /// Lines of text as a result of one column.
@@ -257,10 +262,8 @@ pub fn table_rows(schema: Schema, rows: &[Vec<Value>], started: Instant) -> Resp
         columns: columns.collect(),
         rows: rows.len(),
     };
-    Response {
-        outcome: Outcome::Rows(Rows::new(schema.into(), vec![batch])),
-        timing: execution_since(started),
-    }
+    let rows = Rows::new(schema.into(), vec![batch]);
+    Response::new(Outcome::Rows(rows), execution_since(started))
 }
 
 fn execution_since(started: Instant) -> Timing {

@@ -115,7 +115,7 @@ impl WriteAction {
             },
             false => Outcome::Rows(Rows::new(self.schema.clone(), result.returned).of_command(tag)),
         };
-        Response { outcome, timing }
+        Response::new(outcome, timing)
     }
 
     pub(crate) fn given(&self, mut batch: RowBatch) -> Given<'_> {

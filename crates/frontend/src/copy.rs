@@ -76,12 +76,27 @@ pub struct CopyOptions {
     pub compression: CopyCompression,
     /// Of Parquet: most rows of a row group.
     pub row_group_rows: usize,
+    /// FROM: what becomes of rows with values that are none.
+    pub on_error: CopyOnError,
+    /// FROM: the table that takes the rows that are left out.
+    pub rejects_table: Option<String>,
+    /// FROM: most rows that are left out.
+    pub reject_limit: Option<u64>,
     /// TO a directory: names of the columns that its folders say.
     pub partition_by: Vec<String>,
     /// Whether files in folders have these columns as well.
     pub write_partition_columns: bool,
     /// What becomes of files that are in the directory.
     pub existing: CopyExisting,
+}
+
+/// What becomes of rows of a file whose values are not of their columns' types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyOnError {
+    /// The first one ends the statement.
+    Stop,
+    /// They are left out.
+    Ignore,
 }
 
 /// What becomes of files that are in a directory when COPY writes into it.
@@ -113,6 +128,9 @@ impl CopyOptions {
             array: false,
             compression: CopyCompression::Usual,
             row_group_rows: ROW_GROUP_ROWS,
+            on_error: CopyOnError::Stop,
+            rejects_table: None,
+            reject_limit: None,
             partition_by: Vec::new(),
             write_partition_columns: false,
             existing: CopyExisting::Refused,
@@ -190,6 +208,7 @@ pub(crate) fn parse(cursor: &mut Cursor) -> Result<CopyStatement> {
     options.escape = escape.unwrap_or(options.quote);
     check(&options)?;
     check_folders(&options, &end, is_out)?;
+    check_rejects(&mut options, is_out, &given)?;
     Ok(CopyStatement { what, end, options })
 }
 
@@ -253,6 +272,7 @@ fn check_once(cursor: &Cursor, given: &mut Vec<String>) -> Result<()> {
     };
     let name = match name.as_str() {
         "csv" | "json" | "parquet" => "format".to_string(),
+        "ignore_errors" => "on_error".to_string(),
         _ => name,
     };
     if given.contains(&name) {
@@ -268,12 +288,7 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
     cursor.next();
     match name.as_str() {
         "format" => {
-            let format = match cursor.next() {
-                Some(Token::Word(w)) => w.value.to_lowercase(),
-                Some(Token::SingleQuotedString(s)) => s.to_lowercase(),
-                _ => return Err(cursor.error_before()),
-            };
-            options.format = match format.as_str() {
+            options.format = match word_or_text(cursor)?.as_str() {
                 "csv" => CopyFormat::Csv,
                 "json" => CopyFormat::Json,
                 "parquet" => CopyFormat::Parquet,
@@ -309,6 +324,37 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
             }
             .ok_or_else(|| cursor.error_before())?;
         }
+        "on_error" => {
+            options.on_error = match word_or_text(cursor)?.as_str() {
+                "stop" => CopyOnError::Stop,
+                "ignore" => CopyOnError::Ignore,
+                other => return Err(invalid(format!("COPY ON_ERROR \"{other}\" not recognized"))),
+            };
+        }
+        "ignore_errors" => {
+            options.on_error = match flag(cursor)? {
+                true => CopyOnError::Ignore,
+                false => CopyOnError::Stop,
+            }
+        }
+        "rejects_table" => {
+            options.rejects_table = Some(match cursor.peek() {
+                Some(Token::SingleQuotedString(_)) => text(cursor)?,
+                _ => cursor.name()?,
+            });
+        }
+        "reject_limit" => {
+            let limit = match cursor.next() {
+                Some(Token::Number(n, _)) => n.parse().ok(),
+                Some(Token::SingleQuotedString(n)) => n.parse().ok(),
+                _ => None,
+            };
+            let limit: u64 = limit.ok_or_else(|| cursor.error_before())?;
+            if limit == 0 {
+                return Err(invalid("REJECT_LIMIT (0) must be greater than zero"));
+            }
+            options.reject_limit = Some(limit);
+        }
         "partition_by" => options.partition_by = names(cursor)?,
         "write_partition_columns" => options.write_partition_columns = flag(cursor)?,
         "overwrite" => existing(cursor, options, CopyExisting::Removed)?,
@@ -324,7 +370,7 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
             return Err(
                 Error::unsupported(format!("COPY option {}", other.to_uppercase())).with_hint(
                     "the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL, ARRAY, COMPRESSION, ROW_GROUP_SIZE, \
-                     PARTITION_BY, WRITE_PARTITION_COLUMNS, OVERWRITE, OVERWRITE_OR_IGNORE, APPEND and ENCODING 'utf8'",
+                     ON_ERROR, REJECTS_TABLE, REJECT_LIMIT, PARTITION_BY, WRITE_PARTITION_COLUMNS, OVERWRITE, OVERWRITE_OR_IGNORE, APPEND and ENCODING 'utf8'",
                 ),
             );
         }
@@ -376,16 +422,21 @@ fn flag(cursor: &mut Cursor) -> Result<bool> {
 }
 
 fn compression(cursor: &mut Cursor) -> Result<CopyCompression> {
-    let name = match cursor.next() {
-        Some(Token::Word(w)) => w.value.to_lowercase(),
-        Some(Token::SingleQuotedString(s)) => s.to_lowercase(),
-        _ => return Err(cursor.error_before()),
-    };
+    let name = word_or_text(cursor)?;
     CopyCompression::named(&name).ok_or_else(|| {
         let message = format!("COPY COMPRESSION {name} is not known");
         Error::new(SqlState::INVALID_PARAMETER, message)
             .with_hint("there are none, gzip, zstd, snappy and lz4")
     })
+}
+
+/// A word, or a text in quotes, in lower case.
+fn word_or_text(cursor: &mut Cursor) -> Result<String> {
+    match cursor.next() {
+        Some(Token::Word(w)) => Ok(w.value.to_lowercase()),
+        Some(Token::SingleQuotedString(s)) => Ok(s.to_lowercase()),
+        _ => Err(cursor.error_before()),
+    }
 }
 
 fn text(cursor: &mut Cursor) -> Result<String> {
@@ -422,16 +473,41 @@ fn check_folders(options: &CopyOptions, end: &CopyEnd, is_out: bool) -> Result<(
     Err(Error::unsupported(wrong).with_hint("COPY t TO 'directory' (FORMAT parquet, PARTITION_BY (a, b))"))
 }
 
+fn invalid(message: impl Into<String>) -> Error {
+    Error::new(SqlState::INVALID_PARAMETER, message)
+}
+
+/// What is said of rows that are left out goes with FROM and ON_ERROR ignore, which a table of rejects implies; `given`: the options.
+fn check_rejects(options: &mut CopyOptions, is_out: bool, given: &[String]) -> Result<()> {
+    let is_given = |name: &str| given.iter().any(|given| given == name);
+    let names = ["on_error", "rejects_table", "reject_limit"];
+    if let Some(name) = names.iter().find(|name| is_out && is_given(name)) {
+        let name = name.to_uppercase();
+        return Err(invalid(format!("COPY {name} cannot be used with COPY TO")));
+    }
+    if options.rejects_table.is_some() && !is_given("on_error") {
+        options.on_error = CopyOnError::Ignore;
+    }
+    let skips = options.on_error == CopyOnError::Ignore;
+    if let Some(name) = names[1..].iter().find(|name| !skips && is_given(name)) {
+        let name = name.to_uppercase();
+        return Err(invalid(format!(
+            "COPY {name} requires ON_ERROR to be set to IGNORE"
+        )));
+    }
+    if skips && options.format == CopyFormat::Parquet {
+        return Err(Error::unsupported("COPY FORMAT parquet with ON_ERROR ignore")
+            .with_hint("the columns of Parquet files have types: cast them, as in INSERT INTO t SELECT … FROM 'path'"));
+    }
+    Ok(())
+}
+
 fn check(options: &CopyOptions) -> Result<()> {
     if options.format == CopyFormat::Csv && options.delimiter == options.quote {
-        return Err(Error::new(
-            SqlState::INVALID_PARAMETER,
-            "COPY DELIMITER and QUOTE must be different",
-        ));
+        return Err(invalid("COPY DELIMITER and QUOTE must be different"));
     }
     if options.null.contains(options.delimiter) && options.format == CopyFormat::Csv {
-        return Err(Error::new(
-            SqlState::INVALID_PARAMETER,
+        return Err(invalid(
             "COPY DELIMITER must not appear in the NULL specification",
         ));
     }

@@ -34,6 +34,8 @@ pub struct FileSource {
     pub all_text: bool,
     /// Of CSV and JSON: how the files are compressed.
     pub compression: CopyCompression,
+    /// Of CSV and JSON: whether records that are no rows are left out.
+    pub skips_errors: bool,
     /// Whether folders such as `year=2024` are columns; if not said, they are where all files have the same.
     pub hive_partitioning: Option<bool>,
 }
@@ -51,6 +53,7 @@ impl FileSource {
             null: None,
             all_text: false,
             compression: CopyCompression::Usual,
+            skips_errors: false,
             hive_partitioning: None,
         }
     }

@@ -25,7 +25,7 @@ pub use bind::{bind, bind_default, bind_values};
 pub use binder::{MOST_WRITES, RETURNED_ID};
 pub use bound::{Bound, PlanSettings};
 pub use catalog_view::{CatalogView, Relation, TableEntry};
-pub use copy::{CopyCompression, CopyEnd, CopyExisting, CopyFormat, CopyOptions};
+pub use copy::{CopyCompression, CopyEnd, CopyExisting, CopyFormat, CopyOnError, CopyOptions};
 pub use deep_stack::on_deep_stack;
 pub use file_source::{FileForm, FileSource};
 pub use frazil_functions::HiddenParameter;

@@ -193,6 +193,11 @@ impl SqlState {
         }
     }
 
+    /// Whether the state is one of class 22: a value that is none, or has no result.
+    pub fn is_data_exception(self) -> bool {
+        self.0.starts_with("22")
+    }
+
     /// Whether an error of this state says something of the data, and not of whoever asks for them, when, or with what.
     pub fn is_of_data(self) -> bool {
         let others = [

@@ -133,6 +133,19 @@ impl StringVectorBuilder {
         self.refs.push(StringRef::default());
     }
 
+    /// Takes the last rows away, so that `rows` are left. Their bytes are free again, if the heap that is being filled has them.
+    pub fn truncate(&mut self, rows: usize) {
+        for last in self.refs.drain(rows.min(self.refs.len())..).rev() {
+            let start = self.filling.len().saturating_sub(last.len());
+            if !last.is_inline() && self.filling[start..].as_ptr() as u64 == last.tail {
+                self.filling.truncate(start);
+            }
+        }
+        while self.nulls.last().is_some_and(|&row| row >= rows) {
+            self.nulls.pop();
+        }
+    }
+
     /// The string that the filling heap holds from `start` on.
     fn push_from(&mut self, start: usize) {
         // SAFETY: the heap had room, so its bytes do not move; `finish` hands it to the column that
@@ -200,6 +213,27 @@ mod tests {
             assert_eq!(column.text(round), texts[round % texts.len()]);
         }
         assert!(column.is_null(5000) && !column.is_null(0));
+    }
+
+    #[test]
+    fn rows_that_are_taken_away_leave_no_trace() {
+        let budget = MemoryBudget::new(1 << 20);
+        let mut builder = StringVectorBuilder::budgeted(LogicalType::Text, 0, &budget);
+        builder.try_push("a text that is not inline").unwrap();
+        for round in 0..100_000 {
+            builder.try_push("another text that is not inline").unwrap();
+            if round % 2 == 0 {
+                builder.push_null();
+            }
+            builder.truncate(1);
+        }
+        builder.try_push("short").unwrap();
+        builder.truncate(1);
+        builder.try_push("the second text, not inline").unwrap();
+        let column = builder.finish();
+        assert_eq!(column.len(), 2);
+        assert_eq!(column.text(0), "a text that is not inline");
+        assert_eq!(column.text(1), "the second text, not inline");
     }
 
     #[test]

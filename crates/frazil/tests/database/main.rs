@@ -42,6 +42,7 @@ mod power_cuts;
 mod prepared;
 mod read_only;
 mod refreezing;
+mod rejects;
 mod series;
 mod statements;
 mod streaming;

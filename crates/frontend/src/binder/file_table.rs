@@ -103,6 +103,19 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
         "nullstr" | "null" if is_csv => source.null = Some(text(value).ok_or_else(|| wrong(name, "a text"))?),
         "all_varchar" | "all_text" if is_csv => source.all_text = flag(name, value)?,
         "hive_partitioning" => source.hive_partitioning = Some(flag(name, value)?),
+        "ignore_errors" if source.form != FileForm::Parquet => source.skips_errors = flag(name, value)?,
+        "on_error" if source.form != FileForm::Parquet => {
+            let given = text(value).unwrap_or_default().to_lowercase();
+            source.skips_errors = match given.as_str() {
+                "ignore" => true,
+                "stop" => false,
+                _ => return Err(wrong(name, "'ignore' or 'stop'")),
+            };
+        }
+        "rejects_table" if source.form != FileForm::Parquet => {
+            return Err(Error::unsupported("rejects_table where a query reads a file")
+                .with_hint("COPY t FROM 'path' (ON_ERROR ignore, REJECTS_TABLE 'name')"));
+        }
         "compression" if source.form != FileForm::Parquet => {
             let given = text(value).unwrap_or_default();
             source.compression =
@@ -113,9 +126,9 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
             return Err(
                 Error::new(SqlState::INVALID_PARAMETER, message).with_hint(match source.form {
                     FileForm::Csv => {
-                        "there are header, delimiter, quote, escape, null, all_text, compression and hive_partitioning"
+                        "there are header, delimiter, quote, escape, null, all_text, compression, on_error and hive_partitioning"
                     }
-                    FileForm::Json => "there are compression and hive_partitioning",
+                    FileForm::Json => "there are compression, on_error and hive_partitioning",
                     FileForm::Parquet => "there is hive_partitioning",
                 }),
             );
