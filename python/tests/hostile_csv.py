@@ -56,6 +56,12 @@ def files():
         # Types.
         "leading_zeros": lines("zip,n", "01234,1", "00501,2"),
         "plus_signs": lines("a,b", "+1,+2.5", "-2,-3.5"),
+        "no_names": lines(",b,", "1,x,2", "2,y,3"),
+        "names_twice": lines("a,a,a_1", "1,2,3", "2,3,4"),
+        "names_again": lines("a_1,a,a,", "1,2,3,4", "2,3,4,5"),
+        "names_by_case": lines("a,A,c", "1,2,3", "2,3,4"),
+        "no_name_of_twelve": lines(",b,c,d,e,f,g,h,i,j,k,", "1,2,3,4,5,6,7,8,9,10,11,12", "2,3,4,5,6,7,8,9,10,11,12,13"),
+        "no_header_of_twelve": lines("1,2,3,4,5,6,7,8,9,10,11,12", "2,3,4,5,6,7,8,9,10,11,12,13"),
         "exponents": lines("a,b", "1e3,1.5E-2", "2e3,2.5E-2"),
         "thousands": lines("a;b", "1,234;x", "5,678,901;y"),
         "big_integers": lines("a,b", "9223372036854775807,1", "9223372036854775808,2"),

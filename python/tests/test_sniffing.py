@@ -19,6 +19,7 @@ DIFFERENT = {
     "plus_signs": ("a bigint, b double precision", "a number may have a plus sign"),
     "short_row": ("22P04", "a row with a field too few is an error with its line; the file is not one column of text"),
     "long_row": ("22P04", "a row with a field too many is an error with its line; the file is not one column of text"),
+    "names_by_case": ("a bigint, A bigint, c bigint", "a and \"A\" are different names, as in PostgreSQL"),
     "ambiguous_dates": ("d text, n bigint", "nothing tells whether day or month comes first: a guess would be wrong in silence"),
     "late_text": ("a text, b bigint", "the first lines mislead about a type: all of the file is looked at, and read"),
     "open_quote": ("22P04", "a quote that never ends is an error with its line: quotes are not taken for text"),

@@ -12,7 +12,7 @@ use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::{ReadLimits, io_error};
 use frazil_types::{ColumnDef, Error, LogicalType, Result, SqlState};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Bytes of a file that are looked at, unless all are.
@@ -70,6 +70,10 @@ pub fn sniff(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits)
     }
     let Dialect { marks, skipped, .. } = dialect(text, hints, is_whole);
     let mut records = records(text, marks, is_whole, usize::MAX, limits)?;
+    if records.len() <= skipped && !is_whole {
+        // The first record is longer than the sample.
+        return sniff(path, hints, Sample::All, limits);
+    }
     records.drain(..skipped.min(records.len()));
     let null = hints.null.clone().unwrap_or_default();
     let width = records.first().map_or(0, Vec::len);
@@ -91,7 +95,7 @@ pub fn sniff(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits)
     let types = if header { below } else { all };
     let names = match records.first() {
         Some(first) if header => names(first),
-        _ => (0..width).map(|i| format!("column{i}")).collect(),
+        _ => (0..width).map(|i| unnamed(i, width)).collect(),
     };
     let types = types.into_iter().map(|fits| match hints.all_text {
         true => (LogicalType::Text, DateForm::Iso),
@@ -129,7 +133,10 @@ fn read(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits) -> R
         if sample == Sample::First && start >= SAMPLE_BYTES {
             break;
         }
-        reserved.grow(SAMPLE_BYTES)?;
+        reserved.grow(SAMPLE_BYTES).map_err(|e| {
+            e.in_context(format!("file \"{}\"", path.display()))
+                .with_detail("what does not show in the first megabyte is looked for in all of the file")
+        })?;
         bytes.resize(start + SAMPLE_BYTES, 0);
         let count = input.read(&mut bytes[start..], limits)?;
         bytes.truncate(start + count);
@@ -173,27 +180,36 @@ fn is_truth(text: &str) -> bool {
         .any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
-/// Names of columns: in lower case where that keeps them apart, so that they are found without quotes.
+/// Names of columns. They are in lower case where that keeps different ones apart, so that they are found without quotes; what has no name
+/// is called by its position, and a name that was there gets a number, as DuckDB has it: `a`, `column1`, `a_1` for `a,,a`.
 fn names(first: &[Field]) -> Vec<String> {
-    let given: Vec<String> = first.iter().map(|f| f.text.trim().to_owned()).collect();
-    let folded: HashSet<String> = given.iter().map(|n| n.to_lowercase()).collect();
-    let folds = folded.len() == given.len();
-    let mut seen = HashSet::new();
-    let named = given.into_iter().enumerate().map(|(i, name)| {
-        let base = match (name.is_empty(), folds) {
-            (true, _) => format!("column{i}"),
-            (false, true) => name.to_lowercase(),
-            (false, false) => name,
+    let given: Vec<&str> = first.iter().map(|field| field.text.trim()).collect();
+    let mut written: HashMap<String, HashSet<&str>> = HashMap::new();
+    for &name in &given {
+        written.entry(name.to_lowercase()).or_default().insert(name);
+    }
+    let (mut seen, mut repeats) = (HashSet::new(), HashMap::new());
+    let named = given.iter().enumerate().map(|(i, name)| {
+        let folded = name.to_lowercase();
+        let mut unique = match name.is_empty() {
+            true => unnamed(i, given.len()),
+            false if written[&folded].len() > 1 => (*name).to_owned(),
+            false => folded,
         };
-        let mut unique = base.clone();
-        let mut number = 1;
         while !seen.insert(unique.clone()) {
-            unique = format!("{base}_{number}");
-            number += 1;
+            let number = repeats.entry(unique.clone()).or_insert(0);
+            *number += 1;
+            unique = format!("{unique}_{number}");
         }
         unique
     });
     named.collect()
+}
+
+/// The name of a column without one: its position, of as many digits as the last one has, so that names are ordered as columns.
+fn unnamed(position: usize, width: usize) -> String {
+    let digits = width.saturating_sub(1).max(1).ilog10() as usize + 1;
+    format!("column{position:0digits$}")
 }
 
 /// The type that has the values of both.
@@ -206,5 +222,50 @@ pub fn wider(a: LogicalType, b: LogicalType) -> LogicalType {
         (LONG_INTEGER, Double) | (Double, LONG_INTEGER) => Double,
         (Date, LogicalType::TIMESTAMP) | (LogicalType::TIMESTAMP, Date) => LogicalType::TIMESTAMP,
         _ => Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Headers, and the names that DuckDB 1.5.5 gives their columns, save that it knows no names that differ by the case of letters.
+    const HEADERS: [(&str, &str); 18] = [
+        ("a,,a", "a,column1,a_1"),
+        ("a,a,a_1", "a,a_1,a_1_1"),
+        ("a,a_1,a", "a,a_1,a_1_1"),
+        ("a_1,a,a", "a_1,a,a_1_1"),
+        ("a,,a,,a", "a,column1,a_1,column3,a_2"),
+        (",b,", "column0,b,column2"),
+        (",,", "column0,column1,column2"),
+        ("x,x,x", "x,x_1,x_2"),
+        (" a ,b, b", "a,b,b_1"),
+        ("column1,,x", "column1,column1_1,x"),
+        ("column1,,", "column1,column1_1,column2"),
+        ("1a,select,b", "1a,select,b"),
+        ("a b,a b,A-B", "a b,a b_1,a-b"),
+        (
+            "a,b,c,d,e,f,g,h,i,j,k,,",
+            "a,b,c,d,e,f,g,h,i,j,k,column11,column12",
+        ),
+        (",b,c,d,e,f,g,h,i,j,k", "column00,b,c,d,e,f,g,h,i,j,k"),
+        (",b,c,d,e,f,g,h,i,j", "column0,b,c,d,e,f,g,h,i,j"),
+        ("Id,Name,Name", "id,name,name_1"),
+        // Ours: other names than DuckDB's A_1.
+        ("a,A,B,a", "a,A,b,a_1"),
+    ];
+
+    #[test]
+    fn columns_are_called_as_by_duckdb() {
+        for (header, expected) in HEADERS {
+            let field = |text: &str| Field {
+                text: text.to_owned(),
+                is_quoted: false,
+            };
+            let first: Vec<Field> = header.split(',').map(field).collect();
+            assert_eq!(names(&first).join(","), expected, "{header}");
+        }
+        assert_eq!(unnamed(0, 1), "column0");
+        assert_eq!(unnamed(7, 101), "column007");
     }
 }
