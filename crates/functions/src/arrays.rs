@@ -11,7 +11,7 @@ use crate::vector::{OnNull, Output, Row, predicate, rows};
 use crate::{CastContext, Operand, Typing, UnknownKind};
 use frazil_plan::{Columns, Expr};
 use frazil_types::array::{self, ArrayRef, Dimension, order_elements};
-use frazil_types::value_ops::{self, CastLength};
+use frazil_types::value_ops::CastLength;
 use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 
 /// What ANY (SOME) or ALL asks.
@@ -30,34 +30,6 @@ pub enum Subscript {
     Index(Operand),
     /// `[from:to]`, either of which may be left out.
     Slice(Option<Operand>, Option<Operand>),
-}
-
-/// Elements of an array as those of another type.
-pub(crate) fn with_elements_cast(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
-    fn run(row: &Row<'_>, out: &mut Output<'_>, length: CastLength) -> Result<()> {
-        let value = Value::Bytes(row.bytes(0).to_owned());
-        let cast = value_ops::cast(&value, row.ty(0), out.ty(), length)?;
-        out.bytes(cast.as_bytes().unwrap_or_default())
-    }
-    let nullable = e.nullable;
-    let mut cast = match length {
-        CastLength::Cut => rows(
-            "array",
-            OnNull::Null,
-            |r, o| run(r, o, CastLength::Cut),
-            vec![e],
-            ty,
-        ),
-        CastLength::Refuse => rows(
-            "array",
-            OnNull::Null,
-            |r, o| run(r, o, CastLength::Refuse),
-            vec![e],
-            ty,
-        ),
-    };
-    cast.nullable = nullable;
-    cast
 }
 
 /// The element of an array at a position, which counts from 1 in row-major order; NULL beyond the last: what a row of `unnest` is.

@@ -2,6 +2,7 @@
 
 use crate::build::{constant_of, function, int, null};
 use crate::type_rules::{Category, Kind, cast_context_of, is_implicit, name_of};
+use crate::vector::{OnNull, Output, Row, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::logical_type::WITHOUT_LENGTH;
@@ -276,7 +277,7 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
         return Expr::constant(value, ty).at(span);
     }
     if e.ty.element().is_some() && ty.element().is_some() {
-        return crate::arrays::with_elements_cast(e, ty, length).at(span);
+        return with_elements_cast(e, ty, length).at(span);
     }
     let cast = |e: Expr, ty| Expr::new(ExprKind::Cast(Box::new(e)), ty, nullable).at(span);
     match ty {
@@ -293,6 +294,34 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
         }
         _ => cast(e, ty),
     }
+}
+
+/// Elements of an array as those of another type.
+fn with_elements_cast(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
+    fn run(row: &Row<'_>, out: &mut Output<'_>, length: CastLength) -> Result<()> {
+        let value = Value::Bytes(row.bytes(0).to_owned());
+        let cast = value_ops::cast(&value, row.ty(0), out.ty(), length)?;
+        out.bytes(cast.as_bytes().unwrap_or_default())
+    }
+    let nullable = e.nullable;
+    let mut cast = match length {
+        CastLength::Cut => rows(
+            "array",
+            OnNull::Null,
+            |r, o| run(r, o, CastLength::Cut),
+            vec![e],
+            ty,
+        ),
+        CastLength::Refuse => rows(
+            "array",
+            OnNull::Null,
+            |r, o| run(r, o, CastLength::Refuse),
+            vec![e],
+            ty,
+        ),
+    };
+    cast.nullable = nullable;
+    cast
 }
 
 /// The expression as a text. Strings of any declared length are texts already, but for char(1).

@@ -80,9 +80,8 @@ impl<'a> Binder<'a> {
         let mut windows = std::mem::take(&mut self.level().windows);
         let mut rows_calls = std::mem::take(&mut self.level().rows_calls);
         if let Some(groups) = &groups {
-            op = rows_calls
-                .take_read(groups.columns_read())
-                .above(op, &mut self.columns);
+            let read = rows_calls.take_read(groups.columns_read());
+            op = read.above(op, &mut self.columns);
         }
         if groups.is_some() || having.is_some() || !aggregates.is_empty() || !groupings.is_empty() {
             let grouping = Grouping::new(self, groups.unwrap_or_default());
@@ -108,17 +107,12 @@ impl<'a> Binder<'a> {
         }
         if !windows.is_empty() {
             let read: Vec<ColumnId> = windows.expressions_mut().flat_map(|e| e.columns_read()).collect();
-            op = rows_calls
-                .take_read(read.into_iter())
-                .above(op, &mut self.columns);
+            let read = rows_calls.take_read(read.into_iter());
+            op = read.above(op, &mut self.columns);
             op = self.windowed(op, windows);
         }
         op = filtered(op, qualify);
-        let distinct = match (&select.distinct, on) {
-            (_, Some(on)) => Distinctness::On(on),
-            (Some(Distinct::Distinct), None) => Distinctness::Rows,
-            _ => Distinctness::No,
-        };
+        let distinct = Distinctness::of(select, on);
         let (op, keys) = match distinct {
             Distinctness::No => self.rows_in_order(op, rows_calls, &mut targets, keys),
             Distinctness::Rows | Distinctness::On(_) => (rows_calls.above(op, &mut self.columns), keys),
@@ -268,6 +262,16 @@ enum Distinctness<'a> {
     No,
     Rows,
     On(Vec<super::distinct::OnKey<'a>>),
+}
+
+impl<'a> Distinctness<'a> {
+    fn of(select: &Select, on: Option<Vec<super::distinct::OnKey<'a>>>) -> Distinctness<'a> {
+        match (&select.distinct, on) {
+            (_, Some(on)) => Distinctness::On(on),
+            (Some(Distinct::Distinct), None) => Distinctness::Rows,
+            _ => Distinctness::No,
+        }
+    }
 }
 
 /// The keys by which rows were ordered last.

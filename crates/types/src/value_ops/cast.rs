@@ -53,21 +53,9 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
     }
     match (cast.method, value) {
         (CastMethod::Keep, value) => Ok(value.clone()),
-        (CastMethod::Round, Value::Int(v)) => round_micros(*v as i64, to).map(|v| Value::Int(v.into())),
-        (CastMethod::DayNumber, Value::Int(v)) => match date::is_finite_day(*v as i32) {
-            true => Ok(value.clone()),
-            false => Err(infinite_difference()),
-        },
         (CastMethod::Rescale | CastMethod::MicrosToDays, Value::Int(v)) => {
             let exact = casts::exact(*v, from, to).ok_or_else(|| to.overflow())?;
             check_range(exact, to)
-        }
-        (CastMethod::DaysToMicros, Value::Int(v)) => {
-            if let Some(micros) = date::infinite_micros_of_day(*v as i32) {
-                return Ok(Value::Int(micros.into()));
-            }
-            let micros = casts::exact(*v, from, to).ok_or_else(beyond_timestamps)?;
-            check_range(micros, to).map_err(|_| beyond_timestamps())
         }
         (CastMethod::ExactToDouble, Value::Int(v)) => {
             let mut text = String::new();
@@ -86,6 +74,42 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
         }
         (CastMethod::RealToDecimal, Value::Double(v)) => {
             double_to_decimal(*v, to, REAL_DIGITS).map(Value::Int)
+        }
+        (CastMethod::Fit, value) => to_string_type(&written(value, from), to, length),
+        (CastMethod::Write, value) => to_string_type(&written(value, from), to, length),
+        (CastMethod::Read, Value::Text(text)) => read(text, to),
+        (CastMethod::Read, value) => read(&written(value, from), to),
+        (CastMethod::Elements, Value::Bytes(bytes)) => {
+            let elements = from.element().zip(to.element());
+            let (from, to) = elements.ok_or_else(|| cannot_cast(from, to))?;
+            let array = ArrayRef::new(bytes, from)?;
+            let values = array
+                .elements()
+                .map(|value| super::cast(&value?, from, to, length));
+            let dimensions: Vec<Dimension> = array.dimensions().collect();
+            array::encode(&dimensions, &values.collect::<Result<Vec<_>>>()?, to).map(Value::Bytes)
+        }
+        (CastMethod::OfJson, Value::Bytes(bytes)) => of_json(bytes, to),
+        (CastMethod::BooleanToInteger, Value::Bool(b)) => Ok(Value::Int(i128::from(*b))),
+        (CastMethod::IntegerToBoolean, Value::Int(v)) => Ok(Value::Bool(*v != 0)),
+        (method, value) => cast_time(method, value, from, to),
+    }
+}
+
+/// The casts of dates and times.
+fn cast_time(method: CastMethod, value: &Value, from: LogicalType, to: LogicalType) -> Result<Value> {
+    match (method, value) {
+        (CastMethod::Round, Value::Int(v)) => round_micros(*v as i64, to).map(|v| Value::Int(v.into())),
+        (CastMethod::DayNumber, Value::Int(v)) => match date::is_finite_day(*v as i32) {
+            true => Ok(value.clone()),
+            false => Err(infinite_difference()),
+        },
+        (CastMethod::DaysToMicros, Value::Int(v)) => {
+            if let Some(micros) = date::infinite_micros_of_day(*v as i32) {
+                return Ok(Value::Int(micros.into()));
+            }
+            let micros = casts::exact(*v, from, to).ok_or_else(beyond_timestamps)?;
+            check_range(micros, to).map_err(|_| beyond_timestamps())
         }
         (CastMethod::MicrosToTime, Value::Int(v)) if !date::is_finite(*v as i64) => Err(no_time_of_day()),
         (CastMethod::MicrosToTime, Value::Int(v)) => Ok(Value::Int(v.rem_euclid(MICROS_PER_DAY.into()))),
@@ -111,23 +135,6 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
         (CastMethod::IntervalToTime, Value::Interval(i)) => {
             Ok(Value::Int(i.micros.rem_euclid(MICROS_PER_DAY).into()))
         }
-        (CastMethod::Fit, value) => to_string_type(&written(value, from), to, length),
-        (CastMethod::Write, value) => to_string_type(&written(value, from), to, length),
-        (CastMethod::Read, Value::Text(text)) => read(text, to),
-        (CastMethod::Read, value) => read(&written(value, from), to),
-        (CastMethod::Elements, Value::Bytes(bytes)) => {
-            let elements = from.element().zip(to.element());
-            let (from, to) = elements.ok_or_else(|| cannot_cast(from, to))?;
-            let array = ArrayRef::new(bytes, from)?;
-            let values = array
-                .elements()
-                .map(|value| super::cast(&value?, from, to, length));
-            let dimensions: Vec<Dimension> = array.dimensions().collect();
-            array::encode(&dimensions, &values.collect::<Result<Vec<_>>>()?, to).map(Value::Bytes)
-        }
-        (CastMethod::OfJson, Value::Bytes(bytes)) => of_json(bytes, to),
-        (CastMethod::BooleanToInteger, Value::Bool(b)) => Ok(Value::Int(i128::from(*b))),
-        (CastMethod::IntegerToBoolean, Value::Int(v)) => Ok(Value::Bool(*v != 0)),
         (method, value) => Err(Error::internal(format!("{method:?} of {value:?}"))),
     }
 }
