@@ -4,6 +4,7 @@ use crate::arithmetic::average_type;
 use crate::array_agg::array_agg;
 use crate::build::{case, is_null, is_null_constant, null};
 use crate::convert::{WIDEST, convert, decimal, digits, type_of_kind};
+use crate::json_agg::json_agg;
 use crate::ordered_set::{self, OfSet, key_of, keys_of};
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::statistics::{self, OfPairs, Spread};
@@ -62,6 +63,10 @@ pub(crate) enum Made {
     Texts,
     /// An array of values, in order.
     Array,
+    /// A json or jsonb that is an array of values, in order.
+    Elements(LogicalType),
+    /// A json or jsonb that is an object of keys and values, in order.
+    Members(LogicalType),
     /// The first or last value in an order, whatever it is.
     Ranked(AggregateFunction),
     /// A value of the row with the least or greatest of another.
@@ -88,9 +93,14 @@ impl Made {
             Made::Plain(_)
             | Made::Spread(_)
             | Made::Array
+            | Made::Elements(_)
             | Made::Ranked(_)
             | Made::OfValues(_, Part::Half) => 1,
-            Made::OfPairs(_) | Made::Texts | Made::Picked(_) | Made::OfValues(_, Part::Given) => 2,
+            Made::OfPairs(_)
+            | Made::Texts
+            | Made::Members(_)
+            | Made::Picked(_)
+            | Made::OfValues(_, Part::Given) => 2,
             Made::OfSet(what) => what.direct(),
         }
     }
@@ -107,6 +117,8 @@ impl Made {
                 .collect(),
             Made::Texts => vec![format!("{name}(text, text)"), format!("{name}(bytea, bytea)")],
             Made::Array => vec![format!("{name}(any) → anyarray")],
+            Made::Elements(ty) => vec![format!("{name}(any) → {ty}")],
+            Made::Members(ty) => vec![format!("{name}(any, any) → {ty}")],
             Made::Ranked(_) => vec![format!("{name}(any) → any")],
             Made::Picked(_) => vec![format!("{name}(any, ordered) → any")],
             Made::OfValues(OfSet::Continuous, part) => ["double precision", "interval"]
@@ -164,6 +176,10 @@ pub(crate) const AGGREGATES: &[Aggregate] = &[
     ("covar_samp", Made::OfPairs(OfPairs::Covariance(true)), Takes::Doubles, "the covariance of a sample"),
     ("every", Made::Plain(AggregateFunction::Min), Takes::Truth, "whether all values are true"),
     ("first", Made::Ranked(AggregateFunction::First), Takes::Anything, "the value of the first row in the order, NULL or not"),
+    ("json_agg", Made::Elements(LogicalType::Json), Takes::Anything, "the values as an array of JSON, NULLs among them, in the order"),
+    ("json_object_agg", Made::Members(LogicalType::Json), Takes::Anything, "the keys and values as an object, in the order"),
+    ("jsonb_agg", Made::Elements(LogicalType::Jsonb), Takes::Anything, "the values as an array of JSON, NULLs among them, in the order"),
+    ("jsonb_object_agg", Made::Members(LogicalType::Jsonb), Takes::Anything, "the keys and values as an object; the last of equal keys stays"),
     ("last", Made::Ranked(AggregateFunction::Last), Takes::Anything, "the value of the last row in the order, NULL or not"),
     ("max", Made::Plain(AggregateFunction::Max), Takes::Ordered, "the largest value"),
     ("max_by", Made::Picked(AggregateFunction::ArgMax), Takes::Anything, "as `arg_max`"),
@@ -357,6 +373,10 @@ impl Typing {
             Made::Array => {
                 let value = self.settle(values.remove(0))?;
                 Ok(array_agg(value, distinct, order, filter))
+            }
+            Made::Elements(ty) | Made::Members(ty) => {
+                let values = values.into_iter().map(|x| self.settle(x));
+                json_agg(values.collect::<Result<_>>()?, (distinct, order, filter), ty)
             }
             Made::Ranked(function) => {
                 let value = self.settle(values.remove(0))?;

@@ -6,6 +6,8 @@ mod bytes;
 mod clock;
 mod degrees;
 mod formatting;
+mod json;
+mod json_changes;
 mod math;
 mod paths;
 mod percent_format;
@@ -278,16 +280,29 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         time_of_day::FUNCTIONS,
         zones::FUNCTIONS,
         time_of_day::OPERATORS,
+        json::FUNCTIONS,
+        json::OPERATORS,
+        json_changes::FUNCTIONS,
     ]
     .into_iter()
     .flatten()
 }
 
+/// The error 22023 of an argument.
+pub(crate) fn invalid_parameter(message: impl Into<String>) -> Error {
+    Error::new(SqlState::INVALID_PARAMETER, message)
+}
+
 /// Names behind operators, which are not called by name.
 fn is_internal(name: &str) -> bool {
-    let mut internal = [bits::FUNCTIONS, bytes::OPERATORS, time_of_day::OPERATORS]
-        .into_iter()
-        .flatten();
+    let mut internal = [
+        bits::FUNCTIONS,
+        bytes::OPERATORS,
+        time_of_day::OPERATORS,
+        json::OPERATORS,
+    ]
+    .into_iter()
+    .flatten();
     internal.any(|f| f.name == name)
 }
 
@@ -309,7 +324,9 @@ pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'s
     let special = SPECIAL.iter().map(|s| (s.0, vec![s.1.to_string()], s.2, s.3));
     let arrays = arrays::documentation().into_iter();
     let arrays = arrays.map(|(name, calls, description)| (name, calls, Volatility::Immutable, description));
-    of_table.chain(special).chain(arrays).collect()
+    let of_json = json::OF_ANYTHING.iter();
+    let of_json = of_json.map(|f| (f.0, vec![f.1.to_string()], Volatility::Immutable, f.2));
+    of_table.chain(special).chain(arrays).chain(of_json).collect()
 }
 
 fn signature(name: &str, o: &Overload) -> String {
@@ -438,6 +455,9 @@ impl Typing {
         }
         if let Some(known) = self.of_transaction(name, &mut arguments)? {
             return Ok(known);
+        }
+        if let Some(call) = self.json_call(name, &arguments)? {
+            return Ok(call);
         }
         if let Some(function) = array_function(name, arguments.len()) {
             return self.array_call(function, arguments);

@@ -36,7 +36,8 @@ enum Infix {
 }
 
 use Kind::{
-    BigInt, Date, Double, Integer, Interval, Numeric, Real, SmallInt, Text, Time, Timestamp, TimestampTz,
+    Array, BigInt, Date, Double, Integer, Interval, Json, Jsonb, Numeric, Real, SmallInt, Text, Time,
+    Timestamp, TimestampTz,
 };
 
 /// Every infix operator but comparisons, `||` and the pattern operators, whose operands are of any type.
@@ -120,6 +121,27 @@ const INFIX: &[(&str, Kind, Kind, Infix)] = &[
     (">>", Integer, Integer, Infix::Function("shift_right")),
     (">>", BigInt, Integer, Infix::Function("shift_right")),
     ("^@", Text, Text, Infix::Function("starts_with")),
+    ("->", Json, Text, Infix::Function("json_object_field")),
+    ("->", Json, Integer, Infix::Function("json_array_element")),
+    ("->", Jsonb, Text, Infix::Function("jsonb_object_field")),
+    ("->", Jsonb, Integer, Infix::Function("jsonb_array_element")),
+    ("->>", Json, Text, Infix::Function("json_object_field_text")),
+    ("->>", Json, Integer, Infix::Function("json_array_element_text")),
+    ("->>", Jsonb, Text, Infix::Function("jsonb_object_field_text")),
+    ("->>", Jsonb, Integer, Infix::Function("jsonb_array_element_text")),
+    ("#>", Json, Array, Infix::Function("json_at_path")),
+    ("#>", Jsonb, Array, Infix::Function("jsonb_at_path")),
+    ("#>>", Json, Array, Infix::Function("json_at_path_text")),
+    ("#>>", Jsonb, Array, Infix::Function("jsonb_at_path_text")),
+    ("@>", Jsonb, Jsonb, Infix::Function("jsonb_contains")),
+    ("<@", Jsonb, Jsonb, Infix::Function("jsonb_contained")),
+    ("?", Jsonb, Text, Infix::Function("jsonb_exists")),
+    ("?|", Jsonb, Array, Infix::Function("jsonb_exists_any")),
+    ("?&", Jsonb, Array, Infix::Function("jsonb_exists_all")),
+    ("-", Jsonb, Text, Infix::Function("jsonb_delete")),
+    ("-", Jsonb, Integer, Infix::Function("jsonb_delete")),
+    ("-", Jsonb, Array, Infix::Function("jsonb_delete")),
+    ("#-", Jsonb, Array, Infix::Function("jsonb_delete_path")),
 ];
 
 /// What a prefix operator computes.

@@ -137,12 +137,17 @@ impl Typing {
         {
             return Ok(self.array_concatenation(l, r, span)?.at(span));
         }
+        let is_jsonb = |x: &Operand| x.ty() == Some(LogicalType::Jsonb);
         let is_string = |x: &Operand| x.ty().is_some_and(LogicalType::is_string);
         let is_open = |x: &Operand| x.ty().is_none();
         let is_binary = |x: &Operand| x.ty() == Some(LogicalType::Bytea);
         if (is_binary(&l) || is_open(&l)) && (is_binary(&r) || is_open(&r)) && is_binary(&l) | is_binary(&r) {
             let parts = [self.argument(l, Kind::Bytea)?, self.argument(r, Kind::Bytea)?];
             return Ok(crate::catalog::build("byteacat", parts.into())?.at(span));
+        }
+        if (is_jsonb(&l) || is_open(&l)) && (is_jsonb(&r) || is_open(&r)) && is_jsonb(&l) | is_jsonb(&r) {
+            let parts = [self.argument(l, Kind::Jsonb)?, self.argument(r, Kind::Jsonb)?];
+            return Ok(crate::catalog::build("jsonb_concat", parts.into())?.at(span));
         }
         if !(is_string(&l) || is_string(&r) || is_open(&l) || is_open(&r)) {
             return Err(not_found("||", l.ty(), r.ty(), Resolution::None).at_span(span));

@@ -4,6 +4,7 @@ use crate::aggregate::no_function;
 use crate::arrays::{cardinality, line, lines, unnested};
 use crate::build::{BOOLEAN, case, is_null, null};
 use crate::convert::wider_decimal;
+use crate::json_rows::json_rows;
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::type_rules::Kind;
 use crate::{CastContext, Operand, Typing};
@@ -174,9 +175,24 @@ impl Typing {
         name == SUBSCRIPTS
             || ROWS_FUNCTIONS.iter().any(|f| f.name == name)
             || ELEMENTS.iter().any(|f| f.0 == name)
+            || json_rows(name).is_some()
     }
 
-    /// A call of a function that gives rows. 42883, 42725.
+    /// The columns that a call in FROM gives, with the names of those that have one of their own. 42883, 42725.
+    pub fn rows_columns(
+        &self,
+        name: &str,
+        arguments: Vec<Operand>,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Vec<(Option<&'static str>, TypedRowsCall)>> {
+        match json_rows(name) {
+            Some(function) => self.json_rows_call(function, arguments, span),
+            None => Ok(vec![(None, self.rows_call(name, arguments, span, columns)?)]),
+        }
+    }
+
+    /// A call of a function that gives rows. 42883, 42725; 0A000 where it gives several columns.
     pub fn rows_call(
         &self,
         name: &str,
@@ -184,6 +200,15 @@ impl Typing {
         span: Span,
         columns: &mut Columns,
     ) -> Result<TypedRowsCall> {
+        if let Some(function) = json_rows(name) {
+            let mut made = self.json_rows_call(function, arguments, span)?;
+            return match (made.pop(), made.is_empty()) {
+                (Some((_, call)), true) => Ok(call),
+                _ => Err(Error::unsupported(format!("a row of {name} as a value"))
+                    .with_hint("call it in FROM, where it gives columns")
+                    .at_span(span)),
+            };
+        }
         match ELEMENTS.iter().find(|f| f.0 == name) {
             None if name == SUBSCRIPTS => self.subscripts(arguments, span, columns).map(TypedRowsCall::Call),
             None => self.series_call(name, arguments, span).map(TypedRowsCall::Call),

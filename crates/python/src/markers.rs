@@ -194,6 +194,7 @@ fn marker<'a>(
 ) -> PyResult<Option<(Marker, usize)>> {
     let kind = |at: usize| all.get(at).map(|token| token.kind);
     Ok(match (style, text(at)) {
+        (ParamStyle::Qmark, "?") if text(at + 1) == "?" => Some((Marker::Sign("?"), 2)),
         (ParamStyle::Qmark, "?") => Some((Marker::Next, 1)),
         (ParamStyle::Numeric, ":") if kind(at + 1) == Some(Kind::Number) => {
             Some((Marker::At(text(at + 1).to_owned()), 2))

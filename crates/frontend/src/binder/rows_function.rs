@@ -20,9 +20,12 @@ use sqlparser::ast::{
 /// The way out of a refusal.
 const HINT: &str = "You might be able to move the set-returning function into a LATERAL FROM item.";
 
-/// A function in FROM, with its name.
+/// A column of a function in FROM.
 struct Called {
-    name: String,
+    /// The function.
+    function: String,
+    /// The column's name, where the function gives it one.
+    name: Option<&'static str>,
     call: TypedRowsCall,
 }
 
@@ -101,20 +104,24 @@ impl<'a> Binder<'a> {
             true => b.listed_functions(arguments),
             // `unnest` of several arrays gives the elements of all side by side.
             false if arguments.len() > 1 && name.to_string().eq_ignore_ascii_case("unnest") => {
-                let each = arguments.iter().map(std::slice::from_ref);
-                each.map(|argument| b.function_row(name, argument)).collect()
+                let mut called = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    called.extend(b.function_columns(name, std::slice::from_ref(argument))?);
+                }
+                Ok(called)
             }
-            false => Ok(vec![b.function_row(name, arguments)?]),
+            false => b.function_columns(name, arguments),
         })?;
-        let Some(first) = called.first().map(|c| c.name.clone()) else {
+        let Some(first) = called.first().map(|c| c.function.clone()) else {
             return Err(self.syntax_error(")", self.name_span(name)));
         };
         let pads = called.len() > 1;
         // The alias names the column of the only function.
         let own_name = alias.filter(|_| !pads).map(|alias| fold(&alias.name));
         let (mut calls, mut columns) = (Vec::new(), Vec::new());
-        for Called { name, call } in called {
-            let name = own_name.clone().unwrap_or(name);
+        for Called { function, name, call } in called {
+            let own_name = || own_name.clone().unwrap_or(function);
+            let name = name.map_or_else(own_name, str::to_owned);
             let nullable = pads || call.is_nullable();
             let id = self.columns.add(name.clone(), call.ty(), nullable);
             columns.push(OutputColumn::new(name, id));
@@ -152,13 +159,17 @@ impl<'a> Binder<'a> {
                 let message = "window functions are not allowed in functions in FROM";
                 return Err(error(SqlState::WINDOWING_ERROR, message, span));
             }
-            called.push(self.function_row(&call.name, arguments)?);
+            called.extend(self.function_columns(&call.name, arguments)?);
         }
         Ok(called)
     }
 
-    /// A function in FROM. What gives a value gives it as one row.
-    fn function_row(&mut self, name: &'a ObjectName, arguments: &'a [FunctionArg]) -> Result<Called> {
+    /// The columns of a function in FROM. What gives a value gives it as one row.
+    fn function_columns(
+        &mut self,
+        name: &'a ObjectName,
+        arguments: &'a [FunctionArg],
+    ) -> Result<Vec<Called>> {
         let span = self.name_span(name);
         let name = self.function_name(name, span)?;
         if Typing::is_aggregate(&name) {
@@ -177,8 +188,13 @@ impl<'a> Binder<'a> {
             bound.push(self.expression(e)?);
         }
         if Typing::gives_rows(&name) {
-            let call = self.typing.rows_call(&name, bound, span, &mut self.columns)?;
-            return Ok(Called { name, call });
+            let columns = self.typing.rows_columns(&name, bound, span, &mut self.columns)?;
+            let column = |(column, call)| Called {
+                function: name.clone(),
+                name: column,
+                call,
+            };
+            return Ok(columns.into_iter().map(column).collect());
         }
         let value = self.call_by_name(&name, bound, span)?;
         let value = self.typing.settle(value)?;
@@ -187,7 +203,10 @@ impl<'a> Binder<'a> {
             ty: value.ty,
             arguments: vec![value],
         };
-        let call = call.into();
-        Ok(Called { name, call })
+        Ok(vec![Called {
+            function: name,
+            name: None,
+            call: call.into(),
+        }])
     }
 }

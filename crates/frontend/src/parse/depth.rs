@@ -150,6 +150,16 @@ fn count(level: &mut Level, token: &Token) {
         | Token::CaretAt
         | Token::Arrow
         | Token::LongArrow
+        | Token::HashArrow
+        | Token::HashLongArrow
+        | Token::HashMinus
+        | Token::AtArrow
+        | Token::ArrowAt
+        | Token::AtQuestion
+        | Token::AtAt
+        | Token::Question
+        | Token::QuestionAnd
+        | Token::QuestionPipe
         | Token::Colon
         | Token::Overlap => level.operator(OTHER),
         _ => {}

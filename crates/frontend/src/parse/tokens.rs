@@ -182,6 +182,11 @@ impl Pass<'_> {
                 return Ok(());
             }
             Token::Word(_) => return self.word(token, span),
+            Token::Placeholder(mark) if mark == "?" => Token::Question,
+            Token::Pipe if self.follows_question(span) => return self.question(Token::QuestionPipe, span),
+            Token::Ampersand if self.follows_question(span) => {
+                return self.question(Token::QuestionAnd, span);
+            }
             Token::LParen => {
                 let before = self.out.last();
                 self.options = before.is_some_and(|t| is_word(t, Keyword::WITH) || is_word(t, Keyword::SET));
@@ -194,6 +199,19 @@ impl Pass<'_> {
             other => other,
         };
         self.push(token, span);
+        Ok(())
+    }
+
+    /// Whether `?` stands right before a token.
+    fn follows_question(&self, span: Span) -> bool {
+        let before = self.out.last();
+        before.is_some_and(|t| t.token == Token::Question && t.span.end == span.start)
+    }
+
+    /// An operator that begins with the `?` before it.
+    fn question(&mut self, operator: Token, span: Span) -> Result<()> {
+        let start = self.out.pop().map_or(span.start, |question| question.span.start);
+        self.push(operator, Span::new(start, span.end));
         Ok(())
     }
 
@@ -295,6 +313,8 @@ impl Pass<'_> {
             "<=" => Token::LtEq,
             ">=" => Token::GtEq,
             "<>" => Token::Neq,
+            "->" => Token::Arrow,
+            "->>" => Token::LongArrow,
             other => Token::CustomBinaryOperator(other.to_string()),
         };
         self.push(token, span);

@@ -220,6 +220,21 @@ pub fn binary_of_text(text: &str) -> Result<Vec<u8>> {
     text::read(text, &mut Binary)
 }
 
+/// The binary form of an array of these elements.
+pub fn array_of(elements: Vec<Vec<u8>>) -> Vec<u8> {
+    text::Build::array(&mut Binary, elements)
+}
+
+/// The binary form of an object of these members, of which the last of equal keys stays.
+pub fn object_of(members: Vec<(String, Vec<u8>)>) -> Vec<u8> {
+    text::Build::object(&mut Binary, members)
+}
+
+/// The binary form of a string of these characters.
+pub fn string_of(text: &str) -> Vec<u8> {
+    text::Build::string(&mut Binary, text)
+}
+
 /// Checks that bytes are the binary form of a value: the one that [`binary_of_text`] makes of its text. Error 22P03.
 pub fn check_binary(bytes: &[u8]) -> Result<()> {
     let invalid = || Error::new(SqlState::INVALID_BINARY, "the bytes are not a jsonb");

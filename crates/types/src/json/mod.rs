@@ -7,12 +7,14 @@
 mod binary;
 mod number;
 mod order;
+mod raw;
 mod reach;
 mod text;
 mod write;
 
-pub use binary::{Array, Json, Object, binary_of_text, check_binary};
+pub use binary::{Array, Json, Object, array_of, binary_of_text, check_binary, object_of, string_of};
 pub use order::order_key;
+pub use raw::{raw_elements, raw_kind, raw_members, raw_string};
 pub use reach::{at_path, contains, element, has_key, member};
 pub use text::{MAX_DEPTH, check};
 pub use write::{write_compact, write_string};

@@ -303,3 +303,21 @@ fn paths_end_where_postgresqls_do() {
     assert!(has_key(&lone, "lone") && has_key(&binary, "tags") && !has_key(&binary, "city"));
     assert!(has_key(member(&binary, "tags").unwrap(), "x"));
 }
+
+#[test]
+fn parts_of_a_text_are_as_they_were_written() {
+    let text = " { \"a\\u0062\" : [1, {\"x\": \"]}\\\"\"}] ,\"c\":1.00,\"c\": null } ";
+    let members = raw_members(text).unwrap().unwrap();
+    let named = |at: usize| (members[at].0.as_str(), members[at].1);
+    assert_eq!(named(0), ("ab", "[1, {\"x\": \"]}\\\"\"}]"));
+    assert_eq!(
+        (named(1), named(2), members.len()),
+        (("c", "1.00"), ("c", "null"), 3)
+    );
+    assert_eq!(raw_elements(members[0].1).unwrap(), ["1", "{\"x\": \"]}\\\"\"}"]);
+    assert_eq!(raw_elements(" [ ] ").unwrap(), [""; 0]);
+    assert_eq!((raw_elements("{}"), raw_members("[]").unwrap()), (None, None));
+    assert_eq!(raw_string(" \"\\n\"").unwrap().unwrap(), "\n");
+    let kinds = ["{}", "[]", "\"\"", "true", "null", "-1"].map(raw_kind);
+    assert_eq!(kinds, ["object", "array", "string", "boolean", "null", "number"]);
+}

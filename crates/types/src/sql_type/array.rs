@@ -47,6 +47,11 @@ impl ElementType {
     /// Integer.
     pub const INTEGER: ElementType = ElementType(Kind::Integer as u64);
 
+    /// json.
+    pub const JSON: ElementType = ElementType(Kind::Json as u64);
+    /// jsonb.
+    pub const JSONB: ElementType = ElementType(Kind::Jsonb as u64);
+
     /// Elements of a type; `None` for an array, whose dimensions are its own.
     pub fn new(ty: LogicalType) -> Option<ElementType> {
         (ty.kind() != Kind::Array).then(|| ElementType(ty.code()))

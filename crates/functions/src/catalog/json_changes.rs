@@ -1,0 +1,215 @@
+//! Functions that make another jsonb of one: members and elements put in, replaced and taken out.
+
+use super::Function;
+use super::invalid_parameter;
+use super::json::{JSONB, call, functions, texts};
+use crate::type_rules::Kind::{Array, Boolean, Integer, Jsonb, Text};
+use crate::vector::{Output, Row};
+use frazil_types::json::{Json, array_of, object_of};
+use frazil_types::{Error, Result, SqlState};
+
+pub(super) const FUNCTIONS: &[Function] = functions! {
+    "jsonb_concat", [call(&[Jsonb, Jsonb], concat, JSONB)], "`||`: both as one object or array";
+    "jsonb_delete", [
+        call(&[Jsonb, Text], |r, o| delete(r, &[Some(r.text(1).to_owned())], o), JSONB),
+        call(&[Jsonb, Integer], delete_element, JSONB),
+        call(&[Jsonb, Array], |r, o| delete(r, &texts(r, 1)?, o), JSONB),
+    ], "`-`: without keys, or without an element";
+    "jsonb_delete_path", [call(&[Jsonb, Array], delete_path, JSONB)], "`#-`: without what lies at a path";
+    "jsonb_insert", [call(&[Jsonb, Array, Jsonb], insert, JSONB), call(&[Jsonb, Array, Jsonb, Boolean], insert, JSONB)],
+        "with a new value at a path; of arrays before the element there, or behind it if the last argument is true";
+    "jsonb_set", [call(&[Jsonb, Array, Jsonb], set, JSONB), call(&[Jsonb, Array, Jsonb, Boolean], set, JSONB)],
+        "with another value at a path, which is made unless the last argument is false";
+};
+
+/// What is done at the end of a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    /// The value that is there gives way.
+    Replace,
+    /// So it does, and where there is none the new one is added.
+    Set,
+    /// An element is put before the one that is there.
+    Before,
+    /// An element is put behind the one that is there.
+    Behind,
+    /// What is there is taken out.
+    Delete,
+}
+
+impl Change {
+    /// Whether a value is added where there is none.
+    fn adds(self) -> bool {
+        matches!(self, Change::Set | Change::Before | Change::Behind)
+    }
+}
+
+fn is_scalar(json: Json<'_>) -> bool {
+    !matches!(json, Json::Array(_) | Json::Object(_))
+}
+
+/// The keys and values of an object as its builder takes them.
+fn owned(object: frazil_types::json::Object<'_>) -> Vec<(String, Vec<u8>)> {
+    let member = |(key, value): (&str, &[u8])| (key.to_owned(), value.to_owned());
+    object.members().map(member).collect()
+}
+
+fn set(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let creates = row.arguments() < 4 || row.bool(3);
+    change(row, if creates { Change::Set } else { Change::Replace }, out)
+}
+
+fn insert(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let is_behind = row.arguments() > 3 && row.bool(3);
+    change(row, if is_behind { Change::Behind } else { Change::Before }, out)
+}
+
+fn delete_path(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    change(row, Change::Delete, out)
+}
+
+fn change(row: &Row<'_>, what: Change, out: &mut Output<'_>) -> Result<()> {
+    let path = texts(row, 1)?;
+    if is_scalar(Json::new(row.bytes(0))) {
+        return Err(invalid_parameter(match what {
+            Change::Delete => "cannot delete path in scalar",
+            _ => "cannot set path in scalar",
+        }));
+    }
+    if path.is_empty() {
+        return out.bytes(row.bytes(0));
+    }
+    let new = if what == Change::Delete { &[] } else { row.bytes(2) };
+    let changed = changed(row.bytes(0), &path, 0, what, new)?;
+    out.bytes(&changed)
+}
+
+/// A value with a change at the end of a path, of which `level` steps lie above the value. Errors 22004, 22P02, 22023.
+fn changed(
+    binary: &[u8],
+    path: &[Option<String>],
+    level: usize,
+    what: Change,
+    new: &[u8],
+) -> Result<Vec<u8>> {
+    let step = match (&path[level], Json::new(binary)) {
+        (_, json) if is_scalar(json) => return Ok(binary.to_owned()),
+        (Some(step), _) => step,
+        (None, _) => {
+            let message = format!("path element at position {} is null", level + 1);
+            return Err(Error::new(SqlState::NULL_VALUE_NOT_ALLOWED, message));
+        }
+    };
+    let is_last = level + 1 == path.len();
+    match Json::new(binary) {
+        Json::Object(object) => {
+            let mut members = owned(object);
+            let at = members.iter().position(|(key, _)| key == step);
+            match (at, what) {
+                (Some(at), _) if !is_last => {
+                    members[at].1 = changed(&members[at].1, path, level + 1, what, new)?;
+                }
+                (Some(at), Change::Delete) => drop(members.remove(at)),
+                (Some(at), Change::Set | Change::Replace) => members[at].1 = new.to_owned(),
+                (Some(_), Change::Before | Change::Behind) => {
+                    let hint = "Try using the function jsonb_set to replace key value.";
+                    return Err(invalid_parameter("cannot replace existing key").with_hint(hint));
+                }
+                (None, what) if is_last && what.adds() => members.push((step.clone(), new.to_owned())),
+                (None, _) => {}
+            }
+            Ok(object_of(members))
+        }
+        Json::Array(array) => {
+            let mut elements: Vec<Vec<u8>> = array.elements().map(<[u8]>::to_owned).collect();
+            let index: i32 = step.trim_ascii_start().parse().map_err(|_| {
+                let message = format!(
+                    "path element at position {} is not an integer: \"{step}\"",
+                    level + 1
+                );
+                Error::new(SqlState::INVALID_TEXT, message)
+            })?;
+            let count = elements.len() as i64;
+            let index = if index < 0 {
+                count + i64::from(index)
+            } else {
+                i64::from(index)
+            };
+            match usize::try_from(index) {
+                // Before the first one.
+                Err(_) if is_last && what.adds() => elements.insert(0, new.to_owned()),
+                Err(_) => {}
+                Ok(at) if at >= elements.len() => {
+                    if is_last && what.adds() {
+                        elements.push(new.to_owned());
+                    }
+                }
+                Ok(at) if !is_last => elements[at] = changed(&elements[at], path, level + 1, what, new)?,
+                Ok(at) => match what {
+                    Change::Delete => drop(elements.remove(at)),
+                    Change::Set | Change::Replace => elements[at] = new.to_owned(),
+                    Change::Before => elements.insert(at, new.to_owned()),
+                    Change::Behind => elements.insert(at + 1, new.to_owned()),
+                },
+            }
+            Ok(array_of(elements))
+        }
+        Json::Null | Json::Boolean(_) | Json::Number(_) | Json::String(_) => Ok(binary.to_owned()),
+    }
+}
+
+/// Two objects become one; of all else the elements, a value that is no array being one of its own.
+fn concat(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let (l, r) = (row.bytes(0), row.bytes(1));
+    if let (Json::Object(l), Json::Object(r)) = (Json::new(l), Json::new(r)) {
+        return out.bytes(&object_of([owned(l), owned(r)].concat()));
+    }
+    let elements = |binary: &[u8]| match Json::new(binary) {
+        Json::Array(array) => array.elements().map(<[u8]>::to_owned).collect(),
+        _ => vec![binary.to_owned()],
+    };
+    out.bytes(&array_of([elements(l), elements(r)].concat()))
+}
+
+/// Without members of these keys, or elements that are such strings.
+fn delete(row: &Row<'_>, keys: &[Option<String>], out: &mut Output<'_>) -> Result<()> {
+    let binary = row.bytes(0);
+    let is_kept = |text: &str| !keys.iter().flatten().any(|key| key == text);
+    match Json::new(binary) {
+        Json::Object(object) => {
+            let mut members = owned(object);
+            members.retain(|(key, _)| is_kept(key));
+            out.bytes(&object_of(members))
+        }
+        Json::Array(array) => {
+            let kept = |element: &&[u8]| match Json::new(element) {
+                Json::String(text) => is_kept(text),
+                _ => true,
+            };
+            out.bytes(&array_of(
+                array.elements().filter(kept).map(<[u8]>::to_owned).collect(),
+            ))
+        }
+        _ => Err(invalid_parameter("cannot delete from scalar")),
+    }
+}
+
+fn delete_element(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    match Json::new(row.bytes(0)) {
+        Json::Array(array) => {
+            let mut elements: Vec<Vec<u8>> = array.elements().map(<[u8]>::to_owned).collect();
+            let index = row.int(1);
+            let index = if index < 0 {
+                elements.len() as i64 + index
+            } else {
+                index
+            };
+            if let Some(at) = usize::try_from(index).ok().filter(|&at| at < elements.len()) {
+                elements.remove(at);
+            }
+            out.bytes(&array_of(elements))
+        }
+        Json::Object(_) => Err(invalid_parameter("cannot delete from object using integer index")),
+        _ => Err(invalid_parameter("cannot delete from scalar")),
+    }
+}
