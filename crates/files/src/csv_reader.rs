@@ -93,7 +93,7 @@ impl CsvReader {
         limits: ReadLimits,
     ) -> Result<CsvReader> {
         let mut reader = CsvReader {
-            input: FileInput::open(origin, options.compression)?,
+            input: FileInput::open(origin, options.compression, &limits)?,
             reservation: limits.budget.reservation(),
             limits,
             options,

@@ -1,9 +1,10 @@
 //! Where a reader's bytes come from: a regular file, perhaps compressed, or something that may keep its reader waiting.
 
 use crate::compression::Compression;
+use crate::zstd_input::ZstdInput;
 use crate::{ReadLimits, io_error};
 use flate2::read::MultiGzDecoder;
-use frazil_types::{Error, Result};
+use frazil_types::{Error, MemoryBudget, Result};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -46,13 +47,20 @@ enum Source {
 }
 
 impl FileInput {
-    /// Opens a file, whose compression its name tells if `compression` is `None`. Errors: 58P01, 58030.
-    pub fn open(origin: Origin<'_>, compression: Option<Compression>) -> Result<FileInput> {
+    /// Opens a file, whose compression its name tells if `compression` is `None`. What it takes to decompress it comes out of the budget.
+    /// Errors: 58P01, 58030.
+    pub fn open(
+        origin: Origin<'_>,
+        compression: Option<Compression>,
+        limits: &ReadLimits,
+    ) -> Result<FileInput> {
+        let budget = limits.budget.clone();
         let path = match origin {
             Origin::File(path) => path,
             Origin::Stream(stream) => {
                 let path = PathBuf::from("stdin");
-                let source = waiting(move || decoded(stream, compression.unwrap_or(Compression::None)));
+                let source =
+                    waiting(move || decoded(stream, compression.unwrap_or(Compression::None), &budget));
                 let source = source.map_err(|e| io_error(&path, &e))?;
                 let total = 0;
                 return Ok(FileInput { path, source, total });
@@ -66,14 +74,14 @@ impl FileInput {
                 let file = File::open(path).map_err(|e| io_error(path, &e))?;
                 match compression {
                     Compression::None => Source::Regular(file),
-                    _ => {
-                        Source::Decoded(decoded(Box::new(file), compression).map_err(|e| io_error(path, &e))?)
-                    }
+                    _ => Source::Decoded(
+                        decoded(Box::new(file), compression, &budget).map_err(|e| io_error(path, &e))?,
+                    ),
                 }
             }
             true => {
                 let opened = path.to_path_buf();
-                waiting(move || decoded(Box::new(File::open(opened)?), compression))
+                waiting(move || decoded(Box::new(File::open(opened)?), compression, &budget))
                     .map_err(|e| io_error(path, &e))?
             }
         };
@@ -85,7 +93,7 @@ impl FileInput {
         })
     }
 
-    /// Reads some bytes into `to`; 0 at the end. Errors: 58030, and 57014 once the statement is cancelled.
+    /// Reads some bytes into `to`; 0 at the end. Errors: 58030, 53200 for what cannot be decompressed within the budget, and 57014 once the statement is cancelled.
     pub fn read(&mut self, to: &mut [u8], limits: &ReadLimits) -> Result<usize> {
         limits.cancel.check()?;
         let failed = |e: &io::Error| -> Error { io_error(&self.path, e) };
@@ -123,11 +131,15 @@ impl FileInput {
 }
 
 /// The bytes behind a compression.
-fn decoded(bytes: Box<dyn Read + Send>, compression: Compression) -> io::Result<Box<dyn Read + Send>> {
+fn decoded(
+    bytes: Box<dyn Read + Send>,
+    compression: Compression,
+    budget: &MemoryBudget,
+) -> io::Result<Box<dyn Read + Send>> {
     match compression {
         Compression::None => Ok(bytes),
         Compression::Gzip => Ok(Box::new(MultiGzDecoder::new(io::BufReader::new(bytes)))),
-        Compression::Zstd => Ok(Box::new(zstd::Decoder::new(bytes)?)),
+        Compression::Zstd => Ok(Box::new(ZstdInput::new(bytes, budget))),
         Compression::Snappy | Compression::Lz4 => {
             Err(io::Error::other("only gzip and zstd compress such files"))
         }

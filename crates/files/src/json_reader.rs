@@ -125,7 +125,7 @@ pub fn read(
     on_error: &OnError,
     limits: &ReadLimits,
 ) -> Result<JsonFile> {
-    let mut input = FileInput::open(origin, compression)?;
+    let mut input = FileInput::open(origin, compression, limits)?;
     let mut reserved = limits.budget.reservation();
     let mut text = Vec::new();
     loop {

@@ -32,6 +32,7 @@ mod sniff;
 mod source;
 mod to_arrow;
 mod writer;
+mod zstd_input;
 
 pub use batch_writer::{BatchWriter, Destination};
 pub use compression::Compression;

@@ -125,7 +125,7 @@ pub fn sniff(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits)
 }
 
 fn read(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits) -> Result<Vec<u8>> {
-    let mut input = FileInput::open(Origin::File(path), hints.compression)?;
+    let mut input = FileInput::open(Origin::File(path), hints.compression, limits)?;
     let mut reserved = limits.budget.reservation();
     let mut bytes = Vec::new();
     loop {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-const MEGABYTE: usize = 1 << 20;
+pub const MEGABYTE: usize = 1 << 20;
 
 /// Bytes of this process in memory.
 fn resident() -> usize {
@@ -21,7 +21,7 @@ fn resident() -> usize {
 }
 
 /// What `work` gave, and by how many bytes the process grew meanwhile at most.
-fn growth<T>(work: impl FnOnce() -> T) -> (T, usize) {
+pub fn growth<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = resident();
     let (most, over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let (seen, stop) = (most.clone(), over.clone());

@@ -6,6 +6,7 @@ mod altering;
 mod backups;
 mod bad_changes;
 mod bad_places;
+mod bombs;
 mod closing;
 mod copying;
 mod damaged_files;
