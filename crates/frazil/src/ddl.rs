@@ -9,7 +9,7 @@ use frazil_catalog::{NewConstraint, NewIndex, NewTable, NewView, RelationKind, T
 use frazil_frontend::Statement;
 use frazil_plan::Plan;
 use frazil_storage::{Conflict, NewRows, Transaction};
-use frazil_types::{Error, Result, Schema, SqlState, Value};
+use frazil_types::{Error, Result, Schema, Value};
 use std::sync::Arc;
 
 /// ALTER TABLE, CREATE VIEW, CREATE INDEX, DROP, TRUNCATE. Returns the command's tag.
@@ -77,7 +77,7 @@ pub fn create_table(
     if create.if_not_exists && known {
         return Ok(done("CREATE TABLE", started));
     }
-    refuse_system_name(create.name)?;
+    SystemTable::refuse_name(create.name)?;
     let options = set_options(TableOptions::default(), &create.schema, create.options)?;
     let entry = transaction.create(NewTable {
         name: create.name.to_string(),
@@ -101,7 +101,7 @@ pub fn create_table(
 /// CREATE INDEX.
 fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -> Result<()> {
     if let Some(name) = &new.name {
-        refuse_system_name(name)?;
+        SystemTable::refuse_name(name)?;
     }
     runner.progress().enter("indexing");
     transaction.create_index(new, runner.cancel()).map(drop)
@@ -133,7 +133,7 @@ fn alter_options(transaction: &mut Transaction, table: &str, set: &[(String, Val
 
 /// CREATE VIEW.
 fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
-    refuse_system_name(&view.name)?;
+    SystemTable::refuse_name(&view.name)?;
     let frame = (view.reads.iter()).find(|r| r.id.is_none() && SystemTable::named(&r.name).is_none());
     if let Some(frame) = frame {
         let message = format!("a frame in a view: \"{}\"", frame.name);
@@ -142,17 +142,6 @@ fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
         );
     }
     transaction.create_view(view)
-}
-
-/// 42P07 for the name of a system table.
-pub fn refuse_system_name(name: &str) -> Result<()> {
-    match SystemTable::named(name) {
-        Some(_) => Err(Error::new(
-            SqlState::DUPLICATE_TABLE,
-            format!("\"{name}\" is a system table"),
-        )),
-        None => Ok(()),
-    }
 }
 
 /// FREEZE TABLE. Returns the number of blocks that were built.

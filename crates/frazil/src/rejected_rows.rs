@@ -1,9 +1,9 @@
 //! The table that takes the rows that COPY left out (REJECTS_TABLE), in the transaction of the statement: it has them if the rows that
 //! were loaded are there, and not otherwise.
 
-use crate::ddl::refuse_system_name;
 use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
+use crate::system_tables::SystemTable;
 use frazil_catalog::{NewTable, TableOptions};
 use frazil_files::{Reject, Rejects, Skipped};
 use frazil_frontend::{CopyOnError, CopyOptions};
@@ -52,7 +52,7 @@ pub fn keep(
 fn table_of(transaction: &mut Transaction, name: &str, into: ObjectId) -> Result<ObjectId> {
     let wanted = Reject::columns();
     if transaction.view().catalog().relation(name).is_none() {
-        refuse_system_name(name)?;
+        SystemTable::refuse_name(name)?;
         let made = transaction.create(NewTable {
             name: name.to_owned(),
             schema: Arc::new(Schema::new(wanted)),

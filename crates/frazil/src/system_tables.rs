@@ -6,7 +6,9 @@ use crate::made_table;
 use frazil_catalog::identifier;
 use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
-use frazil_types::{Cancel, ColumnDef, ColumnVector, LogicalType, Result, RowBatch, Schema, Value};
+use frazil_types::{
+    Cancel, ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, Schema, SqlState, Value,
+};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -53,6 +55,17 @@ impl SystemTable {
     /// The one of a name.
     pub fn named(name: &str) -> Option<SystemTable> {
         SystemTable::ALL.into_iter().find(|t| t.name() == name)
+    }
+
+    /// 42P07 for the name of one.
+    pub fn refuse_name(name: &str) -> Result<()> {
+        match SystemTable::named(name) {
+            Some(_) => Err(Error::new(
+                SqlState::DUPLICATE_TABLE,
+                format!("\"{name}\" is a system table"),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Its rows for a snapshot, and the directory if there is one.

@@ -324,36 +324,8 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
             }
             .ok_or_else(|| cursor.error_before())?;
         }
-        "on_error" => {
-            options.on_error = match word_or_text(cursor)?.as_str() {
-                "stop" => CopyOnError::Stop,
-                "ignore" => CopyOnError::Ignore,
-                other => return Err(invalid(format!("COPY ON_ERROR \"{other}\" not recognized"))),
-            };
-        }
-        "ignore_errors" => {
-            options.on_error = match flag(cursor)? {
-                true => CopyOnError::Ignore,
-                false => CopyOnError::Stop,
-            }
-        }
-        "rejects_table" => {
-            options.rejects_table = Some(match cursor.peek() {
-                Some(Token::SingleQuotedString(_)) => text(cursor)?,
-                _ => cursor.name()?,
-            });
-        }
-        "reject_limit" => {
-            let limit = match cursor.next() {
-                Some(Token::Number(n, _)) => n.parse().ok(),
-                Some(Token::SingleQuotedString(n)) => n.parse().ok(),
-                _ => None,
-            };
-            let limit: u64 = limit.ok_or_else(|| cursor.error_before())?;
-            if limit == 0 {
-                return Err(invalid("REJECT_LIMIT (0) must be greater than zero"));
-            }
-            options.reject_limit = Some(limit);
+        "on_error" | "ignore_errors" | "rejects_table" | "reject_limit" => {
+            rejects_option(cursor, options, &name)?;
         }
         "partition_by" => options.partition_by = names(cursor)?,
         "write_partition_columns" => options.write_partition_columns = flag(cursor)?,
@@ -373,6 +345,44 @@ fn option(cursor: &mut Cursor, options: &mut CopyOptions, escape: &mut Option<ch
                      ON_ERROR, REJECTS_TABLE, REJECT_LIMIT, PARTITION_BY, WRITE_PARTITION_COLUMNS, OVERWRITE, OVERWRITE_OR_IGNORE, APPEND and ENCODING 'utf8'",
                 ),
             );
+        }
+    }
+    Ok(())
+}
+
+/// Reads the value of an option that says what becomes of rows that cannot be read.
+fn rejects_option(cursor: &mut Cursor, options: &mut CopyOptions, name: &str) -> Result<()> {
+    match name {
+        "on_error" => {
+            options.on_error = match word_or_text(cursor)?.as_str() {
+                "stop" => CopyOnError::Stop,
+                "ignore" => CopyOnError::Ignore,
+                other => return Err(invalid(format!("COPY ON_ERROR \"{other}\" not recognized"))),
+            };
+        }
+        "ignore_errors" => {
+            options.on_error = match flag(cursor)? {
+                true => CopyOnError::Ignore,
+                false => CopyOnError::Stop,
+            }
+        }
+        "rejects_table" => {
+            options.rejects_table = Some(match cursor.peek() {
+                Some(Token::SingleQuotedString(_)) => text(cursor)?,
+                _ => cursor.name()?,
+            });
+        }
+        _ => {
+            let limit = match cursor.next() {
+                Some(Token::Number(n, _)) => n.parse().ok(),
+                Some(Token::SingleQuotedString(n)) => n.parse().ok(),
+                _ => None,
+            };
+            let limit: u64 = limit.ok_or_else(|| cursor.error_before())?;
+            if limit == 0 {
+                return Err(invalid("REJECT_LIMIT (0) must be greater than zero"));
+            }
+            options.reject_limit = Some(limit);
         }
     }
     Ok(())
