@@ -133,15 +133,17 @@ fn read_subqueries(e: &mut Expr, known: &BTreeMap<ColumnId, ColumnId>, columns: 
     }
 }
 
+/// Error 42883 for a type that has no order, where an operator of it is wanted.
+pub(super) fn absent(ty: LogicalType, what: &str) -> Result<()> {
+    if ty.is_comparable() {
+        return Ok(());
+    }
+    let message = format!("could not identify an {what} operator for type {}", ty.name());
+    Err(Error::new(SqlState::UNDEFINED_FUNCTION, message).with_hint("cast it to jsonb or text"))
+}
+
 /// Error 42883 for rows that are sorted or grouped by values of a type that has no order.
 fn refuse_what_does_not_compare(op: &Operator, columns: &Columns) -> Result<()> {
-    let absent = |ty: LogicalType, what: &str| match ty.is_comparable() {
-        true => Ok(()),
-        false => {
-            let message = format!("could not identify an {what} operator for type {}", ty.name());
-            Err(Error::new(SqlState::UNDEFINED_FUNCTION, message).with_hint("cast it to jsonb or text"))
-        }
-    };
     let grouped = |ids: &[ColumnId]| {
         let mut ids = ids.iter();
         ids.try_for_each(|id| absent(columns[*id].ty, "equality"))
@@ -167,19 +169,10 @@ fn refuse_what_does_not_compare(op: &Operator, columns: &Columns) -> Result<()> 
     } else if let Operator::TopPerGroup(top) = op {
         grouped(&top.groups)?;
         ordered(&top.keys)
-    } else if let Operator::Window(window) = op {
-        grouped(&window.partition)?;
-        ordered(&window.order)
     } else if let Operator::Aggregate(aggregate) = op {
         aggregated(aggregate)
     } else if let Operator::GroupingSets(sets) = op {
         aggregated(&sets.all)
-    } else if let Operator::Recursion(recursion) = op {
-        grouped(if recursion.distinct {
-            &recursion.columns
-        } else {
-            &[]
-        })
     } else {
         Ok(())
     }

@@ -111,6 +111,10 @@ impl<'a> Binder<'a> {
             return Ok(Defined::Plain(relation));
         }
         let (left, right) = self.of_one_type(left, right, "UNION")?;
+        if union.distinct {
+            let mut types = types.iter();
+            types.try_for_each(|ty| super::finish::absent(*ty, "equality"))?;
+        }
         for (i, (column, ty)) in left.columns.iter().zip(&types).enumerate() {
             let common = self.columns[column.id].ty;
             if common != *ty {

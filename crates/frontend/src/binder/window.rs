@@ -233,6 +233,7 @@ impl<'a> Binder<'a> {
     fn window_key(&mut self, e: &'a SqlExpr) -> Result<Expr> {
         let bound = self.expression(e)?;
         let e = self.typing.settle(bound)?;
+        super::finish::absent(e.ty, "ordering").map_err(|error| error.at_span(e.span))?;
         Ok(compared_by(e))
     }
 

@@ -7,7 +7,7 @@ use crate::date::{self, MICROS_PER_DAY};
 use crate::json::Json;
 use crate::logical_type::MICRO_DIGITS;
 use crate::sql_type::real_of_double;
-use crate::{Error, Interval, Kind, LogicalType, Order, Result, SqlState, Value, decimal};
+use crate::{Error, Interval, Kind, LogicalType, NativeType, Order, Result, SqlState, Value, decimal};
 use std::borrow::Cow;
 
 /// What becomes of a string that is longer than char(n) or varchar(n).
@@ -173,7 +173,7 @@ pub fn round_micros(micros: i64, ty: LogicalType) -> Result<i64> {
 /// The boolean or number that a jsonb is, as a boolean or number; integers are rounded half away from zero. Errors 22023, 22003.
 fn of_json(binary: &[u8], to: LogicalType) -> Result<Value> {
     match (Json::new(binary), to) {
-        (Json::Boolean(value), LogicalType::Boolean) => Ok(Value::Bool(value)),
+        (Json::Boolean(value), to) if to.native() == NativeType::Bool => Ok(Value::Bool(value)),
         (Json::Number(digits), to) if to.is_integer() => {
             let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
             let away = i128::from(fraction.as_bytes().first().is_some_and(|&digit| digit >= b'5'));
