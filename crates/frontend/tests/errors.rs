@@ -37,7 +37,6 @@ fn what_is_refused_is_named() {
             "mutual recursion",
         ),
         ("select w collate \"de\" from t", "COLLATE"),
-        ("select array[1, 2]", "ARRAY"),
         ("select t from t", "row of \"t\""),
         ("select a from t fetch first 1 row with ties", "WITH TIES"),
         ("select * from t with ordinality", "WITH ORDINALITY"),

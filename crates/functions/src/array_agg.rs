@@ -121,7 +121,7 @@ fn piece(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
 }
 
 /// The bytes of the value at the beginning of some pieces, `None` of NULL, and the pieces behind it.
-fn first<'a>(pieces: &'a [u8], ty: LogicalType) -> Option<(Option<&'a [u8]>, &'a [u8])> {
+fn first(pieces: &[u8], ty: LogicalType) -> Option<(Option<&[u8]>, &[u8])> {
     let (&is_value, rest) = pieces.split_first()?;
     if is_value == NULL {
         return Some((None, rest));

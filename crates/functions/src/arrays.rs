@@ -1,6 +1,6 @@
 //! Arrays where operators and syntax make them: constructors, subscripts and slices, `||`, ANY and ALL.
 
-use crate::build::{BOOLEAN, and, boolean, constant_of, int, null, once, or, text};
+use crate::build::{BOOLEAN, TEXT, and, boolean, constant_of, int, null, once, or, text};
 use crate::catalog::{self, elements_of};
 use crate::compare::comparison_kind;
 use crate::convert::{convert, join_types, type_of_kind};
@@ -209,10 +209,7 @@ impl Typing {
         let array = match right {
             Operand::Typed(e) => e.clone(),
             Operand::Unknown(_) => {
-                let element = x
-                    .ty()
-                    .filter(|ty| ty.element().is_none())
-                    .unwrap_or(LogicalType::Text);
+                let element = x.ty().filter(|ty| ty.element().is_none()).unwrap_or(TEXT);
                 // A literal has as many digits as its elements.
                 let element = type_of_kind(Kind::of(element), Some(element));
                 let ty = element.array().unwrap_or(LogicalType::TEXT_ARRAY);
@@ -282,7 +279,7 @@ impl Typing {
             Operand::Typed(e) => e,
             unknown if is_literal => self.settle(unknown)?,
             unknown => {
-                let ty = elements[0].ty().unwrap_or(LogicalType::Text);
+                let ty = elements[0].ty().unwrap_or(TEXT);
                 self.cast(unknown, ty, CastContext::Implicit, Span::NONE)?
             }
         };

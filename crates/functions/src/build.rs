@@ -19,6 +19,9 @@ pub(crate) fn is_null_constant(e: &Expr) -> bool {
 /// The type of conditions.
 pub(crate) const BOOLEAN: LogicalType = LogicalType::Boolean;
 
+/// The type of texts.
+pub(crate) const TEXT: LogicalType = LogicalType::Text;
+
 /// TRUE or FALSE.
 pub(crate) fn boolean(value: bool) -> Expr {
     Expr::constant(Value::Bool(value), BOOLEAN)
@@ -36,7 +39,7 @@ pub(crate) fn int(value: i128, ty: LogicalType) -> Expr {
 
 /// A text constant.
 pub(crate) fn text(value: impl Into<String>) -> Expr {
-    Expr::constant(Value::Text(value.into()), LogicalType::Text)
+    Expr::constant(Value::Text(value.into()), TEXT)
 }
 
 /// A call that generated code knows, NULL where an argument is.

@@ -169,7 +169,7 @@ pub(crate) fn push_json(out: &mut String, value: &Value, ty: LogicalType) -> Res
         (Value::Int(_), _) if ty.info().category == Category::Numeric => out.push_str(&shown()),
         (_, Kind::Json | Kind::Jsonb) => out.push_str(&shown()),
         (Value::Bytes(bytes), Kind::Array) => {
-            let array = ArrayRef::new(bytes, ty.element().unwrap_or(LogicalType::Text))?;
+            let array = ArrayRef::new(bytes, ty.element().unwrap_or(ty))?;
             let values = array.elements().collect::<Result<Vec<_>>>()?;
             let lengths: Vec<usize> = array.dimensions().map(|d| d.length as usize).collect();
             push_array(out, &values, &lengths, array.element())?;

@@ -2,6 +2,7 @@
 //! `string_agg`; what was put together becomes a document when all is there.
 
 use crate::aggregate::{Aggregated, plain};
+use crate::build::TEXT;
 use crate::catalog::invalid_parameter;
 use crate::json::{bytes_of_text, push_json, push_key};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
@@ -26,19 +27,14 @@ pub(crate) fn json_agg(
         1 => (element, array),
         _ => (member, object),
     };
-    let mut piece = rows("piece of JSON", OnNull::Called, piece, values, LogicalType::Text);
+    let mut piece = rows("piece of JSON", OnNull::Called, piece, values, TEXT);
     piece.nullable = false;
-    let between = Expr::constant(Value::Text(", ".to_owned()), LogicalType::Text);
+    let between = Expr::constant(Value::Text(", ".to_owned()), TEXT);
     let call = AggregateCall {
         second: Some(between),
         distinct,
         order,
-        ..plain(
-            AggregateFunction::StringAgg,
-            Some(piece),
-            LogicalType::Text,
-            filter,
-        )
+        ..plain(AggregateFunction::StringAgg, Some(piece), TEXT, filter)
     };
     let of_pieces = move |made: Vec<Expr>| rows("json_agg", OnNull::Null, whole, made, ty);
     Ok(Aggregated {

@@ -88,7 +88,7 @@ impl Typing {
 }
 
 fn put(values: impl Iterator<Item = Result<Value>>, out: &mut Output<'_>) -> Result<()> {
-    let element = out.ty().element().unwrap_or(LogicalType::Text);
+    let element = out.ty().element().unwrap_or(out.ty());
     out.bytes(&encode_list(&values.collect::<Result<Vec<_>>>()?, element)?)
 }
 

@@ -221,7 +221,7 @@ fn types(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let pattern = call.one()?;
     let wanted = |name: &&str| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), name));
     let rows: Vec<Vec<Value>> = (frazil::types())
-        .filter(|ty| ty.sql_names.iter().any(|name| wanted(&name)) || wanted(&ty.typname))
+        .filter(|ty| ty.sql_names.iter().any(&wanted) || wanted(&ty.typname))
         .map(|ty| {
             let others: Vec<&str> = (ty.sql_names.iter().copied())
                 .chain([ty.typname])

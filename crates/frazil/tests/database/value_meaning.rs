@@ -133,6 +133,8 @@ fn aligned(l: (&Value, LogicalType), r: (&Value, LogicalType)) -> Option<(Value,
         () if is_implicit(l.1, r.1) => r.1,
         () => l.1,
     };
+    // Nothing is rounded for a comparison.
+    let to = to.with_all_digits();
     let both = [l, r].map(|(value, ty)| value_ops::cast(value, ty, to, CastLength::Refuse).ok());
     let [Some(l), Some(r)] = both else { return None };
     Some((l, r))

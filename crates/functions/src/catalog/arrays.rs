@@ -208,7 +208,7 @@ impl Typing {
         for (x, takes) in arguments.iter().zip(function.takes) {
             match (takes, x) {
                 (Array, Operand::Typed(e)) => {
-                    let ty = e.ty.element().unwrap_or(LogicalType::Text);
+                    let ty = e.ty.element().unwrap_or(TEXT);
                     samples.push(Operand::Typed(crate::build::null(ty).at(e.span)));
                 }
                 (Element, x) => samples.push(x.clone()),

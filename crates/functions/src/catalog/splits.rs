@@ -36,7 +36,7 @@ pub(super) static FUNCTIONS: &[ArrayFunction] = array_functions! {
 fn put<'t>(parts: impl Iterator<Item = Option<&'t str>>, out: &mut Output<'_>) -> Result<()> {
     let value = |part: Option<&str>| part.map_or(Value::Null, |part| Value::Text(part.to_owned()));
     let values: Vec<Value> = parts.map(value).collect();
-    out.bytes(&array::encode_list(&values, LogicalType::Text)?)
+    out.bytes(&array::encode_list(&values, TEXT)?)
 }
 
 fn schemas(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
@@ -128,7 +128,7 @@ fn matches(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     out.bytes(&array::encode(
         shape.as_ref().map_or(&[], |shape| &shape[..]),
         &values,
-        LogicalType::Text,
+        TEXT,
     )?)
 }
 

@@ -30,7 +30,6 @@ pub fn raw_elements(text: &str) -> Option<Vec<&str>> {
 
 /// The keys and the texts of an object's values, in the order of the text; `None` for what is no object. Errors 22P02 and 22P05 for
 /// keys whose escapes stand for no character.
-#[expect(clippy::type_complexity, reason = "keys with values")]
 pub fn raw_members(text: &str) -> Result<Option<Vec<(String, &str)>>> {
     let Some(inside) = text.trim_ascii_start().strip_prefix('{') else {
         return Ok(None);
