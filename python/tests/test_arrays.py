@@ -41,10 +41,10 @@ def test_lists_that_are_no_array_of_the_type_are_refused(con, value, state):
 def test_arrays_go_to_frames_as_lists(con):
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     result = con.execute("select array[i, null] as a, case when i = 1 then array['x'] end as t from generate_series(1, 2) s (i)")
-    table = result.arrow()
-    assert table.schema.types == [pyarrow.list_(pyarrow.int32()), pyarrow.list_(pyarrow.string())]
-    assert table.to_pylist() == [{"a": [1, None], "t": ["x"]}, {"a": [2, None], "t": None}]
-    again = con.execute("select a, a[1], t from table order by 2").fetchall()
+    lists = result.arrow()
+    assert lists.schema.types == [pyarrow.list_(pyarrow.int32()), pyarrow.list_(pyarrow.string())]
+    assert lists.to_pylist() == [{"a": [1, None], "t": ["x"]}, {"a": [2, None], "t": None}]
+    again = con.execute("select a, a[1], t from lists order by 2").fetchall()
     assert again == [([1, None], 1, ["x"]), ([2, None], 2, None)]
     frame = con.execute("select array[i] as a from generate_series(1, 2) s (i)").df()
     assert isinstance(frame, pandas.DataFrame) and [list(a) for a in frame["a"]] == [[1], [2]]

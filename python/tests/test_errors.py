@@ -176,6 +176,7 @@ ERRORS = [
 # States that no single statement raises, and the tests that do.
 ELSEWHERE = {
     "08007": "a log that could not be synced: crates/durability/tests/wal",
+    "22P03": "bytes that are no jsonb: crates/types/src/json/tests.rs",
     "22P05": "a character that jsonb has no room for: crates/types/src/json/tests.rs",
     "25006": "a directory opened read-only, below",
     "08003": "a closed connection, below", "22P04": "a wrong field, below", "25P02": "a failed transaction, below",

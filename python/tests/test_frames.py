@@ -190,11 +190,9 @@ def test_only_what_is_read_is_converted(con):
 
 @pytest.mark.parametrize("frame, match", [
     (pandas.DataFrame({"mixed": [1, "x", 2.5]}), "mixed"),
-    (pandas.DataFrame({"a": [1], "lists": [[1, 2]]}), "lists"),
     (pandas.DataFrame({"things": [object()]}), "things"),
     (pandas.DataFrame({"z": [1j]}), "z"),
     (pandas.DataFrame({"huge": [10**40]}), "huge"),
-    (pyarrow.table({"list": [[1]]}), "list"),
     (polars.DataFrame({"struct": [{"a": 1}]}), "struct"),
 ])
 def test_columns_that_are_no_tables_columns(con, frame, match):
