@@ -2,7 +2,7 @@
 
 use crate::build::{constant_of, function, int, null};
 use crate::type_rules::{Category, Kind, cast_context_of, is_implicit, name_of};
-use crate::vector::{OnNull, Output, Row, rows};
+use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::logical_type::WITHOUT_LENGTH;
@@ -303,23 +303,12 @@ fn with_elements_cast(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
         let cast = value_ops::cast(&value, row.ty(0), out.ty(), length)?;
         out.bytes(cast.as_bytes().unwrap_or_default())
     }
-    let nullable = e.nullable;
-    let mut cast = match length {
-        CastLength::Cut => rows(
-            "array",
-            OnNull::Null,
-            |r, o| run(r, o, CastLength::Cut),
-            vec![e],
-            ty,
-        ),
-        CastLength::Refuse => rows(
-            "array",
-            OnNull::Null,
-            |r, o| run(r, o, CastLength::Refuse),
-            vec![e],
-            ty,
-        ),
+    let run: RowFn = match length {
+        CastLength::Cut => |row, out| run(row, out, CastLength::Cut),
+        CastLength::Refuse => |row, out| run(row, out, CastLength::Refuse),
     };
+    let nullable = e.nullable;
+    let mut cast = rows("array", OnNull::Null, run, vec![e], ty);
     cast.nullable = nullable;
     cast
 }
