@@ -23,6 +23,11 @@ impl<'p> Translator<'_, 'p> {
         }
         let mark = self.scratch_mark(self.work.operators.start);
         self.open_output()?;
+        if self.counts_vectors() {
+            self.count_vector();
+            self.close_output()?;
+            return Ok(self.end_stage());
+        }
         let rows = self.open_row_loop(input.is_none());
         self.scope.set_row(rows.row);
         if input.is_none() {
@@ -35,11 +40,15 @@ impl<'p> Translator<'_, 'p> {
         self.close_row_loop(rows);
         self.close_output()?;
         self.release_all_scratch(mark)?;
+        Ok(self.end_stage())
+    }
+
+    fn end_stage(mut self) -> StageVector {
         let ok = self.small(0);
         self.b.ins().return_(&[ok]);
         let output = std::mem::take(&mut self.work.output);
         self.finish();
-        Ok(output)
+        output
     }
 
     /// Operators from `at` to the end of the stage, and what follows. Ends the current block; rows that go

@@ -41,7 +41,7 @@ pub use date_form::DateForm;
 pub use file_input::Origin;
 pub use folders::Folders;
 pub use json_reader::JsonReader;
-pub use parquet_column::{column_of, rows_of, sources};
+pub use parquet_column::{BytesOf, column_of, rows_of, sources};
 pub use parquet_files::ParquetFiles;
 pub use parquet_reader::{ParquetReader, type_of};
 pub use partitioned_writer::{Existing, PartitionedWriter, Partitioning};

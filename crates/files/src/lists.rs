@@ -83,7 +83,7 @@ pub(crate) fn arrays_of(
                 out.push_null();
                 continue;
             };
-            let column = column_of(&values, element, budget).map_err(|(_, e)| (row, e))?;
+            let column = column_of(&values, element, None, budget).map_err(|(_, e)| (row, e))?;
             let values: Vec<Value> = (0..column.len()).map(|at| column.value(at)).collect();
             let bytes = arrays::encode_list(&values, element).map_err(|e| (row, e))?;
             out.try_push_bytes(&bytes).map_err(|e| (row, e))?;

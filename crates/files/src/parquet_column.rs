@@ -3,26 +3,98 @@
 use crate::lists::arrays_of;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, GenericByteArray, PrimitiveArray, RecordBatch};
+use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use frazil_types::sql_type::uuid_of_bytes;
 use frazil_types::{
     ColumnDef, ColumnVector, Error, Interval, Kind, LogicalType, MemoryBudget, NativeType, Result, RowBatch,
-    SqlState, StringVectorBuilder, Value, decimal,
+    SqlState, StringVectorBuilder, Value, decimal, shared_strings,
     value_ops::{self, CastLength},
 };
 
 /// An error and the row of the array it stands at.
 type AtRow<T> = std::result::Result<T, (usize, Error)>;
 
-/// An array as a column of type `ty`, each value checked. Errors with the row of the array that they stand at.
-pub fn column_of(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
-    convert(array, ty, budget)
+/// The bytes that an array consists of, which keep them alive.
+#[derive(Debug)]
+pub struct BytesOf(pub Buffer);
+
+impl AsRef<[u8]> for BytesOf {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_slice()
+    }
 }
 
-/// Converts an array to a column of type `ty`.
-fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
-    let mut out = match ty {
+/// An array as a column of type `ty`, each value checked. Long texts and bytes stay where the array has them, which the column keeps.
+/// `known`: bounds that the caller checks the column's integers against; within them no further check is needed. Errors with the row of
+/// the array that they stand at.
+pub fn column_of(
+    array: &ArrayRef,
+    ty: LogicalType,
+    known: Option<(i128, i128)>,
+    budget: &MemoryBudget,
+) -> AtRow<ColumnVector> {
+    let shared = match ty {
+        LogicalType::Text | LogicalType::Bytea => shared_strings(array, ty, budget),
+        _ => None,
+    };
+    match shared {
+        Some(column) => Ok(with_nulls(column.map_err(|e| (0, e))?, array)),
+        None => convert(array, ty, known, budget),
+    }
+}
+
+/// Texts or bytes where the array has them; `None` for an array that has other values.
+fn shared_strings(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> Option<Result<ColumnVector>> {
+    let is_text = ty == LogicalType::Text;
+    let bytes_of = |buffer: &Buffer| BytesOf(buffer.clone());
+    match array.data_type() {
+        DataType::Utf8View if is_text => {
+            let views = array.as_string_view();
+            let heaps = views.data_buffers().iter().map(bytes_of).collect();
+            Some(shared_strings::of_views(ty, views.views(), heaps, budget))
+        }
+        DataType::BinaryView if !is_text => {
+            let views = array.as_binary_view();
+            let heaps = views.data_buffers().iter().map(bytes_of).collect();
+            Some(shared_strings::of_views(ty, views.views(), heaps, budget))
+        }
+        DataType::Utf8 if is_text => Some(side_by_side(array.as_string::<i32>(), ty, budget)),
+        DataType::LargeUtf8 if is_text => Some(side_by_side(array.as_string::<i64>(), ty, budget)),
+        DataType::Binary if !is_text => Some(side_by_side(array.as_binary::<i32>(), ty, budget)),
+        DataType::LargeBinary if !is_text => Some(side_by_side(array.as_binary::<i64>(), ty, budget)),
+        _ => None,
+    }
+}
+
+fn side_by_side<T: ByteArrayType>(
+    array: &GenericByteArray<T>,
+    ty: LogicalType,
+    budget: &MemoryBudget,
+) -> Result<ColumnVector> {
+    let ends = array.value_offsets().iter().map(|end| end.as_usize());
+    shared_strings::of_ends(ty, ends, BytesOf(array.values().clone()), budget)
+}
+
+/// A column whose rows are NULL where those of an array are.
+fn with_nulls(mut column: ColumnVector, array: &ArrayRef) -> ColumnVector {
+    if let Some(nulls) = array.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
+        (0..array.len())
+            .filter(|&row| nulls.is_null(row))
+            .for_each(|row| column.set_null(row));
+    }
+    column
+}
+
+/// Converts an array to a column of type `ty`; `known` as of [`column_of`].
+fn convert(
+    array: &ArrayRef,
+    ty: LogicalType,
+    known: Option<(i128, i128)>,
+    budget: &MemoryBudget,
+) -> AtRow<ColumnVector> {
+    let out = match ty {
         LogicalType::Text | LogicalType::Varchar(_) | LogicalType::Char(2..) | LogicalType::Char(0) => {
             strings(array, ty, budget)?
         }
@@ -45,14 +117,9 @@ fn convert(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<Co
         | LogicalType::Date
         | LogicalType::Time(_)
         | LogicalType::Timestamp(_)
-        | LogicalType::TimestampTz(..) => integers(array, ty)?,
+        | LogicalType::TimestampTz(..) => integers(array, ty, known)?,
     };
-    if let Some(nulls) = array.logical_nulls() {
-        (0..array.len())
-            .filter(|&r| nulls.is_null(r))
-            .for_each(|r| out.set_null(r));
-    }
-    Ok(out)
+    Ok(with_nulls(out, array))
 }
 
 fn mismatch(array: &ArrayRef, ty: LogicalType) -> Error {
@@ -192,26 +259,24 @@ fn shown_bytes(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRo
     Ok(out.finish())
 }
 
-fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+fn integers(array: &ArrayRef, ty: LogicalType, known: Option<(i128, i128)>) -> AtRow<ColumnVector> {
     let scale = ty.scale();
     match (array.data_type(), scale) {
-        (DataType::Int8, Some(s)) => scaled::<Int8Type>(array, ty, 0, s),
-        (DataType::Int16, Some(s)) => scaled::<Int16Type>(array, ty, 0, s),
-        (DataType::Int32, Some(s)) => scaled::<Int32Type>(array, ty, 0, s),
-        (DataType::Int64, Some(s)) => scaled::<Int64Type>(array, ty, 0, s),
-        (DataType::UInt8, Some(s)) => scaled::<UInt8Type>(array, ty, 0, s),
-        (DataType::UInt16, Some(s)) => scaled::<UInt16Type>(array, ty, 0, s),
-        (DataType::UInt32, Some(s)) => scaled::<UInt32Type>(array, ty, 0, s),
-        (DataType::UInt64, Some(s)) => scaled::<UInt64Type>(array, ty, 0, s),
+        (DataType::Int8, Some(s)) => scaled::<Int8Type>(array, ty, (0, s), known),
+        (DataType::Int16, Some(s)) => scaled::<Int16Type>(array, ty, (0, s), known),
+        (DataType::Int32, Some(s)) => scaled::<Int32Type>(array, ty, (0, s), known),
+        (DataType::Int64, Some(s)) => scaled::<Int64Type>(array, ty, (0, s), known),
+        (DataType::UInt8, Some(s)) => scaled::<UInt8Type>(array, ty, (0, s), known),
+        (DataType::UInt16, Some(s)) => scaled::<UInt16Type>(array, ty, (0, s), known),
+        (DataType::UInt32, Some(s)) => scaled::<UInt32Type>(array, ty, (0, s), known),
+        (DataType::UInt64, Some(s)) => scaled::<UInt64Type>(array, ty, (0, s), known),
         (DataType::Decimal128(_, from), Some(s)) if *from >= 0 => {
-            scaled::<Decimal128Type>(array, ty, from.unsigned_abs(), s)
+            scaled::<Decimal128Type>(array, ty, (from.unsigned_abs(), s), known)
         }
         (DataType::Decimal64(_, from), Some(s)) if *from >= 0 => {
-            scaled::<Decimal64Type>(array, ty, from.unsigned_abs(), s)
+            scaled::<Decimal64Type>(array, ty, (from.unsigned_abs(), s), known)
         }
-        (DataType::Date32, None) if ty == LogicalType::Date => {
-            write::<Date32Type>(array, ty, |v| Some(v.into()))
-        }
+        (DataType::Date32, None) if ty == LogicalType::Date => as_they_are::<Date32Type>(array, ty, known),
         (DataType::Time32(TimeUnit::Second), None) if ty.kind() == Kind::Time => {
             write::<Time32SecondType>(array, ty, |v| Some(i128::from(v) * 1_000_000))
         }
@@ -219,78 +284,107 @@ fn integers(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
             write::<Time32MillisecondType>(array, ty, |v| Some(i128::from(v) * 1000))
         }
         (DataType::Time64(TimeUnit::Microsecond), None) if ty.kind() == Kind::Time => {
-            write::<Time64MicrosecondType>(array, ty, |v| Some(v.into()))
+            as_they_are::<Time64MicrosecondType>(array, ty, known)
         }
         (DataType::Time64(_), None) if ty.kind() == Kind::Time => {
             write::<Time64NanosecondType>(array, ty, |v| Some(v.div_euclid(1000).into()))
         }
         (DataType::Timestamp(unit, _), None) if (ty.kind() == Kind::Timestamp || ty.is_zoned()) => {
-            timestamps(array, ty, *unit)
+            timestamps(array, ty, *unit, known)
         }
         _ => Err((0, mismatch(array, ty))),
     }
 }
 
-fn scaled<T: ArrowPrimitiveType>(array: &ArrayRef, ty: LogicalType, from: u8, to: u8) -> AtRow<ColumnVector>
+/// Numbers with so many digits of a fraction, as numbers with so many.
+fn scaled<T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    ty: LogicalType,
+    (from, to): (u8, u8),
+    known: Option<(i128, i128)>,
+) -> AtRow<ColumnVector>
 where
     T::Native: Into<i128>,
 {
     if from == to {
-        return match copied::<T>(array, ty) {
-            Some(column) => Ok(column),
-            None => write::<T>(array, ty, |v| Some(v.into())),
-        };
+        return as_they_are::<T>(array, ty, known);
     }
     write::<T>(array, ty, |v| decimal::rescale(v.into(), from, to))
 }
 
-fn timestamps(array: &ArrayRef, ty: LogicalType, unit: TimeUnit) -> AtRow<ColumnVector> {
+fn timestamps(
+    array: &ArrayRef,
+    ty: LogicalType,
+    unit: TimeUnit,
+    known: Option<(i128, i128)>,
+) -> AtRow<ColumnVector> {
     match unit {
         TimeUnit::Second => write::<TimestampSecondType>(array, ty, |v| i128::from(v).checked_mul(1_000_000)),
         TimeUnit::Millisecond => {
             write::<TimestampMillisecondType>(array, ty, |v| i128::from(v).checked_mul(1000))
         }
-        TimeUnit::Microsecond => write::<TimestampMicrosecondType>(array, ty, |v| Some(v.into())),
+        TimeUnit::Microsecond => as_they_are::<TimestampMicrosecondType>(array, ty, known),
         TimeUnit::Nanosecond => {
             write::<TimestampNanosecondType>(array, ty, |v| Some(v.div_euclid(1000).into()))
         }
     }
 }
 
+/// Values that mean the same in the type; `known` as of [`column_of`].
+fn as_they_are<T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    ty: LogicalType,
+    known: Option<(i128, i128)>,
+) -> AtRow<ColumnVector>
+where
+    T::Native: Into<i128>,
+{
+    match copied::<T>(array, ty, known) {
+        Some(column) => Ok(column),
+        None => write::<T>(array, ty, |v| Some(v.into())),
+    }
+}
+
 /// The values as they are, if the type has cells of their size and all of them, those beneath NULLs too.
-fn copied<T: ArrowPrimitiveType>(array: &ArrayRef, ty: LogicalType) -> Option<ColumnVector>
+fn copied<T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    ty: LogicalType,
+    known: Option<(i128, i128)>,
+) -> Option<ColumnVector>
 where
     T::Native: Into<i128>,
 {
     let values = array.as_primitive::<T>().values();
-    let (first, rest) = values.split_first()?;
-    let (mut least, mut greatest) = (*first, *first);
-    for &value in rest {
-        least = if value < least { value } else { least };
-        greatest = if value > greatest { value } else { greatest };
+    let (least, greatest) = ty.range()?;
+    let is_within = |(low, high): (i128, i128)| least <= low && high <= greatest;
+    let bits = 8 * size_of::<T::Native>();
+    let cells = (-1_i128 << (bits - 1), (1_i128 << (bits - 1)) - 1);
+    if !is_within(cells) && !known.is_some_and(is_within) {
+        let (first, rest) = values.split_first()?;
+        let (mut low, mut high) = (*first, *first);
+        for &value in rest {
+            low = if value < low { value } else { low };
+            high = if value > high { value } else { high };
+        }
+        if !is_within((low.into(), high.into())) {
+            return None;
+        }
     }
-    let range = ty.range()?;
-    if least.into() < range.0 || greatest.into() > range.1 {
-        return None;
-    }
-    let mut out = ColumnVector::new(ty, values.len());
-    out.resize(values.len());
+    let values = values.inner();
     match (ty.native(), &T::DATA_TYPE) {
-        (NativeType::I16, DataType::Int16) => {
-            out.values_mut::<i16>()
-                .copy_from_slice(values.inner().typed_data());
+        (NativeType::I16, DataType::Int16) => Some(ColumnVector::of_slice::<i16>(ty, values.typed_data())),
+        (NativeType::I32, DataType::Int32 | DataType::Date32) => {
+            Some(ColumnVector::of_slice::<i32>(ty, values.typed_data()))
         }
-        (NativeType::I32, DataType::Int32) => {
-            out.values_mut::<i32>()
-                .copy_from_slice(values.inner().typed_data());
-        }
-        (NativeType::I64, DataType::Int64 | DataType::Decimal64(..)) => {
-            out.values_mut::<i64>()
-                .copy_from_slice(values.inner().typed_data());
-        }
-        _ => return None,
+        (
+            NativeType::I64,
+            DataType::Int64
+            | DataType::Decimal64(..)
+            | DataType::Time64(TimeUnit::Microsecond)
+            | DataType::Timestamp(TimeUnit::Microsecond, _),
+        ) => Some(ColumnVector::of_slice::<i64>(ty, values.typed_data())),
+        _ => None,
     }
-    Some(out)
 }
 
 /// Writes every value that is not NULL through `f`, range-checked for the type.
@@ -333,17 +427,18 @@ fn write<T: ArrowPrimitiveType>(
 }
 
 fn doubles(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
-    let mut out = ColumnVector::new(ty, array.len());
-    out.resize(array.len());
-    let to = out.values_mut::<f64>();
-    match array.data_type() {
-        DataType::Float64 => to.copy_from_slice(array.as_primitive::<Float64Type>().values()),
+    let mut out = match array.data_type() {
+        DataType::Float64 => ColumnVector::of_slice::<f64>(ty, array.as_primitive::<Float64Type>().values()),
         DataType::Float32 => {
             let from = array.as_primitive::<Float32Type>().values();
+            let mut out = ColumnVector::zeroed(ty, from.len());
+            let to = out.values_mut::<f64>();
             to.iter_mut().zip(from).for_each(|(t, &f)| *t = f.into());
+            out
         }
         _ => return Err((0, mismatch(array, ty))),
-    }
+    };
+    let to = out.values_mut::<f64>();
     if ty == LogicalType::Real {
         for (row, value) in to.iter_mut().enumerate().filter(|(row, _)| array.is_valid(*row)) {
             let real = value_ops::cast(
@@ -462,7 +557,7 @@ pub fn rows_of(
             let error = Error::new(SqlState::NOT_NULL_VIOLATION, message);
             return Err(error.in_context(place(row, &column.name)));
         }
-        let converted = convert(array, column.ty, budget);
+        let converted = convert(array, column.ty, None, budget);
         vectors.push(converted.map_err(|(row, e)| e.in_context(place(row, &column.name)))?);
     }
     Ok(RowBatch {

@@ -11,7 +11,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, Schema};
 use bytes::{Buf, Bytes, buf};
 use frazil_types::{
-    CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, Reservation, RestrictionKind, Result, SqlState,
+    CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, Reservation, RestrictionKind, Result, SqlState,
 };
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -24,7 +24,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows of a row group beyond which its footer is not believed: pages count their rows in 31 bits.
 const MOST_ROWS: u64 = 1 << 31;
@@ -38,6 +38,7 @@ pub struct ParquetTable {
     files: Vec<OneFile>,
     chunks: Vec<Chunk>,
     limits: ReadLimits,
+    buffers: Buffers,
     /// The memory of the columns that were made.
     made: Mutex<Reservation>,
 }
@@ -75,13 +76,71 @@ struct Decoder {
     next: usize,
     /// Pieces that were passed and not asked for yet.
     passed: HashMap<usize, ArrayRef>,
-    /// The memory of the encoded column, and of what was passed.
+    /// The memory of what was passed.
     memory: Reservation,
 }
 
 impl std::fmt::Debug for Decoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "a decoder at piece {}", self.next)
+    }
+}
+
+/// Memory for encoded columns: what one does not need any more the next one takes, so that it is not made and cleared for each.
+#[derive(Clone, Debug)]
+struct Buffers {
+    free: Arc<Mutex<Vec<Buffer>>>,
+    budget: MemoryBudget,
+}
+
+#[derive(Debug)]
+struct Buffer {
+    bytes: Vec<u8>,
+    memory: Reservation,
+}
+
+/// An encoded column of a row group.
+struct Encoded {
+    buffer: Option<Buffer>,
+    length: usize,
+    from: Buffers,
+}
+
+impl Buffers {
+    /// Bytes of a file. 53200 over the memory limit.
+    fn read(&self, file: &OneFile, start: u64, length: usize) -> Result<Encoded> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = free.pop();
+        drop(free);
+        let mut buffer = used.unwrap_or_else(|| Buffer {
+            bytes: Vec::new(),
+            memory: self.budget.reservation(),
+        });
+        if buffer.bytes.len() < length {
+            buffer.memory.grow(length - buffer.bytes.len())?;
+            buffer.bytes.resize(length, 0);
+        }
+        let to = &mut buffer.bytes[..length];
+        (file.file.read_exact_at(to, start)).map_err(|e| io_error(&file.path, &e))?;
+        Ok(Encoded {
+            buffer: Some(buffer),
+            length,
+            from: self.clone(),
+        })
+    }
+}
+
+impl AsRef<[u8]> for Encoded {
+    fn as_ref(&self) -> &[u8] {
+        let buffer = self.buffer.as_ref();
+        buffer.map_or(&[], |buffer| &buffer.bytes[..self.length])
+    }
+}
+
+impl Drop for Encoded {
+    fn drop(&mut self) {
+        let mut free = self.from.free.lock().unwrap_or_else(PoisonError::into_inner);
+        free.extend(self.buffer.take());
     }
 }
 
@@ -151,6 +210,10 @@ impl ParquetTable {
             chunks: Vec::new(),
             made: Mutex::new(limits.budget.reservation()),
             limits: limits.clone(),
+            buffers: Buffers {
+                free: Arc::default(),
+                budget: limits.budget.clone(),
+            },
         };
         for (path, file, footer, roots) in opened {
             sound(&path, || table.add(path.clone(), file, footer, roots))?;
@@ -201,7 +264,9 @@ impl ParquetTable {
             // What is decoded takes memory beside the column made of it.
             let _decoded = self.limits.budget.reserve(array.get_array_memory_size())?;
             let def = &self.columns[column];
-            let made = column_of(&array, def.ty, &self.limits.budget);
+            let known = &file.known[place.row_group][column];
+            let bounds = known.as_ref().and_then(Known::integers);
+            let made = column_of(&array, def.ty, bounds, &self.limits.budget);
             let made = made.map_err(|(row, error)| {
                 let row = place.before + row as u64 + 1;
                 error.in_context(format!(
@@ -210,7 +275,7 @@ impl ParquetTable {
                     def.name
                 ))
             })?;
-            if let Some(known) = &file.known[place.row_group][column]
+            if let Some(known) = known
                 && !known.holds(&made)
             {
                 let what = format!("column \"{}\" has values outside of its statistics", def.name);
@@ -323,13 +388,11 @@ impl ParquetTable {
             let what = format!("row group {row_group} ends behind the file");
             return Err(bad_file(&file.path, &what));
         }
-        let memory = self.limits.budget.reserve(length as usize)?;
-        let mut bytes = vec![0; length as usize];
-        (file.file.read_exact_at(&mut bytes, start)).map_err(|e| io_error(&file.path, &e))?;
+        let encoded = self.buffers.read(file, start, length as usize)?;
         let part = FilePart {
             start,
             file_bytes: file.bytes,
-            bytes: Bytes::from(bytes),
+            bytes: Bytes::from_owner(encoded),
         };
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(part, file.footer.clone());
         let mask = ProjectionMask::roots(builder.parquet_schema(), [root]);
@@ -343,7 +406,7 @@ impl ParquetTable {
             reader,
             next: 0,
             passed: HashMap::new(),
-            memory,
+            memory: self.limits.budget.reservation(),
         })
     }
 }

@@ -6,9 +6,8 @@ use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
 };
 use arrow_array::{Array, ArrayRef};
-use arrow_buffer::Buffer;
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
-use frazil_files::ReadLimits;
+use frazil_files::{BytesOf, ReadLimits};
 use frazil_frontend::TableEntry;
 use frazil_storage::{LentCells, LentRows, TableSnapshot};
 use frazil_types::{
@@ -197,16 +196,6 @@ struct FrameRows {
     limits: ReadLimits,
 }
 
-/// The values of an array, which keep them alive.
-#[derive(Debug)]
-struct ValuesOf(Buffer);
-
-impl AsRef<[u8]> for ValuesOf {
-    fn as_ref(&self) -> &[u8] {
-        self.0.as_slice()
-    }
-}
-
 impl LentRows for FrameRows {
     fn column(&self, chunk: usize, column: usize) -> Result<LentCells> {
         self.limits.cancel.check()?;
@@ -222,7 +211,7 @@ impl LentRows for FrameRows {
         let part = array.slice(place.start, place.rows);
         let def = &self.columns[column];
         let mut made =
-            frazil_files::column_of(&part, def.ty, &self.limits.budget).map_err(|(row, error)| {
+            frazil_files::column_of(&part, def.ty, None, &self.limits.budget).map_err(|(row, error)| {
                 let before: usize = self.places[..chunk].iter().map(|place| place.rows).sum();
                 let row = before + row + 1;
                 error.in_context(format!(
@@ -280,7 +269,7 @@ fn in_place<T: ArrowPrimitiveType>(
         valid
     });
     let native = frazil_files::type_of(array.data_type())?.native();
-    let memory = Arc::new(ValuesOf(all.values().inner().clone()));
+    let memory = Arc::new(BytesOf(all.values().inner().clone()));
     let start = place.start * size_of::<T::Native>();
     LentCells::of_memory(native, place.rows, memory, start, validity.as_deref())
 }

@@ -1,6 +1,8 @@
 //! Cells that lie in memory of the program around the database, or are made when a scan first reads them.
 
-use frazil_types::{ColumnVector, Disjunction, Error, NativeType, READ_PADDING, Restriction, Result};
+use frazil_types::{
+    ColumnVector, Disjunction, Error, NativeType, READ_PADDING, Restriction, Result, SharedBytes,
+};
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
@@ -12,10 +14,6 @@ pub trait LentRows: Debug + Send + Sync {
     /// disjunctions.
     fn rules_out(&self, chunk: usize, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool;
 }
-
-/// Memory that holds cells, and stays where it is as long as it lives.
-pub trait LentMemory: AsRef<[u8]> + Debug + Send + Sync {}
-impl<T: AsRef<[u8]> + Debug + Send + Sync> LentMemory for T {}
 
 /// The cells of a column in a chunk.
 #[derive(Debug)]
@@ -32,7 +30,7 @@ pub struct LentCells {
 /// What keeps the cells alive.
 #[derive(Debug)]
 enum Held {
-    Lent { _memory: Arc<dyn LentMemory> },
+    Lent { _memory: Arc<dyn SharedBytes> },
     Made { _column: ColumnVector },
 }
 
@@ -47,7 +45,7 @@ impl LentCells {
     pub fn of_memory(
         native: NativeType,
         rows: usize,
-        memory: Arc<dyn LentMemory>,
+        memory: Arc<dyn SharedBytes>,
         start: usize,
         validity: Option<&[u8]>,
     ) -> Option<LentCells> {

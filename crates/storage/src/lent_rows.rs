@@ -38,7 +38,7 @@ impl TableSnapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lent_cells::{LentCells, LentMemory};
+    use crate::lent_cells::LentCells;
     use crate::table_scan::{ScanOptions, TableScan};
     use frazil_catalog::{TableEntry, TableOptions};
     use frazil_types::{
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn memory_that_cannot_be_read_in_place_is_not_lent() {
         let values: Vec<Value> = (0..100).map(Value::Int).collect();
-        let memory = || -> Arc<dyn LentMemory> {
+        let memory = || -> Arc<dyn SharedBytes> {
             Arc::new(Numbers(ColumnVector::from_values(LogicalType::BigInt, &values)))
         };
         let lent = |native, rows, start| LentCells::of_memory(native, rows, memory(), start, None).is_some();

@@ -82,7 +82,7 @@ pub use hot_layout::HotLayout;
 pub use index_check::IndexCheck;
 pub use index_lookup::{JoinKeys, LookedUp};
 pub use key_lookup::{FoundRow, RowCells};
-pub use lent_cells::{LentCells, LentMemory, LentRows};
+pub use lent_cells::{LentCells, LentRows};
 pub use log::{Acknowledge, Durability, Log, Lsn, NamedBlocks, Reserved, SegmentPlace};
 pub use new_rows::{CheckResult, NewRows};
 pub use refreeze::RefreezeStep;

@@ -47,6 +47,24 @@ impl ColumnVector {
         }
     }
 
+    /// A column of these values, none of them NULL. Panics if `T` is not the native type of `ty`.
+    pub fn of_slice<T: Native>(ty: LogicalType, values: &[T]) -> ColumnVector {
+        assert_eq!(T::TYPE, ty.native());
+        let bytes = size_of_val(values);
+        let words = (bytes + crate::READ_PADDING).div_ceil(16);
+        let mut out = ColumnVector::new(ty, values.len());
+        out.rows = values.len();
+        // SAFETY: the buffer has room for so many words; the values, which are plain bytes, and zeros behind them fill all of it, before
+        // its length says so.
+        unsafe {
+            let start = out.words.as_mut_ptr().cast::<u8>();
+            std::ptr::copy_nonoverlapping(values.as_ptr().cast::<u8>(), start, bytes);
+            std::ptr::write_bytes(start.add(bytes), 0, words * 16 - bytes);
+            out.words.set_len(words);
+        }
+        out
+    }
+
     /// Type of the column.
     #[inline]
     pub fn ty(&self) -> LogicalType {

@@ -136,7 +136,7 @@ impl<'p> Translator<'_, 'p> {
     }
 
     /// How what the pipeline fills is laid out, and the expressions of its sink; none if it only marks.
-    fn filled(&self) -> Option<(&'p Layout, &'p [Expr])> {
+    pub fn filled(&self) -> Option<(&'p Layout, &'p [Expr])> {
         match &self.work.pipeline.sink {
             Sink::Into(id, keys) => Some((self.unit.layouts.of_breaker(*id), keys)),
             Sink::Mark => None,
