@@ -193,6 +193,7 @@ fn source(
     let pipeline: &Pipeline = &plan.pipelines[index];
     Ok(match &pipeline.source {
         Source::Scan {
+            table: id,
             columns,
             row_id,
             restrictions,
@@ -210,6 +211,11 @@ fn source(
             let scan = scan
                 .with_disjunctions(values.disjunctions(disjunctions, columns)?)?
                 .with_early_probes(probes);
+            let readers = plan.pipelines.iter().filter(|p| p.source.table() == Some(*id));
+            let scan = match readers.count() {
+                1 if row_id.is_none() && plan.recursions.is_empty() => scan.as_the_only_one(),
+                _ => scan,
+            };
             let scan = match opening.first_rows {
                 Some(first) => first.restrict(scan),
                 None => scan,

@@ -4,7 +4,7 @@
 use crate::ReadLimits;
 use crate::folders::{ColumnSource, Folders, TableColumns, leave_none};
 use crate::parquet_table::ParquetTable;
-use frazil_types::{ColumnDef, ColumnVector, Disjunction, Restriction, Result};
+use frazil_types::{ColumnDef, ColumnVector, Disjunction, Reservation, Restriction, Result};
 use std::path::PathBuf;
 
 /// Parquet files, opened.
@@ -61,13 +61,23 @@ impl ParquetFiles {
         leave_none(restrictions, disjunctions, &excluded)
     }
 
-    /// Reads a column of a chunk, both by their position. Errors as of [`ParquetTable::column`].
-    pub fn column(&self, chunk: usize, column: usize) -> Result<ColumnVector> {
+    /// Whether a column of a chunk is being read, as of [`ParquetTable::is_busy`].
+    pub fn is_busy(&self, chunk: usize, column: usize) -> bool {
+        match self.table.sources[column] {
+            ColumnSource::File(column) => self.files.is_busy(chunk, column),
+            ColumnSource::Folder(_) => false,
+        }
+    }
+
+    /// Reads a column of a chunk, both by their position, and what it counts as. Errors as of [`ParquetTable::column`].
+    pub fn column(&self, chunk: usize, column: usize) -> Result<(ColumnVector, Reservation)> {
         match self.table.sources[column] {
             ColumnSource::File(column) => self.files.column(chunk, column),
             ColumnSource::Folder(column) => {
                 let (file, rows) = self.files.place(chunk);
-                Ok(self.folders.column(file, column, rows))
+                let made = self.folders.column(file, column, rows);
+                let memory = self.files.budget().reserve(made.bytes())?;
+                Ok((made, memory))
             }
         }
     }

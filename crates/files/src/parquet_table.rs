@@ -11,7 +11,8 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, Schema};
 use bytes::{Buf, Bytes, buf};
 use frazil_types::{
-    CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, Reservation, RestrictionKind, Result, SqlState,
+    CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, Reservation, RestrictionKind,
+    Result, SqlState,
 };
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -24,7 +25,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 /// Rows of a row group beyond which its footer is not believed: pages count their rows in 31 bits.
 const MOST_ROWS: u64 = 1 << 31;
@@ -39,8 +40,8 @@ pub struct ParquetTable {
     chunks: Vec<Chunk>,
     limits: ReadLimits,
     buffers: Buffers,
-    /// The memory of the columns that were made.
-    made: Mutex<Reservation>,
+    /// The memory of the chunks.
+    memory: Reservation,
 }
 
 /// Where the rows of a chunk lie.
@@ -208,7 +209,7 @@ impl ParquetTable {
             columns,
             files: Vec::new(),
             chunks: Vec::new(),
-            made: Mutex::new(limits.budget.reservation()),
+            memory: limits.budget.reservation(),
             limits: limits.clone(),
             buffers: Buffers {
                 free: Arc::default(),
@@ -219,6 +220,11 @@ impl ParquetTable {
             sound(&path, || table.add(path.clone(), file, footer, roots))?;
         }
         Ok(table)
+    }
+
+    /// What its columns count against.
+    pub(crate) fn budget(&self) -> &MemoryBudget {
+        &self.limits.budget
     }
 
     /// The columns.
@@ -253,9 +259,16 @@ impl ParquetTable {
         known.as_ref().is_some_and(|known| known.excludes(kind))
     }
 
-    /// Reads a column of a chunk, both by their position. 22P04 for what is damaged, 22003 and the like with file, row and column for
+    /// Whether somebody reads a column of the row group that a chunk lies in, so that who reads it as well has to wait.
+    pub fn is_busy(&self, chunk: usize, column: usize) -> bool {
+        let Chunk { file, row_group, .. } = self.chunks[chunk];
+        let decoder = &self.files[file].decoders[row_group][column];
+        matches!(decoder.try_lock(), Err(TryLockError::WouldBlock))
+    }
+
+    /// Reads a column of a chunk, both by their position, and what it counts as. 22P04 for what is damaged, 22003 and the like with file, row and column for
     /// values that the column's type does not have, 53200 over the memory limit.
-    pub fn column(&self, chunk: usize, column: usize) -> Result<ColumnVector> {
+    pub fn column(&self, chunk: usize, column: usize) -> Result<(ColumnVector, Reservation)> {
         self.limits.cancel.check()?;
         let place = self.chunks[chunk];
         let file = &self.files[place.file];
@@ -281,9 +294,8 @@ impl ParquetTable {
                 let what = format!("column \"{}\" has values outside of its statistics", def.name);
                 return Err(bad_file(&file.path, &what));
             }
-            let mut memory = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-            memory.grow(made.bytes())?;
-            Ok(made)
+            let memory = self.limits.budget.reserve(made.bytes())?;
+            Ok((made, memory))
         })
     }
 
@@ -308,8 +320,8 @@ impl ParquetTable {
                 return Err(bad_file(&path, &what));
             };
             let chunks = (rows as usize).div_ceil(CHUNK_ROWS);
-            let mut memory = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-            memory.grow(chunks * (self.columns.len() + 1) * CHUNK_COLUMN_BYTES)?;
+            self.memory
+                .grow(chunks * (self.columns.len() + 1) * CHUNK_COLUMN_BYTES)?;
             self.chunks.extend((0..chunks).map(|piece| Chunk {
                 file: self.files.len(),
                 row_group,

@@ -53,7 +53,12 @@ struct ParquetRows(ParquetFiles);
 
 impl LentRows for ParquetRows {
     fn column(&self, chunk: usize, column: usize) -> Result<LentCells> {
-        Ok(LentCells::of_column(self.0.column(chunk, column)?))
+        let (made, memory) = self.0.column(chunk, column)?;
+        Ok(LentCells::of_column(made, Some(memory)))
+    }
+
+    fn is_busy(&self, chunk: usize, column: usize) -> bool {
+        self.0.is_busy(chunk, column)
     }
 
     fn rules_out(&self, chunk: usize, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool {

@@ -224,7 +224,7 @@ impl LentRows for FrameRows {
             let rows = nans.iter().enumerate().filter(|(_, nan)| **nan);
             rows.for_each(|(row, _)| made.set_null(row));
         }
-        Ok(LentCells::of_column(made))
+        Ok(LentCells::of_column(made, None))
     }
 
     fn rules_out(&self, _chunk: usize, _restrictions: &[Restriction], _disjunctions: &[Disjunction]) -> bool {

@@ -50,7 +50,7 @@ pub(crate) enum HotColumn {
     /// The value of all rows: a column of one row.
     Constant(ColumnVector),
     /// One whose cells lie elsewhere.
-    Lent(LentColumn),
+    Lent(Arc<LentColumn>),
 }
 
 /// The range of all values of a native type; `None` for those that have none.
@@ -151,10 +151,14 @@ impl HotChunk {
         let Some(shown) = &self.shown else {
             return Ok(());
         };
-        for column in columns {
-            if let HotColumn::Lent(lent) = &shown[column] {
-                lent.prepare()?;
-            }
+        let lent = columns.into_iter().filter_map(|column| match &shown[column] {
+            HotColumn::Lent(lent) => Some(lent).filter(|lent| lent.is_missing()),
+            HotColumn::Stored(_) | HotColumn::Constant(_) => None,
+        });
+        let mut missing: Vec<&Arc<LentColumn>> = lent.collect();
+        while !missing.is_empty() {
+            let free = missing.iter().position(|column| !column.is_busy());
+            missing.remove(free.unwrap_or(0)).prepare()?;
         }
         Ok(())
     }
@@ -171,8 +175,24 @@ impl HotChunk {
     pub(crate) fn lent(rows: u32, columns: Vec<LentColumn>, layout: Arc<HotLayout>) -> Result<HotChunk> {
         let none = HotChunk::new(Arc::new(HotLayout::new(&Schema::default(), CHUNK_ROWS as u32)))?;
         none.cells.written.store(rows, Ordering::Release);
-        let shown = columns.into_iter().map(HotColumn::Lent);
+        let shown = columns
+            .into_iter()
+            .map(|column| HotColumn::Lent(Arc::new(column)));
         Ok(none.showing(Some(shown.collect()), layout))
+    }
+
+    /// The same chunk with cells of its own where rows are lent; `None` if none are.
+    pub(crate) fn apart(&self) -> Option<HotChunk> {
+        let shown = self.shown.as_ref()?;
+        let column = |column: &HotColumn| match column {
+            HotColumn::Lent(lent) => Some(HotColumn::Lent(match lent.apart() {
+                Some(apart) => Arc::new(apart),
+                None => lent.clone(),
+            })),
+            HotColumn::Stored(_) | HotColumn::Constant(_) => None,
+        };
+        let shown = shown.iter().map(column).collect::<Option<Arc<[HotColumn]>>>()?;
+        Some(self.showing(Some(shown), self.layout.clone()))
     }
 
     /// The layout of chunks of lent rows, whose columns have these native types.

@@ -1,7 +1,7 @@
 //! Cells that lie in memory of the program around the database, or are made when a scan first reads them.
 
 use frazil_types::{
-    ColumnVector, Disjunction, Error, NativeType, READ_PADDING, Restriction, Result, SharedBytes,
+    ColumnVector, Disjunction, Error, NativeType, READ_PADDING, Reservation, Restriction, Result, SharedBytes,
 };
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
@@ -10,6 +10,11 @@ use std::sync::{Arc, OnceLock};
 pub trait LentRows: Debug + Send + Sync {
     /// The cells of a column in a chunk, both by their position. Errors of making them.
     fn column(&self, chunk: usize, column: usize) -> Result<LentCells>;
+    /// Whether somebody makes cells at this moment that those of a column in a chunk would have to wait for. Who needs several columns
+    /// makes others first.
+    fn is_busy(&self, _chunk: usize, _column: usize) -> bool {
+        false
+    }
     /// Whether it is known, without making cells, that no row of a chunk (by its position) satisfies all restrictions and
     /// disjunctions.
     fn rules_out(&self, chunk: usize, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool;
@@ -30,8 +35,13 @@ pub struct LentCells {
 /// What keeps the cells alive.
 #[derive(Debug)]
 enum Held {
-    Lent { _memory: Arc<dyn SharedBytes> },
-    Made { _column: ColumnVector },
+    Lent {
+        _memory: Arc<dyn SharedBytes>,
+    },
+    Made {
+        _column: ColumnVector,
+        _memory: Option<Reservation>,
+    },
 }
 
 // SAFETY: the cells are only read, and live as long as the memory, which any thread may hold and look at.
@@ -65,8 +75,8 @@ impl LentCells {
         })
     }
 
-    /// Cells that were made for the table.
-    pub fn of_column(column: ColumnVector) -> LentCells {
+    /// Cells that were made for the table; `memory`: what they are counted as.
+    pub fn of_column(column: ColumnVector, memory: Option<Reservation>) -> LentCells {
         let rows = column.len();
         let valid =
             |nulls: &frazil_types::MatchBits| padded((0..rows).map(|row| u8::from(!nulls.get(row))), rows);
@@ -75,7 +85,10 @@ impl LentCells {
             rows,
             first: column.as_ptr(),
             validity: column.nulls().map(valid),
-            _memory: Held::Made { _column: column },
+            _memory: Held::Made {
+                _column: column,
+                _memory: memory,
+            },
         }
     }
 
@@ -127,9 +140,16 @@ impl LentColumn {
         }
     }
 
+    /// The same column, whose cells are made apart from these. None for texts: who reads them may point to them for longer than to a
+    /// cell.
+    pub(crate) fn apart(&self) -> Option<LentColumn> {
+        let is_cell = self.native != NativeType::String;
+        is_cell.then(|| LentColumn::new(self.lender.clone(), self.place, self.native, self.rows))
+    }
+
     /// Makes the cells, unless they are made. An internal error for a lender that gives other cells than it has.
     pub(crate) fn prepare(&self) -> Result<()> {
-        if self.cells.get().is_some() {
+        if !self.is_missing() {
             return Ok(());
         }
         let made = self.lender.column(self.place.0, self.place.1)?;
@@ -139,6 +159,16 @@ impl LentColumn {
         // Another worker may have made them meanwhile.
         let _ = self.cells.set(made);
         Ok(())
+    }
+
+    /// Whether there are no cells yet.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.cells.get().is_none()
+    }
+
+    /// Whether the cells would have to wait for others that are being made.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.lender.is_busy(self.place.0, self.place.1)
     }
 
     /// Whether the lender knows that no row of the chunk satisfies all restrictions and disjunctions.

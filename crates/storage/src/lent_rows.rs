@@ -81,10 +81,10 @@ mod tests {
                         _ => Value::Text(format!("a text of more than twelve bytes {row}")),
                     };
                     let values: Vec<Value> = (start..start + rows).map(text).collect();
-                    Ok(LentCells::of_column(ColumnVector::from_values(
-                        LogicalType::Text,
-                        &values,
-                    )))
+                    Ok(LentCells::of_column(
+                        ColumnVector::from_values(LogicalType::Text, &values),
+                        None,
+                    ))
                 }
                 _ => Err(Error::new(SqlState::INVALID_TEXT, "it cannot be made")),
             }

@@ -7,6 +7,7 @@
 //! is unpacked before it is fetched and nothing is allocated per vector.
 
 use crate::access_counters::LocalAccess;
+use crate::chunk::Chunk;
 use crate::chunk_entry::ChunkEntry;
 use crate::chunk_view::{Lease, State};
 use crate::early_probe::EarlyProbes;
@@ -122,7 +123,18 @@ impl ScanCursor {
     /// Begins the chunk of a morsel: a number below [`TableScan::morsels`].
     pub fn open(&mut self, morsel: usize) -> Result<()> {
         self.settle();
-        let entry = self.scan.chunk(morsel).clone();
+        self.entry = None;
+        let entry = self.scan.chunk(morsel);
+        let entry = match entry
+            .view()
+            .hot()
+            .filter(|_| self.scan.is_only)
+            .and_then(HotChunk::apart)
+        {
+            // Its cells go when the cursor leaves it.
+            Some(apart) => Arc::new(entry.reshaped(Chunk::Hot(apart))),
+            None => entry.clone(),
+        };
         self.morsel = morsel;
         let view = entry.view();
         self.counters.chunks += 1;

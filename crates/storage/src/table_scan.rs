@@ -149,6 +149,8 @@ pub struct TableScan {
     /// What the keys of rows that count do not exceed, if some order asks for its first rows alone.
     pub(crate) bound: Option<ScanBound>,
     has_all_rows: bool,
+    /// Whether nobody else reads the table.
+    pub(crate) is_only: bool,
     totals: [AtomicU64; 7],
 }
 
@@ -185,6 +187,7 @@ impl TableScan {
             candidates,
             bound: None,
             has_all_rows: true,
+            is_only: false,
             totals: Default::default(),
         })
     }
@@ -273,6 +276,15 @@ impl TableScan {
             self.bound = Some(ScanBound::new(&self.snapshot, column, bound));
         }
         self
+    }
+
+    /// The same scan, where a statement reads the table's rows in no other way, and once: cells that are made for it go as soon as a
+    /// cursor leaves their chunk. Another reader would make them anew.
+    pub fn as_the_only_one(self) -> TableScan {
+        TableScan {
+            is_only: true,
+            ..self
+        }
     }
 
     /// The chunk of a morsel.

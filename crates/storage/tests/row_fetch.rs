@@ -61,10 +61,10 @@ impl LentRows for Lender {
             row => Value::Text(format!("a text that does not lie in its cell, {chunk}, {row}")),
         };
         let values: Vec<Value> = (0..4).map(text).collect();
-        Ok(LentCells::of_column(ColumnVector::from_values(
-            LogicalType::Text,
-            &values,
-        )))
+        Ok(LentCells::of_column(
+            ColumnVector::from_values(LogicalType::Text, &values),
+            None,
+        ))
     }
 
     fn rules_out(&self, _chunk: usize, _restrictions: &[Restriction], _disjunctions: &[Disjunction]) -> bool {
