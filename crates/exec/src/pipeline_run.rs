@@ -21,6 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Bytes of a result that is handed over at which a worker begins no further morsel, and leaves the one that it is at.
 const MANY_BYTES: usize = 8 << 20;
+/// Runs of morsels that there are at least for each worker, so that all end at about the same time.
+const RUNS_PER_WORKER: usize = 8;
 /// A window that gives fewer rows is followed by one of twice as many morsels: workers begin and end with each.
 const FEW_ROWS: u64 = 64 << 10;
 
@@ -32,6 +34,10 @@ pub struct PipelineRun {
 struct Shared {
     open: Arc<OpenPipeline>,
     morsels: usize,
+    /// Morsels of which one worker best takes all, where there are enough for all workers.
+    runs: Option<Vec<Range<usize>>>,
+    /// Whether workers take runs, and `next` and `end` count these.
+    takes_runs: AtomicBool,
     next: AtomicUsize,
     /// The first morsel behind the window.
     end: AtomicUsize,
@@ -85,8 +91,10 @@ impl PipelineRun {
         environment.progress.expect(morsels as u64);
         Ok(PipelineRun {
             shared: Arc::new(Shared {
+                runs: runs(&open, environment.threads),
                 open,
                 morsels,
+                takes_runs: AtomicBool::new(false),
                 next: AtomicUsize::new(0),
                 end: AtomicUsize::new(0),
                 enough: AtomicBool::new(false),
@@ -105,7 +113,9 @@ impl PipelineRun {
 
     /// Runs all morsels; returns what the workers put into the sink, at least one part unless it only marks.
     pub fn execute(self, environment: &Environment<'_>) -> Result<(Vec<Box<dyn Partial>>, PipelineMetrics)> {
-        let mut done = self.window(0..self.shared.morsels, environment)?;
+        let runs = self.shared.runs.as_ref().map(Vec::len);
+        self.shared.takes_runs.store(runs.is_some(), Ordering::Relaxed);
+        let mut done = self.window(0..runs.unwrap_or(self.shared.morsels), environment)?;
         let mut partials = std::mem::take(&mut done.partials);
         if partials.is_empty() {
             partials.extend(self.shared.open.partial()?);
@@ -175,7 +185,7 @@ impl PipelineRun {
         }
     }
 
-    /// Runs some morsels on all workers, and ends these.
+    /// Runs some morsels, or runs of them, on all workers, and ends these.
     fn window(&self, morsels: Range<usize>, environment: &Environment<'_>) -> Result<Done> {
         let shared = &self.shared;
         let workers = environment.threads.min(morsels.len()).max(1);
@@ -214,21 +224,23 @@ impl Shared {
         }
     }
 
-    fn run_from(&self, first: usize) -> Result<()> {
+    fn run_from(&self, first: Range<usize>) -> Result<()> {
         let mut worker = self.open.worker()?;
         let most = self.pause_at.load(Ordering::Relaxed);
         worker.pause_at(most);
-        let mut morsel = Some(first);
-        while let Some(m) = morsel {
-            self.stop.check()?;
-            match worker.run(m)? {
-                Flow::Done => {}
-                Flow::Enough => self.enough.store(true, Ordering::Relaxed),
-                Flow::Paused => return self.pause(m, worker),
+        let mut taken = Some(first);
+        while let Some(morsels) = taken {
+            for m in morsels {
+                self.stop.check()?;
+                match worker.run(m)? {
+                    Flow::Done => {}
+                    Flow::Enough => self.enough.store(true, Ordering::Relaxed),
+                    Flow::Paused => return self.pause(m, worker),
+                }
+                self.progress.advance(1);
             }
-            self.progress.advance(1);
             let has_room = worker.bytes_written() < most;
-            morsel = has_room.then(|| self.take()).flatten();
+            taken = has_room.then(|| self.take()).flatten();
         }
         let rows = worker.rows();
         let partial = worker.finish();
@@ -249,11 +261,28 @@ impl Shared {
         Ok(())
     }
 
-    fn take(&self) -> Option<usize> {
+    /// The next morsels, which are one unless workers take runs: a worker runs all that it takes.
+    fn take(&self) -> Option<Range<usize>> {
         if self.enough.load(Ordering::Relaxed) {
             return None;
         }
-        let morsel = self.next.fetch_add(1, Ordering::Relaxed);
-        (morsel < self.end.load(Ordering::Relaxed)).then_some(morsel)
+        let next = self.next.fetch_add(1, Ordering::Relaxed);
+        if next >= self.end.load(Ordering::Relaxed) {
+            return None;
+        }
+        match &self.runs {
+            Some(runs) if self.takes_runs.load(Ordering::Relaxed) => runs.get(next).cloned(),
+            _ => Some(next..next + 1),
+        }
     }
+}
+
+/// The morsels of a pipeline as runs that one worker best takes whole; `None` if there are none, or too few to keep all workers busy.
+fn runs(open: &OpenPipeline, threads: usize) -> Option<Vec<Range<usize>>> {
+    let scan = open.scan()?;
+    let morsels = open.morsels();
+    let starts: Vec<usize> = (0..morsels).filter(|&m| m == 0 || !scan.reads_on(m)).collect();
+    let ends = starts.iter().copied().skip(1).chain([morsels]);
+    let enough = threads > 1 && starts.len() < morsels && starts.len() >= RUNS_PER_WORKER * threads;
+    enough.then(|| starts.iter().zip(ends).map(|(&start, end)| start..end).collect())
 }

@@ -69,6 +69,11 @@ impl ParquetFiles {
         }
     }
 
+    /// Whether a chunk lies in the same row group as the one before it.
+    pub fn reads_on(&self, chunk: usize) -> bool {
+        self.files.reads_on(chunk)
+    }
+
     /// Reads a column of a chunk, both by their position, and what it counts as. Errors as of [`ParquetTable::column`].
     pub fn column(&self, chunk: usize, column: usize) -> Result<(ColumnVector, Reservation)> {
         match self.table.sources[column] {

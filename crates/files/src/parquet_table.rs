@@ -2,7 +2,8 @@
 //! statistics rule all their rows out are not read at all.
 //!
 //! A row group is cut into chunks of at most [`CHUNK_ROWS`] rows, in the order of the file. Each column of a row group has a decoder
-//! of its own, which goes from chunk to chunk: workers at neighbouring chunks follow each other through its columns.
+//! of its own, which goes from chunk to chunk: one worker best reads all chunks of a row group; where row groups are few, workers at
+//! neighbouring chunks follow each other through its columns, each through those first that nobody reads.
 
 use crate::parquet_reader::{bad_file, sound, type_of};
 use crate::parquet_statistics::{self, Known};
@@ -264,6 +265,11 @@ impl ParquetTable {
         let Chunk { file, row_group, .. } = self.chunks[chunk];
         let decoder = &self.files[file].decoders[row_group][column];
         matches!(decoder.try_lock(), Err(TryLockError::WouldBlock))
+    }
+
+    /// Whether a chunk lies in the same row group as the one before it, so that who has read that one goes on without waiting.
+    pub fn reads_on(&self, chunk: usize) -> bool {
+        self.chunks[chunk].piece > 0
     }
 
     /// Reads a column of a chunk, both by their position, and what it counts as. 22P04 for what is damaged, 22003 and the like with file, row and column for

@@ -61,6 +61,10 @@ impl LentRows for ParquetRows {
         self.0.is_busy(chunk, column)
     }
 
+    fn reads_on(&self, chunk: usize) -> bool {
+        self.0.reads_on(chunk)
+    }
+
     fn rules_out(&self, chunk: usize, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool {
         self.0.rules_out(chunk, restrictions, disjunctions)
     }

@@ -163,12 +163,22 @@ impl HotChunk {
         Ok(())
     }
 
+    /// A column of lent rows; `None` if none are.
+    fn some_lent(&self) -> Option<&LentColumn> {
+        match self.shown.as_ref()?.first()? {
+            HotColumn::Lent(lent) => Some(lent),
+            HotColumn::Stored(_) | HotColumn::Constant(_) => None,
+        }
+    }
+
     /// Whether a lender of the rows knows that none satisfies all restrictions and disjunctions.
     pub(crate) fn rules_out(&self, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool {
-        match self.shown.as_ref().and_then(|shown| shown.first()) {
-            Some(HotColumn::Lent(lent)) => lent.rules_out(restrictions, disjunctions),
-            Some(HotColumn::Stored(_) | HotColumn::Constant(_)) | None => false,
-        }
+        (self.some_lent()).is_some_and(|lent| lent.rules_out(restrictions, disjunctions))
+    }
+
+    /// Whether a lender of the rows reads them on from those of the chunk before.
+    pub(crate) fn reads_on(&self) -> bool {
+        self.some_lent().is_some_and(LentColumn::reads_on)
     }
 
     /// A chunk of rows that lie elsewhere, of a layout that [`HotChunk::lent_layout`] gave.

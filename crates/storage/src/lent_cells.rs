@@ -15,6 +15,10 @@ pub trait LentRows: Debug + Send + Sync {
     fn is_busy(&self, _chunk: usize, _column: usize) -> bool {
         false
     }
+    /// Whether a chunk is read on from where the one before it ends, so that one worker best reads both.
+    fn reads_on(&self, _chunk: usize) -> bool {
+        false
+    }
     /// Whether it is known, without making cells, that no row of a chunk (by its position) satisfies all restrictions and
     /// disjunctions.
     fn rules_out(&self, chunk: usize, restrictions: &[Restriction], disjunctions: &[Disjunction]) -> bool;
@@ -169,6 +173,11 @@ impl LentColumn {
     /// Whether the cells would have to wait for others that are being made.
     pub(crate) fn is_busy(&self) -> bool {
         self.lender.is_busy(self.place.0, self.place.1)
+    }
+
+    /// Whether the chunk is read on from the one before it.
+    pub(crate) fn reads_on(&self) -> bool {
+        self.lender.reads_on(self.place.0)
     }
 
     /// Whether the lender knows that no row of the chunk satisfies all restrictions and disjunctions.

@@ -3,6 +3,7 @@
 
 use crate::chunk_entry::ChunkEntry;
 use crate::first_rows::{FirstRows, OrderColumn};
+use crate::hot_chunk::HotChunk;
 use crate::hot_disjunction::HotDisjunction;
 use crate::hot_match::HotPredicate;
 use crate::index_lookup::{Candidates, JoinKeys, LookedUp, most_join_keys};
@@ -318,6 +319,13 @@ impl TableScan {
             Some(candidates) => candidates.chunks.len(),
             None => self.snapshot.chunk_count(),
         }
+    }
+
+    /// Whether who reads the morsel before this one best reads this one too.
+    pub fn reads_on(&self, morsel: usize) -> bool {
+        let in_order = self.candidates.is_none() && self.bound.is_none();
+        let hot = self.chunk(morsel).view().hot();
+        in_order && hot.is_some_and(HotChunk::reads_on)
     }
 
     /// Rows it looks at: all, or those that an index gives.
