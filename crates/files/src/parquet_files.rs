@@ -46,6 +46,22 @@ impl ParquetFiles {
         }
     }
 
+    /// About how many values a column has, if dictionaries or folders tell.
+    pub fn distinct(&self, column: usize) -> Option<u64> {
+        match self.table.sources[column] {
+            ColumnSource::File(column) => self.files.distinct(column),
+            ColumnSource::Folder(_) => None,
+        }
+    }
+
+    /// NULLs of a column, if statistics count them.
+    pub fn nulls(&self, column: usize) -> Option<u64> {
+        match self.table.sources[column] {
+            ColumnSource::File(column) => self.files.nulls(column),
+            ColumnSource::Folder(_) => None,
+        }
+    }
+
     /// Whether statistics or folders say that no row of a chunk satisfies all restrictions and disjunctions.
     pub fn rules_out(
         &self,

@@ -21,6 +21,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::Type as Physical;
 use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -30,6 +31,10 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 /// Rows of a row group beyond which its footer is not believed: pages count their rows in 31 bits.
 const MOST_ROWS: u64 = 1 << 31;
+/// A column with fewer values than one for so many rows of a row group has the same ones in all, as far as is guessed.
+const FEW_VALUES: u64 = 16;
+/// Bytes of a dictionary in front of its values, at least.
+const DICTIONARY_HEADER_BYTES: u64 = 16;
 /// Bytes that a chunk takes for each of its columns before any is read, by estimate.
 const CHUNK_COLUMN_BYTES: usize = 128;
 
@@ -220,6 +225,9 @@ impl ParquetTable {
         for (path, file, footer, roots) in opened {
             sound(&path, || table.add(path.clone(), file, footer, roots))?;
         }
+        for column in 0..table.columns.len() {
+            table.columns[column].nullable = table.nulls(column) != Some(0);
+        }
         Ok(table)
     }
 
@@ -245,6 +253,34 @@ impl ParquetTable {
         let ranges = groups.map(|known| known[column].as_ref()?.integers());
         let ranges = ranges.collect::<Option<Vec<_>>>()?.into_iter();
         ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// About how many values a column has, if all row groups have dictionaries of them: no more than the longest one has room for,
+    /// if that is few beside the rows, which others then have as well.
+    pub fn distinct(&self, column: usize) -> Option<u64> {
+        let mut most = 0;
+        for file in &self.files {
+            let leaf = leaf_of(&file.footer, file.roots[column])?;
+            for row_group in file.footer.metadata().row_groups() {
+                let values = dictionary_values(row_group.column(leaf))?;
+                if values > row_group.num_rows().unsigned_abs() / FEW_VALUES {
+                    return None;
+                }
+                most = most.max(values);
+            }
+        }
+        Some(most)
+    }
+
+    /// Rows whose value of a column is NULL, if the statistics of all row groups say it.
+    pub fn nulls(&self, column: usize) -> Option<u64> {
+        let mut nulls = 0;
+        for file in &self.files {
+            for row_group in file.footer.metadata().row_groups() {
+                nulls += nulls_of(file, row_group, column)?;
+            }
+        }
+        Some(nulls)
     }
 
     /// The position of a chunk's file, and its rows.
@@ -283,6 +319,13 @@ impl ParquetTable {
             // What is decoded takes memory beside the column made of it.
             let _decoded = self.limits.budget.reserve(array.get_array_memory_size())?;
             let def = &self.columns[column];
+            if !def.nullable && array.null_count() > 0 {
+                let what = format!(
+                    "column \"{}\" has NULLs that its statistics do not count",
+                    def.name
+                );
+                return Err(bad_file(&file.path, &what));
+            }
             let known = &file.known[place.row_group][column];
             let bounds = known.as_ref().and_then(Known::integers);
             let made = column_of(&array, def.ty, bounds, &self.limits.budget);
@@ -440,6 +483,29 @@ impl Decoder {
         self.next += 1;
         Ok(batch.column(0).clone())
     }
+}
+
+/// NULLs of a column of a row group, if it is known.
+fn nulls_of(file: &OneFile, row_group: &RowGroupMetaData, column: usize) -> Option<u64> {
+    let root = file.roots[column];
+    if !file.footer.schema().field(root).is_nullable() {
+        return Some(0);
+    }
+    let leaf = leaf_of(&file.footer, root)?;
+    row_group.column(leaf).statistics()?.null_count_opt()
+}
+
+/// About how many values the dictionary of a column has room for; `None` if there is none.
+fn dictionary_values(column: &ColumnChunkMetaData) -> Option<u64> {
+    let bytes = column.data_page_offset() - column.dictionary_page_offset()?;
+    let each = match column.column_type() {
+        Physical::INT32 | Physical::FLOAT => 4,
+        Physical::INT64 | Physical::DOUBLE => 8,
+        // A length and a byte at least.
+        _ => 5,
+    };
+    let bytes = u64::try_from(bytes).ok()?.saturating_sub(DICTIONARY_HEADER_BYTES);
+    Some((bytes / each).max(1))
 }
 
 /// The footer of a file, with types in which columns are read fastest: decimals that fit as 64 bits, texts as views.

@@ -130,6 +130,17 @@ impl FileTables {
         }
     }
 
+    /// About how many values a column of such a file has, and how many NULLs, if its footer says so.
+    pub fn about(&self, id: ObjectId, column: usize) -> (Option<u64>, Option<u64>) {
+        match place(id).and_then(|place| self.tables[place].get()) {
+            Some(FileTable {
+                rows: FileRows::Parquet(parquet, _),
+                ..
+            }) => (parquet.0.distinct(column), parquet.0.nulls(column)),
+            _ => (None, None),
+        }
+    }
+
     /// Whether there are files whose rows are read only when a plan says which it needs.
     pub fn waits_for_plans(&self) -> bool {
         let mut tables = self.tables.iter().filter_map(OnceLock::get);

@@ -268,10 +268,16 @@ impl Statistics for StatementTables {
                     .saturating_sub(self.null_count(table, column)),
             );
         }
+        if self.files.is_lazy(table) {
+            return self.files.about(table, column).0;
+        }
         Some(self.statistics(table)?.columns[column].distinct as u64)
     }
 
     fn null_count(&self, table: ObjectId, column: usize) -> u64 {
+        if self.files.is_lazy(table) {
+            return self.files.about(table, column).1.unwrap_or(0);
+        }
         (self.statistics(table)).map_or(0, |s| s.columns[column].bounds.nulls)
     }
 
