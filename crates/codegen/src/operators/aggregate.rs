@@ -21,10 +21,12 @@ use std::mem::offset_of;
 
 /// Groups of short strings that are kept on the stack.
 const RECENT: usize = 64;
-/// Bytes of each as a power of two: the string's head, its tail and the row.
-const RECENT_SHIFT: usize = 5;
-const RECENT_TAIL: i32 = 8;
-const RECENT_ROW: i32 = 16;
+/// Key columns that they have at most.
+const RECENT_KEYS: usize = 2;
+/// Bytes of each as a power of two: the row, then the head and tail of each key.
+const RECENT_SHIFT: usize = 6;
+const RECENT_ROW: i32 = 0;
+const RECENT_FIRST_KEY: i32 = 8;
 
 /// Parts of states that are kept in registers at most. More are not faster there, they are spilled; and a loop takes the square of
 /// its variables to build.
@@ -63,19 +65,22 @@ impl<'p> Translator<'_, 'p> {
     fn open_last_group(&mut self, layout: &GroupLayout) {
         let by_hash = matches!(layout.spec.addressing, GroupAddressing::Hash { .. });
         let key = layout.spec.layout.fields[0];
-        if !by_hash || layout.spec.groups != 1 || key.validity.is_some() {
+        let keys = &layout.spec.layout.fields[..layout.spec.groups];
+        let has_nulls = keys.iter().any(|key| key.validity.is_some());
+        if !by_hash || has_nulls || keys.len() > RECENT_KEYS {
             return;
         }
         let zero = self.word(0);
+        if keys.iter().all(|key| key.native == NativeType::String) {
+            let recent = self.stack_slot(RECENT << RECENT_SHIFT);
+            self.forget_recent(recent);
+            self.work.recent_groups = Some(recent);
+        }
         match key.native {
+            _ if keys.len() > 1 => {}
             NativeType::I16 | NativeType::I32 | NativeType::I64 => {
                 let (key, row) = (self.variable(zero), self.variable(zero));
                 self.work.last_group = Some((key, row));
-            }
-            NativeType::String => {
-                let recent = self.stack_slot(RECENT << RECENT_SHIFT);
-                self.forget_recent(recent);
-                self.work.recent_groups = Some(recent);
             }
             _ => {}
         }
@@ -249,7 +254,7 @@ impl<'p> Translator<'_, 'p> {
 
     fn row_by_hash(&mut self, layout: &GroupLayout, keys: &[SqlValue]) -> Result<ir::Value> {
         if let Some(recent) = self.work.recent_groups {
-            return self.row_of_string(recent, layout, keys);
+            return self.row_of_strings(recent, layout, keys);
         }
         let Some((last_key, last_row)) = self.work.last_group else {
             return self.look_up(layout, keys);
@@ -270,17 +275,23 @@ impl<'p> Translator<'_, 'p> {
         Ok(self.enter(found)[0])
     }
 
-    /// The row of a group whose only key is a string that is never NULL, which may be among the `recent` ones. Those are
-    /// short, so that being the same takes no look at bytes elsewhere, which may have changed since.
-    fn row_of_string(
+    /// The row of a group whose keys are strings that are never NULL, which may be among the `recent` ones. Those are short, so that
+    /// being the same takes no look at bytes elsewhere, which may have changed since.
+    fn row_of_strings(
         &mut self,
         recent: StackSlot,
         layout: &GroupLayout,
         keys: &[SqlValue],
     ) -> Result<ir::Value> {
-        let (head, tail) = self.b.ins().isplit(keys[0].value);
-        let mixed = self.b.ins().bxor(head, tail);
-        let product = self.b.ins().imul_imm_s(mixed, MULTIPLIER as i64);
+        let mut words = Vec::with_capacity(keys.len());
+        let mut product = self.word(0);
+        for key in keys {
+            let (head, tail) = self.b.ins().isplit(key.value);
+            let mixed = self.b.ins().bxor(head, tail);
+            let mixed = self.b.ins().bxor(product, mixed);
+            product = self.b.ins().imul_imm_s(mixed, MULTIPLIER as i64);
+            words.push((head, tail));
+        }
         let number = self
             .b
             .ins()
@@ -288,25 +299,34 @@ impl<'p> Translator<'_, 'p> {
         // Its address is computed here: in front of the loop it would take up a register in all of it.
         let recent = self.b.ins().stack_addr(types::I64, recent, 0);
         let place = self.element(recent, number, 1 << RECENT_SHIFT);
-        let (recent_head, recent_tail) = (self.load_word(place, 0), self.load_word(place, RECENT_TAIL));
         let row = self.load_word(place, RECENT_ROW);
-        let heads = self.icmp(IntCC::Equal, head, recent_head);
-        let tails = self.icmp(IntCC::Equal, tail, recent_tail);
-        let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, row, 0);
-        let same = self.b.ins().band(heads, tails);
-        let known = self.b.ins().band(same, some);
+        let mut known = self.b.ins().icmp_imm_s(IntCC::NotEqual, row, 0);
+        for (&(head, tail), offset) in words.iter().zip((RECENT_FIRST_KEY..).step_by(16)) {
+            let recent_head = self.load_word(place, offset);
+            let recent_tail = self.load_word(place, offset + 8);
+            let heads = self.icmp(IntCC::Equal, head, recent_head);
+            let tails = self.icmp(IntCC::Equal, tail, recent_tail);
+            let same = self.b.ins().band(heads, tails);
+            known = self.b.ins().band(known, same);
+        }
         let found = self.block(&[types::I64]);
         let (other, note) = (self.b.create_block(), self.b.create_block());
         let args: [ir::BlockArg; 1] = [row.into()];
         self.b.ins().brif(known, found, &args, other, &[]);
         self.enter(other);
         let row = self.look_up(layout, keys)?;
-        let is_long = self.is_long(head);
+        let mut is_long = self.b.ins().iconst(types::I8, 0);
+        for &(head, _) in &words {
+            let this = self.is_long(head);
+            is_long = self.b.ins().bor(is_long, this);
+        }
         let args: [ir::BlockArg; 1] = [row.into()];
         self.b.ins().brif(is_long, found, &args, note, &[]);
         self.enter(note);
-        self.store(head, place, 0);
-        self.store(tail, place, RECENT_TAIL);
+        for (&(head, tail), offset) in words.iter().zip((RECENT_FIRST_KEY..).step_by(16)) {
+            self.store(head, place, offset);
+            self.store(tail, place, offset + 8);
+        }
         self.store(row, place, RECENT_ROW);
         self.jump(found, &[row]);
         Ok(self.enter(found)[0])
