@@ -1,5 +1,6 @@
 //! The loop of a stage: prologue, one pass over the rows of a vector, epilogue.
 
+use crate::operators::Taken;
 use crate::scope::{Place, SOURCE_ROW};
 use crate::source_shape::SourceShape;
 use crate::sql_value::SqlValue;
@@ -23,11 +24,14 @@ impl<'p> Translator<'_, 'p> {
         }
         let mark = self.scratch_mark(self.work.operators.start);
         self.open_output()?;
-        if self.counts_vectors() {
-            self.count_vector();
-            self.close_output()?;
-            return Ok(self.end_stage());
-        }
+        let behind = match self.take_whole_vector(input.is_none())? {
+            Taken::Never => None,
+            Taken::WithinPartition(end) => Some(end),
+            Taken::Always => {
+                self.close_output()?;
+                return Ok(self.end_stage());
+            }
+        };
         let rows = self.open_row_loop(input.is_none());
         self.scope.set_row(rows.row);
         if input.is_none() {
@@ -38,6 +42,10 @@ impl<'p> Translator<'_, 'p> {
         self.enter(rows.next);
         self.release_scratch(mark)?;
         self.close_row_loop(rows);
+        if let Some(end) = behind {
+            self.jump(end, &[]);
+            self.enter(end);
+        }
         self.close_output()?;
         self.release_all_scratch(mark)?;
         Ok(self.end_stage())

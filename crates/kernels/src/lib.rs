@@ -28,6 +28,7 @@ pub mod positions;
 pub mod prefetch;
 pub mod selection;
 pub mod strided;
+pub mod sum;
 pub mod unpack;
 pub mod vbp;
 

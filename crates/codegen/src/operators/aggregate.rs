@@ -3,7 +3,6 @@
 //! Groups are found by hash, or by an index where the keys are few small integers. Without groups the
 //! states of the one row live in registers while the loop runs, unless they are more than [`MOST_IN_REGISTERS`].
 
-use crate::breakers::Layout;
 use crate::breakers::groups::{GroupLayout, State};
 use crate::failures::FailurePoint;
 use crate::objects::ObjectSpec;
@@ -123,33 +122,6 @@ impl<'p> Translator<'_, 'p> {
                 native: field.native,
             };
             self.set_field(cells.row, field, state);
-        }
-    }
-
-    /// Whether the stage asks nothing of its rows but how many they are.
-    pub fn counts_vectors(&self) -> bool {
-        let Some((Layout::Groups(layout), _)) = self.filled() else {
-            return false;
-        };
-        let counts_rows = |state: &State| {
-            let has_part = state.argument.is_some() || state.filter.is_some() || state.list.is_some();
-            matches!(state.kind, StateKind::Count) && !has_part
-        };
-        self.work.operators.is_empty()
-            && self.work.next.is_none()
-            && layout.spec.groups == 0
-            && layout.states.iter().all(counts_rows)
-    }
-
-    /// Adds all rows of the vector to states that count them.
-    pub fn count_vector(&mut self) {
-        let cells = self.work.states.iter().flat_map(|states| &states.cells);
-        let cells: Vec<(NativeType, Cell)> = cells.map(|(field, cell)| (field.native, *cell)).collect();
-        for (native, cell) in cells {
-            let old = self.state(cell, native);
-            let rows = self.rows;
-            let value = self.b.ins().iadd(old.value, rows);
-            self.set_state(cell, SqlValue { value, ..old });
         }
     }
 

@@ -13,3 +13,6 @@ mod sort;
 mod values;
 pub(crate) mod vector_call;
 mod vector_sink;
+mod whole_vectors;
+
+pub use whole_vectors::Taken;

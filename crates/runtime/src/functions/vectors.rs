@@ -4,6 +4,7 @@ use crate::abi::{PipelineContext, STATUS_OK, VectorColumn};
 use crate::caught_panic::panicked;
 use crate::vector_column::LentColumns;
 use frazil_kernels::hash::{HashKey, NULL_WORD, combine, fold_string};
+use frazil_kernels::sum::{Summed, sum_valid};
 use frazil_kernels::{Isa, LikePattern};
 use frazil_plan::vector_function::{CallContext, VectorFunctionRef};
 use frazil_types::{
@@ -51,6 +52,57 @@ unsafe fn fold_with<T: Copy>(column: &VectorColumn, hashes: &mut [u64], f: impl 
                 combine(*hash, NULL_WORD)
             }
         };
+    }
+}
+
+/// # Safety
+/// `native` must be that of the column, an integer of at most 64 bits; it has the rows from `first` on, side by side, unless it is
+/// constant. `out` is valid for a write.
+pub unsafe fn sum_column(
+    native: u32,
+    column: *const VectorColumn,
+    first: u64,
+    rows: u64,
+    out: *mut i128,
+) -> u64 {
+    // SAFETY: by contract.
+    unsafe {
+        let (column, first, rows) = (&*column, first as usize, rows as usize);
+        let (sum, count) = match native {
+            n if n == NativeType::I16 as u32 => sum_of::<i16>(column, first, rows),
+            n if n == NativeType::I32 as u32 => sum_of::<i32>(column, first, rows),
+            _ => sum_of::<i64>(column, first, rows),
+        };
+        out.write_unaligned(sum);
+        count
+    }
+}
+
+/// # Safety
+/// As [`sum_column`].
+unsafe fn sum_of<T: Summed + Native + Into<i128>>(
+    column: &VectorColumn,
+    first: usize,
+    rows: usize,
+) -> (i128, u64) {
+    // SAFETY: by contract.
+    unsafe {
+        let is_flat = column.value_mask != 0 && column.values.cast::<T>().is_aligned();
+        if !is_flat {
+            let valid = (first..first + rows).filter(|&row| column.is_valid(row));
+            return valid.fold((0, 0), |(sum, count), row| {
+                (sum + column.value::<T>(row).into(), count + 1)
+            });
+        }
+        let values = std::slice::from_raw_parts(column.values.cast::<T>().add(first), rows);
+        if column.validity_mask != 0 {
+            let validity = std::slice::from_raw_parts(column.validity.add(first), rows);
+            return sum_valid(values, validity);
+        }
+        match column.is_valid(first) {
+            true => (T::sum(values), rows as u64),
+            false => (0, 0),
+        }
     }
 }
 
