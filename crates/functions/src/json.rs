@@ -172,7 +172,7 @@ pub(crate) fn push_json(out: &mut String, value: &Value, ty: LogicalType) -> Res
             let array = ArrayRef::new(bytes, ty.element().unwrap_or(ty))?;
             let values = array.elements().collect::<Result<Vec<_>>>()?;
             let lengths: Vec<usize> = array.dimensions().map(|d| d.length as usize).collect();
-            push_array(out, &values, &lengths, array.element())?;
+            push_array(out, &values, &lengths, (array.element(), ","))?;
         }
         (_, Kind::Timestamp | Kind::TimestampTz) => {
             let _ = json::write_string(out, &iso(shown()));
@@ -184,14 +184,28 @@ pub(crate) fn push_json(out: &mut String, value: &Value, ty: LogicalType) -> Res
     check_length(out.len())
 }
 
-fn push_array(out: &mut String, values: &[Value], lengths: &[usize], element: LogicalType) -> Result<()> {
+/// Appends an array as JSON whose outermost elements stand on lines of their own.
+pub(crate) fn push_array_in_lines(out: &mut String, bytes: &[u8], ty: LogicalType) -> Result<()> {
+    let array = ArrayRef::new(bytes, ty.element().unwrap_or(ty))?;
+    let values = array.elements().collect::<Result<Vec<_>>>()?;
+    let lengths: Vec<usize> = array.dimensions().map(|d| d.length as usize).collect();
+    push_array(out, &values, &lengths, (array.element(), ",\n "))?;
+    check_length(out.len())
+}
+
+fn push_array(
+    out: &mut String,
+    values: &[Value],
+    lengths: &[usize],
+    (element, between): (LogicalType, &str),
+) -> Result<()> {
     out.push('[');
     if let [length, inner @ ..] = lengths {
         for (at, part) in values.chunks(values.len() / (*length).max(1)).enumerate() {
-            out.push_str(if at == 0 { "" } else { "," });
+            out.push_str(if at == 0 { "" } else { between });
             match inner.is_empty() {
                 true => push_json(out, &part[0], element)?,
-                false => push_array(out, part, inner, element)?,
+                false => push_array(out, part, inner, (element, ","))?,
             }
         }
     }

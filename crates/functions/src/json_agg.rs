@@ -9,6 +9,9 @@ use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 
+/// What stands in front of an array in a list of them.
+const LINE: &str = "\n ";
+
 /// The call for values as an array, or for keys and values as an object, that is a `ty`; of distinct rows, in an order, with a filter.
 /// Error 42883 for distinct values of a type without equality.
 pub(crate) fn json_agg(
@@ -45,6 +48,10 @@ pub(crate) fn json_agg(
 
 fn element(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let mut text = String::new();
+    // Arrays begin lines, as in PostgreSQL.
+    if row.ty(0).element().is_some() && !row.is_null(0) {
+        text.push_str(LINE);
+    }
     push_json(&mut text, &row.value(0), row.ty(0))?;
     out.text(&text)
 }
@@ -62,7 +69,10 @@ fn member(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
 
 fn array(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let ty = out.ty();
-    out.bytes(&bytes_of_text(format!("[{}]", row.text(0)), ty)?)
+    // The first one stands behind the bracket.
+    let elements = row.text(0);
+    let elements = elements.strip_prefix(LINE).unwrap_or(elements);
+    out.bytes(&bytes_of_text(format!("[{elements}]"), ty)?)
 }
 
 fn object(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {

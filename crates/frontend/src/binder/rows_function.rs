@@ -102,14 +102,6 @@ impl<'a> Binder<'a> {
         let is_list = matches!(&name.0[..], [part] if part.as_ident().is_some_and(|i| i.value == ROWS_FROM));
         let (called, _) = self.within(Clause::From, visible, |b| match is_list {
             true => b.listed_functions(arguments),
-            // `unnest` of several arrays gives the elements of all side by side.
-            false if arguments.len() > 1 && name.to_string().eq_ignore_ascii_case("unnest") => {
-                let mut called = Vec::with_capacity(arguments.len());
-                for argument in arguments {
-                    called.extend(b.function_columns(name, std::slice::from_ref(argument))?);
-                }
-                Ok(called)
-            }
             false => b.function_columns(name, arguments),
         })?;
         let Some(first) = called.first().map(|c| c.function.clone()) else {
@@ -171,6 +163,14 @@ impl<'a> Binder<'a> {
         arguments: &'a [FunctionArg],
     ) -> Result<Vec<Called>> {
         let span = self.name_span(name);
+        // `unnest` of several arrays gives the elements of all side by side.
+        if arguments.len() > 1 && name.to_string().eq_ignore_ascii_case("unnest") {
+            let mut called = Vec::with_capacity(arguments.len());
+            for argument in arguments {
+                called.extend(self.function_columns(name, std::slice::from_ref(argument))?);
+            }
+            return Ok(called);
+        }
         let name = self.function_name(name, span)?;
         if Typing::is_aggregate(&name) {
             let message = "aggregate functions are not allowed in functions in FROM";

@@ -3,7 +3,7 @@
 use super::invalid_parameter;
 use super::results::{BOOLEAN, INTEGER, TEXT};
 use super::{Function, Overload, Run};
-use crate::json::{Document, bytes_of_text, push_json, push_key};
+use crate::json::{Document, bytes_of_text, push_array_in_lines, push_json, push_key};
 use crate::type_rules::Kind::{self, Array, Integer, Json, Jsonb, Text};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
@@ -69,8 +69,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
 pub(super) const OF_ANYTHING: &[(&str, &str, &str)] = &[
     (
         "array_to_json",
-        "array_to_json(anyarray) → json",
-        "the array as an array of JSON",
+        "array_to_json(anyarray [, boolean]) → json",
+        "the array as an array of JSON, its elements on lines of their own if so wished",
     ),
     (
         "json_build_array",
@@ -132,6 +132,10 @@ impl Typing {
             ("to_json" | "to_jsonb", [_]) => (OnNull::Null, value_as_json, ty),
             ("array_to_json", [Operand::Typed(e)]) if e.ty.element().is_some() => {
                 (OnNull::Null, value_as_json, ty)
+            }
+            ("array_to_json", [Operand::Typed(e), in_lines]) if e.ty.element().is_some() => {
+                let parts = vec![e.clone(), self.argument_of(in_lines, BOOLEAN)?];
+                return Ok(Some(rows(name, OnNull::Null, array_in_lines, parts, ty)));
             }
             ("json_build_array" | "jsonb_build_array", _) => (OnNull::Called, build_array, ty),
             ("json_build_object" | "jsonb_build_object", _) => (OnNull::Called, build_object, ty),
@@ -252,6 +256,15 @@ fn made(text: String, out: &mut Output<'_>) -> Result<()> {
 fn value_as_json(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let mut text = String::new();
     push_json(&mut text, &row.value(0), row.ty(0))?;
+    made(text, out)
+}
+
+fn array_in_lines(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    if !row.bool(1) {
+        return value_as_json(row, out);
+    }
+    let mut text = String::new();
+    push_array_in_lines(&mut text, row.bytes(0), row.ty(0))?;
     made(text, out)
 }
 
@@ -378,6 +391,9 @@ fn push_stripped(out: &mut String, document: Document<'_>) -> Result<()> {
             push_stripped(out, value)?;
         }
         out.push('}');
+    } else if let Some(string) = document.shown()?.filter(|_| document.kind() == "string") {
+        // Written anew, as keys are.
+        let _ = json::write_string(out, &string);
     } else {
         out.push_str(&document.to_text());
     }

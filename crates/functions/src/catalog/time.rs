@@ -16,7 +16,7 @@ use frazil_types::date::{
     DAYS, INFINITE_MICROS, MICROS_PER_DAY, MINUS_INFINITE_MICROS, calendar_day, civil_from_days,
     days_from_civil, days_in_month, is_finite,
 };
-use frazil_types::value_ops::{self, CastLength, IntervalFields};
+use frazil_types::value_ops::{self, CastLength, IntervalFields, round_from_2000};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 const TIMESTAMP: LogicalType = LogicalType::TIMESTAMP;
@@ -218,12 +218,7 @@ pub(super) fn round_timestamp(value: Expr, digits: Expr) -> Expr {
         if !is_finite(value) {
             return out.int(value.into());
         }
-        out.int(
-            (value.saturating_add(unit / 2))
-                .div_euclid(unit)
-                .saturating_mul(unit)
-                .into(),
-        )
+        out.int(round_from_2000(value, unit).unwrap_or(value).into())
     };
     rows("round", OnNull::Null, run, vec![value, digits], TIMESTAMP)
 }

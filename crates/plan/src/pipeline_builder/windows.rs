@@ -6,6 +6,7 @@ use crate::breakers::{Breaker, SortedWindow, WindowSort, WindowTable};
 use crate::operators::Window;
 use crate::pipeline::PipelineOperator;
 use crate::{ColumnId, Expr, ExprKind, FrameBound, FrameUnit, Operator, SortKey, WindowCall};
+use frazil_types::NativeType;
 
 /// A window with the columns that a reader above needs.
 struct Wanted {
@@ -70,9 +71,10 @@ impl Builder<'_> {
         Opened::of(rows_of(id, given), rows)
     }
 
-    /// Makes an expression of a call a column or a constant that is no string.
+    /// Makes an expression of a call a column, or a constant that is neither a string nor held as one.
     fn as_column(&mut self, e: &mut Expr, computed: &mut Vec<(ColumnId, Expr)>) {
-        let is_value = matches!(e.kind, ExprKind::Constant(_)) && !e.ty.is_string();
+        let is_held_as_bytes = e.ty.is_string() || e.ty.native() == NativeType::String;
+        let is_value = matches!(e.kind, ExprKind::Constant(_)) && !is_held_as_bytes;
         if is_value || matches!(e.kind, ExprKind::Column(_)) {
             return;
         }

@@ -155,16 +155,28 @@ pub fn written(value: &Value, ty: LogicalType) -> Cow<'_, str> {
     }
 }
 
-/// Microseconds rounded half up to the digits of a second that their type has; infinity stays. Error 22008 beyond the type.
+/// Microseconds of 2000-01-01, from which PostgreSQL counts: halves are rounded away from there.
+const EPOCH_2000: i64 = 946_684_800_000_000;
+
+/// An instant or a timestamp rounded to multiples of `unit` microseconds, halves away from 2000-01-01; `None` beyond 64 bits.
+pub fn round_from_2000(micros: i64, unit: i64) -> Option<i64> {
+    let since = micros.checked_sub(EPOCH_2000)?;
+    let rounded = since.checked_abs()?.checked_add(unit / 2)? / unit * unit;
+    (rounded * since.signum()).checked_add(EPOCH_2000)
+}
+
+/// Microseconds rounded to the digits of a second that their type has, those of a day half up; infinity stays. Error 22008 beyond the
+/// type.
 pub fn round_micros(micros: i64, ty: LogicalType) -> Result<i64> {
     let digits = ty.second_digits().unwrap_or(MICRO_DIGITS);
     if digits >= MICRO_DIGITS || !date::is_finite(micros) && ty.kind() != Kind::Time {
         return Ok(micros);
     }
     let unit = 10_i64.pow(u32::from(MICRO_DIGITS - digits));
-    let rounded = micros
-        .checked_add(unit / 2)
-        .map(|more| more.div_euclid(unit) * unit);
+    let rounded = match ty.kind() {
+        Kind::Time => (micros.checked_add(unit / 2)).map(|more| more.div_euclid(unit) * unit),
+        _ => round_from_2000(micros, unit),
+    };
     let fits = rounded
         .filter(|v| check_range((*v).into(), ty).is_ok() && (date::is_finite(*v) || ty.kind() == Kind::Time));
     fits.ok_or_else(|| ty.overflow())
