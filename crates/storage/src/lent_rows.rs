@@ -44,7 +44,7 @@ mod tests {
     use frazil_types::{
         ColumnDef, ColumnVector, CompareOp, Disjunction, LogicalType, ObjectId, Restriction, RestrictionKind,
     };
-    use frazil_types::{Schema, SqlState, Value};
+    use frazil_types::{Schema, SharedBytes, SqlState, Value};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[derive(Debug)]
