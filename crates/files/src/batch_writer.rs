@@ -7,8 +7,9 @@ use std::path::Path;
 
 /// Takes rows and writes them. What is dropped before [`BatchWriter::finish`] leaves no file.
 pub trait BatchWriter {
-    /// Writes rows of the writer's columns. 53100 for a full disk, 58030 for what else the system refuses.
-    fn write(&mut self, batch: &RowBatch) -> Result<()>;
+    /// Writes rows of the writer's columns, on so many threads where the form allows it: the more rows, the better these are used.
+    /// 53100 for a full disk, 58030 for what else the system refuses.
+    fn write(&mut self, batches: &[RowBatch], threads: usize) -> Result<()>;
 
     /// Writes what stands behind the rows. Only now does the file have its name.
     fn finish(self: Box<Self>) -> Result<()>;

@@ -1,103 +1,142 @@
 //! Rows → CSV, quoted as PostgreSQL's COPY quotes: a field in which a mark or a line break stands, and one that reads as
 //! NULL.
 
-use crate::batch_writer::{BatchWriter, push_text};
+use crate::batch_writer::BatchWriter;
 use crate::csv_reader::{CsvOptions, Header};
 use crate::file_output::FileOutput;
-use frazil_types::{Result, RowBatch, Schema};
+use crate::in_order::in_order;
+use crate::value_text::Texts;
+use frazil_types::{ColumnVector, Result, RowBatch, Schema};
+use std::ops::Range;
 
 /// Bytes of text that are handed on at once.
 const PIECE_BYTES: usize = 1 << 16;
+/// Rows that a thread writes at once.
+const PIECE_ROWS: usize = 2048;
 
 /// Writes rows as they come.
 pub struct CsvWriter<'a> {
     output: FileOutput<'a>,
     options: CsvOptions,
     /// Text that is not handed on yet.
-    text: String,
-    /// The text of one field.
-    field: String,
+    text: Vec<u8>,
 }
 
 impl<'a> CsvWriter<'a> {
     /// Begins, with the header if one is wanted.
     pub fn new(output: FileOutput<'a>, schema: &Schema, options: CsvOptions) -> Result<CsvWriter<'a>> {
-        let mut writer = CsvWriter {
+        let mut text = Vec::with_capacity(2 * PIECE_BYTES);
+        if options.header != Header::Absent {
+            for (i, column) in schema.columns.iter().enumerate() {
+                if i > 0 {
+                    text.push(options.delimiter);
+                }
+                push_field(&mut text, column.name.as_bytes(), &options);
+            }
+            text.push(b'\n');
+        }
+        Ok(CsvWriter {
             output,
             options,
-            text: String::with_capacity(2 * PIECE_BYTES),
-            field: String::new(),
-        };
-        if writer.options.header != Header::Absent {
-            for (i, column) in schema.columns.iter().enumerate() {
-                writer.separate(i);
-                writer.field.clear();
-                writer.field.push_str(&column.name);
-                writer.push_field();
-            }
-            writer.text.push('\n');
-        }
-        Ok(writer)
-    }
-
-    fn separate(&mut self, column: usize) {
-        if column > 0 {
-            self.text.push(char::from(self.options.delimiter));
-        }
-    }
-
-    fn push_field(&mut self) {
-        let CsvOptions {
-            delimiter,
-            quote,
-            escape,
-            null,
-            ..
-        } = &self.options;
-        let is_mark = |b: u8| b == *delimiter || b == *quote || matches!(b, b'\n' | b'\r');
-        let needs_quotes = self.field == *null || self.field == "\\." || self.field.bytes().any(is_mark);
-        if !needs_quotes {
-            self.text.push_str(&self.field);
-            return;
-        }
-        let (quote, escape) = (char::from(*quote), char::from(*escape));
-        self.text.push(quote);
-        for c in self.field.chars() {
-            if c == quote || c == escape {
-                self.text.push(escape);
-            }
-            self.text.push(c);
-        }
-        self.text.push(quote);
+            text,
+        })
     }
 
     fn hand_on(&mut self) -> Result<()> {
-        self.output.write(self.text.as_bytes())?;
+        self.output.write(&self.text)?;
         self.text.clear();
         Ok(())
     }
 }
 
-impl BatchWriter for CsvWriter<'_> {
-    fn write(&mut self, batch: &RowBatch) -> Result<()> {
-        for row in 0..batch.rows {
-            for (i, column) in batch.columns.iter().enumerate() {
-                self.separate(i);
-                match column.is_null(row) {
-                    true => self.text.push_str(&self.options.null),
-                    false => {
-                        self.field.clear();
-                        push_text(&mut self.field, column, row);
-                        self.push_field();
-                    }
-                }
+/// Appends a field, in quotes where it needs them.
+fn push_field(out: &mut Vec<u8>, field: &[u8], options: &CsvOptions) {
+    let CsvOptions {
+        delimiter,
+        quote,
+        escape,
+        null,
+        ..
+    } = options;
+    // Without a branch, so that it is a loop over vectors.
+    let is_mark = |b: u8| (b == *delimiter) | (b == *quote) | (b == b'\n') | (b == b'\r');
+    let has_mark = field.iter().fold(false, |any, &b| any | is_mark(b));
+    if !has_mark && field != null.as_bytes() && field != b"\\." {
+        out.extend_from_slice(field);
+        return;
+    }
+    out.push(*quote);
+    for &b in field {
+        if b == *quote || b == *escape {
+            out.push(*escape);
+        }
+        out.push(b);
+    }
+    out.push(*quote);
+}
+
+/// Whether texts of digits, signs, points, colons and blanks need no look for marks.
+fn marks_no_digits(options: &CsvOptions) -> bool {
+    let is_apart = |b: u8| !b.is_ascii_digit() && !b"+-.: ".contains(&b);
+    let null = options.null.bytes();
+    is_apart(options.delimiter) && is_apart(options.quote) && { null }.all(is_apart)
+}
+
+/// Appends some rows of a batch.
+fn push_rows(out: &mut Vec<u8>, batch: &RowBatch, rows: Range<usize>, options: &CsvOptions) {
+    let digits_are_plain = marks_no_digits(options);
+    let columns = batch.columns.iter().map(|column| {
+        let texts = Texts::of(column);
+        let is_plain = texts.is_of_digits() && digits_are_plain;
+        (column, texts, is_plain)
+    });
+    let columns: Vec<(&ColumnVector, Texts<'_>, bool)> = columns.collect();
+    let mut field = Vec::new();
+    for row in rows {
+        for (i, (column, texts, is_plain)) in columns.iter().enumerate() {
+            if i > 0 {
+                out.push(options.delimiter);
             }
-            self.text.push('\n');
-            if self.text.len() >= PIECE_BYTES {
-                self.hand_on()?;
+            if column.is_null(row) {
+                out.extend_from_slice(options.null.as_bytes());
+            } else if *is_plain {
+                texts.push(out, row);
+            } else if let Texts::Strings(strings) = texts {
+                push_field(out, strings.string(row), options);
+            } else {
+                field.clear();
+                texts.push(&mut field, row);
+                push_field(out, &field, options);
             }
         }
-        Ok(())
+        out.push(b'\n');
+    }
+}
+
+impl BatchWriter for CsvWriter<'_> {
+    fn write(&mut self, batches: &[RowBatch], threads: usize) -> Result<()> {
+        self.hand_on()?;
+        let pieces = batches.iter().flat_map(|batch| {
+            let starts = (0..batch.rows).step_by(PIECE_ROWS);
+            starts.map(move |start| (batch, start..batch.rows.min(start + PIECE_ROWS)))
+        });
+        let pieces: Vec<(&RowBatch, Range<usize>)> = pieces.collect();
+        let (options, output) = (&self.options, &mut self.output);
+        if threads <= 1 {
+            for (batch, rows) in pieces {
+                push_rows(&mut self.text, batch, rows, options);
+                output.write(&self.text)?;
+                self.text.clear();
+            }
+            return Ok(());
+        }
+        let text_of = |piece: usize| {
+            let (batch, rows) = &pieces[piece];
+            let mut text = Vec::with_capacity(2 * PIECE_BYTES);
+            push_rows(&mut text, batch, rows.clone(), options);
+            text
+        };
+        in_order(threads, pieces.len(), text_of, |text| output.write(&text))
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

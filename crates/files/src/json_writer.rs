@@ -57,15 +57,7 @@ impl<'a> JsonWriter<'a> {
         Ok(())
     }
 
-    fn hand_on(&mut self) -> Result<()> {
-        self.output.write(self.text.as_bytes())?;
-        self.text.clear();
-        Ok(())
-    }
-}
-
-impl BatchWriter for JsonWriter<'_> {
-    fn write(&mut self, batch: &RowBatch) -> Result<()> {
+    fn push_rows(&mut self, batch: &RowBatch) -> Result<()> {
         for row in 0..batch.rows {
             self.text.push_str(match (self.is_array, self.is_first) {
                 (true, true) => "[\n{",
@@ -86,6 +78,18 @@ impl BatchWriter for JsonWriter<'_> {
             }
         }
         Ok(())
+    }
+
+    fn hand_on(&mut self) -> Result<()> {
+        self.output.write(self.text.as_bytes())?;
+        self.text.clear();
+        Ok(())
+    }
+}
+
+impl BatchWriter for JsonWriter<'_> {
+    fn write(&mut self, batches: &[RowBatch], _threads: usize) -> Result<()> {
+        batches.iter().try_for_each(|batch| self.push_rows(batch))
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

@@ -15,6 +15,7 @@ mod date_form;
 mod file_input;
 mod file_output;
 mod folders;
+mod in_order;
 mod json_arrays;
 mod json_reader;
 mod json_writer;
@@ -31,6 +32,7 @@ mod rejects;
 mod sniff;
 mod source;
 mod to_arrow;
+mod value_text;
 mod writer;
 mod zstd_input;
 

@@ -357,8 +357,8 @@ where
     let values = array.as_primitive::<T>().values();
     let (least, greatest) = ty.range()?;
     let is_within = |(low, high): (i128, i128)| least <= low && high <= greatest;
-    let bits = 8 * size_of::<T::Native>();
-    let cells = (-1_i128 << (bits - 1), (1_i128 << (bits - 1)) - 1);
+    let unused = 128 - 8 * size_of::<T::Native>();
+    let cells = (i128::MIN >> unused, i128::MAX >> unused);
     if !is_within(cells) && !known.is_some_and(is_within) {
         let (first, rest) = values.split_first()?;
         let (mut low, mut high) = (*first, *first);

@@ -3,24 +3,68 @@
 use crate::batch_writer::BatchWriter;
 use crate::compression::Compression;
 use crate::file_output::{PartFile, write_error};
-use crate::to_arrow::{UUID_BYTES, arrow_schema, record_batch};
+use crate::in_order::in_order;
+use crate::to_arrow::{UUID_BYTES, array_of, arrow_schema};
+use arrow_array::Array;
 use arrow_schema::SchemaRef;
-use frazil_types::{Error, LogicalType, Result, RowBatch, Schema};
+use frazil_types::{ColumnVector, Error, LogicalType, NativeType, Result, RowBatch, Schema};
 use parquet::arrow::ArrowSchemaConverter;
-use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::arrow::arrow_writer::{
+    ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions, compute_leaves,
+};
 use parquet::basic::{Compression as Codec, LogicalType as ParquetType, Type as PhysicalType, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::schema::types::{SchemaDescriptor, Type};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type};
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Rows at the beginning by which it is decided how columns are encoded.
+const SAMPLE_ROWS: usize = 1 << 16;
+/// A column with more values than one for so many rows has no dictionary: it would grow too long to be kept.
+const ROWS_PER_VALUE: usize = 3;
 
 /// Writes rows as they come.
 pub struct ParquetWriter {
     path: PathBuf,
     schema: SchemaRef,
-    writer: ArrowWriter<PartFile>,
+    columns: SchemaDescriptor,
+    codec: Codec,
+    row_group_rows: usize,
+    file: State,
 }
+
+/// How far the file is.
+enum State {
+    /// Nothing is written: rows will tell how they are best encoded.
+    Begun(PartFile),
+    Open(OpenFile),
+    Failed,
+}
+
+/// A file whose beginning is written.
+struct OpenFile {
+    file: SerializedFileWriter<PartFile>,
+    factory: ArrowRowGroupWriterFactory,
+    groups: usize,
+    group: Option<Group>,
+}
+
+/// A row group that is being encoded.
+struct Group {
+    columns: Vec<Mutex<Option<ArrowColumnWriter>>>,
+    rows: usize,
+}
+
+/// Some rows of a batch.
+type Rows<'a> = (&'a RowBatch, Range<usize>);
+
+/// What the crate that knows the format says.
+type Outcome<T> = std::result::Result<T, ParquetError>;
 
 impl ParquetWriter {
     /// Begins a file. 0A000 for a column of intervals or of arrays of them, which few readers of Parquet have.
@@ -52,25 +96,148 @@ impl ParquetWriter {
                 );
             }
         };
-        let properties = WriterProperties::builder()
-            .set_compression(codec)
-            .set_max_row_group_row_count(Some(rows.max(1)))
-            .set_created_by(format!("Frazil {}", env!("CARGO_PKG_VERSION")))
-            .build();
         let arrow = arrow_schema(schema);
         let columns = parquet_schema(schema, &arrow).map_err(|e| failed(path, &e))?;
-        let options = ArrowWriterOptions::new()
-            .with_properties(properties)
-            .with_parquet_schema(columns);
-        let file = PartFile::create(path)?;
-        let writer =
-            ArrowWriter::try_new_with_options(file, arrow.clone(), options).map_err(|e| failed(path, &e))?;
         Ok(ParquetWriter {
             path: path.to_path_buf(),
             schema: arrow,
-            writer,
+            columns,
+            codec,
+            row_group_rows: rows.max(1),
+            file: State::Begun(PartFile::create(path)?),
         })
     }
+
+    /// The file, whose columns are encoded as suits the first rows.
+    fn opened(&mut self, first: Option<&RowBatch>) -> Result<&mut OpenFile> {
+        if let State::Begun(_) = &self.file {
+            let State::Begun(file) = std::mem::replace(&mut self.file, State::Failed) else {
+                return Err(Error::internal("a file of Parquet is open already"));
+            };
+            let mut properties = WriterProperties::builder()
+                .set_compression(self.codec)
+                .set_created_by(format!("Frazil {}", env!("CARGO_PKG_VERSION")));
+            for (column, field) in first
+                .iter()
+                .flat_map(|b| b.columns.iter().zip(self.schema.fields()))
+            {
+                if !field.data_type().is_nested() && !repeats(column) {
+                    let path = ColumnPath::from(vec![field.name().clone()]);
+                    properties = properties.set_column_dictionary_enabled(path, false);
+                }
+            }
+            let options = ArrowWriterOptions::new()
+                .with_properties(properties.build())
+                .with_parquet_schema(self.columns.clone());
+            let writer = ArrowWriter::try_new_with_options(file, self.schema.clone(), options);
+            let parts = writer.and_then(ArrowWriter::into_serialized_writer);
+            let (file, factory) = parts.map_err(|e| failed(&self.path, &e))?;
+            self.file = State::Open(OpenFile {
+                file,
+                factory,
+                groups: 0,
+                group: None,
+            });
+        }
+        match &mut self.file {
+            State::Open(open) => Ok(open),
+            State::Begun(_) | State::Failed => Err(Error::internal("a file of Parquet is not open")),
+        }
+    }
+}
+
+/// Whether a column's first values occur often enough for a dictionary.
+fn repeats(column: &ColumnVector) -> bool {
+    let rows = column.len().min(SAMPLE_ROWS);
+    let most = rows / ROWS_PER_VALUE + 1;
+    /// Whether there are no more than `most` different values.
+    fn few<T: Eq + Hash>(values: impl Iterator<Item = T>, most: usize) -> bool {
+        let mut known = HashSet::with_capacity(most);
+        values
+            .into_iter()
+            .all(|value| !known.insert(value) || known.len() <= most)
+    }
+    match column.native() {
+        NativeType::Bool => true,
+        NativeType::I16 => few(column.values::<i16>()[..rows].iter(), most),
+        NativeType::I32 => few(column.values::<i32>()[..rows].iter(), most),
+        NativeType::I64 => few(column.values::<i64>()[..rows].iter(), most),
+        NativeType::I128 => few(column.values::<i128>()[..rows].iter(), most),
+        NativeType::F64 => few(column.values::<f64>()[..rows].iter().map(|v| v.to_bits()), most),
+        NativeType::String => few((0..rows).map(|row| column.string(row)), most),
+    }
+}
+
+impl OpenFile {
+    /// Encodes rows into the row group, a column on a thread.
+    fn encode(&mut self, rows: &[Rows<'_>], schema: &SchemaRef, threads: usize) -> Outcome<()> {
+        let group = match &mut self.group {
+            Some(group) => group,
+            None => {
+                let columns = self.factory.create_column_writers(self.groups)?;
+                self.group.insert(Group {
+                    columns: columns
+                        .into_iter()
+                        .map(|column| Mutex::new(Some(column)))
+                        .collect(),
+                    rows: 0,
+                })
+            }
+        };
+        group.rows += rows.iter().map(|(_, range)| range.len()).sum::<usize>();
+        let order = texts_first(rows);
+        let columns = &group.columns;
+        let encode = |at: usize| -> Outcome<()> {
+            let at = order[at];
+            let mut column = columns[at].lock().unwrap_or_else(PoisonError::into_inner);
+            let column = column.as_mut().ok_or_else(|| gone("a column"))?;
+            for (batch, range) in rows {
+                let array = array_of(&batch.columns[at]).map_err(|e| ParquetError::External(Box::new(e)))?;
+                let array = match range.len() == batch.rows {
+                    true => array,
+                    false => array.slice(range.start, range.len()),
+                };
+                for leaf in compute_leaves(schema.field(at), &array)? {
+                    column.write(&leaf)?;
+                }
+            }
+            Ok(())
+        };
+        in_order(threads, columns.len(), encode, |done| done)
+    }
+
+    /// Writes the row group that was encoded.
+    fn close_group(&mut self, threads: usize) -> Outcome<()> {
+        let Some(group) = self.group.take() else {
+            return Ok(());
+        };
+        self.groups += 1;
+        let close = |at: usize| {
+            let column = group.columns[at]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            column.ok_or_else(|| gone("a column"))?.close()
+        };
+        let mut written = self.file.next_row_group()?;
+        in_order(threads, group.columns.len(), close, |chunk| {
+            chunk?.append_to_row_group(&mut written)
+        })?;
+        written.close()?;
+        Ok(())
+    }
+}
+
+/// The positions of columns, those first that take longest.
+fn texts_first(rows: &[Rows<'_>]) -> Vec<usize> {
+    let columns = rows.first().map_or(&[][..], |(batch, _)| &batch.columns[..]);
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_by_key(|&at| columns[at].native() != NativeType::String);
+    order
+}
+
+fn gone(what: &str) -> ParquetError {
+    ParquetError::General(format!("{what} of the row group is written already"))
 }
 
 /// The schema of the file. A uuid is marked as one, so that other readers take it for more than sixteen bytes.
@@ -109,14 +276,41 @@ fn failed(path: &Path, error: &ParquetError) -> Error {
 }
 
 impl BatchWriter for ParquetWriter {
-    fn write(&mut self, batch: &RowBatch) -> Result<()> {
-        let batch = record_batch(&self.schema, batch)?;
-        self.writer.write(&batch).map_err(|e| failed(&self.path, &e))
+    fn write(&mut self, batches: &[RowBatch], threads: usize) -> Result<()> {
+        let (path, schema, most) = (self.path.clone(), self.schema.clone(), self.row_group_rows);
+        let open = self.opened(batches.first())?;
+        let mut write = || -> Outcome<()> {
+            let mut waiting: Vec<Rows<'_>> = Vec::new();
+            let mut rows = open.group.as_ref().map_or(0, |group| group.rows);
+            for batch in batches {
+                let mut start = 0;
+                while start < batch.rows {
+                    let end = batch.rows.min(start + (most - rows));
+                    waiting.push((batch, start..end));
+                    rows += end - start;
+                    start = end;
+                    if rows == most {
+                        open.encode(&std::mem::take(&mut waiting), &schema, threads)?;
+                        open.close_group(threads)?;
+                        rows = 0;
+                    }
+                }
+            }
+            match waiting.is_empty() {
+                true => Ok(()),
+                false => open.encode(&waiting, &schema, threads),
+            }
+        };
+        write().map_err(|e| failed(&path, &e))
     }
 
-    fn finish(self: Box<Self>) -> Result<()> {
-        let ParquetWriter { path, writer, .. } = *self;
-        let file = writer.into_inner().map_err(|e| failed(&path, &e))?;
-        file.keep()
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.opened(None)?;
+        let ParquetWriter { path, file, .. } = *self;
+        let State::Open(mut open) = file else {
+            return Err(Error::internal("a file of Parquet is not open"));
+        };
+        let written = open.close_group(1).and_then(|()| open.file.into_inner());
+        written.map_err(|e| failed(&path, &e))?.keep()
     }
 }

@@ -185,43 +185,15 @@ impl PartitionedWriter {
         folder.used = self.clock;
         self.held -= folder.held_bytes;
         folder.held_bytes = 0;
-        for batch in std::mem::take(&mut folder.held) {
-            if let Some(writer) = &mut folder.open {
-                writer.write(&batch)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn close_oldest(&mut self) -> Result<()> {
-        let open = self.folders.iter_mut().filter(|folder| folder.open.is_some());
-        match open.min_by_key(|folder| folder.used) {
-            Some(oldest) => {
-                self.open -= 1;
-                oldest.open.take().map_or(Ok(()), |writer| writer.finish())
-            }
+        let held = std::mem::take(&mut folder.held);
+        match &mut folder.open {
+            Some(writer) => writer.write(&held, 1),
             None => Ok(()),
         }
     }
 
-    /// Writes the folders with most rows, until the others hold at most half of what may wait.
-    fn flush_most(&mut self) -> Result<()> {
-        let mut by_size: Vec<usize> = (0..self.folders.len()).collect();
-        by_size.sort_by_key(|&at| std::cmp::Reverse(self.folders[at].held_bytes));
-        for at in by_size {
-            if self.held <= HELD_BYTES / 2 {
-                break;
-            }
-            self.flush(at)?;
-        }
-        let spare = self.reservation.bytes().saturating_sub(self.held);
-        self.reservation.shrink(spare);
-        Ok(())
-    }
-}
-
-impl BatchWriter for PartitionedWriter {
-    fn write(&mut self, batch: &RowBatch) -> Result<()> {
+    /// Hands the rows of a batch to their folders, where they wait.
+    fn spread(&mut self, batch: &RowBatch) -> Result<()> {
         let mut rows: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut path = String::new();
         for row in 0..batch.rows {
@@ -263,6 +235,38 @@ impl BatchWriter for PartitionedWriter {
             true => self.flush_most(),
             false => Ok(()),
         }
+    }
+
+    fn close_oldest(&mut self) -> Result<()> {
+        let open = self.folders.iter_mut().filter(|folder| folder.open.is_some());
+        match open.min_by_key(|folder| folder.used) {
+            Some(oldest) => {
+                self.open -= 1;
+                oldest.open.take().map_or(Ok(()), |writer| writer.finish())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the folders with most rows, until the others hold at most half of what may wait.
+    fn flush_most(&mut self) -> Result<()> {
+        let mut by_size: Vec<usize> = (0..self.folders.len()).collect();
+        by_size.sort_by_key(|&at| std::cmp::Reverse(self.folders[at].held_bytes));
+        for at in by_size {
+            if self.held <= HELD_BYTES / 2 {
+                break;
+            }
+            self.flush(at)?;
+        }
+        let spare = self.reservation.bytes().saturating_sub(self.held);
+        self.reservation.shrink(spare);
+        Ok(())
+    }
+}
+
+impl BatchWriter for PartitionedWriter {
+    fn write(&mut self, batches: &[RowBatch], _threads: usize) -> Result<()> {
+        batches.iter().try_for_each(|batch| self.spread(batch))
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

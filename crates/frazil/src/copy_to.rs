@@ -11,7 +11,7 @@ use frazil_files::{
 };
 use frazil_frontend::{CopyEnd, CopyExisting, CopyFormat, CopyOptions};
 use frazil_plan::Plan;
-use frazil_types::{Error, Result, RowBatch, Schema, SqlState};
+use frazil_types::{ColumnVector, Error, Result, RowBatch, Schema, SqlState};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
@@ -42,9 +42,12 @@ pub fn run(
     };
     let writing = Writing {
         begin: &begin,
+        threads: runner.threads(),
         writer: RefCell::new(None),
+        waiting: RefCell::default(),
     };
     let (rows, timing) = query::stream(runner, plan, bundle, &writing)?;
+    writing.write_waiting()?;
     if let Some(writer) = writing.writer.into_inner() {
         writer.finish()?;
     }
@@ -108,7 +111,25 @@ fn form(target: &CopyEnd, options: &CopyOptions) -> Result<Form> {
 /// Hands the rows of a query to a writer, which begins when the query's columns are known.
 struct Writing<'a> {
     begin: &'a dyn Fn(&Schema) -> Result<Box<dyn BatchWriter + 'a>>,
+    threads: usize,
     writer: RefCell<Option<Box<dyn BatchWriter + 'a>>>,
+    /// Rows that are not written yet: many at once keep all threads busy.
+    waiting: RefCell<Vec<RowBatch>>,
+}
+
+/// Rows for each thread that are written at once.
+const ROWS_AT_ONCE: usize = 1 << 15;
+/// Bytes of rows that wait at most.
+const MOST_WAITING: usize = 16 << 20;
+
+impl Writing<'_> {
+    fn write_waiting(&self) -> Result<()> {
+        let waiting = self.waiting.take();
+        match &mut *self.writer.borrow_mut() {
+            Some(writer) if !waiting.is_empty() => writer.write(&waiting, self.threads),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Parts for Writing<'_> {
@@ -118,9 +139,19 @@ impl Parts for Writing<'_> {
     }
 
     fn rows(&self, batch: RowBatch) -> Result<()> {
-        match &mut *self.writer.borrow_mut() {
-            Some(writer) => writer.write(&batch),
-            None => Ok(()),
+        let mut waiting = self.waiting.borrow_mut();
+        waiting.push(batch);
+        let rows: usize = waiting.iter().map(|batch| batch.rows).sum();
+        let bytes: usize = waiting
+            .iter()
+            .flat_map(|batch| &batch.columns)
+            .map(ColumnVector::bytes)
+            .sum();
+        let enough = self.threads == 1 || rows >= self.threads * ROWS_AT_ONCE || bytes >= MOST_WAITING;
+        drop(waiting);
+        match enough {
+            true => self.write_waiting(),
+            false => Ok(()),
         }
     }
 }

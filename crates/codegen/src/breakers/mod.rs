@@ -136,10 +136,22 @@ impl<'p> Translator<'_, 'p> {
     }
 
     /// How what the pipeline fills is laid out, and the expressions of its sink; none if it only marks.
-    pub fn filled(&self) -> Option<(&'p Layout, &'p [Expr])> {
+    fn filled(&self) -> Option<(&'p Layout, &'p [Expr])> {
         match &self.work.pipeline.sink {
             Sink::Into(id, keys) => Some((self.unit.layouts.of_breaker(*id), keys)),
             Sink::Mark => None,
+        }
+    }
+
+    /// How the states are laid out that the sink advances, if it aggregates without groups.
+    pub fn filled_states(&self) -> Option<&'p GroupLayout> {
+        match self.filled()?.0 {
+            Layout::Groups(layout) if layout.spec.groups == 0 => Some(layout),
+            Layout::Groups(_)
+            | Layout::Join(_)
+            | Layout::Sorter(_)
+            | Layout::Windows(_)
+            | Layout::Buffer(_) => None,
         }
     }
 

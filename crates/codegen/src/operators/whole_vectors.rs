@@ -1,7 +1,6 @@
 //! Aggregations without groups that take a vector as a whole: rows are counted by adding their number, and columns of the source are
 //! summed by a kernel. Anything else about the rows, a filter or a computed argument, goes through the loop over rows.
 
-use crate::breakers::Layout;
 use crate::breakers::groups::{GroupLayout, State};
 use crate::emitter::Hoisted;
 use crate::failures::FailurePoint;
@@ -42,10 +41,8 @@ pub enum Taken {
 impl<'p> Translator<'_, 'p> {
     /// What each state does with a vector, if that is all that the stage does; with the aggregation.
     fn whole_states(&self, of_source: bool) -> Option<(&'p GroupLayout, Vec<Whole>)> {
-        let Some((Layout::Groups(layout), _)) = self.filled() else {
-            return None;
-        };
-        let is_all = self.work.operators.is_empty() && self.work.next.is_none() && layout.spec.groups == 0;
+        let layout = self.filled_states()?;
+        let is_all = self.work.operators.is_empty() && self.work.next.is_none();
         let states = layout.states.iter().filter(|_| is_all);
         let wholes = states.map(|state| self.whole_state(state, of_source));
         let wholes = wholes.collect::<Option<Vec<Whole>>>()?;
