@@ -63,19 +63,21 @@ def literals():
 
 
 WORDS = {
-    "key": ["'a'", "'b'", "'k'", "'a'", "''", "'ä'", "'1'", "cast(null as text)"], "place": ["0", "1", "-1", "2", "-3", "7"],
+    "key": ["'a'", "'b'", "'k'", "'a'", "''", "'ä'", "'1'", "cast(null as text)"], "one": ["1", "0", "1", "2"], "place": ["0", "1", "-1", "2", "-3", "7"],
     "path": ["'{a}'", "'{a,b}'", "'{a,b,2,c}'", "'{k,0}'", "'{k,-1}'", "'{0}'", "'{-1}'", "'{1,1,0}'", "'{ }'", "array['a', 'b']", "'{a,0,b}'", "'{k,k,k}'"],
+    "name": ["'a'", "'b'", "''", "'ä'"],
+    "new path": ["'{new}'", "'{k,0}'", "'{k,-1}'", "'{a,b,1}'", "'{a,new}'", "'{ }'", "array['', 'new']", "'{k,k,new}'"], "place path": ["'{0}'", "'{-1}'", "'{1,0}'", "'{5}'", "'{-9}'", "'{0,new}'", "'{1,1,0}'"],
     "keys": ["array['a', 'k']", "array['b']", "array['a', null]", "cast('{ }' as text[])", "array['', '1']"],
-    "number": ["cast('1' as jsonb)", "cast('-30' as jsonb)", "cast('2.5' as jsonb)", "cast('1e2' as jsonb)", "cast('0.49' as jsonb)", "cast('32768' as jsonb)", "cast('9e30' as jsonb)",
-               "cast('\"1\"' as jsonb)", "cast('null' as jsonb)"],
+    "number": ["cast('1' as jsonb)", "cast('-30' as jsonb)", "cast('2.5' as jsonb)", "cast('1e2' as jsonb)", "cast('0.49' as jsonb)", "cast('-0.5' as jsonb)"],
+    "edge number": ["cast('32768' as jsonb)", "cast('9e30' as jsonb)", "cast('\"1\"' as jsonb)", "cast('null' as jsonb)", "cast('[1]' as jsonb)"],
     "edge f8": ["cast('NaN' as double precision)", "cast('-Infinity' as double precision)", "cast('-0' as double precision)", "cast(1e308 as double precision)", "cast('5e-324' as double precision)",
                 "cast(0.1 as double precision)", "cast(1e15 as double precision)", "cast(123456789012345680 as double precision)", "cast(0.00001 as double precision)"],
 }
 # What becomes json: how it is written in a call, its arguments, what it is called.
 MADE = [("{}", ["i4"], "integer"), ("{}", ["i8"], "bigint"), ("{}", ["bool"], "boolean"), ("cast({} as text)", ["text"], "text"), ("{}", ["char"], "char"), ("{}", ["date"], "date"),
-        ("{}", ["ts"], "timestamp"), ("cast({} as decimal(12,2))", ["dec"], "decimal"), ("{}", ["f8."], "double"), ("{}", ["edge f8"], "edges of doubles"), ("{}", ["iv"], "interval"),
+        ("cast({} as timestamp)", ["ts"], "timestamp"), ("cast({} as decimal(12,2))", ["dec"], "decimal"), ("{}", ["f8."], "double"), ("{}", ["edge f8"], "edges of doubles"), ("{}", ["iv"], "interval"),
         ("cast({} as timestamptz)", ["ts"], "timestamptz"), ("cast({} as time)", ["ts"], "time"), ("cast({} as real)", ["f8."], "real"), ("{}", ["ai"], "array of integers"), ("{}", ["at"], "array of texts"),
-        ("array[{}, {}]", ["ts", "ts"], "array of timestamps"), ("array[array[{}, {}]]", ["i4", "i4"], "array of arrays"), ("{}", ["js"], "json"), ("{}", ["jb"], "jsonb"),
+        ("array[cast({} as timestamp), {}]", ["ts", "ts"], "array of timestamps"), ("array[array[{}, {}]]", ["i4", "i4"], "array of arrays"), ("{}", ["js"], "json"), ("{}", ["jb"], "jsonb"),
         ("convert_to({}, 'UTF8')", ["text"], "bytea"), ("array[{}, null]", ["jbo"], "array of jsonb")]
 
 
@@ -112,9 +114,9 @@ def of_both(kind, name):
         (kind, f"{name}_extract_path({{}}, {{}}, {{}})", [kind, "key", "key"], f"{name}_extract_path"), (kind, f"{name}_strip_nulls({{}})", [kind], f"{name}_strip_nulls"),
         (kind, f"{name}_build_array({{}}, {{}}, null)", ["i4", "text"], f"{name}_build_array"), (kind, f"{name}_build_array({{}}, {{}}, {{}})", ["date", kind, "bool"], f"{name}_build_array"),
         (kind, f"{name}_build_array()", [], f"{name}_build_array of nothing"), (kind, f"{name}_build_object()", [], f"{name}_build_object of nothing"),
-        (kind, f"{name}_build_object('a', {{}}, {{}}, {{}})", [kind, "i4", "ts"], f"{name}_build_object"), (kind, f"{name}_build_object({{}}, {{}}, 'b', {{}})", ["key", "i8", "text"], f"{name}_build_object"),
+        (kind, f"{name}_build_object('a', {{}}, {{}}, cast({{}} as timestamp))", [kind, "i4", "ts"], f"{name}_build_object"), (kind, f"{name}_build_object({{}}, {{}}, 'b', {{}})", ["name", "i8", "text"], f"{name}_build_object"),
         (kind, f"{name}_object(array['a', {{}}, 'b', {{}}])", ["text", "text"], f"{name}_object"), (kind, f"{name}_object(array['a', 'b'], array[{{}}, {{}}])", ["text", "text"], f"{name}_object of two arrays"),
-        (kind, f"{name}_object({{}}, {{}})", ["at", "at"], f"{name}_object of two arrays"), (kind, f"cast(cast({{}} as text) as {name})", ["js"], f"cast text to {name}"),
+        (kind, f"cast(cast({{}} as text) as {name})", ["js"], f"cast text to {name}"),
         (kind, f"cast({{}} as {name})", ["js" if kind == "jb" else "jb"], f"cast to {name}"),
     ]
     out += [(kind, f"to_{name}({text})", arguments, f"to_{name} of {what}") for text, arguments, what in MADE]
@@ -131,13 +133,14 @@ def of_jsonb():
     out = [
         ("jb", "({} || {})", ["jb", "jb"], "jsonb ||"), ("jb", "({} || {})", ["jbo", "jbo"], "jsonb || of objects"), ("jb", "({} || {})", ["jba", "jb"], "jsonb || of an array"),
         ("jb", "({} - cast({} as text))", ["jbo", "key"], "jsonb - key"), ("jb", "({} - cast({} as text))", ["jba", "key"], "jsonb - key"), ("jb", "({} - {})", ["jba", "place"], "jsonb - place"),
-        ("jb", "({} - {})", ["jbo", "keys"], "jsonb - keys"), ("jb", "({} - {})", ["jba", "at"], "jsonb - keys"), ("jb", "({} #- {})", ["jbo", "path"], "jsonb #-"), ("jb", "({} #- {})", ["jb", "path"], "jsonb #-"),
+        ("jb", "({} - {})", ["jbo", "keys"], "jsonb - keys"), ("jb", "({} - {})", ["jba", "at"], "jsonb - keys"), ("jb", "({} #- {})", ["jbo", "path"], "jsonb #-"), ("jb", "({} #- {})", ["jba", "place path"], "jsonb #-"),
         ("text", "jsonb_pretty({})", ["jb"], "jsonb_pretty"),
     ]
     for call, more in (("jsonb_set", ["", ", false", ", true"]), ("jsonb_insert", ["", ", true", ", false"])):
         for said in more:
             name = f"{call} {said[2:]}".strip()
-            out += [("jb", f"{call}({{}}, {{}}, {{}}{said})", [kind, "path", "jb"], name) for kind in ("jbo", "jba", "jb")]
+            out += [("jb", f"{call}({{}}, {{}}, {{}}{said})", [kind, path, "jb"], name) for kind, path in (("jbo", "new path"), ("jba", "place path"), ("jbo", "new path"))]
+        out.append(("jb", f"{call}({{}}, {{}}, {{}})", ["jb", "path", "jb"], call))
     for sign, right in (("@>", "jb"), ("<@", "jb")):
         out += [("bool", f"({{}} {sign} {{}})", kinds, f"jsonb {sign}") for kinds in (["jb", right], ["jbo", "jbo"], ["jba", "jba"], ["jba", "jb"])]
     out += [("bool", "({} ? {})", [kind, "key"], "jsonb ?") for kind in ("jbo", "jba", "jb")] + [("bool", "({} ? cast({} as text))", ["jb", "text"], "jsonb ? text")]
@@ -145,6 +148,7 @@ def of_jsonb():
     for kind, name in (("i2", "smallint"), ("i4", "integer"), ("i8", "bigint"), ("dec", "decimal(12,2)"), ("f8", "double precision")):
         out += [(kind, f"cast({{}} as {name})", ["number"], f"cast jsonb to {name}"), (kind, f"cast(to_jsonb({{}}) as {name})", ["i4!"], f"cast jsonb to {name}"),
                 (kind, f"cast(to_jsonb({{}}) as {name})", ["dec!"], f"cast jsonb to {name}")]
+    out.append(("i4", "cast({} as integer)", ["edge number"], "cast jsonb to integer"))
     return out + [("bool", "cast(to_jsonb({}) as boolean)", ["bool"], "cast jsonb to boolean"), ("f8", "cast(cast(to_jsonb({}) as real) as double precision)", ["i4!"], "cast jsonb to real"),
                   ("f8", "cast(to_jsonb({}) as double precision)", ["f8."], "cast jsonb to double precision")]
 
@@ -159,7 +163,7 @@ def of_arrays(kind):
         (kind, f"array_prepend({element}, {{}})", [item, kind], f"array_prepend to {name}"), (kind, "array_cat({}, {})", [kind, kind], f"array_cat of {name}"),
         (kind, f"array_remove({{}}, {element})", [kind, item], f"array_remove of {name}"), (kind, f"array_replace({{}}, {element}, {element})", [kind, item, item], f"array_replace of {name}"),
         (kind, "({})[{}:{}]", [kind, "position", "count"], f"slice of {name}"), (kind, "({})[{}:]", [kind, "position"], f"slice of {name} to its end"), (kind, "({})[:{}]", [kind, "count"], f"slice of {name} from its start"),
-        (kind, "trim_array({}, 1)", [kind], f"trim_array of {name}"), (kind, f"array_fill({element}, array[{{}}])", [item, "count"], f"array_fill of {name}"),
+        (kind, f"trim_array({{}} || {element}, {{}})", [kind, item, "one"], f"trim_array of {name}"), (kind, f"array_fill({element}, array[{{}}])", [item, "count"], f"array_fill of {name}"),
         (item, "({})[{}]", [kind, "position"], f"subscript of {name}"), (item, "({})[{}]", [kind, "i4"], f"subscript of {name} by a column"),
         ("i4", "cardinality({})", [kind], f"cardinality of {name}"), ("i4", "array_length({}, {})", [kind, "position"], f"array_length of {name}"), ("i4", "array_ndims({})", [kind], f"array_ndims of {name}"),
         ("i4", "array_lower({}, 1)", [kind], f"array_lower of {name}"), ("i4", "array_upper({}, 1)", [kind], f"array_upper of {name}"),
@@ -176,7 +180,7 @@ def of_arrays(kind):
     return out + [
         ("at", "string_to_array({}, {})", ["text", "short text"], "string_to_array"), ("at", "string_to_array({}, null)", ["text"], "string_to_array of characters"),
         ("at", "string_to_array({}, {}, {})", ["text", "short text", "short text"], "string_to_array with null"), ("at", "regexp_split_to_array({}, {})", ["text", "pattern"], "regexp_split_to_array"),
-        ("bool", "(cast({} as text) like any({}))", ["text", "at"], "like any text[]"), ("ai", "cast(array_remove({}, cast({} as text)) as integer[])", ["at", "text"], "cast text[] to integer[]"),
+        ("bool", "(cast({} as text) like any({}))", ["text", "at"], "like any text[]"), ("ai", "cast(array[cast({} as text), null] as integer[])", ["i4"], "cast text[] to integer[]"),
     ]
 
 
@@ -187,13 +191,13 @@ def made_forms():
         out += [
             (kind + "a", f"{name}_build_array({{}}, {{}})", ["i4", "text"], f"{name}_build_array"), (kind + "a", f"to_{name}(array[{{}}, {{}}])", ["i4", "i4"], f"to_{name} of array of integers"),
             (kind + "a", f"{name}_build_array({{}}, {name}_build_array({{}}))", ["bool", kind], f"{name}_build_array"), (kind + "o", f"{name}_build_object('a', {{}}, 'k', {{}})", ["i4", kind], f"{name}_build_object"),
-            (kind + "o", f"{name}_build_object({{}}, {{}})", ["key", "text"], f"{name}_build_object"),
+            (kind + "o", f"{name}_build_object({{}}, {{}})", ["name", "text"], f"{name}_build_object"),
         ]
     return out
 
 
 # Values that aggregates take, as they are written: where two rows have equal ones, they are alike.
-TAKEN = [("i4", "{}"), ("i8", "{}"), ("bool", "{}"), ("text", "cast({} as text)"), ("date", "{}"), ("ts", "{}"), ("dec", "cast({} as decimal(12,2))"), ("i2", "{}")]
+TAKEN = [("i4", "{}"), ("i8", "{}"), ("bool", "{}"), ("text", "cast({} as text)"), ("date", "{}"), ("ts", "cast({} as timestamp)"), ("dec", "cast({} as decimal(12,2))"), ("i2", "{}")]
 
 
 def aggregates():
@@ -207,7 +211,7 @@ def aggregates():
                      ("jb", f"jsonb_agg({words}{value} order by {value}{way})", [kind, "same"], f"jsonb_agg {name}")]
     arrays += [
         ("ai", "array_agg(cast({} as integer) order by cast({} as integer))", ["i4", "same"], "array_agg"), ("at", "array_agg(cast({} as text) order by cast({} as text) desc)", ["text", "same"], "array_agg"),
-        ("ai", "array_agg(distinct cast({} as integer))", ["i4"], "array_agg distinct"), ("at", "array_agg(distinct cast({} as text))", ["text"], "array_agg distinct"),
+        ("ai", "array_agg(distinct cast({} as integer) order by cast({} as integer))", ["i4", "same"], "array_agg distinct"), ("at", "array_agg(distinct cast({} as text) order by cast({} as text) desc nulls last)", ["text", "same"], "array_agg distinct"),
         ("i4", "cardinality(array_agg({}))", ["any"], "array_agg unordered"), ("i4", "array_length(array_agg(distinct {}), 1)", ["i4"], "array_agg distinct unordered"),
         ("text", "cast(array_agg(array[{}, 1] order by {}) as text)", ["i4", "same"], "array_agg of arrays"), ("text", "cast(array_agg({} order by cast({} as text)) as text)", ["jb", "same"], "array_agg of jsonb"),
         ("text", "cast(array_agg({} order by cast({} as text)) as text)", ["js", "same"], "array_agg of json"), ("text", "array_to_string(array_agg({} order by {} desc), ',', '*')", ["i4", "same"], "array_agg of integers in a call"),

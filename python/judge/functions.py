@@ -259,7 +259,7 @@ def arrays():
     """Arrays of columns' values, and what they are asked. Elements are cast where literals would have a type of their own."""
     out = []
     for kind in ("i4", "i8", "dec", "f8", "text", "date", "ts", "bool"):
-        one = {"text": "cast({} as text)", "dec": "cast({} as decimal(12,2))"}.get(kind, "{}")
+        one = {"text": "cast({} as text)", "dec": "cast({} as decimal(12,2))", "ts": "cast({} as timestamp)"}.get(kind, "{}")
         array, values = f"array[{one}, {one}, {one}]", [kind] * 3
         for sign in ("=", "<>", "<", "<=", ">", ">="):
             out.append(("bool", f"({array} {sign} {array})", values * 2, f"array of {kind} {sign}", POSTGRES))

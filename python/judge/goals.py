@@ -68,6 +68,14 @@ def kind_of(goal):
     return kind if kind in [*SHOWN, *documents.SHOWN, "wide", "iv"] else None
 
 
+def alike(calls):
+    """Functions or aggregates in lists of those that have one name and type, whatever their arguments are."""
+    found = {}
+    for call in calls:
+        found.setdefault((call[0], call[3]), []).append(call)
+    return list(found.values())
+
+
 class Goals:
     """The goals that there are for a judge: `rules` are its operators and functions by their type."""
 
@@ -77,6 +85,8 @@ class Goals:
         self.leading, self.weights = list(lead), list(lead.values())
         self.of_form = {word: list(zip(*[(name, n) for name, n in lead.items() if name.split()[0] == word])) for word in ("window", "aggregate", "function") if word != "function" or named.get("iv")}
         known = {f"function {rule[3]}({kind})" for kind, of_kind in rules.items() for rule in of_kind if rule[3] in documents.NAMED}
+        self.functions = alike(rule for of_kind in rules.values() for rule in of_kind)
+        self.aggregates = alike(aggregates)
         rest = sorted(name for kind, names in named.items() if kind not in ("bool", "iv") for name in names if name not in known)
         # json is no result: its texts are.
         ours = sorted(name for name in known if parts and kind_of(name))

@@ -426,7 +426,7 @@ class Generator(Analytics):
         loose = self.is_loose_call(aggregate)
         node = form(("expr", kind), template, *parts, features=[f"aggregate {name}", f"aggregate {name}({kind})"], type=kind, loose=loose)
         # FILTER stands behind the call itself.
-        within = isinstance(template, str) and template.startswith("cast(")
+        within = isinstance(template, str) and template.startswith(WITHIN)
         if filtered and not within and self.chance(0.1):
             # An aggregate, which a column of groups may be, does not stand in FILTER.
             test = self.expr("bool", [c for c in scope if isinstance(c.ref, str)], 1)
@@ -640,12 +640,41 @@ class Generator(Analytics):
                 kinds[-1] = self.r.choice(asked)
             if self.lead.startswith("array subquery") or self.lead == "parts in select":
                 kinds[0] = kind_of(self.lead) or self.r.choice(list(documents.SHOWN_ROWS))
+        if self.can("documents") and self.can("json") and self.can("arrays") and self.chance(0.36):
+            query, order = self.many_calls()
+            return Statement(query, order, parameters=self.parameters)
         if self.can("changing") and (self.lead == "changing with" or self.chance(0.01)):
             return self.changing()
         if self.chance(0.04):
             return self.change()
         query, order = self.query(kinds, self.r.choices([1, 2, 3], [30, 50, 20])[0], top=True)
         return Statement(query, order, parameters=self.parameters, prepared=self.knows_more() and bool(self.abilities) and self.chance(0.05))
+
+    def many_calls(self):
+        """A query whose columns are calls alone, of functions or of aggregates, so that each occurs often enough over rows."""
+        r, of_groups = self.r, self.chance(0.25)
+        source = self.table(r.choice(["papers", "papers", "edges", "edges", "small"]))
+        if self.chance(0.2):
+            source = self.rows_of_parts(source)
+        scope = source.columns
+        if of_groups:
+            exprs = [self.call(r.choice(calls), scope, 1) for calls in r.sample(self.known_goals().aggregates, 6)]
+            keys = [c for c in scope if c.kind in ("i2", "bool") and isinstance(c.ref, str)] if self.chance(0.6) else []
+            tail = f" group by {r.choice(keys).ref}" if keys else ""
+        else:
+            exprs = [self.rule_call(r.choice(rules), scope) for rules in r.sample(self.known_goals().functions, 10)]
+            tail = ""
+        # json is shown as its text.
+        exprs = [form(("expr", "text"), "cast({} as text)", e, type="text") if e.type in documents.UNORDERED else e for e in exprs]
+        kinds = [e.type for e in exprs]
+        body = form(("query", *kinds), "select {} from {}{}" + tail, self.items(exprs), source.node, self.where(source, 1) if self.chance(0.3) else Node(("where",), [], optional=True),
+                    features=["many aggregates" if of_groups else "many calls"])
+        return self.ordered(body, len(kinds), False, True)
+
+    def rule_call(self, rule, scope):
+        kind, template, arguments, name, _ = rule
+        parts = [self.argument(wanted, scope, 1) for wanted in arguments]
+        return form(("expr", kind), template, *parts, features=[f"function {name}", f"function {name}({kind})"], type=kind)
 
     def known_goals(self):
         """The goals of this judge and these abilities."""
@@ -703,6 +732,8 @@ class Generator(Analytics):
         return form(("change",), f"insert into {name} ({', '.join(chosen)}) select {{}} from {{}}{{}}", cells, source.node, self.where(source, 1), features=[feature])
 
 
+# How calls begin whose aggregate stands within.
+WITHIN = ("cast(", "cardinality(", "array_length(", "array_to_string(", "json_array_length(", "jsonb_array_length(")
 # By judge and abilities.
 GOALS = {}
 PARAMETERS = {"i4": [0, 1, 7, -3], "i8": [1, 2**40], "text": ["a", "", "ab"], "f8": [1.5, -0.25], "jb": ['{"a": [1, null]}', "[]", '"x"'], "ai": ["{1,NULL}", "{}"]}
