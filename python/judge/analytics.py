@@ -45,9 +45,12 @@ PROBES = {
     "about": {POSTGRES: None, None: "select approx_count_distinct(x) from (values (1)) v (x)"},
     "sample": "select k from one tablesample bernoulli (100)",
     "changing": "with d (k) as (delete from void returning k) select k from d",
-    "arrays": {DUCKDB: "select DuckDB writes them in another way", None: "select array_agg(distinct x order by x), min(array[x]) from (values (1)) v (x)"},
+    "arrays": {DUCKDB: "select DuckDB writes them in another way",
+               None: "select array_agg(distinct x order by x), min(array[x]) from (values (1)) v (x)"},
     "json": {DUCKDB: "select DuckDB has no jsonb", None: "select json_agg(x order by x), jsonb_object_agg(x, x) from (values (1)) v (x)"},
-    "documents": {DUCKDB: "select DuckDB has no jsonb", None: "select v, o, key, value from unnest(array[1], array['a']) with ordinality a (v, w, o), jsonb_each('{\"a\":1}'::jsonb)"},
+    "documents": {DUCKDB: "select DuckDB has no jsonb",
+                  None: "select v, o, key, value from unnest(array[1], array['a']) with ordinality a (v, w, o), "
+                        "jsonb_each('{\"a\":1}'::jsonb)"},
     "series of decimals": "select v from generate_series(1.5, 3, 0.5) s (v)",
 }
 # Types that RANGE takes offsets for, and the offsets.
@@ -586,7 +589,8 @@ class Analytics:
             item = form(("cell",), f"cast({{}} as {CASTS[documents.ARRAYS[kind]]})", self.expr(documents.ARRAYS[kind], source.columns, 1))
             where = self.where(source, 1)
             limit = self.r.choice(["", "", " desc limit 3", " nulls first limit 5"]) if source.rows < 1000 else " limit 4"
-            return form(("expr", kind), "array(select {} from {}{} order by 1" + limit + ")", item, source.node, where, features=[f"array subquery({kind})"], type=kind)
+            template = "array(select {} from {}{} order by 1" + limit + ")"
+            return form(("expr", kind), template, item, source.node, where, features=[f"array subquery({kind})"], type=kind)
         return make()
 
     def series_item(self):

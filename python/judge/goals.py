@@ -43,7 +43,8 @@ SUBQUERIES = [f"subquery {word}" for word in ("in", "not in", *(f"{sign} {word}"
 
 # Rows of the parts of arrays and documents, and windows over them.
 PARTS = [*(f"rows of {rows[0]}" for rows in documents.ROWS), "parts in select", "array subquery(ai)", "array subquery(at)"]
-PARTS_WINDOWS = [*(f"window {name}({kind})" for name in PLACES[:5] for kind in documents.SHOWN), *sorted({f"window {name}({kind})" for kind, _, _, name in documents.WINDOWS})]
+PARTS_WINDOWS = [*(f"window {name}({kind})" for name in PLACES[:5] for kind in documents.SHOWN),
+                 *sorted({f"window {name}({kind})" for kind, _, _, name in documents.WINDOWS})]
 
 
 def leading(aggregates, spans, kept, parts):
@@ -56,10 +57,10 @@ def leading(aggregates, spans, kept, parts):
     windows = [f"window {name}({kind})" for name, kind in calls if not functions.is_no_window(name) and kind != "wide"]
     groups = [f"aggregate {name}({kind})" for name, kind in calls]
     frames = {name: 10 if name in RARE_FRAMES else 4 for name in FRAMES}
-    forms = {name: 140 if name == "recursive search breadth" else 45 for name in FORMS}
+    forms = {name: 200 if name == "recursive search breadth" else 70 for name in FORMS}
     groups = {name: 8 if any(word in name for word in (" of ", "wide", "string_agg")) else 2 for name in groups}
-    return {**dict.fromkeys(places, 8), **dict.fromkeys(windows, 5), **groups, **frames, **forms, **dict.fromkeys(spans, 5), **dict.fromkeys(SUBQUERIES, 18),
-            **(dict.fromkeys(PARTS, 20) | dict.fromkeys(PARTS_WINDOWS, 8) if parts else {})}
+    return {**dict.fromkeys(places, 8), **dict.fromkeys(windows, 5), **groups, **frames, **forms, **dict.fromkeys(spans, 5), **dict.fromkeys(SUBQUERIES, 27),
+            **({name: 120 if name == "parts in select" else 25 for name in PARTS} | dict.fromkeys(PARTS_WINDOWS, 8) if parts else {})}
 
 
 def kind_of(goal):

@@ -308,7 +308,8 @@ class Generator(Analytics):
         beside = self.series_beside(left) if self.can("series") and self.chance(0.06) else None
         if beside:
             return beside
-        if self.can("documents") and left.rows <= 1000 and self.chance(0.6 if self.lead and self.lead.startswith(("rows of", "parts")) else 0.1):
+        aimed = self.lead and self.lead.startswith(("rows of", "parts"))
+        if self.can("documents") and left.rows <= 1000 and self.chance(0.6 if aimed else 0.1):
             return self.rows_of_parts(left)
         right = self.single(depth, small=True)
         if left.rows * right.rows > PRODUCT:
@@ -640,7 +641,7 @@ class Generator(Analytics):
                 kinds[-1] = self.r.choice(asked)
             if self.lead.startswith("array subquery") or self.lead == "parts in select":
                 kinds[0] = kind_of(self.lead) or self.r.choice(list(documents.SHOWN_ROWS))
-        if self.can("documents") and self.can("json") and self.can("arrays") and self.chance(0.36):
+        if self.can("documents") and self.can("json") and self.can("arrays") and self.chance(0.34):
             query, order = self.many_calls()
             return Statement(query, order, parameters=self.parameters)
         if self.can("changing") and (self.lead == "changing with" or self.chance(0.01)):
@@ -667,7 +668,8 @@ class Generator(Analytics):
         # json is shown as its text.
         exprs = [form(("expr", "text"), "cast({} as text)", e, type="text") if e.type in documents.UNORDERED else e for e in exprs]
         kinds = [e.type for e in exprs]
-        body = form(("query", *kinds), "select {} from {}{}" + tail, self.items(exprs), source.node, self.where(source, 1) if self.chance(0.3) else Node(("where",), [], optional=True),
+        where = self.where(source, 1) if self.chance(0.3) else Node(("where",), [], optional=True)
+        body = form(("query", *kinds), "select {} from {}{}" + tail, self.items(exprs), source.node, where,
                     features=["many aggregates" if of_groups else "many calls"])
         return self.ordered(body, len(kinds), False, True)
 
@@ -736,7 +738,8 @@ class Generator(Analytics):
 WITHIN = ("cast(", "cardinality(", "array_length(", "array_to_string(", "json_array_length(", "jsonb_array_length(")
 # By judge and abilities.
 GOALS = {}
-PARAMETERS = {"i4": [0, 1, 7, -3], "i8": [1, 2**40], "text": ["a", "", "ab"], "f8": [1.5, -0.25], "jb": ['{"a": [1, null]}', "[]", '"x"'], "ai": ["{1,NULL}", "{}"]}
+PARAMETERS = {"i4": [0, 1, 7, -3], "i8": [1, 2**40], "text": ["a", "", "ab"], "f8": [1.5, -0.25],
+              "jb": ['{"a": [1, null]}', "[]", '"x"'], "ai": ["{1,NULL}", "{}"]}
 RULES = {judge: {} for judge in ("postgres", DUCKDB)}
 for rule in functions.operators():
     for judge in RULES:

@@ -56,8 +56,10 @@ TYPES = {
     "boolean[]": ["{t,f,NULL}"],
     "date[]": ["{0001-01-01,9999-12-31}"],
     # As it was written, blanks and line ends, and keys that come twice.
-    "json": ['{"b" : 1.50, "a":[null, {"x": "\\u00e4\\ud83d\\ude00"}], "b": 2}', "[]", " [ 1,\n\t2 ] ", "-0.0", "1e0005", '""', '"a\\"b\\\\c,\\u0001"', "[[[]],{}]", "9" * 300, "false"],
-    "jsonb": ['{"b": 1.50, "a": [null, {"x": "ä\U0001f600"}], "b": 2}', "{}", "[1, [2, [3, []]], {}]", "-1.00", "12345678901234567890.123456789", '""', '"a\\"b\\\\c,\\u0001\\n"',
+    "json": ['{"b" : 1.50, "a":[null, {"x": "\\u00e4\\ud83d\\ude00"}], "b": 2}', "[]", " [ 1,\n\t2 ] ", "-0.0",
+             "1e0005", '""', '"a\\"b\\\\c,\\u0001"', "[[[]],{}]", "9" * 300, "false"],
+    "jsonb": ['{"b": 1.50, "a": [null, {"x": "ä\U0001f600"}], "b": 2}', "{}", "[1, [2, [3, []]], {}]", "-1.00",
+              "12345678901234567890.123456789", '""', '"a\\"b\\\\c,\\u0001\\n"',
               "true", '{"": null, "k": {"k": {"k": []}}}', "9" * 300, '"' + "x" * 100_000 + '"'],
     "bytea": ["\\x", "\\x00", "\\xff00fe", "\\x5c5c", "\\x22", "\\x41424344454647484950515253"],
 }
@@ -134,13 +136,13 @@ def test_what_is_written_comes_back_equal(con, tmp_path, kind, zone, form):
         assert texts_of(con, f"u{at}") == wanted
         # Equal also where the texts of two values are; json has no equality.
         value = "v::jsonb" if in_json else "v::text" if kind == "json" else "v"
-        assert con.execute(f"select count(*) from t{at} t join u{at} u on t.k = u.k and t.{value} is not distinct from u.{value}").fetchone() == (
-            len(values) + nulls,)
+        alike = f"select count(*) from t{at} t join u{at} u on t.k = u.k and t.{value} is not distinct from u.{value}"
+        assert con.execute(alike).fetchone() == (len(values) + nulls,)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "interval"])
 def test_parquet_says_its_types(con, tmp_path, kind):
-    """A file of Parquet that is read without a table has the types and values of the one that it was made of, char, varchar and json as text."""
+    """A file of Parquet that is read without a table has the types and values of its own table; char, varchar and json are text."""
     # A blank char(1) is a blank, as a text the empty one; lists have one dimension.
     texts = [text for text in TYPES[kind] if (kind, text) != ("char(1)", "") and not text.startswith(("{{", "[0"))]
     filled(con, "t", (kind, texts), 1)
@@ -374,7 +376,8 @@ def test_others_read_arrays(con, duck, tmp_path):
 
 
 #: json and jsonb: what is written, and what Python's reader makes of it.
-DOCUMENTS = ['{"b": 1.5, "a": [null, "\\u00e4\\ud83d\\ude00"]}', None, "[]", "12345678901234567", '"x,\\"y\\"\\n"', "{}", "[[], {}, [true, false]]", "-0.25", '{"": {"a,b": []}}', "false"]
+DOCUMENTS = ['{"b": 1.5, "a": [null, "\\u00e4\\ud83d\\ude00"]}', None, "[]", "12345678901234567", '"x,\\"y\\"\\n"', "{}",
+             "[[], {}, [true, false]]", "-0.25", '{"": {"a,b": []}}', "false"]
 
 
 def loaded(texts):
@@ -396,7 +399,8 @@ def test_others_read_documents_in_parquet(papers, duck, tmp_path):
     papers.execute(f"copy (select * from papers order by k) to {literal(path)}")
     texts = papers.execute("select k, j::text, b::text from papers order by k").fetchall()
     assert duck.execute(f"from '{path}'").fetchall() == texts
-    assert duck.execute(f"select json_extract(j, '$.a[0]')::varchar, json_extract_string(b, '$.a[1]') from '{path}' where k = 0").fetchone() == ("null", "ä\U0001f600")
+    inner = f"select json_extract(j, '$.a[0]')::varchar, json_extract_string(b, '$.a[1]') from '{path}' where k = 0"
+    assert duck.execute(inner).fetchone() == ("null", "ä\U0001f600")
     table = pyarrow.parquet.read_table(path)
     assert list(zip(*(column.to_pylist() for column in table.columns))) == texts
     assert polars.read_parquet(path).rows() == texts
@@ -419,7 +423,8 @@ def test_others_read_documents_in_csv(papers, duck, tmp_path):
     papers.execute(f"copy (select * from papers order by k) to {literal(path)} (header true)")
     texts = papers.execute("select k, j::text, b::text from papers order by k").fetchall()
     assert duck.execute(f"from read_csv('{path}', columns = {{k: 'integer', j: 'json', b: 'json'}}, header = true)").fetchall() == texts
-    options = pyarrow.csv.ConvertOptions(column_types={"j": pyarrow.string(), "b": pyarrow.string()}, strings_can_be_null=True, null_values=[""])
+    types = {"j": pyarrow.string(), "b": pyarrow.string()}
+    options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
     table = pyarrow.csv.read_csv(path, convert_options=options, parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True))
     assert list(zip(*(column.to_pylist() for column in table.columns))) == texts
     assert polars.read_csv(path, schema_overrides={"j": polars.String, "b": polars.String}).rows() == texts
@@ -437,7 +442,8 @@ def test_others_read_documents_in_json(papers, duck, tmp_path, name, said):
         text = file.read()
     rows = json.loads(text) if said else [json.loads(line) for line in text.splitlines()]
     assert rows == [{"k": k, "j": value, "b": value} for k, value in enumerate(wanted)]
-    found = duck.execute(f"select k, j::varchar, b::varchar from read_json('{path}', columns = {{k: 'integer', j: 'json', b: 'json'}}) order by k").fetchall()
+    told = "{k: 'integer', j: 'json', b: 'json'}"
+    found = duck.execute(f"select k, j::varchar, b::varchar from read_json('{path}', columns = {told}) order by k").fetchall()
     assert [(k, *loaded([j, b])) for k, j, b in found] == [(k, value, value) for k, value in enumerate(wanted)]
     # pyarrow and Polars want one form of a column; pandas takes any.
     narrow = str(tmp_path / f"narrow.{name}")
@@ -450,7 +456,7 @@ def test_others_read_documents_in_json(papers, duck, tmp_path, name, said):
     assert pyarrow.json.read_json(lines).to_pylist() == [{"k": 7, "j": -0.25, "b": -0.25}]
     assert polars.read_ndjson(lines).rows() == [(7, -0.25, -0.25)]
     # DuckDB's come in.
-    duck.execute(f"create table t as from read_json('{path}', columns = {{k: 'integer', j: 'json', b: 'json'}})")
+    duck.execute(f"create table t as from read_json('{path}', columns = {told})")
     duck.execute(f"copy t to '{tmp_path}/duck.json'")
     papers.execute("create table u as select * from papers where false")
     papers.execute(f"copy u from {literal(str(tmp_path / 'duck.json'))}")
