@@ -569,7 +569,8 @@ class Analytics:
             other = self.r.choice(["generate_series(1, 3)", "unnest(array[5, 6])", "generate_series(2, 1)"])
             call, columns = form(("rows",), f"rows from ({{}}, {other})", call), [*columns, ("y", "i4")]
             features.append("rows from of parts")
-        if self.chance(0.3):
+        # json alone is nothing that a window could be ordered by.
+        if self.chance(0.3) or all(kind in documents.UNORDERED for _, kind in columns):
             call, columns = form(("rows",), "{} with ordinality", call), [*columns, ("o", "i8")]
             features.append("parts with ordinality")
         own = "each" in name and len(columns) == 2 and self.chance(0.5)
