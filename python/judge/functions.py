@@ -206,7 +206,26 @@ def intervals():
 def other_types():
     """Types that no column of the tables has, by casts from those that there are and back."""
     real, time, moment, data = "cast({} as real)", "cast({} as time)", ["ts", "ts"], "convert_to({}, 'UTF8')"
-    out = []
+    uuid = "cast(md5({}) as uuid)"
+    out = [("bool", f"({uuid} {sign} {uuid})", ["text", "text"], f"uuid {sign}", POSTGRES) for sign in ("=", "<>", "<", "<=", ">", ">=")]
+    out += [
+        ("text", f"cast({uuid} as text)", ["text"], "cast uuid to text", POSTGRES),
+        ("text", f"cast(coalesce(nullif({uuid}, {uuid}), {uuid}) as text)", ["text", "text", "text"], "coalesce of uuid", POSTGRES),
+        ("text", f"cast(greatest({uuid}, {uuid}) as text)", ["text", "text"], "greatest of uuid", POSTGRES),
+        ("bool", f"({uuid} in ({uuid}, {uuid}))", ["text", "text", "text"], "uuid in list", POSTGRES),
+        ("bool", f"({uuid} between {uuid} and {uuid})", ["text", "text", "text"], "uuid between", POSTGRES),
+        ("text", f"cast(array[{uuid}, {uuid}] as text)", ["text", "text"], "array of uuid", POSTGRES),
+        ("bool", f"({uuid} = any(array[{uuid}, {uuid}]))", ["text", "text", "text"], "= any array of uuid", POSTGRES),
+        ("text", f"cast(to_json({uuid}) as text)", ["text"], "to_json of uuid", POSTGRES),
+        ("text", f"cast(coalesce(nullif({data}, {data}), {data}) as text)", ["text", "text", "text"], "coalesce of bytea", POSTGRES),
+        ("text", f"cast(array[{data}, {data}] as text)", ["text", "text"], "array of bytea", POSTGRES),
+        ("text", f"cast(array[{time}, {time}] as text)", moment, "array of time", POSTGRES),
+        ("text", f"cast(array[{real}, {real}] as text)", ["f8!", "dec!"], "array of real", POSTGRES),
+        ("text", "cast(array[{}, {}] as text)", ["iv", "iv"], "array of interval", POSTGRES),
+        ("text", "cast(array[cast({} as timestamptz), null] as text)", ["ts"], "array of timestamptz", POSTGRES),
+        ("bool", "(array[{}, {}] < array[{}, {}])", ["iv", "iv", "iv", "iv"], "array of interval <", POSTGRES),
+        ("bool", f"(array[{data}] >= array[{data}, {data}])", ["text", "text", "text"], "array of bytea >=", POSTGRES),
+    ]
     for sign in ("=", "<", ">="):
         out += [
             ("bool", f"({real} {sign} {real})", ["f8!", "dec!"], f"real {sign}", POSTGRES),

@@ -59,7 +59,7 @@ def leading(aggregates, spans, kept, parts):
     frames = {name: 10 if name in RARE_FRAMES else 4 for name in FRAMES}
     forms = {name: 200 if name == "recursive search breadth" else 70 for name in FORMS}
     groups = {name: 8 if any(word in name for word in (" of ", "wide", "string_agg")) else 2 for name in groups}
-    return {**dict.fromkeys(places, 8), **dict.fromkeys(windows, 5), **groups, **frames, **forms, **dict.fromkeys(spans, 5), **dict.fromkeys(SUBQUERIES, 27),
+    return {**dict.fromkeys(places, 8), **dict.fromkeys(windows, 5), **groups, **frames, **forms, **dict.fromkeys(spans, 5), **dict.fromkeys(SUBQUERIES, 27), **dict.fromkeys(RARE_SUBQUERIES, 45),
             **({name: 120 if name == "parts in select" else 25 for name in PARTS} | dict.fromkeys(PARTS_WINDOWS, 8) if parts else {})}
 
 
