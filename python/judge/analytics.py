@@ -5,7 +5,7 @@ Each is an ability. A campaign draws those that its engines have, which a probe 
 has, to see what Frazil refuses (`all`), or none. Answers may not depend on the order of rows that tie: where they would, a window is
 ordered by all columns that its query reads, so that rows which tie are alike."""
 
-from . import functions, goals
+from . import documents, functions, goals
 from .goals import ENDS, EXCLUDED, STARTS
 from .nodes import DUCKDB, POSTGRES, Node, form, listed
 from .sources import CASTS, Column, Source
@@ -45,6 +45,12 @@ PROBES = {
     "about": {POSTGRES: None, None: "select approx_count_distinct(x) from (values (1)) v (x)"},
     "sample": "select k from one tablesample bernoulli (100)",
     "changing": "with d (k) as (delete from void returning k) select k from d",
+    "arrays": {DUCKDB: "select DuckDB writes them in another way",
+               None: "select array_agg(distinct x order by x), min(array[x]) from (values (1)) v (x)"},
+    "json": {DUCKDB: "select DuckDB has no jsonb", None: "select json_agg(x order by x), jsonb_object_agg(x, x) from (values (1)) v (x)"},
+    "documents": {DUCKDB: "select DuckDB has no jsonb",
+                  None: "select v, o, key, value from unnest(array[1], array['a']) with ordinality a (v, w, o), "
+                        "jsonb_each('{\"a\":1}'::jsonb)"},
     "series of decimals": "select v from generate_series(1.5, 3, 0.5) s (v)",
 }
 # Types that RANGE takes offsets for, and the offsets.
@@ -149,7 +155,7 @@ class Analytics:
 
     def few(self, source):
         """Some of a source's columns, which a query with windows reads alone."""
-        columns = [c for c in source.columns if isinstance(c.ref, str)]
+        columns = [c for c in source.columns if isinstance(c.ref, str) and c.kind not in documents.UNORDERED]
         return self.r.sample(columns, min(len(columns), self.r.randint(1, 5)))
 
     def windowed(self, kinds, depth):
@@ -197,7 +203,7 @@ class Analytics:
         """Windows over groups: aggregates are their arguments, the keys tell groups apart."""
         source = self.source(depth)
         where = self.where(source, depth)
-        columns = [c for c in source.columns if isinstance(c.ref, str)]
+        columns = [c for c in source.columns if isinstance(c.ref, str) and c.kind not in documents.UNORDERED]
         keys = self.r.sample(columns, min(len(columns), self.r.randint(1, 3)))
         plain = [a for a in functions.AGGREGATES if not self.is_loose_call(a)]
         calls = [self.call(self.r.choice(plain), source.columns, 1) for _ in range(self.r.randint(1, 2))]
@@ -334,14 +340,17 @@ class Analytics:
         if window.ordered:
             groups.append([(t, [], t.split("(")[0]) for k, t in RANKS if k == kind])
         plain = kind not in ("char", "iv", "wide")
+        scalar = plain and kind not in documents.ARRAYS
         if window.total and plain:
             groups += [[(t, a, t.split("(")[0]) for k, t, a in PLACES if k == wanted] for wanted in ("kind", kind)]
-        if window.total and plain and self.can("kept"):
+        if window.total and scalar and self.can("kept"):
             groups.append([(call, ["kind"], call[0].split("(")[0] + " ignore nulls") for call in KEPT if call[3] is None or window.parts])
-        if window.total and plain and self.can("ends"):
+        if window.total and scalar and self.can("ends"):
             groups.append([(t, a, t.split("(")[0]) for _, t, a in ROWS_IN_ORDER])
         if window.total and window.few and kind == "text" and self.can("texts"):
             groups.append([("string_agg({}, ',')", ["kind"], "string_agg")])
+        if window.total and window.few and self.can("arrays" if kind in documents.ARRAYS else "json"):
+            groups.append([(template, [wanted], name) for result, template, wanted, name in documents.WINDOWS if result == kind])
         if window.total or not window.rows:
             groups += [[(a, None, a[3]) for a in group if a[0] == kind and not functions.is_no_window(a[3])] for group in self.aggregate_groups()]
             if kind == "f8" and self.can("regression"):
@@ -363,6 +372,8 @@ class Analytics:
             filtered = "aggregate filter" in call.features
             return form(("expr", kind), "{} over {}", call, window.node, features=features + (["window filter"] if filtered else []), type=kind, loose=call.loose)
         parts = [self.literal(kind, True) if a == "kind literal" else self.argument(kind if a == "kind" else a, scope, 1) for a in arguments]
+        if "over" in template:
+            return form(("expr", kind), template, *parts, window.node, features=features, type=kind)
         if kind == "text" and arguments:
             # A bare literal has no type.
             parts[0] = form(("expr", kind), "cast({} as text)", parts[0], type=kind)
@@ -546,6 +557,42 @@ class Analytics:
         word, name = self.r.choice([(", ", "comma"), (" cross join ", "cross join")])
         node = form(("source", "join"), f"{{}}{word}generate_series(1, {self.r.choice(columns).ref}) as {alias} (v)", left.node, features=["series beside", name])
         return Source(node, left.columns + [Column("v", "i4", True, f"{alias}.v")], left.rows * 4)
+
+    def rows_of_parts(self, left=None):
+        """The elements or members of arrays and documents in FROM: of literals, or of columns of what stands before them."""
+        name, template, wanted, columns = self.aim(documents.ROWS, lambda rows: [f"rows of {rows[0]}"]) or self.r.choice(documents.ROWS)
+        scope = [c for c in left.columns if isinstance(c.ref, str)] if left else []
+        parts = [self.expr(kind, scope, 1) for kind in wanted]
+        alias, features, columns = self.alias(), [f"rows of {name}"], list(columns)
+        call = form(("rows",), template, *parts)
+        if self.chance(0.15):
+            other = self.r.choice(["generate_series(1, 3)", "unnest(array[5, 6])", "generate_series(2, 1)"])
+            call, columns = form(("rows",), f"rows from ({{}}, {other})", call), [*columns, ("y", "i4")]
+            features.append("rows from of parts")
+        # json alone is nothing that a window could be ordered by.
+        if self.chance(0.3) or all(kind in documents.UNORDERED for _, kind in columns):
+            call, columns = form(("rows",), "{} with ordinality", call), [*columns, ("o", "i8")]
+            features.append("parts with ordinality")
+        own = "each" in name and len(columns) == 2 and self.chance(0.5)
+        names = "" if own else f" ({', '.join(column for column, _ in columns)})"
+        found = [Column(column, kind, False, f"{alias}.{column}") for column, kind in columns]
+        node = form(("source", "rows"), f"{{}} as {alias}{names}", call, features=features)
+        if left is None:
+            return Source(node, found, 6)
+        join = self.r.choice(documents.BESIDE)
+        word = "comma" if "{}, " in join else "left join" if "left" in join else "join" if "{} join" in join else "cross join"
+        return Source(form(("source", "join"), join, left.node, node, features=["parts beside", word]), left.columns + found, left.rows * 4)
+
+    def array_subquery(self, kind):
+        """The rows of a subquery as an array, in an order that its elements have."""
+        def make():
+            source = self.source(1, 1)
+            item = form(("cell",), f"cast({{}} as {CASTS[documents.ARRAYS[kind]]})", self.expr(documents.ARRAYS[kind], source.columns, 1))
+            where = self.where(source, 1)
+            limit = self.r.choice(["", "", " desc limit 3", " nulls first limit 5"]) if source.rows < 1000 else " limit 4"
+            template = "array(select {} from {}{} order by 1" + limit + ")"
+            return form(("expr", kind), template, item, source.node, where, features=[f"array subquery({kind})"], type=kind)
+        return make()
 
     def series_item(self):
         return Node(("expr", "i4"), [f"generate_series({self.r.choice(['1, 2', '1, 3', '2, 1', '0, 4, 2'])})"], ["series in select"], type="i4")

@@ -12,13 +12,15 @@ DAY = 86_400_000_000
 NAN = math.nan
 # Intervals are texts, of which several may be equally long.
 INTERVAL = re.compile(r"(?=.)(?:(-?\d+) years? ?)?(?:(-?\d+) mons? ?)?(?:(-?\d+) days? ?)?(?:(-?)(\d+):(\d\d):(\d\d(?:\.\d+)?))?")
+# Numbers of documents are equal whatever the zeros behind their point.
+ZEROS, POINT = re.compile(r"(\.\d*?)0+(?!\d)"), re.compile(r"\.(?!\d)")
 
 
 def by_length(value):
-    """An interval as its length, and any other value as it is."""
+    """An interval as its length, the numbers of a document without zeros at their end, and any other value as it is."""
     found = INTERVAL.fullmatch(value) if isinstance(value, str) else None
     if not found:
-        return value
+        return POINT.sub("", ZEROS.sub(r"\1", value)) if isinstance(value, str) and value[:1] in "{[0123456789-" else value
     years, months, days, sign, hours, minutes, seconds = found.groups()
     time = ((int(hours or 0) * 60 + int(minutes or 0)) * 60 + Decimal(seconds or 0)) * 1_000_000
     return "interval", ((int(years or 0) * 12 + int(months or 0)) * 30 + int(days or 0)) * DAY + int(-time if sign else time)

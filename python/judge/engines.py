@@ -4,6 +4,7 @@ Frazil runs in a process of its own, so that a crash is an answer like any other
 
 import gc
 import importlib.util
+import json
 import os
 import pickle
 import select
@@ -113,6 +114,13 @@ def send(file, value):
     file.flush()
 
 
+def flat(rows):
+    """The rows with arrays as texts, which may be keys."""
+    if not any(type(value) is list for row in rows for value in row):
+        return rows
+    return [tuple(repr(value) if type(value) is list else value for value in row) for row in rows]
+
+
 def receive(file):
     head = file.read(4)
     if len(head) < 4:
@@ -135,6 +143,8 @@ def frazil_child(folder, frozen):
     """Serves statements from the standard input: what Frazil's process does."""
     import frazil
     collect_seldom()
+    # Documents stay texts, as PostgreSQL's do.
+    json.loads = str
 
     def connected(place=":memory:"):
         con = frazil.connect(place)
@@ -157,7 +167,7 @@ def frazil_child(folder, frozen):
                 con = connected(*parameters)
                 sql, parameters = "select 1", ()
             cursor = con.execute(sql, parameters) if parameters else con.execute(sql)
-            got = (cursor.fetchall() if cursor.description else [], None, "", cursor.rowcount)
+            got = (flat(cursor.fetchall()) if cursor.description else [], None, "", cursor.rowcount)
         except Exception as error:
             names = tuple(getattr(error, name, None) for name in ("constraint", "table", "column"))
             got = (None, getattr(error, "sqlstate", None) or type(error).__name__, str(error).split("\n")[0], None, names)
@@ -213,6 +223,9 @@ class Postgres:
         self.con.cursor_factory = psycopg.RawCursor
         # As its text, which Frazil gives too: Python has no months.
         self.con.adapters.register_loader("interval", psycopg.types.string.TextLoader)
+        # Python has no decimals for the numbers of documents.
+        for name in ("json", "jsonb"):
+            self.con.adapters.register_loader(name, psycopg.types.string.TextLoader)
         # The plan of a prepared statement may not change its columns: a script changes them.
         self.con.prepare_threshold = None
         self.con.execute("set timezone = 'UTC'")
@@ -239,7 +252,7 @@ class Postgres:
     def run(self, sql, parameters=()):
         try:
             cursor = self.con.execute(sql, list(parameters) or None)
-            return Answer(cursor.fetchall() if cursor.description else [], count=cursor.rowcount)
+            return Answer(flat(cursor.fetchall()) if cursor.description else [], count=cursor.rowcount)
         except Exception as error:
             named = getattr(error, "diag", None)
             names = tuple(getattr(named, f"{name}_name", None) for name in ("constraint", "table", "column"))
@@ -259,7 +272,7 @@ class DuckDB:
         self.con = duckdb.connect()
         self.con.execute("set default_null_order = 'nulls_last_on_asc_first_on_desc'")
         self.con.execute("set threads = 1")
-        for table in tables.TABLES:
+        for table in tables.TABLES.keys() - set(tables.PAPERS):
             self.con.execute(tables.ddl(table))
             self.con.execute(f"copy {table} from '{folder}/{table}.csv' (auto_detect false, header false, nullstr '\\N', quote '\"', escape '\"', delimiter ',')")
         for view in tables.views():

@@ -3,6 +3,8 @@
 An argument type followed by `!` must be safe (small values), one followed by `.` is a safe column or literal; one in quotes is a literal chosen among words. Templates are
 PostgreSQL's; a dict gives another text for DuckDB. Types: see tables.SQL_TYPES, and iv for intervals."""
 
+from . import documents
+
 NAMES = {"i2": "smallint", "i4": "integer", "i8": "bigint", "dec": "decimal(12,2)", "f8": "double precision"}
 NUMBERS = ["i2", "i4", "i8", "dec", "f8"]
 WHOLE = ["i2", "i4", "i8"]
@@ -124,7 +126,7 @@ def operators():
         ("iv", "({} * {})", ["iv", "count"], "interval * number", POSTGRES),
         ("iv", "(- {})", ["iv"], "interval negation", POSTGRES),
     ]
-    out += row_values() + intervals() + other_types() + arrays() + instants()
+    out += row_values() + intervals() + other_types() + arrays() + instants() + documents.rules()
     for kind in ORDERED:
         for sign in ("=", "<>", "<", "<=", ">", ">="):
             out.append(("bool", f"({{}} {sign} {{}})", [kind, kind], sign, BOTH))
@@ -204,7 +206,26 @@ def intervals():
 def other_types():
     """Types that no column of the tables has, by casts from those that there are and back."""
     real, time, moment, data = "cast({} as real)", "cast({} as time)", ["ts", "ts"], "convert_to({}, 'UTF8')"
-    out = []
+    uuid = "cast(md5({}) as uuid)"
+    out = [("bool", f"({uuid} {sign} {uuid})", ["text", "text"], f"uuid {sign}", POSTGRES) for sign in ("=", "<>", "<", "<=", ">", ">=")]
+    out += [
+        ("text", f"cast({uuid} as text)", ["text"], "cast uuid to text", POSTGRES),
+        ("text", f"cast(coalesce(nullif({uuid}, {uuid}), {uuid}) as text)", ["text", "text", "text"], "coalesce of uuid", POSTGRES),
+        ("text", f"cast(greatest({uuid}, {uuid}) as text)", ["text", "text"], "greatest of uuid", POSTGRES),
+        ("bool", f"({uuid} in ({uuid}, {uuid}))", ["text", "text", "text"], "uuid in list", POSTGRES),
+        ("bool", f"({uuid} between {uuid} and {uuid})", ["text", "text", "text"], "uuid between", POSTGRES),
+        ("text", f"cast(array[{uuid}, {uuid}] as text)", ["text", "text"], "array of uuid", POSTGRES),
+        ("bool", f"({uuid} = any(array[{uuid}, {uuid}]))", ["text", "text", "text"], "= any array of uuid", POSTGRES),
+        ("text", f"cast(to_json({uuid}) as text)", ["text"], "to_json of uuid", POSTGRES),
+        ("text", f"cast(coalesce(nullif({data}, {data}), {data}) as text)", ["text", "text", "text"], "coalesce of bytea", POSTGRES),
+        ("text", f"cast(array[{data}, {data}] as text)", ["text", "text"], "array of bytea", POSTGRES),
+        ("text", f"cast(array[{time}, {time}] as text)", moment, "array of time", POSTGRES),
+        ("text", f"cast(array[{real}, {real}] as text)", ["f8!", "dec!"], "array of real", POSTGRES),
+        ("text", "cast(array[{}, {}] as text)", ["iv", "iv"], "array of interval", POSTGRES),
+        ("text", "cast(array[cast({} as timestamptz), null] as text)", ["ts"], "array of timestamptz", POSTGRES),
+        ("bool", "(array[{}, {}] < array[{}, {}])", ["iv", "iv", "iv", "iv"], "array of interval <", POSTGRES),
+        ("bool", f"(array[{data}] >= array[{data}, {data}])", ["text", "text", "text"], "array of bytea >=", POSTGRES),
+    ]
     for sign in ("=", "<", ">="):
         out += [
             ("bool", f"({real} {sign} {real})", ["f8!", "dec!"], f"real {sign}", POSTGRES),
@@ -254,14 +275,15 @@ def other_types():
 
 
 def arrays():
-    """Arrays of columns' values, and what they are asked."""
+    """Arrays of columns' values, and what they are asked. Elements are cast where literals would have a type of their own."""
     out = []
     for kind in ("i4", "i8", "dec", "f8", "text", "date", "ts", "bool"):
-        array, values = "array[{}, {}, {}]", [kind] * 3
+        one = {"text": "cast({} as text)", "dec": "cast({} as decimal(12,2))", "ts": "cast({} as timestamp)"}.get(kind, "{}")
+        array, values = f"array[{one}, {one}, {one}]", [kind] * 3
         for sign in ("=", "<>", "<", "<=", ">", ">="):
             out.append(("bool", f"({array} {sign} {array})", values * 2, f"array of {kind} {sign}", POSTGRES))
         for sign in ("@>", "<@", "&&"):
-            out.append(("bool", f"(array[{{}}, {{}}] {sign} {array})", [kind] * 5, f"array of {kind} {sign}", POSTGRES))
+            out.append(("bool", f"(array[{one}, {one}] {sign} {array})", [kind] * 5, f"array of {kind} {sign}", POSTGRES))
         for sign in ("=", "<>", "<", ">="):
             out += [("bool", f"({{}} {sign} {word}({array}))", [kind] * 4, f"{sign} {word} array of {kind}", POSTGRES) for word in ("any", "all")]
         out += [
@@ -269,12 +291,12 @@ def arrays():
             ("text", f"array_to_string({array}, ',', '*')", values, f"array_to_string of {kind}", POSTGRES),
             (kind, f"({array})[{{}}]", [*values, "position"], f"subscript of {kind}", POSTGRES),
             ("text", f"cast(({array})[{{}}:{{}}] as text)", [*values, "position", "position"], f"slice of {kind}", POSTGRES),
-            ("text", f"cast({array} || {{}} as text)", [kind] * 4, f"array of {kind} || element", POSTGRES),
+            ("text", f"cast({array} || {one} as text)", [kind] * 4, f"array of {kind} || element", POSTGRES),
             ("text", f"cast({array} || {array} as text)", [kind] * 6, f"array of {kind} || array", POSTGRES),
-            ("i4", f"array_position({array}, {{}})", [kind] * 4, f"array_position of {kind}", POSTGRES),
-            ("text", f"cast(array_positions({array}, {{}}) as text)", [kind] * 4, f"array_positions of {kind}", POSTGRES),
-            ("text", f"cast(array_remove({array}, {{}}) as text)", [kind] * 4, f"array_remove of {kind}", POSTGRES),
-            ("text", f"cast(array_replace({array}, {{}}, {{}}) as text)", [kind] * 5, f"array_replace of {kind}", POSTGRES),
+            ("i4", f"array_position({array}, {one})", [kind] * 4, f"array_position of {kind}", POSTGRES),
+            ("text", f"cast(array_positions({array}, {one}) as text)", [kind] * 4, f"array_positions of {kind}", POSTGRES),
+            ("text", f"cast(array_remove({array}, {one}) as text)", [kind] * 4, f"array_remove of {kind}", POSTGRES),
+            ("text", f"cast(array_replace({array}, {one}, {one}) as text)", [kind] * 5, f"array_replace of {kind}", POSTGRES),
             ("text", f"cast(array[{array}, {array}] as text)", [kind] * 6, f"array of arrays of {kind}", POSTGRES),
             (kind, f"(array[{array}, {array}])[2][{{}}]", [kind] * 6 + ["position"], f"subscripts of {kind}", POSTGRES),
         ]
@@ -341,6 +363,8 @@ EDGE_LITERALS = {
     "ts": ["timestamp '9999-12-31 23:59:59.999999'", "timestamp '0001-01-01 00:00:00'"],
     "iv": ["interval '0 days'", "interval '90 minutes'"],
 }
+for known, more in zip((LITERALS, EDGE_LITERALS), documents.literals()):
+    known.update(more)
 # Words for arguments that want a certain literal.
 WORDS = {
     "short text": ["'a'", "'x'", "' '", "','", "'ab'", "'é'"],
@@ -357,6 +381,7 @@ WORDS = {
     "nonzero f8": ["cast(2 as double precision)", "cast(0.5 as double precision)"],
     "small f8": ["cast(1.5 as double precision)", "cast(-2 as double precision)"],
     "ascii": ["'abC'", "'Hello wOrld'", "''", "cast({i4} as text)"],
+    **documents.WORDS,
 }
 AGGREGATES = [
     ("i8", "count(*)", [], "count(*)"), ("i8", "count({})", ["any"], "count"), ("i8", "count(distinct {})", ["any"], "count distinct"),
@@ -364,7 +389,7 @@ AGGREGATES = [
     ("f8", "sum({})", ["f8!"], "sum"), ("f8", "avg({})", ["i4"], "avg"), ("f8", "avg({})", ["dec"], "avg"), ("f8", "avg({})", ["f8!"], "avg"), ("f8", "avg(distinct {})", ["i8"], "avg distinct"),
 ] + [(kind, call + "({})", [kind], call) for kind in ("i2", "i4", "i8", "dec", "wide", "f8", "text", "date", "ts") for call in ("min", "max")]
 
-# Those that not every engine has: see analytics.py. `same` is the argument before it once more.
+# Those that not every engine has: see analytics.py. `same` is the argument before it once more, `same 0` the first one.
 ANALYTIC_AGGREGATES = {
     "logic": [("bool", "bool_and({})", ["bool"], "bool_and"), ("bool", "bool_or({})", ["bool"], "bool_or")]
     + [(kind, call + "({})", [kind], call) for kind in WHOLE for call in ("bit_and", "bit_or", "bit_xor")],
@@ -404,10 +429,11 @@ ANALYTIC_AGGREGATES = {
     + [(kind, {None: f"{call}(cast({{}} as {name}), {share})", POSTGRES: f"percentile_disc({share}) within group (order by cast({{}} as {name}))"}, [kind], call)
        for call in ("quantile_disc", "quantile") for kind, name, share in (("i4", "integer", "0.5"), ("text", "text", "0.75"), ("dec", "decimal(12,2)", "0.3"))],
 }
+ANALYTIC_AGGREGATES |= documents.aggregates()
 # Aggregates whose last digits are open.
 LOOSE = {"avg", "avg distinct"} | {name for ability in ("statistics", "regression", "slopes", "quantiles") for _, _, _, name in ANALYTIC_AGGREGATES[ability] if "quantile" not in name or "cont" in name} | {"percentile_cont"}
 # Aggregates that do not go with OVER, by a word of their name.
-NO_WINDOW = ["distinct", "string_agg", "percentile", "mode", "hypothetical", "median", "quantile", "first", "last", " of "]
+NO_WINDOW = ["distinct", "string_agg", "percentile", "mode", "hypothetical", "median", "quantile", "first", "last", " of ", "array_agg", "json"]
 
 
 def is_no_window(name):

@@ -2,7 +2,7 @@
 
 A generator is made for a judge: what DuckDB writes in another way has two texts, what it does not know is left out for it."""
 
-from . import functions, tables
+from . import documents, functions, tables
 from .analytics import Analytics
 from .goals import ONE_COLUMN, RARE_SUBQUERIES, ROW, SUBQUERIES, Goals, kind_of
 from .nodes import DUCKDB, POSTGRES, Node, form, listed
@@ -57,6 +57,8 @@ class Generator(Analytics):
         return f"s{self.aliases}"
 
     def kinds(self, count):
+        if self.can("documents") and self.chance(0.2):
+            return self.r.choices([*PLAIN, "jb", "ai", "at"], [*ANALYTIC_WEIGHTS, 30, 18, 18], k=count)
         if self.can("spans") and self.chance(0.2 if self.goals else 0.1):
             return self.r.choices([*PLAIN, "iv"], [*ANALYTIC_WEIGHTS, 12], k=count)
         return self.r.choices(PLAIN, ANALYTIC_WEIGHTS if self.abilities else TYPE_WEIGHTS, k=count)
@@ -79,6 +81,8 @@ class Generator(Analytics):
                 return made
         if kind == "bool" and self.chance(0.35 if self.goals else 0.2) and depth > 1:
             return self.subquery_test(scope, depth - 1)
+        if kind in documents.ARRAYS and self.can("documents") and self.chance(0.5 if self.lead == f"array subquery({kind})" else 0.06):
+            return self.inside(scope, lambda: self.array_subquery(kind))
         rules = self.rules.get(kind)
         if not rules:
             return self.leaf(kind, scope, safe)
@@ -138,7 +142,7 @@ class Generator(Analytics):
 
     def scalar_subquery(self, kind, scope, depth):
         """One row for certain: an aggregate, or LIMIT 1 over a total order."""
-        if kind in ("char", "iv", "wide"):
+        if kind in ("char", "iv", "wide", *documents.SQL_TYPES) and kind not in documents.SHOWN:
             return None
         if self.can("recursion within") and kind in ("i4", "i8") and self.chance(0.35):
             return self.recursion_within(kind, scope)
@@ -237,6 +241,12 @@ class Generator(Analytics):
     def single(self, depth, small=False):
         if self.can("series") and self.chance(0.08):
             return self.series()
+        if self.can("documents"):
+            aimed = self.lead and self.lead.startswith(("rows of", "parts"))
+            if self.chance(0.25 if aimed else 0.04):
+                return self.rows_of_parts()
+            if self.chance(0.5 if aimed else 0.25):
+                return self.table("papers")
         pick = self.r.random()
         if pick < 0.12 and depth > 0:
             return self.derived(depth - 1)
@@ -244,7 +254,7 @@ class Generator(Analytics):
             return self.of_cte()
         if pick < 0.19:
             return self.values()
-        names = list(tables.TABLES)
+        names = [name for name in tables.TABLES if name not in tables.PAPERS]
         weights = [30, 26, 14, 12, 6, 3, 4, 0 if small or self.scopes else 5]
         return self.table(self.r.choices(names, weights)[0])
 
@@ -298,6 +308,9 @@ class Generator(Analytics):
         beside = self.series_beside(left) if self.can("series") and self.chance(0.06) else None
         if beside:
             return beside
+        aimed = self.lead and self.lead.startswith(("rows of", "parts"))
+        if self.can("documents") and left.rows <= 1000 and self.chance(0.6 if aimed else 0.1):
+            return self.rows_of_parts(left)
         right = self.single(depth, small=True)
         if left.rows * right.rows > PRODUCT:
             right = self.table("one") if left.rows > 1000 else self.table("pairs")
@@ -334,7 +347,7 @@ class Generator(Analytics):
             names = [c.name for c in source.columns]
             return {c.name: c for c in source.columns if names.count(c.name) == 1}
         a, b = once(left), once(right)
-        return [n for n in a if n in b and a[n].kind == b[n].kind and a[n].kind not in ("char", "f8")]
+        return [n for n in a if n in b and a[n].kind == b[n].kind and a[n].kind not in ("char", "f8", *documents.UNORDERED)]
 
     def using(self, left, right, shared, kind):
         all_names = [c.name for c in left.columns] + [c.name for c in right.columns]
@@ -409,11 +422,12 @@ class Generator(Analytics):
         kind, template, arguments, name = aggregate
         parts = []
         for wanted in arguments:
-            parts.append(parts[-1] if wanted == "same" else self.argument(wanted, scope, min(depth, 1)))
+            place = int(wanted[5:] or -1) if wanted.startswith("same") else None
+            parts.append(self.argument(wanted, scope, min(depth, 1)) if place is None else parts[place])
         loose = self.is_loose_call(aggregate)
         node = form(("expr", kind), template, *parts, features=[f"aggregate {name}", f"aggregate {name}({kind})"], type=kind, loose=loose)
         # FILTER stands behind the call itself.
-        within = isinstance(template, str) and template.startswith("cast(")
+        within = isinstance(template, str) and template.startswith(WITHIN)
         if filtered and not within and self.chance(0.1):
             # An aggregate, which a column of groups may be, does not stand in FILTER.
             test = self.expr("bool", [c for c in scope if isinstance(c.ref, str)], 1)
@@ -453,6 +467,13 @@ class Generator(Analytics):
         exprs = [self.expr(k, source.columns, depth) for k in kinds]
         if self.can("series in select") and "i4" in kinds and self.chance(0.8 if self.lead == "series in select" else 0.2):
             exprs[kinds.index("i4")] = self.series_item()
+            return form(("query", *kinds), "select {} from {}{}", self.items(exprs), source.node, where)
+        shown = [kind for kind in kinds if kind in documents.SHOWN_ROWS] if self.can("documents") else []
+        if shown and self.chance(0.6 if self.lead == "parts in select" else 0.04):
+            kind = self.r.choice(shown)
+            name, template, wanted, _ = self.r.choice(documents.SHOWN_ROWS[kind])
+            parts = [self.expr(k, [c for c in source.columns if isinstance(c.ref, str)], 1) for k in wanted]
+            exprs[kinds.index(kind)] = form(("expr", kind), template, *parts, features=["parts in select", f"{name} in select"], type=kind)
             return form(("query", *kinds), "select {} from {}{}", self.items(exprs), source.node, where)
         distinct = "distinct " if self.chance(0.12) else ""
         features = ["select distinct"] if distinct else ["select"]
@@ -613,6 +634,16 @@ class Generator(Analytics):
         for at, wanted in enumerate(filter(None, map(kind_of, self.leads))):
             if at < len(kinds) and self.chance(0.9):
                 kinds[at] = wanted
+        if self.can("documents") and self.lead:
+            asked = [kind_of(goal) for goal in sorted(self.goals) if goal.rsplit("(", 1)[0].removeprefix("function ") in documents.NAMED]
+            asked = [kind for kind in asked if kind and kind not in kinds]
+            if asked and self.chance(0.7):
+                kinds[-1] = self.r.choice(asked)
+            if self.lead.startswith("array subquery") or self.lead == "parts in select":
+                kinds[0] = kind_of(self.lead) or self.r.choice(list(documents.SHOWN_ROWS))
+        if self.can("documents") and self.can("json") and self.can("arrays") and self.chance(0.34):
+            query, order = self.many_calls()
+            return Statement(query, order, parameters=self.parameters)
         if self.can("changing") and (self.lead == "changing with" or self.chance(0.01)):
             return self.changing()
         if self.chance(0.04):
@@ -620,17 +651,44 @@ class Generator(Analytics):
         query, order = self.query(kinds, self.r.choices([1, 2, 3], [30, 50, 20])[0], top=True)
         return Statement(query, order, parameters=self.parameters, prepared=self.knows_more() and bool(self.abilities) and self.chance(0.05))
 
+    def many_calls(self):
+        """A query whose columns are calls alone, of functions or of aggregates, so that each occurs often enough over rows."""
+        r, of_groups = self.r, self.chance(0.25)
+        source = self.table(r.choice(["papers", "papers", "edges", "edges", "small"]))
+        if self.chance(0.2):
+            source = self.rows_of_parts(source)
+        scope = source.columns
+        if of_groups:
+            exprs = [self.call(r.choice(calls), scope, 1) for calls in r.sample(self.known_goals().aggregates, 6)]
+            keys = [c for c in scope if c.kind in ("i2", "bool") and isinstance(c.ref, str)] if self.chance(0.6) else []
+            tail = f" group by {r.choice(keys).ref}" if keys else ""
+        else:
+            exprs = [self.rule_call(r.choice(rules), scope) for rules in r.sample(self.known_goals().functions, 10)]
+            tail = ""
+        # json is shown as its text.
+        exprs = [form(("expr", "text"), "cast({} as text)", e, type="text") if e.type in documents.UNORDERED else e for e in exprs]
+        kinds = [e.type for e in exprs]
+        where = self.where(source, 1) if self.chance(0.3) else Node(("where",), [], optional=True)
+        body = form(("query", *kinds), "select {} from {}{}" + tail, self.items(exprs), source.node, where,
+                    features=["many aggregates" if of_groups else "many calls"])
+        return self.ordered(body, len(kinds), False, True)
+
+    def rule_call(self, rule, scope):
+        kind, template, arguments, name, _ = rule
+        parts = [self.argument(wanted, scope, 1) for wanted in arguments]
+        return form(("expr", kind), template, *parts, features=[f"function {name}", f"function {name}({kind})"], type=kind)
+
     def known_goals(self):
         """The goals of this judge and these abilities."""
         key = self.judge, self.abilities
         if key not in GOALS:
-            GOALS[key] = Goals(self.rules, self.aggregates(), self.can("kept"))
+            GOALS[key] = Goals(self.rules, self.aggregates(), self.can("kept"), self.can("documents"))
         return GOALS[key]
 
     def changing(self):
         """A query that reads what a change in its WITH returns, and the table as it was before; undone after it."""
         self.takes_parameters = False
-        name = self.r.choice(["small", "other", "pairs", "edges"])
+        name = self.r.choice(["small", "other", "pairs", "edges"] + (["papers"] if self.can("documents") else []))
         columns = tables.TABLES[name][0]
         own = [Column(c, *tables.COLUMNS[c], c) for c in columns]
         shown = self.r.sample([c for c in own if c.kind in PLAIN], self.r.randint(1, 3))
@@ -654,7 +712,7 @@ class Generator(Analytics):
     def change(self):
         """INSERT or DELETE, then the rows of the table; undone after it. Parameters are those of queries alone."""
         self.takes_parameters = False
-        name = self.r.choice(["small", "other", "pairs", "edges"])
+        name = self.r.choice(["small", "other", "pairs", "edges"] + (["papers"] if self.can("documents") else []))
         columns = tables.TABLES[name][0]
         if self.chance(0.5):
             source = self.table(name)
@@ -670,15 +728,18 @@ class Generator(Analytics):
         chosen = self.r.sample(columns, self.r.randint(1, len(columns)))
         chosen += [c for c in tables.TABLES[name][3] if c not in chosen]
         kinds = [tables.COLUMNS[c][0] for c in chosen]
-        source = self.table(self.r.choice(["small", "edges", "one"]))
+        source = self.table(self.r.choice(["small", "edges", "one"]) if name != "papers" else "papers")
         exprs = [self.expr(k, source.columns, 1) for k in kinds]
         cells = Node(("cells",), [p for at, c in enumerate(exprs) for p in ((", ", c) if at else (c,))])
         return form(("change",), f"insert into {name} ({', '.join(chosen)}) select {{}} from {{}}{{}}", cells, source.node, self.where(source, 1), features=[feature])
 
 
+# How calls begin whose aggregate stands within.
+WITHIN = ("cast(", "cardinality(", "array_length(", "array_to_string(", "json_array_length(", "jsonb_array_length(")
 # By judge and abilities.
 GOALS = {}
-PARAMETERS = {"i4": [0, 1, 7, -3], "i8": [1, 2**40], "text": ["a", "", "ab"], "f8": [1.5, -0.25]}
+PARAMETERS = {"i4": [0, 1, 7, -3], "i8": [1, 2**40], "text": ["a", "", "ab"], "f8": [1.5, -0.25],
+              "jb": ['{"a": [1, null]}', "[]", '"x"'], "ai": ["{1,NULL}", "{}"]}
 RULES = {judge: {} for judge in ("postgres", DUCKDB)}
 for rule in functions.operators():
     for judge in RULES:

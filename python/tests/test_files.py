@@ -55,6 +55,12 @@ TYPES = {
     "double precision[]": ["{NaN,Infinity,-0,0.1}"],
     "boolean[]": ["{t,f,NULL}"],
     "date[]": ["{0001-01-01,9999-12-31}"],
+    # As it was written, blanks and line ends, and keys that come twice.
+    "json": ['{"b" : 1.50, "a":[null, {"x": "\\u00e4\\ud83d\\ude00"}], "b": 2}', "[]", " [ 1,\n\t2 ] ", "-0.0",
+             "1e0005", '""', '"a\\"b\\\\c,\\u0001"', "[[[]],{}]", "9" * 300, "false"],
+    "jsonb": ['{"b": 1.50, "a": [null, {"x": "ä\U0001f600"}], "b": 2}', "{}", "[1, [2, [3, []]], {}]", "-1.00",
+              "12345678901234567890.123456789", '""', '"a\\"b\\\\c,\\u0001\\n"',
+              "true", '{"": null, "k": {"k": {"k": []}}}', "9" * 300, '"' + "x" * 100_000 + '"'],
     "bytea": ["\\x", "\\x00", "\\xff00fe", "\\x5c5c", "\\x22", "\\x41424344454647484950515253"],
 }
 
@@ -124,22 +130,26 @@ def test_what_is_written_comes_back_equal(con, tmp_path, kind, zone, form):
         else:
             con.execute(f"copy t{at} to {path} {options(form, True)}")
             con.execute(f"copy u{at} from {path} {options(form, False)}")
-        assert texts_of(con, f"u{at}") == texts_of(con, f"t{at}")
-        # Equal also where the texts of two values are.
-        assert con.execute(f"select count(*) from t{at} t join u{at} u on t.k = u.k and t.v is not distinct from u.v").fetchone() == (
-            len(values) + nulls,)
+        # In a file of JSON a document has no blanks around it, and no line ends.
+        in_json = kind == "json" and "json" in form
+        wanted = [(k, v.strip().replace("\n", " ") if in_json and v else v) for k, v in texts_of(con, f"t{at}")]
+        assert texts_of(con, f"u{at}") == wanted
+        # Equal also where the texts of two values are; json has no equality.
+        value = "v::jsonb" if in_json else "v::text" if kind == "json" else "v"
+        alike = f"select count(*) from t{at} t join u{at} u on t.k = u.k and t.{value} is not distinct from u.{value}"
+        assert con.execute(alike).fetchone() == (len(values) + nulls,)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "interval"])
 def test_parquet_says_its_types(con, tmp_path, kind):
-    """A file of Parquet that is read without a table has the types and values of the one that it was made of, char and varchar as text."""
+    """A file of Parquet that is read without a table has the types and values of its own table; char, varchar and json are text."""
     # A blank char(1) is a blank, as a text the empty one; lists have one dimension.
     texts = [text for text in TYPES[kind] if (kind, text) != ("char(1)", "") and not text.startswith(("{{", "[0"))]
     filled(con, "t", (kind, texts), 1)
     path = literal(str(tmp_path / "t.parquet"))
     con.execute(f"copy t to {path}")
     read = con.execute(f"select * from {path}")
-    wanted = "text" if "char" in kind else "timestamp with time zone" if kind == "timestamptz" else kind
+    wanted = "text" if "char" in kind or "json" in kind else "timestamp with time zone" if kind == "timestamptz" else kind
     found = read.description[1][1]
     assert found in (wanted, kind)
     con.execute(f"create table u as select * from {path}")
@@ -363,6 +373,94 @@ def test_others_read_arrays(con, duck, tmp_path):
         duck.execute(f"copy (from '{tmp_path}/t.parquet') to '{tmp_path}/u.{form}'")
         con.execute(f"copy u from {literal(str(tmp_path / f'u.{form}'))}")
     assert con.execute("select count(*) from u join t on u.k = t.k and u.i = t.i and u.d = t.d and u.s is not distinct from t.s").fetchone() == (4,)
+
+
+#: json and jsonb: what is written, and what Python's reader makes of it.
+DOCUMENTS = ['{"b": 1.5, "a": [null, "\\u00e4\\ud83d\\ude00"]}', None, "[]", "12345678901234567", '"x,\\"y\\"\\n"', "{}",
+             "[[], {}, [true, false]]", "-0.25", '{"": {"a,b": []}}', "false"]
+
+
+def loaded(texts):
+    """Documents as Python has them."""
+    return [None if text is None else json.loads(text) for text in texts]
+
+
+@pytest.fixture
+def papers(con):
+    con.execute("create table papers (k integer, j json, b jsonb)")
+    con.executemany("insert into papers values (?, ?, ?)", [(k, text, text) for k, text in enumerate(DOCUMENTS)])
+    assert con.execute("select j::text from papers order by k").fetchall() == [(text,) for text in DOCUMENTS]
+    assert con.execute("select j, b from papers order by k").fetchall() == [(value, value) for value in loaded(DOCUMENTS)]
+    return con
+
+
+def test_others_read_documents_in_parquet(papers, duck, tmp_path):
+    path = str(tmp_path / "t.parquet")
+    papers.execute(f"copy (select * from papers order by k) to {literal(path)}")
+    texts = papers.execute("select k, j::text, b::text from papers order by k").fetchall()
+    assert duck.execute(f"from '{path}'").fetchall() == texts
+    inner = f"select json_extract(j, '$.a[0]')::varchar, json_extract_string(b, '$.a[1]') from '{path}' where k = 0"
+    assert duck.execute(inner).fetchone() == ("null", "ä\U0001f600")
+    table = pyarrow.parquet.read_table(path)
+    assert list(zip(*(column.to_pylist() for column in table.columns))) == texts
+    assert polars.read_parquet(path).rows() == texts
+    frame = pandas.read_parquet(path, dtype_backend="pyarrow")
+    assert [tuple(plain(value) for value in row) for row in frame.itertuples(index=False, name=None)] == texts
+    for column in (1, 2):
+        assert loaded(row[column] for row in texts) == loaded(DOCUMENTS)
+    # What others write, as json or as text, comes in.
+    duck.execute(f"create table t as select k, j::json as j, b::json as b from '{path}'")
+    polars.read_parquet(path).write_parquet(tmp_path / "polars.parquet")
+    duck.execute(f"copy t to '{tmp_path}/duck.parquet'")
+    for name in ("polars", "duck"):
+        papers.execute(f"create table {name} as select * from papers where false")
+        papers.execute(f"copy {name} from {literal(str(tmp_path / f'{name}.parquet'))}")
+        assert papers.execute(f"select k, j::text, b::text from {name} order by k").fetchall() == texts
+
+
+def test_others_read_documents_in_csv(papers, duck, tmp_path):
+    path = str(tmp_path / "t.csv")
+    papers.execute(f"copy (select * from papers order by k) to {literal(path)} (header true)")
+    texts = papers.execute("select k, j::text, b::text from papers order by k").fetchall()
+    assert duck.execute(f"from read_csv('{path}', columns = {{k: 'integer', j: 'json', b: 'json'}}, header = true)").fetchall() == texts
+    types = {"j": pyarrow.string(), "b": pyarrow.string()}
+    options = pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""])
+    table = pyarrow.csv.read_csv(path, convert_options=options, parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True))
+    assert list(zip(*(column.to_pylist() for column in table.columns))) == texts
+    assert polars.read_csv(path, schema_overrides={"j": polars.String, "b": polars.String}).rows() == texts
+    frame = pandas.read_csv(path, dtype={"j": str, "b": str}, keep_default_na=False)
+    assert [tuple(row) for row in frame.itertuples(index=False)] == [(k, j or "", b or "") for k, j, b in texts]
+
+
+@pytest.mark.parametrize("name, said", [("t.jsonl", ""), ("t.json", "(array true)")])
+def test_others_read_documents_in_json(papers, duck, tmp_path, name, said):
+    """They are members of the objects, not texts in them."""
+    path = str(tmp_path / name)
+    papers.execute(f"copy (select * from papers order by k) to {literal(path)} {said}")
+    wanted = loaded(DOCUMENTS)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    rows = json.loads(text) if said else [json.loads(line) for line in text.splitlines()]
+    assert rows == [{"k": k, "j": value, "b": value} for k, value in enumerate(wanted)]
+    told = "{k: 'integer', j: 'json', b: 'json'}"
+    found = duck.execute(f"select k, j::varchar, b::varchar from read_json('{path}', columns = {told}) order by k").fetchall()
+    assert [(k, *loaded([j, b])) for k, j, b in found] == [(k, value, value) for k, value in enumerate(wanted)]
+    # pyarrow and Polars want one form of a column; pandas takes any.
+    narrow = str(tmp_path / f"narrow.{name}")
+    papers.execute(f"copy (select k, j, b from papers where j::text like '{{%a%' order by k) to {literal(narrow)} {said}")
+    frame = pandas.read_json(narrow, lines=not said)
+    objects = [value for value in wanted if isinstance(value, dict) and value]
+    assert frame["j"].tolist() == objects and frame["b"].tolist() == objects
+    lines = str(tmp_path / "lines.jsonl")
+    papers.execute(f"copy (select k, j, b from papers where k = 7) to {literal(lines)}")
+    assert pyarrow.json.read_json(lines).to_pylist() == [{"k": 7, "j": -0.25, "b": -0.25}]
+    assert polars.read_ndjson(lines).rows() == [(7, -0.25, -0.25)]
+    # DuckDB's come in.
+    duck.execute(f"create table t as from read_json('{path}', columns = {told})")
+    duck.execute(f"copy t to '{tmp_path}/duck.json'")
+    papers.execute("create table u as select * from papers where false")
+    papers.execute(f"copy u from {literal(str(tmp_path / 'duck.json'))}")
+    assert papers.execute("select k, j, b from u order by k").fetchall() == [(k, value, value) for k, value in enumerate(wanted)]
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
