@@ -1,8 +1,11 @@
-//! Constants as the manifest writes them.
+//! Constants and types as the manifest writes them.
 
+use frazil_catalog::TypeEntry;
+use frazil_types::sql_type::EnumLabel;
 use frazil_types::sql_type::{hex_digits, write_hex};
-use frazil_types::{ColumnDefault, Value};
+use frazil_types::{ColumnDefault, LogicalType, ObjectId, Value};
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
 
 /// A value; `null` stands for none.
 pub fn write_value(value: Option<&Value>) -> Json {
@@ -57,6 +60,40 @@ pub fn read_default(json: &Json) -> Option<Option<ColumnDefault>> {
         Some(text) => Some(Some(ColumnDefault::Expression(text.as_str()?.to_string()))),
         None => Some(read_value(json)?.map(ColumnDefault::Value)),
     }
+}
+
+/// A type that a statement defined.
+pub fn write_type(entry: &TypeEntry) -> Json {
+    let labels = entry.definition.labels().iter();
+    json!({
+        "id": entry.id.0,
+        "name": entry.name,
+        "labels": labels.map(|l| json!([l.position, l.text])).collect::<Vec<_>>(),
+    })
+}
+
+/// A type that [`write_type`] wrote.
+pub fn read_type(json: &Json) -> Option<TypeEntry> {
+    let id = ObjectId(json["id"].as_u64()?.try_into().ok()?);
+    let labels = json["labels"].as_array()?.iter().map(|label| {
+        Some(EnumLabel {
+            position: label[0].as_i64()?.try_into().ok()?,
+            text: label[1].as_str()?.to_string(),
+        })
+    });
+    let labels = labels.collect::<Option<Vec<EnumLabel>>>()?;
+    let is_ordered = labels.is_sorted_by(|a, b| a.position < b.position);
+    is_ordered.then(|| json["name"].as_str().map(|name| TypeEntry::new(id, name, labels)))?
+}
+
+/// A column's type by its [stored name](LogicalType::stored_name); `None` also for one that the database does not have.
+pub fn read_type_name(name: &str, types: &[Arc<TypeEntry>]) -> Option<LogicalType> {
+    let ty = LogicalType::parse(name)?;
+    let Some(numbered) = ty.enumeration_within() else {
+        return Some(ty);
+    };
+    let entry = types.iter().find(|t| t.id.0 == numbered.id())?;
+    Some(ty.with_definition(|_| entry.definition))
 }
 
 #[cfg(test)]

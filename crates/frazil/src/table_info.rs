@@ -1,7 +1,9 @@
-//! What the shell and other tools ask of tables and views.
+//! What the shell and other tools ask of tables, views and types.
 
 use crate::view_text::restated;
-use frazil_catalog::{Catalog, Constraint, ConstraintKind, IndexEntry, TableEntry, ViewEntry, identifier};
+use frazil_catalog::{
+    Catalog, Constraint, ConstraintKind, IndexEntry, TableEntry, TypeEntry, ViewEntry, identifier,
+};
 use frazil_types::{ColumnDef, ColumnDefault, Schema, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -54,6 +56,40 @@ pub struct ViewInfo {
     pub query: String,
     /// The same by the names that are today.
     restated: String,
+}
+
+/// An enumeration of the database.
+#[derive(Clone, Debug)]
+pub struct EnumInfo {
+    /// Its name.
+    pub name: String,
+    /// Its labels in their order.
+    pub labels: Vec<String>,
+}
+
+impl EnumInfo {
+    /// What the catalog has of it.
+    pub(crate) fn of(entry: &TypeEntry) -> EnumInfo {
+        EnumInfo {
+            name: entry.name.clone(),
+            labels: (entry.definition.labels().iter())
+                .map(|label| label.text.clone())
+                .collect(),
+        }
+    }
+
+    /// Its CREATE TYPE statement.
+    pub fn ddl(&self) -> String {
+        let labels = self.labels.iter();
+        let labels: Vec<String> = labels
+            .map(|label| format!("'{}'", label.replace('\'', "''")))
+            .collect();
+        format!(
+            "create type {} as enum ({});",
+            identifier(&self.name),
+            labels.join(", ")
+        )
+    }
 }
 
 impl ViewInfo {

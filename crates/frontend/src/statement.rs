@@ -1,7 +1,7 @@
 //! Bound statements: what `frazil` executes.
 
 use crate::{CopyEnd, CopyOptions, ParsedStatement};
-use frazil_catalog::{AlterAction, DropRelations, NewConstraint, NewIndex, NewView};
+use frazil_catalog::{AlterAction, AlterType, DropBehavior, DropRelations, NewConstraint, NewIndex, NewView};
 use frazil_plan::Plan;
 use frazil_types::{LogicalType, ObjectId, Schema, Value};
 
@@ -60,6 +60,31 @@ pub enum Statement {
         names: Vec<String>,
         /// IF EXISTS.
         if_exists: bool,
+    },
+    /// CREATE TYPE … AS ENUM.
+    CreateType {
+        /// Its name, folded.
+        name: String,
+        /// Its labels in order.
+        labels: Vec<String>,
+    },
+    /// ALTER TYPE.
+    AlterType {
+        /// Its name, folded.
+        name: String,
+        /// What is done.
+        action: AlterType,
+    },
+    /// DROP TYPE.
+    DropTypes {
+        /// The names, folded.
+        names: Vec<String>,
+        /// IF EXISTS.
+        if_exists: bool,
+        /// CASCADE or RESTRICT.
+        behavior: DropBehavior,
+        /// Tables with the columns that CASCADE drops.
+        columns: Vec<(String, Vec<AlterAction>)>,
     },
     /// TRUNCATE.
     Truncate {

@@ -84,7 +84,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\dT"],
         arguments: "[PATTERN]",
-        help: "types, with all the names that SQL has for them",
+        help: "types, with all the names that SQL has for them, and the labels of enumerations",
         takes: Takes::Words,
         run: types,
     },
@@ -220,6 +220,11 @@ fn show_relations_in_full(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, C
 fn types(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let pattern = call.one()?;
     let wanted = |name: &&str| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), name));
+    let defined = call.shell.connection.enumerations().into_iter();
+    let defined = defined.filter(|ty| wanted(&ty.name.as_str())).map(|ty| {
+        let labels = ty.labels.join(", ");
+        vec![text("public"), text(ty.name), text(""), text("yes"), text(labels)]
+    });
     let rows: Vec<Vec<Value>> = (frazil::types())
         .filter(|ty| ty.sql_names.iter().any(&wanted) || wanted(&ty.typname))
         .map(|ty| {
@@ -238,11 +243,15 @@ fn types(call: &mut Call<'_>) -> Result<Next, Complaint> {
                 text(ty.name),
                 text(others.join(", ")),
                 text(columns),
+                text(""),
             ]
         })
+        .chain(defined)
         .collect();
-    call.shell
-        .show_rows(&["Schema", "Name", "Other names", "In columns"], &rows)?;
+    call.shell.show_rows(
+        &["Schema", "Name", "Other names", "In columns", "Elements"],
+        &rows,
+    )?;
     Ok(Next::More)
 }
 

@@ -55,6 +55,7 @@ mod stored_expression;
 mod subquery;
 mod target;
 mod update;
+mod user_types;
 mod values;
 mod view;
 mod walk;
@@ -75,6 +76,7 @@ pub(crate) use insert::{column_position, insert};
 pub(crate) use refuse::unsupported_statement;
 pub(crate) use target::default_query;
 pub(crate) use update::update;
+pub(crate) use user_types::{alter_type, create_type, drop_types};
 pub(crate) use view::{Nesting, create_view};
 pub use writing_with::{MOST_WRITES, RETURNED_ID};
 
@@ -246,12 +248,14 @@ impl<'a> Binder<'a> {
     }
 
     /// A type by its name, which stands at `span` or behind it. 0A000, 42704, 22023.
-    fn ty(&self, name: &DataType, span: Span) -> Result<LogicalType> {
+    fn ty(&mut self, name: &DataType, span: Span) -> Result<LogicalType> {
         let span = match name {
             DataType::Custom(name, _) => self.name_span(name),
             _ => span,
         };
-        sql_type::of_sql(name).map_err(|e| e.at_span(span))
+        let ty = sql_type::of_sql(name, &|name| self.defined_type(name)).map_err(|e| e.at_span(span))?;
+        self.note_type(ty);
+        Ok(ty)
     }
 
     /// 42601 for an unquoted word that PostgreSQL reserves.

@@ -32,9 +32,9 @@ use crate::copy::{self, Copied, CopyEnd, CopyOptions, CopyStatement};
 use crate::deep_stack::{Deep, on_deep_stack};
 use crate::limits::Limits;
 use dialect::FrazilDialect;
-use frazil_types::{Error, LogicalType, Reservation, Result, Span, SqlState, Value};
+use frazil_types::{Error, Reservation, Result, Span, SqlState, Value};
 use source::Source;
-use sqlparser::ast::{Query, SetExpr, Statement as Ast};
+use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Word};
@@ -110,7 +110,10 @@ pub(crate) enum ParsedKind {
     },
     Prepare {
         name: String,
-        types: Vec<Option<LogicalType>>,
+        /// The types of its parameters, `None` for those that are found out.
+        types: Vec<Option<DataType>>,
+        /// Where the types stand: a position in the text.
+        types_at: usize,
         inner: Box<ParsedStatement>,
     },
     Execute {
@@ -364,9 +367,14 @@ impl Reading {
             "describe" | "desc" => own::describe(&mut cursor),
             "backup" => own::backup(&mut cursor),
             "prepare" => {
-                let (name, types) = prepared::prepare(&mut cursor, &self.dialect)?;
+                let (name, types, types_at) = prepared::prepare(&mut cursor, &self.dialect)?;
                 let inner = Box::new(self.prepared(&cursor)?);
-                Ok(ParsedKind::Prepare { name, types, inner })
+                Ok(ParsedKind::Prepare {
+                    name,
+                    types,
+                    types_at,
+                    inner,
+                })
             }
             "execute" => {
                 let (name, values) = prepared::execute(&mut cursor)?;
