@@ -6,6 +6,7 @@ mod alter;
 mod alter_columns;
 mod constraint;
 mod dependents;
+mod domains;
 mod names;
 mod new_constraint;
 mod object_names;
@@ -16,6 +17,7 @@ mod view;
 pub use alter::AlterAction;
 pub use constraint::{Constraint, ConstraintKind, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
+pub use domains::{Domain, DomainCheck, domain_violation};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema, SqlState};
 pub use names::{identifier, is_reserved};
 pub use new_constraint::{NewConstraint, NewConstraintKind, NewIndex, NewTable, multiple_primary_keys};
@@ -23,7 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub use table_options::{BlockOptions, TableOptions};
-pub use user_types::{AlterType, LabelPlace, TypeEntry};
+pub use user_types::{AlterType, DropTypes, LabelPlace, TypeEntry, TypeKind};
 pub use view::{ExistingView, NewView, Reading, ViewEntry, not_a_table};
 
 /// A table as the catalog knows it.

@@ -1,11 +1,11 @@
-//! Types that statements define: enumerations.
+//! Types that statements define: enumerations, and what they have in common with [domains](crate::Domain).
 //!
 //! Columns have the type itself, with its labels ([`EnumType`]). When these change, every entry gets the type as it is then: so
 //! whoever has a table's entry knows its labels, and rows stay as they are.
 
 use crate::{
-    Catalog, ConstraintKind, DropBehavior, DropRelations, Relation, RelationKind, TableEntry, ViewEntry,
-    identifier,
+    Catalog, ConstraintKind, Domain, DropBehavior, DropRelations, Relation, RelationKind, TableEntry,
+    ViewEntry, identifier,
 };
 use frazil_types::sql_type::{EnumLabel, EnumType};
 use frazil_types::{ColumnDefault, Error, LogicalType, ObjectId, Result, Schema, SqlState};
@@ -19,35 +19,90 @@ const GAP: i64 = 1 << 16;
 const FIRST_POSITIONS: i64 = 1 << 30;
 
 /// A type of a statement's own, as the catalog knows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TypeEntry {
     /// Its identity; relations, indexes and types share the numbers.
     pub id: ObjectId,
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
-    /// Its labels, and its name as messages show it.
-    pub definition: EnumType,
+    /// What it is.
+    pub kind: TypeKind,
+}
+
+/// What a type of a statement's own is.
+#[derive(Clone, Debug)]
+pub enum TypeKind {
+    /// An enumeration: its labels, and its name as messages show it.
+    Enum(EnumType),
+    /// A domain.
+    Domain(Domain),
+}
+
+impl PartialEq for TypeKind {
+    fn eq(&self, other: &TypeKind) -> bool {
+        match (self, other) {
+            // Equal types may have different labels.
+            (TypeKind::Enum(a), TypeKind::Enum(b)) => a == b && a.labels() == b.labels(),
+            (TypeKind::Domain(a), TypeKind::Domain(b)) => a == b,
+            (TypeKind::Enum(_), TypeKind::Domain(_)) | (TypeKind::Domain(_), TypeKind::Enum(_)) => false,
+        }
+    }
 }
 
 impl TypeEntry {
     /// An enumeration with labels in ascending order of their positions.
-    pub fn new(id: ObjectId, name: impl Into<String>, labels: Vec<EnumLabel>) -> TypeEntry {
+    pub fn enumeration(id: ObjectId, name: impl Into<String>, labels: Vec<EnumLabel>) -> TypeEntry {
         let name = name.into();
         let definition = EnumType::new(id.0, &identifier(&name), labels);
-        TypeEntry { id, name, definition }
+        TypeEntry {
+            id,
+            name,
+            kind: TypeKind::Enum(definition),
+        }
     }
 
-    /// The type that columns and expressions have.
+    /// The type that columns and expressions have; of a domain its base.
     pub fn ty(&self) -> LogicalType {
-        self.definition.into()
+        match &self.kind {
+            TypeKind::Enum(e) => (*e).into(),
+            TypeKind::Domain(domain) => domain.base,
+        }
+    }
+
+    /// The enumeration that it is.
+    pub fn as_enumeration(&self) -> Option<EnumType> {
+        match self.kind {
+            TypeKind::Enum(e) => Some(e),
+            TypeKind::Domain(_) => None,
+        }
+    }
+
+    /// Whether a type is this enumeration, or has elements of it.
+    fn is_within(&self, ty: LogicalType) -> bool {
+        let e = self.as_enumeration();
+        e.is_some() && ty.enumeration_within() == e
+    }
+
+    /// The domain that it is.
+    pub fn as_domain(&self) -> Option<&Domain> {
+        match &self.kind {
+            TypeKind::Enum(_) => None,
+            TypeKind::Domain(domain) => Some(domain),
+        }
     }
 }
 
-impl PartialEq for TypeEntry {
-    fn eq(&self, other: &TypeEntry) -> bool {
-        let of = |entry: &TypeEntry| (entry.id, entry.name.clone(), entry.definition.labels());
-        of(self) == of(other)
-    }
+/// DROP TYPE or DROP DOMAIN.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DropTypes {
+    /// The names, folded.
+    pub names: Vec<String>,
+    /// Whether they must be domains' (42809).
+    pub only_domains: bool,
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// CASCADE or RESTRICT.
+    pub behavior: DropBehavior,
 }
 
 /// Where ALTER TYPE … ADD VALUE puts a label.
@@ -120,7 +175,7 @@ impl Catalog {
             text: text.clone(),
         });
         let mut next = self.next();
-        let entry = TypeEntry::new(next.take_id(), name, labels.collect());
+        let entry = TypeEntry::enumeration(next.take_id(), name, labels.collect());
         next.types.insert(entry.name.clone(), Arc::new(entry));
         Ok(next)
     }
@@ -132,7 +187,10 @@ impl Catalog {
     /// for a name that the text of a view, a check or a default has.
     pub fn alter_type(&self, name: &str, action: &AlterType) -> Result<(Catalog, Vec<Arc<TableEntry>>)> {
         let entry = self.user_type(name).ok_or_else(|| missing_type(name))?;
-        let (mut new_name, mut labels) = (entry.name.clone(), entry.definition.labels().to_vec());
+        let Some(definition) = entry.as_enumeration() else {
+            return self.alter_domain(entry, action);
+        };
+        let (mut new_name, mut labels) = (entry.name.clone(), definition.labels().to_vec());
         match action {
             AlterType::AddValue {
                 label,
@@ -140,7 +198,7 @@ impl Catalog {
                 place,
             } => {
                 check_label(label)?;
-                if entry.definition.position(label).is_some() {
+                if definition.position(label).is_some() {
                     return match if_not_exists {
                         true => Ok((self.clone(), Vec::new())),
                         false => Err(label_taken(label)),
@@ -152,7 +210,7 @@ impl Catalog {
                 check_label(to)?;
                 let label = labels.iter_mut().find(|l| l.text == *from);
                 let label = label.ok_or_else(|| missing_label(from))?;
-                if entry.definition.position(to).is_some() {
+                if definition.position(to).is_some() {
                     return Err(label_taken(to));
                 }
                 self.refuse_texts(&format!("'{}'", from.replace('\'', "''")))?;
@@ -164,24 +222,50 @@ impl Catalog {
                 new_name.clone_from(name);
             }
         }
-        let altered = TypeEntry::new(entry.id, new_name, labels);
+        let altered = TypeEntry::enumeration(entry.id, new_name, labels);
         let mut next = self.next();
         next.types.remove(name);
-        let changed = next.redefine(altered.definition);
+        let changed = altered
+            .as_enumeration()
+            .map(|definition| next.redefine(definition));
         next.types.insert(altered.name.clone(), Arc::new(altered));
-        Ok((next, changed))
+        Ok((next, changed.unwrap_or_default()))
+    }
+
+    /// Another name for a domain. 42809 for labels, which it has not.
+    fn alter_domain(&self, entry: &TypeEntry, action: &AlterType) -> Result<(Catalog, Vec<Arc<TableEntry>>)> {
+        let AlterType::Rename { name } = action else {
+            let message = format!("{} is not an enum", identifier(&entry.name));
+            return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message));
+        };
+        self.refuse_type_name(name)?;
+        self.refuse_texts(&identifier(&entry.name))?;
+        let mut next = self.next();
+        next.types.remove(&entry.name);
+        let renamed = TypeEntry {
+            name: name.clone(),
+            ..entry.clone()
+        };
+        next.types.insert(name.clone(), Arc::new(renamed));
+        Ok((next, Vec::new()))
     }
 
     /// The next version without some types; this version if there is nothing to do.
     ///
-    /// 42704 for a name that there is not, unless it need not be there; 2BP01 while a column of a table has one of them, and with RESTRICT
+    /// 42704 for a name that there is not, unless it need not be there; 42809 for one that is not a domain's where it must be; 2BP01 while a column of a table or a domain has one of them, and with RESTRICT
     /// while a view needs one, which CASCADE drops.
-    pub fn drop_types(&self, names: &[String], if_exists: bool, behavior: DropBehavior) -> Result<Catalog> {
+    pub fn drop_types(&self, drop: &DropTypes) -> Result<Catalog> {
+        let behavior = drop.behavior;
         let mut gone: Vec<&Arc<TypeEntry>> = Vec::new();
-        for name in names {
+        for name in &drop.names {
             match self.user_type(name) {
+                Some(entry) if drop.only_domains && entry.as_domain().is_none() => {
+                    let message = format!("\"{name}\" is not a domain");
+                    return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message)
+                        .with_hint("Use DROP TYPE to remove a type."));
+                }
                 Some(entry) => gone.push(entry),
-                None if if_exists => {}
+                None if drop.if_exists => {}
                 None => return Err(missing_type(name)),
             }
         }
@@ -244,6 +328,14 @@ impl Catalog {
                 Relation::Table(_) | Relation::View(_) => {}
             }
         }
+        for entry in self.types.values_mut() {
+            let has = |domain: &Domain| domain.base.enumeration_within() == Some(definition);
+            if entry.as_domain().is_some_and(has)
+                && let TypeKind::Domain(domain) = &mut Arc::make_mut(entry).kind
+            {
+                domain.base = domain.base.with_definition(|_| definition);
+            }
+        }
         changed
     }
 
@@ -261,16 +353,20 @@ impl Catalog {
         entry: &TypeEntry,
         views: impl Iterator<Item = &'v Arc<ViewEntry>>,
     ) -> Result<()> {
-        let name = entry.definition.name();
+        let name = identifier(&entry.name);
         let mut users: Vec<String> = Vec::new();
         for table in self.tables() {
             let columns = table.schema.columns.iter();
-            let having = columns.filter(|c| c.ty.enumeration_within() == Some(entry.definition));
+            let having = columns.filter(|c| c.domain == Some(entry.id) || entry.is_within(c.ty));
             users.extend(having.map(|c| {
                 let (column, table) = (identifier(&c.name), identifier(&table.name));
                 format!("column {column} of table {table} depends on type {name}")
             }));
         }
+        let of_it = self.domains().filter(|(_, domain)| entry.is_within(domain.base));
+        users.extend(
+            of_it.map(|(of_it, _)| format!("type {} depends on type {name}", identifier(&of_it.name))),
+        );
         users.extend(views.map(|view| format!("view {} depends on type {name}", identifier(&view.name))));
         if users.is_empty() {
             return Ok(());
@@ -291,14 +387,27 @@ impl Catalog {
             };
             if is_named {
                 let (kind, name) = (relation.kind().name(), identifier(relation.name()));
-                return Err(Error::unsupported(format!(
-                    "renaming {word}, which the definition of {kind} {name} names"
-                ))
-                .with_hint("drop what names it, rename, and define it anew"));
+                return Err(named_by(word, kind, &name));
+            }
+        }
+        for (entry, domain) in self.domains() {
+            let default = match &domain.default {
+                Some(ColumnDefault::Expression(text)) => Some(text.as_str()),
+                Some(ColumnDefault::Value(_)) | None => None,
+            };
+            let mut texts = domain.checks.iter().map(|c| c.expression.as_str()).chain(default);
+            if texts.any(named) {
+                return Err(named_by(word, "domain", &identifier(&entry.name)));
             }
         }
         Ok(())
     }
+}
+
+/// 0A000.
+fn named_by(word: &str, kind: &str, name: &str) -> Error {
+    let message = format!("renaming {word}, which the definition of {kind} {name} names");
+    Error::unsupported(message).with_hint("drop what names it, rename, and define it anew")
 }
 
 /// The types of columns with other definitions.
@@ -312,8 +421,8 @@ fn set_definitions(schema: &mut Arc<Schema>, definition: &dyn Fn(EnumType) -> En
 
 /// Whether a view has a column of a type, or its query names it.
 fn needs(view: &ViewEntry, entry: &TypeEntry) -> bool {
-    let has = |ty: LogicalType| ty.enumeration_within() == Some(entry.definition);
-    view.reads.iter().any(|r| r.id == Some(entry.id)) || view.schema.columns.iter().any(|c| has(c.ty))
+    view.reads.iter().any(|r| r.id == Some(entry.id))
+        || view.schema.columns.iter().any(|c| entry.is_within(c.ty))
 }
 
 /// The texts of a table's checks and defaults.
@@ -421,7 +530,12 @@ mod tests {
     use frazil_types::ColumnDef;
 
     fn texts(catalog: &Catalog) -> Vec<&'static str> {
-        let labels = catalog.user_type("size").unwrap().definition.labels();
+        let labels = catalog
+            .user_type("size")
+            .unwrap()
+            .as_enumeration()
+            .unwrap()
+            .labels();
         labels.iter().map(|l| l.text.as_str()).collect()
     }
 
@@ -489,7 +603,12 @@ mod tests {
             added += 1;
         };
         assert_eq!((error.state(), added), (SqlState::PROGRAM_LIMIT_EXCEEDED, 16));
-        let labels = catalog.user_type("size").unwrap().definition.labels();
+        let labels = catalog
+            .user_type("size")
+            .unwrap()
+            .as_enumeration()
+            .unwrap()
+            .labels();
         assert!(labels.is_sorted_by_key(|l| l.position));
     }
 
@@ -540,7 +659,12 @@ mod tests {
     fn a_type_that_columns_have_stays() {
         let catalog = with_table(&size(&["a"]));
         let drop = |catalog: &Catalog, name: &str, if_exists| {
-            catalog.drop_types(&[name.to_string()], if_exists, DropBehavior::Restrict)
+            catalog.drop_types(&DropTypes {
+                names: vec![name.to_string()],
+                only_domains: false,
+                if_exists,
+                behavior: DropBehavior::Restrict,
+            })
         };
         let error = drop(&catalog, "size", false).unwrap_err();
         assert_eq!(error.state(), SqlState::DEPENDENT_OBJECTS);

@@ -63,6 +63,9 @@ pub fn write(shell: &mut Shell, names: &[String]) -> Result<(), Complaint> {
             for ty in enumerations.iter().filter(|ty| is_needed(&ty.name)) {
                 writeln!(out, "{}", ty.ddl())?;
             }
+            for domain in connection.domains().iter().filter(|_| names.is_empty()) {
+                writeln!(out, "{}", domain.ddl())?;
+            }
             for table in &tables {
                 writeln!(out, "{}", table.table_ddl())?;
                 if let Err(complaint) = write_rows(out, &connection, &table.name)? {

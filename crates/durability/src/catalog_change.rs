@@ -2,7 +2,7 @@
 //! them, and the ids of those that are gone.
 
 use crate::manifest::{read_entry, read_u32, read_view, write_entry, write_view};
-use crate::type_names::{read_type, write_type};
+use crate::type_names::{read_types, write_type};
 use frazil_catalog::{Catalog, Relation, TypeEntry};
 use frazil_types::ObjectId;
 use serde_json::{Value as Json, json};
@@ -83,13 +83,8 @@ impl CatalogChange {
     /// The change of a catalog; `None` for bytes that are none.
     pub fn from_bytes(bytes: &[u8], before: &Catalog) -> Option<CatalogChange> {
         let json: Json = serde_json::from_slice(bytes).ok()?;
-        let types = match &json["types"] {
-            // Not in logs of directories of version 5 and before.
-            Json::Null => Vec::new(),
-            types => (types.as_array()?.iter())
-                .map(|t| read_type(t).map(Arc::new))
-                .collect::<Option<_>>()?,
-        };
+        let before_it: Vec<Arc<TypeEntry>> = before.types().cloned().collect();
+        let types = read_types(&json["types"], &before_it)?;
         let dropped = json["dropped"].as_array()?.iter();
         let dropped: Vec<ObjectId> = dropped
             .map(|id| read_u32(id).map(ObjectId))

@@ -3,7 +3,7 @@
 
 use crate::manifest_keys::{check_keys, read_keys, write_constraints, write_indexes};
 use crate::type_names::{
-    read_default, read_type, read_type_name, read_value, write_default, write_type, write_value,
+    read_default, read_type_name, read_types, read_value, write_default, write_type, write_value,
 };
 use crate::wal::DatabaseId;
 use frazil_catalog::{Reading, TableEntry, TableOptions, TypeEntry, ViewEntry};
@@ -203,6 +203,7 @@ fn write_table_columns(schema: &Schema) -> Json {
     for (json, column) in columns.as_array_mut().into_iter().flatten().zip(&schema.columns) {
         json["number"] = json!(column.number.0);
         json["missing"] = write_value(Some(&column.missing));
+        json["domain"] = json!(column.domain.map(|id| id.0));
     }
     columns
 }
@@ -256,13 +257,7 @@ fn write_place(place: &SegmentPlace) -> Json {
 }
 
 fn read_manifest(json: &Json) -> Option<Manifest> {
-    let types: Vec<Arc<TypeEntry>> = match &json["types"] {
-        // Not in directories of version 5 and before.
-        Json::Null => Vec::new(),
-        types => (types.as_array()?.iter())
-            .map(|t| read_type(t).map(Arc::new))
-            .collect::<Option<_>>()?,
-    };
+    let types = read_types(&json["types"], &[])?;
     Some(Manifest {
         database: match &json["database"] {
             // Neither this nor a log in directories of version 4 and before.
@@ -306,6 +301,7 @@ fn read_columns(json: &Json, types: &[Arc<TypeEntry>]) -> Option<Schema> {
             default: read_default(&c["default"])?,
             number: ColumnNumber::default(),
             missing: Value::Null,
+            domain: None,
         })
     });
     Some(Schema::new(columns.collect::<Option<_>>()?))
@@ -322,6 +318,10 @@ fn read_table_columns(table: &Json, types: &[Arc<TypeEntry>]) -> Option<(Schema,
             false => position as u32 + 1,
         });
         column.missing = read_value(&json["missing"])?.unwrap_or(Value::Null);
+        column.domain = match &json["domain"] {
+            Json::Null => None,
+            id => Some(ObjectId(read_u32(id)?)),
+        };
     }
     let last = match is_numbered {
         true => read_u32(&table["last_column"])?,

@@ -9,7 +9,7 @@ use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::Response;
 use crate::session::Session;
 use crate::statement::Statement;
-use crate::table_info::{EnumInfo, TableInfo, ViewInfo};
+use crate::table_info::{DomainInfo, EnumInfo, TableInfo, ViewInfo};
 use frazil_catalog::Relation;
 use frazil_exec::Progress;
 use frazil_types::{Cancel, Result, Value};
@@ -214,7 +214,16 @@ impl Connection {
         snapshot
             .catalog()
             .types()
-            .map(|entry| EnumInfo::of(entry))
+            .filter_map(|entry| EnumInfo::of(entry))
+            .collect()
+    }
+
+    /// All domains by name.
+    pub fn domains(&self) -> Vec<DomainInfo> {
+        let snapshot = self.session().snapshot();
+        let domains = snapshot.catalog().domains();
+        domains
+            .map(|(entry, domain)| DomainInfo::of(entry, domain))
             .collect()
     }
 

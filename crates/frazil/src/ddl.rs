@@ -43,17 +43,20 @@ pub fn define(runner: &Runner, transaction: &mut Transaction, statement: Stateme
             transaction.alter_type(&name, &action)?;
             "ALTER TYPE"
         }
-        Statement::DropTypes {
-            names,
-            if_exists,
-            behavior,
-            columns,
-        } => {
+        Statement::CreateDomain { name, domain } => {
+            transaction.create_domain(&name, domain)?;
+            "CREATE DOMAIN"
+        }
+        Statement::DropTypes { drop, columns } => {
             for (table, actions) in columns {
                 alter_table(runner, transaction, &table, actions)?;
             }
-            transaction.drop_types(&names, if_exists, behavior)?;
-            "DROP TYPE"
+            transaction.drop_types(&drop)?;
+            if drop.only_domains {
+                "DROP DOMAIN"
+            } else {
+                "DROP TYPE"
+            }
         }
         Statement::Truncate { tables } => {
             truncate(transaction, &tables)?;

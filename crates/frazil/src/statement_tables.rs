@@ -241,6 +241,14 @@ impl CatalogView for StatementTables {
         self.snapshot.catalog().user_type(name).cloned()
     }
 
+    fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>> {
+        self.snapshot
+            .catalog()
+            .types()
+            .find(|entry| entry.id == id)
+            .cloned()
+    }
+
     fn relation_names(&self) -> Vec<String> {
         let relations = self.snapshot.catalog().relations();
         let names = relations.map(|r| r.name().to_owned());

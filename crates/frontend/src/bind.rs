@@ -1,8 +1,9 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
 use crate::binder::{
-    self, Binder, Nesting, alter_table, alter_type, copy_from, create_index, create_table, create_type,
-    create_view, default_query, delete, describe, drop_types, find_table, finished, insert, tables, update,
+    self, Binder, Nesting, alter_table, alter_type, copy_from, create_domain, create_index, create_table,
+    create_type, create_view, default_query, delete, describe, drop_types, find_table, finished, insert,
+    tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -11,7 +12,7 @@ use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::limits::Limits;
 use crate::parse::{ParsedKind, ParsedStatement, parse};
 use crate::{CatalogView, ExplainMode, Statement, TableEntry, catalog_view};
-use frazil_catalog::{AlterAction, DropBehavior, DropRelations, RelationKind, ViewEntry};
+use frazil_catalog::{AlterAction, DropBehavior, DropRelations, DropTypes, RelationKind, ViewEntry};
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result};
 use sqlparser::ast::{DataType, ObjectName, ObjectType, SetExpr, Statement as Ast};
 
@@ -144,6 +145,10 @@ impl<'a> Context<'a> {
                     .ok_or_else(|| Error::internal("a statement without a tree"))?;
                 return bind_ast(self.binder(parsed), ast);
             }
+            ParsedKind::CreateDomain(ast) => match ast.get() {
+                Some(Ast::CreateTable(create)) => return create_domain(self.binder(parsed), create),
+                _ => return Err(Error::internal("a domain that was not read as a table")),
+            },
             ParsedKind::ShowTables => return tables(self.binder(parsed)),
             ParsedKind::Describe { table } => {
                 return describe(self.binder(parsed), table);
@@ -329,9 +334,24 @@ fn bind_ast<'a>(mut binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             ..
         } => {
             refuse_drop_options(ast)?;
-            let behavior = drop_behavior(*cascade);
+            let of = DropTypes {
+                names: Vec::new(),
+                only_domains: false,
+                if_exists: *if_exists,
+                behavior: drop_behavior(*cascade),
+            };
             let (catalog, limits) = (binder.catalog, binder.limits().clone());
-            let bound = drop_types(&binder, names, *if_exists, behavior)?;
+            with_columns(drop_types(&binder, names, of)?, catalog, &limits)
+        }
+        Ast::DropDomain(drop) => {
+            let of = DropTypes {
+                names: Vec::new(),
+                only_domains: true,
+                if_exists: drop.if_exists,
+                behavior: drop_behavior(drop.drop_behavior == Some(sqlparser::ast::DropBehavior::Cascade)),
+            };
+            let (catalog, limits) = (binder.catalog, binder.limits().clone());
+            let bound = drop_types(&binder, std::slice::from_ref(&drop.name), of)?;
             with_columns(bound, catalog, &limits)
         }
         Ast::Drop {
@@ -351,28 +371,25 @@ fn drop_behavior(cascade: bool) -> DropBehavior {
 
 /// DROP TYPE … CASCADE with the columns of tables that go with the types, and the views that read these.
 fn with_columns(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
-    let Statement::DropTypes {
-        names,
-        behavior: DropBehavior::Cascade,
-        columns,
-        ..
-    } = &mut bound.statement
-    else {
+    let Statement::DropTypes { drop, columns } = &mut bound.statement else {
         return Ok(bound);
     };
-    let types: Vec<ObjectId> = (names.iter())
+    if drop.behavior == DropBehavior::Restrict {
+        return Ok(bound);
+    }
+    let types: Vec<ObjectId> = (drop.names.iter())
         .filter_map(|name| catalog.user_type(name).map(|entry| entry.id))
         .collect();
-    let is_gone = |ty: LogicalType| {
-        ty.enumeration_within()
-            .is_some_and(|e| types.contains(&ObjectId(e.id())))
+    let is_gone = |column: &ColumnDef| {
+        let e = column.ty.enumeration_within().map(|e| ObjectId(e.id()));
+        column.domain.or(e).is_some_and(|id| types.contains(&id)) || e.is_some_and(|id| types.contains(&id))
     };
     for name in catalog.relation_names() {
         let Some(catalog_view::Relation::Table(table)) = catalog.relation(&name) else {
             continue;
         };
         let mut gone: Vec<usize> = (table.schema.columns.iter().enumerate())
-            .filter_map(|(at, column)| is_gone(column.ty).then_some(at))
+            .filter_map(|(at, column)| is_gone(column).then_some(at))
             .collect();
         // Positions of those before do not move.
         gone.reverse();

@@ -43,6 +43,8 @@ pub trait CatalogView: Sync {
     fn file(&self, source: &FileSource) -> Result<TableEntry>;
     /// A type that a statement defined, by its name.
     fn user_type(&self, name: &str) -> Option<Arc<TypeEntry>>;
+    /// The same by its identity.
+    fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>>;
     /// The names of all tables and views, for hints.
     fn relation_names(&self) -> Vec<String>;
 }

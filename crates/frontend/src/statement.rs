@@ -1,7 +1,9 @@
 //! Bound statements: what `frazil` executes.
 
 use crate::{CopyEnd, CopyOptions, ParsedStatement};
-use frazil_catalog::{AlterAction, AlterType, DropBehavior, DropRelations, NewConstraint, NewIndex, NewView};
+use frazil_catalog::{
+    AlterAction, AlterType, Domain, DropRelations, DropTypes, NewConstraint, NewIndex, NewView,
+};
 use frazil_plan::Plan;
 use frazil_types::{LogicalType, ObjectId, Schema, Value};
 
@@ -75,14 +77,17 @@ pub enum Statement {
         /// What is done.
         action: AlterType,
     },
-    /// DROP TYPE.
+    /// CREATE DOMAIN.
+    CreateDomain {
+        /// Its name, folded.
+        name: String,
+        /// What it is.
+        domain: Domain,
+    },
+    /// DROP TYPE, DROP DOMAIN.
     DropTypes {
-        /// The names, folded.
-        names: Vec<String>,
-        /// IF EXISTS.
-        if_exists: bool,
-        /// CASCADE or RESTRICT.
-        behavior: DropBehavior,
+        /// What is dropped.
+        drop: DropTypes,
         /// Tables with the columns that CASCADE drops.
         columns: Vec<(String, Vec<AlterAction>)>,
     },

@@ -5,8 +5,8 @@ use crate::snapshot::{Table, TableSnapshot};
 use crate::table_options;
 use crate::transaction::Transaction;
 use frazil_catalog::{
-    AlterAction, AlterType, Catalog, DropBehavior, DropRelations, IndexEntry, NewIndex, NewTable, NewView,
-    TableEntry, TableOptions,
+    AlterAction, AlterType, Catalog, Domain, DropRelations, DropTypes, IndexEntry, NewIndex, NewTable,
+    NewView, TableEntry, TableOptions,
 };
 use frazil_types::{Cancel, Error, ObjectId, Result, Schema};
 use std::sync::Arc;
@@ -96,9 +96,16 @@ impl Transaction {
         tables.into_iter().try_for_each(|entry| self.redefine(entry))
     }
 
+    /// Creates a domain; see [`Catalog::create_domain`].
+    pub fn create_domain(&mut self, name: &str, domain: Domain) -> Result<()> {
+        let catalog = self.view().catalog().create_domain(name, domain)?;
+        self.set_catalog(catalog);
+        Ok(())
+    }
+
     /// Drops types; see [`Catalog::drop_types`].
-    pub fn drop_types(&mut self, names: &[String], if_exists: bool, behavior: DropBehavior) -> Result<()> {
-        let catalog = self.view().catalog().drop_types(names, if_exists, behavior)?;
+    pub fn drop_types(&mut self, drop: &DropTypes) -> Result<()> {
+        let catalog = self.view().catalog().drop_types(drop)?;
         self.set_catalog(catalog);
         Ok(())
     }

@@ -2,13 +2,15 @@
 
 use super::view::Names;
 use super::{Binder, error, fold};
+use crate::sql_type;
 use crate::{Bound, Statement};
-use frazil_catalog::{AlterType, DropBehavior, LabelPlace, Reading};
-use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
+use frazil_catalog::{AlterType, DropTypes, LabelPlace, Reading, TypeEntry, identifier};
+use frazil_types::{Error, Kind, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
-    AlterType as SqlAlterType, AlterTypeAddValuePosition, AlterTypeOperation, DataType, Ident, ObjectName,
-    UserDefinedTypeRepresentation,
+    AlterType as SqlAlterType, AlterTypeAddValuePosition, AlterTypeOperation, ArrayElemTypeDef, DataType,
+    Ident, ObjectName, UserDefinedTypeRepresentation,
 };
+use std::sync::Arc;
 
 /// Binds CREATE TYPE. 0A000 for other types than enumerations.
 pub(crate) fn create_type(
@@ -55,38 +57,77 @@ pub(crate) fn alter_type(binder: &Binder, statement: &SqlAlterType) -> Result<Bo
     }))
 }
 
-/// Binds DROP TYPE, without the columns that CASCADE drops.
-pub(crate) fn drop_types(
-    binder: &Binder,
-    names: &[ObjectName],
-    if_exists: bool,
-    behavior: DropBehavior,
-) -> Result<Bound> {
+/// Binds DROP TYPE and DROP DOMAIN, without the columns that CASCADE drops.
+pub(crate) fn drop_types(binder: &Binder, names: &[ObjectName], of: DropTypes) -> Result<Bound> {
     let names = names.iter().map(|n| binder.type_name(n));
     Ok(Bound::plain(Statement::DropTypes {
-        names: names.collect::<Result<_>>()?,
-        if_exists,
-        behavior,
+        drop: DropTypes {
+            names: names.collect::<Result<_>>()?,
+            ..of
+        },
         columns: Vec::new(),
     }))
 }
 
 impl Binder<'_> {
-    /// The type that a statement defined under a name.
-    pub(super) fn defined_type(&self, name: &ObjectName) -> Option<LogicalType> {
+    /// What a statement defined under a name, if it is a type.
+    fn defined(&self, name: &ObjectName) -> Option<Arc<TypeEntry>> {
         let name = self.type_name(name).ok()?;
-        self.catalog.user_type(&name).map(|entry| entry.ty())
+        // Types of the system come first, whatever is defined.
+        match Kind::named(&name) {
+            Some(_) => None,
+            None => self.catalog.user_type(&name),
+        }
     }
 
-    /// Notes that what is being created needs a type, if a statement defined it.
-    pub(super) fn note_type(&mut self, ty: LogicalType) {
-        let Some(e) = ty.enumeration_within() else { return };
-        let id = Some(ObjectId(e.id()));
+    /// A type by its name, which stands at `span` or behind it, and the domain that it is. 0A000, 42704, 22023.
+    pub(super) fn ty_or_domain(
+        &mut self,
+        name: &DataType,
+        span: Span,
+    ) -> Result<(LogicalType, Option<Arc<TypeEntry>>)> {
+        let (mut innermost, mut is_array) = (name, false);
+        while let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = innermost {
+            (innermost, is_array) = (element, true);
+        }
+        let (span, entry) = match innermost {
+            DataType::Custom(name, _) => (self.name_span(name), self.defined(name)),
+            _ => (span, None),
+        };
+        let known = entry.as_ref().map(|entry| entry.ty());
+        let ty = sql_type::of_sql(name, &|_| known).map_err(|e| e.at_span(span))?;
+        if let Some(entry) = &entry {
+            self.note_type(entry);
+        }
+        let domain = entry.filter(|entry| entry.as_domain().is_some());
+        match domain {
+            Some(domain) if is_array => {
+                let what = format!("an array of domain {}", identifier(&domain.name));
+                Err(Error::unsupported(what).at_span(span))
+            }
+            domain => Ok((ty, domain)),
+        }
+    }
+
+    /// The same where a domain may not stand: 0A000.
+    pub(super) fn ty(&mut self, name: &DataType, span: Span) -> Result<LogicalType> {
+        match self.ty_or_domain(name, span)? {
+            (ty, None) => Ok(ty),
+            (_, Some(domain)) => {
+                let what = format!("domain {} as the type of a parameter", identifier(&domain.name));
+                Err(Error::unsupported(what).at_span(span))
+            }
+        }
+    }
+
+    /// Notes that what is being created needs a type that a statement defined.
+    fn note_type(&mut self, entry: &TypeEntry) {
+        let id = Some(entry.id);
         if let Names::Noted(reads) = &mut self.names
             && !reads.iter().any(|r| r.id == id)
         {
             reads.push(Reading {
-                name: e.name().to_string(),
+                name: entry.name.clone(),
                 id,
                 columns: Vec::new(),
             });
@@ -99,7 +140,7 @@ impl Binder<'_> {
     }
 
     /// A type's name; there is one schema. 42704.
-    fn type_name(&self, name: &ObjectName) -> Result<String> {
+    pub(super) fn type_name(&self, name: &ObjectName) -> Result<String> {
         let parts: Option<Vec<&Ident>> = name.0.iter().map(|p| p.as_ident()).collect();
         match parts.as_deref() {
             Some([name]) => {

@@ -1,5 +1,6 @@
 //! Text → statements. Statements of our own are read from the tokens; all else is sqlparser's.
 
+mod create_domain;
 mod create_view;
 mod cursor;
 mod definition_words;
@@ -17,6 +18,7 @@ mod subqueries;
 mod tokens;
 mod window_words;
 
+pub(crate) use create_domain::VALUE;
 pub(crate) use create_view::ViewHead;
 pub(crate) use cursor::Cursor;
 pub(crate) use definition_words::UNTYPED;
@@ -59,6 +61,8 @@ pub struct ParsedStatement {
 #[derive(Clone, Debug)]
 pub(crate) enum ParsedKind {
     Ast(Arc<Deep<Ast>>),
+    /// CREATE DOMAIN as CREATE TABLE with one column.
+    CreateDomain(Arc<Deep<Ast>>),
     CopyFrom {
         table: String,
         columns: Vec<String>,
@@ -350,6 +354,11 @@ impl Reading {
                 let head = create_view::head(&mut cursor)?;
                 let query = Box::new(self.statement(cursor.rest().to_vec())?);
                 Ok(ParsedKind::CreateView { head, query })
+            }
+            "create" if create_domain::is_next(&cursor) => {
+                let words = create_domain::as_table(&mut cursor)?;
+                let ast = on_deep_stack(depth, || self.tree(words))?;
+                Ok(ParsedKind::CreateDomain(Arc::new(Deep::new(ast, depth))))
             }
             "alter"
                 if cursor
