@@ -94,6 +94,7 @@ impl Catalog {
                 if self.has_relation(&name) {
                     return Err(taken(&name));
                 }
+                self.refuse_type_name(&name)?;
                 set_checks(&mut entry, checks);
                 entry.name = name;
             }

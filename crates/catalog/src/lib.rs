@@ -1,4 +1,4 @@
-//! The catalog: names, ids, schemas and options of tables, and views, as immutable versions. A statement reads
+//! The catalog: names, ids, schemas and options of tables, views and types, as immutable versions. A statement reads
 //! one version from its first name to its last row; creating or dropping a table or view makes the next one.
 #![forbid(unsafe_code)]
 
@@ -6,15 +6,18 @@ mod alter;
 mod alter_columns;
 mod constraint;
 mod dependents;
+mod domains;
 mod names;
 mod new_constraint;
 mod object_names;
 mod table_options;
+mod user_types;
 mod view;
 
 pub use alter::AlterAction;
 pub use constraint::{Constraint, ConstraintKind, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
+pub use domains::{Domain, DomainCheck, domain_violation};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema, SqlState};
 pub use names::{identifier, is_reserved};
 pub use new_constraint::{NewConstraint, NewConstraintKind, NewIndex, NewTable, multiple_primary_keys};
@@ -22,6 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub use table_options::{BlockOptions, TableOptions};
+pub use user_types::{AlterType, DropTypes, LabelPlace, TypeEntry, TypeKind};
 pub use view::{ExistingView, NewView, Reading, ViewEntry, not_a_table};
 
 /// A table as the catalog knows it.
@@ -111,6 +115,7 @@ pub struct Catalog {
     last_version: Arc<AtomicU64>,
     last_id: u32,
     by_name: BTreeMap<String, Relation>,
+    types: BTreeMap<String, Arc<TypeEntry>>,
 }
 
 impl Catalog {
@@ -119,13 +124,23 @@ impl Catalog {
         Catalog::default()
     }
 
-    /// The catalog a directory was closed with.
-    pub fn restore(version: u64, last_id: u32, relations: Vec<Relation>) -> Catalog {
+    /// The catalog a directory was closed with. The relations' columns have types of these.
+    pub fn restore(
+        version: u64,
+        last_id: u32,
+        relations: Vec<Relation>,
+        types: Vec<Arc<TypeEntry>>,
+    ) -> Catalog {
+        let ids = relations
+            .iter()
+            .map(Relation::id)
+            .chain(types.iter().map(|t| t.id));
         Catalog {
             version,
             last_version: Arc::new(AtomicU64::new(version)),
-            last_id: relations.iter().map(|r| r.id().0).max().unwrap_or(0).max(last_id),
+            last_id: ids.map(|id| id.0).max().unwrap_or(0).max(last_id),
             by_name: relations.into_iter().map(|r| (r.name().to_string(), r)).collect(),
+            types: types.into_iter().map(|t| (t.name.clone(), t)).collect(),
         }
     }
 
@@ -217,7 +232,7 @@ impl Catalog {
         })
     }
 
-    /// The next version, with one more table; 42P07 if the name is taken, 42701 if a column name is used twice, and the
+    /// The next version, with one more table; 42P07 if the name is taken, 42710 if a type has it, 42701 if a column name is used twice, and the
     /// errors of [`Catalog::add_constraints`].
     pub fn create(&self, new: NewTable) -> Result<(Catalog, Arc<TableEntry>)> {
         let NewTable {
@@ -229,6 +244,7 @@ impl Catalog {
         if self.has_relation(&name) {
             return Err(view::taken(&name));
         }
+        self.refuse_type_name(&name)?;
         for (i, column) in schema.columns.iter().enumerate() {
             if schema.columns[..i].iter().any(|c| c.name == column.name) {
                 return Err(Error::new(
@@ -328,7 +344,7 @@ mod tests {
         };
         let (rolled_back, committed) = (make("t"), make("u"));
         assert!(committed.version() > rolled_back.version());
-        let restored = Catalog::restore(committed.version(), 1, Vec::new());
+        let restored = Catalog::restore(committed.version(), 1, Vec::new(), Vec::new());
         assert!(restored.drop_relations(&DropRelations::table("t")).is_err());
         let next = restored.create_table("v", schema(), TableOptions::default());
         assert_eq!(next.unwrap().0.version(), committed.version() + 1);

@@ -64,14 +64,17 @@ pub struct NewView {
 impl Catalog {
     /// The next version, with one more view or another query of one; this version if there is nothing to do.
     ///
-    /// 42P07 if the name is taken, 42809 if it is a table's that would be replaced. A view keeps its columns when it is
+    /// 42P07 if the name is taken, 42710 if a type has it, 42809 if it is a table's that would be replaced. A view keeps its columns when it is
     /// replaced, and may get more behind them: else 42P16. It cannot come to read itself: 42P17.
     pub fn create_view(&self, view: NewView) -> Result<Catalog> {
         if self.index(&view.name).is_some() {
             return Err(taken(&view.name));
         }
         let id = match (self.relation(&view.name), view.existing) {
-            (None, _) => None,
+            (None, _) => {
+                self.refuse_type_name(&view.name)?;
+                None
+            }
             (Some(_), ExistingView::Keep) => return Ok(self.clone()),
             (Some(_), ExistingView::Refuse) => return Err(taken(&view.name)),
             (Some(Relation::Table(_)), ExistingView::Replace) => return Err(not_a_view(&view.name)),

@@ -1,6 +1,6 @@
 //! A database as SQL that Frazil reads, and PostgreSQL as far as it has the types: `.dump`, and `frazil dump`.
 //!
-//! First come tables with their columns, defaults, keys and checks, each with its rows; then the indexes that no key makes, which are built
+//! First come types that statements defined, then tables with their columns, defaults, keys and checks, each with its rows; then the indexes that no key makes, which are built
 //! faster over rows that are there; then views, each behind those that it reads. Rows come in the order in which they lie, by
 //! one thread, so that a database that is made of a dump has the same dump. How rows are held is not part of it.
 //!
@@ -49,10 +49,23 @@ pub fn write(shell: &mut Shell, names: &[String]) -> Result<(), Complaint> {
     }
     let is_wanted = |name: &String| names.is_empty() || names.contains(name);
     let tables: Vec<&TableInfo> = tables.iter().filter(|t| is_wanted(&t.name)).collect();
+    let enumerations = connection.enumerations();
+    // A dump of some tables has what their columns need.
+    let is_needed = |name: &String| {
+        let shown = identifier(name);
+        let mut columns = tables.iter().flat_map(|table| &table.schema.columns);
+        names.is_empty() || columns.any(|c| c.ty.enumeration_within().is_some_and(|e| e.name() == shown))
+    };
     on_one_thread(&connection, || {
         let mut failed = None;
         shell.output.write(|out| {
             writeln!(out, "begin;")?;
+            for ty in enumerations.iter().filter(|ty| is_needed(&ty.name)) {
+                writeln!(out, "{}", ty.ddl())?;
+            }
+            for domain in connection.domains().iter().filter(|_| names.is_empty()) {
+                writeln!(out, "{}", domain.ddl())?;
+            }
             for table in &tables {
                 writeln!(out, "{}", table.table_ddl())?;
                 if let Err(complaint) = write_rows(out, &connection, &table.name)? {

@@ -345,7 +345,8 @@ fn tables_and_views_are_shown_in_full() {
     let directory = Directory::new("in_full");
     let script = "create table t (a integer primary key, b varchar(9) default 'x', c decimal(8,2) check (c > 0));\n\
                   insert into t select i, 'z', 1.50 from generate_series(1, 70000) s(i);\n\
-                  create view v as select a, b from t;\nfreeze table t;\n\\d+ t\n\\d+ v\n\\dp t\n\\z v\n\\ds\n\\dT *char*\n\\dT int8\n";
+                  create view v as select a, b from t;\nfreeze table t;\n\\d+ t\n\\d+ v\n\\dp t\n\\z v\n\\ds\n\\dT *char*\n\\dT int8\n\
+                  create type size as enum ('s', 'l');\n\\dT s*e\n";
     let expected = "Table \"public.t\"\nColumn,Type,Nullable,Default,Encoding,Bytes,Raw bytes\n\
         a,integer,not null,\"\",frames of reference,#,#\n\
         b,varchar(9),\"\",'x',constant,#,#\n\
@@ -354,10 +355,11 @@ fn tables_and_views_are_shown_in_full() {
         View \"public.v\"\nColumn,Type\na,integer\nb,varchar(9)\nView definition:\n select a, b from t\n\
         Schema,Name,Type,Access privileges\npublic,t,table,\nSchema,Name,Type,Access privileges\npublic,v,view,\n\
         Schema,Name,Type\n\
-        Schema,Name,Other names,In columns\n\
-        pg_catalog,character,\"char, bpchar\",yes\n\
-        pg_catalog,character varying,\"varchar, char varying\",yes\n\
-        Schema,Name,Other names,In columns\npg_catalog,bigint,int8,yes\n";
+        Schema,Name,Other names,In columns,Elements\n\
+        pg_catalog,character,\"char, bpchar\",yes,\"\"\n\
+        pg_catalog,character varying,\"varchar, char varying\",yes,\"\"\n\
+        Schema,Name,Other names,In columns,Elements\npg_catalog,bigint,int8,yes,\"\"\n\
+        Schema,Name,Other names,In columns,Elements\npublic,size,\"\",yes,\"s, l\"\n";
     let out = directory.out(script, &["-csv", "-q"]);
     let shown = out.split_once("Table \"").map_or("", |(_, shown)| shown);
     // Numbers of bytes are the encodings' affair.

@@ -2,7 +2,8 @@
 //! them, and the ids of those that are gone.
 
 use crate::manifest::{read_entry, read_u32, read_view, write_entry, write_view};
-use frazil_catalog::{Catalog, Relation};
+use crate::type_names::{read_types, write_type};
+use frazil_catalog::{Catalog, Relation, TypeEntry};
 use frazil_types::ObjectId;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
@@ -17,7 +18,9 @@ pub(crate) struct CatalogChange {
     last_id: u32,
     /// Tables and views that are new, or others than before.
     pub changed: Vec<Relation>,
-    /// Tables and views that are gone.
+    /// Types that are new, or others than before.
+    types: Vec<Arc<TypeEntry>>,
+    /// Tables, views and types that are gone.
     pub dropped: Vec<ObjectId>,
 }
 
@@ -30,11 +33,18 @@ impl CatalogChange {
             !same
         });
         let changed = changed.cloned().collect();
+        let mut old_types: HashMap<ObjectId, &Arc<TypeEntry>> = before.types().map(|t| (t.id, t)).collect();
+        let types = after.types().filter(|new| {
+            let same = old_types.remove(&new.id).is_some_and(|old| Arc::ptr_eq(old, new));
+            !same
+        });
+        let types = types.cloned().collect();
         CatalogChange {
             version: after.version(),
             last_id: after.last_id(),
             changed,
-            dropped: old.into_keys().collect(),
+            types,
+            dropped: old.into_keys().chain(old_types.into_keys()).collect(),
         }
     }
 
@@ -43,7 +53,12 @@ impl CatalogChange {
         let is_gone = |id: ObjectId| self.dropped.contains(&id) || self.changed.iter().any(|r| r.id() == id);
         let kept = before.relations().filter(|r| !is_gone(r.id()));
         let relations = kept.chain(&self.changed).cloned().collect();
-        Catalog::restore(self.version, self.last_id, relations)
+        Catalog::restore(
+            self.version,
+            self.last_id,
+            relations,
+            types_after(before, &self.types, &self.dropped),
+        )
     }
 
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -59,31 +74,44 @@ impl CatalogChange {
             "last_id": self.last_id,
             "tables": tables,
             "views": views,
+            "types": self.types.iter().map(|t| write_type(t)).collect::<Vec<_>>(),
             "dropped": self.dropped.iter().map(|id| id.0).collect::<Vec<_>>(),
         });
         json.to_string().into_bytes()
     }
 
-    /// `None` for bytes that are no change.
-    pub fn from_bytes(bytes: &[u8]) -> Option<CatalogChange> {
+    /// The change of a catalog; `None` for bytes that are none.
+    pub fn from_bytes(bytes: &[u8], before: &Catalog) -> Option<CatalogChange> {
         let json: Json = serde_json::from_slice(bytes).ok()?;
+        let before_it: Vec<Arc<TypeEntry>> = before.types().cloned().collect();
+        let types = read_types(&json["types"], &before_it)?;
+        let dropped = json["dropped"].as_array()?.iter();
+        let dropped: Vec<ObjectId> = dropped
+            .map(|id| read_u32(id).map(ObjectId))
+            .collect::<Option<_>>()?;
+        let known = types_after(before, &types, &dropped);
         let mut changed = Vec::new();
         for table in json["tables"].as_array()? {
-            changed.push(Relation::Table(Arc::new(read_entry(table)?)));
+            changed.push(Relation::Table(Arc::new(read_entry(table, &known)?)));
         }
         for view in json["views"].as_array()? {
-            changed.push(Relation::View(Arc::new(read_view(view)?)));
+            changed.push(Relation::View(Arc::new(read_view(view, &known)?)));
         }
-        let dropped = json["dropped"].as_array()?.iter();
         Some(CatalogChange {
             version: json["version"].as_u64()?,
             last_id: read_u32(&json["last_id"])?,
             changed,
-            dropped: dropped
-                .map(|id| read_u32(id).map(ObjectId))
-                .collect::<Option<_>>()?,
+            types,
+            dropped,
         })
     }
+}
+
+/// The types of a catalog after some are changed and some are gone.
+fn types_after(before: &Catalog, changed: &[Arc<TypeEntry>], dropped: &[ObjectId]) -> Vec<Arc<TypeEntry>> {
+    let is_gone = |id: ObjectId| dropped.contains(&id) || changed.iter().any(|t| t.id == id);
+    let kept = before.types().filter(|t| !is_gone(t.id));
+    kept.chain(changed).cloned().collect()
 }
 
 /// Whether both versions of the catalog share an entry.

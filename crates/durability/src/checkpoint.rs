@@ -222,6 +222,7 @@ impl Files {
             last_segment: self.segments.last(),
             tables: Vec::new(),
             views: snapshot.catalog().views().cloned().collect(),
+            types: snapshot.catalog().types().cloned().collect(),
         };
         for table in snapshot.tables() {
             let record = write_table(&state.places, &mut segment, table, fresh, steps)?;

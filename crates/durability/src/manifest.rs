@@ -2,20 +2,22 @@
 //! written whole, or was changed since, is told from a good one by its first line alone.
 
 use crate::manifest_keys::{check_keys, read_keys, write_constraints, write_indexes};
-use crate::type_names::{read_default, read_value, write_default, write_value};
+use crate::type_names::{
+    read_default, read_type_name, read_types, read_value, write_default, write_type, write_value,
+};
 use crate::wal::DatabaseId;
-use frazil_catalog::{Reading, TableEntry, TableOptions, ViewEntry};
+use frazil_catalog::{Reading, TableEntry, TableOptions, TypeEntry, ViewEntry};
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
-use frazil_types::{ColumnDef, ColumnNumber, Error, LogicalType, ObjectId, Result, Schema, SqlState, Value};
+use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
 
 /// The version of the directory format. Version 1 knows no views, version 2 neither constraints nor indexes nor defaults that are
-/// computed, version 3 no numbers of columns, nor chunks that store other columns than their table has, version 4 no log: a program
-/// that reads it alone would lose them.
-pub const VERSION: u32 = 5;
+/// computed, version 3 no numbers of columns, nor chunks that store other columns than their table has, version 4 no log, version 5 no
+/// types that statements define: a program that reads it alone would lose them.
+pub const VERSION: u32 = 6;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 const MAGIC: &str = "frazil manifest";
@@ -39,6 +41,8 @@ pub struct Manifest {
     pub tables: Vec<TableRecord>,
     /// The views.
     pub views: Vec<Arc<ViewEntry>>,
+    /// The types that statements defined.
+    pub types: Vec<Arc<TypeEntry>>,
 }
 
 /// Where the log goes on behind a manifest.
@@ -109,6 +113,7 @@ impl Manifest {
             "last_segment": self.last_segment,
             "tables": self.tables.iter().map(write_table).collect::<Vec<_>>(),
             "views": self.views.iter().map(|v| write_view(v)).collect::<Vec<_>>(),
+            "types": self.types.iter().map(|t| write_type(t)).collect::<Vec<_>>(),
         });
         let body = json.to_string();
         let crc = crc32c::crc32c(body.as_bytes());
@@ -198,6 +203,7 @@ fn write_table_columns(schema: &Schema) -> Json {
     for (json, column) in columns.as_array_mut().into_iter().flatten().zip(&schema.columns) {
         json["number"] = json!(column.number.0);
         json["missing"] = write_value(Some(&column.missing));
+        json["domain"] = json!(column.domain.map(|id| id.0));
     }
     columns
 }
@@ -206,7 +212,7 @@ fn write_columns(schema: &Schema) -> Json {
     let columns = schema.columns.iter().map(|c| {
         json!({
             "name": c.name,
-            "type": c.ty.to_string(),
+            "type": c.ty.stored_name(),
             "nullable": c.nullable,
             "default": write_default(c.default.as_ref()),
         })
@@ -251,6 +257,7 @@ fn write_place(place: &SegmentPlace) -> Json {
 }
 
 fn read_manifest(json: &Json) -> Option<Manifest> {
+    let types = read_types(&json["types"], &[])?;
     Some(Manifest {
         database: match &json["database"] {
             // Neither this nor a log in directories of version 4 and before.
@@ -271,35 +278,38 @@ fn read_manifest(json: &Json) -> Option<Manifest> {
         tables: json["tables"]
             .as_array()?
             .iter()
-            .map(read_table)
+            .map(|table| read_table(table, &types))
             .collect::<Option<_>>()?,
         views: match &json["views"] {
             // Not in directories of version 1.
             Json::Null => Vec::new(),
             views => (views.as_array()?.iter())
-                .map(|v| read_view(v).map(Arc::new))
+                .map(|v| read_view(v, &types).map(Arc::new))
                 .collect::<Option<_>>()?,
         },
+        types,
     })
 }
 
-fn read_columns(json: &Json) -> Option<Schema> {
+/// Columns of a relation, whose types are among those of their database. `None` also for one that is not there.
+fn read_columns(json: &Json, types: &[Arc<TypeEntry>]) -> Option<Schema> {
     let columns = json.as_array()?.iter().map(|c| {
         Some(ColumnDef {
             name: c["name"].as_str()?.to_string(),
-            ty: LogicalType::parse(c["type"].as_str()?)?,
+            ty: read_type_name(c["type"].as_str()?, types)?,
             nullable: c["nullable"].as_bool()?,
             default: read_default(&c["default"])?,
             number: ColumnNumber::default(),
             missing: Value::Null,
+            domain: None,
         })
     });
     Some(Schema::new(columns.collect::<Option<_>>()?))
 }
 
 /// The columns of a table, and the greatest number of one; before version 4 they have their positions, counted from 1.
-fn read_table_columns(table: &Json) -> Option<(Schema, ColumnNumber)> {
-    let mut schema = read_columns(&table["columns"])?;
+fn read_table_columns(table: &Json, types: &[Arc<TypeEntry>]) -> Option<(Schema, ColumnNumber)> {
+    let mut schema = read_columns(&table["columns"], types)?;
     let is_numbered = !table["last_column"].is_null();
     for (position, column) in schema.columns.iter_mut().enumerate() {
         let json = &table["columns"][position];
@@ -308,6 +318,10 @@ fn read_table_columns(table: &Json) -> Option<(Schema, ColumnNumber)> {
             false => position as u32 + 1,
         });
         column.missing = read_value(&json["missing"])?.unwrap_or(Value::Null);
+        column.domain = match &json["domain"] {
+            Json::Null => None,
+            id => Some(ObjectId(read_u32(id)?)),
+        };
     }
     let last = match is_numbered {
         true => read_u32(&table["last_column"])?,
@@ -316,7 +330,7 @@ fn read_table_columns(table: &Json) -> Option<(Schema, ColumnNumber)> {
     Some((schema, ColumnNumber(last)))
 }
 
-pub(crate) fn read_view(json: &Json) -> Option<ViewEntry> {
+pub(crate) fn read_view(json: &Json, types: &[Arc<TypeEntry>]) -> Option<ViewEntry> {
     let reads = json["reads"].as_array()?.iter().map(|r| {
         let columns = r["columns"].as_array()?.iter();
         Some(Reading {
@@ -333,15 +347,15 @@ pub(crate) fn read_view(json: &Json) -> Option<ViewEntry> {
     Some(ViewEntry {
         id: ObjectId(read_u32(&json["id"])?),
         name: json["name"].as_str()?.to_string(),
-        schema: Arc::new(read_columns(&json["columns"])?),
+        schema: Arc::new(read_columns(&json["columns"], types)?),
         query: json["query"].as_str()?.to_string(),
         reads: reads.collect::<Option<_>>()?,
     })
 }
 
 /// What [`write_entry`] wrote.
-pub(crate) fn read_entry(json: &Json) -> Option<TableEntry> {
-    let (schema, last_column) = read_table_columns(json)?;
+pub(crate) fn read_entry(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TableEntry> {
+    let (schema, last_column) = read_table_columns(json, types)?;
     let id = ObjectId(read_u32(&json["id"])?);
     let (constraints, indexes) = read_keys(id, json)?;
     Some(TableEntry {
@@ -355,8 +369,8 @@ pub(crate) fn read_entry(json: &Json) -> Option<TableEntry> {
     })
 }
 
-fn read_table(json: &Json) -> Option<TableRecord> {
-    let entry = read_entry(json)?;
+fn read_table(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TableRecord> {
+    let entry = read_entry(json, types)?;
     let numbers: Arc<[ColumnNumber]> = entry.schema.numbers().collect();
     Some(TableRecord {
         entry,
@@ -470,7 +484,7 @@ mod tests {
         options.columns.insert(1, asked);
         for options in [options, TableOptions::default()] {
             let table = table(options);
-            assert_eq!(read_table(&write_table(&table)).unwrap(), table);
+            assert_eq!(read_table(&write_table(&table), &[]).unwrap(), table);
         }
     }
 
@@ -515,7 +529,7 @@ mod tests {
         };
         let text = String::from_utf8(manifest.to_bytes()).unwrap();
         let body = text.split_once('\n').unwrap().1.trim_end();
-        let body = body.replace(",\"views\":[]", "");
+        let body = body.replace(",\"views\":[]", "").replace(",\"types\":[]", "");
         let body = body
             .replace("\"constraints\":[],", "")
             .replace("\"indexes\":[],", "");
@@ -543,13 +557,13 @@ mod tests {
         let fields = json.as_object_mut().unwrap();
         fields.remove("options");
         fields.insert("mempax_rows".to_string(), json!(64));
-        let read = read_table(&json).unwrap();
+        let read = read_table(&json, &[]).unwrap();
         let expected = TableOptions {
             pax_rows: 64,
             ..TableOptions::default()
         };
         assert_eq!(read.entry.options, expected);
         json.as_object_mut().unwrap().remove("mempax_rows");
-        assert_eq!(read_table(&json), None);
+        assert_eq!(read_table(&json, &[]), None);
     }
 }

@@ -111,6 +111,7 @@ fn position(json: &Json) -> Option<usize> {
 pub fn check_keys(manifest: &Manifest) -> Result<(), String> {
     let mut names: BTreeSet<&str> = manifest.views.iter().map(|v| v.name.as_str()).collect();
     let mut ids: BTreeSet<ObjectId> = manifest.views.iter().map(|v| v.id).collect();
+    ids.extend(manifest.types.iter().map(|t| t.id));
     for table in manifest.tables.iter().map(|t| &t.entry) {
         let indexes = table.indexes.iter().map(|i| (i.id, i.name.as_str()));
         for (id, name) in std::iter::once((table.id, table.name.as_str())).chain(indexes) {

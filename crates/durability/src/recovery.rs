@@ -206,7 +206,7 @@ impl Replay<'_, '_, '_> {
     fn alone(&mut self, change: Change<'_>) -> Result<()> {
         match change {
             Change::Load { table, block } => self.load(table, &block),
-            Change::Catalog(bytes) => match CatalogChange::from_bytes(bytes) {
+            Change::Catalog(bytes) => match CatalogChange::from_bytes(bytes, &self.restored.catalog) {
                 Some(change) => self.catalog(&change),
                 None => Err(Error::new(
                     SqlState::DATA_CORRUPTED,

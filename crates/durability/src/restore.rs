@@ -43,7 +43,12 @@ pub(crate) fn restore(vfs: &dyn Vfs, directory: &Path, manifest: Manifest) -> Re
         ..State::default()
     };
     Ok(Restored {
-        catalog: Catalog::restore(manifest.catalog_version, manifest.last_table, relations),
+        catalog: Catalog::restore(
+            manifest.catalog_version,
+            manifest.last_table,
+            relations,
+            manifest.types.clone(),
+        ),
         tables,
         state: State { manifest, ..state },
     })

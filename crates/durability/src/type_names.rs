@@ -1,8 +1,11 @@
-//! Constants as the manifest writes them.
+//! Constants and types as the manifest writes them.
 
+use frazil_catalog::{Domain, DomainCheck, TypeEntry, TypeKind};
+use frazil_types::sql_type::EnumLabel;
 use frazil_types::sql_type::{hex_digits, write_hex};
-use frazil_types::{ColumnDefault, Value};
+use frazil_types::{ColumnDefault, LogicalType, ObjectId, Value};
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
 
 /// A value; `null` stands for none.
 pub fn write_value(value: Option<&Value>) -> Json {
@@ -57,6 +60,101 @@ pub fn read_default(json: &Json) -> Option<Option<ColumnDefault>> {
         Some(text) => Some(Some(ColumnDefault::Expression(text.as_str()?.to_string()))),
         None => Some(read_value(json)?.map(ColumnDefault::Value)),
     }
+}
+
+/// A type that a statement defined.
+pub fn write_type(entry: &TypeEntry) -> Json {
+    let mut json = json!({ "id": entry.id.0, "name": entry.name });
+    match &entry.kind {
+        TypeKind::Enum(e) => {
+            let labels = e.labels().iter();
+            json["labels"] = labels.map(|l| json!([l.position, l.text])).collect();
+        }
+        TypeKind::Domain(domain) => {
+            let checks = domain.checks.iter();
+            let checks = checks.map(|c| json!({ "name": c.name, "check": c.expression }));
+            json["domain"] = json!({
+                "type": domain.base.stored_name(),
+                "nullable": domain.nullable,
+                "default": write_default(domain.default.as_ref()),
+                "checks": checks.collect::<Vec<_>>(),
+            });
+        }
+    }
+    json
+}
+
+/// The types of a list that [`write_type`] wrote; none where there is no list. Domains may be of types that are known before.
+pub fn read_types(list: &Json, known: &[Arc<TypeEntry>]) -> Option<Vec<Arc<TypeEntry>>> {
+    // Not in directories of version 5 and before.
+    if list.is_null() {
+        return Some(Vec::new());
+    }
+    let list = list.as_array()?;
+    let is_domain = |json: &&Json| !json["domain"].is_null();
+    let mut read: Vec<Arc<TypeEntry>> = (list.iter())
+        .filter(|json| !is_domain(json))
+        .map(|json| read_enumeration(json).map(Arc::new))
+        .collect::<Option<_>>()?;
+    // What is read now stands before what was known.
+    let types: Vec<Arc<TypeEntry>> = read.iter().chain(known).cloned().collect();
+    for json in list.iter().filter(is_domain) {
+        read.push(Arc::new(read_domain(json, &types)?));
+    }
+    Some(read)
+}
+
+fn read_id(json: &Json) -> Option<ObjectId> {
+    Some(ObjectId(json["id"].as_u64()?.try_into().ok()?))
+}
+
+fn read_enumeration(json: &Json) -> Option<TypeEntry> {
+    let labels = json["labels"].as_array()?.iter().map(|label| {
+        Some(EnumLabel {
+            position: label[0].as_i64()?.try_into().ok()?,
+            text: label[1].as_str()?.to_string(),
+        })
+    });
+    let labels = labels.collect::<Option<Vec<EnumLabel>>>()?;
+    if !labels.is_sorted_by(|a, b| a.position < b.position) {
+        return None;
+    }
+    Some(TypeEntry::enumeration(
+        read_id(json)?,
+        json["name"].as_str()?,
+        labels,
+    ))
+}
+
+fn read_domain(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TypeEntry> {
+    let domain = &json["domain"];
+    let checks = domain["checks"].as_array()?.iter().map(|check| {
+        Some(DomainCheck {
+            name: check["name"].as_str()?.to_string(),
+            expression: check["check"].as_str()?.to_string(),
+        })
+    });
+    Some(TypeEntry {
+        id: read_id(json)?,
+        name: json["name"].as_str()?.to_string(),
+        kind: TypeKind::Domain(Domain {
+            base: read_type_name(domain["type"].as_str()?, types)?,
+            nullable: domain["nullable"].as_bool()?,
+            default: read_default(&domain["default"])?,
+            checks: checks.collect::<Option<_>>()?,
+        }),
+    })
+}
+
+/// A column's type by its [stored name](LogicalType::stored_name); `None` also for one that the database does not have.
+pub fn read_type_name(name: &str, types: &[Arc<TypeEntry>]) -> Option<LogicalType> {
+    let ty = LogicalType::parse(name)?;
+    let Some(numbered) = ty.enumeration_within() else {
+        return Some(ty);
+    };
+    let entry = types.iter().find(|t| t.id.0 == numbered.id())?;
+    let definition = entry.as_enumeration()?;
+    Some(ty.with_definition(|_| definition))
 }
 
 #[cfg(test)]

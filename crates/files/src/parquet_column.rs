@@ -103,6 +103,7 @@ fn convert(
         LogicalType::Real | LogicalType::Double => doubles(array, ty)?,
         LogicalType::Interval => intervals(array, ty)?,
         LogicalType::Uuid => uuids(array, ty)?,
+        LogicalType::Enum(_) => labels(array, ty)?,
         LogicalType::Bytea => binaries(array, ty, budget)?,
         LogicalType::Json | LogicalType::Jsonb => shown_bytes(array, ty, budget)?,
         LogicalType::Array(element) => match arrays_of(array, ty, element.get(), budget) {
@@ -151,6 +152,20 @@ fn uuids(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
         })?;
         values[row] = uuid_of_bytes(sixteen);
     }
+    Ok(out)
+}
+
+/// The values of labels. 22P02 for a text that is none.
+fn labels(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
+    let mut out = ColumnVector::new(ty, array.len());
+    out.resize(array.len());
+    let values = out.values_mut::<i32>();
+    each_text(array, ty, |row, text| {
+        if array.is_valid(row) {
+            values[row] = value_ops::read(text, ty)?.to_wide() as i32;
+        }
+        Ok(())
+    })?;
     Ok(out)
 }
 

@@ -7,7 +7,7 @@ use arrow_array::*;
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
-use frazil_types::sql_type::uuid_to_bytes;
+use frazil_types::sql_type::{EnumType, uuid_to_bytes};
 use frazil_types::{
     ColumnVector, Error, Interval, LogicalType, Native, NativeType, Result, RowBatch, SqlState, StringRef,
 };
@@ -101,7 +101,7 @@ impl AsRef<[u8]> for Shared {
 }
 
 /// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds; a uuid its sixteen bytes;
-/// bytea binary; an array a list; json and jsonb their text.
+/// bytea binary; an array a list; json, jsonb and enumerations their text.
 pub fn arrow_schema(schema: &frazil_types::Schema) -> SchemaRef {
     schema_with(schema, ArrowTexts::Copied)
 }
@@ -157,7 +157,7 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
             let item = element_type(element.get(), texts);
             DataType::List(Arc::new(Field::new(ITEM, data_type_of(item), true)))
         }
-        LogicalType::Json | LogicalType::Jsonb => DataType::Utf8,
+        LogicalType::Json | LogicalType::Jsonb | LogicalType::Enum(_) => DataType::Utf8,
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => DataType::Utf8,
     }
 }
@@ -269,7 +269,15 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
             Arc::new((0..column.len()).map(text).collect::<StringArray>())
         }
         LogicalType::Array(element) => list_of(column, element.get(), texts, valid)?,
+        LogicalType::Enum(e) => labels(column, e),
     })
+}
+
+/// The labels of values as texts.
+fn labels(column: &ColumnVector, e: EnumType) -> ArrayRef {
+    let values = column.values::<i32>().iter().enumerate();
+    let label = |(row, &value): (usize, &i32)| (!column.is_null(row)).then(|| e.label(value)).flatten();
+    Arc::new(values.map(label).collect::<StringArray>())
 }
 
 /// Arrow counts nanoseconds: 22008 for an interval of more than 292 years in hours.

@@ -9,7 +9,7 @@ use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::Response;
 use crate::session::Session;
 use crate::statement::Statement;
-use crate::table_info::{TableInfo, ViewInfo};
+use crate::table_info::{DomainInfo, EnumInfo, TableInfo, ViewInfo};
 use frazil_catalog::Relation;
 use frazil_exec::Progress;
 use frazil_types::{Cancel, Result, Value};
@@ -205,6 +205,25 @@ impl Connection {
         let views = snapshot.catalog().views_by_reading().into_iter();
         views
             .map(|view| ViewInfo::of(&view, snapshot.catalog()))
+            .collect()
+    }
+
+    /// All enumerations by name.
+    pub fn enumerations(&self) -> Vec<EnumInfo> {
+        let snapshot = self.session().snapshot();
+        snapshot
+            .catalog()
+            .types()
+            .filter_map(|entry| EnumInfo::of(entry))
+            .collect()
+    }
+
+    /// All domains by name.
+    pub fn domains(&self) -> Vec<DomainInfo> {
+        let snapshot = self.session().snapshot();
+        let domains = snapshot.catalog().domains();
+        domains
+            .map(|(entry, domain)| DomainInfo::of(entry, domain))
             .collect()
     }
 

@@ -1,4 +1,4 @@
-//! CREATE TABLE, ALTER TABLE, CREATE VIEW, CREATE INDEX, DROP, TRUNCATE, FREEZE TABLE.
+//! CREATE TABLE, ALTER TABLE, CREATE VIEW, CREATE INDEX, CREATE TYPE, ALTER TYPE, DROP, TRUNCATE, FREEZE TABLE.
 
 use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
@@ -12,7 +12,7 @@ use frazil_storage::{Conflict, NewRows, Transaction};
 use frazil_types::{Error, Result, Schema, Value};
 use std::sync::Arc;
 
-/// ALTER TABLE, CREATE VIEW, CREATE INDEX, DROP, TRUNCATE. Returns the command's tag.
+/// ALTER TABLE, CREATE VIEW, CREATE INDEX, CREATE TYPE, ALTER TYPE, DROP, TRUNCATE. Returns the command's tag.
 pub fn define(runner: &Runner, transaction: &mut Transaction, statement: Statement) -> Result<&'static str> {
     Ok(match statement {
         Statement::AlterOptions { table, options } => {
@@ -34,6 +34,29 @@ pub fn define(runner: &Runner, transaction: &mut Transaction, statement: Stateme
         Statement::DropIndexes { names, if_exists } => {
             transaction.drop_indexes(&names, if_exists)?;
             "DROP INDEX"
+        }
+        Statement::CreateType { name, labels } => {
+            transaction.create_type(&name, &labels)?;
+            "CREATE TYPE"
+        }
+        Statement::AlterType { name, action } => {
+            transaction.alter_type(&name, &action)?;
+            "ALTER TYPE"
+        }
+        Statement::CreateDomain { name, domain } => {
+            transaction.create_domain(&name, domain)?;
+            "CREATE DOMAIN"
+        }
+        Statement::DropTypes { drop, columns } => {
+            for (table, actions) in columns {
+                alter_table(runner, transaction, &table, actions)?;
+            }
+            transaction.drop_types(&drop)?;
+            if drop.only_domains {
+                "DROP DOMAIN"
+            } else {
+                "DROP TYPE"
+            }
         }
         Statement::Truncate { tables } => {
             truncate(transaction, &tables)?;

@@ -87,7 +87,7 @@ pub use rows::{Outcome, Response, Rows, Timing};
 pub use settings::{NAMES as SETTINGS, ScanMode, Settings};
 pub use statement::Statement;
 pub use system_tables::names as system_tables;
-pub use table_info::{ConstraintInfo, IndexInfo, TableInfo, ViewInfo, default_text};
+pub use table_info::{ConstraintInfo, DomainInfo, EnumInfo, IndexInfo, TableInfo, ViewInfo, default_text};
 pub use verification::{IndexVerification, TableVerification, Verification};
 
 /// The types of SQL, by their numbers: what each is called, and whether columns can have it.

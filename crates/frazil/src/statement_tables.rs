@@ -3,7 +3,7 @@
 use crate::file_tables::FileTables;
 use crate::frame_tables::{FrameTables, Frames};
 use crate::system_tables::SystemTable;
-use frazil_catalog::Reading;
+use frazil_catalog::{Reading, TypeEntry};
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
 use frazil_frontend::{CatalogView, FileSource, MOST_WRITES, RETURNED_ID, Relation, TableEntry};
@@ -235,6 +235,18 @@ impl CatalogView for StatementTables {
 
     fn file(&self, source: &FileSource) -> Result<TableEntry> {
         self.files.table(source)
+    }
+
+    fn user_type(&self, name: &str) -> Option<Arc<TypeEntry>> {
+        self.snapshot.catalog().user_type(name).cloned()
+    }
+
+    fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>> {
+        self.snapshot
+            .catalog()
+            .types()
+            .find(|entry| entry.id == id)
+            .cloned()
     }
 
     fn relation_names(&self) -> Vec<String> {

@@ -1,7 +1,9 @@
-//! What the shell and other tools ask of tables and views.
+//! What the shell and other tools ask of tables, views and types.
 
 use crate::view_text::restated;
-use frazil_catalog::{Catalog, Constraint, ConstraintKind, IndexEntry, TableEntry, ViewEntry, identifier};
+use frazil_catalog::{
+    Catalog, Constraint, ConstraintKind, Domain, IndexEntry, TableEntry, TypeEntry, ViewEntry, identifier,
+};
 use frazil_types::{ColumnDef, ColumnDefault, Schema, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -54,6 +56,79 @@ pub struct ViewInfo {
     pub query: String,
     /// The same by the names that are today.
     restated: String,
+}
+
+/// An enumeration of the database.
+#[derive(Clone, Debug)]
+pub struct EnumInfo {
+    /// Its name.
+    pub name: String,
+    /// Its labels in their order.
+    pub labels: Vec<String>,
+}
+
+impl EnumInfo {
+    /// What the catalog has of it.
+    pub(crate) fn of(entry: &TypeEntry) -> Option<EnumInfo> {
+        Some(EnumInfo {
+            name: entry.name.clone(),
+            labels: (entry.as_enumeration()?.labels().iter())
+                .map(|label| label.text.clone())
+                .collect(),
+        })
+    }
+
+    /// Its CREATE TYPE statement.
+    pub fn ddl(&self) -> String {
+        let labels = self.labels.iter();
+        let labels: Vec<String> = labels
+            .map(|label| format!("'{}'", label.replace('\'', "''")))
+            .collect();
+        format!(
+            "create type {} as enum ({});",
+            identifier(&self.name),
+            labels.join(", ")
+        )
+    }
+}
+
+/// A domain of the database.
+#[derive(Clone, Debug)]
+pub struct DomainInfo {
+    /// Its name.
+    pub name: String,
+    /// The type of its values.
+    pub base: frazil_types::LogicalType,
+    domain: Domain,
+}
+
+impl DomainInfo {
+    /// What the catalog has of it.
+    pub(crate) fn of(entry: &TypeEntry, domain: &Domain) -> DomainInfo {
+        DomainInfo {
+            name: entry.name.clone(),
+            base: domain.base,
+            domain: domain.clone(),
+        }
+    }
+
+    /// Its CREATE DOMAIN statement.
+    pub fn ddl(&self) -> String {
+        let mut column = ColumnDef::new("value", self.base);
+        column.default.clone_from(&self.domain.default);
+        let default = default_text(&column).map_or(String::new(), |text| format!(" default {text}"));
+        let null = if self.domain.nullable { "" } else { " not null" };
+        let checks = self.domain.checks.iter().map(|check| {
+            let (name, condition) = (identifier(&check.name), before_more(&check.expression));
+            format!(" constraint {name} check ({condition})")
+        });
+        let name = identifier(&self.name);
+        format!(
+            "create domain {name} as {}{default}{null}{};",
+            self.base,
+            checks.collect::<String>()
+        )
+    }
 }
 
 impl ViewInfo {

@@ -1,8 +1,9 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
 use crate::binder::{
-    self, Binder, Nesting, alter_table, copy_from, create_index, create_table, create_view, default_query,
-    delete, describe, find_table, finished, insert, tables, update,
+    self, Binder, Nesting, alter_table, alter_type, copy_from, create_domain, create_index, create_table,
+    create_type, create_view, default_query, delete, describe, drop_types, find_table, finished, insert,
+    tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -11,9 +12,9 @@ use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::limits::Limits;
 use crate::parse::{ParsedKind, ParsedStatement, parse};
 use crate::{CatalogView, ExplainMode, Statement, TableEntry, catalog_view};
-use frazil_catalog::{AlterAction, DropBehavior, DropRelations, RelationKind, ViewEntry};
+use frazil_catalog::{AlterAction, DropBehavior, DropRelations, DropTypes, RelationKind, ViewEntry};
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result};
-use sqlparser::ast::{ObjectName, ObjectType, SetExpr, Statement as Ast};
+use sqlparser::ast::{DataType, ObjectName, ObjectType, SetExpr, Statement as Ast};
 
 /// Binds a statement. `parameter_types` are those the client gave, by position. Errors have the position in the
 /// statement's text.
@@ -144,6 +145,10 @@ impl<'a> Context<'a> {
                     .ok_or_else(|| Error::internal("a statement without a tree"))?;
                 return bind_ast(self.binder(parsed), ast);
             }
+            ParsedKind::CreateDomain(ast) => match ast.get() {
+                Some(Ast::CreateTable(create)) => return create_domain(self.binder(parsed), create),
+                _ => return Err(Error::internal("a domain that was not read as a table")),
+            },
             ParsedKind::ShowTables => return tables(self.binder(parsed)),
             ParsedKind::Describe { table } => {
                 return describe(self.binder(parsed), table);
@@ -193,21 +198,41 @@ impl<'a> Context<'a> {
                 value: value.clone(),
             },
             ParsedKind::Show { name } => Statement::Show { name: name.clone() },
-            ParsedKind::Prepare { name, types, inner } => {
-                let bound = bind(inner, self.catalog, &self.settings, types)?;
-                Statement::Prepare {
-                    name: name.clone(),
-                    types: bound.parameters,
-                    typed_by_text: types.iter().all(Option::is_none),
-                    statement: (**inner).clone(),
-                }
-            }
+            ParsedKind::Prepare {
+                name,
+                types,
+                types_at,
+                inner,
+            } => self.prepare(parsed, name, (types, *types_at), inner)?,
             ParsedKind::Execute { name, values } => Statement::Execute {
                 name: name.clone(),
                 values: values.as_deref().cloned(),
             },
             ParsedKind::Deallocate { name } => Statement::Deallocate { name: name.clone() },
         }))
+    }
+
+    /// PREPARE of a statement, whose parameters have the types that stand at a position of the text.
+    fn prepare(
+        &self,
+        parsed: &ParsedStatement,
+        name: &str,
+        (types, at): (&[Option<DataType>], usize),
+        inner: &ParsedStatement,
+    ) -> Result<Statement> {
+        let mut binder = self.binder(parsed);
+        let mut given = Vec::with_capacity(types.len());
+        for ty in types {
+            let ty = ty.as_ref().map(|ty| binder.parameter_type(ty)).transpose();
+            given.push(ty.map_err(|e| e.at_position(at))?);
+        }
+        let bound = bind(inner, self.catalog, &self.settings, &given)?;
+        Ok(Statement::Prepare {
+            name: name.to_string(),
+            types: bound.parameters,
+            typed_by_text: types.iter().all(Option::is_none),
+            statement: inner.clone(),
+        })
     }
 
     fn explain(&self, mode: ExplainMode, analyze: bool, inner: &ParsedStatement) -> Result<Bound> {
@@ -299,12 +324,92 @@ fn bind_ast<'a>(mut binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             if_exists,
             ..
         } => drop_indexes(&binder, ast, names, *if_exists),
+        Ast::CreateType { name, representation } => create_type(&binder, name, representation.as_ref()),
+        Ast::AlterType(statement) => alter_type(&binder, statement),
+        Ast::Drop {
+            object_type: ObjectType::Type,
+            names,
+            if_exists,
+            cascade,
+            ..
+        } => {
+            refuse_drop_options(ast)?;
+            let of = DropTypes {
+                names: Vec::new(),
+                only_domains: false,
+                if_exists: *if_exists,
+                behavior: drop_behavior(*cascade),
+            };
+            let (catalog, limits) = (binder.catalog, binder.limits().clone());
+            with_columns(drop_types(&binder, names, of)?, catalog, &limits)
+        }
+        Ast::DropDomain(drop) => {
+            let of = DropTypes {
+                names: Vec::new(),
+                only_domains: true,
+                if_exists: drop.if_exists,
+                behavior: drop_behavior(drop.drop_behavior == Some(sqlparser::ast::DropBehavior::Cascade)),
+            };
+            let (catalog, limits) = (binder.catalog, binder.limits().clone());
+            let bound = drop_types(&binder, std::slice::from_ref(&drop.name), of)?;
+            with_columns(bound, catalog, &limits)
+        }
         Ast::Drop {
             object_type: ObjectType::MaterializedView,
             ..
         } => Err(Error::unsupported("DROP MATERIALIZED VIEW")),
         other => Err(unsupported_statement(other)),
     }
+}
+
+fn drop_behavior(cascade: bool) -> DropBehavior {
+    match cascade {
+        true => DropBehavior::Cascade,
+        false => DropBehavior::Restrict,
+    }
+}
+
+/// DROP TYPE … CASCADE with the columns of tables that go with the types, and the views that read these.
+fn with_columns(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
+    let Statement::DropTypes { drop, columns } = &mut bound.statement else {
+        return Ok(bound);
+    };
+    if drop.behavior == DropBehavior::Restrict {
+        return Ok(bound);
+    }
+    let types: Vec<ObjectId> = (drop.names.iter())
+        .filter_map(|name| catalog.user_type(name).map(|entry| entry.id))
+        .collect();
+    let is_gone = |column: &ColumnDef| {
+        let e = column.ty.enumeration_within().map(|e| ObjectId(e.id()));
+        column.domain.or(e).is_some_and(|id| types.contains(&id)) || e.is_some_and(|id| types.contains(&id))
+    };
+    for name in catalog.relation_names() {
+        let Some(catalog_view::Relation::Table(table)) = catalog.relation(&name) else {
+            continue;
+        };
+        let mut gone: Vec<usize> = (table.schema.columns.iter().enumerate())
+            .filter_map(|(at, column)| is_gone(column).then_some(at))
+            .collect();
+        // Positions of those before do not move.
+        gone.reverse();
+        let drop = |column| AlterAction::DropColumn {
+            column,
+            behavior: DropBehavior::Cascade,
+            readers: Vec::new(),
+        };
+        if !gone.is_empty() {
+            let alter = Bound::plain(Statement::AlterTable {
+                table: name,
+                actions: gone.into_iter().map(drop).collect(),
+            });
+            if let Statement::AlterTable { table, actions } = with_readers(alter, catalog, limits)?.statement
+            {
+                columns.push((table, actions));
+            }
+        }
+    }
+    Ok(bound)
 }
 
 /// ALTER TABLE with the views that read the columns which it drops.
@@ -378,9 +483,6 @@ fn drop_relations(binder: &Binder, ast: &Ast, kind: RelationKind) -> Result<Boun
         kind,
         names: names.collect::<Result<_>>()?,
         if_exists: *if_exists,
-        behavior: match cascade {
-            true => DropBehavior::Cascade,
-            false => DropBehavior::Restrict,
-        },
+        behavior: drop_behavior(*cascade),
     })))
 }

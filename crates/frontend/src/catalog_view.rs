@@ -1,7 +1,7 @@
 //! What the front end sees of the catalog.
 
 use crate::file_source::FileSource;
-use frazil_catalog::{Constraint, IndexEntry, Reading, ViewEntry};
+use frazil_catalog::{Constraint, IndexEntry, Reading, TypeEntry, ViewEntry};
 use frazil_types::{ObjectId, Result, Schema};
 use std::sync::Arc;
 
@@ -41,6 +41,10 @@ pub trait CatalogView: Sync {
     fn catalog_id(&self, table: ObjectId) -> Option<ObjectId>;
     /// Files as a table, which statements may only read. Errors of reading them.
     fn file(&self, source: &FileSource) -> Result<TableEntry>;
+    /// A type that a statement defined, by its name.
+    fn user_type(&self, name: &str) -> Option<Arc<TypeEntry>>;
+    /// The same by its identity.
+    fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>>;
     /// The names of all tables and views, for hints.
     fn relation_names(&self) -> Vec<String>;
 }

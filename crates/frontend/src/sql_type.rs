@@ -3,11 +3,14 @@
 use frazil_types::logical_type::{MICRO_DIGITS, WITHOUT_LENGTH};
 use frazil_types::{Error, Kind, LogicalType, Result, SqlState, Zone};
 use sqlparser::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType as SqlDataType, ExactNumberInfo, TimezoneInfo,
+    ArrayElemTypeDef, CharacterLength, DataType as SqlDataType, ExactNumberInfo, ObjectName, TimezoneInfo,
 };
 
+/// Types that statements defined, by their names.
+pub(crate) type Defined<'a> = &'a dyn Fn(&ObjectName) -> Option<LogicalType>;
+
 /// Our type of a SQL type name. 0A000 for what is not supported, 22023 for impossible lengths, 42704 for what is not a type.
-pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
+pub(crate) fn of_sql(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalType> {
     use SqlDataType as T;
     match ty {
         T::Decimal(info) | T::Numeric(info) | T::Dec(info) => of_number_info(info),
@@ -35,10 +38,10 @@ pub(crate) fn of_sql(ty: &SqlDataType) -> Result<LogicalType> {
         }
         T::Array(ArrayElemTypeDef::SquareBracket(element, _)) => {
             // Each further pair of brackets is a dimension, of which a type knows nothing; so does a length.
-            let element = of_sql(element)?;
+            let element = of_sql(element, defined)?;
             Ok(element.array().unwrap_or(element))
         }
-        ty => of_name(ty),
+        ty => of_name(ty, defined),
     }
 }
 
@@ -48,10 +51,21 @@ fn second_digits(digits: Option<u64>) -> u8 {
 }
 
 /// A type that has neither a length nor digits.
-fn of_name(ty: &SqlDataType) -> Result<LogicalType> {
+fn of_name(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalType> {
     let name = ty.to_string().to_lowercase();
     if let Some(known) = Kind::named(&name).and_then(Kind::plain) {
         return Ok(known);
+    }
+    if let SqlDataType::Custom(name, modifiers) = ty
+        && let Some(known) = defined(name)
+    {
+        return match modifiers.is_empty() {
+            true => Ok(known),
+            false => Err(Error::new(
+                SqlState::SYNTAX_ERROR,
+                format!("type modifier is not allowed for type \"{name}\""),
+            )),
+        };
     }
     if let SqlDataType::Custom(name, _) = ty
         && !is_known(&name.to_string())
@@ -69,6 +83,7 @@ fn types() -> String {
         Kind::Char => "char(n)",
         Kind::Varchar => "varchar(n)",
         Kind::Array => "arrays of them such as integer[]",
+        Kind::Enum => "those of CREATE TYPE … AS ENUM",
         kind => kind.info().sql_names[0],
     };
     let names: Vec<&str> = Kind::ALL.iter().map(shown).collect();

@@ -1,7 +1,9 @@
 //! Bound statements: what `frazil` executes.
 
 use crate::{CopyEnd, CopyOptions, ParsedStatement};
-use frazil_catalog::{AlterAction, DropRelations, NewConstraint, NewIndex, NewView};
+use frazil_catalog::{
+    AlterAction, AlterType, Domain, DropRelations, DropTypes, NewConstraint, NewIndex, NewView,
+};
 use frazil_plan::Plan;
 use frazil_types::{LogicalType, ObjectId, Schema, Value};
 
@@ -60,6 +62,34 @@ pub enum Statement {
         names: Vec<String>,
         /// IF EXISTS.
         if_exists: bool,
+    },
+    /// CREATE TYPE … AS ENUM.
+    CreateType {
+        /// Its name, folded.
+        name: String,
+        /// Its labels in order.
+        labels: Vec<String>,
+    },
+    /// ALTER TYPE.
+    AlterType {
+        /// Its name, folded.
+        name: String,
+        /// What is done.
+        action: AlterType,
+    },
+    /// CREATE DOMAIN.
+    CreateDomain {
+        /// Its name, folded.
+        name: String,
+        /// What it is.
+        domain: Domain,
+    },
+    /// DROP TYPE, DROP DOMAIN.
+    DropTypes {
+        /// What is dropped.
+        drop: DropTypes,
+        /// Tables with the columns that CASCADE drops.
+        columns: Vec<(String, Vec<AlterAction>)>,
     },
     /// TRUNCATE.
     Truncate {

@@ -19,6 +19,14 @@ struct Relations {
 }
 
 impl CatalogView for Relations {
+    fn user_type(&self, _: &str) -> Option<Arc<frazil_catalog::TypeEntry>> {
+        None
+    }
+
+    fn user_type_of(&self, _: ObjectId) -> Option<Arc<frazil_catalog::TypeEntry>> {
+        None
+    }
+
     fn relation(&self, name: &str) -> Option<Relation> {
         let view = self.views.iter().find(|v| v.name == name);
         let table = self.tables.iter().find(|t| t.name == name);

@@ -5,6 +5,7 @@ mod bits;
 mod bytes;
 mod clock;
 mod degrees;
+mod enums;
 mod formatting;
 mod json;
 mod json_changes;
@@ -326,7 +327,12 @@ pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'s
     let arrays = arrays.map(|(name, calls, description)| (name, calls, Volatility::Immutable, description));
     let of_json = json::OF_ANYTHING.iter();
     let of_json = of_json.map(|f| (f.0, vec![f.1.to_string()], Volatility::Immutable, f.2));
-    of_table.chain(special).chain(arrays).chain(of_json).collect()
+    let of_enums = enums::OF_ENUMS.iter().map(|f| {
+        let calls = f.1.iter().map(|call| call.to_string());
+        (f.0, calls.collect(), Volatility::Immutable, f.2)
+    });
+    let all = of_table.chain(special).chain(arrays).chain(of_json);
+    all.chain(of_enums).collect()
 }
 
 fn signature(name: &str, o: &Overload) -> String {
@@ -457,6 +463,9 @@ impl Typing {
             return Ok(known);
         }
         if let Some(call) = self.json_call(name, &arguments)? {
+            return Ok(call);
+        }
+        if let Some(call) = self.enum_call(name, &arguments)? {
             return Ok(call);
         }
         if let Some(function) = array_function(name, arguments.len()) {

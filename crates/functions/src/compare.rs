@@ -30,9 +30,15 @@ enum Aligned {
     Known(Expr),
 }
 
-/// Whether both are arrays whose elements have different kinds: only those of decimals and of strings are as different as their
-/// digits and lengths.
-fn is_of_other_elements(l: &Operand, r: &Operand) -> bool {
+/// Whether both are arrays whose elements have different kinds, or enumerations that are not the same one: only decimals and strings
+/// are as different as their digits and lengths.
+fn is_of_other_type(l: &Operand, r: &Operand) -> bool {
+    let enumeration = |x: &Operand| x.ty().and_then(LogicalType::enumeration_within);
+    if let (Some(l), Some(r)) = (enumeration(l), enumeration(r))
+        && l != r
+    {
+        return true;
+    }
     let elements = l
         .ty()
         .and_then(LogicalType::element)
@@ -60,7 +66,7 @@ pub fn compared_by(e: Expr) -> Expr {
 pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) -> Result<Kind> {
     let arguments = [l.ty().map(Kind::of), r.ty().map(Kind::of)];
     let is_refused = |x: &Operand| x.ty().is_some_and(|ty| !ty.is_comparable());
-    if is_of_other_elements(l, r) || is_refused(l) || is_refused(r) {
+    if is_of_other_type(l, r) || is_refused(l) || is_refused(r) {
         return Err(not_found(op, l.ty(), r.ty(), Resolution::None).at_span(span));
     }
     // Two operands of one kind, or one with a literal, meet at the first step of the rules.

@@ -17,6 +17,7 @@ mod compare;
 mod conditional;
 mod convert;
 mod documentation;
+mod domain;
 mod json;
 mod json_agg;
 mod json_rows;
@@ -47,6 +48,7 @@ pub use catalog::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_
 pub use compare::compared_by;
 pub use conditional::Named;
 pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_function};
+pub use domain::{not_null, satisfying};
 pub use frazil_types::value_ops::CastContext;
 pub use literal::negated_literal;
 pub use operand::{Operand, Unknown, UnknownKind};

@@ -250,7 +250,8 @@ impl Typing {
             | Kind::Bytea
             | Kind::Json
             | Kind::Jsonb
-            | Kind::Array => return refused(String::new()),
+            | Kind::Array
+            | Kind::Enum => return refused(String::new()),
         };
         if let Some(kind) = given.filter(|kind| !takes.contains(kind)) {
             return refused(format!(" and offset type {}", kind.name()))

@@ -97,7 +97,7 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
         (Value::Int(_), LogicalType::Uuid) => {
             class(py, &UUID, "uuid", "UUID")?.call1((value.display(ty).to_string(),))
         }
-        (Value::Int(_), LogicalType::Char(_)) | (Value::Interval(_), _) => {
+        (Value::Int(_), LogicalType::Char(_) | LogicalType::Enum(_)) | (Value::Interval(_), _) => {
             value.display(ty).to_string().into_bound_py_any(py)
         }
         (Value::Int(v), _) => (*v as i64).into_bound_py_any(py),
@@ -206,7 +206,8 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         | LogicalType::Bytea
         | LogicalType::Json
         | LogicalType::Jsonb
-        | LogicalType::Array(_) => None,
+        | LogicalType::Array(_)
+        | LogicalType::Enum(_) => None,
     };
     let internal = (!ty.is_string() && !ty.is_binary()).then(|| ty.native().size());
     (display, internal)

@@ -55,7 +55,8 @@ impl Form {
             | LogicalType::Bytea
             | LogicalType::Json
             | LogicalType::Jsonb
-            | LogicalType::Array(_) => true,
+            | LogicalType::Array(_)
+            | LogicalType::Enum(_) => true,
             LogicalType::Decimal { .. } => self.decimal_objects,
             ty => ty.is_string() && !self.arrow_texts,
         }
@@ -168,7 +169,8 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
         | LogicalType::Bytea
         | LogicalType::Json
         | LogicalType::Jsonb
-        | LogicalType::Array(_) => Values::Objects,
+        | LogicalType::Array(_)
+        | LogicalType::Enum(_) => Values::Objects,
     })
 }
 

@@ -1,11 +1,12 @@
-//! What a transaction defines: tables, views and indexes come, change and go. Each makes the next version of the
+//! What a transaction defines: tables, views, indexes and types come, change and go. Each makes the next version of the
 //! catalog, and of the tables concerned one that has their new entry.
 
 use crate::snapshot::{Table, TableSnapshot};
 use crate::table_options;
 use crate::transaction::Transaction;
 use frazil_catalog::{
-    AlterAction, Catalog, DropRelations, IndexEntry, NewIndex, NewTable, NewView, TableEntry, TableOptions,
+    AlterAction, AlterType, Catalog, Domain, DropRelations, DropTypes, IndexEntry, NewIndex, NewTable,
+    NewView, TableEntry, TableOptions,
 };
 use frazil_types::{Cancel, Error, ObjectId, Result, Schema};
 use std::sync::Arc;
@@ -77,6 +78,34 @@ impl Transaction {
     /// Creates a view or replaces its query; see [`Catalog::create_view`].
     pub fn create_view(&mut self, view: NewView) -> Result<()> {
         let catalog = self.view().catalog().create_view(view)?;
+        self.set_catalog(catalog);
+        Ok(())
+    }
+
+    /// Creates an enumeration; see [`Catalog::create_type`].
+    pub fn create_type(&mut self, name: &str, labels: &[String]) -> Result<()> {
+        let catalog = self.view().catalog().create_type(name, labels)?;
+        self.set_catalog(catalog);
+        Ok(())
+    }
+
+    /// Does an action of ALTER TYPE; see [`Catalog::alter_type`]. Rows stay as they are.
+    pub fn alter_type(&mut self, name: &str, action: &AlterType) -> Result<()> {
+        let (catalog, tables) = self.view().catalog().alter_type(name, action)?;
+        self.set_catalog(catalog);
+        tables.into_iter().try_for_each(|entry| self.redefine(entry))
+    }
+
+    /// Creates a domain; see [`Catalog::create_domain`].
+    pub fn create_domain(&mut self, name: &str, domain: Domain) -> Result<()> {
+        let catalog = self.view().catalog().create_domain(name, domain)?;
+        self.set_catalog(catalog);
+        Ok(())
+    }
+
+    /// Drops types; see [`Catalog::drop_types`].
+    pub fn drop_types(&mut self, drop: &DropTypes) -> Result<()> {
+        let catalog = self.view().catalog().drop_types(drop)?;
         self.set_catalog(catalog);
         Ok(())
     }

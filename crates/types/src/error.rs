@@ -138,12 +138,16 @@ sql_states! {
     DUPLICATE_STATEMENT = "42P05";
     /// An unknown setting, type name, index or constraint.
     UNDEFINED_OBJECT = "42704";
-    /// A constraint of that name exists on the table.
+    /// A constraint of that name exists on the table, or a type or one of its labels.
     DUPLICATE_OBJECT = "42710";
+    /// A label of an enumeration that is too long.
+    INVALID_NAME = "42602";
     /// A setting that shows something and cannot be set.
     CANT_CHANGE_PARAMETER = "55P02";
-    /// An object that is not in the state the statement needs.
+    /// An object that is used by somebody.
     OBJECT_IN_USE = "55006";
+    /// An object that is not in the state the statement needs, such as an enumeration without labels.
+    NOT_IN_STATE = "55000";
     /// A lock that did not come in time.
     LOCK_NOT_AVAILABLE = "55P03";
     /// The system refused something other than memory, such as a thread or a file descriptor.

@@ -1,6 +1,6 @@
 //! The SQL types a column or expression can have, as small keys; what they are, [`sql_type`](crate::sql_type) says.
 
-use crate::sql_type::{Category, ElementType, Kind, NativeOf, Order, TypeInfo};
+use crate::sql_type::{Category, ElementType, EnumType, Kind, NativeOf, Order, TypeInfo};
 use crate::zone::Zone;
 use crate::{Error, NativeType, Result};
 use std::fmt;
@@ -56,7 +56,12 @@ pub enum LogicalType {
     Jsonb,
     /// An array of any number of dimensions; see [`crate::array`] for its bytes.
     Array(ElementType),
+    /// An enumeration, whose values are held as the positions of their labels.
+    Enum(EnumType),
 }
+
+/// What stands before the number of an enumeration in a [stored name](LogicalType::stored_name).
+const STORED_ENUM: &str = "enum ";
 
 /// What the code of an array has more than its element's.
 const ARRAY_CODE: u64 = 1 << 63;
@@ -97,6 +102,7 @@ impl LogicalType {
             LogicalType::Json => Kind::Json,
             LogicalType::Jsonb => Kind::Jsonb,
             LogicalType::Array(_) => Kind::Array,
+            LogicalType::Enum(_) => Kind::Enum,
         }
     }
 
@@ -120,10 +126,22 @@ impl LogicalType {
         }
     }
 
-    /// The type whose display is `name`, as the manifest keeps it.
+    /// Its name as the manifest keeps it: its display, but what statements define by its number, which outlives its name.
+    pub fn stored_name(self) -> String {
+        match (self, self.element()) {
+            (LogicalType::Enum(e), _) => format!("{STORED_ENUM}{}", e.id()),
+            (_, Some(element)) => format!("{}[]", element.stored_name()),
+            (ty, None) => ty.to_string(),
+        }
+    }
+
+    /// The type of a [`LogicalType::stored_name`]; of an enumeration [only the number](EnumType::numbered) is known then.
     pub fn parse(name: &str) -> Option<LogicalType> {
         if let Some(element) = name.strip_suffix("[]") {
             return LogicalType::parse(element)?.array();
+        }
+        if let Some(id) = name.strip_prefix(STORED_ENUM) {
+            return Some(LogicalType::Enum(EnumType::numbered(id.parse().ok()?)));
         }
         let modifiers: Vec<u32> = match name.split_once('(') {
             None => Vec::new(),
@@ -147,6 +165,7 @@ impl LogicalType {
             LogicalType::TimestampTz(zone, digits) => (0, [zone.code().into(), digits.into()]),
             LogicalType::Char(n) | LogicalType::Varchar(n) if n != WITHOUT_LENGTH => (1, [n.into(), 0]),
             LogicalType::Array(element) => return element.code() | ARRAY_CODE,
+            LogicalType::Enum(e) => (0, [e.place().into(), 0]),
             LogicalType::Boolean
             | LogicalType::SmallInt
             | LogicalType::Integer
@@ -181,6 +200,10 @@ impl LogicalType {
             let zone = Zone::of_code(modifiers[0]).unwrap_or(Zone::UTC);
             return Ok(LogicalType::TimestampTz(zone, modifiers[1] as u8));
         }
+        if kind == Some(&Kind::Enum) {
+            let made = EnumType::at(modifiers[0]).map(LogicalType::Enum);
+            return made.ok_or_else(|| Error::internal(format!("{code} is not the code of an enumeration")));
+        }
         let given = modifiers.get(..(code >> 8) as u8 as usize);
         let ty = kind
             .zip(given)
@@ -214,19 +237,45 @@ impl LogicalType {
         }
     }
 
-    /// Its name in messages, PostgreSQL's.
-    pub fn name(self) -> &'static str {
-        match self.element() {
-            Some(element) => element.info().array_name,
-            None => self.info().name,
+    /// The enumeration that it is.
+    #[inline]
+    pub fn enumeration(self) -> Option<EnumType> {
+        match self {
+            LogicalType::Enum(e) => Some(e),
+            _ => None,
         }
     }
 
-    /// PostgreSQL's number of the type.
+    /// The type with a definition in place of another of the same enumeration, of which it is or has elements.
+    pub fn with_definition(self, definition: impl Fn(EnumType) -> EnumType) -> LogicalType {
+        match (self, self.element()) {
+            (LogicalType::Enum(e), _) => LogicalType::Enum(definition(e)),
+            (ty, Some(element)) => element.with_definition(definition).array().unwrap_or(ty),
+            (ty, None) => ty,
+        }
+    }
+
+    /// The enumeration that it is, or that its elements are.
+    pub fn enumeration_within(self) -> Option<EnumType> {
+        self.element().unwrap_or(self).enumeration()
+    }
+
+    /// Its name in messages, PostgreSQL's.
+    pub fn name(self) -> &'static str {
+        match (self, self.element()) {
+            (LogicalType::Enum(e), _) => e.name(),
+            (_, Some(LogicalType::Enum(e))) => e.array_name(),
+            (_, Some(element)) => element.info().array_name,
+            (_, None) => self.info().name,
+        }
+    }
+
+    /// PostgreSQL's number of the type; of an enumeration its number in its database, and 0 of arrays of it.
     pub fn oid(self) -> u32 {
-        match self.element() {
-            Some(element) => element.info().array_oid,
-            None => self.info().oid,
+        match (self, self.element()) {
+            (LogicalType::Enum(e), _) => e.id(),
+            (_, Some(element)) => element.info().array_oid,
+            (_, None) => self.info().oid,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Columns of a table or of a result.
 
-use crate::{LogicalType, Value};
+use crate::{LogicalType, ObjectId, Value};
 
 /// Which column of its table a column is, whatever its position and name become. Counted from 1 in the order in which columns
 /// were made, never given again in the same table; 0 for a column that is not a table's.
@@ -22,6 +22,8 @@ pub struct ColumnDef {
     pub number: ColumnNumber,
     /// Its value in rows that were written before the table had the column, and do not store it.
     pub missing: Value,
+    /// The domain that it was declared with; its type is the domain's.
+    pub domain: Option<ObjectId>,
 }
 
 /// What a column gets that an INSERT does not name.
@@ -44,6 +46,7 @@ impl ColumnDef {
             default: None,
             number: ColumnNumber::default(),
             missing: Value::Null,
+            domain: None,
         }
     }
 

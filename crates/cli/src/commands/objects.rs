@@ -84,7 +84,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\dT"],
         arguments: "[PATTERN]",
-        help: "types, with all the names that SQL has for them",
+        help: "types, with all the names that SQL has for them, the labels of enumerations and what domains are made of",
         takes: Takes::Words,
         run: types,
     },
@@ -220,6 +220,13 @@ fn show_relations_in_full(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, C
 fn types(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let pattern = call.one()?;
     let wanted = |name: &&str| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), name));
+    let connection = &call.shell.connection;
+    let enumerations = connection.enumerations().into_iter();
+    let enumerations = enumerations.map(|ty| (ty.name, ty.labels.join(", ")));
+    let domains = connection.domains().into_iter();
+    let domains = domains.map(|domain| (domain.name, domain.base.to_string()));
+    let defined = enumerations.chain(domains).filter(|ty| wanted(&ty.0.as_str()));
+    let defined = defined.map(|(name, of)| vec![text("public"), text(name), text(""), text("yes"), text(of)]);
     let rows: Vec<Vec<Value>> = (frazil::types())
         .filter(|ty| ty.sql_names.iter().any(&wanted) || wanted(&ty.typname))
         .map(|ty| {
@@ -238,11 +245,15 @@ fn types(call: &mut Call<'_>) -> Result<Next, Complaint> {
                 text(ty.name),
                 text(others.join(", ")),
                 text(columns),
+                text(""),
             ]
         })
+        .chain(defined)
         .collect();
-    call.shell
-        .show_rows(&["Schema", "Name", "Other names", "In columns"], &rows)?;
+    call.shell.show_rows(
+        &["Schema", "Name", "Other names", "In columns", "Elements"],
+        &rows,
+    )?;
     Ok(Next::More)
 }
 

@@ -180,6 +180,38 @@ fn in_rows_hot_and_frozen() {
     }
 }
 
+/// An enumeration, whose values are numbers that its database chose, and arrays of it.
+#[test]
+fn enumerations_hot_and_frozen_and_in_indexes() {
+    const LABELS: &[&str] = &["tiny", "huge", "medium", "it is"];
+    const ARRAYS: &[&str] = &["{tiny,huge}", "{}", "{NULL,medium}", "{medium}"];
+    for (array, texts) in [("", LABELS), ("[]", ARRAYS)] {
+        for options in FORMS {
+            let c = memory();
+            rows(
+                &c,
+                "create type size as enum ('tiny', 'it is', 'huge'); alter type size add value 'medium' before 'huge'",
+            );
+            let ty = match c.execute(&format!("select null::size{array}")).unwrap().outcome {
+                Outcome::Rows(found) => found.schema().columns[0].ty,
+                Outcome::Command { .. } => panic!("a command"),
+            };
+            let edges = Edges { ty, texts };
+            let what = format!("{ty} {options}");
+            fill(&c, &edges, options);
+            if options.is_empty() {
+                rows(&c, "create index on t (v desc)");
+                ask(&c, &edges, &format!("{what}, hot"));
+            }
+            rows(&c, "freeze t");
+            ask(&c, &edges, &format!("{what}, frozen"));
+            if options.is_empty() {
+                c.verify().unwrap_or_else(|e| panic!("{what}: {e:?}"));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_block_of_one_value_and_one_of_nulls() {
     for edges in stored() {

@@ -12,11 +12,13 @@ const SCRIPT: &str = include_str!("../golden/directory.sql");
 const KEYED: &str = include_str!("../golden/keyed.sql");
 /// The same of version 4: columns that came and went.
 const ALTERED: &str = include_str!("../golden/altered.sql");
+/// The same of version 6: an enumeration.
+const TYPED: &str = include_str!("../golden/typed.sql");
 
 /// The formats that directories are there for.
-const VERSIONS: [u32; 5] = [1, 2, 3, 4, 5];
+const VERSIONS: [u32; 6] = [1, 2, 3, 4, 5, 6];
 /// Today's format.
-const NEWEST: u32 = 5;
+const NEWEST: u32 = 6;
 
 fn golden(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/directory_v{version}"))
@@ -60,6 +62,29 @@ fn check(c: &Connection, version: u32) {
     if version > 2 {
         check_keyed(c, version);
     }
+    if version > 5 {
+        check_typed(c);
+    }
+}
+
+/// The table with an enumeration, which got a label when rows were there.
+fn check_typed(c: &Connection) {
+    assert_eq!(
+        rows(c, "select m, count(*), min(id) from typed group by m order by m"),
+        "sad|1000|3\nok|1000|1\nwell|1|3001\nhappy|1000|2\n|1|3002"
+    );
+    assert_eq!(
+        rows(c, "select count(*), min(m), max(m) from moody"),
+        "1001|well|happy"
+    );
+    assert_eq!(
+        rows(
+            c,
+            "select list, enum_range(m) from typed where id in (1, 3001) order by id"
+        ),
+        "{happy,sad}|{sad,ok,well,happy}\n{well,sad}|{sad,ok,well,happy}"
+    );
+    assert_eq!(state(c, "drop type mood"), SqlState::DEPENDENT_OBJECTS);
 }
 
 /// The table with keys, and the columns that came and went in version 4.
@@ -144,6 +169,7 @@ fn write_if_asked() {
     );
     rows(&c, KEYED);
     rows(&c, ALTERED);
+    rows(&c, TYPED);
     drop(c);
     database.close().expect("it closes");
 }

@@ -14,6 +14,7 @@ mod directories;
 mod doubling;
 mod durable;
 mod edge_values;
+mod enumerations;
 mod every_type;
 mod explaining;
 mod files;

@@ -272,6 +272,7 @@ impl<'a> Binder<'a> {
             for option in &definition.options {
                 self.column_constraint(&target, place, option, &mut constraints)?;
             }
+            self.domain_checks(&target, place, &mut constraints)?;
         }
         let made = constraints.in_order(&altered.entry.name)?.into_iter();
         actions.extend(made.map(AlterAction::AddConstraint));

@@ -41,6 +41,11 @@ pub(super) struct Constraints {
 }
 
 impl Constraints {
+    /// Adds one that stands at a place.
+    pub fn push(&mut self, span: Span, constraint: NewConstraint) {
+        self.found.push((span.start, constraint));
+    }
+
     /// The constraints in the order in which they are written. 42P16 for two primary keys.
     pub fn in_order(mut self, table: &str) -> Result<Vec<NewConstraint>> {
         let is_primary = |c: &&(u32, NewConstraint)| matches!(c.1.kind, NewConstraintKind::PrimaryKey { .. });

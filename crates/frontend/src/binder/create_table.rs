@@ -76,6 +76,7 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         for option in &column.options {
             binder.column_constraint(&target, place, option, &mut constraints)?;
         }
+        binder.domain_checks(&target, place, &mut constraints)?;
     }
     for constraint in &create.constraints {
         binder.table_constraint(&target, constraint, &mut constraints)?;
@@ -157,8 +158,11 @@ impl<'a> Binder<'a> {
     pub(super) fn column_definition(&mut self, c: &'a SqlColumn) -> Result<ColumnDef> {
         let span = self.span(&c.name);
         self.not_reserved(&c.name)?;
-        let ty = self.ty(&c.data_type, span)?;
+        let (ty, domain) = self.ty_or_domain(&c.data_type, span)?;
         let mut column = ColumnDef::new(fold(&c.name), ty);
+        if let Some(domain) = &domain {
+            self.take_domain(&mut column, domain);
+        }
         let (mut null, mut has_default) = (None, false);
         for option in &c.options {
             match &option.option {

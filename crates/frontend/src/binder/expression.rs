@@ -402,8 +402,11 @@ impl<'a> Binder<'a> {
         if let Some((fields, digits)) = fields_of_interval(ty) {
             return Ok(self.typing.interval_of(bound, &fields, digits, at)?.at(span));
         }
-        let ty = self.ty(ty, at)?;
-        let cast = self.typing.cast(bound, ty, CastContext::Explicit, at)?;
+        let (ty, domain) = self.ty_or_domain(ty, at)?;
+        let mut cast = self.typing.cast(bound, ty, CastContext::Explicit, at)?;
+        if let Some(domain) = domain {
+            cast = self.through_domain(cast, &domain)?;
+        }
         Ok(cast.at(span).into())
     }
 
@@ -435,8 +438,12 @@ impl<'a> Binder<'a> {
         if let Some((fields, digits)) = fields_of_interval(ty) {
             return self.typing.interval_of(literal, &fields, digits, at);
         }
-        let ty = self.ty(ty, at)?;
-        Ok(self.typing.cast(literal, ty, CastContext::Explicit, at)?.into())
+        let (ty, domain) = self.ty_or_domain(ty, at)?;
+        let cast = self.typing.cast(literal, ty, CastContext::Explicit, at)?;
+        match domain {
+            Some(domain) => Ok(self.through_domain(cast, &domain)?.into()),
+            None => Ok(cast.into()),
+        }
     }
 }
 

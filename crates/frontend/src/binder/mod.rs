@@ -19,6 +19,7 @@ mod cte;
 mod delete;
 mod describe;
 mod distinct;
+mod domain;
 mod execute;
 mod expression;
 mod file_table;
@@ -55,6 +56,7 @@ mod stored_expression;
 mod subquery;
 mod target;
 mod update;
+mod user_types;
 mod values;
 mod view;
 mod walk;
@@ -69,18 +71,20 @@ pub(crate) use create_index::create_index;
 pub(crate) use create_table::create_table;
 pub(crate) use delete::delete;
 pub(crate) use describe::{describe, tables};
+pub(crate) use domain::create_domain;
 pub(crate) use execute::execute_values;
 pub(crate) use finish::finished;
 pub(crate) use insert::{column_position, insert};
 pub(crate) use refuse::unsupported_statement;
 pub(crate) use target::default_query;
 pub(crate) use update::update;
+pub(crate) use user_types::{alter_type, create_type, drop_types};
 pub(crate) use view::{Nesting, create_view};
 pub use writing_with::{MOST_WRITES, RETURNED_ID};
 
 use crate::limits::Limits;
 use crate::parse::Place;
-use crate::{CatalogView, PlanSettings, TableEntry, catalog_view, sql_type};
+use crate::{CatalogView, PlanSettings, TableEntry, catalog_view};
 use column_name::ColumnNames;
 use column_uses::ColumnUses;
 use cte::Cte;
@@ -88,7 +92,7 @@ use frazil_functions::{Typing, Unknown};
 use frazil_plan::{ColumnId, Columns, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use scope::{Item, Level, Reference};
-use sqlparser::ast::{DataType, Ident, ObjectName, Query};
+use sqlparser::ast::{Ident, ObjectName, Query};
 use view::Names;
 use writing_with::PendingWrite;
 
@@ -243,15 +247,6 @@ impl<'a> Binder<'a> {
                 Err(error.with_hint("there is one schema, public").at_span(span))
             }
         }
-    }
-
-    /// A type by its name, which stands at `span` or behind it. 0A000, 42704, 22023.
-    fn ty(&self, name: &DataType, span: Span) -> Result<LogicalType> {
-        let span = match name {
-            DataType::Custom(name, _) => self.name_span(name),
-            _ => span,
-        };
-        sql_type::of_sql(name).map_err(|e| e.at_span(span))
     }
 
     /// 42601 for an unquoted word that PostgreSQL reserves.

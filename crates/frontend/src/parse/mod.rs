@@ -1,5 +1,6 @@
 //! Text → statements. Statements of our own are read from the tokens; all else is sqlparser's.
 
+mod create_domain;
 mod create_view;
 mod cursor;
 mod definition_words;
@@ -17,6 +18,7 @@ mod subqueries;
 mod tokens;
 mod window_words;
 
+pub(crate) use create_domain::VALUE;
 pub(crate) use create_view::ViewHead;
 pub(crate) use cursor::Cursor;
 pub(crate) use definition_words::UNTYPED;
@@ -32,9 +34,9 @@ use crate::copy::{self, Copied, CopyEnd, CopyOptions, CopyStatement};
 use crate::deep_stack::{Deep, on_deep_stack};
 use crate::limits::Limits;
 use dialect::FrazilDialect;
-use frazil_types::{Error, LogicalType, Reservation, Result, Span, SqlState, Value};
+use frazil_types::{Error, Reservation, Result, Span, SqlState, Value};
 use source::Source;
-use sqlparser::ast::{Query, SetExpr, Statement as Ast};
+use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Word};
@@ -59,6 +61,8 @@ pub struct ParsedStatement {
 #[derive(Clone, Debug)]
 pub(crate) enum ParsedKind {
     Ast(Arc<Deep<Ast>>),
+    /// CREATE DOMAIN as CREATE TABLE with one column.
+    CreateDomain(Arc<Deep<Ast>>),
     CopyFrom {
         table: String,
         columns: Vec<String>,
@@ -110,7 +114,10 @@ pub(crate) enum ParsedKind {
     },
     Prepare {
         name: String,
-        types: Vec<Option<LogicalType>>,
+        /// The types of its parameters, `None` for those that are found out.
+        types: Vec<Option<DataType>>,
+        /// Where the types stand: a position in the text.
+        types_at: usize,
         inner: Box<ParsedStatement>,
     },
     Execute {
@@ -348,6 +355,11 @@ impl Reading {
                 let query = Box::new(self.statement(cursor.rest().to_vec())?);
                 Ok(ParsedKind::CreateView { head, query })
             }
+            "create" if create_domain::is_next(&cursor) => {
+                let words = create_domain::as_table(&mut cursor)?;
+                let ast = on_deep_stack(depth, || self.tree(words))?;
+                Ok(ParsedKind::CreateDomain(Arc::new(Deep::new(ast, depth))))
+            }
             "alter"
                 if cursor
                     .rest()
@@ -364,9 +376,14 @@ impl Reading {
             "describe" | "desc" => own::describe(&mut cursor),
             "backup" => own::backup(&mut cursor),
             "prepare" => {
-                let (name, types) = prepared::prepare(&mut cursor, &self.dialect)?;
+                let (name, types, types_at) = prepared::prepare(&mut cursor, &self.dialect)?;
                 let inner = Box::new(self.prepared(&cursor)?);
-                Ok(ParsedKind::Prepare { name, types, inner })
+                Ok(ParsedKind::Prepare {
+                    name,
+                    types,
+                    types_at,
+                    inner,
+                })
             }
             "execute" => {
                 let (name, values) = prepared::execute(&mut cursor)?;

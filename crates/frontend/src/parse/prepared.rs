@@ -2,28 +2,31 @@
 
 use super::cursor::Cursor;
 use super::dialect::FrazilDialect;
-use crate::sql_type;
-use frazil_types::{LogicalType, Result};
+use frazil_types::Result;
+use sqlparser::ast::DataType;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// PREPARE name [(types)] AS; the statement follows. A type that is `unknown` is left to be found out.
+/// PREPARE name [(types)] AS; the statement follows. A type that is `unknown` is left to be found out. The last number is the position
+/// of the types in the text.
 pub(super) fn prepare(
     cursor: &mut Cursor,
     dialect: &FrazilDialect,
-) -> Result<(String, Vec<Option<LogicalType>>)> {
+) -> Result<(String, Vec<Option<DataType>>, usize)> {
     cursor.next();
     let name = cursor.name()?;
     let mut types = Vec::new();
+    let mut at = 1;
     if cursor.peek() == Some(&Token::LParen) {
         let error = cursor.error();
+        at = error.position().unwrap_or(at);
         let words = cursor.parenthesized()?;
         let mut parser = Parser::new(dialect).with_tokens_with_locations(words);
         loop {
             let ty = parser.parse_data_type().map_err(|_| error.clone())?;
             types.push(match ty.to_string().to_lowercase().as_str() {
                 "unknown" => None,
-                _ => Some(sql_type::of_sql(&ty).map_err(|e| e.at_position(error.position().unwrap_or(1)))?),
+                _ => Some(ty),
             });
             if !parser.consume_token(&Token::Comma) {
                 break;
@@ -34,7 +37,7 @@ pub(super) fn prepare(
         }
     }
     cursor.expect_word("as")?;
-    Ok((name, types))
+    Ok((name, types, at))
 }
 
 /// EXECUTE name [(values)]: the name, and the values as a query's select list.

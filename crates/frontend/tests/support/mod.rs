@@ -63,6 +63,14 @@ impl Tables {
 }
 
 impl CatalogView for Tables {
+    fn user_type(&self, _: &str) -> Option<std::sync::Arc<frazil_catalog::TypeEntry>> {
+        None
+    }
+
+    fn user_type_of(&self, _: ObjectId) -> Option<std::sync::Arc<frazil_catalog::TypeEntry>> {
+        None
+    }
+
     fn relation(&self, name: &str) -> Option<Relation> {
         let table = self.0.iter().find(|t| t.name == name).cloned();
         table.map(Relation::Table)

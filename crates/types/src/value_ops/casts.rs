@@ -226,7 +226,8 @@ pub fn find(from: Kind, to: Kind) -> Option<Cast> {
     BY_PAIR[from as usize][to as usize]
 }
 
-/// The cast from one type to another, if there is one. Arrays become others where their elements do, as implicitly.
+/// The cast from one type to another, if there is one. Arrays become others where their elements do, as implicitly; an enumeration
+/// becomes no other.
 #[inline]
 pub fn between(from: LogicalType, to: LogicalType) -> Option<Cast> {
     if let (LogicalType::Array(from), LogicalType::Array(to)) = (from, to) {
@@ -242,6 +243,9 @@ pub fn between(from: LogicalType, to: LogicalType) -> Option<Cast> {
             is_monotone: false,
             ..of_elements
         });
+    }
+    if from.enumeration().is_some() && to.enumeration().is_some() && from != to {
+        return None;
     }
     let cast = find(from.kind(), to.kind())?;
     // Digits are only lost, and a zone decides nothing: whoever has no more of them stays as it is.

@@ -1,0 +1,45 @@
+//! CREATE DOMAIN: what follows its name is the definition of a column, whose name is `value`, and is read as that of a table.
+
+use super::cursor::Cursor;
+use frazil_types::Result;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// What a domain's value is called.
+pub(crate) const VALUE: &str = "value";
+
+/// Whether the statement creates a domain.
+pub(super) fn is_next(cursor: &Cursor) -> bool {
+    cursor
+        .rest()
+        .get(1)
+        .is_some_and(|t| super::tokens::is_word(t, Keyword::DOMAIN))
+}
+
+/// CREATE DOMAIN name [AS] … as CREATE TABLE name (value …). 42601.
+pub(super) fn as_table(cursor: &mut Cursor) -> Result<Vec<TokenWithSpan>> {
+    let all = cursor.rest();
+    cursor.next();
+    cursor.next();
+    let before = cursor.rest().len();
+    cursor.name()?;
+    while cursor.take_token(&Token::Period) {
+        cursor.name()?;
+    }
+    let name = &all[all.len() - before..all.len() - cursor.rest().len()];
+    cursor.take("as");
+    let definition = cursor.rest();
+    let (Some(first), Some(last)) = (definition.first(), definition.last()) else {
+        return Err(cursor.error());
+    };
+    let mut words = vec![
+        all[0].clone(),
+        TokenWithSpan::new(Token::make_keyword("TABLE"), all[1].span),
+    ];
+    words.extend_from_slice(name);
+    words.push(TokenWithSpan::new(Token::LParen, first.span));
+    words.push(TokenWithSpan::new(Token::make_word(VALUE, None), first.span));
+    words.extend_from_slice(definition);
+    words.push(TokenWithSpan::new(Token::RParen, last.span));
+    Ok(words)
+}
