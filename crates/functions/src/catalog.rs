@@ -8,6 +8,7 @@ mod degrees;
 mod formatting;
 mod json;
 mod json_changes;
+mod json_paths;
 mod math;
 mod paths;
 mod percent_format;
@@ -23,7 +24,10 @@ mod time_of_day;
 mod zones;
 
 pub(crate) use arrays::{array_function, elements_of};
+pub use clock::start_of_process;
+pub(crate) use formatting::{ExactMoment, MomentKind, read_by, read_iso};
 pub use paths::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
+pub(crate) use system::open_at_snapshot;
 pub(crate) use text::TEXTS;
 pub(crate) use time::interval_length;
 pub(crate) use time::{PARTS, of_intervals};
@@ -283,6 +287,8 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         json::FUNCTIONS,
         json::OPERATORS,
         json_changes::FUNCTIONS,
+        json_paths::FUNCTIONS,
+        json_paths::ZONED,
     ]
     .into_iter()
     .flatten()
@@ -300,6 +306,7 @@ fn is_internal(name: &str) -> bool {
         bytes::OPERATORS,
         time_of_day::OPERATORS,
         json::OPERATORS,
+        json_paths::ZONED,
     ]
     .into_iter()
     .flatten();
@@ -326,6 +333,8 @@ pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'s
     let arrays = arrays.map(|(name, calls, description)| (name, calls, Volatility::Immutable, description));
     let of_json = json::OF_ANYTHING.iter();
     let of_json = of_json.map(|f| (f.0, vec![f.1.to_string()], Volatility::Immutable, f.2));
+    let of_paths = json_paths::ZONED_CALLS.iter();
+    let of_json = of_json.chain(of_paths.map(|f| (f.0, vec![f.1.to_string()], Volatility::Stable, f.2)));
     of_table.chain(special).chain(arrays).chain(of_json).collect()
 }
 
@@ -459,17 +468,25 @@ impl Typing {
         if let Some(call) = self.json_call(name, &arguments)? {
             return Ok(call);
         }
+        if let Some(call) = self.zoned_path_call(name, &arguments)? {
+            return Ok(call);
+        }
         if let Some(function) = array_function(name, arguments.len()) {
             return self.array_call(function, arguments);
         }
         let Some(function) = find(name).filter(|f| !is_internal(f.name)) else {
             return self.cast_call(name, arguments);
         };
+        self.overload_call(function, arguments)
+    }
+
+    /// A call of the overload that fits the arguments. 42883, 42725.
+    fn overload_call(&self, function: &Function, arguments: Vec<Operand>) -> Result<Expr> {
         let candidates: Vec<&[Kind]> = function.overloads.iter().map(|o| o.parameters).collect();
         let given: Vec<Option<Kind>> = arguments.iter().map(|a| a.ty().map(Kind::of)).collect();
         let overload = match resolve(&candidates, &given, CallKind::Function) {
             Resolution::Found(at) => &function.overloads[at],
-            other => return Err(not_found(name, &arguments, other)),
+            other => return Err(not_found(function.name, &arguments, other)),
         };
         let typed = arguments
             .into_iter()

@@ -250,6 +250,7 @@ impl Typing {
             | Kind::Bytea
             | Kind::Json
             | Kind::Jsonb
+            | Kind::JsonPath
             | Kind::Array => return refused(String::new()),
         };
         if let Some(kind) = given.filter(|kind| !takes.contains(kind)) {

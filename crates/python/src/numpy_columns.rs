@@ -55,6 +55,7 @@ impl Form {
             | LogicalType::Bytea
             | LogicalType::Json
             | LogicalType::Jsonb
+            | LogicalType::JsonPath
             | LogicalType::Array(_) => true,
             LogicalType::Decimal { .. } => self.decimal_objects,
             ty => ty.is_string() && !self.arrow_texts,
@@ -168,6 +169,7 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
         | LogicalType::Bytea
         | LogicalType::Json
         | LogicalType::Jsonb
+        | LogicalType::JsonPath
         | LogicalType::Array(_) => Values::Objects,
     })
 }

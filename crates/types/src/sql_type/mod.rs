@@ -180,6 +180,8 @@ kinds! {
     Json => json,
     /// jsonb.
     Jsonb => jsonb,
+    /// jsonpath.
+    JsonPath => jsonpath,
     /// An array of any type.
     Array => array,
 }
