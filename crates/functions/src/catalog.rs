@@ -294,6 +294,20 @@ fn tables() -> impl Iterator<Item = &'static Function> {
     .flatten()
 }
 
+/// Functions on vectors that give something for whatever arguments of their types.
+pub(crate) const NEVER_FAIL: &[&str] = &[
+    "json_typeof",
+    "jsonb_array_element",
+    "jsonb_array_element_text",
+    "jsonb_at_path",
+    "jsonb_contained",
+    "jsonb_contains",
+    "jsonb_exists",
+    "jsonb_object_field",
+    "jsonb_object_field_text",
+    "jsonb_typeof",
+];
+
 /// The error 22023 of an argument.
 pub(crate) fn invalid_parameter(message: impl Into<String>) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message)
