@@ -51,7 +51,7 @@ pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_func
 pub use frazil_types::value_ops::CastContext;
 pub use literal::negated_literal;
 pub use operand::{Operand, Unknown, UnknownKind};
-pub use parameter_names::{Parameter, parameters_of};
+pub use parameter_names::{Parameter, parameter_defaults, parameters_of};
 pub use rows::{ArrayRows, TypedRowsCall};
 pub use sample::SampleMethod;
 pub use type_rules::{Kind, name_of};

@@ -5,7 +5,7 @@
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it is where a call leaves it out, as SQL.
+    /// What it is where a call leaves it out, as SQL: a number, `true`, `false`, or a string in quotes without quotes in it.
     pub default: Option<&'static str>,
 }
 
@@ -119,6 +119,12 @@ const NAMED: &[(&str, &[Parameter])] = &[
     ),
     ("parse_ident", &[needed("str"), needed("strict")]),
 ];
+
+/// The texts of all defaults.
+pub fn parameter_defaults() -> impl Iterator<Item = &'static str> {
+    let parameters = NAMED.iter().flat_map(|(_, parameters)| parameters.iter());
+    parameters.filter_map(|parameter| parameter.default)
+}
 
 /// The parameters of a function, by its name in lower case; `None` for those that have no names.
 pub fn parameters_of(function: &str) -> Option<&'static [Parameter]> {
