@@ -138,6 +138,15 @@ ERRORS = [
     ("select ln(a - a) from t", "2201E"),
     ("select power(-a, 0.5) from t", "2201F"),
     ("select interval '99999999999 years'", "22015"),
+    # Paths of JSON.
+    ("select jsonb_path_query('1', '$.datetime()')", "22031"),
+    ("select jsonb_path_query('[1]', 'strict $[1]')", "22033"),
+    ("select jsonb_path_query('true', '$.double()')", "22036"),
+    ("select jsonb_path_match('1', '$')", "22038"),
+    ("select jsonb_path_query('1', 'strict $[*]')", "22039"),
+    ("select jsonb_path_query('{}', 'strict $.a')", "2203A"),
+    ("select jsonb_path_query('true', '-$')", "2203B"),
+    ("select jsonb_path_query('1', '$.keyvalue()')", "2203C"),
     # Names and types.
     ("select 1 from t x, t x", "42712"),
     ("select '1' + '2'", "42725"),

@@ -19,6 +19,10 @@ impl VectorFunction for Add {
         "add"
     }
 
+    fn can_fail(&self) -> bool {
+        true
+    }
+
     fn evaluate(
         &self,
         arguments: &[ColumnVector],
@@ -128,6 +132,10 @@ struct Below(i128);
 impl VectorFunction for Below {
     fn name(&self) -> &str {
         "below"
+    }
+
+    fn can_fail(&self) -> bool {
+        true
     }
 
     fn evaluate(

@@ -105,7 +105,7 @@ fn convert(
         LogicalType::Uuid => uuids(array, ty)?,
         LogicalType::Enum(_) => labels(array, ty)?,
         LogicalType::Bytea => binaries(array, ty, budget)?,
-        LogicalType::Json | LogicalType::Jsonb => shown_bytes(array, ty, budget)?,
+        LogicalType::Json | LogicalType::Jsonb | LogicalType::JsonPath => shown_bytes(array, ty, budget)?,
         LogicalType::Array(element) => match arrays_of(array, ty, element.get(), budget) {
             Some(arrays) => arrays?,
             // Of the text that shows it.

@@ -120,6 +120,7 @@ impl Database {
     }
 
     fn new(store: Arc<Store>, directory: Option<Directory>) -> Database {
+        frazil_functions::start_of_process();
         let freezer = Arc::new(BackgroundFreezer::start(store.clone()));
         let directory = directory.map(Arc::new);
         let checkpoints = Arc::new(CheckpointPolicy::default());

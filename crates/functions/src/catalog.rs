@@ -9,6 +9,7 @@ mod enums;
 mod formatting;
 mod json;
 mod json_changes;
+mod json_paths;
 mod math;
 mod paths;
 mod percent_format;
@@ -24,7 +25,10 @@ mod time_of_day;
 mod zones;
 
 pub(crate) use arrays::{array_function, elements_of};
+pub use clock::start_of_process;
+pub(crate) use formatting::{ExactMoment, MomentKind, read_by, read_iso};
 pub use paths::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
+pub(crate) use system::open_at_snapshot;
 pub(crate) use text::TEXTS;
 pub(crate) use time::interval_length;
 pub(crate) use time::{PARTS, of_intervals};
@@ -284,10 +288,26 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         json::FUNCTIONS,
         json::OPERATORS,
         json_changes::FUNCTIONS,
+        json_paths::FUNCTIONS,
+        json_paths::ZONED,
     ]
     .into_iter()
     .flatten()
 }
+
+/// Functions on vectors that give something for whatever arguments of their types.
+pub(crate) const NEVER_FAIL: &[&str] = &[
+    "json_typeof",
+    "jsonb_array_element",
+    "jsonb_array_element_text",
+    "jsonb_at_path",
+    "jsonb_contained",
+    "jsonb_contains",
+    "jsonb_exists",
+    "jsonb_object_field",
+    "jsonb_object_field_text",
+    "jsonb_typeof",
+];
 
 /// The error 22023 of an argument.
 pub(crate) fn invalid_parameter(message: impl Into<String>) -> Error {
@@ -301,6 +321,7 @@ fn is_internal(name: &str) -> bool {
         bytes::OPERATORS,
         time_of_day::OPERATORS,
         json::OPERATORS,
+        json_paths::ZONED,
     ]
     .into_iter()
     .flatten();
@@ -327,6 +348,8 @@ pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'s
     let arrays = arrays.map(|(name, calls, description)| (name, calls, Volatility::Immutable, description));
     let of_json = json::OF_ANYTHING.iter();
     let of_json = of_json.map(|f| (f.0, vec![f.1.to_string()], Volatility::Immutable, f.2));
+    let of_paths = json_paths::ZONED_CALLS.iter();
+    let of_json = of_json.chain(of_paths.map(|f| (f.0, vec![f.1.to_string()], Volatility::Stable, f.2)));
     let of_enums = enums::OF_ENUMS.iter().map(|f| {
         let calls = f.1.iter().map(|call| call.to_string());
         (f.0, calls.collect(), Volatility::Immutable, f.2)
@@ -468,17 +491,25 @@ impl Typing {
         if let Some(call) = self.enum_call(name, &arguments)? {
             return Ok(call);
         }
+        if let Some(call) = self.zoned_path_call(name, &arguments)? {
+            return Ok(call);
+        }
         if let Some(function) = array_function(name, arguments.len()) {
             return self.array_call(function, arguments);
         }
         let Some(function) = find(name).filter(|f| !is_internal(f.name)) else {
             return self.cast_call(name, arguments);
         };
+        self.overload_call(function, arguments)
+    }
+
+    /// A call of the overload that fits the arguments. 42883, 42725.
+    fn overload_call(&self, function: &Function, arguments: Vec<Operand>) -> Result<Expr> {
         let candidates: Vec<&[Kind]> = function.overloads.iter().map(|o| o.parameters).collect();
         let given: Vec<Option<Kind>> = arguments.iter().map(|a| a.ty().map(Kind::of)).collect();
         let overload = match resolve(&candidates, &given, CallKind::Function) {
             Resolution::Found(at) => &function.overloads[at],
-            other => return Err(not_found(name, &arguments, other)),
+            other => return Err(not_found(function.name, &arguments, other)),
         };
         let typed = arguments
             .into_iter()

@@ -1,8 +1,10 @@
-//! Functions that give the parts of a json or jsonb as rows. Each column's values are made as one array, whose elements are the rows.
+//! Functions that give the parts of a json or jsonb as rows, and others like them. Each column's values are made as one array, whose elements are the rows.
 
 use crate::aggregate::no_function;
+use crate::build::BOOLEAN;
 use crate::json::{Document, Members};
-use crate::rows::TypedRowsCall;
+use crate::jsonpath::{Form, query};
+use crate::rows::{BIGINTS, TypedRowsCall};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_types::array::encode_list;
@@ -16,13 +18,54 @@ type Column = (Option<&'static str>, RowFn, LogicalType);
 pub(crate) struct JsonRows {
     pub name: &'static str,
     pub signature: &'static str,
-    pub takes: LogicalType,
+    /// The types of its arguments, of which all but the first ones may be left out.
+    pub takes: &'static [LogicalType],
+    needed: usize,
+    /// Whether the statement's start is an argument behind those that are given.
+    is_zoned: bool,
     columns: &'static [Column],
     pub description: &'static str,
 }
 
-const JSON: LogicalType = LogicalType::Json;
-const JSONB: LogicalType = LogicalType::Jsonb;
+/// What a function takes.
+struct Takes {
+    takes: &'static [LogicalType],
+    needed: usize,
+    is_zoned: bool,
+}
+
+const JSON: Takes = one(&[LogicalType::Json]);
+const JSONB: Takes = one(&[LogicalType::Jsonb]);
+const PATH: Takes = Takes {
+    takes: &[
+        LogicalType::Jsonb,
+        LogicalType::JsonPath,
+        LogicalType::Jsonb,
+        BOOLEAN,
+    ],
+    needed: 2,
+    is_zoned: false,
+};
+const ZONED_PATH: Takes = Takes {
+    is_zoned: true,
+    ..PATH
+};
+
+const NOTHING: Takes = Takes {
+    takes: &[],
+    needed: 0,
+    is_zoned: false,
+};
+const SNAPSHOT: Takes = one(&[LogicalType::Text]);
+
+const fn one(takes: &'static [LogicalType]) -> Takes {
+    Takes {
+        takes,
+        needed: 1,
+        is_zoned: false,
+    }
+}
+
 const TEXTS: LogicalType = LogicalType::TEXT_ARRAY;
 const JSONS: LogicalType = LogicalType::Array(ElementType::JSON);
 const JSONBS: LogicalType = LogicalType::Array(ElementType::JSONB);
@@ -35,7 +78,9 @@ macro_rules! json_rows {
         &[$(JsonRows {
             name: $name,
             signature: concat!($name, $gives),
-            takes: $takes,
+            takes: $takes.takes,
+            needed: $takes.needed,
+            is_zoned: $takes.is_zoned,
             columns: &[$(($column, |r, o| $f(r, $name, o), $ty)),*],
             description: $description,
         }),*]
@@ -57,6 +102,15 @@ pub(crate) static JSON_ROWS: &[JsonRows] = json_rows! {
     "jsonb_each_text"(JSONB) -> "(jsonb) → rows of (key text, value text)", [(KEY, keys, TEXTS), (VALUE, value_texts, TEXTS)],
         "the members of an object, their values as texts; in FROM";
     "jsonb_object_keys"(JSONB) -> "(jsonb) → rows of text", [(None, keys, TEXTS)], "the keys of an object";
+    "jsonb_path_query"(PATH) -> "(jsonb, jsonpath [, jsonb [, boolean]]) → rows of jsonb", [(None, found, JSONBS)],
+        "what a path finds, with variables and silent about errors if wanted";
+    "jsonb_path_query_tz"(ZONED_PATH) -> "(jsonb, jsonpath [, jsonb [, boolean]]) → rows of jsonb", [(None, found_by_clock, JSONBS)],
+        "as `jsonb_path_query`; the session's zone decides of dates and times that have none";
+    "pg_listening_channels"(NOTHING) -> "() → rows of text", [(None, none, TEXTS)], "no rows: there are no notifications";
+    "pg_snapshot_xip"(SNAPSHOT) -> "(text) → rows of bigint", [(None, open_transactions, BIGINTS)],
+        "the transactions that had not ended at a snapshot";
+    "txid_snapshot_xip"(SNAPSHOT) -> "(text) → rows of bigint", [(None, open_transactions, BIGINTS)],
+        "as `pg_snapshot_xip`";
 };
 
 /// The function of a name, if it is one of them.
@@ -73,14 +127,21 @@ impl Typing {
         span: Span,
     ) -> Result<Vec<(Option<&'static str>, TypedRowsCall)>> {
         let missing = no_function(function.name, &arguments).at_span(span);
-        let is_taken = |x: &Operand| x.ty().is_none_or(|ty| ty == function.takes);
-        let mut arguments = arguments.into_iter();
-        let (Some(document), None) = (arguments.next().filter(is_taken), arguments.next()) else {
+        let takes = function.takes;
+        let is_taken = |(x, ty): (&Operand, &LogicalType)| x.ty().is_none_or(|given| given == *ty);
+        if !(function.needed..=takes.len()).contains(&arguments.len())
+            || !arguments.iter().zip(takes).all(is_taken)
+        {
             return Err(missing);
-        };
-        let document = self.cast(document, function.takes, CastContext::Implicit, span)?;
+        }
+        let given = arguments.into_iter().zip(takes);
+        let given = given.map(|(x, ty)| self.cast(x, *ty, CastContext::Implicit, span));
+        let mut given = given.collect::<Result<Vec<_>>>()?;
+        if function.is_zoned {
+            given.push(self.settle(self.statement_start())?);
+        }
         let column = |(name, run, ty): &Column| {
-            let array = rows(function.name, OnNull::Null, *run, vec![document.clone()], *ty);
+            let array = rows(function.name, OnNull::Null, *run, given.clone(), *ty);
             (*name, TypedRowsCall::Elements(array))
         };
         Ok(function.columns.iter().map(column).collect())
@@ -94,6 +155,28 @@ fn put(values: impl Iterator<Item = Result<Value>>, out: &mut Output<'_>) -> Res
 
 fn refused(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message)
+}
+
+fn found(row: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    let items = query(row, Form::Call, out)?;
+    put(items.into_iter().map(Ok), out)
+}
+
+fn found_by_clock(row: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    let items = query(row, Form::Zoned, out)?;
+    put(items.into_iter().map(Ok), out)
+}
+
+fn none(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    put(std::iter::empty(), out)
+}
+
+fn open_transactions(row: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    let numbers = crate::catalog::open_at_snapshot(row.text(0))?;
+    put(
+        numbers.into_iter().map(|number| Ok(Value::Int(number.into()))),
+        out,
+    )
 }
 
 /// The elements of the argument. Error 22023 for what is no array.

@@ -36,8 +36,8 @@ enum Infix {
 }
 
 use Kind::{
-    Array, BigInt, Date, Double, Integer, Interval, Json, Jsonb, Numeric, Real, SmallInt, Text, Time,
-    Timestamp, TimestampTz,
+    Array, BigInt, Date, Double, Integer, Interval, Json, JsonPath, Jsonb, Numeric, Real, SmallInt, Text,
+    Time, Timestamp, TimestampTz,
 };
 
 /// Every infix operator but comparisons, `||` and the pattern operators, whose operands are of any type.
@@ -135,6 +135,8 @@ const INFIX: &[(&str, Kind, Kind, Infix)] = &[
     ("#>>", Jsonb, Array, Infix::Function("jsonb_at_path_text")),
     ("@>", Jsonb, Jsonb, Infix::Function("jsonb_contains")),
     ("<@", Jsonb, Jsonb, Infix::Function("jsonb_contained")),
+    ("@?", Jsonb, JsonPath, Infix::Function("jsonb_path_exists_opr")),
+    ("@@", Jsonb, JsonPath, Infix::Function("jsonb_path_match_opr")),
     ("?", Jsonb, Text, Infix::Function("jsonb_exists")),
     ("?|", Jsonb, Array, Infix::Function("jsonb_exists_any")),
     ("?&", Jsonb, Array, Infix::Function("jsonb_exists_all")),

@@ -430,6 +430,14 @@ pub(crate) fn with_regex<T>(pattern: &str, flags: &str, f: impl FnOnce(&Regex) -
     with_raw_regex(&translated, flags, f)
 }
 
+/// PostgreSQL's regular expression `pattern`, compiled with its flags. Errors as of [`with_regex`].
+pub(crate) fn compiled(pattern: &str, flags: &str) -> Result<Regex> {
+    match flags.contains('q') {
+        true => compile(&regex::escape(pattern), flags),
+        false => compile(&translate(pattern, flags.contains('x'))?, flags),
+    }
+}
+
 /// [`with_regex`] of an expression that is written as the crate `regex` reads it.
 pub(crate) fn with_raw_regex<T>(
     pattern: &str,
@@ -449,6 +457,7 @@ pub(crate) fn with_raw_regex<T>(
     })
 }
 
+/// The expression as the crate `regex` writes it, compiled with PostgreSQL's flags. 2201B; 22023 for a flag.
 fn compile(pattern: &str, flags: &str) -> Result<Regex> {
     let mut builder = RegexBuilder::new(pattern);
     builder.dot_matches_new_line(true);

@@ -9,7 +9,11 @@ use crate::resolve::{CallKind, Resolution, resolve};
 use crate::type_rules::Kind;
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{Columns, Expr, RowsCall, RowsFunction};
+use frazil_types::sql_type::ElementType;
 use frazil_types::{Error, LogicalType, Result, Span, Value};
+
+/// Arrays of bigint.
+pub(crate) const BIGINTS: LogicalType = LogicalType::Array(ElementType::of_kind(Kind::BigInt));
 
 /// A call of a function that gives rows.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,7 @@
 //! are not NULL.
 
 use crate::build::{BOOLEAN, constant_of};
+use crate::catalog;
 use frazil_plan::vector_function::{CallContext, VectorFunction, VectorFunctionRef};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::value_ops;
@@ -366,6 +367,10 @@ impl RowFunction {
 impl VectorFunction for RowFunction {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn can_fail(&self) -> bool {
+        !catalog::NEVER_FAIL.contains(&self.name)
     }
 
     fn evaluate(

@@ -239,9 +239,10 @@ impl Typing {
                 ],
                 LogicalType::Double,
             ),
-            Kind::Date | Kind::Timestamp | Kind::TimestampTz => (&[Kind::Interval], LogicalType::Interval),
+            Kind::Date | Kind::Time | Kind::Timestamp | Kind::TimestampTz => {
+                (&[Kind::Interval], LogicalType::Interval)
+            }
             Kind::Boolean
-            | Kind::Time
             | Kind::Interval
             | Kind::Char
             | Kind::Varchar
@@ -250,6 +251,7 @@ impl Typing {
             | Kind::Bytea
             | Kind::Json
             | Kind::Jsonb
+            | Kind::JsonPath
             | Kind::Array
             | Kind::Enum => return refused(String::new()),
         };

@@ -50,7 +50,7 @@ fn node_may_fail(e: &Expr, known: ValueBounds, last: ValueBounds) -> bool {
             let dated = v.ty == LogicalType::Date && e.ty == LogicalType::Date;
             !(small && dated && within(last, SAFE_DAYS))
         }
-        ExprKind::VectorFunction(..) => true,
+        ExprKind::VectorFunction(f, _) => f.0.can_fail(),
         ExprKind::Function(f, list) => match f {
             ScalarFunction::Substring => match list.get(2).map(|l| &l.kind) {
                 Some(ExprKind::Constant(Value::Int(n))) => *n < 0,

@@ -383,7 +383,8 @@ impl Expr {
                 | ExprKind::Negate(_)
                 | ExprKind::Cast(_)
                 | ExprKind::AddInterval(..) => true,
-                ExprKind::VectorFunction(..) | ExprKind::Subquery(_) => true,
+                ExprKind::Subquery(_) => true,
+                ExprKind::VectorFunction(f, _) => f.0.can_fail(),
                 ExprKind::Function(f, _) => f.can_fail(),
                 _ => false,
             };

@@ -9,6 +9,9 @@ use std::sync::Arc;
 pub trait VectorFunction: Send + Sync {
     /// Its SQL name.
     fn name(&self) -> &str;
+    /// Whether it can raise an error, whatever its arguments; running out of memory or time aside. Calls that cannot may be computed for
+    /// more rows than those that a statement asks for.
+    fn can_fail(&self) -> bool;
     /// Evaluates `rows` rows at once. Constants come as vectors of `rows` rows too. Rows that a condition around
     /// the call excludes (CASE, AND, OR) are not among them.
     ///

@@ -122,6 +122,9 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
             let text = value.display(ty).to_string();
             class(py, &LOADS, "json", "loads")?.call1((text,))
         }
+        (Value::Bytes(_), LogicalType::JsonPath) => {
+            Ok(value.display(ty).to_string().into_pyobject(py)?.into_any())
+        }
         (Value::Bytes(bytes), _) => Ok(PyBytes::new(py, bytes).into_any()),
         (Value::Null, _) => Ok(py.None().into_bound(py)),
     }
@@ -206,6 +209,7 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         | LogicalType::Bytea
         | LogicalType::Json
         | LogicalType::Jsonb
+        | LogicalType::JsonPath
         | LogicalType::Array(_)
         | LogicalType::Enum(_) => None,
     };

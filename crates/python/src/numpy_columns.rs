@@ -55,6 +55,7 @@ impl Form {
             | LogicalType::Bytea
             | LogicalType::Json
             | LogicalType::Jsonb
+            | LogicalType::JsonPath
             | LogicalType::Array(_)
             | LogicalType::Enum(_) => true,
             LogicalType::Decimal { .. } => self.decimal_objects,
@@ -169,6 +170,7 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
         | LogicalType::Bytea
         | LogicalType::Json
         | LogicalType::Jsonb
+        | LogicalType::JsonPath
         | LogicalType::Array(_)
         | LogicalType::Enum(_) => Values::Objects,
     })

@@ -42,6 +42,22 @@ sql_states! {
     INVALID_ESCAPE = "22025";
     /// A value outside what the function or setting takes.
     INVALID_PARAMETER = "22023";
+    /// An argument of a path's datetime() that is no date or time.
+    INVALID_JSON_DATETIME = "22031";
+    /// A subscript of a path that is no position of the array.
+    INVALID_JSON_SUBSCRIPT = "22033";
+    /// An item of a path that is no number where a method wants one.
+    NON_NUMERIC_JSON_ITEM = "22036";
+    /// Several items of a path, or none, where one is wanted.
+    SINGLETON_JSON_ITEM_REQUIRED = "22038";
+    /// What is no array where a path in strict mode wants one.
+    JSON_ARRAY_NOT_FOUND = "22039";
+    /// A member of an object that a path in strict mode does not find.
+    JSON_MEMBER_NOT_FOUND = "2203A";
+    /// An operand of a path's sign that is no number.
+    JSON_NUMBER_NOT_FOUND = "2203B";
+    /// What is no object where a path wants one.
+    JSON_OBJECT_NOT_FOUND = "2203C";
     /// An element of bytes or an array that is not there.
     ARRAY_SUBSCRIPT_ERROR = "2202E";
     /// A text that is not of the type it is cast to.

@@ -54,6 +54,8 @@ pub enum LogicalType {
     Json,
     /// JSON in a binary form; see [`crate::json`].
     Jsonb,
+    /// A path in documents, as it was written: the bytes of a UTF-8 text; see [`crate::json::Path`].
+    JsonPath,
     /// An array of any number of dimensions; see [`crate::array`] for its bytes.
     Array(ElementType),
     /// An enumeration, whose values are held as the positions of their labels.
@@ -101,6 +103,7 @@ impl LogicalType {
             LogicalType::Bytea => Kind::Bytea,
             LogicalType::Json => Kind::Json,
             LogicalType::Jsonb => Kind::Jsonb,
+            LogicalType::JsonPath => Kind::JsonPath,
             LogicalType::Array(_) => Kind::Array,
             LogicalType::Enum(_) => Kind::Enum,
         }
@@ -182,7 +185,8 @@ impl LogicalType {
             | LogicalType::Uuid
             | LogicalType::Bytea
             | LogicalType::Json
-            | LogicalType::Jsonb => (0, [0, 0]),
+            | LogicalType::Jsonb
+            | LogicalType::JsonPath => (0, [0, 0]),
         };
         // A length takes 32 bits, the digits of a decimal few.
         self.kind() as u64 | count << 8 | modifiers[0] << 16 | modifiers[1] << 48

@@ -242,6 +242,17 @@ pub const TYPES: &[Edges] = &[
         ],
     },
     Edges {
+        ty: LogicalType::JsonPath,
+        texts: &[
+            "$",
+            "strict $.\"a\"[*]",
+            "$.\"a longer path than a reference holds, größe\"",
+            "$?(@.\"x\" > 1 && @.\"y\" like_regex \"^a\" flag \"i\")",
+            "($ + 1.50)",
+            "1.00",
+        ],
+    },
+    Edges {
         ty: LogicalType::Jsonb,
         texts: &[
             "[null]",

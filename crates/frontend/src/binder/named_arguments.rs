@@ -1,14 +1,25 @@
 //! Arguments by the names of parameters: `make_interval(days => 10)`.
 
 use super::{Binder, error, fold};
-use frazil_functions::parameters_of;
+use frazil_functions::{parameter_defaults, parameters_of};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, FunctionArg, FunctionArgExpr, FunctionArgOperator, Value};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What parameters are that a call leaves out.
-static ZERO: LazyLock<SqlExpr> =
-    LazyLock::new(|| SqlExpr::Value(Value::Number("0".to_owned(), false).into()));
+/// What parameters are that a call leaves out, by the default's text.
+static DEFAULTS: LazyLock<HashMap<&str, SqlExpr>> = LazyLock::new(|| {
+    let literal = |text: &'static str| {
+        let quoted = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+        let value = match (quoted, text) {
+            (Some(quoted), _) => Value::SingleQuotedString(quoted.to_owned()),
+            (None, "true" | "false") => Value::Boolean(text == "true"),
+            (None, number) => Value::Number(number.to_owned(), false),
+        };
+        (text, SqlExpr::Value(value.into()))
+    };
+    parameter_defaults().map(literal).collect()
+});
 
 impl<'a> Binder<'a> {
     /// The arguments in the order of the parameters, of which some are named. 42601 for what stands behind a named one, or is named
@@ -68,8 +79,10 @@ impl<'a> Binder<'a> {
             .take(last)
             .map(|(given, parameter)| match given {
                 Some(e) => Ok(e),
-                None if parameter.default == Some("0") => Ok(&*ZERO),
-                None => Err(missing(format!("needs its parameter \"{}\"", parameter.name))),
+                None => {
+                    let default = parameter.default.and_then(|text| DEFAULTS.get(text));
+                    default.ok_or_else(|| missing(format!("needs its parameter \"{}\"", parameter.name)))
+                }
             });
         all.collect()
     }

@@ -7,6 +7,7 @@ use crate::vector::{Output, Row, RowFn};
 use frazil_types::date::{MICROS_PER_DAY, civil_from_days};
 use frazil_types::value_ops::interval_span;
 use frazil_types::{LogicalType, Result};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const fn volatile(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
@@ -50,6 +51,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
         description: "waits until a time; an empty text",
     },
 ];
+
+/// Microseconds since 1970 at which this process opened its first database: the first call says so.
+pub fn start_of_process() -> i64 {
+    static START: OnceLock<i64> = OnceLock::new();
+    *START.get_or_init(now)
+}
 
 /// Microseconds since 1970.
 fn now() -> i64 {

@@ -4,8 +4,8 @@ use super::Function;
 use super::invalid_parameter;
 use super::json::{JSONB, call, functions, texts};
 use crate::type_rules::Kind::{Array, Boolean, Integer, Jsonb, Text};
-use crate::vector::{Output, Row};
-use frazil_types::json::{Json, array_of, object_of};
+use crate::vector::{OnNull, Output, Row, rows};
+use frazil_types::json::{Json, array_of, object_of, scalar_of};
 use frazil_types::{Error, Result, SqlState};
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
@@ -20,7 +20,23 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "with a new value at a path; of arrays before the element there, or behind it if the last argument is true";
     "jsonb_set", [call(&[Jsonb, Array, Jsonb], set, JSONB), call(&[Jsonb, Array, Jsonb, Boolean], set, JSONB)],
         "with another value at a path, which is made unless the last argument is false";
+    "jsonb_set_lax", [
+        lax(&[Jsonb, Array, Jsonb]),
+        lax(&[Jsonb, Array, Jsonb, Boolean]),
+        lax(&[Jsonb, Array, Jsonb, Boolean, Text]),
+    ], "as `jsonb_set`; of a value NULL the last argument says what comes of it: use_json_null, raise_exception, delete_key or return_target";
 };
+
+/// `jsonb_set_lax`, which sees NULLs.
+const fn lax(parameters: &'static [crate::type_rules::Kind]) -> super::Overload {
+    super::Overload {
+        parameters,
+        run: super::Run::Build(
+            |arguments| Ok(rows("jsonb_set_lax", OnNull::Called, set_lax, arguments, JSONB)),
+            Jsonb,
+        ),
+    }
+}
 
 /// What is done at the end of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,20 +71,60 @@ fn owned(object: frazil_types::json::Object<'_>) -> Vec<(String, Vec<u8>)> {
 }
 
 fn set(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
-    let creates = row.arguments() < 4 || row.bool(3);
-    change(row, if creates { Change::Set } else { Change::Replace }, out)
+    change(row, set_or_replace(row), row.bytes(2), out)
+}
+
+/// What the argument of whether a path is made says.
+fn set_or_replace(row: &Row<'_>) -> Change {
+    match row.arguments() < 4 || row.bool(3) {
+        true => Change::Set,
+        false => Change::Replace,
+    }
+}
+
+/// Errors 22023 for an unknown word, 22004 where NULL shall be an error.
+fn set_lax(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let is_null = |argument| row.arguments() > argument && row.is_null(argument);
+    if is_null(0) || is_null(1) || is_null(3) {
+        return out.null();
+    }
+    let treatment = match row.arguments() {
+        ..=4 => "use_json_null",
+        _ if is_null(4) => return Err(unknown_treatment()),
+        _ => row.text(4),
+    };
+    match treatment {
+        _ if !is_null(2) => set(row, out),
+        "use_json_null" => change(row, set_or_replace(row), &scalar_of(None), out),
+        "delete_key" => change(row, Change::Delete, &[], out),
+        "return_target" => out.bytes(row.bytes(0)),
+        "raise_exception" => {
+            let detail = "Exception was raised because null_value_treatment is \"raise_exception\".";
+            let hint = "To avoid, either change the null_value_treatment argument or ensure that an SQL NULL is not passed.";
+            let error = Error::new(SqlState::NULL_VALUE_NOT_ALLOWED, "JSON value must not be null");
+            Err(error.with_detail(detail).with_hint(hint))
+        }
+        _ => Err(unknown_treatment()),
+    }
+}
+
+fn unknown_treatment() -> Error {
+    invalid_parameter(
+        "null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"",
+    )
 }
 
 fn insert(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let is_behind = row.arguments() > 3 && row.bool(3);
-    change(row, if is_behind { Change::Behind } else { Change::Before }, out)
+    let what = if is_behind { Change::Behind } else { Change::Before };
+    change(row, what, row.bytes(2), out)
 }
 
 fn delete_path(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
-    change(row, Change::Delete, out)
+    change(row, Change::Delete, &[], out)
 }
 
-fn change(row: &Row<'_>, what: Change, out: &mut Output<'_>) -> Result<()> {
+fn change(row: &Row<'_>, what: Change, new: &[u8], out: &mut Output<'_>) -> Result<()> {
     let path = texts(row, 1)?;
     if is_scalar(Json::new(row.bytes(0))) {
         return Err(invalid_parameter(match what {
@@ -79,7 +135,6 @@ fn change(row: &Row<'_>, what: Change, out: &mut Output<'_>) -> Result<()> {
     if path.is_empty() {
         return out.bytes(row.bytes(0));
     }
-    let new = if what == Change::Delete { &[] } else { row.bytes(2) };
     let changed = changed(row.bytes(0), &path, 0, what, new)?;
     out.bytes(&changed)
 }

@@ -56,8 +56,11 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_client_encoding", [rows(&[], |_, o| o.text("UTF8"), TEXT)], "`UTF8`, the one encoding";
     "pg_collation_is_visible", VISIBLE, "NULL: collations have no numbers";
     "pg_conversion_is_visible", VISIBLE, "NULL: conversions have no numbers";
+    "pg_conf_load_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), LogicalType::TIMESTAMPTZ)],
+        "when the process opened its first database: settings are those of sessions";
     "pg_current_logfile", [rows(&[], |_, o| o.null(), TEXT), rows(&[Text], |_, o| o.null(), TEXT)],
         "NULL: there is no file of messages";
+    "pg_describe_object", [rows(&[BigInt, BigInt, Integer], OF_NO_NUMBER, TEXT)], "NULL: objects have no numbers";
     "pg_function_is_visible", VISIBLE, "NULL: functions have no numbers";
     "pg_last_committed_xact", [rows(&[], |_, _| Err(no_commit_times()), TEXT)],
         "error 55000: times of commits are not kept";
@@ -66,6 +69,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_xact_commit_timestamp_origin", [rows(&[BigInt], |_, _| Err(no_commit_times()), TEXT)],
         "error 55000: times of commits are not kept";
     "pg_get_constraintdef", PRETTY_DEFINITION, "NULL: constraints have no numbers";
+    "pg_get_expr", [rows(&[Text, BigInt], OF_NO_NUMBER, TEXT), rows(&[Text, BigInt, Boolean], OF_NO_NUMBER, TEXT)],
+        "NULL: the relation that an expression is of has no number";
     "pg_get_function_arguments", DEFINITION, "NULL: functions have no numbers";
     "pg_get_function_identity_arguments", DEFINITION, "NULL: functions have no numbers";
     "pg_get_function_result", DEFINITION, "NULL: functions have no numbers";
@@ -94,8 +99,11 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_opclass_is_visible", VISIBLE, "NULL: operator classes have no numbers";
     "pg_operator_is_visible", VISIBLE, "NULL: operators have no numbers";
     "pg_opfamily_is_visible", VISIBLE, "NULL: operator families have no numbers";
+    "pg_postmaster_start_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), LogicalType::TIMESTAMPTZ)],
+        "when the process opened its first database";
     "pg_statistics_obj_is_visible", VISIBLE, "NULL: statistics have no numbers";
     "pg_table_is_visible", VISIBLE, "NULL: tables have no numbers";
+    "pg_tablespace_location", [rows(&[BigInt], OF_NO_NUMBER, TEXT)], "NULL: tablespaces have no numbers";
     "pg_trigger_depth", [rows(&[], |_, o| o.int(0), INTEGER)], "0: there are no triggers";
     "pg_type_is_visible", [rows(&[BigInt], type_is_visible, BOOLEAN)], "true for the number of a type, NULL for others";
     "session_user", [rows(&[], |_, o| o.text(USER), TEXT)], "`frazil`: there are no users";
@@ -569,6 +577,12 @@ impl Snapshot<'_> {
         let is_open = || self.open.split(',').any(|n| n.parse() == Ok(transaction));
         transaction < self.least || transaction < self.end && !is_open()
     }
+}
+
+/// The numbers of the transactions that had not ended at a snapshot. Error 22P02.
+pub(crate) fn open_at_snapshot(text: &str) -> Result<Vec<i64>> {
+    let open = Snapshot::read(text)?.open.split(',');
+    Ok(open.filter_map(|number| number.parse().ok()).collect())
 }
 
 const LEAST: [Overload; 1] = [rows(

@@ -349,6 +349,9 @@ mod tests {
         fn name(&self) -> &str {
             "repeat"
         }
+        fn can_fail(&self) -> bool {
+            true
+        }
         fn evaluate(
             &self,
             a: &[ColumnVector],

@@ -235,6 +235,20 @@ pub fn string_of(text: &str) -> Vec<u8> {
     text::Build::string(&mut Binary, text)
 }
 
+/// The binary form of a number of these digits, as [`Json::Number`] has them.
+pub fn number_of(digits: &str) -> Vec<u8> {
+    tagged(NUMBER, digits.as_bytes())
+}
+
+/// The binary form of true or false, or of null.
+pub fn scalar_of(value: Option<bool>) -> Vec<u8> {
+    vec![match value {
+        None => NULL,
+        Some(false) => FALSE,
+        Some(true) => TRUE,
+    }]
+}
+
 /// Checks that bytes are the binary form of a value: the one that [`binary_of_text`] makes of its text. Error 22P03.
 pub fn check_binary(bytes: &[u8]) -> Result<()> {
     let invalid = || Error::new(SqlState::INVALID_BINARY, "the bytes are not a jsonb");

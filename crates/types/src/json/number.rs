@@ -1,6 +1,7 @@
 //! Numbers of jsonb: decimals of any length, held as their digits.
 
 use crate::{Error, Result, SqlState};
+use std::cmp::Ordering;
 
 /// Most digits before the point, PostgreSQL's limit of numeric.
 const MAX_WHOLE: i64 = 131_072;
@@ -9,7 +10,7 @@ const MAX_SCALE: i64 = 16_383;
 
 /// The digits of a number by JSON's grammar without its exponent: 1e2 is 100, -0.50 stays, -0 is 0.
 /// Error 22003 beyond numeric.
-pub(super) fn plain(text: &str) -> Result<String> {
+pub fn plain(text: &str) -> Result<String> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (text, None),
@@ -50,6 +51,34 @@ pub(super) fn plain(text: &str) -> Result<String> {
         };
         format!("{sign}{whole}.{fraction}")
     })
+}
+
+/// The digits with the other sign; zero has none.
+pub fn negated(digits: &str) -> String {
+    let is_zero = digits.bytes().all(|b| matches!(b, b'0' | b'.'));
+    match digits.strip_prefix('-') {
+        Some(rest) => rest.to_owned(),
+        None if is_zero => digits.to_owned(),
+        None => format!("-{digits}"),
+    }
+}
+
+/// Compares two numbers, for what [`plain`] gave: 1.0 and 1 are equal.
+pub fn compare(a: &str, b: &str) -> Ordering {
+    match (a.strip_prefix('-'), b.strip_prefix('-')) {
+        (None, None) => compare_magnitudes(a, b),
+        (Some(a), Some(b)) => compare_magnitudes(b, a),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+    }
+}
+
+fn compare_magnitudes(a: &str, b: &str) -> Ordering {
+    let split = |digits| str::split_once(digits, '.').unwrap_or((digits, ""));
+    let ((a, a_fraction), (b, b_fraction)) = (split(a), split(b));
+    let trimmed = |fraction| str::trim_end_matches(fraction, '0');
+    let by_whole = a.len().cmp(&b.len()).then_with(|| a.cmp(b));
+    by_whole.then_with(|| trimmed(a_fraction).cmp(trimmed(b_fraction)))
 }
 
 fn overflow() -> Error {

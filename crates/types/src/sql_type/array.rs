@@ -52,6 +52,11 @@ impl ElementType {
     /// jsonb.
     pub const JSONB: ElementType = ElementType(Kind::Jsonb as u64);
 
+    /// Elements of a kind that has neither a length nor digits, and is not an array.
+    pub const fn of_kind(kind: Kind) -> ElementType {
+        ElementType(kind as u64)
+    }
+
     /// Elements of a type; `None` for an array, whose dimensions are its own.
     pub fn new(ty: LogicalType) -> Option<ElementType> {
         (ty.kind() != Kind::Array).then(|| ElementType(ty.code()))

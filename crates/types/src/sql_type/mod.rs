@@ -181,6 +181,8 @@ kinds! {
     Json => json,
     /// jsonb.
     Jsonb => jsonb,
+    /// jsonpath.
+    JsonPath => jsonpath,
     /// An array of any type.
     Array => array,
     /// An enumeration.

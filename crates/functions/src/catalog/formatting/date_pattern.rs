@@ -164,7 +164,16 @@ impl Place {
     pub fn is_number(&self) -> bool {
         !matches!(
             self.field,
-            Era | Half | DayName | DayShort | Exact | MonthName | MonthShort | Offset | RomanMonth | ZoneName
+            Era | Half
+                | DayName
+                | DayShort
+                | Exact
+                | MonthName
+                | MonthShort
+                | Offset
+                | RomanMonth
+                | ZoneHour
+                | ZoneName
         )
     }
 }
@@ -186,7 +195,7 @@ pub(super) fn with_pattern<R>(text: &str, run: impl FnOnce(&Pattern) -> R) -> R 
     run(&pattern)
 }
 
-fn parts(text: &str) -> Pattern {
+pub(super) fn parts(text: &str) -> Pattern {
     let mut out = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {

@@ -3,6 +3,7 @@
 mod date_pattern;
 mod number_pattern;
 mod read_date;
+mod read_exact;
 mod read_number;
 mod show_date;
 mod show_number;
@@ -18,6 +19,7 @@ use frazil_types::decimal::{self, POWERS_OF_TEN, divide_round};
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
 use frazil_types::{LogicalType, Result};
 use number_pattern::NumberPattern;
+pub(crate) use read_exact::{Moment as ExactMoment, MomentKind, read_by, read_iso};
 use show_date::Moment;
 use show_number::Digits;
 

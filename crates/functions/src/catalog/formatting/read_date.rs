@@ -16,7 +16,7 @@ enum Convention {
 
 /// What was read. 0 stands for a field that was not.
 #[derive(Debug, Default)]
-struct Read {
+pub(super) struct Read {
     convention: Option<Convention>,
     hour: i64,
     minute: i64,
@@ -40,17 +40,17 @@ struct Read {
 }
 
 /// The text that is left.
-struct Input<'t> {
-    rest: &'t str,
+pub(super) struct Input<'t> {
+    pub rest: &'t str,
     /// Blanks that were passed over and that the pattern did not have.
-    skipped: i64,
+    pub skipped: i64,
 }
 
-fn invalid(message: String) -> Error {
+pub(super) fn invalid(message: String) -> Error {
     Error::new(SqlState::INVALID_DATETIME, message)
 }
 
-fn out_of_range(text: &str) -> Error {
+pub(super) fn out_of_range(text: &str) -> Error {
     let message = format!("date/time field value out of range: \"{text}\"");
     Error::new(SqlState::DATETIME_OVERFLOW, message)
 }
@@ -62,7 +62,7 @@ impl<'t> Input<'t> {
         self.rest = rest;
     }
 
-    fn skip_character(&mut self) {
+    pub fn skip_character(&mut self) {
         let mut rest = self.rest.chars();
         rest.next();
         self.rest = rest.as_str();
@@ -70,7 +70,7 @@ impl<'t> Input<'t> {
 
     /// A whole number of at most `length` digits; of any number of them where the field ends by itself. And how many characters
     /// it had. Error 22007.
-    fn number(&mut self, length: usize, place: &Place, ends: bool) -> Result<(i64, usize)> {
+    pub fn number(&mut self, length: usize, place: &Place, ends: bool) -> Result<(i64, usize)> {
         self.rest = self.rest.trim_start();
         let name = &place.keyword;
         let most: &str = match ends {
@@ -203,7 +203,7 @@ pub(super) fn read(text: &str, pattern: &Pattern) -> Result<i64> {
 }
 
 /// Whether a number of the pattern ends where its digits do: what follows is not a digit.
-fn ends(pattern: &Pattern, at: usize) -> bool {
+pub(super) fn ends(pattern: &Pattern, at: usize) -> bool {
     let Part::Field(place) = &pattern[at] else {
         return true;
     };
@@ -218,7 +218,7 @@ fn ends(pattern: &Pattern, at: usize) -> bool {
 }
 
 impl Read {
-    fn field(&mut self, place: &Place, ends: bool, input: &mut Input<'_>) -> Result<()> {
+    pub fn field(&mut self, place: &Place, ends: bool, input: &mut Input<'_>) -> Result<()> {
         self.check_convention(place)?;
         let dotted = place.keyword.contains('.');
         let mut number = |length: usize| input.number(length, place, ends);
@@ -400,7 +400,8 @@ impl Read {
         }
     }
 
-    fn timestamp(&self, text: &str) -> Result<i64> {
+    /// The timestamp of the fields that were read. Errors 22007, 22008.
+    pub fn timestamp(&self, text: &str) -> Result<i64> {
         let clock = self.clock(text)?;
         let year = self.calendar_year();
         let (mut year, mut month, mut day) = (year, 1, 1);

@@ -9,7 +9,7 @@ use super::{BoundSpec, CallSpec, FrameSpec, WindowInput};
 use frazil_plan::{FrameExclusion, FrameUnit};
 use frazil_types::date::{MICROS_PER_DAY, add_interval_to_instant, add_interval_to_timestamp};
 use frazil_types::value_ops::{interval_span, negate_interval};
-use frazil_types::{Category, Error, Interval, LogicalType, NativeType, Result, SqlState, Value};
+use frazil_types::{Category, Error, Interval, Kind, LogicalType, NativeType, Result, SqlState, Value};
 use std::ops::Range;
 
 /// Which end of a frame.
@@ -28,14 +28,14 @@ enum Offset {
 }
 
 /// 22004 and 22013 for constant offsets: as in PostgreSQL, also where there is no row.
-pub fn check_constant_offsets(call: &CallSpec) -> Result<()> {
+pub fn check_constant_offsets(call: &CallSpec, key: Option<LogicalType>) -> Result<()> {
     let ends = [(End::Start, &call.frame.start), (End::End, &call.frame.end)];
     for (end, bound) in ends {
         if let Some(WindowInput::Constant(value)) = bound.offset() {
             let offset = match value {
                 Value::Null => None,
                 Value::Double(v) => Some(Offset::Double(*v)),
-                Value::Interval(v) => Some(Offset::Interval(*v)),
+                Value::Interval(v) => Some(Offset::Interval(counted(*v, key))),
                 Value::Int(v) => Some(Offset::Whole(*v)),
                 Value::Bool(_) | Value::Text(_) | Value::Bytes(_) => None,
             };
@@ -43,6 +43,17 @@ pub fn check_constant_offsets(call: &CallSpec) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What of an interval moves a key of a type: times have neither days nor months.
+fn counted(offset: Interval, key: Option<LogicalType>) -> Interval {
+    match key.map(LogicalType::kind) {
+        Some(Kind::Time) => Interval {
+            micros: offset.micros,
+            ..Interval::default()
+        },
+        _ => offset,
+    }
 }
 
 fn checked(offset: Option<Offset>, unit: FrameUnit, end: End) -> Result<Offset> {
@@ -268,7 +279,8 @@ impl<'a> Frames<'a> {
             (FrameUnit::Range, Some(ty)) if ty.native() == NativeType::F64 => NativeType::F64,
             (FrameUnit::Range, Some(ty)) if ty.info().category == Category::DateTime => {
                 let interval = input::of_row::<i128>(segment, input, row)?;
-                return Some(Offset::Interval(Interval::from_native(interval)));
+                let interval = Interval::from_native(interval);
+                return Some(Offset::Interval(counted(interval, self.key_type)));
             }
             (FrameUnit::Range, Some(LogicalType::Decimal { .. })) => NativeType::I128,
             _ => NativeType::I64,
@@ -466,6 +478,9 @@ fn moved_double(key: i64, by: f64, first: bool) -> i64 {
 fn moved_time(key: i64, by: Interval, ty: LogicalType, up: bool) -> Option<i64> {
     if ty.is_zoned() {
         return add_interval_to_instant(key, by, ty.zone()).ok();
+    }
+    if ty.kind() == Kind::Time {
+        return key.checked_add(by.micros);
     }
     if ty != LogicalType::Date {
         return add_interval_to_timestamp(key, by).ok();

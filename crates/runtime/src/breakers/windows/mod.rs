@@ -188,8 +188,10 @@ fn run(
     sorters: Vec<Sorter>,
     workers: &dyn Workers,
 ) -> Result<SortedRows> {
-    for call in steps.iter().flat_map(|s| &s.windows).flat_map(|w| &w.calls) {
-        frame::check_constant_offsets(call)?;
+    for window in steps.iter().flat_map(|s| &s.windows) {
+        for call in &window.calls {
+            frame::check_constant_offsets(call, window.key_type)?;
+        }
     }
     let mut entries = order::entries(&sorters, workers)?;
     let texts = Mutex::default();
