@@ -267,9 +267,10 @@ fn parquet_schema(
 
 fn failed(path: &Path, error: &ParquetError) -> Error {
     match error {
-        ParquetError::External(inner) => match inner.downcast_ref::<std::io::Error>() {
-            Some(io) => write_error(Some(path), io),
-            None => write_error(Some(path), &std::io::Error::other(inner.to_string())),
+        ParquetError::External(inner) => match (inner.downcast_ref::<Error>(), inner.downcast_ref()) {
+            (Some(own), _) => own.clone(),
+            (None, Some(io)) => write_error(Some(path), io),
+            (None, None) => write_error(Some(path), &std::io::Error::other(inner.to_string())),
         },
         other => write_error(Some(path), &std::io::Error::other(other.to_string())),
     }

@@ -1,6 +1,6 @@
 //! The texts of a column's values, as PostgreSQL writes them: the kinds that tables are full of without the machinery of formatting.
 
-use frazil_types::{ColumnVector, Kind, LogicalType, date};
+use frazil_types::{ColumnVector, Kind, LogicalType, NativeType, date};
 use std::fmt::Write;
 
 /// A column whose values are written.
@@ -27,9 +27,11 @@ impl<'a> Texts<'a> {
         let ty = column.ty();
         let is_short = ty.native().size() == 8;
         match (ty.kind(), ty) {
-            (Kind::SmallInt, _) => Texts::I16(column.values()),
-            (Kind::Integer, _) => Texts::I32(column.values()),
-            (Kind::BigInt, _) => Texts::I64(column.values()),
+            _ if ty.is_integer() => match ty.native() {
+                NativeType::I16 => Texts::I16(column.values()),
+                NativeType::I32 => Texts::I32(column.values()),
+                _ => Texts::I64(column.values()),
+            },
             (_, LogicalType::Decimal { scale, .. }) if is_short => {
                 Texts::Decimal(column.values(), scale.into())
             }

@@ -84,7 +84,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\dT"],
         arguments: "[PATTERN]",
-        help: "types, with all the names that SQL has for them, the labels of enumerations and what domains are made of",
+        help: "types with all their names, labels of enumerations, bases of domains",
         takes: Takes::Words,
         run: types,
     },

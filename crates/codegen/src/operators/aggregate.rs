@@ -495,14 +495,7 @@ impl<'p> Translator<'_, 'p> {
             _ if !state.checked => self.b.ins().iadd(old.value, term.value),
             _ => {
                 let (sum, overflow) = self.b.ins().sadd_overflow(old.value, term.value);
-                let ty = match native {
-                    NativeType::I64 => LogicalType::BigInt,
-                    _ => LogicalType::Decimal {
-                        precision: 38,
-                        scale: 0,
-                    },
-                };
-                self.fail_if(overflow, FailurePoint::range(ty));
+                self.fail_if(overflow, sum_overflow(native));
                 sum
             }
         };
@@ -625,4 +618,15 @@ impl<'p> Translator<'_, 'p> {
         self.branch(condition, on, otherwise);
         self.enter(on);
     }
+}
+
+/// Where a sum that is held so leaves its type.
+pub(super) fn sum_overflow(native: NativeType) -> FailurePoint {
+    FailurePoint::range(match native {
+        NativeType::I64 => LogicalType::BigInt,
+        _ => LogicalType::Decimal {
+            precision: 38,
+            scale: 0,
+        },
+    })
 }

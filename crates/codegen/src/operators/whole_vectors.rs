@@ -3,7 +3,7 @@
 
 use crate::breakers::groups::{GroupLayout, State};
 use crate::emitter::Hoisted;
-use crate::failures::FailurePoint;
+use crate::operators::aggregate::sum_overflow;
 use crate::scope::{Place, SourceCell};
 use crate::sql_value::SqlValue;
 use crate::stage_work::{Cell, Cells};
@@ -14,7 +14,7 @@ use frazil_plan::ExprKind;
 use frazil_runtime::StateKind;
 use frazil_runtime::abi::{Partitions, PipelineContext, VectorColumn};
 use frazil_runtime::functions::Function;
-use frazil_types::{LogicalType, NativeType, Result};
+use frazil_types::{NativeType, Result};
 use std::mem::offset_of;
 
 /// What a state does with a vector.
@@ -152,7 +152,7 @@ impl<'p> Translator<'_, 'p> {
                 let value = self.b.ins().ireduce(types::I64, after);
                 let again = self.b.ins().sextend(types::I128, value);
                 let differs = self.icmp(IntCC::NotEqual, after, again);
-                self.fail_if(differs, FailurePoint::range(LogicalType::BigInt));
+                self.fail_if(differs, sum_overflow(native));
                 value
             }
             // The values have 64 bits at most: their sum stays far below 2^127.

@@ -449,7 +449,7 @@ fn truncated_missing_and_foreign_files_are_named() {
     }
     let other = String::from_utf8(text.clone())
         .unwrap()
-        .replacen("manifest 5", "manifest 7", 1);
+        .replacen("manifest 6", "manifest 7", 1);
     std::fs::write(&manifest, other).unwrap();
     let error = Directory::open(&temporary.0).unwrap_err();
     assert!(error.message().contains("version 7"), "{error}");
