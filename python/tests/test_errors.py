@@ -31,6 +31,7 @@ def refusal(con, sql, params=None):
 
 
 ERRORS = [
+    ("create type bad as enum ('')", "42602"),
     # Views and what they read.
     ("drop table nullable", "2BP01"),
     ("create or replace view seen as select 'x' as n", "42P16"),
@@ -192,6 +193,7 @@ ELSEWHERE = {
     "53200": "the memory budget, below", "53400": "turns of a recursive query, in tests/slt", "55006": "a directory in use, below", "55P03": "the second writer, below",
     "57014": "timeouts, below", "XX001": "flipped bits, below",
     "42P08": "a parameter of two types: crates/functions", "42P18": "a parameter that nothing types: crates/functions",
+    "55000": "an enumeration without labels: crates/frazil/tests/database",
     "53000": "no thread for a deadline: what the operating system says",
     "53100": "a full disk, as the operating system says", "54000": "depth: crates/frontend/tests", "58030": "what the operating system says",
     "XX000": "a defect: it has no statement",
