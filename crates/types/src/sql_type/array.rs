@@ -1,5 +1,6 @@
 //! Arrays of any type that is none: [`crate::array`] says how their values are held.
 
+use std::hash::{Hash, Hasher};
 use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo};
 use crate::{Error, LogicalType, NativeType, SqlState, Value, array};
 use std::fmt;
@@ -36,8 +37,23 @@ pub(super) static INFO: TypeInfo = TypeInfo {
 };
 
 /// The type of an array's elements: any [`LogicalType`] but an array, by its [code](LogicalType::code).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub struct ElementType(u64);
+
+/// Equal where the types are: an enumeration has several codes, one for each state that it was in.
+impl PartialEq for ElementType {
+    fn eq(&self, other: &ElementType) -> bool {
+        self.0 == other.0 || self.get() == other.get()
+    }
+}
+
+impl Eq for ElementType {}
+
+impl Hash for ElementType {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.get().hash(hasher);
+    }
+}
 
 impl ElementType {
     /// Text.
