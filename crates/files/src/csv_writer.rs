@@ -75,9 +75,9 @@ fn push_field(out: &mut Vec<u8>, field: &[u8], options: &CsvOptions) {
     out.push(*quote);
 }
 
-/// Whether texts of digits, signs, points, colons and blanks need no look for marks.
+/// Whether texts of digits, signs, points, colons and blanks, and infinities, need no look for marks.
 fn marks_no_digits(options: &CsvOptions) -> bool {
-    let is_apart = |b: u8| !b.is_ascii_digit() && !b"+-.: ".contains(&b);
+    let is_apart = |b: u8| !b.is_ascii_digit() && !b"+-.: infty".contains(&b);
     let null = options.null.bytes();
     is_apart(options.delimiter) && is_apart(options.quote) && { null }.all(is_apart)
 }
@@ -142,5 +142,27 @@ impl BatchWriter for CsvWriter<'_> {
     fn finish(mut self: Box<Self>) -> Result<()> {
         self.hand_on()?;
         self.output.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frazil_types::{LogicalType, Value};
+
+    #[test]
+    fn an_infinite_day_that_reads_as_null_is_quoted() {
+        let days = [i32::MAX, i32::MIN, 0].map(|day| Value::Int(day.into()));
+        let batch = RowBatch {
+            columns: vec![ColumnVector::from_values(LogicalType::Date, &days)],
+            rows: 3,
+        };
+        let options = CsvOptions {
+            null: "infinity".to_owned(),
+            ..CsvOptions::default()
+        };
+        let mut out = Vec::new();
+        push_rows(&mut out, &batch, 0..3, &options);
+        assert_eq!(out, b"\"infinity\"\n-infinity\n1970-01-01\n");
     }
 }

@@ -43,7 +43,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Whether each text consists of digits, signs, points, colons and blanks.
+    /// Whether each text consists of digits, signs, points, colons and blanks, or is an infinity.
     pub fn is_of_digits(&self) -> bool {
         !matches!(self, Texts::Strings(_) | Texts::Others(_))
     }

@@ -7,7 +7,7 @@ use crate::{ColumnVector, Error, LogicalType, MemoryBudget, Reservation, Result,
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Bytes that stay where they are, and as they are, as long as what gives them lives.
+/// Bytes that stay where they are, and as they are, as long as what gives them lives, even when that is moved.
 pub trait SharedBytes: AsRef<[u8]> + Debug + Send + Sync + 'static {}
 impl<T: AsRef<[u8]> + Debug + Send + Sync + 'static> SharedBytes for T {}
 
