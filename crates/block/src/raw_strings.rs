@@ -33,6 +33,19 @@ impl Block {
         }
         let mut text = std::mem::take(&mut out.heap);
         let values = out.prepare::<StringRef>(rows);
+        let mut ends = Vec::with_capacity(rows);
+        if let Selection::All { start, len } = selection
+            && self.decompress_run(column, (start as usize, len as usize), &mut text, &mut ends)?
+        {
+            let mut start = 0;
+            for (value, end) in values.iter_mut().zip(ends) {
+                // SAFETY: as below.
+                *value = unsafe { StringRef::new(&text[start..end as usize]) }.as_transient();
+                start = end as usize;
+            }
+            out.heap = text;
+            return Ok(());
+        }
         self.decompress(column, selection, &mut text, |i, string| {
             // SAFETY: the text is not changed until the buffer is filled anew: hence transient.
             values[i] = unsafe { StringRef::new(string) }.as_transient();

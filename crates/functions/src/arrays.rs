@@ -12,7 +12,7 @@ use crate::{CastContext, Operand, Typing, UnknownKind};
 use frazil_plan::{Columns, Expr};
 use frazil_types::array::{self, ArrayRef, Dimension, order_elements};
 use frazil_types::value_ops::CastLength;
-use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{CompareOp, Error, LogicalType, NativeType, Result, Span, SqlState, Value};
 
 /// What ANY (SOME) or ALL asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,10 +50,24 @@ pub(crate) fn unnested(array: Expr, position: Expr) -> Expr {
                     None => out.null(),
                 }
             }
-            _ => out.value(&array.get(at)?),
+            element => integer_or_other(&array, at, element.native(), out),
         }
     };
     rows("unnest", OnNull::Null, run, vec![array, position], element)
+}
+
+/// Gives the element at a place from 0; integers of at most 64 bits do not become values of their own. Error XX001.
+fn integer_or_other(array: &ArrayRef<'_>, at: usize, native: NativeType, out: &mut Output<'_>) -> Result<()> {
+    let value = match (native, array.bytes(at)?) {
+        (_, None) => return out.null(),
+        (NativeType::I16, Some(bytes)) => bytes.try_into().map(|b| i16::from_le_bytes(b).into()),
+        (NativeType::I32, Some(bytes)) => bytes.try_into().map(|b| i32::from_le_bytes(b).into()),
+        (NativeType::I64, Some(bytes)) => bytes.try_into().map(|b| i64::from_le_bytes(b).into()),
+        (NativeType::Bool | NativeType::I128 | NativeType::F64 | NativeType::String, Some(_)) => {
+            return out.value(&array.get(at)?);
+        }
+    };
+    out.int(value.map_err(|_| array.damaged())?)
 }
 
 /// How many arrays lie along an array's first dimension.

@@ -22,6 +22,7 @@ mod system;
 mod text;
 mod time;
 mod time_of_day;
+mod truncation;
 mod zones;
 
 pub(crate) use arrays::{array_function, elements_of};

@@ -5,10 +5,10 @@ use crate::build::{BOOLEAN, constant_of};
 use crate::catalog;
 use frazil_plan::vector_function::{CallContext, VectorFunction, VectorFunctionRef};
 use frazil_plan::{Expr, ExprKind};
-use frazil_types::value_ops;
+use frazil_types::array::ArrayRef;
 use frazil_types::{
     Cancel, ColumnVector, Error, Interval, LogicalType, MemoryBudget, NativeType, Reservation, Result,
-    SqlState, StringVectorBuilder, Value,
+    SqlState, StringVectorBuilder, Strings, Value,
 };
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -38,30 +38,34 @@ pub enum OnNull {
     Called,
 }
 
-/// The values of an argument that are held as integers, told apart once for a vector.
-enum Numbers<'a> {
-    /// None are.
-    None,
-    /// Of at most 64 bits.
+/// The values of an argument, told apart once for a vector.
+enum Argument<'a> {
+    Bools(&'a [u8]),
+    Doubles(&'a [f64]),
+    /// Integers of at most 64 bits.
     Narrow(Cow<'a, [i64]>),
-    /// Of 128 bits.
+    /// Integers of 128 bits.
     Wide(&'a [i128]),
+    /// With the type of the elements, if they are arrays.
+    Strings(Strings<'a>, Option<LogicalType>),
 }
 
-impl Numbers<'_> {
-    fn of(column: &ColumnVector) -> Numbers<'_> {
+impl Argument<'_> {
+    fn of(column: &ColumnVector) -> Argument<'_> {
         match column.native() {
             NativeType::I16 => {
                 let values = column.values::<i16>().iter();
-                Numbers::Narrow(values.map(|v| i64::from(*v)).collect())
+                Argument::Narrow(values.map(|v| i64::from(*v)).collect())
             }
             NativeType::I32 => {
                 let values = column.values::<i32>().iter();
-                Numbers::Narrow(values.map(|v| i64::from(*v)).collect())
+                Argument::Narrow(values.map(|v| i64::from(*v)).collect())
             }
-            NativeType::I64 => Numbers::Narrow(column.values::<i64>().into()),
-            NativeType::I128 => Numbers::Wide(column.values::<i128>()),
-            NativeType::Bool | NativeType::F64 | NativeType::String => Numbers::None,
+            NativeType::I64 => Argument::Narrow(column.values::<i64>().into()),
+            NativeType::I128 => Argument::Wide(column.values::<i128>()),
+            NativeType::Bool => Argument::Bools(column.values::<u8>()),
+            NativeType::F64 => Argument::Doubles(column.values::<f64>()),
+            NativeType::String => Argument::Strings(column.strings(), column.ty().element()),
         }
     }
 }
@@ -69,7 +73,7 @@ impl Numbers<'_> {
 /// One row's arguments.
 pub struct Row<'a> {
     columns: &'a [ColumnVector],
-    numbers: &'a [Numbers<'a>],
+    arguments: &'a [Argument<'a>],
     row: usize,
 }
 
@@ -95,46 +99,77 @@ impl Row<'_> {
     }
 
     /// A string.
+    #[inline]
     pub fn text(&self, argument: usize) -> &str {
-        self.columns[argument].text(self.row)
+        match &self.arguments[argument] {
+            Argument::Strings(strings, _) => strings.text(self.row),
+            _ => self.is_other(argument, "texts"),
+        }
     }
 
     /// Bytes; of a text its own.
+    #[inline]
     pub fn bytes(&self, argument: usize) -> &[u8] {
-        self.columns[argument].string(self.row)
+        match &self.arguments[argument] {
+            Argument::Strings(strings, _) => strings.bytes(self.row),
+            _ => self.is_other(argument, "bytes"),
+        }
+    }
+
+    /// An array. Error XX001 for bytes that are none.
+    #[inline]
+    pub fn array(&self, argument: usize) -> Result<ArrayRef<'_>> {
+        match &self.arguments[argument] {
+            Argument::Strings(strings, Some(element)) => ArrayRef::new(strings.bytes(self.row), *element),
+            _ => Err(Error::internal("an argument that is no array")),
+        }
     }
 
     /// An integer, date, timestamp or unscaled decimal.
+    #[inline]
     pub fn wide(&self, argument: usize) -> i128 {
-        match &self.numbers[argument] {
-            Numbers::Narrow(values) => values[self.row].into(),
-            Numbers::Wide(values) => values[self.row],
-            Numbers::None => unreachable!("argument {argument} has no integers"),
+        match &self.arguments[argument] {
+            Argument::Narrow(values) => values[self.row].into(),
+            Argument::Wide(values) => values[self.row],
+            _ => self.is_other(argument, "integers"),
         }
     }
 
     /// An integer of at most 64 bits, a date or a timestamp.
+    #[inline]
     pub fn int(&self, argument: usize) -> i64 {
-        match &self.numbers[argument] {
-            Numbers::Narrow(values) => values[self.row],
-            Numbers::Wide(values) => values[self.row] as i64,
-            Numbers::None => unreachable!("argument {argument} has no integers"),
+        match &self.arguments[argument] {
+            Argument::Narrow(values) => values[self.row],
+            Argument::Wide(values) => values[self.row] as i64,
+            _ => self.is_other(argument, "integers"),
         }
     }
 
     /// A double.
     pub fn double(&self, argument: usize) -> f64 {
-        self.columns[argument].values::<f64>()[self.row]
+        match &self.arguments[argument] {
+            Argument::Doubles(values) => values[self.row],
+            _ => self.is_other(argument, "doubles"),
+        }
     }
 
     /// A boolean.
     pub fn bool(&self, argument: usize) -> bool {
-        self.columns[argument].values::<u8>()[self.row] != 0
+        match &self.arguments[argument] {
+            Argument::Bools(values) => values[self.row] != 0,
+            _ => self.is_other(argument, "booleans"),
+        }
     }
 
     /// An interval.
     pub fn interval(&self, argument: usize) -> Interval {
-        Interval::from_native(self.columns[argument].values::<i128>()[self.row])
+        Interval::from_native(self.wide(argument))
+    }
+
+    #[cold]
+    fn is_other(&self, argument: usize, asked: &str) -> ! {
+        let ty = self.columns[argument].ty();
+        unreachable!("argument {argument} of type {ty} has no {asked}")
     }
 }
 
@@ -149,6 +184,8 @@ pub struct Output<'a> {
     /// What `scratch` holds of the budget.
     held: Option<Reservation>,
     ty: LogicalType,
+    /// Least and greatest integer of the type.
+    range: Option<(i128, i128)>,
     values: Values,
     bytes: usize,
     /// Most that `bytes` may become.
@@ -170,6 +207,7 @@ impl<'a> Output<'a> {
             context,
             held: None,
             ty,
+            range: ty.range(),
             values,
             bytes: 0,
             most,
@@ -254,7 +292,12 @@ impl<'a> Output<'a> {
 
     /// An integer, date, timestamp or unscaled decimal. Error 22003 where its type does not hold it.
     pub fn int(&mut self, value: i128) -> Result<()> {
-        value_ops::check_range(value, self.ty)?;
+        if self
+            .range
+            .is_some_and(|(least, most)| value < least || most < value)
+        {
+            return Err(self.ty.overflow());
+        }
         let Values::Others(column, row) = &mut self.values else {
             return Err(Error::internal("a number from a function that gives text"));
         };
@@ -343,19 +386,20 @@ impl RowFunction {
         context: &CallContext<'_>,
     ) -> Result<ColumnVector> {
         let mut out = Output::new(result, rows, most, *context);
-        let numbers: Vec<Numbers<'_>> = arguments.iter().map(Numbers::of).collect();
+        let known: Vec<Argument<'_>> = arguments.iter().map(Argument::of).collect();
+        let skips_nulls = self.on_null == OnNull::Null && arguments.iter().any(|a| a.nulls().is_some());
         for row in 0..rows {
             if row % POLLED_ROWS == 0 {
                 context.check()?;
             }
-            if self.on_null == OnNull::Null && arguments.iter().any(|a| a.is_null(row)) {
+            if skips_nulls && arguments.iter().any(|a| a.is_null(row)) {
                 out.null()?;
                 continue;
             }
             out.scratch.clear();
             let row = Row {
                 columns: arguments,
-                numbers: &numbers,
+                arguments: &known,
                 row,
             };
             (self.run)(&row, &mut out)?;

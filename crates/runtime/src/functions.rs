@@ -9,6 +9,7 @@
 //! each in the `extern "C"` entry that generated code calls, and that entry catches panics (see
 //! [`caught_panic`](crate::caught_panic)). So no function can be added without it.
 
+mod ascii;
 mod casts;
 mod dates;
 mod decimals;

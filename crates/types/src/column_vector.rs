@@ -171,19 +171,23 @@ impl ColumnVector {
     /// The text of one row of a string column; of a NULL row it is empty. Panics if the column holds
     /// no texts.
     pub fn text(&self, row: usize) -> &str {
-        assert!(!self.ty.is_binary());
-        // SAFETY: the column holds texts, which are validated where they enter the database.
-        unsafe { std::str::from_utf8_unchecked(self.string(row)) }
+        self.strings().text(row)
     }
 
     /// The bytes of one row of a column of texts or bytes; of a NULL row there are none. Panics if the column is held otherwise.
     pub fn string(&self, row: usize) -> &[u8] {
-        let strings = self.values::<StringRef>();
-        if self.is_null(row) {
-            return &[];
+        self.strings().bytes(row)
+    }
+
+    /// The texts or bytes of all rows, for whoever reads many: the type is looked at here, not once a row. Panics if the column is
+    /// held otherwise.
+    #[inline]
+    pub fn strings(&self) -> Strings<'_> {
+        Strings {
+            strings: self.values::<StringRef>(),
+            nulls: self.nulls.as_ref(),
+            is_binary: self.ty.is_binary(),
         }
-        // SAFETY: the heaps that the strings of this vector point into are kept alive by it.
-        unsafe { strings[row].bytes() }
     }
 
     /// The value of one row, for display and tests.
@@ -320,6 +324,34 @@ impl ColumnVector {
     /// Bytes of the values buffer (heaps apart).
     pub fn bytes(&self) -> usize {
         dispatch_native!(self.native(), T => self.rows * size_of::<T>())
+    }
+}
+
+/// The strings of a [`ColumnVector`].
+#[derive(Clone, Copy, Debug)]
+pub struct Strings<'a> {
+    strings: &'a [StringRef],
+    nulls: Option<&'a MatchBits>,
+    is_binary: bool,
+}
+
+impl<'a> Strings<'a> {
+    /// The bytes of one row; of a NULL row there are none.
+    #[inline]
+    pub fn bytes(&self, row: usize) -> &'a [u8] {
+        if self.nulls.is_some_and(|nulls| nulls.get(row)) {
+            return &[];
+        }
+        // SAFETY: the column, which is borrowed, keeps the heaps alive that its strings point into.
+        unsafe { self.strings[row].bytes() }
+    }
+
+    /// The text of one row; of a NULL row it is empty. Panics if the column holds no texts.
+    #[inline]
+    pub fn text(&self, row: usize) -> &'a str {
+        assert!(!self.is_binary);
+        // SAFETY: the column holds texts, which are validated where they enter the database.
+        unsafe { std::str::from_utf8_unchecked(self.bytes(row)) }
     }
 }
 

@@ -84,21 +84,24 @@ pub fn days_from_civil(year: i32, month: u32, day: u32) -> i32 {
     (era * 146_097 + day_of_era - 719_468) as i32
 }
 
-/// Year, month (1–12) and day (1–31) of days since 1970-01-01.
+/// Year, month (1–12) and day (1–31) of days since 1970-01-01. Years begin in March here, so that the leap day is a year's last one; the
+/// year of a century and the month of a year are the high bits of products (Neri, Schneider: Euclidean affine functions and their
+/// application to calendar algorithms, 2023).
+#[inline]
 pub fn civil_from_days(days: i32) -> (i32, u32, u32) {
-    let z = i64::from(days) + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = (day_of_year - (153 * shifted + 2) / 5 + 1) as u32;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 } as u32;
-    (
-        (year_of_era + era * 400 + i64::from(month <= 2)) as i32,
-        month,
-        day,
-    )
+    /// Cycles of 400 years that are added, so that every i32 is a day from 0 on.
+    const CYCLES: i64 = 14_700;
+    let day = (i64::from(days) + 719_468 + 146_097 * CYCLES) as u64;
+    let (century, of_century) = ((4 * day + 3) / 146_097, (4 * day + 3) % 146_097 / 4);
+    let product = 2_939_745 * (4 * of_century + 3);
+    let year = 100 * century + (product >> 32);
+    let of_year = (product & 0xffff_ffff) / 2_939_745 / 4;
+    let product = 2141 * of_year + 197_913;
+    let (month, day) = (product >> 16, (product & 0xffff) / 2141 + 1);
+    let is_next = of_year >= 306;
+    let year = year as i64 - 400 * CYCLES + i64::from(is_next);
+    let month = if is_next { month - 12 } else { month };
+    (year as i32, month as u32, day as u32)
 }
 
 /// Days of a month.
@@ -590,6 +593,20 @@ mod tests {
             let (y, m, d) = civil_from_days(days);
             assert_eq!(days_from_civil(y, m, d), days);
         }
+        let (mut year, mut month, mut day) = (-4713, 11, 24);
+        for days in *DAYS.start()..400_000 {
+            assert_eq!(civil_from_days(days), (year, month, day));
+            day += 1;
+            if day > days_in_month(year, month) {
+                (day, month) = (1, month + 1);
+            }
+            if month > 12 {
+                (month, year) = (1, year + 1);
+            }
+        }
+        assert_eq!(civil_from_days(*DAYS.end()), (5_874_897, 12, 31));
+        assert_eq!(civil_from_days(i32::MAX), (5_881_580, 7, 11));
+        assert_eq!(civil_from_days(i32::MIN), (-5_877_641, 6, 23));
         assert_eq!(parse_date("1998-09-02").unwrap(), 10_471);
         assert_eq!(
             parse_date("1998-02-29").unwrap_err().state(),

@@ -30,7 +30,7 @@ pub mod zone;
 
 pub use bits::MatchBits;
 pub use cancel::Cancel;
-pub use column_vector::{ColumnVector, RowBatch};
+pub use column_vector::{ColumnVector, RowBatch, Strings};
 pub use error::{Error, Result, SqlState};
 pub use key_encoding::{EncodedKeys, KeyPart, KeySpec};
 pub use logical_type::LogicalType;

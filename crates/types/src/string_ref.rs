@@ -53,13 +53,12 @@ impl StringRef {
     /// A short string, held whole. Panics above [`INLINE_BYTES`].
     #[inline]
     pub fn inline(bytes: &[u8]) -> StringRef {
-        let mut whole = [0u8; 16];
-        whole[4..4 + bytes.len()].copy_from_slice(bytes);
-        whole[0] = bytes.len() as u8;
-        let word = u128::from_le_bytes(whole);
+        let len = bytes.len();
+        assert!(len <= INLINE_BYTES);
+        let payload = payload(bytes);
         StringRef {
-            head: word as u64,
-            tail: (word >> 64) as u64,
+            head: len as u64 | u64::from(payload as u32) << 32,
+            tail: (payload >> 32) as u64,
         }
     }
 
@@ -159,6 +158,26 @@ impl StringRef {
         }
         // SAFETY: by contract.
         unsafe { self.bytes().cmp(other.bytes()) }
+    }
+}
+
+/// Up to [`INLINE_BYTES`] bytes as a number, the first one lowest. Two loads that overlap spare a copy of unknown length.
+#[inline]
+fn payload(bytes: &[u8]) -> u128 {
+    let len = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        return u128::from(first) | u128::from(last) << (8 * (len - 8));
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        return (u64::from(first) | u64::from(last) << (8 * (len - 4))).into();
+    }
+    match *bytes {
+        [] => 0,
+        [a] => a.into(),
+        [a, b] => u16::from_le_bytes([a, b]).into(),
+        [a, b, c, ..] => u32::from_le_bytes([a, b, c, 0]).into(),
     }
 }
 

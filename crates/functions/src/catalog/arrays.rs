@@ -152,11 +152,7 @@ pub(crate) fn array_function(name: &str, arguments: usize) -> Option<&'static Ar
 
 /// The array that an argument is.
 pub(crate) fn elements_of<'a>(row: &'a Row<'_>, argument: usize) -> Result<ArrayRef<'a>> {
-    let element = row
-        .ty(argument)
-        .element()
-        .ok_or_else(|| Error::internal("an argument that is no array"))?;
-    ArrayRef::new(row.bytes(argument), element)
+    row.array(argument)
 }
 
 impl Typing {

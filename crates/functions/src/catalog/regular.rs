@@ -2,12 +2,14 @@
 
 use super::results::{BOOLEAN, INTEGER, TEXT};
 use super::{Function, Overload, Run, bytes};
-use crate::pattern::{similar_regex, with_raw_regex, with_regex};
+use crate::pattern::similar_regex;
+use crate::regular_expression::{with_expression, with_raw_regex, with_regex};
 use crate::type_rules::Kind::{self, Integer, Text};
 use crate::vector::{Output, Row, RowFn, check_length};
 use frazil_plan::ScalarFunction;
 use frazil_types::{Error, LogicalType, Result, SqlState};
 use regex::Captures;
+use std::ops::Range;
 
 const fn rows(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
     Overload {
@@ -211,7 +213,7 @@ enum Which {
 
 fn replaced(row: &Row<'_>, start: usize, which: Which, flags: &str, out: &mut Output) -> Result<()> {
     let text = row.text(0);
-    with_regex(row.text(1), flags, |regex| {
+    with_expression(row.text(1), flags, |expression| {
         // From behind the text's end nothing matches.
         let Some(start) = byte_of(text, start) else {
             out.scratch.push_str(text);
@@ -220,7 +222,16 @@ fn replaced(row: &Row<'_>, start: usize, which: Which, flags: &str, out: &mut Ou
         out.scratch.push_str(&text[..start]);
         let rest = &text[start..];
         let mut copied = 0;
-        for (i, captures) in regex.captures_iter(rest).enumerate() {
+        if !row.text(2).contains('\\') {
+            return match &expression.byte_runs {
+                Some(runs) => replace_matches(runs.find_iter(rest), rest, row.text(2), which, out),
+                None => {
+                    let matches = expression.regex.find_iter(rest).map(|found| found.range());
+                    replace_matches(matches, rest, row.text(2), which, out)
+                }
+            };
+        }
+        for (i, captures) in expression.regex.captures_iter(rest).enumerate() {
             if matches!(which, Which::Nth(n) if n != i + 1) {
                 continue;
             }
@@ -238,6 +249,32 @@ fn replaced(row: &Row<'_>, start: usize, which: Which, flags: &str, out: &mut Ou
         Ok(())
     })?;
     out.scratch()
+}
+
+/// Adds a text to the one in the making, its matches replaced by a text that names no group. Errors 54000, 57014.
+fn replace_matches(
+    matches: impl Iterator<Item = Range<usize>>,
+    text: &str,
+    by: &str,
+    which: Which,
+    out: &mut Output,
+) -> Result<()> {
+    let mut copied = 0;
+    for (i, found) in matches.enumerate() {
+        if matches!(which, Which::Nth(n) if n != i + 1) {
+            continue;
+        }
+        out.scratch.push_str(&text[copied..found.start]);
+        out.scratch.push_str(by);
+        check_length(out.scratch.len())?;
+        out.check()?;
+        copied = found.end;
+        if which != Which::All {
+            break;
+        }
+    }
+    out.scratch.push_str(&text[copied..]);
+    Ok(())
 }
 
 fn replace(row: &Row<'_>, out: &mut Output) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::arrays::{ArrayFunction, Gives, Takes::Of, array_functions};
 use super::results::{BOOLEAN, INTEGER, TEXT};
-use crate::pattern::with_regex;
+use crate::regular_expression::with_regex;
 use crate::vector::{Output, Row};
 use frazil_types::array::{self, Dimension};
 use frazil_types::sql_type::ElementType;

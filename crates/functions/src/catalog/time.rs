@@ -1,6 +1,7 @@
 //! Functions of dates, timestamps and intervals.
 
 use super::time_of_day::time_field;
+use super::truncation::truncated;
 use super::zones::{instant_field, instant_trunc, local, named};
 use super::{Function, Overload, Run, formatting};
 use crate::aggregate::{Aggregated, picked, plain, result_type};
@@ -545,37 +546,6 @@ fn interval_field(field: &str, i: frazil_types::Interval) -> Result<i64> {
             return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         }
         _ => return Err(unknown_field(field, "interval")),
-    })
-}
-
-/// Start of the unit that a timestamp lies in; infinity stays. 22023 for an unknown unit.
-pub(super) fn truncated(unit: &str, micros: i64) -> Result<i64> {
-    let unit = unit_name(unit);
-    if !is_finite(micros) {
-        return truncated(&unit, 0).map(|_| micros);
-    }
-    let days = micros.div_euclid(MICROS_PER_DAY);
-    let (year, month, _) = civil_from_days(days as i32);
-    let to = |unit: i64| micros.div_euclid(unit) * unit;
-    let start = |year: i32, month: u32| i64::from(days_from_civil(year, month, 1)) * MICROS_PER_DAY;
-    // Spans of years begin with year 1, 11, 101, …, those of decades with years that end in 0.
-    let years = |span: i32| start((year - 1).div_euclid(span) * span + 1, 1);
-    Ok(match unit.as_str() {
-        "microseconds" | "microsecond" => micros,
-        "milliseconds" | "millisecond" => to(1000),
-        "second" | "seconds" => to(MICROS_PER_SECOND),
-        "minute" | "minutes" => to(60 * MICROS_PER_SECOND),
-        "hour" | "hours" => to(3600 * MICROS_PER_SECOND),
-        "day" | "days" => to(MICROS_PER_DAY),
-        // Weeks begin on Monday.
-        "week" | "weeks" => (days - (days + 3).rem_euclid(7)) * MICROS_PER_DAY,
-        "month" | "months" => start(year, month),
-        "quarter" => start(year, (month - 1) / 3 * 3 + 1),
-        "year" | "years" => start(year, 1),
-        "decade" | "decades" => start(year.div_euclid(10) * 10, 1),
-        "century" | "centuries" => years(100),
-        "millennium" | "millennia" => years(1000),
-        other => return Err(unknown_field(other, "timestamp without time zone")),
     })
 }
 

@@ -1,7 +1,8 @@
 //! Functions of time zones: what a clock shows at an instant, and when it shows a time.
 
 use super::Function;
-use super::time::{is_time_field, over, timestamp_field, timestamp_of, truncated, unit_name, unknown_field};
+use super::time::{is_time_field, over, timestamp_field, timestamp_of, unit_name, unknown_field};
+use super::truncation::truncated;
 use crate::type_rules::Kind::{Double, Integer, Interval, Text, Timestamp, TimestampTz};
 use crate::vector::Row;
 use frazil_types::date::is_finite;

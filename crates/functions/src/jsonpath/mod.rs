@@ -52,7 +52,7 @@ impl Compiled {
             flags.extend(has('m').then_some('w'));
             flags.extend((!has('s')).then_some('p'));
         }
-        let regex = crate::pattern::compiled(&like.pattern, &flags)?;
+        let regex = crate::regular_expression::compiled(&like.pattern, &flags)?;
         Ok(cell.get_or_init(|| regex))
     }
 }

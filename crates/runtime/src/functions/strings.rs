@@ -2,6 +2,7 @@
 //! transient mark; those that make bytes keep them in the context's scratch.
 
 use crate::abi::{PipelineContext, STATUS_FAILED, STATUS_OK};
+use crate::functions::ascii;
 use frazil_kernels::LikePattern;
 use frazil_kernels::hash::fold_string;
 use frazil_types::string_ref::INLINE_BYTES;
@@ -46,7 +47,13 @@ pub unsafe fn like(pattern: *const LikePattern, string: Text) -> i32 {
 /// As [`string_compare`].
 pub unsafe fn string_length(string: Text) -> i64 {
     // SAFETY: by contract.
-    unsafe { string.read_unaligned().text().chars().count() as i64 }
+    unsafe {
+        let string = string.read_unaligned();
+        match ascii::is_ascii(&string) {
+            true => string.len() as i64,
+            false => string.text().chars().count() as i64,
+        }
+    }
 }
 
 /// The bytes `from..to` of a string, as a reference into it.
@@ -72,9 +79,6 @@ unsafe fn slice(of: &StringRef, from: usize, to: usize) -> StringRef {
 
 /// Where character `n` (from 0) of a text begins; its end where it has fewer.
 fn byte_of_character(text: &str, n: u64) -> usize {
-    if text.is_ascii() {
-        return n.min(text.len() as u64) as usize;
-    }
     let n = usize::try_from(n).unwrap_or(usize::MAX);
     text.char_indices().nth(n).map_or(text.len(), |c| c.0)
 }
@@ -91,8 +95,15 @@ pub unsafe fn substring(string: Text, start: i64, length: i64, out: TextOut) -> 
     // SAFETY: by contract; both ends are at character boundaries, in order.
     unsafe {
         let string = string.read_unaligned();
-        let text = string.text();
-        let (from, to) = (byte_of_character(text, begin), byte_of_character(text, end));
+        let len = string.len() as u64;
+        // Only characters in front of the end shift what is behind them.
+        let (from, to) = match ascii::are_ascii(&string.bytes()[..end.min(len) as usize]) {
+            true => (begin.min(len) as usize, end.min(len) as usize),
+            false => {
+                let text = string.text();
+                (byte_of_character(text, begin), byte_of_character(text, end))
+            }
+        };
         out.write_unaligned(slice(&string, from, to));
     }
     STATUS_OK
@@ -230,43 +241,59 @@ unsafe fn made(
     }
 }
 
-/// Makes a string of a text's characters, each mapped to some; `ascii` does the same to ASCII in place.
+/// Makes a string of a text's characters, each mapped to some.
 ///
 /// # Safety
 /// As [`put`]; the string must be alive.
 unsafe fn mapped<I: Iterator<Item = char>>(
     context: *mut PipelineContext,
-    string: Text,
+    string: StringRef,
     out: TextOut,
     map: impl Fn(char) -> I,
-    ascii: fn(&mut [u8]),
 ) -> u32 {
     // SAFETY: by contract. The room is filled to its length with whole characters.
     unsafe {
-        let string = string.read_unaligned();
         let text = string.text();
-        let fill = |to: &mut [u8]| match text.is_ascii() {
-            true => {
-                to.copy_from_slice(text.as_bytes());
-                ascii(to);
-                Ok(())
-            }
-            false => {
-                let mut at = 0;
-                each(context, text.chars().flat_map(&map), |c| {
-                    at += c.encode_utf8(&mut to[at..]).len();
-                })
-            }
-        };
-        let mut len = text.len();
-        if !text.is_ascii() {
-            len = 0;
-            let count = |c: char| len += c.len_utf8();
-            if let Err(status) = each(context, text.chars().flat_map(&map), count) {
-                return status;
-            }
+        let mut len = 0;
+        let count = |c: char| len += c.len_utf8();
+        if let Err(status) = each(context, text.chars().flat_map(&map), count) {
+            return status;
         }
-        made(context, len, out, fill)
+        made(context, len, out, |to| {
+            let mut at = 0;
+            each(context, text.chars().flat_map(&map), |c| {
+                at += c.encode_utf8(&mut to[at..]).len();
+            })
+        })
+    }
+}
+
+/// Makes a string of ASCII from one, eight bytes at a time.
+///
+/// # Safety
+/// As [`mapped`]; the string is ASCII, and what `map` makes of ASCII is.
+#[inline(always)]
+unsafe fn mapped_ascii(
+    context: *mut PipelineContext,
+    string: StringRef,
+    out: TextOut,
+    map: impl Fn(u64) -> u64,
+) -> u32 {
+    if string.is_inline() {
+        // SAFETY: by contract.
+        unsafe { out.write_unaligned(ascii::mapped_inline(string, map)) };
+        return STATUS_OK;
+    }
+    // SAFETY: by contract. What was made is alive as long as the scratch's strings, which is what its mark says.
+    unsafe {
+        match room(context, string.len()) {
+            Ok(room) => {
+                ascii::map_words(string.bytes(), room, map);
+                out.write_unaligned(StringRef::new(room).as_transient());
+                STATUS_OK
+            }
+            Err(status) => status,
+        }
     }
 }
 
@@ -275,18 +302,15 @@ unsafe fn mapped<I: Iterator<Item = char>>(
 pub unsafe fn lower(context: *mut PipelineContext, string: Text, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
-        let text = string.read_unaligned();
-        if text.text().contains('Σ') {
-            // The only letter whose lower case depends on where it stands.
-            return lower_sigma(context, text, out);
+        let string = string.read_unaligned();
+        if ascii::is_ascii(&string) {
+            return mapped_ascii(context, string, out, ascii::lower);
         }
-        mapped(
-            context,
-            string,
-            out,
-            char::to_lowercase,
-            <[u8]>::make_ascii_lowercase,
-        )
+        if string.text().contains('Σ') {
+            // The only letter whose lower case depends on where it stands.
+            return lower_sigma(context, string, out);
+        }
+        mapped(context, string, out, char::to_lowercase)
     }
 }
 
@@ -309,13 +333,11 @@ unsafe fn lower_sigma(context: *mut PipelineContext, string: StringRef, out: Tex
 pub unsafe fn upper(context: *mut PipelineContext, string: Text, out: TextOut) -> u32 {
     // SAFETY: by contract.
     unsafe {
-        mapped(
-            context,
-            string,
-            out,
-            char::to_uppercase,
-            <[u8]>::make_ascii_uppercase,
-        )
+        let string = string.read_unaligned();
+        match ascii::is_ascii(&string) {
+            true => mapped_ascii(context, string, out, ascii::upper),
+            false => mapped(context, string, out, char::to_uppercase),
+        }
     }
 }
 

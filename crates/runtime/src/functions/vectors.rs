@@ -281,10 +281,20 @@ unsafe fn to_vector(
     ty: LogicalType,
     native: NativeType,
     count: usize,
-    rows: impl Iterator<Item = usize>,
+    rows: impl Iterator<Item = usize> + Clone,
 ) -> ColumnVector {
     let mut out = ColumnVector::new(ty, count);
     out.resize(count);
+    if native == out.native() && column.value_mask != 0 && rows.clone().eq(0..count) {
+        // SAFETY: the column has so many values side by side, of the vector's own form; they are plain bytes.
+        unsafe { std::ptr::copy_nonoverlapping(column.values, out.as_mut_ptr(), out.bytes()) };
+        // SAFETY: by contract.
+        for row in rows.filter(|&row| unsafe { !column.is_valid(row) }) {
+            out.set_null(row);
+            dispatch_native!(native, T => out.values_mut::<T>()[row] = T::default());
+        }
+        return out;
+    }
     for (to, row) in rows.enumerate() {
         // SAFETY: by contract.
         unsafe {

@@ -1,6 +1,7 @@
 //! `to_char`, `to_date`, `to_timestamp` and `to_number`: values as texts by a pattern, and back.
 
 mod date_pattern;
+mod fixed_pattern;
 mod number_pattern;
 mod read_date;
 mod read_exact;
@@ -107,7 +108,10 @@ fn timestamp_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {
     if !is_finite(row.int(0)) {
         return out.null();
     }
-    moment_to_char(&Moment::of_timestamp(row.int(0)), row, out)
+    match fixed_pattern::shown(row.text(1), row.int(0), |text| out.text(text)) {
+        Some(done) => done,
+        None => moment_to_char(&Moment::of_timestamp(row.int(0)), row, out),
+    }
 }
 
 fn instant_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {
@@ -115,8 +119,15 @@ fn instant_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {
         return out.null();
     }
     let zone = row.ty(0).zone();
-    let moment = Moment::of_timestamp(zone.local(row.int(0))?);
-    moment_to_char(&moment.in_zone(zone.at(row.int(0))), row, out)
+    let local = zone.local(row.int(0))?;
+    match fixed_pattern::shown(row.text(1), local, |text| out.text(text)) {
+        Some(done) => done,
+        None => moment_to_char(
+            &Moment::of_timestamp(local).in_zone(zone.at(row.int(0))),
+            row,
+            out,
+        ),
+    }
 }
 
 fn interval_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {

@@ -296,6 +296,10 @@ fn padded(out: &mut String, value: i64, width: usize, is_tight: bool) {
         (false, true) => width + 1,
         (false, false) => width,
     };
+    if width == 2 && (0..100).contains(&value) {
+        out.extend([value / 10, value % 10].map(|digit| char::from(b'0' + digit as u8)));
+        return;
+    }
     // A String takes all that is written.
     let _ = write!(out, "{value:0width$}");
 }
