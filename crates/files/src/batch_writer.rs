@@ -3,6 +3,7 @@
 use frazil_types::{ColumnVector, LogicalType, Result, RowBatch};
 use std::fmt::Write as _;
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 
 /// Takes rows and writes them. What is dropped before [`BatchWriter::finish`] leaves no file.
@@ -37,4 +38,12 @@ pub fn push_text(out: &mut String, column: &ColumnVector, row: usize) {
         LogicalType::BigInt => write!(out, "{}", column.values::<i64>()[row]),
         _ => write!(out, "{}", column.value(row).display(ty)),
     };
+}
+
+/// Pieces of at most so many rows of some batches, in order.
+pub(crate) fn pieces(batches: &[RowBatch], rows: usize) -> impl Iterator<Item = (&RowBatch, Range<usize>)> {
+    batches.iter().flat_map(move |batch| {
+        let starts = (0..batch.rows).step_by(rows);
+        starts.map(move |start| (batch, start..batch.rows.min(start + rows)))
+    })
 }

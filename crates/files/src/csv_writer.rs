@@ -1,7 +1,7 @@
 //! Rows → CSV, quoted as PostgreSQL's COPY quotes: a field in which a mark or a line break stands, and one that reads as
 //! NULL.
 
-use crate::batch_writer::BatchWriter;
+use crate::batch_writer::{BatchWriter, pieces};
 use crate::csv_reader::{CsvOptions, Header};
 use crate::file_output::FileOutput;
 use crate::in_order::in_order;
@@ -116,11 +116,7 @@ fn push_rows(out: &mut Vec<u8>, batch: &RowBatch, rows: Range<usize>, options: &
 impl BatchWriter for CsvWriter<'_> {
     fn write(&mut self, batches: &[RowBatch], threads: usize) -> Result<()> {
         self.hand_on()?;
-        let pieces = batches.iter().flat_map(|batch| {
-            let starts = (0..batch.rows).step_by(PIECE_ROWS);
-            starts.map(move |start| (batch, start..batch.rows.min(start + PIECE_ROWS)))
-        });
-        let pieces: Vec<(&RowBatch, Range<usize>)> = pieces.collect();
+        let pieces: Vec<(&RowBatch, Range<usize>)> = pieces(batches, PIECE_ROWS).collect();
         let (options, output) = (&self.options, &mut self.output);
         if threads <= 1 {
             for (batch, rows) in pieces {

@@ -7,14 +7,14 @@ use frazil_types::{LogicalType, Result, Value};
 use serde_json::value::RawValue;
 
 /// Appends the JSON of an array of elements of a type; `shown`: its text.
-pub(crate) fn push_array(out: &mut String, bytes: &[u8], element: LogicalType, shown: &str) -> Result<()> {
+pub(crate) fn push_array(out: &mut Vec<u8>, bytes: &[u8], element: LogicalType, shown: &str) -> Result<()> {
     let array = ArrayRef::new(bytes, element)?;
     if array.dimensions().any(|d| d.lower != 1) {
         push_string(out, shown);
         return Ok(());
     }
     if array.is_empty() {
-        out.push_str("[]");
+        out.extend_from_slice(b"[]");
         return Ok(());
     }
     // Elements of a bracket at each level, the innermost one first.
@@ -28,24 +28,24 @@ pub(crate) fn push_array(out: &mut String, bytes: &[u8], element: LogicalType, s
     let mut text = String::new();
     for (at, value) in array.elements().enumerate() {
         if at > 0 {
-            out.push(',');
+            out.push(b',');
         }
         sizes
             .iter()
             .filter(|size| at % **size == 0)
-            .for_each(|_| out.push('['));
+            .for_each(|_| out.push(b'['));
         let value = value?;
         text.clear();
         text.push_str(&value.display(element).to_string());
         match value {
-            Value::Null => out.push_str("null"),
+            Value::Null => out.extend_from_slice(b"null"),
             Value::Double(double) => push_scalar(out, &text, element, double.is_finite()),
             _ => push_scalar(out, &text, element, true),
         }
         sizes
             .iter()
             .filter(|size| (at + 1) % **size == 0)
-            .for_each(|_| out.push(']'));
+            .for_each(|_| out.push(b']'));
     }
     Ok(())
 }
@@ -132,8 +132,9 @@ mod tests {
             (LogicalType::Date, "{2024-02-29}", r#"["2024-02-29"]"#),
         ] {
             let bytes = array::read(text, element).expect("an array");
-            let mut out = String::new();
+            let mut out = Vec::new();
             push_array(&mut out, &bytes, element, text).expect("it is sound");
+            let out = String::from_utf8(out).expect("JSON is UTF-8");
             assert_eq!(out, json);
             if json.starts_with('[') {
                 let back = array_text(&out).expect("JSON");

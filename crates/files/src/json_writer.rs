@@ -1,13 +1,18 @@
 //! Rows → JSON: an object a row, in an array or a line each. Numbers keep all their digits; NaN and infinities are
 //! strings, because JSON has no numbers for them.
 
-use crate::batch_writer::{BatchWriter, push_text};
+use crate::batch_writer::{BatchWriter, pieces, push_text};
 use crate::file_output::FileOutput;
+use crate::in_order::in_order;
 use crate::json_arrays::push_array;
+use crate::value_text::Texts;
 use frazil_types::{ColumnVector, LogicalType, NativeType, Result, RowBatch, Schema};
+use std::ops::Range;
 
-/// Bytes of text that are handed on at once.
-const PIECE_BYTES: usize = 1 << 16;
+/// Bytes of text that a piece takes, by estimate.
+const PIECE_BYTES: usize = 1 << 17;
+/// Rows that a thread writes at once.
+const PIECE_ROWS: usize = 1024;
 
 /// Writes rows as they come.
 pub struct JsonWriter<'a> {
@@ -16,10 +21,6 @@ pub struct JsonWriter<'a> {
     names: Vec<String>,
     is_array: bool,
     is_first: bool,
-    /// Text that is not handed on yet.
-    text: String,
-    /// The text of one value.
-    value: String,
 }
 
 impl<'a> JsonWriter<'a> {
@@ -31,90 +32,145 @@ impl<'a> JsonWriter<'a> {
             names: names.collect(),
             is_array,
             is_first: true,
-            text: String::with_capacity(2 * PIECE_BYTES),
-            value: String::new(),
+        }
+    }
+}
+
+/// How the values of a column become JSON.
+enum Values<'a> {
+    /// Numbers, as their texts are.
+    Numbers(Texts<'a>),
+    /// Days and moments: texts without a mark, in quotes.
+    Moments(Texts<'a>),
+    /// Texts.
+    Strings(&'a ColumnVector),
+    /// What is looked at value by value.
+    Others(&'a ColumnVector),
+}
+
+impl<'a> Values<'a> {
+    fn of(column: &'a ColumnVector) -> Values<'a> {
+        match Texts::of(column) {
+            texts if texts.is_of_digits() && column.ty().is_numeric() => Values::Numbers(texts),
+            texts if texts.is_of_digits() => Values::Moments(texts),
+            Texts::Strings(column) => Values::Strings(column),
+            _ => Values::Others(column),
         }
     }
 
-    fn push_value(&mut self, column: &ColumnVector, row: usize) -> Result<()> {
-        if column.is_null(row) {
-            self.text.push_str("null");
-            return Ok(());
-        }
-        self.value.clear();
-        push_text(&mut self.value, column, row);
-        let ty = column.ty();
-        if matches!(ty, LogicalType::Json | LogicalType::Jsonb) {
-            // Between tokens a blank is as good as the end of a line, and strings hold none.
-            self.text.push_str(&self.value.replace(['\n', '\r'], " "));
-            return Ok(());
-        }
-        if let Some(element) = ty.element() {
-            return push_array(&mut self.text, column.string(row), element, &self.value);
-        }
-        let is_finite = ty.native() != NativeType::F64 || column.values::<f64>()[row].is_finite();
-        push_scalar(&mut self.text, &self.value, ty, is_finite);
-        Ok(())
-    }
-
-    fn push_rows(&mut self, batch: &RowBatch) -> Result<()> {
-        for row in 0..batch.rows {
-            self.text.push_str(match (self.is_array, self.is_first) {
-                (true, true) => "[\n{",
-                (true, false) => ",\n{",
-                (false, _) => "{",
-            });
-            self.is_first = false;
-            for (i, column) in batch.columns.iter().enumerate() {
-                if i > 0 {
-                    self.text.push(',');
-                }
-                self.text.push_str(&self.names[i]);
-                self.push_value(column, row)?;
+    /// Appends the value of a row, which is not NULL. `scratch` is anybody's.
+    fn push(&self, out: &mut Vec<u8>, row: usize, scratch: &mut String) -> Result<()> {
+        match self {
+            Values::Numbers(texts) => texts.push(out, row),
+            Values::Moments(texts) => {
+                out.push(b'"');
+                texts.push(out, row);
+                out.push(b'"');
             }
-            self.text.push_str(if self.is_array { "}" } else { "}\n" });
-            if self.text.len() >= PIECE_BYTES {
-                self.hand_on()?;
-            }
+            Values::Strings(column) => push_string(out, column.text(row)),
+            Values::Others(column) => return push_other(out, column, row, scratch),
         }
-        Ok(())
-    }
-
-    fn hand_on(&mut self) -> Result<()> {
-        self.output.write(self.text.as_bytes())?;
-        self.text.clear();
         Ok(())
     }
 }
 
+fn push_other(out: &mut Vec<u8>, column: &ColumnVector, row: usize, scratch: &mut String) -> Result<()> {
+    scratch.clear();
+    push_text(scratch, column, row);
+    let ty = column.ty();
+    if matches!(ty, LogicalType::Json | LogicalType::Jsonb) {
+        // Between tokens a blank is as good as the end of a line, and strings hold none.
+        out.extend(scratch.bytes().map(|b| match b {
+            b'\n' | b'\r' => b' ',
+            b => b,
+        }));
+        return Ok(());
+    }
+    if let Some(element) = ty.element() {
+        return push_array(out, column.string(row), element, scratch);
+    }
+    let is_finite = ty.native() != NativeType::F64 || column.values::<f64>()[row].is_finite();
+    push_scalar(out, scratch, ty, is_finite);
+    Ok(())
+}
+
+/// The objects of some rows of a batch; in an array each has a comma before it.
+fn objects(batch: &RowBatch, rows: Range<usize>, names: &[String], is_array: bool) -> Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(PIECE_BYTES);
+    let mut scratch = String::new();
+    let columns: Vec<(&ColumnVector, Values<'_>)> =
+        batch.columns.iter().map(|c| (c, Values::of(c))).collect();
+    let (begin, end): (&[u8], &[u8]) = match is_array {
+        true => (b",\n{", b"}"),
+        false => (b"{", b"}\n"),
+    };
+    for row in rows {
+        out.extend_from_slice(begin);
+        for (i, ((column, values), name)) in columns.iter().zip(names).enumerate() {
+            if i > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(name.as_bytes());
+            match column.is_null(row) {
+                true => out.extend_from_slice(b"null"),
+                false => values.push(&mut out, row, &mut scratch)?,
+            }
+        }
+        out.extend_from_slice(end);
+    }
+    Ok(out)
+}
+
 impl BatchWriter for JsonWriter<'_> {
-    fn write(&mut self, batches: &[RowBatch], _threads: usize) -> Result<()> {
-        batches.iter().try_for_each(|batch| self.push_rows(batch))
+    fn write(&mut self, batches: &[RowBatch], threads: usize) -> Result<()> {
+        let pieces: Vec<(&RowBatch, Range<usize>)> = pieces(batches, PIECE_ROWS).collect();
+        let JsonWriter {
+            output,
+            names,
+            is_array,
+            is_first,
+        } = self;
+        let text_of = |piece: usize| {
+            let (batch, rows) = &pieces[piece];
+            objects(batch, rows.clone(), names, *is_array)
+        };
+        in_order(threads, pieces.len(), text_of, |text| {
+            let text = text?;
+            let first = std::mem::replace(is_first, false);
+            match *is_array && first {
+                true => {
+                    output.write(b"[")?;
+                    output.write(&text[1..])
+                }
+                false => output.write(&text),
+            }
+        })
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        self.text.push_str(match (self.is_array, self.is_first) {
-            (true, true) => "[]\n",
-            (true, false) => "\n]\n",
-            (false, _) => "",
-        });
-        self.hand_on()?;
+        match (self.is_array, self.is_first) {
+            (true, true) => self.output.write(b"[]\n")?,
+            (true, false) => self.output.write(b"\n]\n")?,
+            (false, _) => {}
+        }
         self.output.finish()
     }
 }
 
 /// Appends a value that is not NULL and no array, by its text; a number that is not finite is a string.
-pub(crate) fn push_scalar(out: &mut String, text: &str, ty: LogicalType, is_finite: bool) {
+pub(crate) fn push_scalar(out: &mut Vec<u8>, text: &str, ty: LogicalType, is_finite: bool) {
     match ty {
-        LogicalType::Boolean => out.push_str(if text == "t" { "true" } else { "false" }),
-        ty if ty.is_numeric() && is_finite => out.push_str(text),
+        LogicalType::Boolean if text == "t" => out.extend_from_slice(b"true"),
+        LogicalType::Boolean => out.extend_from_slice(b"false"),
+        ty if ty.is_numeric() && is_finite => out.extend_from_slice(text.as_bytes()),
         _ => push_string(out, text),
     }
 }
 
 /// Appends a string.
-pub(crate) fn push_string(out: &mut String, text: &str) {
-    out.push_str(&quoted(text));
+pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
+    // A string always has a JSON form, and a Vec takes all that is written.
+    let _ = serde_json::to_writer(out, text);
 }
 
 fn quoted(text: &str) -> String {

@@ -4,10 +4,10 @@ use crate::batch_writer::BatchWriter;
 use crate::compression::Compression;
 use crate::file_output::{PartFile, write_error};
 use crate::in_order::in_order;
-use crate::to_arrow::{UUID_BYTES, array_of, arrow_schema};
+use crate::to_arrow::{UUID_BYTES, arrow_schema, narrow_array_of};
 use arrow_array::Array;
 use arrow_schema::SchemaRef;
-use frazil_types::{ColumnVector, Error, LogicalType, NativeType, Result, RowBatch, Schema};
+use frazil_types::{Error, LogicalType, NativeType, Result, RowBatch, Schema};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{
     ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions, compute_leaves,
@@ -23,9 +23,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows at the beginning by which it is decided how columns are encoded.
+/// Rows at the beginning by which it is decided how columns are encoded: they wait until they are so many.
 const SAMPLE_ROWS: usize = 1 << 16;
-/// A column with more values than one for so many rows has no dictionary: it would grow too long to be kept.
+/// A column with fewer values than one for so many rows has a dictionary.
+const ROWS_PER_FEW: usize = 32;
+/// One with more than one for so many rows has none: it would grow too long to be kept.
 const ROWS_PER_VALUE: usize = 3;
 
 /// Writes rows as they come.
@@ -109,7 +111,7 @@ impl ParquetWriter {
     }
 
     /// The file, whose columns are encoded as suits the first rows.
-    fn opened(&mut self, first: Option<&RowBatch>) -> Result<&mut OpenFile> {
+    fn opened(&mut self, first: &[RowBatch]) -> Result<&mut OpenFile> {
         if let State::Begun(_) = &self.file {
             let State::Begun(file) = std::mem::replace(&mut self.file, State::Failed) else {
                 return Err(Error::internal("a file of Parquet is open already"));
@@ -117,11 +119,8 @@ impl ParquetWriter {
             let mut properties = WriterProperties::builder()
                 .set_compression(self.codec)
                 .set_created_by(format!("Frazil {}", env!("CARGO_PKG_VERSION")));
-            for (column, field) in first
-                .iter()
-                .flat_map(|b| b.columns.iter().zip(self.schema.fields()))
-            {
-                if !field.data_type().is_nested() && !repeats(column) {
+            for (at, field) in self.schema.fields().iter().enumerate() {
+                if !field.data_type().is_nested() && !first.is_empty() && !repeats(first, at) {
                     let path = ColumnPath::from(vec![field.name().clone()]);
                     properties = properties.set_column_dictionary_enabled(path, false);
                 }
@@ -146,25 +145,42 @@ impl ParquetWriter {
     }
 }
 
-/// Whether a column's first values occur often enough for a dictionary.
-fn repeats(column: &ColumnVector) -> bool {
-    let rows = column.len().min(SAMPLE_ROWS);
-    let most = rows / ROWS_PER_VALUE + 1;
-    /// Whether there are no more than `most` different values.
-    fn few<T: Eq + Hash>(values: impl Iterator<Item = T>, most: usize) -> bool {
-        let mut known = HashSet::with_capacity(most);
-        values
-            .into_iter()
-            .all(|value| !known.insert(value) || known.len() <= most)
+/// Whether a column's first values occur often enough for a dictionary: there are few, or there are not many and new ones become rare.
+fn repeats(first: &[RowBatch], at: usize) -> bool {
+    let rows = first
+        .iter()
+        .map(|batch| batch.rows)
+        .sum::<usize>()
+        .min(SAMPLE_ROWS);
+    fn seen<'a, T: Eq + Hash>(
+        first: &'a [RowBatch],
+        rows: usize,
+        values: impl Fn(&'a RowBatch) -> Box<dyn Iterator<Item = T> + 'a>,
+    ) -> bool {
+        let mut known = HashSet::new();
+        let mut of_half = 0;
+        for (row, value) in first.iter().flat_map(values).take(rows).enumerate() {
+            if row == rows / 2 {
+                of_half = known.len();
+            }
+            known.insert(value);
+        }
+        let all = known.len();
+        all <= rows / ROWS_PER_FEW + 1 || all <= rows / ROWS_PER_VALUE && all - of_half <= of_half / 2
     }
-    match column.native() {
-        NativeType::Bool => true,
-        NativeType::I16 => few(column.values::<i16>()[..rows].iter(), most),
-        NativeType::I32 => few(column.values::<i32>()[..rows].iter(), most),
-        NativeType::I64 => few(column.values::<i64>()[..rows].iter(), most),
-        NativeType::I128 => few(column.values::<i128>()[..rows].iter(), most),
-        NativeType::F64 => few(column.values::<f64>()[..rows].iter().map(|v| v.to_bits()), most),
-        NativeType::String => few((0..rows).map(|row| column.string(row)), most),
+    match first.first().map(|batch| batch.columns[at].native()) {
+        None | Some(NativeType::Bool) => true,
+        Some(NativeType::I16) => seen(first, rows, |b| Box::new(b.columns[at].values::<i16>().iter())),
+        Some(NativeType::I32) => seen(first, rows, |b| Box::new(b.columns[at].values::<i32>().iter())),
+        Some(NativeType::I64) => seen(first, rows, |b| Box::new(b.columns[at].values::<i64>().iter())),
+        Some(NativeType::I128) => seen(first, rows, |b| Box::new(b.columns[at].values::<i128>().iter())),
+        Some(NativeType::F64) => seen(first, rows, |b| {
+            Box::new(b.columns[at].values::<f64>().iter().map(|v| v.to_bits()))
+        }),
+        Some(NativeType::String) => seen(first, rows, |b| {
+            let strings = b.columns[at].strings();
+            Box::new((0..b.rows).map(move |row| strings.bytes(row)))
+        }),
     }
 }
 
@@ -192,12 +208,14 @@ impl OpenFile {
             let mut column = columns[at].lock().unwrap_or_else(PoisonError::into_inner);
             let column = column.as_mut().ok_or_else(|| gone("a column"))?;
             for (batch, range) in rows {
-                let array = array_of(&batch.columns[at]).map_err(|e| ParquetError::External(Box::new(e)))?;
+                let array = narrow_array_of(&batch.columns[at]);
+                let array = array.map_err(|e| ParquetError::External(Box::new(e)))?;
+                let field = schema.field(at).clone().with_data_type(array.data_type().clone());
                 let array = match range.len() == batch.rows {
                     true => array,
                     false => array.slice(range.start, range.len()),
                 };
-                for leaf in compute_leaves(schema.field(at), &array)? {
+                for leaf in compute_leaves(&field, &array)? {
                     column.write(&leaf)?;
                 }
             }
@@ -279,7 +297,7 @@ fn failed(path: &Path, error: &ParquetError) -> Error {
 impl BatchWriter for ParquetWriter {
     fn write(&mut self, batches: &[RowBatch], threads: usize) -> Result<()> {
         let (path, schema, most) = (self.path.clone(), self.schema.clone(), self.row_group_rows);
-        let open = self.opened(batches.first())?;
+        let open = self.opened(batches)?;
         let mut write = || -> Outcome<()> {
             let mut waiting: Vec<Rows<'_>> = Vec::new();
             let mut rows = open.group.as_ref().map_or(0, |group| group.rows);
@@ -306,7 +324,7 @@ impl BatchWriter for ParquetWriter {
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        self.opened(None)?;
+        self.opened(&[])?;
         let ParquetWriter { path, file, .. } = *self;
         let State::Open(mut open) = file else {
             return Err(Error::internal("a file of Parquet is not open"));

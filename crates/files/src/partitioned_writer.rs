@@ -8,6 +8,7 @@
 use crate::batch_writer::{BatchWriter, Destination, push_text};
 use crate::file_output::write_error;
 use crate::folders::{NULL_FOLDER, escaped};
+use crate::in_order::in_order;
 use crate::placement::Placement;
 use crate::writer::{Form, writer};
 use frazil_types::{
@@ -15,6 +16,7 @@ use frazil_types::{
 };
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Files that are open at a time; a process may have 1,024 by default.
@@ -55,11 +57,10 @@ pub struct Partitioning {
 pub struct PartitionedWriter {
     form: Form,
     partitioning: Partitioning,
-    /// Names of the key columns, as folders have them.
-    key_names: Vec<String>,
-    /// Positions of the columns that the files have.
-    written: Vec<usize>,
+    columns: Arc<Columns>,
     schema: Schema,
+    /// Threads that rows were last written on.
+    threads: usize,
     /// Positions in `folders` by the folder's path.
     places: HashMap<String, usize>,
     folders: Vec<FolderRows>,
@@ -73,7 +74,23 @@ pub struct PartitionedWriter {
     staging: Staging,
 }
 
+/// Which columns the folders say, and which the files have.
+struct Columns {
+    /// The columns that the folders say, the outermost folder first, with their names as folders have them.
+    keys: Vec<(usize, String)>,
+    /// Positions of the columns that the files have.
+    written: Vec<usize>,
+}
+
+/// Rows of one batch that belong to one folder.
+struct Part {
+    folder: String,
+    rows: RowBatch,
+    bytes: usize,
+}
+
 /// What there is of one folder.
+#[derive(Default)]
 struct FolderRows {
     path: String,
     held: Vec<RowBatch>,
@@ -121,15 +138,17 @@ impl PartitionedWriter {
             .collect();
         let columns = written.iter().map(|&i| schema.columns[i].clone());
         let own = Schema::new(columns.collect());
-        let key_names = partitioning.keys.iter();
-        let key_names = key_names.map(|&key| escaped(&schema.columns[key].name)).collect();
+        let keys = partitioning.keys.iter();
+        let keys = keys
+            .map(|&key| (key, escaped(&schema.columns[key].name)))
+            .collect();
         let staging = Staging::begin(directory, partitioning.existing)?;
         let writer = PartitionedWriter {
             form: form.clone(),
             partitioning,
-            key_names,
-            written,
+            columns: Arc::new(Columns { keys, written }),
             schema: own,
+            threads: 1,
             places: HashMap::new(),
             folders: Vec::new(),
             open: 0,
@@ -142,33 +161,8 @@ impl PartitionedWriter {
         Ok(writer)
     }
 
-    /// The folder of a row, with all above it.
-    fn folder(&self, batch: &RowBatch, row: usize, path: &mut String) {
-        path.clear();
-        let mut text = String::new();
-        for (name, &key) in self.key_names.iter().zip(&self.partitioning.keys) {
-            let column = &batch.columns[key];
-            if !path.is_empty() {
-                path.push('/');
-            }
-            path.push_str(name);
-            path.push('=');
-            if column.is_null(row) {
-                path.push_str(NULL_FOLDER);
-                continue;
-            }
-            text.clear();
-            push_text(&mut text, column, row);
-            match text == NULL_FOLDER {
-                // Not NULL, but a text of that name.
-                true => path.push_str(&NULL_FOLDER.replacen('_', "%5F", 1)),
-                false => path.push_str(&escaped(&text)),
-            }
-        }
-    }
-
     /// Writes the rows that a folder holds, and lets them go.
-    fn flush(&mut self, at: usize) -> Result<()> {
+    fn flush(&mut self, at: usize, threads: usize) -> Result<()> {
         if self.folders[at].open.is_none() {
             if self.open == MOST_OPEN {
                 self.close_oldest()?;
@@ -187,52 +181,30 @@ impl PartitionedWriter {
         folder.held_bytes = 0;
         let held = std::mem::take(&mut folder.held);
         match &mut folder.open {
-            Some(writer) => writer.write(&held, 1),
+            Some(writer) => writer.write(&held, threads),
             None => Ok(()),
         }
     }
 
-    /// Hands the rows of a batch to their folders, where they wait.
-    fn spread(&mut self, batch: &RowBatch) -> Result<()> {
-        let mut rows: HashMap<usize, Vec<usize>> = HashMap::new();
-        let mut path = String::new();
-        for row in 0..batch.rows {
-            self.folder(batch, row, &mut path);
-            let place = match self.places.get(&path) {
-                Some(place) => *place,
-                None => {
-                    self.places.insert(path.clone(), self.folders.len());
-                    self.folders.push(FolderRows {
-                        path: path.clone(),
-                        held: Vec::new(),
-                        held_bytes: 0,
-                        open: None,
-                        used: 0,
-                        files: Vec::new(),
-                    });
-                    self.folders.len() - 1
-                }
-            };
-            rows.entry(place).or_default().push(row);
-        }
-        for (place, rows) in rows {
-            let mut bytes = PART_BYTES;
-            let columns = self.written.iter().map(|&column| {
-                let (part, taken) = part(&batch.columns[column], &rows);
-                bytes += taken;
-                part
-            });
-            let part = RowBatch {
-                columns: columns.collect(),
-                rows: rows.len(),
-            };
-            self.reservation.grow(bytes)?;
-            self.held += bytes;
-            self.folders[place].held_bytes += bytes;
-            self.folders[place].held.push(part);
-        }
+    /// Hands rows to their folder, where they wait.
+    fn hold(&mut self, part: Part, threads: usize) -> Result<()> {
+        let place = match self.places.get(&part.folder) {
+            Some(place) => *place,
+            None => {
+                self.places.insert(part.folder.clone(), self.folders.len());
+                self.folders.push(FolderRows {
+                    path: part.folder,
+                    ..FolderRows::default()
+                });
+                self.folders.len() - 1
+            }
+        };
+        self.reservation.grow(part.bytes)?;
+        self.held += part.bytes;
+        self.folders[place].held_bytes += part.bytes;
+        self.folders[place].held.push(part.rows);
         match self.held > HELD_BYTES {
-            true => self.flush_most(),
+            true => self.flush_most(threads),
             false => Ok(()),
         }
     }
@@ -249,14 +221,14 @@ impl PartitionedWriter {
     }
 
     /// Writes the folders with most rows, until the others hold at most half of what may wait.
-    fn flush_most(&mut self) -> Result<()> {
+    fn flush_most(&mut self, threads: usize) -> Result<()> {
         let mut by_size: Vec<usize> = (0..self.folders.len()).collect();
         by_size.sort_by_key(|&at| std::cmp::Reverse(self.folders[at].held_bytes));
         for at in by_size {
             if self.held <= HELD_BYTES / 2 {
                 break;
             }
-            self.flush(at)?;
+            self.flush(at, threads)?;
         }
         let spare = self.reservation.bytes().saturating_sub(self.held);
         self.reservation.shrink(spare);
@@ -265,8 +237,13 @@ impl PartitionedWriter {
 }
 
 impl BatchWriter for PartitionedWriter {
-    fn write(&mut self, batches: &[RowBatch], _threads: usize) -> Result<()> {
-        batches.iter().try_for_each(|batch| self.spread(batch))
+    fn write(&mut self, batches: &[RowBatch], threads: usize) -> Result<()> {
+        self.threads = threads;
+        let columns = Arc::clone(&self.columns);
+        let parts_of = |batch: usize| columns.parts(&batches[batch]);
+        in_order(threads, batches.len(), parts_of, |parts| {
+            parts.into_iter().try_for_each(|part| self.hold(part, threads))
+        })
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
@@ -275,7 +252,7 @@ impl BatchWriter for PartitionedWriter {
         order.sort_by_key(|&at| self.folders[at].open.is_none());
         for at in order {
             if !self.folders[at].held.is_empty() {
-                self.flush(at)?;
+                self.flush(at, self.threads)?;
             }
             if let Some(writer) = self.folders[at].open.take() {
                 self.open -= 1;
@@ -293,6 +270,65 @@ impl BatchWriter for PartitionedWriter {
             .iter()
             .map(|folder| (folder.path.as_str(), &folder.files[..]));
         staging.place(files, &extension(&form), partitioning.existing)
+    }
+}
+
+impl Columns {
+    /// The rows of a batch by their folders, in the order in which these come first.
+    fn parts(&self, batch: &RowBatch) -> Vec<Part> {
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut found: Vec<(String, Vec<usize>)> = Vec::new();
+        let (mut path, mut text) = (String::new(), String::new());
+        for row in 0..batch.rows {
+            self.folder(batch, row, &mut path, &mut text);
+            let place = match places.get(&path) {
+                Some(place) => *place,
+                None => {
+                    places.insert(path.clone(), found.len());
+                    found.push((path.clone(), Vec::new()));
+                    found.len() - 1
+                }
+            };
+            found[place].1.push(row);
+        }
+        let part = |(folder, rows): (String, Vec<usize>)| {
+            let mut bytes = PART_BYTES;
+            let columns = self.written.iter().map(|&column| {
+                let (part, taken) = part(&batch.columns[column], &rows);
+                bytes += taken;
+                part
+            });
+            let rows = RowBatch {
+                columns: columns.collect(),
+                rows: rows.len(),
+            };
+            Part { folder, rows, bytes }
+        };
+        found.into_iter().map(part).collect()
+    }
+
+    /// The folder of a row, with all above it. `text` is anybody's.
+    fn folder(&self, batch: &RowBatch, row: usize, path: &mut String, text: &mut String) {
+        path.clear();
+        for (key, name) in &self.keys {
+            let column = &batch.columns[*key];
+            if !path.is_empty() {
+                path.push('/');
+            }
+            path.push_str(name);
+            path.push('=');
+            if column.is_null(row) {
+                path.push_str(NULL_FOLDER);
+                continue;
+            }
+            text.clear();
+            push_text(text, column, row);
+            match text == NULL_FOLDER {
+                // Not NULL, but a text of that name.
+                true => path.push_str(&NULL_FOLDER.replacen('_', "%5F", 1)),
+                false => path.push_str(&escaped(text)),
+            }
+        }
     }
 }
 

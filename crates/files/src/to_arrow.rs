@@ -130,6 +130,19 @@ pub(crate) fn array_of(column: &ColumnVector) -> Result<ArrayRef> {
     array(column, Cells::Lent, ArrowTexts::Copied)
 }
 
+/// What Parquet's writer takes: as of [`array_of`], but decimals that are held in 64 bits stay so, as they do in the file.
+pub(crate) fn narrow_array_of(column: &ColumnVector) -> Result<ArrayRef> {
+    match (column.ty(), column.native()) {
+        (LogicalType::Decimal { precision, scale }, NativeType::I64) => {
+            let array = Decimal64Array::new(scalars(column, Cells::Lent), nulls(column))
+                .with_precision_and_scale(precision, scale as i8)
+                .map_err(arrow_failed)?;
+            Ok(Arc::new(array))
+        }
+        _ => array_of(column),
+    }
+}
+
 /// The Arrow type a column of `ty` gets.
 fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
     match ty {
@@ -308,19 +321,25 @@ fn intervals(column: &ColumnVector, valid: Option<NullBuffer>, texts: ArrowTexts
 
 /// The strings of a column one behind the other, and where each begins.
 fn joined(column: &ColumnVector) -> Result<(OffsetBuffer<i32>, Buffer)> {
-    let mut offsets = Vec::with_capacity(column.len() + 1);
-    let mut bytes = Vec::with_capacity(column.len() * 8);
+    let strings = column.strings();
+    let mut offsets: Vec<i32> = Vec::with_capacity(column.len() + 1);
+    let mut end = 0;
     offsets.push(0);
     for row in 0..column.len() {
-        bytes.extend_from_slice(column.string(row));
-        offsets.push(i32::try_from(bytes.len()).map_err(|_| too_long(column))?);
+        end += strings.bytes(row).len();
+        offsets.push(i32::try_from(end).map_err(|_| too_long(column))?);
+    }
+    let mut bytes = Vec::with_capacity(end);
+    for row in 0..column.len() {
+        bytes.extend_from_slice(strings.bytes(row));
     }
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
     Ok((offsets, Buffer::from_vec(bytes)))
 }
 
 fn too_long(column: &ColumnVector) -> Error {
-    let bytes: usize = (0..column.len()).map(|row| column.string(row).len()).sum();
+    let strings = column.strings();
+    let bytes: usize = (0..column.len()).map(|row| strings.bytes(row).len()).sum();
     Error::unsupported(format!("an Arrow column of {bytes} bytes"))
 }
 

@@ -11,7 +11,7 @@ use frazil_files::{
 };
 use frazil_frontend::{CopyEnd, CopyExisting, CopyFormat, CopyOptions};
 use frazil_plan::Plan;
-use frazil_types::{ColumnVector, Error, Result, RowBatch, Schema, SqlState};
+use frazil_types::{ColumnVector, Error, NativeType, Result, RowBatch, Schema, SqlState};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
@@ -114,19 +114,29 @@ struct Writing<'a> {
     threads: usize,
     writer: RefCell<Option<Box<dyn BatchWriter + 'a>>>,
     /// Rows that are not written yet: many at once keep all threads busy.
-    waiting: RefCell<Vec<RowBatch>>,
+    waiting: RefCell<Waiting>,
 }
 
 /// Rows for each thread that are written at once.
 const ROWS_AT_ONCE: usize = 1 << 15;
+/// Rows that are written at once on one thread: so many tell Parquet how columns are best encoded.
+const ROWS_OF_ONE: usize = 1 << 16;
 /// Bytes of rows that wait at most.
-const MOST_WAITING: usize = 16 << 20;
+const MOST_WAITING: usize = 32 << 20;
+
+/// Rows that are not written yet.
+#[derive(Default)]
+struct Waiting {
+    batches: Vec<RowBatch>,
+    rows: usize,
+    bytes: usize,
+}
 
 impl Writing<'_> {
     fn write_waiting(&self) -> Result<()> {
         let waiting = self.waiting.take();
         match &mut *self.writer.borrow_mut() {
-            Some(writer) if !waiting.is_empty() => writer.write(&waiting, self.threads),
+            Some(writer) if !waiting.batches.is_empty() => writer.write(&waiting.batches, self.threads),
             _ => Ok(()),
         }
     }
@@ -140,20 +150,29 @@ impl Parts for Writing<'_> {
 
     fn rows(&self, batch: RowBatch) -> Result<()> {
         let mut waiting = self.waiting.borrow_mut();
-        waiting.push(batch);
-        let rows: usize = waiting.iter().map(|batch| batch.rows).sum();
-        let bytes: usize = waiting
-            .iter()
-            .flat_map(|batch| &batch.columns)
-            .map(ColumnVector::bytes)
-            .sum();
-        let enough = self.threads == 1 || rows >= self.threads * ROWS_AT_ONCE || bytes >= MOST_WAITING;
+        waiting.rows += batch.rows;
+        waiting.bytes += batch.columns.iter().map(bytes_of).sum::<usize>();
+        waiting.batches.push(batch);
+        let most = (self.threads * ROWS_AT_ONCE).max(ROWS_OF_ONE);
+        let enough = waiting.rows >= most || waiting.bytes >= MOST_WAITING;
         drop(waiting);
         match enough {
             true => self.write_waiting(),
             false => Ok(()),
         }
     }
+}
+
+/// Bytes that a column takes, with its texts.
+fn bytes_of(column: &ColumnVector) -> usize {
+    let texts = match column.native() {
+        NativeType::String => {
+            let strings = column.strings();
+            (0..column.len()).map(|row| strings.bytes(row).len()).sum()
+        }
+        _ => 0,
+    };
+    column.bytes() + texts
 }
 
 /// STDOUT of a client.
