@@ -3,7 +3,7 @@
 use crate::commands::{self, Takes};
 use crate::keywords;
 use crate::output::Mode;
-use crate::text::{Kind, Token, tokens, unquoted};
+use crate::text::{Token, TokenKind, tokens, unquoted};
 use frazil::{Connection, identifier};
 use std::path::Path;
 
@@ -31,17 +31,17 @@ pub fn complete(connection: &Connection, before: &str, line: &str, behind: &str)
     let text = format!("{before}{line}");
     let all: Vec<Token> = tokens(&text).collect();
     let last = all.last();
-    if let Some(open) = last.filter(|t| t.kind == Kind::Text && !t.closed) {
+    if let Some(open) = last.filter(|t| t.kind == TokenKind::Text && !t.closed) {
         return files(&text[open.range.start + 1..], line);
     }
-    if last.is_some_and(|t| t.kind == Kind::Comment) {
+    if last.is_some_and(|t| t.kind == TokenKind::Comment) {
         return offer(line, "", Vec::new());
     }
-    let is_word = |t: &&Token| t.kind == Kind::Word || (t.kind == Kind::QuotedName && !t.closed);
+    let is_word = |t: &&Token| t.kind == TokenKind::Word || (t.kind == TokenKind::QuotedName && !t.closed);
     let prefix = last.filter(is_word).map_or("", |t| &text[t.range.clone()]);
     let earlier: Vec<&Token> = (all.iter())
         .filter(|t| t.range.end <= text.len() - prefix.len())
-        .filter(|t| !matches!(t.kind, Kind::Blank | Kind::Comment))
+        .filter(|t| !matches!(t.kind, TokenKind::Blank | TokenKind::Comment))
         .collect();
     let statement = Statement {
         connection,
@@ -141,7 +141,7 @@ fn relation_names(connection: &Connection) -> Vec<String> {
 /// The tables and views that a statement names, each with the alias behind it.
 fn relations(connection: &Connection, text: &str) -> Vec<Relation> {
     let words: Vec<&str> = (tokens(text))
-        .filter(|t| !matches!(t.kind, Kind::Blank | Kind::Comment | Kind::Text))
+        .filter(|t| !matches!(t.kind, TokenKind::Blank | TokenKind::Comment | TokenKind::Text))
         .map(|t| &text[t.range])
         .collect();
     let tables = connection.tables().into_iter().map(|t| (t.name, t.schema));

@@ -4,7 +4,7 @@
 use crate::complaint::Complaint;
 use crate::interrupt;
 use crate::shell::Shell;
-use crate::text::{Kind, tokens};
+use crate::text::{TokenKind, tokens};
 use frazil::{CopyStreams, Response};
 use std::io::{self, BufRead, Read, Write};
 
@@ -45,7 +45,7 @@ pub fn is_to_client(statement: &str) -> bool {
 fn outer_words(statement: &str) -> Vec<String> {
     let mut depth = 0_usize;
     let mut words = Vec::new();
-    for token in tokens(statement).filter(|t| !matches!(t.kind, Kind::Blank | Kind::Comment)) {
+    for token in tokens(statement).filter(|t| !matches!(t.kind, TokenKind::Blank | TokenKind::Comment)) {
         let text = &statement[token.range];
         match text {
             "(" => depth += 1,

@@ -1,7 +1,7 @@
 //! Colours for what is being typed.
 
 use crate::keywords::is_keyword;
-use crate::text::{Kind, tokens};
+use crate::text::{TokenKind, tokens};
 use std::borrow::Cow;
 
 const COMMAND: &str = "\x1b[35m";
@@ -21,11 +21,11 @@ pub fn highlighted<'a>(before: &str, line: &'a str) -> Cow<'a, str> {
     for token in tokens(&text).filter(|t| t.range.end > before.len()) {
         let piece = &text[token.range.start.max(before.len())..token.range.end];
         let colour = match token.kind {
-            Kind::Text => TEXT,
-            Kind::Number => NUMBER,
-            Kind::Comment => COMMENT,
-            Kind::Word if is_keyword(piece) => KEYWORD,
-            Kind::Blank | Kind::Word | Kind::QuotedName | Kind::Symbol => {
+            TokenKind::Text => TEXT,
+            TokenKind::Number => NUMBER,
+            TokenKind::Comment => COMMENT,
+            TokenKind::Word if is_keyword(piece) => KEYWORD,
+            TokenKind::Blank | TokenKind::Word | TokenKind::QuotedName | TokenKind::Symbol => {
                 out.push_str(piece);
                 continue;
             }

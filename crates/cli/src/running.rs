@@ -95,13 +95,10 @@ impl Shell {
     /// Rows of text that the shell has to tell, shown as a query's result.
     pub fn show_rows(&mut self, names: &[&str], rows: &[Vec<Value>]) -> Result<(), Complaint> {
         let columns = names.iter().enumerate().map(|(i, name)| {
-            let is_number = rows.iter().any(|row| matches!(row[i], Value::Int(_)));
-            let ty = if is_number {
-                LogicalType::BigInt
-            } else {
-                LogicalType::Text
-            };
-            ColumnDef::new(*name, ty)
+            let cells = rows.iter().map(|row| &row[i]);
+            let farthest = cells.max_by_key(|cell| cell.as_int().map(i128::unsigned_abs));
+            let ty = farthest.map_or(Value::Null, Value::clone);
+            ColumnDef::new(*name, LogicalType::of_value(&ty))
         });
         let schema = Schema::new(columns.collect());
         let vectors = schema.columns.iter().enumerate().map(|(i, column)| {

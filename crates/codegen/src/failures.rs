@@ -19,15 +19,18 @@ impl FailurePoint {
         FailurePoint { state, ty: Some(ty) }
     }
 
+    /// An infinite date, of which no days are counted as a number of a type.
+    pub fn infinite_day(number: LogicalType) -> FailurePoint {
+        FailurePoint {
+            state: SqlState::DATETIME_OVERFLOW,
+            ty: Some(number),
+        }
+    }
+
     /// A date whose midnight is not a timestamp.
     pub const NO_MIDNIGHT: FailurePoint = FailurePoint {
         state: SqlState::DATETIME_OVERFLOW,
         ty: None,
-    };
-    /// An infinite date, of which no days are counted.
-    pub const INFINITE_DAY: FailurePoint = FailurePoint {
-        state: SqlState::DATETIME_OVERFLOW,
-        ty: Some(LogicalType::Integer),
     };
     /// Division by zero.
     pub const DIVISION: FailurePoint = FailurePoint {
@@ -74,7 +77,7 @@ impl FailurePoint {
             (SqlState::INTERNAL_ERROR, _) => {
                 return Error::internal("a runtime function failed without a reason");
             }
-            (SqlState::DATETIME_OVERFLOW, Some(LogicalType::Integer)) => {
+            (SqlState::DATETIME_OVERFLOW, Some(ty)) if ty.is_integer() => {
                 return value_ops::infinite_difference();
             }
             (_, Some(ty)) => return ty.overflow(),

@@ -104,21 +104,14 @@ fn scanned_key(
     };
     let ty = join.keys.get(key)?.0;
     let own = all[id].ty;
-    let alike = own == ty || is_whole(own) && is_whole(ty) || is_plain_text(own) && is_plain_text(ty);
+    let alike = own == ty || own.is_integer() && ty.is_integer() || is_plain_text(own) && is_plain_text(ty);
     let column = scanned.iter().find(|c| c.0 == id)?.1;
     (alike && e.ty == ty).then_some(ScannedKey { key, ty, column })
 }
 
-fn is_whole(ty: LogicalType) -> bool {
-    matches!(
-        ty,
-        LogicalType::SmallInt | LogicalType::Integer | LogicalType::BigInt
-    )
-}
-
 /// Whether texts of the type are equal if their bytes are.
 fn is_plain_text(ty: LogicalType) -> bool {
-    matches!(ty, LogicalType::Text | LogicalType::Varchar(_))
+    ty.is_string() && !ty.is_padded()
 }
 
 /// The scan for rows that have one of the keys of a join, where an index has them and they are few.

@@ -1,10 +1,10 @@
 //! The row of a lookup, found in a version of its table.
 
 use crate::late_fetch::make_transient;
-use frazil_plan::Lookup;
+use frazil_plan::{COUNT, Lookup};
 use frazil_runtime::BoundValues;
 use frazil_storage::{FoundRow, RowFetch, TableSnapshot};
-use frazil_types::{ColumnVector, Error, LogicalType, Result, RowId, Value};
+use frazil_types::{ColumnVector, Error, Result, RowId, Value};
 
 /// The row that has the key, if there is one. `key` is room for its bytes.
 pub(crate) fn find<'t>(
@@ -36,7 +36,7 @@ pub(crate) fn columns(
     columns.iter_mut().for_each(make_transient);
     if lookup.row_id.is_some() {
         let ids: Vec<Value> = ids.iter().map(|id| Value::Int(id.to_bigint().into())).collect();
-        columns.push(ColumnVector::from_values(LogicalType::BigInt, &ids));
+        columns.push(ColumnVector::from_values(COUNT, &ids));
     }
     Ok(columns)
 }

@@ -5,11 +5,11 @@ use crate::query::{Reading, Runner};
 use crate::row_query::{RowQuery, in_order};
 use crate::rows::{Response, Timing};
 use crate::write::{Given, WriteAction, WriteResult};
-use frazil_plan::{ConflictUpdate, PlanConflict, WriteKind};
+use frazil_plan::{CONDITION, COUNT, ConflictUpdate, PlanConflict, WriteKind};
 use frazil_storage::{
     CheckResult, Conflict, InTheWay, NewRows, RowFetch, RowsInTheWay, TableSnapshot, Transaction, Written,
 };
-use frazil_types::{ColumnVector, Error, LogicalType, Result, RowBatch, RowId};
+use frazil_types::{ColumnVector, Error, Result, RowBatch, RowId};
 use std::time::Instant;
 
 impl WriteAction {
@@ -173,7 +173,7 @@ fn pairs_of(
 }
 
 fn numbers(first: usize, count: usize) -> ColumnVector {
-    let mut numbers = ColumnVector::new(LogicalType::BigInt, count);
+    let mut numbers = ColumnVector::new(COUNT, count);
     numbers.resize(count);
     let cells = numbers.values_mut::<i64>().iter_mut();
     cells
@@ -184,7 +184,7 @@ fn numbers(first: usize, count: usize) -> ColumnVector {
 
 /// What the query of DO UPDATE returns for no rows, but for the number.
 fn nothing_of(update: &ConflictUpdate, version: &TableSnapshot) -> RowBatch {
-    let boolean = || ColumnVector::new(LogicalType::Boolean, 0);
+    let boolean = || ColumnVector::new(CONDITION, 0);
     let set = |position: &usize| ColumnVector::new(version.schema().columns[*position].ty, 0);
     let condition = update.has_condition.then(boolean);
     let checks = update.checks.iter().map(|_| boolean());

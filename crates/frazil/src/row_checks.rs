@@ -10,9 +10,9 @@ use crate::statement_tables::StatementTables;
 use frazil_catalog::{ConstraintKind, TableEntry};
 use frazil_frontend::{Bound, Limits, PlanSettings, Statement, parse};
 use frazil_plan::operators::{Given, Map, Scan};
-use frazil_plan::{Operator, Plan};
+use frazil_plan::{CONDITION, Operator, Plan};
 use frazil_storage::{CheckResult, Conflict, NewRows, Snapshot, Transaction};
-use frazil_types::{ColumnVector, Error, LogicalType, ObjectId, Result, RowBatch, Value};
+use frazil_types::{ColumnVector, Error, ObjectId, Result, RowBatch, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -109,7 +109,7 @@ impl RowChecks {
         }
         let constraint = |at: usize| {
             let parts: Vec<&ColumnVector> = found.iter().map(|batch| &batch.columns[at]).collect();
-            ColumnVector::gathered(LogicalType::Boolean, &parts, &places)
+            ColumnVector::gathered(CONDITION, &parts, &places)
         };
         Ok((0..self.names.len()).map(constraint).collect())
     }

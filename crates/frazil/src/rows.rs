@@ -248,7 +248,8 @@ pub fn counted(tag: &'static str, rows: u64, started: Instant) -> Response {
 /// Lines of text as a result of one column.
 pub fn text_rows(name: &str, lines: Vec<String>, started: Instant) -> Response {
     let rows: Vec<Vec<Value>> = lines.into_iter().map(|line| vec![Value::Text(line)]).collect();
-    let schema = Schema::new(vec![ColumnDef::new(name, LogicalType::Text)]);
+    let ty = LogicalType::of_value(&Value::Text(String::new()));
+    let schema = Schema::new(vec![ColumnDef::new(name, ty)]);
     table_rows(schema, &rows, started)
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// White space.
     Blank,
     /// A name or a keyword.
@@ -26,7 +26,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     /// What it is.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// Its bytes in the text.
     pub range: Range<usize>,
     /// False if the text ends before the token does.
@@ -46,26 +46,26 @@ pub fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
     })
 }
 
-/// Kind and bytes of the token that `rest` begins with, and whether the token ends before the text does.
-fn token(rest: &str, first: char) -> (Kind, usize, bool) {
+/// TokenKind and bytes of the token that `rest` begins with, and whether the token ends before the text does.
+fn token(rest: &str, first: char) -> (TokenKind, usize, bool) {
     let run = |fits: fn(char) -> bool| rest.find(|c| !fits(c)).unwrap_or(rest.len());
     match first {
-        c if c.is_whitespace() => (Kind::Blank, run(char::is_whitespace), true),
-        '\'' => quoted(Kind::Text, rest, 1, '\'', false),
-        'e' | 'E' if rest[1..].starts_with('\'') => quoted(Kind::Text, rest, 2, '\'', true),
-        '"' => quoted(Kind::QuotedName, rest, 1, '"', false),
+        c if c.is_whitespace() => (TokenKind::Blank, run(char::is_whitespace), true),
+        '\'' => quoted(TokenKind::Text, rest, 1, '\'', false),
+        'e' | 'E' if rest[1..].starts_with('\'') => quoted(TokenKind::Text, rest, 2, '\'', true),
+        '"' => quoted(TokenKind::QuotedName, rest, 1, '"', false),
         '$' => match dollar_tag(rest) {
-            Some(tag) => until(Kind::Text, rest, tag.len(), tag),
-            None => (Kind::Symbol, 1, true),
+            Some(tag) => until(TokenKind::Text, rest, tag.len(), tag),
+            None => (TokenKind::Symbol, 1, true),
         },
         '-' if rest.starts_with("--") => match rest.find('\n') {
-            Some(end) => (Kind::Comment, end + 1, true),
-            None => (Kind::Comment, rest.len(), false),
+            Some(end) => (TokenKind::Comment, end + 1, true),
+            None => (TokenKind::Comment, rest.len(), false),
         },
         '/' if rest.starts_with("/*") => block_comment(rest),
-        c if c.is_ascii_digit() => (Kind::Number, number(rest), true),
-        c if is_of_word(c) => (Kind::Word, run(is_of_word), true),
-        c => (Kind::Symbol, c.len_utf8(), true),
+        c if c.is_ascii_digit() => (TokenKind::Number, number(rest), true),
+        c if is_of_word(c) => (TokenKind::Word, run(is_of_word), true),
+        c => (TokenKind::Symbol, c.len_utf8(), true),
     }
 }
 
@@ -74,7 +74,7 @@ pub fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-fn quoted(kind: Kind, rest: &str, start: usize, mark: char, escapes: bool) -> (Kind, usize, bool) {
+fn quoted(kind: TokenKind, rest: &str, start: usize, mark: char, escapes: bool) -> (TokenKind, usize, bool) {
     let mut at = start;
     while let Some(found) = rest[at..].find([mark, '\\']) {
         let end = at + found + 1;
@@ -91,7 +91,7 @@ fn quoted(kind: Kind, rest: &str, start: usize, mark: char, escapes: bool) -> (K
     (kind, rest.len(), false)
 }
 
-fn until(kind: Kind, rest: &str, start: usize, end: &str) -> (Kind, usize, bool) {
+fn until(kind: TokenKind, rest: &str, start: usize, end: &str) -> (TokenKind, usize, bool) {
     match rest[start..].find(end) {
         Some(found) => (kind, start + found + end.len(), true),
         None => (kind, rest.len(), false),
@@ -99,7 +99,7 @@ fn until(kind: Kind, rest: &str, start: usize, end: &str) -> (Kind, usize, bool)
 }
 
 /// Comments nest, as in PostgreSQL.
-fn block_comment(rest: &str) -> (Kind, usize, bool) {
+fn block_comment(rest: &str) -> (TokenKind, usize, bool) {
     let (mut depth, mut at) = (1, 2);
     while let Some(found) = rest[at..].find(['*', '/']) {
         at += found;
@@ -111,10 +111,10 @@ fn block_comment(rest: &str) -> (Kind, usize, bool) {
             at += 1;
         }
         if depth == 0 {
-            return (Kind::Comment, at, true);
+            return (TokenKind::Comment, at, true);
         }
     }
-    (Kind::Comment, rest.len(), false)
+    (TokenKind::Comment, rest.len(), false)
 }
 
 fn number(rest: &str) -> usize {
@@ -139,8 +139,8 @@ fn dollar_tag(text: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<(Kind, &str)> {
-        (tokens(text).filter(|t| t.kind != Kind::Blank))
+    fn kinds(text: &str) -> Vec<(TokenKind, &str)> {
+        (tokens(text).filter(|t| t.kind != TokenKind::Blank))
             .map(|t| (t.kind, &text[t.range]))
             .collect()
     }
@@ -150,27 +150,27 @@ mod tests {
         assert_eq!(
             kinds("select e'a\\'b', 'it''s\\', $x$;'$x$, $1, \"q\"\"n\", 1e-5, a$b -- c"),
             [
-                (Kind::Word, "select"),
-                (Kind::Text, "e'a\\'b'"),
-                (Kind::Symbol, ","),
-                (Kind::Text, "'it''s\\'"),
-                (Kind::Symbol, ","),
-                (Kind::Text, "$x$;'$x$"),
-                (Kind::Symbol, ","),
-                (Kind::Symbol, "$"),
-                (Kind::Number, "1"),
-                (Kind::Symbol, ","),
-                (Kind::QuotedName, "\"q\"\"n\""),
-                (Kind::Symbol, ","),
-                (Kind::Number, "1e-5"),
-                (Kind::Symbol, ","),
-                (Kind::Word, "a$b"),
-                (Kind::Comment, "-- c"),
+                (TokenKind::Word, "select"),
+                (TokenKind::Text, "e'a\\'b'"),
+                (TokenKind::Symbol, ","),
+                (TokenKind::Text, "'it''s\\'"),
+                (TokenKind::Symbol, ","),
+                (TokenKind::Text, "$x$;'$x$"),
+                (TokenKind::Symbol, ","),
+                (TokenKind::Symbol, "$"),
+                (TokenKind::Number, "1"),
+                (TokenKind::Symbol, ","),
+                (TokenKind::QuotedName, "\"q\"\"n\""),
+                (TokenKind::Symbol, ","),
+                (TokenKind::Number, "1e-5"),
+                (TokenKind::Symbol, ","),
+                (TokenKind::Word, "a$b"),
+                (TokenKind::Comment, "-- c"),
             ]
         );
         assert_eq!(
             kinds("/* a /* b */ c */x"),
-            [(Kind::Comment, "/* a /* b */ c */"), (Kind::Word, "x")]
+            [(TokenKind::Comment, "/* a /* b */ c */"), (TokenKind::Word, "x")]
         );
     }
 

@@ -47,7 +47,7 @@ fn node_may_fail(e: &Expr, known: ValueBounds, last: ValueBounds) -> bool {
         ExprKind::Cast(v) => cast_may_fail(v, e.ty, is_proved),
         ExprKind::AddInterval(v, i) => {
             let small = i.months.abs() < 12_000 && i.days.abs() < 365_000 && i.micros == 0;
-            let dated = v.ty == LogicalType::Date && e.ty == LogicalType::Date;
+            let dated = v.ty.is_day() && e.ty.is_day();
             !(small && dated && within(last, SAFE_DAYS))
         }
         ExprKind::VectorFunction(f, _) => f.0.can_fail(),
@@ -69,15 +69,13 @@ fn within(known: ValueBounds, range: Bounds) -> bool {
 
 /// Whether every value of an expression is a text that a string type has room for.
 fn surely_fits(value: &Expr, to: LogicalType) -> bool {
-    let room = match to {
-        LogicalType::Text | LogicalType::Char(WITHOUT_LENGTH) | LogicalType::Varchar(WITHOUT_LENGTH) => {
-            return true;
-        }
-        LogicalType::Char(n) | LogicalType::Varchar(n) => n,
-        _ => return false,
+    let room = match to.length() {
+        Some(WITHOUT_LENGTH) => return true,
+        Some(n) => n,
+        None => return false,
     };
-    let longest = match (&value.kind, value.ty) {
-        (_, LogicalType::Char(n) | LogicalType::Varchar(n)) => i128::from(n),
+    let longest = match (&value.kind, value.ty.length()) {
+        (_, Some(n)) if n != WITHOUT_LENGTH => i128::from(n),
         // What an explicit cast cuts.
         (ExprKind::Function(ScalarFunction::Substring, list), _) => match list.get(2).map(|l| &l.kind) {
             Some(ExprKind::Constant(Value::Int(n))) => *n,

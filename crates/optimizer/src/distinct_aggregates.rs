@@ -319,7 +319,7 @@ fn read_apart(
     // What the readings have: group keys always, plain arguments in the first only.
     let mut values: Vec<(Only, Expr)> = groups.iter().map(|g| (None, g.1.clone())).collect();
     for (_, call) in calls.iter_mut().filter(|c| !c.1.distinct) {
-        let one = || Expr::constant(Value::Int(1), LogicalType::Integer);
+        let one = || Expr::literal(Value::Int(1));
         let argument = call.argument.take().unwrap_or_else(one);
         if call.function == AggregateFunction::CountRows {
             call.function = AggregateFunction::Count;
@@ -346,7 +346,7 @@ fn read_apart(
     shared.push(input);
     let mut made: Vec<ColumnId> = values.iter().map(|v| columns.add("", v.1.ty, true)).collect();
     made.extend(types.iter().map(|ty| columns.add("", *ty, true)));
-    let reading = columns.add("reading", LogicalType::Integer, false);
+    let reading = columns.add("reading", reading_tag(0).ty, false);
     let mut inputs = Vec::with_capacity(arguments.len() + 1);
     for number in 0..=arguments.len() {
         let tuple = number.checked_sub(1).map(|at| (&arguments[at], &places[at]));
@@ -393,6 +393,11 @@ fn places_of(tuple: &[Expr], types: &mut Vec<LogicalType>) -> Vec<usize> {
     places
 }
 
+/// The number of a reading, which its rows carry.
+fn reading_tag(number: usize) -> Expr {
+    Expr::literal(Value::Int(number as i128))
+}
+
 fn null_of(ty: LogicalType) -> Expr {
     Expr::constant(Value::Null, ty)
 }
@@ -418,8 +423,8 @@ fn one_reading(
         nullability::of_expression(&mut e, columns);
         expressions.push((columns.add("", e.ty, e.nullable), e));
     }
-    let tag = Expr::constant(Value::Int(number as i128), LogicalType::Integer);
-    expressions.push((columns.add("reading", LogicalType::Integer, false), tag));
+    let tag = reading_tag(number);
+    expressions.push((columns.add("reading", tag.ty, false), tag));
     let from = expressions.iter().map(|e| e.0).collect();
     let mut columns: Vec<(ColumnId, ColumnId)> = copies.into_iter().map(|(old, new)| (new, old)).collect();
     columns.sort();

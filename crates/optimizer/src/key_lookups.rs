@@ -10,7 +10,7 @@ use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, IndexInfo, Lookup, Operator, ScanDisjunction, ScanRestriction,
     Statistics,
 };
-use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
+use frazil_types::{CompareOp, ObjectId};
 use std::collections::BTreeSet;
 
 /// A unique index whose key restrictions give.
@@ -188,8 +188,7 @@ fn condition(restriction: &ScanRestriction, types: &Columns) -> Expr {
 }
 
 fn all_of(conditions: Vec<Expr>) -> Expr {
-    let always = || Expr::constant(Value::Bool(true), LogicalType::Boolean);
-    Expr::conjunction(conditions).unwrap_or_else(always)
+    Expr::conjunction(conditions).unwrap_or_else(|| Expr::truth(true))
 }
 
 fn any_of(disjunction: &ScanDisjunction, types: &Columns) -> Expr {

@@ -62,15 +62,8 @@ pub fn merged(part: &AggregateCall, column: Expr) -> AggregateCall {
 
 /// The type of the sum of which an average is the quotient.
 fn sum_type(average: &AggregateCall) -> LogicalType {
-    match average.argument.as_ref().map(|a| a.ty) {
-        Some(LogicalType::Decimal { scale, .. }) => LogicalType::Decimal { precision: 38, scale },
-        Some(LogicalType::Double) | None => LogicalType::Double,
-        Some(LogicalType::BigInt) => LogicalType::Decimal {
-            precision: 38,
-            scale: 0,
-        },
-        Some(_) => LogicalType::BigInt,
-    }
+    let summed = average.argument.as_ref().map(|a| a.ty.sum());
+    summed.flatten().unwrap_or(average.ty)
 }
 
 /// A count, 0 where it is NULL.
@@ -102,14 +95,13 @@ fn quotient(sum: Expr, count: Expr, ty: LogicalType) -> Expr {
             ty,
         },
     };
-    let whole = LogicalType::Decimal {
-        precision: 38,
-        scale: 0,
-    };
-    let (l, r) = match ty {
-        LogicalType::Double => (cast(sum, ty), cast(count, ty)),
-        _ if sum.ty == LogicalType::BigInt => (cast(sum, whole), cast(count, whole)),
-        _ => (sum, cast(count, whole)),
+    let whole = LogicalType::widest_exact(0);
+    let (l, r) = if ty.is_float() {
+        (cast(sum, ty), cast(count, ty))
+    } else if sum.ty.is_integer() {
+        (cast(sum, whole), cast(count, whole))
+    } else {
+        (sum, cast(count, whole))
     };
     let divided = Expr {
         kind: ExprKind::Arithmetic(ArithmeticOp::Div, Box::new(l), Box::new(r)),

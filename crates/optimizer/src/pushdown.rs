@@ -568,10 +568,8 @@ pub fn same_native(a: Expr, b: Expr) -> (Expr, Expr) {
         ty,
         span: Span::NONE,
     };
-    match (a.ty, b.ty) {
-        (LogicalType::Decimal { precision: p, .. }, LogicalType::Decimal { precision: q, .. })
-            if a.ty.native() != b.ty.native() =>
-        {
+    match (a.ty.decimal_digits(), b.ty.decimal_digits()) {
+        (Some((p, _)), Some((q, _))) if a.ty.native() != b.ty.native() => {
             let (a_ty, b_ty) = (a.ty, b.ty);
             if p < q {
                 (widen(a, b_ty), b)
@@ -626,5 +624,5 @@ pub fn implied(p: &Expr, side: &[ColumnId], columns: &Columns) -> Option<Expr> {
     }
     let mut out = any_of(parts);
     simplify::expression(&mut out, columns);
-    (out.ty == LogicalType::Boolean && !is_bool(&out, true)).then_some(out)
+    (out.ty.is_condition() && !is_bool(&out, true)).then_some(out)
 }

@@ -38,7 +38,7 @@ fn operator(op: &mut Operator, columns: &Columns) {
         }) = &mut **input
     {
         let made: Vec<ColumnId> = made.iter().map(|c| c.0).collect();
-        let whole = std::mem::replace(predicate, Expr::constant(Value::Null, LogicalType::Boolean));
+        let whole = std::mem::replace(predicate, Expr::unknown());
         let mut split = Split::default();
         split.conjuncts(whole.into_conjuncts(), &made, columns);
         split.implications(&made, columns);
@@ -124,7 +124,7 @@ impl Split {
                     column: range.column,
                     kind,
                 }),
-                None => rest.push(Expr::constant(Value::Bool(false), LogicalType::Boolean)),
+                None => rest.push(Expr::truth(false)),
             }
         }
         rest
@@ -141,7 +141,7 @@ fn without_never(mut conjunct: Expr) -> Vec<Expr> {
             return list.remove(0).into_conjuncts();
         }
         if list.is_empty() {
-            return vec![Expr::constant(Value::Bool(false), LogicalType::Boolean)];
+            return vec![Expr::truth(false)];
         }
     }
     vec![conjunct]
@@ -305,7 +305,7 @@ fn restriction(e: &Expr, made: &[ColumnId], columns: &Columns) -> Option<Vec<Sca
             negated,
         } => {
             let column = scanned(value, made)?;
-            let is_text = columns[column].ty.is_string() && columns[column].ty != LogicalType::Char(1);
+            let is_text = columns[column].ty.is_text();
             is_text
                 .then(|| on(column, like(pattern, *escape, *negated)?))
                 .flatten()

@@ -137,7 +137,7 @@ fn expression_node(e: &mut Expr, columns: &Columns) {
             e.kind = ExprKind::Compare(op, take_box(value), Box::new(only));
         }
         ExprKind::IsNull(v) if !v.nullable && !may_fail(v, columns) => {
-            *e = truth(false);
+            *e = Expr::truth(false);
         }
         ExprKind::Case { branches, .. } if branches.iter().all(|b| is_bool(&b.0, false)) => case(e),
         ExprKind::Case { branches, .. } if branches.first().is_some_and(|b| is_bool(&b.0, true)) => {
@@ -157,17 +157,13 @@ fn case(e: &mut Expr) {
     }
 }
 
-fn truth(b: bool) -> Expr {
-    Expr::constant(Value::Bool(b), LogicalType::Boolean)
-}
-
 /// Whether an expression is this truth value.
 pub fn is_bool(e: &Expr, wanted: bool) -> bool {
     matches!(e.kind, ExprKind::Constant(Value::Bool(b)) if b == wanted)
 }
 
 fn take_box(e: &mut Box<Expr>) -> Box<Expr> {
-    std::mem::replace(e, Box::new(truth(true)))
+    std::mem::replace(e, Box::new(Expr::truth(true)))
 }
 
 /// What NOT of an expression is, if that can be said without NOT.
@@ -216,9 +212,9 @@ fn negation(inner: &mut Expr, columns: &Columns) -> Option<ExprKind> {
 
 fn conjunction(e: &mut Expr) {
     let mut parts = Vec::new();
-    for part in std::mem::replace(e, truth(true)).into_conjuncts() {
+    for part in std::mem::replace(e, Expr::truth(true)).into_conjuncts() {
         if is_bool(&part, false) {
-            *e = truth(false);
+            *e = Expr::truth(false);
             return;
         }
         if !is_bool(&part, true) {
@@ -241,7 +237,7 @@ fn disjuncts(e: Expr) -> Vec<Expr> {
 /// A disjunction of parts; false for none.
 pub fn any_of(mut parts: Vec<Expr>) -> Expr {
     match parts.len() {
-        0 => truth(false),
+        0 => Expr::truth(false),
         1 => parts.remove(0),
         _ => {
             let nullable = parts.iter().any(|p| p.nullable);
@@ -252,9 +248,9 @@ pub fn any_of(mut parts: Vec<Expr>) -> Expr {
 
 fn disjunction(e: &mut Expr, columns: &Columns) {
     let mut parts: Vec<Expr> = Vec::new();
-    for part in disjuncts(std::mem::replace(e, truth(false))) {
+    for part in disjuncts(std::mem::replace(e, Expr::truth(false))) {
         if is_bool(&part, true) {
-            *e = truth(true);
+            *e = Expr::truth(true);
             return;
         }
         if !is_bool(&part, false) {
@@ -282,7 +278,7 @@ fn disjunction(e: &mut Expr, columns: &Columns) {
     }
     let rest: Vec<Expr> = branches
         .into_iter()
-        .map(|b| Expr::conjunction(b).unwrap_or(truth(true)))
+        .map(|b| Expr::conjunction(b).unwrap_or(Expr::truth(true)))
         .collect();
     if !rest.iter().any(|r| is_bool(r, true)) {
         let rest = if common.is_empty() {
@@ -292,7 +288,7 @@ fn disjunction(e: &mut Expr, columns: &Columns) {
         };
         common.push(any_of(rest));
     }
-    *e = Expr::conjunction(common).unwrap_or(truth(true));
+    *e = Expr::conjunction(common).unwrap_or(Expr::truth(true));
 }
 
 /// `x = 1 or x in (2, 3)` becomes `x in (1, 2, 3)`.
@@ -368,7 +364,7 @@ fn comparison(e: &mut Expr) {
     if let ExprKind::Constant(Value::Null) = r.kind
         && !l.can_fail()
     {
-        *e = Expr::constant(Value::Null, LogicalType::Boolean);
+        *e = Expr::unknown();
         return;
     }
     while let (ExprKind::Cast(inner), ExprKind::Constant(Value::Int(v))) = (&mut l.kind, &r.kind) {

@@ -362,9 +362,9 @@ impl KnownValues for Pass<'_> {
         let mut possible = Some(1u64);
         for (id, e) in groups {
             self.computed(*id, e);
-            let width = match e.ty {
-                LogicalType::Boolean => Some(2),
-                _ => self.columns[*id].bounds.and_then(Bounds::width),
+            let width = match e.ty.is_condition() {
+                true => Some(2),
+                false => self.columns[*id].bounds.and_then(Bounds::width),
             };
             possible = possible
                 .zip(width)

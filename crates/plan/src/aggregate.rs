@@ -1,6 +1,6 @@
 //! Aggregate calls.
 
-use crate::Expr;
+use crate::{COUNT, Expr};
 use frazil_types::LogicalType;
 
 /// An aggregate function.
@@ -231,7 +231,7 @@ impl AggregateCall {
             None => AggregateFunction::CountRows,
             Some(_) => AggregateFunction::Count,
         };
-        AggregateCall::new(function, argument, LogicalType::BigInt)
+        AggregateCall::new(function, argument, COUNT)
     }
 
     /// A call of a function over all rows.

@@ -3,6 +3,12 @@
 use crate::{Bounds, ValueBounds};
 use frazil_types::{LogicalType, NativeType, Zone};
 
+/// The type of what counts rows or numbers them; row ids are held so, too.
+pub const COUNT: LogicalType = LogicalType::BigInt;
+
+/// The type of conditions, and of columns that say whether one holds.
+pub const CONDITION: LogicalType = LogicalType::Boolean;
+
 /// A column of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColumnId(pub u32);
@@ -35,9 +41,9 @@ impl ColumnInfo {
 
 /// Native form of a value of `ty`: wide decimals that provably fit are held in 64 bits.
 pub fn native_within(ty: LogicalType, known: ValueBounds) -> NativeType {
-    match ty {
-        LogicalType::Decimal { .. } if known.proved().is_some_and(|b| b.fits_i64()) => NativeType::I64,
-        other => other.native(),
+    match ty.decimal_digits() {
+        Some(_) if known.proved().is_some_and(|b| b.fits_i64()) => NativeType::I64,
+        _ => ty.native(),
     }
 }
 
@@ -73,7 +79,17 @@ impl Columns {
 
     /// Adds a column of row ids.
     pub fn add_row_id(&mut self) -> ColumnId {
-        self.add("row id", LogicalType::BigInt, false)
+        self.add_count("row id")
+    }
+
+    /// Adds a column of counts or numbers of rows.
+    pub fn add_count(&mut self, label: impl Into<String>) -> ColumnId {
+        self.add(label, COUNT, false)
+    }
+
+    /// Adds a column that says whether a condition holds.
+    pub fn add_mark(&mut self, label: impl Into<String>, nullable: bool) -> ColumnId {
+        self.add(label, CONDITION, nullable)
     }
 
     /// Number of columns.

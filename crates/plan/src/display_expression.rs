@@ -193,7 +193,8 @@ impl ExprText<'_> {
             }
             ExprKind::AddInterval(e, interval) => {
                 write!(f, "{} + ", self.part(e, own - 1))?;
-                write_constant(f, &Value::Interval(*interval), LogicalType::Interval)
+                let interval = Value::Interval(*interval);
+                write_constant(f, &interval, LogicalType::of_value(&interval))
             }
             ExprKind::Function(ScalarFunction::Compare(op), list) => {
                 self.joined(f, list, &format!(" {} ", op.symbol()), own)

@@ -139,20 +139,14 @@ fn restriction(r: &ScanRestriction, names: &Names, ty: LogicalType) -> String {
         ScanRestrictionKind::IsNotNull => format!("{column} is not null"),
         ScanRestrictionKind::Prefix(prefix) => {
             let mut out = format!("{column} begins with ");
-            let _ = write_constant(
-                &mut out,
-                &frazil_types::Value::Text(prefix.clone()),
-                LogicalType::Text,
-            );
+            let text = frazil_types::Value::Text(prefix.clone());
+            let _ = write_constant(&mut out, &text, LogicalType::of_value(&text));
             out
         }
         ScanRestrictionKind::Like { pattern, negated } => {
             let mut out = format!("{column} {}like ", if *negated { "not " } else { "" });
-            let _ = write_constant(
-                &mut out,
-                &frazil_types::Value::Text(pattern.clone()),
-                LogicalType::Text,
-            );
+            let text = frazil_types::Value::Text(pattern.clone());
+            let _ = write_constant(&mut out, &text, LogicalType::of_value(&text));
             out
         }
     }

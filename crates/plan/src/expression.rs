@@ -1,6 +1,7 @@
 //! Typed scalar expressions. Types are final: `frontend` makes every conversion an explicit cast, so
 //! both sides of a comparison and all branches of a CASE have one type (decimals: one scale).
 
+use crate::column::CONDITION;
 use crate::subquery::Subquery;
 use crate::vector_function::VectorFunctionRef;
 use crate::{ColumnId, SubqueryId, work};
@@ -250,9 +251,25 @@ impl Expr {
         Expr::new(ExprKind::Constant(value), ty, nullable)
     }
 
+    /// A constant of the type that its value has by itself.
+    pub fn literal(value: Value) -> Expr {
+        let ty = LogicalType::of_value(&value);
+        Expr::constant(value, ty)
+    }
+
+    /// A condition that always holds, or never.
+    pub fn truth(holds: bool) -> Expr {
+        Expr::boolean(ExprKind::Constant(Value::Bool(holds)), false)
+    }
+
+    /// A condition of which nobody knows whether it holds: NULL.
+    pub fn unknown() -> Expr {
+        Expr::boolean(ExprKind::Constant(Value::Null), true)
+    }
+
     /// A boolean expression.
     pub fn boolean(kind: ExprKind, nullable: bool) -> Expr {
-        Expr::new(kind, LogicalType::Boolean, nullable)
+        Expr::new(kind, CONDITION, nullable)
     }
 
     /// Conjunction of any number of predicates; `None` for none.

@@ -40,7 +40,7 @@ pub mod work;
 
 pub use aggregate::{AggregateCall, AggregateFunction, AggregateKey};
 pub use assumptions::{Assumption, Grid};
-pub use column::{ColumnId, ColumnInfo, Columns};
+pub use column::{CONDITION, COUNT, ColumnId, ColumnInfo, Columns};
 pub use constant_value::value_by_parts;
 pub use expression::{Expr, ExprKind, ScalarFunction};
 pub use frazil_types::value_ops::{ArithmeticOp, DatePart};

@@ -1,7 +1,7 @@
 //! Calls of functions that give rows, and what several of them side by side give.
 
 use crate::display_expression::Names;
-use crate::{Bounds, ColumnId, Expr, ExprKind};
+use crate::{Bounds, COUNT, ColumnId, Expr, ExprKind};
 use frazil_types::value_ops::{Series, interval_span};
 use frazil_types::{LogicalType, Value, Zone};
 
@@ -151,7 +151,7 @@ pub struct Expansion {
 
 impl Expansion {
     /// Type of the column that counts rows.
-    pub const NUMBER: LogicalType = LogicalType::BigInt;
+    pub const NUMBER: LogicalType = COUNT;
 
     /// The columns it makes.
     pub fn made(&self) -> impl Iterator<Item = ColumnId> {

@@ -11,7 +11,7 @@
 use crate::breakers::Computed;
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, VectorCall};
 use crate::{ColumnId, Columns, Expr, ExprKind};
-use frazil_types::{LogicalType, Value};
+use frazil_types::Value;
 
 /// Takes the vector functions of a plan out of its expressions.
 pub(crate) fn take_out(plan: &mut PipelinePlan) {
@@ -176,18 +176,17 @@ impl Steps {
         guard: Option<ColumnId>,
         columns: &mut Columns,
     ) -> ColumnId {
-        let truth = |b: bool| Expr::constant(Value::Bool(b), LogicalType::Boolean);
-        let mut branches = vec![(condition, truth(wanted))];
-        let mut rest = truth(!wanted);
+        let mut branches = vec![(condition, Expr::truth(wanted))];
+        let mut rest = Expr::truth(!wanted);
         if let Some(guard) = guard {
             branches.push((Expr::column(guard, columns), rest));
-            rest = truth(false);
+            rest = Expr::truth(false);
         }
         let kind = ExprKind::Case {
             branches,
             otherwise: Some(Box::new(rest)),
         };
-        let id = columns.add("guard", LogicalType::Boolean, false);
+        let id = columns.add_mark("guard", false);
         let guard = Expr::boolean(kind, false);
         self.operators.push(PipelineOperator::Map(vec![(id, guard)]));
         id

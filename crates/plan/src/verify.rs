@@ -95,9 +95,9 @@ impl Check<'_> {
 
     /// As [`Check::reads`], and for one that is not boolean.
     pub fn predicate(&self, e: &Expr, visible: &Visible, place: &str) -> Result<()> {
-        match e.ty {
-            LogicalType::Boolean => self.reads(e, visible, place),
-            ty => Err(defect(format!("{place} is of type {ty}"))),
+        match e.ty.is_condition() {
+            true => self.reads(e, visible, place),
+            false => Err(defect(format!("{place} is of type {}", e.ty))),
         }
     }
 
@@ -168,18 +168,14 @@ impl Check<'_> {
 /// Whether values of two types are compared natively: equal types, decimals and integers of one scale,
 /// strings of any kind but char(1).
 pub fn comparable(a: LogicalType, b: LogicalType) -> bool {
-    let text = |t: LogicalType| t.is_string() && t != LogicalType::Char(1);
-    let decimal = |t: LogicalType| match t {
-        LogicalType::Decimal { scale, .. } => Some(scale),
-        _ => None,
-    };
-    a == b || text(a) && text(b) || decimal(a).is_some() && decimal(a) == decimal(b)
+    let decimal = |t: LogicalType| t.decimal_digits().map(|(_, scale)| scale);
+    a == b || a.is_text() && b.is_text() || decimal(a).is_some() && decimal(a) == decimal(b)
 }
 
 /// Checks the types inside an expression.
 fn expression(e: &Expr, plan: &Plan) -> Result<()> {
     let wrong = |what: &str| Err(defect(format!("{what} in {:?}", e.kind)));
-    let boolean = |e: &Expr| e.ty == LogicalType::Boolean;
+    let boolean = |e: &Expr| e.ty.is_condition();
     match &e.kind {
         ExprKind::Subquery(_) => return wrong("a subquery that was not unnested"),
         // A cast between strings that changes nothing is left out, and the value keeps its own type.
@@ -221,8 +217,8 @@ fn expression(e: &Expr, plan: &Plan) -> Result<()> {
 }
 
 fn arithmetic_types(op: ArithmeticOp, l: LogicalType, r: LogicalType, result: LogicalType) -> bool {
-    match result {
-        LogicalType::Decimal { scale, .. } => match (l.scale(), r.scale()) {
+    match result.decimal_digits() {
+        Some((_, scale)) => match (l.scale(), r.scale()) {
             (Some(a), Some(b)) => match op {
                 ArithmeticOp::Mul => a + b == scale,
                 ArithmeticOp::Div => true,
@@ -231,7 +227,7 @@ fn arithmetic_types(op: ArithmeticOp, l: LogicalType, r: LogicalType, result: Lo
             _ => false,
         },
         // Dates minus dates and the like are integers.
-        _ => l == r && (l == result || result.is_integer()),
+        None => l == r && (l == result || result.is_integer()),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::parameters;
 use crate::result_sets::ResultSets;
 use crate::running::{briefly, run};
 use crate::statement::Statement;
-use frazil::sql_text::{Kind, tokens};
+use frazil::sql_text::{TokenKind, tokens};
 use frazil::{Database, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyTuple};
@@ -163,7 +163,7 @@ impl Connection {
         if self.autocommit.load(Ordering::Relaxed) || session.in_transaction() {
             return Ok(());
         }
-        let first = tokens(sql).find(|token| !matches!(token.kind, Kind::Blank | Kind::Comment));
+        let first = tokens(sql).find(|token| !matches!(token.kind, TokenKind::Blank | TokenKind::Comment));
         let first = first.map_or("", |token| &sql[token.range]);
         if OUTSIDE.iter().any(|word| word.eq_ignore_ascii_case(first)) {
             return Ok(());

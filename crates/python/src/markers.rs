@@ -2,7 +2,7 @@
 //! what the engine knows; those are taken in every style.
 
 use crate::errors::ProgrammingError;
-use frazil::sql_text::{Kind, Token, tokens};
+use frazil::sql_text::{Token, TokenKind, tokens};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -138,10 +138,10 @@ fn rewrite(style: ParamStyle, sql: &str) -> PyResult<Marked> {
     let (mut names, mut next, mut at): (Vec<String>, usize, usize) = (Vec::new(), 0, 0);
     let mut dollars = false;
     while at < all.len() {
-        let is_dollar = text(at) == "$" && all.get(at + 1).is_some_and(|t| t.kind == Kind::Number);
+        let is_dollar = text(at) == "$" && all.get(at + 1).is_some_and(|t| t.kind == TokenKind::Number);
         dollars |= is_dollar;
         let found = match all[at].kind {
-            Kind::Symbol => marker(style, &all, at, &text)?,
+            TokenKind::Symbol => marker(style, &all, at, &text)?,
             _ => None,
         };
         let Some((marker, length)) = found else {
@@ -196,10 +196,10 @@ fn marker<'a>(
     Ok(match (style, text(at)) {
         (ParamStyle::Qmark, "?") if text(at + 1) == "?" => Some((Marker::Sign("?"), 2)),
         (ParamStyle::Qmark, "?") => Some((Marker::Next, 1)),
-        (ParamStyle::Numeric, ":") if kind(at + 1) == Some(Kind::Number) => {
+        (ParamStyle::Numeric, ":") if kind(at + 1) == Some(TokenKind::Number) => {
             Some((Marker::At(text(at + 1).to_owned()), 2))
         }
-        (ParamStyle::Named, ":") if kind(at + 1) == Some(Kind::Word) => {
+        (ParamStyle::Named, ":") if kind(at + 1) == Some(TokenKind::Word) => {
             Some((Marker::Name(text(at + 1).to_owned()), 2))
         }
         (ParamStyle::Format | ParamStyle::Pyformat, "%") if text(at + 1) == "%" => {
@@ -207,7 +207,7 @@ fn marker<'a>(
         }
         (ParamStyle::Format, "%") if text(at + 1) == "s" => Some((Marker::Next, 2)),
         (ParamStyle::Pyformat, "%") if text(at + 1) == "(" => {
-            if kind(at + 2) != Some(Kind::Word) || text(at + 3) != ")" || text(at + 4) != "s" {
+            if kind(at + 2) != Some(TokenKind::Word) || text(at + 3) != ")" || text(at + 4) != "s" {
                 let message = "a parameter is marked as %(name)s, and the sign % is written as %%";
                 return Err(ProgrammingError::new_err(message));
             }

@@ -1,8 +1,8 @@
 //! The SQL types a column or expression can have, as small keys; what they are, [`sql_type`](crate::sql_type) says.
 
-use crate::sql_type::{Category, ElementType, EnumType, Kind, NativeOf, Order, TypeInfo};
+use crate::sql_type::{Category, Counts, ElementType, EnumType, Kind, NativeOf, Order, TypeInfo};
 use crate::zone::Zone;
-use crate::{Error, NativeType, Result};
+use crate::{Error, NativeType, Result, Value};
 use std::fmt;
 
 /// A SQL type.
@@ -299,6 +299,100 @@ impl LogicalType {
         }
     }
 
+    /// The type a value has by itself, where nothing else says one.
+    pub fn of_value(value: &Value) -> LogicalType {
+        match value {
+            Value::Bool(_) => LogicalType::Boolean,
+            Value::Int(v) if i32::try_from(*v).is_ok() => LogicalType::Integer,
+            Value::Int(v) if i64::try_from(*v).is_ok() => LogicalType::BigInt,
+            Value::Int(_) => LogicalType::widest_exact(0),
+            Value::Double(_) => LogicalType::Double,
+            Value::Interval(_) => LogicalType::Interval,
+            Value::Bytes(_) => LogicalType::Bytea,
+            Value::Null | Value::Text(_) => LogicalType::Text,
+        }
+    }
+
+    /// The exact number of most digits, of which `scale` stand after the point: what sums of exact numbers need.
+    pub const fn widest_exact(scale: u8) -> LogicalType {
+        LogicalType::Decimal {
+            precision: DECIMAL_MAX_DIGITS,
+            scale,
+        }
+    }
+
+    /// Digits of a decimal, and those after the point; `None` for other types.
+    #[inline]
+    pub fn decimal_digits(self) -> Option<(u8, u8)> {
+        match self {
+            LogicalType::Decimal { precision, scale } => Some((precision, scale)),
+            _ => None,
+        }
+    }
+
+    /// Digits that an exact number can have, and those after the point; `None` for other types.
+    pub fn exact_digits(self) -> Option<(u8, u8)> {
+        let of_integer = || {
+            let (_, most) = self.range().filter(|_| self.is_integer())?;
+            Some((most.ilog10() as u8 + 1, 0))
+        };
+        self.decimal_digits().or_else(of_integer)
+    }
+
+    /// Characters that a string type has room for, [`WITHOUT_LENGTH`] where that is any number; `None` for types that are no strings.
+    #[inline]
+    pub fn length(self) -> Option<u32> {
+        match self {
+            LogicalType::Char(n) | LogicalType::Varchar(n) => Some(n),
+            LogicalType::Text => Some(WITHOUT_LENGTH),
+            _ => None,
+        }
+    }
+
+    /// The string type without its length; other types as they are.
+    pub fn without_length(self) -> LogicalType {
+        match self.is_string() {
+            true => self.kind().plain().unwrap_or(self),
+            false => self,
+        }
+    }
+
+    /// Whether blanks at the end of a value do not count.
+    #[inline]
+    pub fn is_padded(self) -> bool {
+        self.info().order == Order::WithoutBlanks
+    }
+
+    /// Whether values are truths: what conditions are.
+    #[inline]
+    pub fn is_condition(self) -> bool {
+        self.info().category == Category::Boolean
+    }
+
+    /// Whether values are held as doubles.
+    #[inline]
+    pub fn is_float(self) -> bool {
+        self.native() == NativeType::F64
+    }
+
+    /// Whether values count days.
+    #[inline]
+    pub fn is_day(self) -> bool {
+        self.info().counts == Counts::Days
+    }
+
+    /// Whether values are times of any day.
+    #[inline]
+    pub fn is_time_of_day(self) -> bool {
+        self.info().counts == Counts::DayMicros
+    }
+
+    /// Whether values are days with a time, as a clock shows them in no zone.
+    #[inline]
+    pub fn is_local_time(self) -> bool {
+        self.info().counts == Counts::Micros && !self.is_zoned()
+    }
+
     /// Digits of a second that values of times and timestamps have; `None` for other types.
     #[inline]
     pub fn second_digits(self) -> Option<u8> {
@@ -401,6 +495,11 @@ impl LogicalType {
             t if t.is_integer() => Some(0),
             _ => None,
         }
+    }
+
+    /// The type of sums of its values, which has room for many; `None` for what is not summed.
+    pub fn sum(self) -> Option<LogicalType> {
+        (self.info().sum)(self)
     }
 
     /// Least and greatest value, for types whose values are held as integers.

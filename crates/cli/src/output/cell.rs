@@ -1,6 +1,6 @@
 //! The text of a value, and how wide it is.
 
-use frazil::{ColumnVector, LogicalType};
+use frazil::ColumnVector;
 use std::borrow::Cow;
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -14,7 +14,7 @@ pub fn cell(column: &ColumnVector, row: usize) -> Option<Cow<'_, str>> {
         return None;
     }
     let ty = column.ty();
-    if ty.is_string() && ty != LogicalType::Char(1) {
+    if ty.is_text() {
         return Some(Cow::Borrowed(column.text(row)));
     }
     Some(Cow::Owned(column.value(row).display(ty).to_string()))

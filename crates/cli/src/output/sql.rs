@@ -2,7 +2,7 @@
 
 use super::cell::cell;
 use super::{Display, Layout, Mode};
-use frazil::{ColumnVector, LogicalType, RowBatch, Schema, Value};
+use frazil::{ColumnVector, RowBatch, Schema, Value};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -75,8 +75,7 @@ fn literal(column: &ColumnVector, row: usize) -> String {
         _ => false,
     };
     match column.ty() {
-        LogicalType::Date | LogicalType::Timestamp(_) => quoted(&before_christ(&text)),
-        ty if ty.is_zoned() => quoted(&before_christ(&text)),
+        ty if ty.is_day() || ty.is_local_time() || ty.is_zoned() => quoted(&before_christ(&text)),
         _ if bare => text.into_owned(),
         _ => quoted(&text),
     }

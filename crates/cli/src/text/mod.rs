@@ -4,7 +4,7 @@ mod statement_reader;
 mod variables;
 mod words;
 
-pub use frazil::sql_text::{Kind, Token, tokens};
+pub use frazil::sql_text::{Token, TokenKind, tokens};
 pub use statement_reader::{Piece, StatementReader};
 pub use variables::Variables;
 pub use words::{split, unquoted};

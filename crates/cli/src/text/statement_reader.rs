@@ -1,6 +1,6 @@
 //! Cuts text into statements and commands of the shell as it comes in, line by line.
 
-use frazil::sql_text::{Kind, tokens};
+use frazil::sql_text::{TokenKind, tokens};
 
 /// Collects lines and gives out what is whole.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,8 @@ impl StatementReader {
             if token.closed {
                 self.seen = base + token.range.end;
             }
-            let mark = (token.kind == Kind::Symbol).then(|| self.text.as_bytes()[base + token.range.start]);
+            let mark =
+                (token.kind == TokenKind::Symbol).then(|| self.text.as_bytes()[base + token.range.start]);
             if let Some(mark @ (b';' | b'\\')) = mark {
                 found = Some((mark, base + token.range.start));
                 break;

@@ -1,6 +1,6 @@
 //! Variables: `\set name value`, and `:name`, `:'name'`, `:"name"` in statements and arguments.
 
-use frazil::sql_text::{Kind, is_of_word, tokens};
+use frazil::sql_text::{TokenKind, is_of_word, tokens};
 use std::collections::BTreeMap;
 
 /// Names and texts.
@@ -38,7 +38,7 @@ impl Variables {
         let mut taken = 0;
         let mut after_colon = false;
         for token in tokens(text) {
-            let is_colon = token.kind == Kind::Symbol && text.as_bytes()[token.range.start] == b':';
+            let is_colon = token.kind == TokenKind::Symbol && text.as_bytes()[token.range.start] == b':';
             if is_colon && !after_colon && token.range.start >= taken {
                 let behind = &text[token.range.end..];
                 if let Some((value, length)) = self.value(behind) {

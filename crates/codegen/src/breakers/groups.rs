@@ -26,8 +26,8 @@ pub(crate) struct State {
     /// The list whose rows it is made of, if generated code does not advance it.
     pub list: Option<usize>,
     pub field: RowField,
-    /// Whether adding to it must be checked.
-    pub checked: bool,
+    /// The type that a sum may leave when something is added, where that must be checked.
+    pub checked: Option<LogicalType>,
 }
 
 impl State {
@@ -40,7 +40,7 @@ impl State {
             filter: None,
             list: None,
             field,
-            checked: false,
+            checked: None,
         }
     }
 }
@@ -301,16 +301,17 @@ fn sum(table: &GroupTable, plan: &PipelinePlan, call: &AggregateCall, nullable: 
     let total = known.range().zip(table.row_bound);
     let total = total.and_then(|(b, rows)| b.sum_over(rows));
     let total = total.filter(|_| !plan.columns.proofs_forgotten());
-    let integer = call.function == AggregateFunction::Sum && call.ty == LogicalType::BigInt;
-    let (native, checked) = if argument.ty == LogicalType::Double {
-        (NativeType::F64, false)
+    let integer = call.function == AggregateFunction::Sum && call.ty.is_integer();
+    let (native, checked) = if argument.ty.is_float() {
+        (NativeType::F64, None)
     } else if total.is_some_and(|t| t.fits_i64()) {
-        (NativeType::I64, false)
+        (NativeType::I64, None)
     } else if integer {
-        (NativeType::I64, true)
+        (NativeType::I64, Some(call.ty))
     } else {
         // 2^63 rows of values held in 64 bits have fewer than 38 digits.
-        (NativeType::I128, form(plan, argument) == NativeType::I128)
+        let may_leave = form(plan, argument) == NativeType::I128;
+        (NativeType::I128, may_leave.then(|| LogicalType::widest_exact(0)))
     };
     let may_be_empty = table.groups.is_empty() || call.filter.is_some() || nullable.expression(argument);
     Ok(State {
@@ -326,7 +327,7 @@ fn array_addressing(table: &GroupTable, plan: &PipelinePlan) -> Option<(u64, Vec
     let mut slots = 1u64;
     let mut keys = Vec::new();
     for (column, e) in &table.groups {
-        let (min, width) = if e.ty == LogicalType::Boolean {
+        let (min, width) = if e.ty.is_condition() {
             (0, 2)
         } else if plan.columns[*column].native() == NativeType::I128 {
             return None;

@@ -7,7 +7,7 @@ use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind};
 use frazil_runtime::breakers::join::JoinBreaker;
 use frazil_runtime::breakers::{Breaker, Shape};
 use frazil_runtime::{BoundValues, FieldPlace, JoinSpec, RowField};
-use frazil_types::{LogicalType, NativeType, Result};
+use frazil_types::{NativeType, Result};
 use std::sync::Arc;
 
 /// The rows of a join's table.
@@ -39,9 +39,9 @@ impl JoinLayout {
         let mut keys = Vec::new();
         for (i, (ty, may_be_null)) in table.keys.iter().enumerate() {
             let wide = |e: &&Vec<Expr>| form(plan, &e[i]) == NativeType::I128;
-            let native = match ty {
-                LogicalType::Decimal { .. } if !sides.iter().any(wide) => NativeType::I64,
-                ty => ty.native(),
+            let native = match ty.decimal_digits() {
+                Some(_) if !sides.iter().any(wide) => NativeType::I64,
+                _ => ty.native(),
             };
             keys.push(RowField::new(native, keeps_null_keys && *may_be_null));
         }

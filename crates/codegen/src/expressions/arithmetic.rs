@@ -16,10 +16,10 @@ impl Translator<'_, '_> {
     /// Binary arithmetic.
     pub fn arithmetic(&mut self, e: &Expr, op: ArithmeticOp, l: &Expr, r: &Expr) -> Result<SqlValue> {
         let (a, b) = (self.expression(l)?, self.expression(r)?);
-        match e.ty {
-            LogicalType::Double => self.double_arithmetic(op, a, b),
-            LogicalType::Decimal { .. } => self.decimal_arithmetic(e, op, (l, a), (r, b)),
-            _ if e.ty.native().is_integer() => self.integer_arithmetic(e, op, r, a, b),
+        match e.ty.native() {
+            NativeType::F64 => self.double_arithmetic(op, e.ty, a, b),
+            _ if e.ty.decimal_digits().is_some() => self.decimal_arithmetic(e, op, (l, a), (r, b)),
+            native if native.is_integer() => self.integer_arithmetic(e, op, r, a, b),
             _ => Err(Error::unsupported(format!("{} of {}", op.symbol(), e.ty))),
         }
     }
@@ -122,7 +122,13 @@ impl Translator<'_, '_> {
         Ok(SqlValue { value, valid, native })
     }
 
-    fn double_arithmetic(&mut self, op: ArithmeticOp, a: SqlValue, b: SqlValue) -> Result<SqlValue> {
+    fn double_arithmetic(
+        &mut self,
+        op: ArithmeticOp,
+        ty: LogicalType,
+        a: SqlValue,
+        b: SqlValue,
+    ) -> Result<SqlValue> {
         let valid = self.both(a.valid, b.valid);
         if matches!(op, ArithmeticOp::Div | ArithmeticOp::Rem) {
             let zero = self.b.ins().f64const(0.0);
@@ -140,7 +146,7 @@ impl Translator<'_, '_> {
             ArithmeticOp::Rem => self.call_value(Function::DoubleRem, &[a.value, b.value])?,
         };
         if op != ArithmeticOp::Rem {
-            self.check_double(value, a, b, valid);
+            self.check_double((value, ty), a, b, valid);
         }
         if matches!(op, ArithmeticOp::Mul | ArithmeticOp::Div) {
             self.check_underflow(op, value, a, b, valid);
@@ -149,7 +155,13 @@ impl Translator<'_, '_> {
     }
 
     /// 22003 where finite doubles gave an infinite one.
-    fn check_double(&mut self, value: ir::Value, a: SqlValue, b: SqlValue, valid: Option<ir::Value>) {
+    fn check_double(
+        &mut self,
+        (value, ty): (ir::Value, LogicalType),
+        a: SqlValue,
+        b: SqlValue,
+        valid: Option<ir::Value>,
+    ) {
         let infinity = self.b.ins().f64const(f64::INFINITY);
         let infinite = |t: &mut Self, v: ir::Value| {
             let magnitude = t.b.ins().fabs(v);
@@ -160,7 +172,7 @@ impl Translator<'_, '_> {
         let before = self.b.ins().bor(a, b);
         let finite = self.not(before);
         let overflow = self.b.ins().band(result, finite);
-        self.fail_where(overflow, valid, FailurePoint::range(LogicalType::Double));
+        self.fail_where(overflow, valid, FailurePoint::range(ty));
     }
 
     /// 22003 where a product or quotient of numbers other than 0 became 0.
@@ -297,13 +309,7 @@ impl Translator<'_, '_> {
 
     /// Fails where a decimal of up to 38 digits, held in 128 bits, has more than its type.
     pub fn fit(&mut self, value: ir::Value, ty: LogicalType) {
-        if !matches!(
-            ty,
-            LogicalType::Decimal {
-                precision: DECIMAL_MAX_DIGITS,
-                ..
-            }
-        ) {
+        if !matches!(ty.decimal_digits(), Some((DECIMAL_MAX_DIGITS, _))) {
             let beyond = self.beyond(value, ty);
             self.fail_if(beyond, FailurePoint::range(ty));
         }
@@ -324,7 +330,7 @@ impl Translator<'_, '_> {
         }
         let native = self.form(e);
         let v = self.coerce(v, native);
-        if matches!(e.ty, LogicalType::Decimal { .. }) || self.proved(e) {
+        if e.ty.decimal_digits().is_some() || self.proved(e) {
             let value = self.b.ins().ineg(v.value);
             return Ok(SqlValue { value, ..v });
         }
@@ -346,7 +352,7 @@ impl Translator<'_, '_> {
         let negative = self.icmp(IntCC::SignedLessThan, v.value, zero);
         let minus = self.b.ins().isub(zero, v.value);
         let value = self.b.ins().select(negative, minus, v.value);
-        if !matches!(e.ty, LogicalType::Decimal { .. }) {
+        if e.ty.decimal_digits().is_none() {
             // Only the least integer has no positive counterpart.
             let overflow = self.icmp(IntCC::SignedLessThan, value, zero);
             self.fail_where(overflow, v.valid, FailurePoint::range(e.ty));

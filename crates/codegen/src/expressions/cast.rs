@@ -37,7 +37,7 @@ impl Translator<'_, '_> {
             CastMethod::Rescale => self.cast_exact(v, inner, e),
             CastMethod::ExactToDouble => self.exact_to_double(v, from),
             CastMethod::DoubleToInteger => self.double_to_integer(v, to),
-            CastMethod::DoubleToReal => Ok(self.double_to_real(v)),
+            CastMethod::DoubleToReal => Ok(self.double_to_real(v, to)),
             CastMethod::ExactToReal
             | CastMethod::DoubleToDecimal
             | CastMethod::RealToDecimal
@@ -77,7 +77,7 @@ impl Translator<'_, '_> {
                         self.is_day(v.value, MINUS_INFINITE_DAY),
                     );
                     let infinite = self.b.ins().bor(infinite, before);
-                    self.fail_where(infinite, v.valid, FailurePoint::INFINITE_DAY);
+                    self.fail_where(infinite, v.valid, FailurePoint::infinite_day(to));
                 }
                 Ok(self.coerce(v, native))
             }
@@ -159,9 +159,9 @@ impl Translator<'_, '_> {
             let value = self.b.ins().imul(wide.value, factor);
             return Ok(SqlValue { value, ..wide });
         }
-        let (precision, ty) = match e.ty {
-            LogicalType::Decimal { precision, .. } => (precision, None),
-            ty => (38, Some(ty)),
+        let (precision, ty) = match e.ty.decimal_digits() {
+            Some((precision, _)) => (precision, None),
+            None => (38, Some(e.ty)),
         };
         self.where_valid(v.valid, native, |t| {
             let place = t.wide_place(v);
@@ -223,7 +223,7 @@ impl Translator<'_, '_> {
                 ..v
             });
         }
-        if !(matches!(ty, LogicalType::Decimal { precision, .. } if precision <= 15)) {
+        if ty.decimal_digits().is_none_or(|(precision, _)| precision > 15) {
             // Above 2^53 the conversion itself would round, and the quotient again.
             return self.where_valid(v.valid, native, |t| {
                 let place = t.wide_place(v);
@@ -251,7 +251,7 @@ impl Translator<'_, '_> {
     }
 
     /// A double as the nearest real; 22003 where that is infinite, or 0, and the double is not.
-    fn double_to_real(&mut self, v: SqlValue) -> SqlValue {
+    fn double_to_real(&mut self, v: SqlValue, to: LogicalType) -> SqlValue {
         let narrow = self.b.ins().fdemote(types::F32, v.value);
         let value = self.b.ins().fpromote(types::F64, narrow);
         let infinity = self.b.ins().f64const(f64::INFINITY);
@@ -259,7 +259,7 @@ impl Translator<'_, '_> {
         let magnitude = self.b.ins().fabs(value);
         let overflow = self.b.ins().fcmp(FloatCC::Equal, magnitude, infinity);
         let overflow = self.b.ins().band(overflow, differs);
-        self.fail_where(overflow, v.valid, FailurePoint::range(LogicalType::Real));
+        self.fail_where(overflow, v.valid, FailurePoint::range(to));
         let zero = self.b.ins().f64const(0.0);
         let lost = self.b.ins().fcmp(FloatCC::Equal, value, zero);
         let lost = self.b.ins().band(lost, differs);
@@ -358,16 +358,16 @@ impl Translator<'_, '_> {
 
 /// Whether a string type has a length that a text may be too long for.
 fn has_length(ty: LogicalType) -> bool {
-    matches!(ty, LogicalType::Char(n) | LogicalType::Varchar(n) if n != WITHOUT_LENGTH)
+    ty.length().is_some_and(|n| n != WITHOUT_LENGTH)
 }
 
 /// Whether a string type keeps each text of another one as it is.
 fn keeps_all(from: LogicalType, to: LogicalType) -> bool {
-    match (from, to) {
-        (LogicalType::Char(f), LogicalType::Char(t) | LogicalType::Varchar(t)) => f <= t,
-        // To char(n) it loses the blanks at its end.
-        (LogicalType::Varchar(f), LogicalType::Varchar(t)) => f <= t,
-        (_, LogicalType::Text | LogicalType::Varchar(WITHOUT_LENGTH)) => true,
-        _ => false,
+    // To char(n) a text loses the blanks at its end.
+    let keeps_blanks = from.is_padded() || !to.is_padded();
+    match (from.length(), to.length()) {
+        (_, Some(WITHOUT_LENGTH)) => keeps_blanks,
+        (Some(f), Some(t)) => keeps_blanks && f <= t,
+        (None, _) | (_, None) => false,
     }
 }

@@ -5,15 +5,15 @@ use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use frazil_plan::{DatePart, Expr};
 use frazil_runtime::functions::{Function, date_part_code};
-use frazil_types::{Error, Interval, LogicalType, NativeType, Result};
+use frazil_types::{Error, Interval, NativeType, Result};
 
 impl Translator<'_, '_> {
     /// EXTRACT.
     pub fn extract(&mut self, part: DatePart, inner: &Expr) -> Result<SqlValue> {
         let v = self.expression(inner)?;
         let function = match inner.ty {
-            LogicalType::Date => Function::DatePart,
-            LogicalType::Timestamp(_) => Function::TimestampPart,
+            day if day.is_day() => Function::DatePart,
+            time if time.is_local_time() => Function::TimestampPart,
             other => return Err(Error::unsupported(format!("EXTRACT from {other}"))),
         };
         self.where_valid(v.valid, NativeType::I64, |t| {
@@ -25,12 +25,12 @@ impl Translator<'_, '_> {
     /// A date or timestamp plus an interval.
     pub fn add_interval(&mut self, e: &Expr, inner: &Expr, interval: Interval) -> Result<SqlValue> {
         let mut v = self.expression(inner)?;
-        if inner.ty == LogicalType::Date && e.ty == LogicalType::TIMESTAMP {
+        if inner.ty.is_day() && e.ty.is_local_time() {
             v = self.days_to_micros(v, false)?;
         }
         let function = match e.ty {
-            LogicalType::Date => Function::DateAdd,
-            LogicalType::Timestamp(_) => Function::TimestampAdd,
+            day if day.is_day() => Function::DateAdd,
+            time if time.is_local_time() => Function::TimestampAdd,
             other => return Err(Error::unsupported(format!("{other} plus an interval"))),
         };
         let native = e.ty.native();

@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{InstBuilder, types};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::functions::Function;
 use frazil_types::decimal::POWERS_OF_TEN;
-use frazil_types::{Error, LogicalType, NativeType, Result, Value};
+use frazil_types::{Error, NativeType, Result, Value};
 
 impl Translator<'_, '_> {
     /// A function that generated code knows.
@@ -125,10 +125,7 @@ impl Translator<'_, '_> {
         let native = self.form(e);
         let from = i32::from(value.ty.scale().unwrap_or(0));
         let to = i32::from(e.ty.scale().unwrap_or(0));
-        let precision = match e.ty {
-            LogicalType::Decimal { precision, .. } => precision,
-            _ => 38,
-        };
+        let precision = e.ty.decimal_digits().map_or(38, |(precision, _)| precision);
         let point = FailurePoint::range(e.ty);
         self.where_valid(v.valid, native, |t| {
             // To the digits asked for first, then to the scale of the result.

@@ -7,7 +7,7 @@ use crate::translator::Translator;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::functions::Function;
-use frazil_types::{Error, LogicalType, NativeType, Result, StringRef};
+use frazil_types::{Error, NativeType, Result, StringRef};
 
 /// The size of a string in memory.
 const STRING_BYTES: usize = size_of::<StringRef>();
@@ -41,7 +41,7 @@ impl Translator<'_, '_> {
     /// A text; a char(1) as the text of its character.
     fn text_argument(&mut self, e: &Expr) -> Result<SqlValue> {
         let v = self.expression(e)?;
-        if e.ty != LogicalType::Char(1) {
+        if !e.ty.is_code_point() {
             return Ok(v);
         }
         self.where_valid(v.valid, NativeType::String, |t| {

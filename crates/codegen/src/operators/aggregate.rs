@@ -15,7 +15,7 @@ use frazil_kernels::hash::MULTIPLIER;
 use frazil_runtime::functions::Function;
 use frazil_runtime::row_layout::{HASH_OFFSET, NEXT_OFFSET};
 use frazil_runtime::{AggregateTable, FieldPlace, GroupAddressing, StateKind};
-use frazil_types::{CompareOp, LogicalType, NativeType, Result};
+use frazil_types::{CompareOp, NativeType, Result};
 use std::mem::offset_of;
 
 /// Groups of short strings that are kept on the stack.
@@ -492,12 +492,14 @@ impl<'p> Translator<'_, 'p> {
         }
         let value = match native {
             NativeType::F64 => self.b.ins().fadd(old.value, term.value),
-            _ if !state.checked => self.b.ins().iadd(old.value, term.value),
-            _ => {
-                let (sum, overflow) = self.b.ins().sadd_overflow(old.value, term.value);
-                self.fail_if(overflow, sum_overflow(native));
-                sum
-            }
+            _ => match state.checked {
+                None => self.b.ins().iadd(old.value, term.value),
+                Some(ty) => {
+                    let (sum, overflow) = self.b.ins().sadd_overflow(old.value, term.value);
+                    self.fail_if(overflow, FailurePoint::range(ty));
+                    sum
+                }
+            },
         };
         let valid = match (old.valid, term.valid) {
             (Some(old), Some(new)) => Some(self.b.ins().bor(old, new)),
@@ -618,15 +620,4 @@ impl<'p> Translator<'_, 'p> {
         self.branch(condition, on, otherwise);
         self.enter(on);
     }
-}
-
-/// Where a sum that is held so leaves its type.
-pub(super) fn sum_overflow(native: NativeType) -> FailurePoint {
-    FailurePoint::range(match native {
-        NativeType::I64 => LogicalType::BigInt,
-        _ => LogicalType::Decimal {
-            precision: 38,
-            scale: 0,
-        },
-    })
 }

@@ -29,7 +29,7 @@ impl Translator<'_, '_> {
                         let beyond = self.b.ins().fcmp(FloatCC::Equal, size, infinity);
                         self.fail_if(beyond, FailurePoint::range(ty));
                     }
-                    if layout.states[index].checked && value.native == NativeType::I128 {
+                    if layout.states[index].checked.is_some() && value.native == NativeType::I128 {
                         let beyond = self.beyond(value.value, ty);
                         self.fail_if(beyond, FailurePoint::range(ty));
                     }
@@ -47,7 +47,7 @@ impl Translator<'_, '_> {
 
     fn average(&mut self, sum: SqlValue, count: SqlValue, scale: u8, ty: LogicalType) -> Result<SqlValue> {
         let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, count.value, 0);
-        if ty == LogicalType::Double {
+        if ty.is_float() {
             let rows = self.b.ins().fcvt_from_sint(types::F64, count.value);
             let value = self.b.ins().fdiv(sum.value, rows);
             return Ok(SqlValue::certain(value, NativeType::F64).with_valid(Some(some)));

@@ -3,7 +3,7 @@
 
 use crate::breakers::groups::{GroupLayout, State};
 use crate::emitter::Hoisted;
-use crate::operators::aggregate::sum_overflow;
+use crate::failures::FailurePoint;
 use crate::scope::{Place, SourceCell};
 use crate::sql_value::SqlValue;
 use crate::stage_work::{Cell, Cells};
@@ -142,17 +142,17 @@ impl<'p> Translator<'_, 'p> {
         }
         let sum = self.load(NativeType::I128, sum, 0);
         let value = match (native, state.checked) {
-            (NativeType::I64, false) => {
+            (NativeType::I64, None) => {
                 let sum = self.b.ins().ireduce(types::I64, sum);
                 self.b.ins().iadd(old.value, sum)
             }
-            (NativeType::I64, true) => {
+            (NativeType::I64, Some(ty)) => {
                 let before = self.b.ins().sextend(types::I128, old.value);
                 let after = self.b.ins().iadd(before, sum);
                 let value = self.b.ins().ireduce(types::I64, after);
                 let again = self.b.ins().sextend(types::I128, value);
                 let differs = self.icmp(IntCC::NotEqual, after, again);
-                self.fail_if(differs, sum_overflow(native));
+                self.fail_if(differs, FailurePoint::range(ty));
                 value
             }
             // The values have 64 bits at most: their sum stays far below 2^127.

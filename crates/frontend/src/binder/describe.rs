@@ -4,7 +4,7 @@ use super::{Binder, OutputColumn, finished, missing_relation};
 use crate::{Bound, Statement, catalog_view};
 use frazil_plan::operators::Values;
 use frazil_plan::{Expr, Operator};
-use frazil_types::{ColumnDefault, LogicalType, Result, Value};
+use frazil_types::{ColumnDefault, Result, Value};
 
 /// The columns of a table or view. 42P01.
 pub(crate) fn describe(binder: Binder, name: &str) -> Result<Bound> {
@@ -43,15 +43,14 @@ fn constant_rows(mut binder: Binder, names: &[&str], rows: Vec<Vec<Value>>) -> R
     let mut columns = Vec::with_capacity(names.len());
     for (at, name) in names.iter().enumerate() {
         let nullable = rows.iter().any(|row| row[at].is_null());
-        let id = binder.columns.add(*name, LogicalType::Text, nullable);
+        let id = binder.columns.add(*name, Expr::literal(Value::Null).ty, nullable);
         columns.push(OutputColumn::new(*name, id));
     }
-    let constant = |value| Expr::constant(value, LogicalType::Text);
     let root = Operator::Values(Values {
         columns: columns.iter().map(|c| c.id).collect(),
         rows: rows
             .into_iter()
-            .map(|row| row.into_iter().map(constant).collect())
+            .map(|row| row.into_iter().map(Expr::literal).collect())
             .collect(),
     });
     finished(binder, root, columns, Statement::Query)

@@ -7,7 +7,7 @@ use frazil_functions::{
     BetweenKind, CastContext, LikeKind, Operand, Quantifier, Truth, Typing, negated_literal,
 };
 use frazil_plan::{Expr, ExprKind};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr as SqlExpr, ObjectName, UnaryOperator, Value, ValueWithSpan,
 };
@@ -172,10 +172,7 @@ impl<'a> Binder<'a> {
             | Value::UnicodeStringLiteral(text)
             | Value::NationalStringLiteral(text) => Ok(Operand::literal(text.clone(), span)),
             Value::DollarQuotedString(text) => Ok(Operand::literal(text.value.clone(), span)),
-            Value::Boolean(b) => {
-                let value = frazil_types::Value::Bool(*b);
-                Ok(Expr::constant(value, LogicalType::Boolean).at(span).into())
-            }
+            Value::Boolean(b) => Ok(Expr::truth(*b).at(span).into()),
             Value::Null => Ok(Operand::null(span)),
             Value::Placeholder(name) => {
                 let number = name.strip_prefix('$').and_then(|n| n.parse::<usize>().ok());

@@ -9,7 +9,7 @@ use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::file_source::FileSource;
 use frazil_plan::operators::Map;
 use frazil_plan::{Expr, JoinKind, Operator};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{
     ObjectName, Query, TableAlias, TableFactor, TableFunctionArgs, TableSampleKind, TableWithJoins,
 };
@@ -204,13 +204,12 @@ impl<'a> Binder<'a> {
             None => Item::unnamed(columns),
         };
         if self.counts_rows {
-            let marker = self.columns.add("row", LogicalType::Boolean, false);
+            let marker = self.columns.add_mark("row", false);
             self.own(marker);
             item.marker = Some(marker);
-            let truth = Expr::constant(Value::Bool(true), LogicalType::Boolean);
             op = Operator::Map(Map {
                 input: Box::new(op),
-                expressions: vec![(marker, truth)],
+                expressions: vec![(marker, Expr::truth(true))],
             });
         }
         for column in item.columns.iter() {

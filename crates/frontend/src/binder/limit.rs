@@ -5,8 +5,8 @@ use super::scope::{Clause, Item, Level};
 use super::{Binder, Relation, error};
 use frazil_functions::CastContext;
 use frazil_plan::operators::{Limit, Sort};
-use frazil_plan::{Expr, ExprKind, Operator, RowCount};
-use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+use frazil_plan::{COUNT, Expr, ExprKind, Operator, RowCount};
+use frazil_types::{Error, Result, SqlState, Value};
 use sqlparser::ast::{Expr as SqlExpr, Fetch, LimitClause};
 
 impl<'a> Binder<'a> {
@@ -89,9 +89,7 @@ impl<'a> Binder<'a> {
         }
         let bound = bound?;
         let span = bound.span();
-        let e = self
-            .typing
-            .cast(bound, LogicalType::BigInt, CastContext::Assignment, span)?;
+        let e = self.typing.cast(bound, COUNT, CastContext::Assignment, span)?;
         match constant(&e) {
             Some(Value::Null) => Ok(None),
             Some(Value::Int(n)) => {

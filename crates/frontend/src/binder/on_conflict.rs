@@ -12,7 +12,7 @@ use crate::TableEntry;
 use frazil_catalog::IndexEntry;
 use frazil_plan::operators::Given;
 use frazil_plan::{ColumnId, ConflictUpdate, Expr, Operator, PlanConflict};
-use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
+use frazil_types::{Error, ObjectId, Result, Span, SqlState};
 use sqlparser::ast::{ConflictTarget, DoUpdate, Ident, ObjectName, OnConflict, OnConflictAction, SelectItem};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -159,7 +159,7 @@ impl<'a> Binder<'a> {
             self.own(id);
             new.push(id);
         }
-        let number = self.columns.add("number", LogicalType::BigInt, false);
+        let number = self.columns.add_count("number");
         self.own(number);
         given.extend(
             old.iter()

@@ -5,7 +5,7 @@ use super::rows::Computed;
 use super::{Binder, error};
 use frazil_functions::{BetweenKind, Kind, Operand, Unknown, UnknownKind};
 use frazil_plan::{Expr, ExprKind, Subquery, SubqueryKind};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{CaseWhen, Expr as SqlExpr, FunctionArg, FunctionArgExpr, FunctionArguments, Query};
 
 /// Whether an expression is a row value.
@@ -209,7 +209,7 @@ impl<'a> Binder<'a> {
         let relation = self.query(query)?;
         let compared = self.condition_on(l, op, &relation, at)?;
         let compared = self.typing.predicate(compared, op)?;
-        let id = self.columns.add("", LogicalType::Boolean, true);
+        let id = self.columns.add_mark("", true);
         let computed = Computed {
             expressions: vec![(id, compared)],
         };
@@ -218,7 +218,7 @@ impl<'a> Binder<'a> {
             root: computed.above(relation.op),
             columns: vec![id],
         }));
-        Ok(Expr::new(kind, LogicalType::Boolean, true).at(span).into())
+        Ok(Expr::boolean(kind, true).at(span).into())
     }
 
     /// `(a, b) BETWEEN (1, 2) AND (3, 4)`.

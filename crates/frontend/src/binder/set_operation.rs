@@ -7,9 +7,9 @@ use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand, compared_by};
 use frazil_plan::operators::{Aggregate, Join, Map, UnionAll};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Expr, ExprKind, JoinKind, Operator, RowsCall,
+    AggregateCall, ArithmeticOp, COUNT, ColumnId, Expr, ExprKind, JoinKind, Operator, RowsCall,
 };
-use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
 
 /// A side of a set operation.
@@ -192,18 +192,13 @@ impl<'a> Binder<'a> {
             self.own(column.id);
             groups.push((column.id, e));
         }
-        let ids = ["left", "right"].map(|label| self.columns.add(label, LogicalType::BigInt, false));
+        let ids = ["left", "right"].map(|label| self.columns.add_count(label));
         let calls = [of_left, of_right].map(|filter| AggregateCall {
-            function: AggregateFunction::CountRows,
-            argument: None,
-            second: None,
-            distinct: false,
-            order: Vec::new(),
             filter: Some(filter),
-            ty: LogicalType::BigInt,
+            ..AggregateCall::count(None)
         });
         let [l, r] = ids.map(|id| Expr::column(id, &self.columns));
-        let count = self.columns.add("times", LogicalType::BigInt, false);
+        let count = self.columns.add_count("times");
         let op = Operator::Aggregate(Aggregate {
             input: Box::new(op),
             groups,
@@ -213,7 +208,7 @@ impl<'a> Binder<'a> {
             input: Box::new(op),
             expressions: vec![(count, times(l, r))],
         });
-        let one_by_one = self.columns.add("row", LogicalType::BigInt, false);
+        let one_by_one = self.columns.add_count("row");
         let call = RowsCall::up_to(Expr::column(count, &self.columns));
         Ok(Relation::new(
             expanded(op, vec![(one_by_one, call.into())], None, &mut self.columns),
@@ -224,9 +219,9 @@ impl<'a> Binder<'a> {
     /// The relation with one more column: whether its rows are from the left side.
     fn with_side(&mut self, relation: Relation, side: Side) -> Relation {
         let Relation { op, mut columns } = relation;
-        let id = self.columns.add("side", LogicalType::Boolean, false);
+        let id = self.columns.add_mark("side", false);
         columns.push(OutputColumn::new("side", id));
-        let e = Expr::constant(Value::Bool(side == Side::Left), LogicalType::Boolean);
+        let e = Expr::truth(side == Side::Left);
         let op = Operator::Map(Map {
             input: Box::new(op),
             expressions: vec![(id, e)],
@@ -238,7 +233,7 @@ impl<'a> Binder<'a> {
 /// How often EXCEPT ALL gives a row that the left side has `left` times and the right side `right` times.
 fn difference(left: Expr, right: Expr) -> Expr {
     let kind = ExprKind::Arithmetic(ArithmeticOp::Sub, Box::new(left), Box::new(right));
-    Expr::new(kind, LogicalType::BigInt, false)
+    Expr::new(kind, COUNT, false)
 }
 
 /// As [`difference`], of INTERSECT ALL.
@@ -248,5 +243,5 @@ fn lesser(left: Expr, right: Expr) -> Expr {
         branches: vec![(Expr::boolean(fewer, false), left)],
         otherwise: Some(Box::new(right)),
     };
-    Expr::new(kind, LogicalType::BigInt, false)
+    Expr::new(kind, COUNT, false)
 }

@@ -12,7 +12,7 @@ use crate::simplify::any_of;
 use frazil_plan::operators::{Aggregate, Values};
 use frazil_plan::subquery::free_columns;
 use frazil_plan::{AggregateCall, Expr, ExprKind, JoinKind, Operator, ScalarFunction};
-use frazil_types::{CompareOp, LogicalType, Result, Value};
+use frazil_types::{CompareOp, Result, Value};
 
 /// Operators of the outer rows and the tree that a check repeats, at most.
 const MOST_REPEATED: usize = 40;
@@ -57,7 +57,7 @@ impl Unnesting<'_> {
         let gate = self.share(first_row(join(JoinKind::Inner, row, rows, vec![])));
         let (tree, _) = copied(tree, self.columns);
         let behind = self.for_domain(tree, Domain::of_a_row(gate))?;
-        let rows = self.columns.add("rows", LogicalType::BigInt, false);
+        let rows = self.columns.add_count("rows");
         let count = Operator::Aggregate(Aggregate {
             input: Box::new(behind.op),
             groups: vec![],

@@ -332,7 +332,7 @@ impl Unnesting<'_> {
         if !asks_nothing || !is_plain(&expand) {
             return Err((outer, Operator::Expand(expand)));
         }
-        let always = super::boolean(true);
+        let always = Expr::truth(true);
         let ty = always.ty;
         let row = self.columns.add("row", ty, true);
         let call = RowsCall {

@@ -35,7 +35,7 @@ use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, Grid, JoinKind, Operator, Plan, RowCount, Statistics, Subquery,
     SubqueryKind,
 };
-use frazil_types::{Cancel, CompareOp, Error, LogicalType, Result, SqlState, Value};
+use frazil_types::{Cancel, CompareOp, Error, Result, SqlState, Value};
 use lift::Wanted;
 
 /// Conditions that subqueries of a plan may stand behind, all together: a subquery in the last part of OR, CASE or COALESCE is
@@ -324,7 +324,7 @@ impl Unnesting<'_> {
         if let Some(e) = &mut condition
             && has_subquery(e)
         {
-            let id = self.columns.add("any", LogicalType::Boolean, true);
+            let id = self.columns.add_mark("any", true);
             let computed = std::mem::replace(e, Expr::column(id, self.columns));
             root = mapped(root, vec![(id, computed)]);
         }
@@ -336,11 +336,11 @@ impl Unnesting<'_> {
         if condition.is_none() {
             let Some(root) = existing(root) else {
                 let kept = matches!(sign, Sign::Plain);
-                return Ok(filtered(op, vec![boolean(kept)]));
+                return Ok(filtered(op, vec![Expr::truth(kept)]));
             };
             return self.exists(op, root, sign);
         }
-        let condition = condition.unwrap_or_else(|| boolean(true));
+        let condition = condition.unwrap_or_else(|| Expr::truth(true));
         if self.gives_one_row(&root) {
             let mut site = Site { op, guards: vec![] };
             let e = self.of_one_row(&mut site, root, condition)?;
@@ -401,12 +401,12 @@ impl Unnesting<'_> {
 
     fn exists_value(&mut self, site: &mut Site, root: Operator) -> Result<Expr> {
         let Some(root) = existing(root) else {
-            return Ok(boolean(true));
+            return Ok(Expr::truth(true));
         };
         let Tied { op, mut conjuncts } = self.tied(&mut site.op, root, Wanted::Existence, &site.guards)?;
         let inner = if conjuncts.is_empty() { first_row(op) } else { op };
         self.guard(&mut conjuncts, &site.guards);
-        let mark = self.columns.add("exists", LogicalType::Boolean, false);
+        let mark = self.columns.add_mark("exists", false);
         site.op = join(JoinKind::ProbeMark(mark), inner, take(&mut site.op), conjuncts);
         Ok(Expr::column(mark, self.columns))
     }
@@ -417,7 +417,7 @@ impl Unnesting<'_> {
         }
         let Tied { op: inner, conjuncts } = self.tied(&mut site.op, root, Wanted::Existence, &site.guards)?;
         let outer = take(&mut site.op);
-        let mark = self.columns.add("any", LogicalType::Boolean, condition.nullable);
+        let mark = self.columns.add_mark("any", condition.nullable);
         let fails = crate::can_fail::may_fail(&condition, self.columns);
         if conjuncts.is_empty()
             && !fails
@@ -461,21 +461,21 @@ impl Unnesting<'_> {
             return join(JoinKind::ProbeMark(mark), inner, outer, with(condition));
         }
         let (again, names) = self.second_reading(&mut inner);
-        let mut flag = |label: &str| self.columns.add(label, LogicalType::Boolean, false);
+        let mut flag = |label: &str| self.columns.add_mark(label, false);
         let (yes, unknown) = (flag("true"), flag("unknown"));
         let unknowns = with(is_null(condition.clone()));
         let unknowns = unknowns.into_iter().map(|e| rename::renamed(e, &names));
         let op = join(JoinKind::ProbeMark(yes), inner, outer, with(condition));
         let op = join(JoinKind::ProbeMark(unknown), again, op, unknowns.collect());
-        let null = Expr::constant(Value::Null, LogicalType::Boolean);
+        let null = Expr::unknown();
         let (yes, unknown) = (
             Expr::column(yes, self.columns),
             Expr::column(unknown, self.columns),
         );
         let e = case(
             yes,
-            boolean(true),
-            Some(case(unknown, null, Some(boolean(false)))),
+            Expr::truth(true),
+            Some(case(unknown, null, Some(Expr::truth(false)))),
         );
         mapped(op, vec![(mark, e)])
     }
@@ -583,10 +583,6 @@ fn filtered(op: Operator, conjuncts: Vec<Expr>) -> Operator {
     }
 }
 
-fn boolean(value: bool) -> Expr {
-    Expr::constant(Value::Bool(value), LogicalType::Boolean)
-}
-
 fn not(e: Expr) -> Expr {
     let nullable = e.nullable;
     Expr::boolean(ExprKind::Not(Box::new(e)), nullable)
@@ -626,7 +622,7 @@ fn not_false(e: Expr) -> Expr {
     if !e.nullable {
         return e;
     }
-    case(not(e), boolean(false), Some(boolean(true)))
+    case(not(e), Expr::truth(false), Some(Expr::truth(true)))
 }
 
 /// A grouped count where there may be no group.

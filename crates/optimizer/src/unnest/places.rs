@@ -10,7 +10,7 @@ use frazil_plan::operators::{
 };
 use frazil_plan::subquery::{free_columns, has_subquery};
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey, SubqueryKind};
-use frazil_types::{CompareOp, Error, LogicalType, Result, Value};
+use frazil_types::{CompareOp, Error, Result, Value};
 use std::collections::HashSet;
 
 impl Unnesting<'_> {
@@ -413,7 +413,7 @@ impl Unnesting<'_> {
             ExprKind::Subquery(subquery) => return self.value(site, *subquery),
             ExprKind::And(parts) => ExprKind::And(self.in_turn(site, parts, not_false)?),
             ExprKind::Or(parts) => {
-                let open = |e: Expr| not(case(e, super::boolean(true), Some(super::boolean(false))));
+                let open = |e: Expr| not(case(e, Expr::truth(true), Some(Expr::truth(false))));
                 ExprKind::Or(self.in_turn(site, parts, open)?)
             }
             ExprKind::Case { branches, otherwise } => self.branches(site, branches, otherwise)?,
@@ -465,7 +465,7 @@ impl Unnesting<'_> {
         branches: Vec<(Expr, Expr)>,
         otherwise: Option<Box<Expr>>,
     ) -> Result<ExprKind> {
-        let is_true = |e: Expr| case(e, super::boolean(true), Some(super::boolean(false)));
+        let is_true = |e: Expr| case(e, Expr::truth(true), Some(Expr::truth(false)));
         let mut done = Vec::with_capacity(branches.len());
         for (condition, result) in branches {
             let condition = self.expression(site, condition)?;
@@ -524,6 +524,5 @@ fn one_row() -> Operator {
 }
 
 fn take_expression(e: &mut Expr) -> Expr {
-    let nothing = Expr::constant(Value::Null, LogicalType::Boolean);
-    std::mem::replace(e, nothing)
+    std::mem::replace(e, Expr::unknown())
 }

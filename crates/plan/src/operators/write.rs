@@ -17,8 +17,8 @@ use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::verify::{self, Check, Visible, defect};
-use crate::{ColumnId, Expr, Operator, Plan};
-use frazil_types::{LogicalType, ObjectId, Result};
+use crate::{CONDITION, ColumnId, Expr, Operator, Plan};
+use frazil_types::{ObjectId, Result};
 use std::collections::BTreeSet;
 
 /// Writes the rows of its input into a table, or changes or deletes the table's rows that they name.
@@ -106,7 +106,7 @@ impl Node for Write {
             check.reads_column(id, &visible, "a write")?;
         }
         for (_, id) in &self.change.checks {
-            check.is_of_type(*id, LogicalType::Boolean, "a condition of a write")?;
+            check.is_of_type(*id, CONDITION, "a condition of a write")?;
         }
         self.queries().try_for_each(verify::plan)?;
         match (self.change.conflict_update(), &self.update) {

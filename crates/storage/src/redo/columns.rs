@@ -85,7 +85,7 @@ fn read(ty: LogicalType, rows: usize, parts: &mut [RedoColumns<'_>]) -> Result<C
     match ty.native() {
         NativeType::Bool => get(ty, rows, parts, |[b]: [u8; 1]| (b <= 1).then_some(b)),
         NativeType::I16 => get(ty, rows, parts, |b| Some(i16::from_le_bytes(b))),
-        NativeType::I32 if matches!(ty, LogicalType::Char(_)) => get(ty, rows, parts, |b| {
+        NativeType::I32 if ty.is_code_point() => get(ty, rows, parts, |b| {
             let value = i32::from_le_bytes(b);
             char::from_u32(value as u32).map(|_| value)
         }),

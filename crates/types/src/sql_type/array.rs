@@ -1,7 +1,7 @@
 //! Arrays of any type that is none: [`crate::array`] says how their values are held.
 
 use std::hash::{Hash, Hasher};
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo};
 use crate::{Error, LogicalType, NativeType, SqlState, Value, array};
 use std::fmt;
 
@@ -17,7 +17,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: true,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::String),
+    counts: Counts::Nothing,
     order: Order::Key,
     constant: ConstantForm::Named,
     show: |ty, f| match ty.element() {

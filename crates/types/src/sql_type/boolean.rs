@@ -1,7 +1,8 @@
 //! boolean.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
-use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use crate::value_ops::{invalid, trimmed};
+use crate::{LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -16,7 +17,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: true,
     is_stored: true,
     has_extremes: false,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::Bool),
+    counts: Counts::Nothing,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show: show_plain,
@@ -24,7 +27,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     range: |_| None,
     overflow_state: SqlState::NUMERIC_OUT_OF_RANGE,
     overflow: number_overflow,
-    read: |text, _| value_ops::read_boolean(text).map(Value::Bool),
+    read: |text, _| read_boolean(text).map(Value::Bool),
     write,
 };
 
@@ -34,4 +37,17 @@ fn write(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {
         return Err(fmt::Error);
     };
     f.write_str(if *b { "t" } else { "f" })
+}
+
+/// Reads a boolean: a word for it, or the beginning of one. Error 22P02.
+pub fn read_boolean(text: &str) -> Result<bool> {
+    let word = trimmed(text).to_ascii_lowercase();
+    let short_for = |whole: &str, least: usize| word.len() >= least && whole.starts_with(&word);
+    if word == "1" || short_for("true", 1) || short_for("yes", 1) || word == "on" {
+        Ok(true)
+    } else if word == "0" || short_for("false", 1) || short_for("no", 1) || short_for("off", 2) {
+        Ok(false)
+    } else {
+        Err(invalid(LogicalType::Boolean, text))
+    }
 }

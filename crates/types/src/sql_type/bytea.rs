@@ -1,6 +1,6 @@
 //! bytea: bytes, ordered as such. They are held as strings are, and are not UTF-8.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
 use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
 
@@ -16,7 +16,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: false,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::String),
+    counts: Counts::Nothing,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -1,6 +1,6 @@
 //! char(n): text whose blanks at the end do not count. One character is held as its code point (Data Blocks, section 3.3).
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, write_text};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, write_text};
 use crate::logical_type::WITHOUT_LENGTH;
 use crate::value_ops::{CastLength, to_string_type};
 use crate::{LogicalType, NativeType, SqlState, Value};
@@ -18,7 +18,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: true,
+    sum: |_| None,
     native: NativeOf::Length,
+    counts: Counts::Nothing,
     order: Order::WithoutBlanks,
     constant: ConstantForm::Quoted,
     show,

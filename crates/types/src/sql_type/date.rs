@@ -1,6 +1,6 @@
 //! date: days since 1970-01-01.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
 use crate::date::write_date;
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 
@@ -16,7 +16,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: true,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::I32),
+    counts: Counts::Days,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -1,8 +1,9 @@
 //! double precision: IEEE 754, 64 bits.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, show_plain};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, show_plain};
 use crate::value::write_double;
-use crate::{Error, LogicalType, NativeType, SqlState, Value, value_ops};
+use crate::value_ops::{invalid, is_lost, trimmed};
+use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -17,7 +18,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: true,
     is_stored: true,
     has_extremes: true,
+    sum: Some,
     native: NativeOf::Always(NativeType::F64),
+    counts: Counts::Nothing,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show: show_plain,
@@ -25,7 +28,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     range: |_| None,
     overflow_state: SqlState::NUMERIC_OUT_OF_RANGE,
     overflow: |_| Error::new(SqlState::NUMERIC_OUT_OF_RANGE, "value out of range: overflow"),
-    read: |text, _| value_ops::read_double(text).map(Value::Double),
+    read: |text, _| read_double(text).map(Value::Double),
     write,
 };
 
@@ -34,4 +37,15 @@ fn write(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {
         return Err(fmt::Error);
     };
     write_double(f, *v)
+}
+
+/// Reads a double. Errors 22P02; 22003 for numbers that a double holds only as infinity or 0.
+pub fn read_double(text: &str) -> Result<f64> {
+    let word = trimmed(text);
+    let value: f64 = word.parse().map_err(|_| invalid(LogicalType::Double, text))?;
+    if is_lost(word, value) {
+        let message = format!("\"{text}\" is out of range for type double precision");
+        return Err(Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message));
+    }
+    Ok(value)
 }

@@ -4,7 +4,7 @@
 //! (blocks, SMAs, sorters, joins, keys of indexes) knows enumerations. Positions have gaps, so that a label comes between two others
 //! while rows stay as they are. What labels there are is said by an [`EnumType`], which the catalog makes.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, range, write_integer};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, range, write_integer};
 use crate::{Error, LogicalType, NativeType, SqlState, Value};
 use std::collections::HashSet;
 use std::fmt;
@@ -23,7 +23,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: true,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::I32),
+    counts: Counts::Nothing,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: |ty, f| f.write_str(ty.name()),

@@ -1,6 +1,6 @@
 //! integer: 32 bits.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -15,7 +15,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: true,
+    sum: |_| Some(LogicalType::BigInt),
     native: NativeOf::Always(NativeType::I32),
+    counts: Counts::Nothing,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show: show_plain,

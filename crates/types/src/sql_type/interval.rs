@@ -1,6 +1,6 @@
 //! interval: months, days and microseconds, which are compared by their length.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, show_plain};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, show_plain};
 use crate::date::write_interval;
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 use std::fmt;
@@ -17,7 +17,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: true,
     is_stored: true,
     has_extremes: false,
+    sum: Some,
     native: NativeOf::Always(NativeType::I128),
+    counts: Counts::Nothing,
     order: Order::Span,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -1,6 +1,6 @@
 //! json: a text that is JSON, kept as it was written. It is held as bytes, and has neither order nor equality.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
 use crate::{LogicalType, NativeType, Result, SqlState, Value, json};
 use std::fmt;
 
@@ -16,7 +16,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: false,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::String),
+    counts: Counts::Nothing,
     order: Order::Absent,
     constant: ConstantForm::Named,
     show: show_plain,

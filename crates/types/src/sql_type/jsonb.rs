@@ -1,6 +1,6 @@
 //! jsonb: JSON in the binary form that [`crate::json`] describes, held as bytes.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
 use crate::{LogicalType, NativeType, SqlState, Value, json};
 use std::fmt;
 
@@ -16,7 +16,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: false,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::String),
+    counts: Counts::Nothing,
     order: Order::Key,
     constant: ConstantForm::Named,
     show: show_plain,

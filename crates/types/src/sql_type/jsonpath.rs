@@ -1,7 +1,7 @@
 //! jsonpath: a path in documents, kept as it was written: what PostgreSQL shows of it may be read as another one. It is held as
 //! bytes, and has neither order nor equality.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
 use crate::json::Path;
 use crate::{LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
@@ -18,7 +18,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: false,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::String),
+    counts: Counts::Nothing,
     order: Order::Absent,
     constant: ConstantForm::Named,
     show: show_plain,

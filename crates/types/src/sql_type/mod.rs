@@ -33,8 +33,12 @@ pub struct TypeInfo {
     pub is_stored: bool,
     /// Whether min and max are declared for it. Varchar has those of text; intervals are compared by their length.
     pub has_extremes: bool,
+    /// The type of sums of its values, which has room for many; `None` for what is not summed.
+    pub sum: fn(LogicalType) -> Option<LogicalType>,
     /// How values are held in storage.
     pub native: NativeOf,
+    /// What of time its integers count.
+    pub counts: Counts,
     /// What of a value decides its order, equality, hash and key.
     pub order: Order,
     /// How constants look in a plan's text.
@@ -85,6 +89,19 @@ pub enum NativeOf {
     Length,
 }
 
+/// What of time the integers count that values are held as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// Nothing: the type is none of time.
+    Nothing,
+    /// Days since 1970-01-01.
+    Days,
+    /// Microseconds since midnight.
+    DayMicros,
+    /// Microseconds since 1970-01-01, on a clock or in UTC.
+    Micros,
+}
+
 /// What of a value decides its order, equality, hash and key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -113,10 +130,21 @@ pub enum ConstantForm {
 }
 
 pub use array::ElementType;
+pub use boolean::read_boolean;
 pub use bytea::{escaped_bytes, hex_digits, write_hex};
+pub use double::read_double;
 pub use enumeration::{EnumLabel, EnumType};
 pub(crate) use real::of_double as real_of_double;
 pub use uuid::{of_bytes as uuid_of_bytes, to_bytes as uuid_to_bytes};
+
+impl Category {
+    /// The preferred type of the family, without a length; `None` of families that have none.
+    pub fn preferred(self) -> Option<LogicalType> {
+        let kinds = Kind::ALL.iter();
+        let mut preferred = kinds.filter(|kind| kind.category() == self && kind.is_preferred());
+        preferred.next().and_then(|kind| kind.plain())
+    }
+}
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident => $module:ident),* $(,)?) => {
@@ -210,6 +238,22 @@ impl Kind {
     /// Whether it is the preferred type of its family.
     pub fn is_preferred(self) -> bool {
         self.info().is_preferred
+    }
+
+    /// Smallint, integer or bigint.
+    pub fn is_integer(self) -> bool {
+        self.category() == Category::Numeric
+            && matches!(self.info().native, NativeOf::Always(native) if native.is_integer())
+    }
+
+    /// An integer, a decimal: a number that is held as it is written.
+    pub fn is_exact(self) -> bool {
+        self.category() == Category::Numeric && !self.is_float()
+    }
+
+    /// Real or double: a number that is held as a double.
+    pub fn is_float(self) -> bool {
+        self.info().native == NativeOf::Always(NativeType::F64)
     }
 
     /// Place among the numbers, narrow first; `None` for others.

@@ -1,6 +1,6 @@
 //! decimal(p,s): exact numbers of up to 38 digits, held as integers at their scale.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, write_integer};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, write_integer};
 use crate::decimal::{self, POWERS_OF_TEN};
 use crate::logical_type::DECIMAL_MAX_DIGITS;
 use crate::{Error, LogicalType, Result, SqlState, Value, value_ops};
@@ -18,7 +18,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: true,
+    sum: |ty| ty.scale().map(LogicalType::widest_exact),
     native: NativeOf::Digits,
+    counts: Counts::Nothing,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show,

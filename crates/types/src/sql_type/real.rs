@@ -1,7 +1,7 @@
 //! real: IEEE 754, 32 bits. Values are held as doubles, each of which is a 32-bit number: order, hash and comparison with
 //! doubles are those of doubles, and arithmetic is that of doubles, rounded.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, show_plain};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, show_plain};
 use crate::value::write_float;
 use crate::value_ops::{invalid, is_lost, trimmed};
 use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
@@ -19,7 +19,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: true,
+    sum: Some,
     native: NativeOf::Always(NativeType::F64),
+    counts: Counts::Nothing,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show: show_plain,

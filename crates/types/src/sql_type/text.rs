@@ -1,6 +1,6 @@
 //! text: strings of any length.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain, write_text};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain, write_text};
 use crate::{LogicalType, NativeType, SqlState, Value};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -15,7 +15,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: true,
     is_stored: true,
     has_extremes: true,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::String),
+    counts: Counts::Nothing,
     order: Order::Native,
     constant: ConstantForm::Quoted,
     show: show_plain,

@@ -1,6 +1,6 @@
 //! time: microseconds since midnight, without a zone, up to 24:00.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
 use crate::date::{MICROS_PER_DAY, parse_time, write_clock};
 use crate::{LogicalType, NativeType, SqlState};
 
@@ -16,7 +16,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: true,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::I64),
+    counts: Counts::DayMicros,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: show_second_digits,

@@ -1,6 +1,6 @@
 //! timestamp: microseconds since 1970-01-01 00:00:00, without a zone.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
 use crate::date::{parse_timestamp, write_timestamp};
 use crate::{LogicalType, NativeType, SqlState};
 
@@ -16,7 +16,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: true,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::I64),
+    counts: Counts::Micros,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: show_second_digits,

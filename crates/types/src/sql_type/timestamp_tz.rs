@@ -1,7 +1,7 @@
 //! timestamp with time zone: instants, as microseconds since 1970-01-01 00:00 UTC, read and shown by the clock of a zone that the type
 //! carries along and that columns do not have.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
 use crate::date::{parse_instant, write_instant};
 use crate::zone::Zone;
 use crate::{LogicalType, NativeType, SqlState};
@@ -18,7 +18,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: true,
     is_stored: true,
     has_extremes: true,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::I64),
+    counts: Counts::Micros,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: show_second_digits,

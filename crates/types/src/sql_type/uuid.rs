@@ -1,6 +1,6 @@
 //! uuid: 128 bits, ordered as their bytes. They are held as the integer whose order that is: big-endian, the first bit flipped.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
 use crate::value_ops::invalid;
 use crate::{LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
@@ -17,7 +17,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: false,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::I128),
+    counts: Counts::Nothing,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -1,6 +1,6 @@
 //! varchar(n): text of at most n characters.
 
-use super::{Category, ConstantForm, Kind, NativeOf, Order, TypeInfo, number_overflow, write_text};
+use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, write_text};
 use crate::logical_type::WITHOUT_LENGTH;
 use crate::value_ops::{CastLength, to_string_type};
 use crate::{LogicalType, NativeType, SqlState};
@@ -18,7 +18,9 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: false,
+    sum: |_| None,
     native: NativeOf::Always(NativeType::String),
+    counts: Counts::Nothing,
     order: Order::Native,
     constant: ConstantForm::Quoted,
     show,

@@ -7,7 +7,7 @@ use crate::date::{self, MICROS_PER_DAY};
 use crate::json::Json;
 use crate::logical_type::MICRO_DIGITS;
 use crate::sql_type::real_of_double;
-use crate::{Error, Interval, Kind, LogicalType, NativeType, Order, Result, SqlState, Value, decimal};
+use crate::{Counts, Error, Interval, LogicalType, NativeType, Order, Result, SqlState, Value, decimal};
 use std::borrow::Cow;
 
 /// What becomes of a string that is longer than char(n) or varchar(n).
@@ -70,10 +70,10 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
         }
         (CastMethod::DoubleToReal, Value::Double(v)) => real_of_double(*v).map(Value::Double),
         (CastMethod::DoubleToDecimal, Value::Double(v)) => {
-            double_to_decimal(*v, to, DOUBLE_DIGITS).map(Value::Int)
+            double_to_decimal(*v, from, to, DOUBLE_DIGITS).map(Value::Int)
         }
         (CastMethod::RealToDecimal, Value::Double(v)) => {
-            double_to_decimal(*v, to, REAL_DIGITS).map(Value::Int)
+            double_to_decimal(*v, from, to, REAL_DIGITS).map(Value::Int)
         }
         (CastMethod::Fit, value) => to_string_type(&written(value, from), to, length),
         (CastMethod::Write, value) => to_string_type(&written(value, from), to, length),
@@ -121,11 +121,11 @@ fn cast_time(method: CastMethod, value: &Value, from: LogicalType, to: LogicalTy
             let local = from.zone().local(*v as i64)?;
             let infinite = date::infinite_day_of_micros(local);
             let day_number = infinite.map_or(local.div_euclid(MICROS_PER_DAY), i64::from);
-            match to.kind() {
-                Kind::Date => check_range(day_number.into(), to),
-                Kind::Time if infinite.is_some() => Err(no_time_of_day()),
-                Kind::Time => Ok(Value::Int(local.rem_euclid(MICROS_PER_DAY).into())),
-                _ => Ok(Value::Int(local.into())),
+            match to.info().counts {
+                Counts::Days => check_range(day_number.into(), to),
+                Counts::DayMicros if infinite.is_some() => Err(no_time_of_day()),
+                Counts::DayMicros => Ok(Value::Int(local.rem_euclid(MICROS_PER_DAY).into())),
+                Counts::Micros | Counts::Nothing => Ok(Value::Int(local.into())),
             }
         }
         (CastMethod::TimeToInterval, Value::Int(v)) => Ok(Value::Interval(Interval {
@@ -169,16 +169,16 @@ pub fn round_from_2000(micros: i64, unit: i64) -> Option<i64> {
 /// type.
 pub fn round_micros(micros: i64, ty: LogicalType) -> Result<i64> {
     let digits = ty.second_digits().unwrap_or(MICRO_DIGITS);
-    if digits >= MICRO_DIGITS || !date::is_finite(micros) && ty.kind() != Kind::Time {
+    if digits >= MICRO_DIGITS || !date::is_finite(micros) && !ty.is_time_of_day() {
         return Ok(micros);
     }
     let unit = 10_i64.pow(u32::from(MICRO_DIGITS - digits));
-    let rounded = match ty.kind() {
-        Kind::Time => (micros.checked_add(unit / 2)).map(|more| more.div_euclid(unit) * unit),
-        _ => round_from_2000(micros, unit),
+    let rounded = match ty.is_time_of_day() {
+        true => (micros.checked_add(unit / 2)).map(|more| more.div_euclid(unit) * unit),
+        false => round_from_2000(micros, unit),
     };
     let fits = rounded
-        .filter(|v| check_range((*v).into(), ty).is_ok() && (date::is_finite(*v) || ty.kind() == Kind::Time));
+        .filter(|v| check_range((*v).into(), ty).is_ok() && (date::is_finite(*v) || ty.is_time_of_day()));
     fits.ok_or_else(|| ty.overflow())
 }
 
@@ -209,7 +209,7 @@ fn of_json(binary: &[u8], to: LogicalType) -> Result<Value> {
 
 /// A date or timestamp as microseconds since 1970-01-01; `None` beyond 64 bits.
 fn local_micros(v: i128, from: LogicalType) -> Option<i64> {
-    let unit = if from.kind() == Kind::Date {
+    let unit = if from.is_day() {
         if let Some(micros) = date::infinite_micros_of_day(v as i32) {
             return Some(micros);
         }
@@ -250,9 +250,9 @@ pub fn double_to_integer(v: f64, to: LogicalType) -> Result<Value> {
 
 /// A double as an unscaled decimal, by so many most significant digits. Errors: 22003 for what does not fit, infinity
 /// among it; 0A000 for NaN, which decimals lack.
-fn double_to_decimal(v: f64, to: LogicalType, digits: usize) -> Result<i128> {
-    let LogicalType::Decimal { precision, scale } = to else {
-        return Err(cannot_cast(LogicalType::Double, to));
+fn double_to_decimal(v: f64, from: LogicalType, to: LogicalType, digits: usize) -> Result<i128> {
+    let Some((precision, scale)) = to.decimal_digits() else {
+        return Err(cannot_cast(from, to));
     };
     if v.is_nan() {
         return Err(Error::unsupported("a decimal NaN"));
@@ -265,27 +265,26 @@ fn double_to_decimal(v: f64, to: LogicalType, digits: usize) -> Result<i128> {
 
 /// A text as a value of a string type. Error 22001.
 pub(crate) fn to_string_type(text: &str, to: LogicalType, length: CastLength) -> Result<Value> {
-    match to {
-        LogicalType::Varchar(n) => fit(text, n, to, length).map(|t| Value::Text(t.to_string())),
-        LogicalType::Char(1) => {
-            let kept = fit(text.trim_end_matches(' '), 1, to, length)?;
-            Ok(Value::Int(kept.chars().next().map_or(32, |c| c as i128)))
-        }
-        LogicalType::Char(n) => {
-            let kept = fit(text.trim_end_matches(' '), n, to, length)?;
-            Ok(Value::Text(kept.trim_end_matches(' ').to_string()))
-        }
-        _ => Ok(Value::Text(text.to_string())),
+    let Some(n) = to.length() else {
+        return Ok(Value::Text(text.to_string()));
+    };
+    if !to.is_padded() {
+        return fit(text, n, to, length).map(|t| Value::Text(t.to_string()));
     }
+    let kept = fit(text.trim_end_matches(' '), n, to, length)?;
+    Ok(match to.is_code_point() {
+        true => Value::Int(kept.chars().next().map_or(32, |c| c as i128)),
+        false => Value::Text(kept.trim_end_matches(' ').to_string()),
+    })
 }
 
 /// The part of a text that a string type keeps: all of it but blanks at its end, of which char(n) keeps none and
 /// varchar(n) as many as it has room for. 22001 where it is too long.
 pub fn kept_text(text: &str, ty: LogicalType) -> Result<&str> {
-    match ty {
-        LogicalType::Varchar(n) => fit(text, n, ty, CastLength::Refuse),
-        LogicalType::Char(n) => fit(text.trim_end_matches(' '), n, ty, CastLength::Refuse),
-        _ => Ok(text),
+    match ty.length() {
+        Some(n) if ty.is_padded() => fit(text.trim_end_matches(' '), n, ty, CastLength::Refuse),
+        Some(n) => fit(text, n, ty, CastLength::Refuse),
+        None => Ok(text),
     }
 }
 
@@ -300,11 +299,7 @@ fn fit(text: &str, n: u32, ty: LogicalType, length: CastLength) -> Result<&str> 
     if length == CastLength::Cut || text[at..].bytes().all(|b| b == b' ') {
         return Ok(&text[..at]);
     }
-    let ty = match ty {
-        LogicalType::Varchar(n) => format!("character varying({n})"),
-        _ => format!("character({n})"),
-    };
-    let message = format!("value too long for type {ty}");
+    let message = format!("value too long for type {}({n})", ty.name());
     Err(Error::new(SqlState::STRING_TRUNCATION, message))
 }
 

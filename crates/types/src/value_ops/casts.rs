@@ -230,11 +230,11 @@ pub fn find(from: Kind, to: Kind) -> Option<Cast> {
 /// becomes no other.
 #[inline]
 pub fn between(from: LogicalType, to: LogicalType) -> Option<Cast> {
-    if let (LogicalType::Array(from), LogicalType::Array(to)) = (from, to) {
-        let of_elements = between(from.get(), to.get())?;
+    if let (Some(of), Some(to_be)) = (from.element(), to.element()) {
+        let of_elements = between(of, to_be)?;
         return Some(Cast {
-            from: Kind::Array,
-            to: Kind::Array,
+            from: from.kind(),
+            to: to.kind(),
             method: CastMethod::Elements,
             failure: match of_elements.failure {
                 CastFailure::Never => CastFailure::Never,

@@ -91,8 +91,8 @@ pub fn timestamp_part(part: DatePart, micros: i64) -> i64 {
 pub fn extract(part: DatePart, value: &Value, ty: LogicalType) -> Result<Value> {
     match (value, ty) {
         (Value::Null, _) => Ok(Value::Null),
-        (Value::Int(days), LogicalType::Date) => Ok(Value::Int(date_part(part, *days as i32).into())),
-        (Value::Int(micros), LogicalType::Timestamp(_)) => {
+        (Value::Int(days), ty) if ty.is_day() => Ok(Value::Int(date_part(part, *days as i32).into())),
+        (Value::Int(micros), ty) if ty.is_local_time() => {
             Ok(Value::Int(timestamp_part(part, *micros as i64).into()))
         }
         (_, ty) => Err(Error::internal(format!("a field of a {ty}"))),
@@ -103,10 +103,10 @@ pub fn extract(part: DatePart, value: &Value, ty: LogicalType) -> Result<Value> 
 pub fn add_interval(value: &Value, from: LogicalType, interval: Interval, to: LogicalType) -> Result<Value> {
     match (super::cast(value, from, to, super::CastLength::Refuse)?, to) {
         (Value::Null, _) => Ok(Value::Null),
-        (Value::Int(days), LogicalType::Date) => {
+        (Value::Int(days), to) if to.is_day() => {
             add_interval_to_date(days as i32, interval).map(|days| Value::Int(days.into()))
         }
-        (Value::Int(micros), LogicalType::Timestamp(_)) => {
+        (Value::Int(micros), to) if to.is_local_time() => {
             add_interval_to_timestamp(micros as i64, interval).map(|micros| Value::Int(micros.into()))
         }
         (_, to) => Err(Error::internal(format!("{to} plus an interval"))),

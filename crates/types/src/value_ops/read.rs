@@ -1,6 +1,7 @@
 //! Reading values from text.
 
 use crate::date;
+pub use crate::sql_type::{read_boolean, read_double};
 use crate::{Error, LogicalType, Result, SqlState, Value};
 
 /// The error 22P02 of a text that is not of a type.
@@ -39,19 +40,6 @@ pub fn read_date(text: &str) -> Result<i32> {
     })
 }
 
-/// Reads a boolean: a word for it, or the beginning of one. Error 22P02.
-pub fn read_boolean(text: &str) -> Result<bool> {
-    let word = trimmed(text).to_ascii_lowercase();
-    let short_for = |whole: &str, least: usize| word.len() >= least && whole.starts_with(&word);
-    if word == "1" || short_for("true", 1) || short_for("yes", 1) || word == "on" {
-        Ok(true)
-    } else if word == "0" || short_for("false", 1) || short_for("no", 1) || short_for("off", 2) {
-        Ok(false)
-    } else {
-        Err(invalid(LogicalType::Boolean, text))
-    }
-}
-
 /// Reads an integer of type `ty`. Errors 22P02, 22003.
 pub fn read_integer(text: &str, ty: LogicalType) -> Result<i64> {
     let number = trimmed(text);
@@ -64,17 +52,6 @@ pub fn read_integer(text: &str, ty: LogicalType) -> Result<i64> {
         Ok(_) => Ok(value),
         Err(_) => Err(integer_out_of_range(ty, text)),
     }
-}
-
-/// Reads a double. Errors 22P02; 22003 for numbers that a double holds only as infinity or 0.
-pub fn read_double(text: &str) -> Result<f64> {
-    let word = trimmed(text);
-    let value: f64 = word.parse().map_err(|_| invalid(LogicalType::Double, text))?;
-    if is_lost(word, value) {
-        let message = format!("\"{text}\" is out of range for type double precision");
-        return Err(Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message));
-    }
-    Ok(value)
 }
 
 /// Whether a number that is written so was read as infinity, or as 0 although it is another number.

@@ -408,10 +408,7 @@ impl<'a> Output<'a> {
             self.segment.put(&self.place, row, value);
             return Ok(());
         }
-        let (precision, scale) = match self.ty {
-            LogicalType::Decimal { precision, scale } => (precision, scale),
-            _ => (38, 0),
-        };
+        let (precision, scale) = self.ty.decimal_digits().unwrap_or((38, 0));
         let value = match value {
             None => None,
             Some(None) => return Err(self.overflow()),

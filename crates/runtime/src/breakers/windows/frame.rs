@@ -9,7 +9,7 @@ use super::{BoundSpec, CallSpec, FrameSpec, WindowInput};
 use frazil_plan::{FrameExclusion, FrameUnit};
 use frazil_types::date::{MICROS_PER_DAY, add_interval_to_instant, add_interval_to_timestamp};
 use frazil_types::value_ops::{interval_span, negate_interval};
-use frazil_types::{Category, Error, Interval, Kind, LogicalType, NativeType, Result, SqlState, Value};
+use frazil_types::{Category, Error, Interval, LogicalType, NativeType, Result, SqlState, Value};
 use std::ops::Range;
 
 /// Which end of a frame.
@@ -47,12 +47,12 @@ pub fn check_constant_offsets(call: &CallSpec, key: Option<LogicalType>) -> Resu
 
 /// What of an interval moves a key of a type: times have neither days nor months.
 fn counted(offset: Interval, key: Option<LogicalType>) -> Interval {
-    match key.map(LogicalType::kind) {
-        Some(Kind::Time) => Interval {
+    match key.is_some_and(LogicalType::is_time_of_day) {
+        true => Interval {
             micros: offset.micros,
             ..Interval::default()
         },
-        _ => offset,
+        false => offset,
     }
 }
 
@@ -282,7 +282,7 @@ impl<'a> Frames<'a> {
                 let interval = Interval::from_native(interval);
                 return Some(Offset::Interval(counted(interval, self.key_type)));
             }
-            (FrameUnit::Range, Some(LogicalType::Decimal { .. })) => NativeType::I128,
+            (FrameUnit::Range, Some(ty)) if ty.decimal_digits().is_some() => NativeType::I128,
             _ => NativeType::I64,
         };
         Some(match native {
@@ -479,10 +479,10 @@ fn moved_time(key: i64, by: Interval, ty: LogicalType, up: bool) -> Option<i64> 
     if ty.is_zoned() {
         return add_interval_to_instant(key, by, ty.zone()).ok();
     }
-    if ty.kind() == Kind::Time {
+    if ty.is_time_of_day() {
         return key.checked_add(by.micros);
     }
-    if ty != LogicalType::Date {
+    if !ty.is_day() {
         return add_interval_to_timestamp(key, by).ok();
     }
     let days = Interval { micros: 0, ..by };
