@@ -102,7 +102,10 @@ impl Binder<'_> {
             }
         }
         self.not_reserved(ident)?;
-        if self.relation(&name).is_some() {
+        if let Some(item) = self.relation(&name) {
+            if let Some(value) = item.value {
+                return Ok(value);
+            }
             let error = Error::unsupported(format!("the row of \"{name}\" as a value"));
             return Err(error.at_span(span));
         }

@@ -132,7 +132,15 @@ impl<'a> Binder<'a> {
             }
             _ => expanded(one_row(), calls, ordinality, &mut self.columns),
         };
-        self.item(Relation::new(op, columns), Some(&first), alias, true)
+        let value = match &columns[..] {
+            [column] => Some(column.id),
+            _ => None,
+        };
+        let mut rows = self.item(Relation::new(op, columns), Some(&first), alias, true)?;
+        for item in &mut rows.items {
+            item.value = value;
+        }
+        Ok(rows)
     }
 
     /// The functions of ROWS FROM.

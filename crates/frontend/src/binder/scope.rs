@@ -207,6 +207,8 @@ pub(super) struct Item {
     pub is_unqualified: bool,
     /// A column that is never NULL in its rows, if the statement counts them.
     pub marker: Option<ColumnId>,
+    /// The column that the name stands for where it is a value: that of a function which gives one value a row.
+    pub value: Option<ColumnId>,
     /// What the names of many columns mean, once one was asked for.
     by_name: Rc<OnceCell<HashMap<String, Found>>>,
 }
@@ -240,6 +242,7 @@ impl Item {
             columns: columns.into(),
             is_unqualified: true,
             marker: None,
+            value: None,
             by_name: Rc::default(),
         }
     }
@@ -277,6 +280,7 @@ impl Item {
             columns: columns.into(),
             is_unqualified: true,
             marker: None,
+            value: None,
             by_name: Rc::default(),
         }
     }

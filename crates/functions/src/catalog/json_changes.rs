@@ -132,7 +132,13 @@ fn change(row: &Row<'_>, what: Change, new: &[u8], out: &mut Output<'_>) -> Resu
             _ => "cannot set path in scalar",
         }));
     }
-    if path.is_empty() {
+    let is_empty = match Json::new(row.bytes(0)) {
+        Json::Array(array) => array.elements().next().is_none(),
+        Json::Object(object) => object.members().next().is_none(),
+        _ => false,
+    };
+    // Where there is nothing that could change nobody reads the path.
+    if path.is_empty() || is_empty && matches!(what, Change::Delete | Change::Replace) {
         return out.bytes(row.bytes(0));
     }
     let changed = changed(row.bytes(0), &path, 0, what, new)?;

@@ -235,9 +235,13 @@ fn double_to_char(row: &Row<'_>, digits: usize, out: &mut Output) -> Result<()> 
             let whole = format!("{:.0}", value.abs()).len();
             // Beyond its significant digits a double has none.
             let behind = p.behind.min(digits.saturating_sub(whole));
-            let text = format!("{:.*}", behind, value.abs());
+            let text = match value.is_infinite() {
+                true => "Infinity".to_owned(),
+                false => format!("{:.*}", behind, value.abs()),
+            };
             let digits = Digits {
-                is_negative: value < 0.0,
+                // Also of a zero below zero.
+                is_negative: value.is_sign_negative() && !value.is_nan(),
                 text,
             };
             show_number::show(p, &digits, &mut out.scratch);
