@@ -1,6 +1,6 @@
 //! What every writer of rows is, where its bytes go, and the text of values.
 
-use frazil_types::{ColumnVector, LogicalType, Result, RowBatch};
+use frazil_types::{ColumnVector, NativeType, Result, RowBatch};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::ops::Range;
@@ -27,15 +27,15 @@ pub enum Destination<'p, 'a> {
 /// Appends the text of a value that is not NULL, as PostgreSQL writes it.
 pub fn push_text(out: &mut String, column: &ColumnVector, row: usize) {
     let ty = column.ty();
-    if ty.is_string() && ty != LogicalType::Char(1) {
+    if ty.is_text() {
         out.push_str(column.text(row));
         return;
     }
     // A String takes all that is written.
-    let _ = match ty {
-        LogicalType::SmallInt => write!(out, "{}", column.values::<i16>()[row]),
-        LogicalType::Integer => write!(out, "{}", column.values::<i32>()[row]),
-        LogicalType::BigInt => write!(out, "{}", column.values::<i64>()[row]),
+    let _ = match ty.native() {
+        NativeType::I16 if ty.is_integer() => write!(out, "{}", column.values::<i16>()[row]),
+        NativeType::I32 if ty.is_integer() => write!(out, "{}", column.values::<i32>()[row]),
+        NativeType::I64 if ty.is_integer() => write!(out, "{}", column.values::<i64>()[row]),
         _ => write!(out, "{}", column.value(row).display(ty)),
     };
 }

@@ -140,12 +140,12 @@ enum PlainForm {
 
 impl PlainForm {
     fn of(ty: LogicalType) -> PlainForm {
-        match (ty, ty.range()) {
-            (LogicalType::Decimal { precision, scale }, _) if ty.native() == NativeType::I64 => {
+        match (ty.decimal_digits(), ty.range()) {
+            (Some((precision, scale)), _) if ty.native() == NativeType::I64 => {
                 PlainForm::Decimal { precision, scale }
             }
-            (LogicalType::Date, _) => PlainForm::Day,
-            (ty, Some((min, max))) if ty.is_integer() => PlainForm::Integer {
+            _ if ty.is_day() => PlainForm::Day,
+            (_, Some((min, max))) if ty.is_integer() => PlainForm::Integer {
                 min: min as i64,
                 max: max as i64,
             },

@@ -6,10 +6,44 @@ use frazil_types::{LogicalType, date, value_ops};
 /// Digits of the widest decimal.
 const DECIMAL_DIGITS: usize = 38;
 /// The type of integers that are too long for bigint.
-pub const LONG_INTEGER: LogicalType = LogicalType::Decimal {
-    precision: 38,
-    scale: 0,
-};
+pub const LONG_INTEGER: LogicalType = LogicalType::widest_exact(0);
+
+/// What a value in a file of texts looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A word for true or false.
+    Truth,
+    /// An integer of 64 bits.
+    Whole,
+    /// An integer of up to 38 digits.
+    Long,
+    /// Any other number.
+    Number,
+    /// A day.
+    Day,
+    /// A day and a time.
+    Moment,
+    /// A time of day.
+    Time,
+    /// Nothing of that.
+    Words,
+}
+
+impl Form {
+    /// The type that such values have.
+    pub fn ty(self) -> LogicalType {
+        match self {
+            Form::Truth => LogicalType::Boolean,
+            Form::Whole => LogicalType::BigInt,
+            Form::Long => LONG_INTEGER,
+            Form::Number => LogicalType::Double,
+            Form::Day => LogicalType::Date,
+            Form::Moment => LogicalType::TIMESTAMP,
+            Form::Time => LogicalType::TIME,
+            Form::Words => LogicalType::Text,
+        }
+    }
+}
 
 /// Types that a column's values have so far.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +67,9 @@ pub struct Fits {
 pub fn type_of_folders<'a>(values: impl Iterator<Item = &'a str>) -> LogicalType {
     let mut fits = Fits::ALL;
     values.for_each(|value| fits.take(value));
-    match fits.ty() {
-        (ty @ (LogicalType::BigInt | LogicalType::Date | LogicalType::TIMESTAMP), DateForm::Iso) => ty,
-        _ => LogicalType::Text,
+    match fits.form() {
+        (form @ (Form::Whole | Form::Day | Form::Moment), DateForm::Iso) => form.ty(),
+        _ => Form::Words.ty(),
     }
 }
 
@@ -85,28 +119,34 @@ impl Fits {
 
     /// The first type that is left, and the form of its dates.
     pub fn ty(self) -> (LogicalType, DateForm) {
-        let ty = match self {
-            Fits { any: false, .. } => LogicalType::Text,
-            Fits { boolean: true, .. } => LogicalType::Boolean,
-            Fits { bigint: true, .. } => LogicalType::BigInt,
-            Fits { long: true, .. } => LONG_INTEGER,
+        let (form, dates) = self.form();
+        (form.ty(), dates)
+    }
+
+    /// The first form that is left, and that of its dates.
+    pub fn form(self) -> (Form, DateForm) {
+        let form = match self {
+            Fits { any: false, .. } => Form::Words,
+            Fits { boolean: true, .. } => Form::Truth,
+            Fits { bigint: true, .. } => Form::Whole,
+            Fits { long: true, .. } => Form::Long,
             Fits {
                 double: true,
                 has_number: true,
                 ..
-            } => LogicalType::Double,
-            Fits { date: true, .. } => LogicalType::Date,
-            Fits { timestamp: true, .. } => LogicalType::TIMESTAMP,
-            Fits { time: true, .. } => LogicalType::TIME,
+            } => Form::Number,
+            Fits { date: true, .. } => Form::Day,
+            Fits { timestamp: true, .. } => Form::Moment,
+            Fits { time: true, .. } => Form::Time,
             Fits { forms, .. } => {
                 return match forms.only() {
-                    Some((form, false)) => (LogicalType::Date, form),
-                    Some((form, true)) => (LogicalType::TIMESTAMP, form),
-                    None => (LogicalType::Text, DateForm::Iso),
+                    Some((dates, false)) => (Form::Day, dates),
+                    Some((dates, true)) => (Form::Moment, dates),
+                    None => (Form::Words, DateForm::Iso),
                 };
             }
         };
-        (ty, DateForm::Iso)
+        (form, DateForm::Iso)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::compression::Compression;
 use crate::csv_field::ColumnBuilder;
-use crate::csv_types::LONG_INTEGER;
+use crate::csv_types::{Form, LONG_INTEGER};
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::json_arrays::array_text;
@@ -12,7 +12,7 @@ use crate::rejects::{OnError, Place as RejectPlace};
 use crate::sniff::wider;
 use crate::{BatchReader, ReadLimits};
 use frazil_types::{
-    CHUNK_ROWS, ColumnDef, Error, LogicalType, MemoryBudget, Reservation, Result, RowBatch, SqlState, date,
+    CHUNK_ROWS, ColumnDef, Error, MemoryBudget, Reservation, Result, RowBatch, SqlState, date,
 };
 use memchr::{memchr, memchr_iter};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -149,7 +149,7 @@ pub fn read(
     let folds = folded.len() == names.len();
     let columns = names.into_iter().map(|name| {
         let name = if folds { name.to_lowercase() } else { name };
-        ColumnDef::new(name, LogicalType::Text)
+        ColumnDef::new(name, Form::Words.ty())
     });
     let mut file = JsonFile {
         columns: columns.collect(),
@@ -268,36 +268,35 @@ impl Rows {
     }
 }
 
-/// The type of a value by its JSON; `None` for null.
-fn type_of(json: &[u8]) -> Option<LogicalType> {
+/// The form of a value by its JSON; `None` for null.
+fn form_of(json: &[u8]) -> Option<Form> {
     Some(match json.first() {
         None | Some(b'n') => return None,
-        Some(b't' | b'f') => LogicalType::Boolean,
-        Some(b'[' | b'{') => LogicalType::Text,
+        Some(b't' | b'f') => Form::Truth,
+        Some(b'[' | b'{') => Form::Words,
         Some(b'"') => match text_of(json) {
             Ok(text) if text.len() >= 10 && text.as_bytes()[4] == b'-' => match () {
-                () if text.len() == 10 && date::parse_date(&text).is_ok() => LogicalType::Date,
-                () if date::parse_timestamp_in_utc(&text).is_ok() => LogicalType::TIMESTAMP,
-                () => LogicalType::Text,
+                () if text.len() == 10 && date::parse_date(&text).is_ok() => Form::Day,
+                () if date::parse_timestamp_in_utc(&text).is_ok() => Form::Moment,
+                () => Form::Words,
             },
-            _ => LogicalType::Text,
+            _ => Form::Words,
         },
-        Some(_) => type_of_number(json),
+        Some(_) => form_of_number(json),
     })
 }
 
 /// -0 is a double: integers have none.
-fn type_of_number(json: &[u8]) -> LogicalType {
+fn form_of_number(json: &[u8]) -> Form {
     let digits = json.strip_prefix(b"-").unwrap_or(json);
-    let long = match LONG_INTEGER {
-        LogicalType::Decimal { precision, .. } => usize::from(precision),
-        _ => 0,
-    };
+    let long = LONG_INTEGER
+        .decimal_digits()
+        .map_or(0, |(precision, _)| precision.into());
     match std::str::from_utf8(json) {
-        _ if json == b"-0" || !digits.iter().all(u8::is_ascii_digit) => LogicalType::Double,
-        Ok(text) if text.parse::<i64>().is_ok() => LogicalType::BigInt,
-        _ if digits.len() <= long => LONG_INTEGER,
-        _ => LogicalType::Double,
+        _ if json == b"-0" || !digits.iter().all(u8::is_ascii_digit) => Form::Number,
+        Ok(text) if text.parse::<i64>().is_ok() => Form::Whole,
+        _ if digits.len() <= long => Form::Long,
+        _ => Form::Number,
     }
 }
 
@@ -344,8 +343,8 @@ impl JsonFile {
     /// Gives each column the type that has all of its values; text if there are none.
     fn find_types(&mut self) {
         for column in 0..self.columns.len() {
-            let types = (0..self.rows()).filter_map(|row| type_of(self.value(row, column)));
-            let ty = types.reduce(wider).unwrap_or(LogicalType::Text);
+            let types = (0..self.rows()).filter_map(|row| form_of(self.value(row, column)));
+            let ty = types.map(Form::ty).reduce(wider).unwrap_or(Form::Words.ty());
             self.columns[column].ty = ty;
         }
     }
@@ -382,7 +381,7 @@ impl JsonFile {
         for (at, (builder, place)) in builders.iter_mut().zip(places).enumerate() {
             let json = place.map_or(&[][..], |column| self.value(row, column));
             let ty = builder.ty();
-            let is_json = matches!(ty, LogicalType::Json | LogicalType::Jsonb);
+            let is_json = ty.document().is_some();
             let pushed = match json.first() {
                 None | Some(b'n') => builder.push_null(),
                 Some(b'"') if !is_json => text_of(json).and_then(|text| builder.push(text.as_bytes())),

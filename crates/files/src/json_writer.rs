@@ -78,7 +78,7 @@ fn push_other(out: &mut Vec<u8>, column: &ColumnVector, row: usize, scratch: &mu
     scratch.clear();
     push_text(scratch, column, row);
     let ty = column.ty();
-    if matches!(ty, LogicalType::Json | LogicalType::Jsonb) {
+    if ty.document().is_some() {
         // Between tokens a blank is as good as the end of a line, and strings hold none.
         out.extend(scratch.bytes().map(|b| match b {
             b'\n' | b'\r' => b' ',
@@ -160,8 +160,8 @@ impl BatchWriter for JsonWriter<'_> {
 /// Appends a value that is not NULL and no array, by its text; a number that is not finite is a string.
 pub(crate) fn push_scalar(out: &mut Vec<u8>, text: &str, ty: LogicalType, is_finite: bool) {
     match ty {
-        LogicalType::Boolean if text == "t" => out.extend_from_slice(b"true"),
-        LogicalType::Boolean => out.extend_from_slice(b"false"),
+        ty if ty.is_condition() && text == "t" => out.extend_from_slice(b"true"),
+        ty if ty.is_condition() => out.extend_from_slice(b"false"),
         ty if ty.is_numeric() && is_finite => out.extend_from_slice(text.as_bytes()),
         _ => push_string(out, text),
     }

@@ -1,6 +1,7 @@
 //! Arrow arrays → columns of a table's types, each value checked.
 
 use crate::lists::arrays_of;
+use crate::parquet_reader::type_of;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, GenericByteArray, PrimitiveArray, RecordBatch};
@@ -8,7 +9,7 @@ use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use frazil_types::sql_type::uuid_of_bytes;
 use frazil_types::{
-    ColumnDef, ColumnVector, Error, Interval, Kind, LogicalType, MemoryBudget, NativeType, Result, RowBatch,
+    ColumnDef, ColumnVector, Error, Interval, LogicalType, MemoryBudget, NativeType, Result, RowBatch,
     SqlState, StringVectorBuilder, Value, decimal, shared_strings,
     value_ops::{self, CastLength},
 };
@@ -35,9 +36,9 @@ pub fn column_of(
     known: Option<(i128, i128)>,
     budget: &MemoryBudget,
 ) -> AtRow<ColumnVector> {
-    let shared = match ty {
-        LogicalType::Text | LogicalType::Bytea => shared_strings(array, ty, budget),
-        _ => None,
+    let shared = match type_of(array.data_type()) == Some(ty) {
+        true => shared_strings(array, ty, budget),
+        false => None,
     };
     match shared {
         Some(column) => Ok(with_nulls(column.map_err(|e| (0, e))?, array)),
@@ -47,7 +48,7 @@ pub fn column_of(
 
 /// Texts or bytes where the array has them; `None` for an array that has other values.
 fn shared_strings(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> Option<Result<ColumnVector>> {
-    let is_text = ty == LogicalType::Text;
+    let is_text = ty.is_string();
     let bytes_of = |buffer: &Buffer| BytesOf(buffer.clone());
     match array.data_type() {
         DataType::Utf8View if is_text => {
@@ -94,31 +95,24 @@ fn convert(
     known: Option<(i128, i128)>,
     budget: &MemoryBudget,
 ) -> AtRow<ColumnVector> {
-    let out = match ty {
-        LogicalType::Text | LogicalType::Varchar(_) | LogicalType::Char(2..) | LogicalType::Char(0) => {
-            strings(array, ty, budget)?
-        }
-        LogicalType::Char(1) => characters(array, ty)?,
-        LogicalType::Boolean => booleans(array, ty)?,
-        LogicalType::Real | LogicalType::Double => doubles(array, ty)?,
-        LogicalType::Interval => intervals(array, ty)?,
-        LogicalType::Uuid => uuids(array, ty)?,
-        LogicalType::Enum(_) => labels(array, ty)?,
-        LogicalType::Bytea => binaries(array, ty, budget)?,
-        LogicalType::Json | LogicalType::Jsonb | LogicalType::JsonPath => shown_bytes(array, ty, budget)?,
-        LogicalType::Array(element) => match arrays_of(array, ty, element.get(), budget) {
+    let out = match (ty.native(), ty.element()) {
+        (NativeType::String, Some(element)) => match arrays_of(array, ty, element, budget) {
             Some(arrays) => arrays?,
             // Of the text that shows it.
             None => shown_bytes(array, ty, budget)?,
         },
-        LogicalType::SmallInt
-        | LogicalType::Integer
-        | LogicalType::BigInt
-        | LogicalType::Decimal { .. }
-        | LogicalType::Date
-        | LogicalType::Time(_)
-        | LogicalType::Timestamp(_)
-        | LogicalType::TimestampTz(..) => integers(array, ty, known)?,
+        (NativeType::String, None) if ty.is_text() => strings(array, ty, budget)?,
+        (NativeType::String, None) if ty == LogicalType::Bytea => binaries(array, ty, budget)?,
+        (NativeType::String, None) => shown_bytes(array, ty, budget)?,
+        (NativeType::Bool, _) => booleans(array, ty)?,
+        (NativeType::F64, _) => doubles(array, ty)?,
+        (NativeType::I32, _) if ty.is_code_point() => characters(array, ty)?,
+        (NativeType::I32, _) if ty.enumeration().is_some() => labels(array, ty)?,
+        (NativeType::I128, _) if ty.is_span() => intervals(array, ty)?,
+        (NativeType::I128, _) if ty == LogicalType::Uuid => uuids(array, ty)?,
+        (NativeType::I16 | NativeType::I32 | NativeType::I64 | NativeType::I128, _) => {
+            integers(array, ty, known)?
+        }
     };
     Ok(with_nulls(out, array))
 }
@@ -291,20 +285,20 @@ fn integers(array: &ArrayRef, ty: LogicalType, known: Option<(i128, i128)>) -> A
         (DataType::Decimal64(_, from), Some(s)) if *from >= 0 => {
             scaled::<Decimal64Type>(array, ty, (from.unsigned_abs(), s), known)
         }
-        (DataType::Date32, None) if ty == LogicalType::Date => as_they_are::<Date32Type>(array, ty, known),
-        (DataType::Time32(TimeUnit::Second), None) if ty.kind() == Kind::Time => {
+        (DataType::Date32, None) if ty.is_day() => as_they_are::<Date32Type>(array, ty, known),
+        (DataType::Time32(TimeUnit::Second), None) if ty.is_time_of_day() => {
             write::<Time32SecondType>(array, ty, |v| Some(i128::from(v) * 1_000_000))
         }
-        (DataType::Time32(_), None) if ty.kind() == Kind::Time => {
+        (DataType::Time32(_), None) if ty.is_time_of_day() => {
             write::<Time32MillisecondType>(array, ty, |v| Some(i128::from(v) * 1000))
         }
-        (DataType::Time64(TimeUnit::Microsecond), None) if ty.kind() == Kind::Time => {
+        (DataType::Time64(TimeUnit::Microsecond), None) if ty.is_time_of_day() => {
             as_they_are::<Time64MicrosecondType>(array, ty, known)
         }
-        (DataType::Time64(_), None) if ty.kind() == Kind::Time => {
+        (DataType::Time64(_), None) if ty.is_time_of_day() => {
             write::<Time64NanosecondType>(array, ty, |v| Some(v.div_euclid(1000).into()))
         }
-        (DataType::Timestamp(unit, _), None) if (ty.kind() == Kind::Timestamp || ty.is_zoned()) => {
+        (DataType::Timestamp(unit, _), None) if (ty.is_local_time() || ty.is_zoned()) => {
             timestamps(array, ty, *unit, known)
         }
         _ => Err((0, mismatch(array, ty))),
@@ -454,14 +448,10 @@ fn doubles(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
         _ => return Err((0, mismatch(array, ty))),
     };
     let to = out.values_mut::<f64>();
-    if ty == LogicalType::Real {
+    let double = LogicalType::of_value(&Value::Double(0.0));
+    if ty != double {
         for (row, value) in to.iter_mut().enumerate().filter(|(row, _)| array.is_valid(*row)) {
-            let real = value_ops::cast(
-                &Value::Double(*value),
-                LogicalType::Double,
-                ty,
-                CastLength::Refuse,
-            );
+            let real = value_ops::cast(&Value::Double(*value), double, ty, CastLength::Refuse);
             *value = match real.map_err(|e| (row, e))? {
                 Value::Double(real) => real,
                 other => return Err((row, Error::internal(format!("{other:?} as {ty}")))),
@@ -517,11 +507,11 @@ fn each_text<'a>(
 fn strings(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
     let mut out = StringVectorBuilder::budgeted(ty, array.len(), budget);
     each_text(array, ty, |_, text| {
-        let (kept, max) = match ty {
-            LogicalType::Char(n) => (text.trim_end_matches(' '), n as usize),
-            LogicalType::Varchar(n) => (text, n as usize),
-            _ => (text, usize::MAX),
+        let kept = match ty.is_padded() {
+            true => text.trim_end_matches(' '),
+            false => text,
         };
+        let max = ty.length().map_or(usize::MAX, |n| n as usize);
         if kept.len() > max && kept.chars().count() > max {
             return Err(Error::new(
                 SqlState::STRING_TRUNCATION,

@@ -1,5 +1,6 @@
 //! What the footer of a Parquet file says of the values of a row group.
 
+use crate::parquet_reader::type_of;
 use arrow_schema::{DataType, TimeUnit};
 use frazil_types::{ColumnVector, CompareOp, LogicalType, NativeType, RestrictionKind, Value};
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -53,8 +54,12 @@ pub fn known(column: &ColumnChunkMetaData, arrow: &DataType, ty: LogicalType) ->
 /// Whether values are compared by the bytes that the file has.
 fn is_bytes(arrow: &DataType, ty: LogicalType) -> bool {
     match arrow {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ty == LogicalType::Text,
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => ty == LogicalType::Bytea,
+        DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView => type_of(arrow) == Some(ty),
         _ => false,
     }
 }
@@ -80,15 +85,13 @@ fn integers<T: Into<i128>>(min: T, max: T, arrow: &DataType, ty: LogicalType) ->
         {
             scaled(1)
         }
-        (DataType::Date32, LogicalType::Date) => scaled(1),
-        (DataType::Timestamp(unit, _), ty) if ty.kind() == frazil_types::Kind::Timestamp || ty.is_zoned() => {
-            match unit {
-                TimeUnit::Second => scaled(1_000_000),
-                TimeUnit::Millisecond => scaled(1000),
-                TimeUnit::Microsecond => scaled(1),
-                TimeUnit::Nanosecond => Some((min.div_euclid(1000), max.div_euclid(1000))),
-            }
-        }
+        (DataType::Date32, ty) if ty.is_day() => scaled(1),
+        (DataType::Timestamp(unit, _), ty) if ty.is_local_time() || ty.is_zoned() => match unit {
+            TimeUnit::Second => scaled(1_000_000),
+            TimeUnit::Millisecond => scaled(1000),
+            TimeUnit::Microsecond => scaled(1),
+            TimeUnit::Nanosecond => Some((min.div_euclid(1000), max.div_euclid(1000))),
+        },
         _ => None,
     }?;
     (min <= max).then_some(Range::Integers(min, max))

@@ -573,10 +573,8 @@ fn columns_of(path: &Path, schema: &Schema) -> Result<Vec<ColumnDef>> {
 
 /// The type of a column that has one type in some files, and another in one more: the wider of two integers or floats.
 fn wider(a: LogicalType, b: LogicalType) -> LogicalType {
-    let is_float = |ty| ty == LogicalType::Real || ty == LogicalType::Double;
-    let is_wider = b.native().size() > a.native().size() || b == LogicalType::Double;
-    match (a.is_integer() && b.is_integer()) || (is_float(a) && is_float(b)) {
-        true if is_wider => b,
+    match (a.is_integer() && b.is_integer()) || (a.is_float() && b.is_float()) {
+        true if b.kind() > a.kind() => b,
         _ => a,
     }
 }

@@ -1,6 +1,7 @@
 //! Rows of a file that cannot be read, where a statement says that they are to be left out.
 
-use frazil_types::{ColumnDef, Error, LogicalType, MemoryBudget, Reservation, Result, SqlState};
+use crate::csv_types::Form;
+use frazil_types::{ColumnDef, Error, MemoryBudget, Reservation, Result, SqlState};
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -42,13 +43,13 @@ impl Reject {
     /// Names and types of what is kept of a row, in the order of [`Reject`]'s fields.
     pub fn columns() -> Vec<ColumnDef> {
         [
-            ("file", LogicalType::Text),
-            ("line", LogicalType::BigInt),
-            ("column", LogicalType::Text),
-            ("text", LogicalType::Text),
-            ("reason", LogicalType::Text),
+            ("file", Form::Words),
+            ("line", Form::Whole),
+            ("column", Form::Words),
+            ("text", Form::Words),
+            ("reason", Form::Words),
         ]
-        .map(|(name, ty)| ColumnDef::new(name, ty))
+        .map(|(name, form)| ColumnDef::new(name, form.ty()))
         .to_vec()
     }
 

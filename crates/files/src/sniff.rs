@@ -7,7 +7,7 @@
 use crate::compression::Compression;
 use crate::csv_dialect::{Dialect, Field, dialect, records};
 use crate::csv_reader::{CsvOptions, Header};
-use crate::csv_types::{Fits, LONG_INTEGER};
+use crate::csv_types::{Fits, Form, LONG_INTEGER};
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::{ReadLimits, io_error};
@@ -98,7 +98,7 @@ pub fn sniff(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits)
         _ => (0..width).map(|i| unnamed(i, width)).collect(),
     };
     let types = types.into_iter().map(|fits| match hints.all_text {
-        true => (LogicalType::Text, DateForm::Iso),
+        true => (Form::Words.ty(), DateForm::Iso),
         false => fits.ty(),
     });
     let (types, dates): (Vec<LogicalType>, Vec<DateForm>) = types.unzip();
@@ -160,16 +160,16 @@ fn has_header(first: Option<&Vec<Field>>, below: &[Fits], lines: usize) -> bool 
     let is_name = |field: &Field| {
         let mut fits = Fits::ALL;
         fits.take(&field.text);
-        let ty = fits.ty().0;
-        is_empty(field) || ty == LogicalType::Text || (ty == LogicalType::Boolean && !is_truth(&field.text))
+        let form = fits.form().0;
+        is_empty(field) || form == Form::Words || (form == Form::Truth && !is_truth(&field.text))
     };
     let are_names = first.iter().all(is_name) && !first.iter().all(is_empty);
     let differs = first.iter().zip(below).any(|(field, fits)| {
         let mut with = *fits;
         with.take(&field.text);
-        !is_empty(field) && fits.any && fits.ty().0 != LogicalType::Text && with.ty() != fits.ty()
+        !is_empty(field) && fits.any && fits.form().0 != Form::Words && with.ty() != fits.ty()
     });
-    let is_all_text = below.iter().all(|fits| fits.ty().0 == LogicalType::Text);
+    let is_all_text = below.iter().all(|fits| fits.form().0 == Form::Words);
     are_names && (differs || (are_distinct && (is_all_text || lines == 1)))
 }
 

@@ -1,6 +1,6 @@
 //! The texts of a column's values, as PostgreSQL writes them: the kinds that tables are full of without the machinery of formatting.
 
-use frazil_types::{ColumnVector, Kind, LogicalType, NativeType, date};
+use frazil_types::{ColumnVector, NativeType, date};
 use std::fmt::Write;
 
 /// A column whose values are written.
@@ -26,19 +26,16 @@ impl<'a> Texts<'a> {
     pub fn of(column: &'a ColumnVector) -> Texts<'a> {
         let ty = column.ty();
         let is_short = ty.native().size() == 8;
-        match (ty.kind(), ty) {
+        match ty.decimal_digits() {
             _ if ty.is_integer() => match ty.native() {
                 NativeType::I16 => Texts::I16(column.values()),
                 NativeType::I32 => Texts::I32(column.values()),
                 _ => Texts::I64(column.values()),
             },
-            (_, LogicalType::Decimal { scale, .. }) if is_short => {
-                Texts::Decimal(column.values(), scale.into())
-            }
-            (Kind::Date, _) => Texts::Dates(column.values()),
-            (Kind::Timestamp, _) => Texts::Timestamps(column.values()),
-            (_, LogicalType::Char(1)) => Texts::Others(column),
-            _ if ty.is_string() => Texts::Strings(column),
+            Some((_, scale)) if is_short => Texts::Decimal(column.values(), scale.into()),
+            _ if ty.is_day() => Texts::Dates(column.values()),
+            _ if ty.is_local_time() => Texts::Timestamps(column.values()),
+            _ if ty.is_text() => Texts::Strings(column),
             _ => Texts::Others(column),
         }
     }
@@ -128,6 +125,7 @@ fn push_timestamp(out: &mut Vec<u8>, micros: i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frazil_types::LogicalType;
     use frazil_types::Value;
 
     fn check(ty: LogicalType, values: &[i128]) {

@@ -78,8 +78,8 @@ pub use frazil_exec::Progress;
 pub use frazil_files::{ArrowBatches, ArrowTexts};
 pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
 pub use frazil_types::{
-    Cancel, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, Result, RowBatch, Schema,
-    SqlState, TypeInfo, Value, array,
+    Cancel, Category, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, NativeType,
+    Result, RowBatch, Schema, SqlState, TypeInfo, Value, array,
 };
 pub use parameters::own_type;
 pub use row_sink::{CopyStreams, RowSink};

@@ -4,7 +4,7 @@ use frazil_frontend::HiddenParameter;
 use frazil_types::date::MICROS_PER_DAY;
 use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::value_ops::{self, CastLength};
-use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+use frazil_types::{DocumentForm, Error, LogicalType, Result, SqlState, Value};
 use frazil_types::{array, json};
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -23,9 +23,9 @@ pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
         array::check(bytes, element)?;
         return Ok(value.clone());
     }
-    if let (Value::Bytes(bytes), LogicalType::Json | LogicalType::Jsonb) = (value, ty) {
-        match (ty, std::str::from_utf8(bytes)) {
-            (LogicalType::Json, Ok(text)) => json::check(text)?,
+    if let (Value::Bytes(bytes), Some(form)) = (value, ty.document()) {
+        match (form, std::str::from_utf8(bytes)) {
+            (DocumentForm::Text, Ok(text)) => json::check(text)?,
             _ => json::check_binary(bytes)?,
         }
         return Ok(value.clone());
@@ -90,19 +90,7 @@ pub fn converted<'v>(types: &[LogicalType], given: &'v [Value]) -> Result<Cow<'v
 
 /// The type a value has by itself, for statements that leave it open.
 pub fn own_type(value: &Value) -> LogicalType {
-    match value {
-        Value::Bool(_) => LogicalType::Boolean,
-        Value::Int(v) if i32::try_from(*v).is_ok() => LogicalType::Integer,
-        Value::Int(v) if i64::try_from(*v).is_ok() => LogicalType::BigInt,
-        Value::Int(_) => LogicalType::Decimal {
-            precision: 38,
-            scale: 0,
-        },
-        Value::Double(_) => LogicalType::Double,
-        Value::Interval(_) => LogicalType::Interval,
-        Value::Bytes(_) => LogicalType::Bytea,
-        Value::Null | Value::Text(_) => LogicalType::Text,
-    }
+    LogicalType::of_value(value)
 }
 
 /// Microseconds since 1970, now.

@@ -245,11 +245,15 @@ pub fn counted(tag: &'static str, rows: u64, started: Instant) -> Response {
     Response::new(Outcome::Command { tag, rows }, execution_since(started))
 }
 
+/// A column of texts.
+pub fn text_column(name: &str) -> ColumnDef {
+    ColumnDef::new(name, LogicalType::of_value(&Value::Text(String::new())))
+}
+
 /// Lines of text as a result of one column.
 pub fn text_rows(name: &str, lines: Vec<String>, started: Instant) -> Response {
     let rows: Vec<Vec<Value>> = lines.into_iter().map(|line| vec![Value::Text(line)]).collect();
-    let ty = LogicalType::of_value(&Value::Text(String::new()));
-    let schema = Schema::new(vec![ColumnDef::new(name, ty)]);
+    let schema = Schema::new(vec![text_column(name)]);
     table_rows(schema, &rows, started)
 }
 

@@ -3,6 +3,7 @@
 //! for every index, `frazil_wal`, a row for the log, and `frazil_checkpoints`, a row for each of the last checkpoints.
 
 use crate::made_table;
+use crate::rows::text_column;
 use frazil_catalog::identifier;
 use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
@@ -164,7 +165,7 @@ fn access(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
 }
 
 fn views(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
-    let columns = ["view_name", "definition"].map(|n| ColumnDef::new(n, LogicalType::Text));
+    let columns = ["view_name", "definition"].map(text_column);
     let rows: Vec<Vec<Value>> = (snapshot.catalog().views())
         .map(|view| [&view.name, &view.query].map(|t| Value::Text(t.clone())).to_vec())
         .collect();

@@ -3,7 +3,8 @@
 use crate::arithmetic::average_type;
 use crate::array_agg::array_agg;
 use crate::build::{case, is_null, is_null_constant, null};
-use crate::convert::{WIDEST, convert, decimal, digits, type_of_kind};
+use crate::catalog::{JSON, JSONB};
+use crate::convert::{as_double, convert, type_of_kind};
 use crate::json_agg::json_agg;
 use crate::ordered_set::{self, OfSet, key_of, keys_of};
 use crate::resolve::{CallKind, Resolution, resolve};
@@ -11,7 +12,7 @@ use crate::statistics::{self, OfPairs, Spread};
 use crate::type_rules::{Category, Kind, name_of};
 use crate::{CastContext, Operand, Typing, catalog};
 use frazil_plan::same::same;
-use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr};
+use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, COUNT, Expr};
 use frazil_types::value_ops::CastLength;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
@@ -40,8 +41,8 @@ impl Takes {
         let takes = |kind: &Kind| match self {
             Takes::Anything => false,
             Takes::Numbers => kind.category() == Category::Numeric,
-            Takes::Integers => matches!(kind, Kind::SmallInt | Kind::Integer | Kind::BigInt),
-            Takes::Doubles => *kind == Kind::Double,
+            Takes::Integers => kind.is_integer(),
+            Takes::Doubles => Category::Numeric.preferred() == Some(*kind),
             Takes::Truth => kind.category() == Category::Boolean,
             Takes::Ordered => kind.info().has_extremes,
             Takes::Values => kind.info().has_extremes || kind.category() == Category::Boolean,
@@ -176,10 +177,10 @@ pub(crate) const AGGREGATES: &[Aggregate] = &[
     ("covar_samp", Made::OfPairs(OfPairs::Covariance(true)), Takes::Doubles, "the covariance of a sample"),
     ("every", Made::Plain(AggregateFunction::Min), Takes::Truth, "whether all values are true"),
     ("first", Made::Ranked(AggregateFunction::First), Takes::Anything, "the value of the first row in the order, NULL or not"),
-    ("json_agg", Made::Elements(LogicalType::Json), Takes::Anything, "the values as an array of JSON, NULLs among them, in the order"),
-    ("json_object_agg", Made::Members(LogicalType::Json), Takes::Anything, "the keys and values as an object, in the order"),
-    ("jsonb_agg", Made::Elements(LogicalType::Jsonb), Takes::Anything, "the values as an array of JSON, NULLs among them, in the order"),
-    ("jsonb_object_agg", Made::Members(LogicalType::Jsonb), Takes::Anything, "the keys and values as an object; the last of equal keys stays"),
+    ("json_agg", Made::Elements(JSON), Takes::Anything, "the values as an array of JSON, NULLs among them, in the order"),
+    ("json_object_agg", Made::Members(JSON), Takes::Anything, "the keys and values as an object, in the order"),
+    ("jsonb_agg", Made::Elements(JSONB), Takes::Anything, "the values as an array of JSON, NULLs among them, in the order"),
+    ("jsonb_object_agg", Made::Members(JSONB), Takes::Anything, "the keys and values as an object; the last of equal keys stays"),
     ("last", Made::Ranked(AggregateFunction::Last), Takes::Anything, "the value of the last row in the order, NULL or not"),
     ("max", Made::Plain(AggregateFunction::Max), Takes::Ordered, "the largest value"),
     ("max_by", Made::Picked(AggregateFunction::ArgMax), Takes::Anything, "as `arg_max`"),
@@ -359,7 +360,8 @@ impl Typing {
                 Ok(statistics::spread(what, x, distinct, filter))
             }
             Made::OfPairs(what) => {
-                let [y, x] = self.of_kinds(name, values, &[&[Kind::Double, Kind::Double]], span)?;
+                let pair = takes.kinds().repeat(2);
+                let [y, x] = self.of_kinds(name, values, &[&pair], span)?;
                 Ok(statistics::of_pairs(what, y, x, distinct, filter))
             }
             Made::Texts => {
@@ -393,7 +395,7 @@ impl Typing {
                 Ok(Aggregated::one(picked(function, value, by, filter)))
             }
             Made::OfValues(what, part) => {
-                let half = || Expr::constant(Value::Double(0.5), LogicalType::Double).into();
+                let half = || Expr::literal(Value::Double(0.5)).into();
                 let fraction = match part {
                     Part::Half => Some(half()),
                     Part::Given => values.pop(),
@@ -418,7 +420,6 @@ impl Typing {
         (argument, distinct, filter): (Operand, bool, Option<Expr>),
         span: Span,
     ) -> Result<Aggregated> {
-        let bigint = LogicalType::BigInt;
         if function == AggregateFunction::Count {
             let e = self.settle(argument)?;
             // Any value counts as one row, if it is a constant that is not NULL.
@@ -426,12 +427,12 @@ impl Typing {
             if is_constant && !distinct {
                 return Ok(Aggregated::one(counted_rows(filter)));
             }
-            let call = plain(function, Some(e), bigint, filter);
+            let call = plain(function, Some(e), COUNT, filter);
             return Ok(Aggregated::one(AggregateCall { distinct, ..call }));
         }
         if function == AggregateFunction::ApproxCountDistinct {
             let e = Typing::order_key(self.settle(argument)?);
-            return Ok(Aggregated::one(plain(function, Some(e), bigint, filter)));
+            return Ok(Aggregated::one(plain(function, Some(e), COUNT, filter)));
         }
         if let (Operand::Typed(e), Some(picks)) = (&argument, extreme_of(function))
             && e.ty.has_order_key()
@@ -520,7 +521,7 @@ impl Typing {
     /// The argument as one of the kinds that an aggregate takes. 42883, 42725.
     fn aggregated(&self, name: &str, argument: Operand, takes: Takes, span: Span) -> Result<Expr> {
         let given = argument.ty().map(Kind::of);
-        if matches!(takes, Takes::Ordered | Takes::Values) && given == Some(Kind::Varchar) {
+        if matches!(takes, Takes::Ordered | Takes::Values) && given.is_some_and(Kind::borrows_operators) {
             return self.settle(argument);
         }
         let kinds = takes.kinds();
@@ -558,11 +559,6 @@ impl Typing {
     }
 }
 
-/// A number as a double.
-pub(crate) fn as_double(e: Expr) -> Expr {
-    convert(e, LogicalType::Double, CastLength::Refuse)
-}
-
 /// Which value of a row min and max are, of values that are not compared by themselves.
 fn extreme_of(function: AggregateFunction) -> Option<AggregateFunction> {
     match function {
@@ -574,7 +570,10 @@ fn extreme_of(function: AggregateFunction) -> Option<AggregateFunction> {
 
 /// count(*).
 pub(crate) fn counted_rows(filter: Option<Expr>) -> AggregateCall {
-    plain(AggregateFunction::CountRows, None, LogicalType::BigInt, filter)
+    AggregateCall {
+        filter,
+        ..AggregateCall::count(None)
+    }
 }
 
 /// The value of a row with the least or greatest of `by`; rows with a NULL do not count.
@@ -604,10 +603,14 @@ pub(crate) fn no_function(name: &str, arguments: &[Operand]) -> Error {
 
 /// What is summed for a sum or average: of reals the doubles that they are. And the type that the sum is shown in, if it is not its own.
 fn as_summed(function: AggregateFunction, e: Expr) -> (Expr, Option<LogicalType>) {
-    let double = |e| convert(e, LogicalType::Double, CastLength::Refuse);
-    match (function, e.ty) {
-        (AggregateFunction::Sum, LogicalType::Real) => (double(e), Some(LogicalType::Real)),
-        (AggregateFunction::Avg, LogicalType::Real) => (double(e), None),
+    let ty = e.ty;
+    match function {
+        AggregateFunction::Sum if ty.is_float() => {
+            let e = as_double(e);
+            let shown = (e.ty != ty).then_some(ty);
+            (e, shown)
+        }
+        AggregateFunction::Avg if ty.is_float() => (as_double(e), None),
         _ => (e, None),
     }
 }
@@ -619,8 +622,7 @@ fn narrowed(mut columns: Vec<Expr>, ty: LogicalType) -> Expr {
 
 pub(crate) fn result_type(function: AggregateFunction, argument: LogicalType) -> LogicalType {
     match (function, argument) {
-        (AggregateFunction::Sum, LogicalType::SmallInt | LogicalType::Integer) => LogicalType::BigInt,
-        (AggregateFunction::Sum, ty) if ty.scale().is_some() => decimal(WIDEST, digits(ty).1),
+        (AggregateFunction::Sum, ty) => ty.sum().unwrap_or(ty),
         (AggregateFunction::Avg, ty) if ty.scale().is_some() => average_type(ty),
         (_, ty) => ty,
     }

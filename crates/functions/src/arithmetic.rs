@@ -1,7 +1,7 @@
 //! Arithmetic: result types, the casts they need, and folding of constants.
 
 use crate::build::constant_of;
-use crate::convert::{WIDEST, convert, decimal, digits};
+use crate::convert::{WIDEST, as_double, as_integer, convert, decimal, digits};
 use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::date;
@@ -69,7 +69,7 @@ fn quotient_of(dividend: LogicalType, divisor_scale: u8, least: u8) -> LogicalTy
 
 /// `l op r` of two numbers of one kind; integers and doubles have the kind's type already.
 pub(crate) fn numbers(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
-    if l.ty == r.ty && (l.ty.is_integer() || l.ty == LogicalType::Double) {
+    if l.ty == r.ty && l.ty.is_integer() {
         let ty = l.ty;
         return fold(op, l, r, ty);
     }
@@ -88,7 +88,7 @@ pub(crate) fn numbers(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
             }
             let carry = u8::from(op != ArithmeticOp::Rem);
             let rescaled = |e: Expr, p: u8, s: u8| {
-                let is_decimal = matches!(e.ty, LogicalType::Decimal { .. });
+                let is_decimal = e.ty.decimal_digits().is_some();
                 if is_decimal && e.ty.scale() == Some(scale) {
                     return e;
                 }
@@ -130,10 +130,11 @@ pub(crate) fn numbers(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
 /// Two numbers of which one is real at least: those of doubles, rounded where both are real. A sum, product or quotient of reals
 /// that is rounded twice is the one that is rounded once, because a double has more than twice a real's digits.
 fn reals(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
-    let ty = if l.ty == r.ty { l.ty } else { LogicalType::Double };
-    let double = |e: Expr| convert(e, LogicalType::Double, CastLength::Refuse);
-    let exact = fold(op, double(l), double(r), LogicalType::Double);
-    convert(exact, ty, CastLength::Refuse)
+    let own = (l.ty == r.ty).then_some(l.ty);
+    let (l, r) = (as_double(l), as_double(r));
+    let double = l.ty;
+    let exact = fold(op, l, r, double);
+    convert(exact, own.unwrap_or(double), CastLength::Refuse)
 }
 
 fn remainder(row: &Row<'_>, out: &mut Output) -> Result<()> {
@@ -168,16 +169,18 @@ pub(crate) fn negate(e: Expr) -> Expr {
     if let Some(value) = constant_of(&e)
         && let Ok(value) = value_ops::negate(value, ty)
     {
-        let narrower = match (&value, ty) {
-            (Value::Int(v), LogicalType::BigInt) if *v == i128::from(i32::MIN) => LogicalType::Integer,
-            (Value::Int(v), LogicalType::Decimal { scale: 0, .. }) if *v == i128::from(i64::MIN) => {
-                LogicalType::BigInt
-            }
+        let least = match (ty.is_integer(), ty.scale()) {
+            (true, _) => Some(i128::from(i32::MIN)),
+            (false, Some(0)) => Some(i128::from(i64::MIN)),
+            (false, _) => None,
+        };
+        let narrower = match &value {
+            Value::Int(v) if Some(*v) == least => LogicalType::of_value(&value),
             _ => ty,
         };
         return Expr::constant(value, narrower);
     }
-    if ty == LogicalType::Interval {
+    if ty.is_span() {
         return rows(
             "-",
             OnNull::Null,
@@ -193,8 +196,9 @@ pub(crate) fn negate(e: Expr) -> Expr {
 
 /// Days between two dates.
 pub(crate) fn date_difference(l: Expr, r: Expr) -> Expr {
-    let days = |e: Expr| convert(e, LogicalType::Integer, CastLength::Refuse);
-    fold(ArithmeticOp::Sub, days(l), days(r), LogicalType::Integer)
+    let (l, r) = (as_integer(l), as_integer(r));
+    let days = l.ty;
+    fold(ArithmeticOp::Sub, l, r, days)
 }
 
 /// The sign of what is added.
@@ -213,20 +217,16 @@ pub(crate) fn date_plus_days(value: Expr, days: Expr, sign: Sign) -> Expr {
                 days,
                 ..Interval::default()
             };
-            return add_interval(value, interval, LogicalType::Date);
+            let date = value.ty;
+            return add_interval(value, interval, date);
         }
     }
     let run = match sign {
         Sign::Plus => |row: &Row<'_>, out: &mut Output| moved(row.int(0), row.int(1), out),
         Sign::Minus => |row: &Row<'_>, out: &mut Output| moved(row.int(0), -row.int(1), out),
     };
-    rows(
-        if sign == Sign::Plus { "+" } else { "-" },
-        OnNull::Null,
-        run,
-        vec![value, days],
-        LogicalType::Date,
-    )
+    let (name, date) = (if sign == Sign::Plus { "+" } else { "-" }, value.ty);
+    rows(name, OnNull::Null, run, vec![value, days], date)
 }
 
 fn moved(date: i64, days: i64, out: &mut Output) -> Result<()> {
@@ -257,8 +257,8 @@ pub(crate) fn plus_interval(value: Expr, interval: Expr, sign: Sign) -> Expr {
             Sign::Minus => value_ops::negate_interval(*i),
         };
         if let Ok(i) = i {
-            let ty = if value.ty == LogicalType::Date && i.micros == 0 {
-                LogicalType::Date
+            let ty = if value.ty.is_day() && i.micros == 0 {
+                value.ty
             } else {
                 LogicalType::TIMESTAMP
             };
@@ -312,7 +312,8 @@ pub(crate) fn add_intervals(l: Expr, r: Expr, sign: Sign) -> Expr {
         },
     };
     let name = if sign == Sign::Plus { "+" } else { "-" };
-    rows(name, OnNull::Null, run, vec![l, r], LogicalType::Interval)
+    let ty = l.ty;
+    rows(name, OnNull::Null, run, vec![l, r], ty)
 }
 
 /// An interval times or by a double.
@@ -339,13 +340,8 @@ pub(crate) fn scale_interval(interval: Expr, factor: Expr, divide: Divide) -> Ex
             }) as fn(&Row<'_>, &mut Output) -> Result<()>,
         ),
     };
-    rows(
-        name,
-        OnNull::Null,
-        run,
-        vec![interval, factor],
-        LogicalType::Interval,
-    )
+    let ty = interval.ty;
+    rows(name, OnNull::Null, run, vec![interval, factor], ty)
 }
 
 /// The interval between two timestamps.
@@ -355,6 +351,6 @@ pub(crate) fn timestamp_difference(l: Expr, r: Expr) -> Expr {
         OnNull::Null,
         |row, out| out.interval(value_ops::timestamp_difference(row.int(0), row.int(1))?),
         vec![l, r],
-        LogicalType::Interval,
+        LogicalType::of_value(&Value::Interval(Interval::default())),
     )
 }

@@ -31,28 +31,18 @@ pub(crate) fn array_agg(
     let ty = value.ty;
     let whole = ty.array().unwrap_or(ty);
     // A value that is a constant is put together for each row all the same.
+    let nothing = Expr::literal(Value::Bytes(Vec::new()));
+    let bytes = nothing.ty;
     let mut piece = match is_null_constant(&value) {
-        true => Expr::constant(Value::Bytes(vec![NULL]), LogicalType::Bytea),
-        false => rows(
-            "piece of an array",
-            OnNull::Called,
-            piece,
-            vec![value],
-            LogicalType::Bytea,
-        ),
+        true => Expr::literal(Value::Bytes(vec![NULL])),
+        false => rows("piece of an array", OnNull::Called, piece, vec![value], bytes),
     };
     piece.nullable = false;
-    let nothing = Expr::constant(Value::Bytes(Vec::new()), LogicalType::Bytea);
     let call = AggregateCall {
         second: Some(nothing),
         distinct,
         order,
-        ..plain(
-            AggregateFunction::StringAgg,
-            Some(piece),
-            LogicalType::Bytea,
-            filter,
-        )
+        ..plain(AggregateFunction::StringAgg, Some(piece), bytes, filter)
     };
     let of_pieces = move |mut made: Vec<Expr>| {
         // Of what type the pieces are, a NULL of it says.

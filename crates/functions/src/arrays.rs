@@ -1,6 +1,6 @@
 //! Arrays where operators and syntax make them: constructors, subscripts and slices, `||`, ANY and ALL.
 
-use crate::build::{BOOLEAN, TEXT, and, boolean, constant_of, int, null, once, or, text};
+use crate::build::{LENGTH, TEXT, and, boolean, constant_of, int, null, once, or, text};
 use crate::catalog::{self, elements_of};
 use crate::compare::comparison_kind;
 use crate::convert::{convert, join_types, type_of_kind};
@@ -9,7 +9,7 @@ use crate::resolve::{Resolution, not_found};
 use crate::type_rules::{Kind, name_of};
 use crate::vector::{OnNull, Output, Row, predicate, rows};
 use crate::{CastContext, Operand, Typing, UnknownKind};
-use frazil_plan::{Columns, Expr};
+use frazil_plan::{COUNT, Columns, Expr};
 use frazil_types::array::{self, ArrayRef, Dimension, order_elements};
 use frazil_types::value_ops::CastLength;
 use frazil_types::{CompareOp, Error, LogicalType, NativeType, Result, Span, SqlState, Value};
@@ -76,7 +76,7 @@ pub(crate) fn lines(array: Expr) -> Expr {
         let first = elements_of(row, 0)?.dimensions().next();
         out.int(first.map_or(0, |d| d.length.into()))
     };
-    rows("lines", OnNull::Null, run, vec![array], LogicalType::Integer)
+    rows("lines", OnNull::Null, run, vec![array], LENGTH)
 }
 
 /// One of them, by its number from 1.
@@ -97,13 +97,7 @@ pub(crate) fn line(array: Expr, number: Expr) -> Expr {
 /// How many rows `unnest` makes of an array.
 pub(crate) fn cardinality(array: Expr) -> Expr {
     let run = |row: &Row<'_>, out: &mut Output<'_>| out.int(elements_of(row, 0)?.len() as i128);
-    rows(
-        "cardinality",
-        OnNull::Null,
-        run,
-        vec![array],
-        LogicalType::Integer,
-    )
+    rows("cardinality", OnNull::Null, run, vec![array], LENGTH)
 }
 
 impl Typing {
@@ -156,10 +150,10 @@ impl Typing {
         }
         let is_slice = subscripts.iter().any(|s| matches!(s, Subscript::Slice(..)));
         let bound = |x: Option<Operand>, without: i128| match x {
-            None => Ok(int(without, LogicalType::BigInt)),
+            None => Ok(int(without, COUNT)),
             Some(x) => {
                 let at = x.span();
-                let cast = self.cast(x, LogicalType::Integer, CastContext::Assignment, Span::NONE);
+                let cast = self.cast(x, LENGTH, CastContext::Assignment, Span::NONE);
                 let e = cast.map_err(|e| match e.state() {
                     SqlState::DATATYPE_MISMATCH | SqlState::CANNOT_COERCE => {
                         let message = "array subscript must have type integer";
@@ -167,7 +161,7 @@ impl Typing {
                     }
                     _ => e,
                 })?;
-                Ok(convert(e, LogicalType::BigInt, CastLength::Refuse))
+                Ok(convert(e, COUNT, CastLength::Refuse))
             }
         };
         let ty = array.ty;
@@ -238,7 +232,7 @@ impl Typing {
         };
         if let Some(value) = constant_of(&array) {
             let Value::Bytes(bytes) = value else {
-                return Ok(Some(null(BOOLEAN).at(span).into()));
+                return Ok(Some(Expr::unknown().at(span).into()));
             };
             let elements = ArrayRef::new(bytes, element)?.elements();
             let elements: Vec<Operand> = elements

@@ -1,6 +1,6 @@
 //! Building expressions: constants folded, conditions flattened, what is used several times computed once.
 
-use frazil_plan::{Columns, Expr, ExprKind, ScalarFunction};
+use frazil_plan::{CONDITION, Columns, Expr, ExprKind, ScalarFunction};
 use frazil_types::{LogicalType, Result, Span, Value};
 
 /// The constant in an expression.
@@ -16,15 +16,15 @@ pub(crate) fn is_null_constant(e: &Expr) -> bool {
     constant_of(e).is_some_and(Value::is_null)
 }
 
-/// The type of conditions.
-pub(crate) const BOOLEAN: LogicalType = LogicalType::Boolean;
-
-/// The type of texts.
+/// The type of texts: of what nothing types.
 pub(crate) const TEXT: LogicalType = LogicalType::Text;
+
+/// The type of subscripts, of lengths of values, and of numbers of days.
+pub(crate) const LENGTH: LogicalType = LogicalType::Integer;
 
 /// TRUE or FALSE.
 pub(crate) fn boolean(value: bool) -> Expr {
-    Expr::constant(Value::Bool(value), BOOLEAN)
+    Expr::truth(value)
 }
 
 /// A typed NULL.
@@ -39,13 +39,19 @@ pub(crate) fn int(value: i128, ty: LogicalType) -> Expr {
 
 /// A text constant.
 pub(crate) fn text(value: impl Into<String>) -> Expr {
-    Expr::constant(Value::Text(value.into()), TEXT)
+    Expr::literal(Value::Text(value.into()))
 }
 
 /// A call that generated code knows, NULL where an argument is.
 pub(crate) fn function(function: ScalarFunction, arguments: Vec<Expr>, ty: LogicalType) -> Expr {
     let nullable = arguments.iter().any(|a| a.nullable);
     Expr::new(ExprKind::Function(function, arguments), ty, nullable)
+}
+
+/// The same of a function that gives one type, whatever its arguments.
+pub(crate) fn call(of: ScalarFunction, arguments: Vec<Expr>) -> Expr {
+    let ty = of.result().or(arguments.first().map(|e| e.ty));
+    function(of, arguments, ty.unwrap_or(CONDITION))
 }
 
 /// `e IS NULL`. Whether a column may be NULL is not looked at: an outer join around it may yet make it so.
@@ -67,9 +73,9 @@ pub(crate) fn case(branches: Vec<(Expr, Expr)>, otherwise: Expr) -> Expr {
 /// `value` for every value of `e`, NULL where `e` is NULL.
 pub(crate) fn known_unless_null(e: Expr, value: bool) -> Expr {
     match constant_of(&e) {
-        Some(Value::Null) => null(LogicalType::Boolean),
+        Some(Value::Null) => Expr::unknown(),
         Some(_) => boolean(value),
-        None => case(vec![(is_null(e), null(LogicalType::Boolean))], boolean(value)),
+        None => case(vec![(is_null(e), Expr::unknown())], boolean(value)),
     }
 }
 

@@ -16,7 +16,6 @@ mod percent_format;
 mod quoting;
 mod random;
 mod regular;
-mod results;
 mod splits;
 mod system;
 mod text;
@@ -26,23 +25,27 @@ mod truncation;
 mod zones;
 
 pub(crate) use arrays::{array_function, elements_of};
+pub(crate) use bytes::BINARIES;
 pub use clock::start_of_process;
 pub(crate) use formatting::{ExactMoment, MomentKind, read_by, read_iso};
+pub(crate) use json::{JSON, JSONB};
 pub use paths::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
 pub(crate) use system::open_at_snapshot;
 pub(crate) use text::TEXTS;
 pub(crate) use time::interval_length;
 pub(crate) use time::{PARTS, of_intervals};
 
-use crate::build::{case, constant_of, function, is_null, is_simple, not, once, text as text_constant};
-use crate::convert::{as_text, convert};
+use crate::build::{
+    LENGTH, TEXT, case, constant_of, function, is_null, is_simple, not, once, text as text_constant,
+};
+use crate::convert::{as_text, convert, type_of_kind};
 use crate::pattern::concatenation;
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::type_rules::{Kind, cast_context, name_of};
 use crate::typing::{HiddenParameter, Volatility};
 use crate::vector::{OnNull, Output, Row, RowFn, rows, volatile};
 use crate::{CastContext, Operand, Typing};
-use frazil_plan::{Columns, Expr, ExprKind, ScalarFunction};
+use frazil_plan::{COUNT, Columns, Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::CastLength;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, Zone};
 
@@ -54,7 +57,7 @@ pub(crate) struct Function {
     pub description: &'static str,
 }
 
-/// One way to call a function.
+/// One way to call a function: the kinds that it takes, and [`Run`] the kind that it gives.
 #[derive(Debug)]
 pub(crate) struct Overload {
     pub parameters: &'static [Kind],
@@ -65,23 +68,20 @@ pub(crate) struct Overload {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Run {
     /// Inline, as a function of the plan.
-    Plan(ScalarFunction, LogicalType),
+    Plan(ScalarFunction, Kind),
     /// On vectors, row by row.
-    Rows(RowFn, LogicalType),
+    Rows(RowFn, Kind),
     /// On vectors, row by row, anew in each call: calls are never one, nor computed before.
-    Volatile(RowFn, LogicalType),
+    Volatile(RowFn, Kind),
     /// As an expression made of others; the kind is that of the result, for documentation.
     Build(fn(Vec<Expr>) -> Result<Expr>, Kind),
 }
 
 impl Run {
-    /// The same in a session with a zone: what it gives is read and shown by its clock.
-    fn in_zone(self, zone: Zone) -> Run {
+    /// The kind of what it gives.
+    fn gives(self) -> Kind {
         match self {
-            Run::Plan(f, ty) => Run::Plan(f, ty.in_zone(zone)),
-            Run::Rows(f, ty) => Run::Rows(f, ty.in_zone(zone)),
-            Run::Volatile(f, ty) => Run::Volatile(f, ty.in_zone(zone)),
-            build @ Run::Build(..) => build,
+            Run::Plan(_, kind) | Run::Rows(_, kind) | Run::Volatile(_, kind) | Run::Build(_, kind) => kind,
         }
     }
 }
@@ -296,20 +296,6 @@ fn tables() -> impl Iterator<Item = &'static Function> {
     .flatten()
 }
 
-/// Functions on vectors that give something for whatever arguments of their types.
-pub(crate) const NEVER_FAIL: &[&str] = &[
-    "json_typeof",
-    "jsonb_array_element",
-    "jsonb_array_element_text",
-    "jsonb_at_path",
-    "jsonb_contained",
-    "jsonb_contains",
-    "jsonb_exists",
-    "jsonb_object_field",
-    "jsonb_object_field_text",
-    "jsonb_typeof",
-];
-
 /// The error 22023 of an argument.
 pub(crate) fn invalid_parameter(message: impl Into<String>) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message)
@@ -361,10 +347,7 @@ pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'s
 
 fn signature(name: &str, o: &Overload) -> String {
     let parameters: Vec<&str> = o.parameters.iter().map(|k| k.name()).collect();
-    let result = match o.run {
-        Run::Plan(_, ty) | Run::Rows(_, ty) | Run::Volatile(_, ty) => Kind::of(ty).name(),
-        Run::Build(_, kind) => kind.name(),
-    };
+    let result = o.run.gives().name();
     format!("{name}({}) → {result}", parameters.join(", "))
 }
 
@@ -374,15 +357,22 @@ pub(crate) fn build(name: &str, arguments: Vec<Expr>) -> Result<Expr> {
     let function = find(name).ok_or_else(missing)?;
     let kinds: Vec<Kind> = arguments.iter().map(|a| Kind::of(a.ty)).collect();
     let overload = function.overloads.iter().find(|o| o.parameters == kinds);
-    run(function.name, overload.ok_or_else(missing)?.run, arguments)
+    run(
+        function.name,
+        overload.ok_or_else(missing)?.run,
+        Zone::UTC,
+        arguments,
+    )
 }
 
-fn run(name: &'static str, how: Run, arguments: Vec<Expr>) -> Result<Expr> {
+/// A call in a session with a zone, whose clock reads and shows what it gives.
+fn run(name: &'static str, how: Run, zone: Zone, arguments: Vec<Expr>) -> Result<Expr> {
+    let ty = type_of_kind(how.gives(), None).in_zone(zone);
     match how {
-        Run::Rows(f, ty) => Ok(rows(name, OnNull::Null, f, arguments, ty)),
-        Run::Volatile(f, ty) => Ok(volatile(name, f, arguments, ty)),
+        Run::Rows(f, _) => Ok(rows(name, OnNull::Null, f, arguments, ty)),
+        Run::Volatile(f, _) => Ok(volatile(name, f, arguments, ty)),
         Run::Build(f, _) => f(arguments),
-        Run::Plan(f, ty) => {
+        Run::Plan(f, _) => {
             if arguments.iter().any(crate::build::is_null_constant) {
                 return Ok(crate::build::null(ty));
             }
@@ -391,7 +381,7 @@ fn run(name: &'static str, how: Run, arguments: Vec<Expr>) -> Result<Expr> {
     }
 }
 
-/// 42883, with the nearest name where there is no function of this one, or 42725.
+/// 42883 or 42725.
 pub(crate) fn not_found(name: &str, arguments: &[Operand], resolution: Resolution) -> Error {
     let types: Vec<&str> = arguments.iter().map(|a| name_of(a.ty())).collect();
     let signature = format!("{name}({})", types.join(", "));
@@ -406,13 +396,12 @@ pub(crate) fn not_found(name: &str, arguments: &[Operand], resolution: Resolutio
         SqlState::UNDEFINED_FUNCTION,
         format!("function {signature} does not exist"),
     );
-    match crate::nearest_function(name) {
-        Some(nearest) if nearest != name => error.with_hint(format!("did you mean {nearest}?")),
-        _ => error.with_hint(
-            "no function matches the given name and argument types; you might need to add explicit type casts",
-        ),
-    }
+    error.with_hint(NO_MATCH)
 }
+
+/// The hint of a call that fits no function.
+pub(crate) const NO_MATCH: &str =
+    "no function matches the given name and argument types; you might need to add explicit type casts";
 
 /// The type that a function of a type's name casts to: a type without a length or digits, by PostgreSQL's short name.
 pub(crate) fn cast_function(name: &str) -> Option<LogicalType> {
@@ -421,21 +410,13 @@ pub(crate) fn cast_function(name: &str) -> Option<LogicalType> {
 }
 
 impl Typing {
-    /// A call of a scalar function by its name in lower case. 42883, 42725.
-    pub fn call(
+    /// What a call of a scalar function by its name computes. 42883, 42725.
+    pub(crate) fn call_of(
         &self,
         name: &str,
-        arguments: Vec<Operand>,
-        span: Span,
+        mut arguments: Vec<Operand>,
         columns: &mut Columns,
-    ) -> Result<Operand> {
-        let e = self
-            .call_of(name, arguments, columns)
-            .map_err(|e| e.at_span(span))?;
-        Ok(e.at(span).into())
-    }
-
-    fn call_of(&self, name: &str, mut arguments: Vec<Operand>, columns: &mut Columns) -> Result<Expr> {
+    ) -> Result<Expr> {
         match (name, arguments.as_slice()) {
             ("concat", [_, ..]) => return self.concat_skipping_null(arguments, columns),
             ("concat_ws", [_, _, ..]) => return self.concat_with_separator(arguments),
@@ -444,12 +425,7 @@ impl Typing {
             ("statement_timestamp", []) => return Ok(self.hidden(HiddenParameter::StatementStart)),
             ("timeofday", []) => {
                 let now = self.call_of("clock_timestamp", arguments, columns)?;
-                return Ok(volatile(
-                    "timeofday",
-                    clock::time_of_day,
-                    vec![now],
-                    LogicalType::Text,
-                ));
+                return Ok(volatile("timeofday", clock::time_of_day, vec![now], TEXT));
             }
             ("current_timestamp", [] | [_]) => return self.time_of_transaction(arguments),
             ("localtimestamp", [] | [_]) => {
@@ -518,7 +494,8 @@ impl Typing {
             .map(|(a, kind)| self.argument(a, *kind));
         run(
             function.name,
-            overload.run.in_zone(self.zone),
+            overload.run,
+            self.zone,
             typed.collect::<Result<_>>()?,
         )
     }
@@ -531,8 +508,8 @@ impl Typing {
             | ("txid_current" | "txid_current_if_assigned", 0) => Some(system::transaction(start())),
             ("pg_current_snapshot" | "txid_current_snapshot", 0) => Some(system::snapshot(start())),
             ("pg_xact_status" | "txid_status", 1) => {
-                let (number, bigint) = (arguments.remove(0), LogicalType::BigInt);
-                let number = self.cast(number, bigint, CastContext::Implicit, Span::NONE)?;
+                let number = arguments.remove(0);
+                let number = self.cast(number, COUNT, CastContext::Implicit, Span::NONE)?;
                 Some(system::status(number, start()))
             }
             _ => None,
@@ -574,7 +551,7 @@ impl Typing {
         let Some(digits) = arguments.pop() else {
             return Ok(now);
         };
-        let digits = self.cast(digits, LogicalType::Integer, CastContext::Implicit, Span::NONE)?;
+        let digits = self.cast(digits, LENGTH, CastContext::Implicit, Span::NONE)?;
         match constant_of(&digits) {
             Some(Value::Int(n)) if *n >= 6 => Ok(now),
             Some(Value::Int(n)) if *n >= 0 => Ok(time::round_timestamp(now, digits)),
@@ -610,7 +587,7 @@ impl Typing {
     fn over_texts(&self, name: &'static str, run: RowFn, arguments: Vec<Operand>) -> Result<Expr> {
         let parts = arguments.into_iter().map(|a| self.settle(a).map(output_text));
         let parts = parts.collect::<Result<Vec<_>>>()?;
-        Ok(rows(name, OnNull::Called, run, parts, LogicalType::Text))
+        Ok(rows(name, OnNull::Called, run, parts, TEXT))
     }
 
     /// A function of values of any types, any of which may be NULL.
@@ -618,16 +595,12 @@ impl Typing {
         let parts = arguments.into_iter().map(|a| self.settle(a));
         let parts = parts.collect::<Result<Vec<_>>>()?;
         let (name, run, ty): (_, RowFn, _) = match name {
-            "hash" => ("hash", text::hash, LogicalType::BigInt),
-            "num_nulls" => (
-                "num_nulls",
-                |r, o| o.int(count_nulls(r) as i128),
-                LogicalType::Integer,
-            ),
+            "hash" => ("hash", text::hash, COUNT),
+            "num_nulls" => ("num_nulls", |r, o| o.int(count_nulls(r) as i128), LENGTH),
             _ => (
                 "num_nonnulls",
                 |r, o| o.int((r.arguments() - count_nulls(r)) as i128),
-                LogicalType::Integer,
+                LENGTH,
             ),
         };
         Ok(rows(name, OnNull::Called, run, parts, ty))
@@ -636,13 +609,7 @@ impl Typing {
     fn concat_with_separator(&self, arguments: Vec<Operand>) -> Result<Expr> {
         let parts = arguments.into_iter().map(|a| self.settle(a).map(output_text));
         let parts = parts.collect::<Result<Vec<_>>>()?;
-        Ok(rows(
-            "concat_ws",
-            OnNull::Called,
-            concat_ws,
-            parts,
-            LogicalType::Text,
-        ))
+        Ok(rows("concat_ws", OnNull::Called, concat_ws, parts, TEXT))
     }
 }
 
@@ -653,7 +620,7 @@ fn count_nulls(row: &Row<'_>) -> usize {
 
 /// A value as a result shows it: a boolean is one letter.
 fn output_text(e: Expr) -> Expr {
-    if e.ty != LogicalType::Boolean {
+    if !e.ty.is_condition() {
         return as_text(e);
     }
     if let Some(Value::Bool(b)) = constant_of(&e) {
@@ -663,7 +630,7 @@ fn output_text(e: Expr) -> Expr {
         let no = not(e.clone());
         return case(
             vec![(e, text_constant("t")), (no, text_constant("f"))],
-            crate::build::null(LogicalType::Text),
+            crate::build::null(TEXT),
         );
     }
     rows(
@@ -671,7 +638,7 @@ fn output_text(e: Expr) -> Expr {
         OnNull::Null,
         |row, out| out.text(if row.bool(0) { "t" } else { "f" }),
         vec![e],
-        LogicalType::Text,
+        TEXT,
     )
 }
 

@@ -5,12 +5,12 @@
 //! constant can yield is a column cast.
 
 use crate::build::{
-    and, boolean, constant_of, function, int, is_null_constant, known_unless_null, not, null, text,
+    TEXT, and, boolean, call, constant_of, function, int, is_null_constant, known_unless_null, not, text,
 };
 use crate::convert::{WIDEST, as_text, convert, decimal, digits, join_types, type_of_kind, wider_decimal};
 use crate::resolve::{CallKind, Resolution, not_found, resolve};
-use crate::type_rules::Kind;
-use crate::vector::{OnNull, Output, Row, rows};
+use crate::type_rules::{Category, Kind};
+use crate::vector::{OnNull, Output, Row, predicate, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::date;
@@ -19,10 +19,8 @@ use frazil_types::{CompareOp, LogicalType, Order, Result, Span, Value};
 
 /// Whether a kind compares with itself. Varchar does as text or char.
 fn is_comparable(kind: Kind) -> bool {
-    kind != Kind::Varchar && kind.info().order != Order::Absent
+    !kind.borrows_operators() && kind.info().order != Order::Absent
 }
-
-const CHAR1: LogicalType = LogicalType::Char(1);
 
 /// A comparison whose operands have one type, or whose answer is known.
 enum Aligned {
@@ -57,7 +55,8 @@ pub fn compared_by(e: Expr) -> Expr {
     }
     let nullable = e.nullable;
     let run = |row: &Row<'_>, out: &mut Output<'_>| out.bytes(&value_ops::order_key(row.bytes(0), row.ty(0)));
-    let mut key = rows("order key", OnNull::Null, run, vec![e], LogicalType::Bytea);
+    let bytes = LogicalType::of_value(&Value::Bytes(Vec::new()));
+    let mut key = rows("order key", OnNull::Null, run, vec![e], bytes);
     key.nullable = nullable;
     key
 }
@@ -84,18 +83,19 @@ pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) ->
     let comparable = Kind::ALL.iter().filter(|kind| is_comparable(**kind));
     let same = comparable.map(|&kind| [kind, kind]);
     // Reals are compared with other numbers as doubles.
-    let mixed = [[Kind::Real, Kind::Double], [Kind::Double, Kind::Real]];
+    let floats = || Kind::ALL.into_iter().filter(|kind| kind.is_float());
+    let mixed = floats().flat_map(|l| floats().filter(move |r| *r != l).map(move |r| [l, r]));
     let pairs: Vec<[Kind; 2]> = same.chain(mixed).collect();
     let candidates: Vec<&[Kind]> = pairs.iter().map(|p| &p[..]).collect();
     match resolve(&candidates, &arguments, CallKind::Operator) {
         Resolution::Found(at) => Ok(pairs[at][0].max(pairs[at][1])),
         // Two varchars, or one and a literal.
-        _ if arguments.contains(&Some(Kind::Varchar))
-            && arguments.iter().flatten().all(|k| *k == Kind::Varchar) =>
-        {
-            Ok(Kind::Text)
-        }
-        other => Err(not_found(op, l.ty(), r.ty(), other).at_span(span)),
+        other => match arguments.iter().flatten().next() {
+            Some(kind) if arguments.iter().flatten().all(|k| k.borrows_operators()) => {
+                Ok(kind.category().preferred().unwrap_or(*kind))
+            }
+            _ => Err(not_found(op, l.ty(), r.ty(), other).at_span(span)),
+        },
     }
 }
 
@@ -117,13 +117,7 @@ impl Typing {
         }
         if kind == Kind::Numeric && !has_common_scale(l.ty, r.ty) {
             let run = |row: &Row<'_>, out: &mut Output<'_>| out.bool(distinct_decimals(row));
-            let e = rows(
-                "is distinct from",
-                OnNull::Called,
-                run,
-                vec![l, r],
-                LogicalType::Boolean,
-            );
+            let e = predicate("is distinct from", OnNull::Called, run, vec![l, r]);
             return Ok(e.at(span));
         }
         let (left, right) = same_type(kind, l, r);
@@ -166,7 +160,7 @@ impl Typing {
                 }
                 let is_parameter = matches!(u.kind, UnknownKind::Parameter(_));
                 let ty = match (kind, partner) {
-                    (Kind::Char, Some(LogicalType::Char(_))) if !is_parameter => LogicalType::Text,
+                    (_, Some(partner)) if kind.is_padded() && partner.is_padded() && !is_parameter => TEXT,
                     (_, Some(partner)) if Kind::of(partner) == kind => partner,
                     _ => type_of_kind(kind, partner),
                 };
@@ -174,7 +168,7 @@ impl Typing {
                 self.cast(unknown, ty, CastContext::Implicit, Span::NONE)?
             }
         };
-        if kind != Kind::Char || matches!(e.ty, LogicalType::Char(_)) {
+        if !kind.is_padded() || e.ty.is_padded() {
             return Ok(e);
         }
         if let Some(Value::Text(t)) = constant_of(&e) {
@@ -183,11 +177,7 @@ impl Typing {
         if is_null_constant(&e) {
             return Ok(e);
         }
-        let trimmed = function(
-            ScalarFunction::TrimEnd,
-            vec![as_text(e), text(" ")],
-            LogicalType::Text,
-        );
+        let trimmed = call(ScalarFunction::TrimEnd, vec![as_text(e), text(" ")]);
         Ok(trimmed.at(span))
     }
 }
@@ -201,7 +191,7 @@ pub(crate) fn compare_as(kind: Kind, op: CompareOp, l: Expr, r: Expr) -> Expr {
         (op, l, r)
     };
     if is_null_constant(&l) || is_null_constant(&r) {
-        return null(LogicalType::Boolean);
+        return Expr::unknown();
     }
     let (op, l, r) = match align(kind, op, l, r) {
         Aligned::Operands(op, l, r) => (op, l, r),
@@ -220,14 +210,16 @@ fn align(kind: Kind, op: CompareOp, l: Expr, r: Expr) -> Aligned {
     if kind.number_rank().is_some() {
         return align_numbers(op, l, r);
     }
-    if l.ty == CHAR1
+    if l.ty.is_code_point()
         && constant_of(&l).is_none()
         && let Some(Value::Text(t)) = constant_of(&r)
     {
         let t = t.clone();
         return char_against_text(op, l, &t);
     }
-    if let (LogicalType::Date, Some(Value::Int(v)), LogicalType::Timestamp(_)) = (l.ty, constant_of(&r), r.ty)
+    if let Some(Value::Int(v)) = constant_of(&r)
+        && l.ty.is_day()
+        && r.ty.is_local_time()
     {
         let day = i128::from(date::MICROS_PER_DAY);
         let infinite = i64::try_from(*v).ok().and_then(date::infinite_day_of_micros);
@@ -256,7 +248,7 @@ fn decimals(op: CompareOp, l: Expr, r: Expr) -> Expr {
     }
     let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
     if op != CompareOp::Eq || !is_column(&l) || !is_column(&r) {
-        return function(ScalarFunction::Compare(op), vec![l, r], LogicalType::Boolean);
+        return call(ScalarFunction::Compare(op), vec![l, r]);
     }
     let (coarse, fine) = if digits(l.ty).1 <= digits(r.ty).1 {
         (l, r)
@@ -285,19 +277,21 @@ fn distinct_decimals(row: &Row<'_>) -> bool {
 /// Both operands in one type that plans compare.
 fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
     match kind {
-        Kind::Interval | Kind::Jsonb => (compared_by(l), compared_by(r)),
-        Kind::Array => {
+        _ if kind.category() == Category::Array => {
             let ty = join_types(l.ty, r.ty).unwrap_or(l.ty);
             let [l, r] = [l, r].map(|e| compared_by(convert(e, ty, CastLength::Refuse)));
             (l, r)
         }
-        Kind::Char | Kind::Varchar | Kind::Text if l.ty == CHAR1 && r.ty == CHAR1 => (l, r),
-        Kind::Char | Kind::Varchar | Kind::Text => (as_text(l), as_text(r)),
+        _ if matches!(kind.info().order, Order::Span | Order::Key) => (compared_by(l), compared_by(r)),
+        _ if kind.category() == Category::String => match l.ty.is_code_point() && r.ty.is_code_point() {
+            true => (l, r),
+            false => (as_text(l), as_text(r)),
+        },
         _ if l.ty == r.ty => (l, r),
         Kind::Numeric => {
             let common = wider_decimal(l.ty, r.ty);
             // Decimals of one scale and one native form compare as they are.
-            let decimal = |t: LogicalType| matches!(t, LogicalType::Decimal { .. });
+            let decimal = |t: LogicalType| t.decimal_digits().is_some();
             let same =
                 |t: LogicalType| decimal(t) && t.scale() == common.scale() && t.native() == common.native();
             if same(l.ty) && same(r.ty) {
@@ -327,8 +321,8 @@ fn align_numbers(op: CompareOp, l: Expr, r: Expr) -> Aligned {
         return constant_at_scale(op, l, v, from, scale);
     }
     let kind = match (Kind::of(l.ty), Kind::of(r.ty)) {
-        (Kind::Real, Kind::Real) => Kind::Real,
-        (Kind::Double | Kind::Real, _) | (_, Kind::Double | Kind::Real) => Kind::Double,
+        (a, b) if a == b => a,
+        (a, b) if a.is_float() || b.is_float() => Category::Numeric.preferred().unwrap_or(a.max(b)),
         (Kind::Numeric, _) | (_, Kind::Numeric) => Kind::Numeric,
         (a, b) => a.max(b),
     };
@@ -393,5 +387,6 @@ fn char_against_text(op: CompareOp, l: Expr, text: &str) -> Aligned {
         (true, Lt | Le) => Le,
         (true, Gt | Ge) => Gt,
     };
-    Aligned::Operands(op, l, int(first, CHAR1))
+    let constant = int(first, l.ty);
+    Aligned::Operands(op, l, constant)
 }

@@ -1,17 +1,17 @@
 //! Conditions and choices: BETWEEN, IN, CASE, COALESCE, NULLIF, GREATEST, LEAST, row values, truth.
 
 use crate::build::{
-    and, boolean, case, constant_of, is_null, is_null_constant, is_simple, known_unless_null, not, null,
-    once, or,
+    TEXT, and, boolean, case, constant_of, is_null, is_null_constant, is_simple, known_unless_null, not,
+    null, once, or,
 };
 use crate::compare::{compare_as, comparison_kind};
 use crate::convert::{as_text, convert, type_of_kind};
-use crate::type_rules::Kind;
+use crate::type_rules::{Category, Kind};
 use crate::typing::{BetweenKind, Truth};
 use crate::{Operand, Typing};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind};
 use frazil_types::value_ops::CastLength;
-use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{CompareOp, Counts, Error, LogicalType, Result, Span, SqlState, Value};
 use std::collections::HashSet;
 
 /// Parts of COALESCE that are to be computed, each inside what the one before leaves open, up to so many.
@@ -244,12 +244,10 @@ impl Typing {
         let y = self.operand_of_kind(kind, y, xt)?;
         let x = match x {
             Operand::Typed(e) if Kind::of(e.ty) == kind || stays(e.ty, kind) => match kind {
-                Kind::Text if matches!(e.ty, LogicalType::Char(_)) => as_text(e),
+                _ if e.ty.is_padded() && !kind.is_padded() => as_text(e),
                 _ => e,
             },
-            Operand::Typed(e)
-                if kind.number_rank().is_some() || matches!(kind, Kind::Timestamp | Kind::TimestampTz) =>
-            {
+            Operand::Typed(e) if kind.number_rank().is_some() || kind.info().counts == Counts::Micros => {
                 let ty = type_of_kind(kind, Some(e.ty)).in_zone(self.zone);
                 convert(e, ty, CastLength::Refuse)
             }
@@ -286,7 +284,7 @@ impl Typing {
     ) -> Result<Operand> {
         let ty = self.common_type(&parts.iter().collect::<Vec<_>>(), place)?;
         let kind = match Kind::of(ty) {
-            Kind::Varchar => Kind::Text,
+            kind if kind.borrows_operators() => kind.category().preferred().unwrap_or(kind),
             kind => kind,
         };
         if parts.is_empty() {
@@ -316,7 +314,7 @@ impl Typing {
                 crate::UnknownKind::Literal(_) => boolean(false),
                 // Its type stays open: another use has to give it.
                 crate::UnknownKind::Parameter(index) => {
-                    is_null(Expr::new(ExprKind::Parameter(index), LogicalType::Text, true).at(u.span))
+                    is_null(Expr::new(ExprKind::Parameter(index), TEXT, true).at(u.span))
                 }
             },
             Operand::Typed(e) => is_null(e),
@@ -393,7 +391,7 @@ impl Typing {
             other => {
                 if let Some((l, r)) = pairs.next()
                     && let Some(ty) = self.infix(op, l, r, span, columns)?.ty()
-                    && ty != LogicalType::Boolean
+                    && !ty.is_condition()
                 {
                     let message = format!("row comparison operator must yield type boolean, not type {ty}");
                     return Err(Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(span));
@@ -430,8 +428,8 @@ impl Typing {
 
 /// Whether a value is compared as a kind without a conversion: strings as text, an integer with a wider one.
 fn stays(ty: LogicalType, kind: Kind) -> bool {
-    let integers = matches!(kind, Kind::SmallInt | Kind::Integer | Kind::BigInt);
-    ty.is_string() && kind == Kind::Text || ty.is_integer() && integers
+    let is_text = kind.category() == Category::String && kind.is_preferred();
+    ty.is_string() && is_text || ty.is_integer() && kind.is_integer()
 }
 
 /// What the items of an IN list come to.
@@ -457,11 +455,7 @@ fn key_of(v: &Value) -> (i128, Vec<u8>) {
 fn in_constants(x: Expr, mut constants: Vec<Value>) -> Expr {
     let nullable = x.nullable;
     if constants.len() == 1 {
-        let ty = if x.ty == LogicalType::Char(1) || !x.ty.is_string() {
-            x.ty
-        } else {
-            LogicalType::Text
-        };
+        let ty = if x.ty.is_text() { TEXT } else { x.ty };
         let constant = Expr::constant(constants.remove(0), ty);
         let kind = ExprKind::Compare(CompareOp::Eq, Box::new(x), Box::new(constant));
         return Expr::boolean(kind, nullable);

@@ -1,25 +1,23 @@
 //! Casts, and one type for several parts.
 
-use crate::build::{constant_of, function, int, null};
+use crate::build::{LENGTH, TEXT, call, constant_of, null};
 use crate::type_rules::{Category, Kind, cast_context_of, is_implicit, name_of};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
-use frazil_plan::{Expr, ExprKind, ScalarFunction};
+use frazil_plan::{CONDITION, Expr, ExprKind, ScalarFunction};
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::value_ops::{self, CastLength, cannot_cast};
 use frazil_types::{Error, LogicalType, NativeType, Result, Span, SqlState, Value};
+
+/// Digits of the widest integers.
+const BIGGEST_INTEGER: u8 = 19;
 
 /// Most digits of a decimal.
 pub(crate) const WIDEST: u8 = frazil_types::logical_type::DECIMAL_MAX_DIGITS;
 
 /// Precision and scale of an exact type, integers as decimals of all their digits.
 pub(crate) fn digits(ty: LogicalType) -> (u8, u8) {
-    match ty {
-        LogicalType::Decimal { precision, scale } => (precision, scale),
-        LogicalType::SmallInt => (5, 0),
-        LogicalType::Integer => (10, 0),
-        _ => (19, 0),
-    }
+    ty.exact_digits().unwrap_or((BIGGEST_INTEGER, 0))
 }
 
 /// A decimal type of at least one and at most 38 digits.
@@ -40,8 +38,8 @@ pub(crate) fn wider_decimal(a: LogicalType, b: LogicalType) -> LogicalType {
 /// The type of a kind that an operand of type `ty` is converted to.
 pub(crate) fn type_of_kind(kind: Kind, ty: Option<LogicalType>) -> LogicalType {
     match kind {
-        kind if kind.category() == Category::String => LogicalType::Text,
-        Kind::Array => ty
+        kind if kind.category() == Category::String => TEXT,
+        kind if kind.category() == Category::Array => ty
             .filter(|ty| ty.element().is_some())
             .unwrap_or(LogicalType::TEXT_ARRAY),
         kind => match ty {
@@ -58,6 +56,9 @@ pub(crate) fn type_of_kind(kind: Kind, ty: Option<LogicalType>) -> LogicalType {
 const UNCONSTRAINED_SCALE: u8 = 10;
 
 impl Typing {
+    /// The type that an operand comes to that nothing types.
+    pub const OPEN: LogicalType = TEXT;
+
     /// The operand as `ty`. 42846 where no cast does that, 42804 where one would have to be written, 42P08 for a
     /// parameter of another type; 22P02, 22003, 22007, 22008 and 22001 for literals.
     pub fn cast(&self, x: Operand, ty: LogicalType, context: CastContext, span: Span) -> Result<Expr> {
@@ -93,7 +94,7 @@ impl Typing {
         match u.kind {
             UnknownKind::Null => Ok(null(ty).at(span)),
             UnknownKind::Literal(text) => {
-                let value = value_ops::cast(&Value::Text(text), LogicalType::Text, ty, length_of(context));
+                let value = value_ops::cast(&Value::Text(text), TEXT, ty, length_of(context));
                 let value = value.map_err(|e| e.at_span(span))?;
                 Ok(Expr::constant(value, ty).at(span))
             }
@@ -125,7 +126,7 @@ impl Typing {
     pub fn settle(&self, x: Operand) -> Result<Expr> {
         match x {
             Operand::Typed(e) => Ok(e),
-            Operand::Unknown(u) => self.type_unknown(u, LogicalType::Text, CastContext::Implicit),
+            Operand::Unknown(u) => self.type_unknown(u, TEXT, CastContext::Implicit),
         }
     }
 
@@ -133,12 +134,12 @@ impl Typing {
     pub fn predicate(&self, x: Operand, place: &str) -> Result<Expr> {
         let span = x.span();
         match x {
-            Operand::Typed(e) if e.ty != LogicalType::Boolean => {
+            Operand::Typed(e) if !e.ty.is_condition() => {
                 let given = name_of(Some(e.ty));
                 let message = format!("argument of {place} must be type boolean, not type {given}");
                 Err(Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(span))
             }
-            x => self.cast(x, LogicalType::Boolean, CastContext::Implicit, Span::NONE),
+            x => self.cast(x, CONDITION, CastContext::Implicit, Span::NONE),
         }
     }
 
@@ -156,18 +157,13 @@ impl Typing {
             });
         }
         Ok(match common {
-            Some(LogicalType::Char(n)) if !parts.iter().all(|p| fits(p, n)) => {
-                LogicalType::Char(WITHOUT_LENGTH)
-            }
-            Some(LogicalType::Varchar(n)) if !parts.iter().all(|p| fits(p, n)) => {
-                LogicalType::Varchar(WITHOUT_LENGTH)
-            }
-            Some(LogicalType::Decimal { .. }) if self.has_literal(parts) => {
+            Some(ty) if ty.length().is_some_and(|n| !parts.iter().all(|p| fits(p, n))) => ty.without_length(),
+            Some(ty) if ty.decimal_digits().is_some() && self.has_literal(parts) => {
                 let literals = parts.iter().filter_map(|p| literal_type(p));
-                literals.fold(common.unwrap_or(LogicalType::Text), wider_decimal)
+                literals.fold(ty, wider_decimal)
             }
             Some(ty) => ty,
-            None => LogicalType::Text,
+            None => TEXT,
         })
     }
 
@@ -233,11 +229,7 @@ pub(crate) fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> 
         return None;
     }
     if ka.category() == Category::String {
-        return Some(match a {
-            LogicalType::Char(_) => LogicalType::Char(WITHOUT_LENGTH),
-            LogicalType::Varchar(_) => LogicalType::Varchar(WITHOUT_LENGTH),
-            _ => LogicalType::Text,
-        });
+        return Some(a.without_length());
     }
     if let (Some(ra), Some(rb)) = (ka.number_rank(), kb.number_rank())
         && [a, b].iter().any(|ty| ty.native() == NativeType::F64)
@@ -280,19 +272,13 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
         return with_elements_cast(e, ty, length).at(span);
     }
     let cast = |e: Expr, ty| Expr::new(ExprKind::Cast(Box::new(e)), ty, nullable).at(span);
-    match ty {
-        LogicalType::Char(n) | LogicalType::Varchar(n)
-            if length == CastLength::Cut && n != WITHOUT_LENGTH =>
-        {
-            let arguments = vec![
-                as_text(e),
-                int(1, LogicalType::Integer),
-                int(n.into(), LogicalType::Integer),
-            ];
-            let cut = function(ScalarFunction::Substring, arguments, LogicalType::Text);
-            cast(cut.at(span), ty)
+    match ty.length() {
+        Some(n) if length == CastLength::Cut && n != WITHOUT_LENGTH => {
+            let places = [1, n.into()].map(|place| Expr::literal(Value::Int(place)));
+            let arguments = [as_text(e)].into_iter().chain(places).collect();
+            cast(call(ScalarFunction::Substring, arguments).at(span), ty)
         }
-        _ => cast(e, ty),
+        Some(_) | None => cast(e, ty),
     }
 }
 
@@ -315,8 +301,18 @@ fn with_elements_cast(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
 
 /// The expression as a text. Strings of any declared length are texts already, but for char(1).
 pub(crate) fn as_text(e: Expr) -> Expr {
-    if e.ty.is_string() && e.ty != LogicalType::Char(1) && constant_of(&e).is_none() {
+    if e.ty.is_text() && constant_of(&e).is_none() {
         return e;
     }
-    convert(e, LogicalType::Text, CastLength::Refuse)
+    convert(e, TEXT, CastLength::Refuse)
+}
+
+/// A number as a double.
+pub(crate) fn as_double(e: Expr) -> Expr {
+    convert(e, LogicalType::Double, CastLength::Refuse)
+}
+
+/// A number, or the number of a day, as an integer of 32 bits.
+pub(crate) fn as_integer(e: Expr) -> Expr {
+    convert(e, LENGTH, CastLength::Refuse)
 }

@@ -3,7 +3,7 @@
 use crate::vector::{Row, check_length};
 use frazil_types::array::ArrayRef;
 use frazil_types::json::{self, Json, raw_elements, raw_kind, raw_members, raw_string};
-use frazil_types::{Category, Kind, LogicalType, Result, Value};
+use frazil_types::{Category, Counts, DocumentForm, LogicalType, Result, Value};
 use std::fmt::Write;
 
 /// A document: the text of a json, or the binary form of a jsonb.
@@ -22,8 +22,8 @@ impl<'a> Document<'a> {
     /// An argument that is a json or jsonb.
     pub fn of(row: &'a Row<'_>, argument: usize) -> Document<'a> {
         let bytes = row.bytes(argument);
-        match row.ty(argument).kind() {
-            Kind::Jsonb => Document::Binary(bytes),
+        match row.ty(argument).document() {
+            Some(DocumentForm::Binary) => Document::Binary(bytes),
             _ => Document::Text(std::str::from_utf8(bytes).unwrap_or("null")),
         }
     }
@@ -152,8 +152,8 @@ impl<'a> Document<'a> {
 
 /// A text as a value of json or jsonb. Errors 22P02, 22P05, 22003, 54001.
 pub(crate) fn bytes_of_text(text: String, ty: LogicalType) -> Result<Vec<u8>> {
-    match ty.kind() {
-        Kind::Jsonb => json::binary_of_text(&text),
+    match ty.document() {
+        Some(DocumentForm::Binary) => json::binary_of_text(&text),
         _ => Ok(text.into_bytes()),
     }
 }
@@ -162,19 +162,19 @@ pub(crate) fn bytes_of_text(text: String, ty: LogicalType) -> Result<Vec<u8>> {
 /// string that shows it. Error 54000.
 pub(crate) fn push_json(out: &mut String, value: &Value, ty: LogicalType) -> Result<()> {
     let shown = || value.display(ty).to_string();
-    match (value, ty.kind()) {
+    match (value, ty.element()) {
         (Value::Null, _) => out.push_str("null"),
         (Value::Bool(b), _) => out.push_str(if *b { "true" } else { "false" }),
         (Value::Double(d), _) if d.is_finite() => out.push_str(&shown()),
         (Value::Int(_), _) if ty.info().category == Category::Numeric => out.push_str(&shown()),
-        (_, Kind::Json | Kind::Jsonb) => out.push_str(&shown()),
-        (Value::Bytes(bytes), Kind::Array) => {
-            let array = ArrayRef::new(bytes, ty.element().unwrap_or(ty))?;
+        _ if ty.document().is_some() => out.push_str(&shown()),
+        (Value::Bytes(bytes), Some(element)) => {
+            let array = ArrayRef::new(bytes, element)?;
             let values = array.elements().collect::<Result<Vec<_>>>()?;
             let lengths: Vec<usize> = array.dimensions().map(|d| d.length as usize).collect();
             push_array(out, &values, &lengths, (array.element(), ","))?;
         }
-        (_, Kind::Timestamp | Kind::TimestampTz) => {
+        _ if ty.info().counts == Counts::Micros => {
             let _ = json::write_string(out, &iso(shown()));
         }
         _ => {
@@ -231,7 +231,7 @@ fn iso(shown: String) -> String {
 
 /// Appends a value as an object's key. Error 22023 for what is no scalar.
 pub(crate) fn push_key(out: &mut String, value: &Value, ty: LogicalType) -> Result<()> {
-    if matches!(ty.kind(), Kind::Array | Kind::Json | Kind::Jsonb) {
+    if ty.element().is_some() || ty.document().is_some() {
         let message = "key value must be scalar, not array, composite, or json";
         return Err(crate::catalog::invalid_parameter(message));
     }

@@ -1,14 +1,17 @@
 //! Functions that give the parts of a json or jsonb as rows, and others like them. Each column's values are made as one array, whose elements are the rows.
 
 use crate::aggregate::no_function;
-use crate::build::BOOLEAN;
+use crate::build::TEXT;
+use crate::catalog;
 use crate::json::{Document, Members};
 use crate::jsonpath::{Form, query};
 use crate::rows::{BIGINTS, TypedRowsCall};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
+use frazil_plan::CONDITION;
+use frazil_types::Kind::{Json, Jsonb};
 use frazil_types::array::encode_list;
-use frazil_types::sql_type::ElementType;
+
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 /// A column: its name, where the alias of the table does not give it one, how its values are made, as which array.
@@ -34,15 +37,10 @@ struct Takes {
     is_zoned: bool,
 }
 
-const JSON: Takes = one(&[LogicalType::Json]);
-const JSONB: Takes = one(&[LogicalType::Jsonb]);
+const JSON: Takes = one(&[catalog::JSON]);
+const JSONB: Takes = one(&[catalog::JSONB]);
 const PATH: Takes = Takes {
-    takes: &[
-        LogicalType::Jsonb,
-        LogicalType::JsonPath,
-        LogicalType::Jsonb,
-        BOOLEAN,
-    ],
+    takes: &[catalog::JSONB, LogicalType::JsonPath, catalog::JSONB, CONDITION],
     needed: 2,
     is_zoned: false,
 };
@@ -56,7 +54,7 @@ const NOTHING: Takes = Takes {
     needed: 0,
     is_zoned: false,
 };
-const SNAPSHOT: Takes = one(&[LogicalType::Text]);
+const SNAPSHOT: Takes = one(&[TEXT]);
 
 const fn one(takes: &'static [LogicalType]) -> Takes {
     Takes {
@@ -67,8 +65,8 @@ const fn one(takes: &'static [LogicalType]) -> Takes {
 }
 
 const TEXTS: LogicalType = LogicalType::TEXT_ARRAY;
-const JSONS: LogicalType = LogicalType::Array(ElementType::JSON);
-const JSONBS: LogicalType = LogicalType::Array(ElementType::JSONB);
+const JSONS: LogicalType = LogicalType::array_of(Json);
+const JSONBS: LogicalType = LogicalType::array_of(Jsonb);
 
 const KEY: Option<&str> = Some("key");
 const VALUE: Option<&str> = Some("value");

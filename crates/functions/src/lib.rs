@@ -13,6 +13,7 @@ mod array_agg;
 mod arrays;
 mod build;
 mod byte_runs;
+mod calls;
 mod catalog;
 mod compare;
 mod conditional;
@@ -39,8 +40,6 @@ mod sample;
 mod statistics;
 mod type_rules;
 mod typing;
-#[cfg(test)]
-mod typing_tests;
 mod vector;
 mod window;
 

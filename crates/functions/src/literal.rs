@@ -65,13 +65,7 @@ fn too_wide() -> Error {
 
 /// The narrowest integer type of a value, else a decimal.
 fn integer_type(value: i128) -> LogicalType {
-    if i32::try_from(value).is_ok() {
-        LogicalType::Integer
-    } else if i64::try_from(value).is_ok() {
-        LogicalType::BigInt
-    } else {
-        decimal(DIGITS as u8, 0)
-    }
+    LogicalType::of_value(&Value::Int(value))
 }
 
 fn whole(digits: &str, radix: u32, text: &str) -> Result<Expr> {
@@ -104,7 +98,7 @@ fn decimal_literal(lower: &str, text: &str) -> Result<Expr> {
     }
     let double = plain.parse::<f64>().ok().filter(|v| v.is_finite() && *v != 0.0);
     match double.filter(|_| plain.contains('e')) {
-        Some(double) => Ok(Expr::constant(Value::Double(double), LogicalType::Double)),
+        Some(double) => Ok(Expr::literal(Value::Double(double))),
         None => Err(too_wide()),
     }
 }

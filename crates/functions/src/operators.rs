@@ -4,7 +4,7 @@ use crate::arithmetic::{
     Sign, add_intervals, date_difference, date_plus_days, negate, numbers, plus_interval, scale_interval,
     timestamp_difference,
 };
-use crate::build::function;
+use crate::build::call;
 use crate::convert::{as_text, type_of_kind};
 use crate::resolve::{CallKind, Resolution, no_operator, not_found, resolve};
 use crate::type_rules::{Category, Kind, name_of};
@@ -234,7 +234,7 @@ impl Typing {
             Prefix::Same => e,
             Prefix::Negate => negate(e),
             Prefix::Abs => catalog::build("abs", vec![e])?,
-            Prefix::Sqrt => function(ScalarFunction::Sqrt, vec![e], LogicalType::Double),
+            Prefix::Sqrt => call(ScalarFunction::Sqrt, vec![e]),
             Prefix::CubeRoot => catalog::build("cbrt", vec![e])?,
             Prefix::BitNot => catalog::build("bit_not_of", vec![e])?,
         };

@@ -3,14 +3,12 @@
 //!
 //! A supposed row's rank is the number of rows before it, which plain aggregates count: nothing is sorted for it.
 
-use crate::aggregate::{
-    AggregateArguments, Aggregated, OrderedBy, as_double, counted_rows, no_function, plain,
-};
+use crate::aggregate::{AggregateArguments, Aggregated, OrderedBy, counted_rows, no_function, plain};
 use crate::arithmetic::numbers;
 use crate::arrays::shaped;
 use crate::build::{and, boolean, case, constant_of, int, is_null, is_null_constant, not, null, or};
-use crate::catalog::{PARTS, TEXTS};
-use crate::convert::type_of_kind;
+use crate::catalog::{BINARIES, PARTS, TEXTS};
+use crate::convert::{as_double, type_of_kind};
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::type_rules::Kind;
 use crate::{CastContext, Operand, Typing};
@@ -113,8 +111,7 @@ impl Typing {
         order: Vec<AggregateKey>,
         span: Span,
     ) -> Result<Aggregated> {
-        let bytes: &[Kind] = &[Kind::Bytea, Kind::Bytea];
-        let [value, delimiter] = self.of_kinds(name, call.values, &[TEXTS, bytes], span)?;
+        let [value, delimiter] = self.of_kinds(name, call.values, &[TEXTS, BINARIES], span)?;
         let ty = value.ty;
         let call = AggregateCall {
             second: Some(delimiter),
@@ -222,10 +219,7 @@ impl Typing {
         for fraction in array.elements() {
             let fraction = fraction?;
             let one = AggregateArguments {
-                values: vec![match fraction.is_null() {
-                    true => null(LogicalType::Double).into(),
-                    false => Expr::constant(fraction, element).into(),
-                }],
+                values: vec![Expr::constant(fraction, element).into()],
                 distinct: call.distinct,
                 order: call.order.clone(),
                 is_within: true,
@@ -235,7 +229,7 @@ impl Typing {
             ty = made.calls.first().map(|call| call.ty);
             calls.extend(made.calls);
         }
-        let ty = ty.unwrap_or(LogicalType::Double);
+        let ty = ty.unwrap_or(element);
         if calls.is_empty() {
             // A call whose value nobody asks for tells groups.
             calls.push(counted_rows(None));

@@ -1,33 +1,32 @@
 //! OVERLAPS: whether two spans of time, each given by two ends or by an end and its length, have a moment in common.
 
-use crate::convert::type_of_kind;
 use crate::resolve::{Resolution, not_found};
-use crate::type_rules::Kind;
+
 use crate::vector::{OnNull, Output, Row, predicate};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::Columns;
-use frazil_types::{LogicalType, Result, Span};
+use frazil_types::{Counts, LogicalType, Result, Span};
 
 impl Typing {
     /// `(a, b) OVERLAPS (c, d)`. The ends of a span may stand in any order; two spans that only touch have nothing in common. 42883.
     pub fn overlaps(&self, [a, b, c, d]: [Operand; 4], span: Span, columns: &mut Columns) -> Result<Operand> {
-        let types = [a.ty(), b.ty(), c.ty(), d.ty()].map(|ty| ty.map(Kind::of));
-        let wanted = [Kind::TimestampTz, Kind::Timestamp, Kind::Date, Kind::Time];
-        let found = wanted.into_iter().find(|kind| types.contains(&Some(*kind)));
+        let types = [a.ty(), b.ty(), c.ty(), d.ty()].into_iter().flatten();
+        let mut of_time = types
+            .filter(|ty| ty.info().counts != Counts::Nothing)
+            .collect::<Vec<_>>();
+        // From the times of day to the instants: whoever says more decides.
+        of_time.sort_by_key(|ty| (!ty.is_time_of_day(), ty.kind()));
         let refused = || not_found("overlaps", a.ty(), c.ty(), Resolution::None).at_span(span);
-        let kind = match found {
-            Some(Kind::Date) => Kind::Timestamp,
-            Some(kind) => kind,
+        let ty = match of_time.pop() {
+            Some(day) if day.is_day() => LogicalType::TIMESTAMP,
+            Some(ty) => ty.with_all_digits().in_zone(self.zone),
             None => return Err(refused()),
         };
-        let ty = type_of_kind(kind, None).in_zone(self.zone);
         let mut ends = Vec::with_capacity(4);
         for (first, second) in [(a, b), (c, d)] {
             let first = self.cast(first, ty, CastContext::Implicit, span)?;
             let second = match second.ty() {
-                Some(LogicalType::Interval) => {
-                    self.infix("+", first.clone().into(), second, span, columns)?
-                }
+                Some(ty) if ty.is_span() => self.infix("+", first.clone().into(), second, span, columns)?,
                 _ => second,
             };
             let second = self.cast(second, ty, CastContext::Implicit, span)?;

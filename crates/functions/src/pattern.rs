@@ -1,16 +1,16 @@
 //! LIKE, ILIKE, SIMILAR TO, and the operators of regular expressions.
 
-use crate::build::{boolean, constant_of, function, is_null_constant, null, text};
-use crate::convert::{as_text, convert};
+use crate::build::{TEXT, boolean, call, constant_of, is_null_constant, null, text};
+use crate::convert::as_text;
 use crate::quantifiers::Quantifiers;
 use crate::regular_expression::{regex_insensitive_row, regex_row, with_raw_regex, with_regex};
 use crate::resolve::{Resolution, not_found};
 use crate::type_rules::{Category, Kind};
-use crate::vector::{OnNull, Output, Row, rows};
+use crate::vector::{OnNull, Output, Row, predicate};
 use crate::{CastContext, LikeKind, Operand, Typing};
 use frazil_plan::{Columns, Expr, ExprKind, ScalarFunction};
-use frazil_types::value_ops::CastLength;
-use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+
+use frazil_types::{DocumentForm, Error, LogicalType, Result, Span, SqlState, Value};
 
 impl Typing {
     /// LIKE, ILIKE and SIMILAR TO. 42883; 22025 for patterns and escapes.
@@ -42,18 +42,16 @@ impl Typing {
                 self.argument(pattern, Kind::Bytea)?,
             ];
             let run = |row: &Row<'_>, out: &mut Output<'_>| out.bool(like_bytes(row.bytes(0), row.bytes(1))?);
-            return Ok(rows(op, OnNull::Null, run, sides.into(), LogicalType::Boolean)
-                .at(span)
-                .into());
+            return Ok(predicate(op, OnNull::Null, run, sides.into()).at(span).into());
         }
         let (value, pattern) = self.texts(op, value, pattern, span)?;
         let escape = match escape {
             None => text("\\"),
-            Some(escape) => self.cast(escape, LogicalType::Text, CastContext::Implicit, Span::NONE)?,
+            Some(escape) => self.cast(escape, TEXT, CastContext::Implicit, Span::NONE)?,
         };
         let escape_at = escape.span;
         if [&value, &pattern, &escape].into_iter().any(is_null_constant) {
-            return Ok(null(LogicalType::Boolean).at(span).into());
+            return Ok(Expr::unknown().at(span).into());
         }
         if let Some(Value::Text(t)) = constant_of(&escape) {
             escape_character(t).map_err(|e| e.at_span(escape_at))?;
@@ -71,13 +69,7 @@ impl Typing {
                     LikeKind::ILike => ilike_row,
                     LikeKind::SimilarTo => similar_row,
                 };
-                rows(
-                    op,
-                    OnNull::Null,
-                    run,
-                    vec![value, pattern, escape],
-                    LogicalType::Boolean,
-                )
+                predicate(op, OnNull::Null, run, vec![value, pattern, escape])
             }
         };
         Ok(e.at(span).into())
@@ -97,14 +89,7 @@ impl Typing {
             regex_row
         };
         let name = if insensitive { "~*" } else { "~" };
-        let matched = rows(
-            name,
-            OnNull::Null,
-            run,
-            vec![value, pattern],
-            LogicalType::Boolean,
-        )
-        .at(span);
+        let matched = predicate(name, OnNull::Null, run, vec![value, pattern]).at(span);
         Ok(if op.starts_with('!') {
             crate::build::not(matched)
         } else {
@@ -121,7 +106,8 @@ impl Typing {
         if !is_text(&l) || !is_text(&r) {
             return Err(not_found(op, l.ty(), r.ty(), Resolution::None).at_span(span));
         }
-        Ok((self.argument(l, Kind::Text)?, self.argument(r, Kind::Text)?))
+        let text = TEXT.kind();
+        Ok((self.argument(l, text)?, self.argument(r, text)?))
     }
 
     /// `||`: at least one side is a string; the other is written as one. 42883.
@@ -132,7 +118,7 @@ impl Typing {
         {
             return Ok(self.array_concatenation(l, r, span)?.at(span));
         }
-        let is_jsonb = |x: &Operand| x.ty() == Some(LogicalType::Jsonb);
+        let is_jsonb = |x: &Operand| x.ty().and_then(LogicalType::document) == Some(DocumentForm::Binary);
         let is_string = |x: &Operand| x.ty().is_some_and(LogicalType::is_string);
         let is_open = |x: &Operand| x.ty().is_none();
         let is_binary = |x: &Operand| x.ty() == Some(LogicalType::Bytea);
@@ -141,7 +127,9 @@ impl Typing {
             return Ok(crate::catalog::build("byteacat", parts.into())?.at(span));
         }
         if (is_jsonb(&l) || is_open(&l)) && (is_jsonb(&r) || is_open(&r)) && is_jsonb(&l) | is_jsonb(&r) {
-            let parts = [self.argument(l, Kind::Jsonb)?, self.argument(r, Kind::Jsonb)?];
+            let of = if is_jsonb(&l) { l.ty() } else { r.ty() };
+            let kind = Kind::of(of.unwrap_or(TEXT));
+            let parts = [self.argument(l, kind)?, self.argument(r, kind)?];
             return Ok(crate::catalog::build("jsonb_concat", parts.into())?.at(span));
         }
         if !(is_string(&l) || is_string(&r) || is_open(&l) || is_open(&r)) {
@@ -161,7 +149,7 @@ impl Typing {
 /// Texts one behind the other; NULL where one is.
 pub(crate) fn concatenation(parts: Vec<Expr>) -> Expr {
     if parts.iter().any(is_null_constant) {
-        return null(LogicalType::Text);
+        return null(TEXT);
     }
     let texts: Option<Vec<&str>> = parts
         .iter()
@@ -170,7 +158,7 @@ pub(crate) fn concatenation(parts: Vec<Expr>) -> Expr {
     if let Some(texts) = texts {
         return text(texts.concat());
     }
-    function(ScalarFunction::Concat, parts, LogicalType::Text)
+    call(ScalarFunction::Concat, parts)
 }
 
 fn like_constant(value: Expr, pattern: String, escape: Option<char>, kind: LikeKind) -> Result<Expr> {
@@ -178,12 +166,10 @@ fn like_constant(value: Expr, pattern: String, escape: Option<char>, kind: LikeK
     tokens(&pattern, escape)?;
     let (value, pattern) = match kind {
         LikeKind::ILike => {
-            let lower = function(ScalarFunction::Lower, vec![as_text(value)], LogicalType::Text);
+            let lower = call(ScalarFunction::Lower, vec![as_text(value)]);
             (lower, pattern.to_lowercase())
         }
-        _ if value.ty == LogicalType::Char(1) => {
-            (convert(value, LogicalType::Text, CastLength::Refuse), pattern)
-        }
+        _ if value.ty.is_code_point() => (as_text(value), pattern),
         _ => (value, pattern),
     };
     let nullable = value.nullable;
@@ -426,12 +412,11 @@ pub(crate) fn starts_with(mut arguments: Vec<Expr>) -> Result<Expr> {
             pattern.push('%');
             like_constant(value, pattern, Some('\\'), LikeKind::Like)
         }
-        _ => Ok(rows(
+        _ => Ok(predicate(
             "starts_with",
             OnNull::Null,
             |row, out| out.bool(row.text(0).starts_with(row.text(1))),
             vec![value, prefix],
-            LogicalType::Boolean,
         )),
     }
 }

@@ -2,18 +2,18 @@
 
 use crate::aggregate::no_function;
 use crate::arrays::{cardinality, line, lines, unnested};
-use crate::build::{BOOLEAN, case, is_null, null};
+use crate::build::{case, is_null, null};
 use crate::convert::wider_decimal;
 use crate::json_rows::json_rows;
 use crate::resolve::{CallKind, Resolution, resolve};
-use crate::type_rules::Kind;
+use crate::type_rules::Kind::{self, BigInt, Integer, Interval, Numeric, Timestamp, TimestampTz};
 use crate::{CastContext, Operand, Typing};
-use frazil_plan::{Columns, Expr, RowsCall, RowsFunction};
-use frazil_types::sql_type::ElementType;
+use frazil_plan::{CONDITION, Columns, Expr, RowsCall, RowsFunction};
+
 use frazil_types::{Error, LogicalType, Result, Span, Value};
 
 /// Arrays of bigint.
-pub(crate) const BIGINTS: LogicalType = LogicalType::Array(ElementType::of_kind(Kind::BigInt));
+pub(crate) const BIGINTS: LogicalType = LogicalType::array_of(BigInt);
 
 /// A call of a function that gives rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,14 +145,14 @@ pub(crate) const ROWS_FUNCTIONS: &[RowsEntry] = &[RowsEntry {
     name: "generate_series",
     function: RowsFunction::Series,
     overloads: &[
-        &[Kind::Integer, Kind::Integer],
-        &[Kind::Integer, Kind::Integer, Kind::Integer],
-        &[Kind::BigInt, Kind::BigInt],
-        &[Kind::BigInt, Kind::BigInt, Kind::BigInt],
-        &[Kind::Numeric, Kind::Numeric],
-        &[Kind::Numeric, Kind::Numeric, Kind::Numeric],
-        &[Kind::Timestamp, Kind::Timestamp, Kind::Interval],
-        &[Kind::TimestampTz, Kind::TimestampTz, Kind::Interval],
+        &[Integer, Integer],
+        &[Integer, Integer, Integer],
+        &[BigInt, BigInt],
+        &[BigInt, BigInt, BigInt],
+        &[Numeric, Numeric],
+        &[Numeric, Numeric, Numeric],
+        &[Timestamp, Timestamp, Interval],
+        &[TimestampTz, TimestampTz, Interval],
     ],
     description: "the values from the first argument to the second, the third apart or 1",
 }];
@@ -249,7 +249,7 @@ impl Typing {
         let arguments = match reversed {
             None => vec![lower, upper, one(1)],
             Some(reversed) => {
-                let reversed = self.cast(reversed, BOOLEAN, CastContext::Implicit, Span::NONE)?;
+                let reversed = self.cast(reversed, CONDITION, CastContext::Implicit, Span::NONE)?;
                 let either = |yes: Expr, no: Expr| case(vec![(reversed.clone(), yes)], no);
                 let unknown = is_null(reversed.clone());
                 let first = either(upper.clone(), lower.clone());
@@ -278,7 +278,7 @@ impl Typing {
             .zip(parameters)
             .map(|(a, kind)| self.argument(a, *kind));
         let mut arguments: Vec<Expr> = typed.collect::<Result<_>>()?;
-        if parameters.first() == Some(&Kind::Numeric) {
+        if parameters.first() == Some(&Numeric) {
             // All at one scale.
             let types = arguments.iter().map(|e| e.ty);
             let wide = types.reduce(wider_decimal);

@@ -6,7 +6,7 @@ use crate::typing::HiddenParameter;
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::Expr;
-use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{Error, Result, Span, SqlState, Value};
 
 /// Rows, by their ids, that SYSTEM takes together: as many bits.
 const TOGETHER: u32 = 7;
@@ -30,7 +30,8 @@ impl Typing {
         seed: Option<Operand>,
         span: Span,
     ) -> Result<Expr> {
-        let double = |x: Operand| self.cast(x, LogicalType::Double, CastContext::Assignment, Span::NONE);
+        let double =
+            |x: Operand| self.cast(x, HiddenParameter::Seed.ty(), CastContext::Assignment, Span::NONE);
         let percentage = double(percentage)?;
         let (seed, salt) = match seed {
             Some(seed) => (double(seed)?, 0),

@@ -5,13 +5,13 @@
 
 use crate::aggregate::{Aggregated, plain, result_type};
 use crate::arithmetic::{numbers, share_type};
-use crate::build::{and, case, function, int, is_null, null};
-use crate::convert::{WIDEST, convert, decimal, digits};
+use crate::build::{and, case, int, is_null, null};
+use crate::convert::{WIDEST, as_double, convert, decimal, digits};
 use crate::ordered_set::keys_of;
 use crate::vector::{OnNull, Output, Row, rows};
-use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, ScalarFunction};
+use frazil_plan::{AggregateCall, AggregateFunction, COUNT, Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::{ArithmeticOp, CastLength};
-use frazil_types::{CompareOp, LogicalType, NativeType, Result, Value, decimal as digits_of};
+use frazil_types::{CompareOp, Result, Value, decimal as digits_of};
 
 /// The spread of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,15 +48,17 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
         distinct,
         ..plain(function, Some(argument), ty, filter.clone())
     };
-    let count = call(AggregateFunction::Count, x.clone(), LogicalType::BigInt);
+    let count = call(AggregateFunction::Count, x.clone(), COUNT);
     let scale = x.ty.scale().filter(|scale| *scale <= SQUARED_SCALE);
     let Some(scale) = scale else {
-        let result = match x.ty {
-            ty if ty.native() == NativeType::F64 => LogicalType::Double,
-            ty => share_type(ty),
+        let ty = x.ty;
+        let x = as_double(x);
+        let double = x.ty;
+        let result = match ty.is_float() {
+            true => double,
+            false => share_type(ty),
         };
-        let x = convert(x, LogicalType::Double, CastLength::Refuse);
-        let deviations = call(AggregateFunction::Deviations, x, LogicalType::Double);
+        let deviations = call(AggregateFunction::Deviations, x, double);
         return Aggregated {
             grouped: Vec::new(),
             calls: vec![count, deviations],
@@ -64,7 +66,7 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
                 let [n, sum] = of(made);
                 let variance = divided(sum, n, what.of_sample);
                 let value = match what.root {
-                    true => function(ScalarFunction::Sqrt, vec![variance], LogicalType::Double),
+                    true => sqrt(variance),
                     false => variance,
                 };
                 convert(value, result, CastLength::Refuse)
@@ -112,7 +114,7 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
 
 /// corr and its like of pairs of doubles; a pair with a NULL does not count.
 pub(crate) fn of_pairs(what: OfPairs, y: Expr, x: Expr, distinct: bool, filter: Option<Expr>) -> Aggregated {
-    let double = LogicalType::Double;
+    let double = x.ty;
     let both = |value: &Expr, other: &Expr| case(vec![(is_null(other.clone()), null(double))], value.clone());
     let (y, x) = (both(&y, &x), both(&x, &y));
     let call = |function, argument: &Expr, ty| AggregateCall {
@@ -124,7 +126,7 @@ pub(crate) fn of_pairs(what: OfPairs, y: Expr, x: Expr, distinct: bool, filter: 
         },
         ..plain(function, Some(argument.clone()), ty, filter.clone())
     };
-    let n = call(AggregateFunction::Count, &x, LogicalType::BigInt);
+    let n = call(AggregateFunction::Count, &x, COUNT);
     let sum = |v: &Expr| call(AggregateFunction::Sum, v, double);
     let products = |v: &Expr, w: &Expr| AggregateCall {
         second: Some(w.clone()),
@@ -153,7 +155,7 @@ pub(crate) fn of_pairs(what: OfPairs, y: Expr, x: Expr, distinct: bool, filter: 
 fn pairs_value(what: OfPairs, made: Vec<Expr>) -> Expr {
     let op = |op, l, r| numbers(op, l, r);
     let (mul, div) = (ArithmeticOp::Mul, ArithmeticOp::Div);
-    let zero = || Expr::constant(Value::Double(0.0), LogicalType::Double);
+    let zero = || Expr::literal(Value::Double(0.0));
     let compare = |how, e: &Expr| {
         let nullable = e.nullable;
         Expr::boolean(
@@ -161,7 +163,7 @@ fn pairs_value(what: OfPairs, made: Vec<Expr>) -> Expr {
             nullable,
         )
     };
-    let nothing = || null(LogicalType::Double);
+    let nothing = || null(zero().ty);
     match what {
         OfPairs::Count | OfPairs::SumXX | OfPairs::SumYY | OfPairs::SumXY => {
             let [value] = of(made);
@@ -178,13 +180,13 @@ fn pairs_value(what: OfPairs, made: Vec<Expr>) -> Expr {
         OfPairs::Correlation => {
             let [xx, yy, xy] = of(made);
             let vary = and(vec![compare(CompareOp::Ne, &xx), compare(CompareOp::Ne, &yy)]);
-            let root = function(ScalarFunction::Sqrt, vec![op(mul, xx, yy)], LogicalType::Double);
+            let root = sqrt(op(mul, xx, yy));
             case(vec![(vary, op(div, xy, root))], nothing())
         }
         OfPairs::RSquared => {
             let [xx, yy, xy] = of(made);
             let (varies, level) = (compare(CompareOp::Ne, &xx), compare(CompareOp::Eq, &yy));
-            let one = Expr::constant(Value::Double(1.0), LogicalType::Double);
+            let one = Expr::literal(Value::Double(1.0));
             let part = op(div, op(mul, xy.clone(), xy), op(mul, xx, yy));
             case(
                 vec![(and(vec![varies.clone(), level]), one), (varies, part)],
@@ -200,36 +202,34 @@ fn pairs_value(what: OfPairs, made: Vec<Expr>) -> Expr {
             let varies = compare(CompareOp::Ne, &xx);
             let rise = op(div, op(mul, x, xy), xx);
             let rest = op(ArithmeticOp::Sub, y, rise);
-            let n = convert(n, LogicalType::Double, CastLength::Refuse);
+            let n = as_double(n);
             case(vec![(varies, op(div, rest, n))], nothing())
         }
     }
 }
 
+/// The square root of a double.
+fn sqrt(e: Expr) -> Expr {
+    crate::build::call(ScalarFunction::Sqrt, vec![e])
+}
+
 /// The columns that calls have made, which are so many.
 fn of<const N: usize>(made: Vec<Expr>) -> [Expr; N] {
     let mut made = made.into_iter();
-    std::array::from_fn(|_| made.next().unwrap_or_else(|| null(LogicalType::Double)))
+    std::array::from_fn(|_| made.next().unwrap_or_else(|| Expr::literal(Value::Null)))
 }
 
 /// A sum over n, or over n − 1; NULL where that is not above 0.
 fn divided(sum: Expr, n: Expr, of_sample: bool) -> Expr {
-    let bigint = LogicalType::BigInt;
-    let least = int(of_sample.into(), bigint);
+    let least = int(of_sample.into(), n.ty);
     let enough = ExprKind::Compare(CompareOp::Gt, Box::new(n.clone()), Box::new(least.clone()));
     let n = match of_sample {
         true => numbers(ArithmeticOp::Sub, n, least),
         false => n,
     };
-    let quotient = numbers(
-        ArithmeticOp::Div,
-        sum,
-        convert(n, LogicalType::Double, CastLength::Refuse),
-    );
-    case(
-        vec![(Expr::boolean(enough, false), quotient)],
-        null(LogicalType::Double),
-    )
+    let quotient = numbers(ArithmeticOp::Div, sum, as_double(n));
+    let nothing = null(quotient.ty);
+    case(vec![(Expr::boolean(enough, false), quotient)], nothing)
 }
 
 /// The spread by a count, a sum and a sum of squares. Error 22003.

@@ -2,7 +2,7 @@
 
 use crate::{Operand, Unknown, UnknownKind};
 use frazil_plan::{Expr, ExprKind};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState, Zone};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, Zone};
 use std::cell::RefCell;
 
 /// Which pattern language.
@@ -66,7 +66,7 @@ impl HiddenParameter {
         match self {
             HiddenParameter::Now | HiddenParameter::StatementStart => LogicalType::TIMESTAMPTZ,
             HiddenParameter::CurrentDate(_) => LogicalType::Date,
-            HiddenParameter::Seed => LogicalType::Double,
+            HiddenParameter::Seed => LogicalType::of_value(&Value::Double(0.0)),
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Functions that run on vectors: one Rust function over the values of a row, called for each row whose arguments
 //! are not NULL.
 
-use crate::build::{BOOLEAN, constant_of};
-use crate::catalog;
+use crate::build::constant_of;
 use frazil_plan::vector_function::{CallContext, VectorFunction, VectorFunctionRef};
-use frazil_plan::{Expr, ExprKind};
+use frazil_plan::{CONDITION, Expr, ExprKind};
 use frazil_types::array::ArrayRef;
 use frazil_types::{
     Cancel, ColumnVector, Error, Interval, LogicalType, MemoryBudget, NativeType, Reservation, Result,
@@ -13,6 +12,20 @@ use frazil_types::{
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+/// Functions on vectors that give something for whatever arguments of their types.
+const NEVER_FAIL: &[&str] = &[
+    "json_typeof",
+    "jsonb_array_element",
+    "jsonb_array_element_text",
+    "jsonb_at_path",
+    "jsonb_contained",
+    "jsonb_contains",
+    "jsonb_exists",
+    "jsonb_object_field",
+    "jsonb_object_field_text",
+    "jsonb_typeof",
+];
 
 /// Most bytes that the results of one vector may have: results of functions are not counted by the statement's
 /// budget, and a vector is at most 1,024 rows.
@@ -414,7 +427,7 @@ impl VectorFunction for RowFunction {
     }
 
     fn can_fail(&self) -> bool {
-        !catalog::NEVER_FAIL.contains(&self.name)
+        !NEVER_FAIL.contains(&self.name)
     }
 
     fn evaluate(
@@ -448,7 +461,7 @@ pub(crate) fn volatile(name: &'static str, run: RowFn, arguments: Vec<Expr>, ty:
 
 /// A call of a function that tells true from false.
 pub(crate) fn predicate(name: &'static str, on_null: OnNull, run: RowFn, arguments: Vec<Expr>) -> Expr {
-    rows(name, on_null, run, arguments, BOOLEAN)
+    rows(name, on_null, run, arguments, CONDITION)
 }
 
 /// A call of a function, computed at once where all arguments are constants and it does not fail.

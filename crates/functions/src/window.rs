@@ -3,10 +3,10 @@
 use crate::aggregate::no_function;
 use crate::build::function;
 use crate::convert::{WIDEST, decimal, digits};
-use crate::type_rules::{Kind, name_of};
+use crate::type_rules::{Category, Kind, is_implicit, name_of};
 use crate::{CastContext, Operand, Typing};
-use frazil_plan::{Expr, ScalarFunction, WindowFunction};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use frazil_plan::{COUNT, Expr, ScalarFunction, WindowFunction};
+use frazil_types::{Error, Interval, LogicalType, Result, Span, SqlState, Value};
 
 /// A window function: name, function, its calls, description.
 type Entry = (
@@ -151,11 +151,11 @@ impl Typing {
         };
         if let Some(at) = count {
             let kind = arguments[at].ty().map(Kind::of);
-            if !matches!(kind, None | Some(Kind::SmallInt | Kind::Integer)) {
+            let whole = LogicalType::of_value(&Value::Int(0));
+            if kind.is_some_and(|kind| !is_implicit(kind, whole.kind())) {
                 return Err(missing);
             }
             let span = arguments[at].span();
-            let whole = LogicalType::Integer;
             let typed = self.cast(arguments.remove(at), whole, CastContext::Implicit, span)?;
             arguments.insert(at, typed.into());
         }
@@ -179,12 +179,11 @@ impl Typing {
             .map(|x| self.settle(x))
             .collect::<Result<_>>()?;
         let ty = match function {
-            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {
-                LogicalType::BigInt
+            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => COUNT,
+            WindowFunction::PercentRank | WindowFunction::CumeDist => {
+                LogicalType::of_value(&Value::Double(0.0))
             }
-            WindowFunction::PercentRank | WindowFunction::CumeDist => LogicalType::Double,
-            WindowFunction::Ntile => LogicalType::Integer,
-            _ => arguments.first().map_or(LogicalType::BigInt, |e| e.ty),
+            _ => arguments.first().map_or(COUNT, |e| e.ty),
         };
         Ok(TypedWindowCall {
             function,
@@ -197,12 +196,10 @@ impl Typing {
     pub fn frame_count(&self, offset: Operand, unit: &str) -> Result<Expr> {
         let span = offset.span();
         let given = offset.ty();
-        let cast = self.cast(offset, LogicalType::BigInt, CastContext::Assignment, span);
+        let cast = self.cast(offset, COUNT, CastContext::Assignment, span);
         match given.map(Kind::of) {
-            None
-            | Some(
-                Kind::SmallInt | Kind::Integer | Kind::BigInt | Kind::Numeric | Kind::Real | Kind::Double,
-            ) => cast,
+            None => cast,
+            Some(kind) if kind.category() == Category::Numeric => cast,
             Some(_) => {
                 let given = name_of(given);
                 let message = format!("argument of {unit} must be type bigint, not type {given}");
@@ -221,41 +218,24 @@ impl Typing {
                 format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {key}{rest}");
             Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message).at_span(span))
         };
-        let whole = [Kind::SmallInt, Kind::Integer, Kind::BigInt];
-        let (takes, ty): (&[Kind], LogicalType) = match Kind::of(key) {
-            Kind::SmallInt | Kind::Integer | Kind::BigInt => (&whole, LogicalType::BigInt),
-            Kind::Numeric => (
-                &[Kind::SmallInt, Kind::Integer, Kind::BigInt, Kind::Numeric],
-                decimal(WIDEST, digits(key).1),
+        let (takes, ty): (fn(Kind) -> bool, LogicalType) = match key.info().category {
+            Category::Numeric if key.is_integer() => (Kind::is_integer, COUNT),
+            Category::Numeric if key.is_float() => (
+                |kind| kind.category() == Category::Numeric,
+                LogicalType::of_value(&Value::Double(0.0)),
             ),
-            Kind::Real | Kind::Double => (
-                &[
-                    Kind::SmallInt,
-                    Kind::Integer,
-                    Kind::BigInt,
-                    Kind::Numeric,
-                    Kind::Real,
-                    Kind::Double,
-                ],
-                LogicalType::Double,
+            Category::Numeric => (Kind::is_exact, decimal(WIDEST, digits(key).1)),
+            Category::DateTime => (
+                |kind| kind.category() == Category::Timespan,
+                LogicalType::of_value(&Value::Interval(Interval::default())),
             ),
-            Kind::Date | Kind::Time | Kind::Timestamp | Kind::TimestampTz => {
-                (&[Kind::Interval], LogicalType::Interval)
-            }
-            Kind::Boolean
-            | Kind::Interval
-            | Kind::Char
-            | Kind::Varchar
-            | Kind::Text
-            | Kind::Uuid
-            | Kind::Bytea
-            | Kind::Json
-            | Kind::Jsonb
-            | Kind::JsonPath
-            | Kind::Array
-            | Kind::Enum => return refused(String::new()),
+            Category::Boolean
+            | Category::Timespan
+            | Category::String
+            | Category::Array
+            | Category::UserDefined => return refused(String::new()),
         };
-        if let Some(kind) = given.filter(|kind| !takes.contains(kind)) {
+        if let Some(kind) = given.filter(|kind| !takes(*kind)) {
             return refused(format!(" and offset type {}", kind.name()))
                 .map_err(|e: Error| e.with_hint("Cast the offset value to an appropriate type."));
         }

@@ -180,6 +180,32 @@ pub enum ScalarFunction {
 }
 
 impl ScalarFunction {
+    /// The type that it gives, where that does not depend on its arguments.
+    pub fn result(self) -> Option<LogicalType> {
+        match self {
+            ScalarFunction::Substring
+            | ScalarFunction::Lower
+            | ScalarFunction::Upper
+            | ScalarFunction::Concat
+            | ScalarFunction::Trim
+            | ScalarFunction::TrimStart
+            | ScalarFunction::TrimEnd
+            | ScalarFunction::Replace => Some(LogicalType::Text),
+            ScalarFunction::Length | ScalarFunction::Position => Some(LogicalType::Integer),
+            ScalarFunction::Sqrt | ScalarFunction::Power | ScalarFunction::Ln | ScalarFunction::Exp => {
+                Some(LogicalType::Double)
+            }
+            ScalarFunction::Compare(_) => Some(CONDITION),
+            ScalarFunction::Abs
+            | ScalarFunction::Round
+            | ScalarFunction::Ceil
+            | ScalarFunction::Floor
+            | ScalarFunction::FloorToScale
+            | ScalarFunction::CeilToScale
+            | ScalarFunction::Single => None,
+        }
+    }
+
     /// Whether it can raise an error, whatever its arguments.
     pub fn can_fail(self) -> bool {
         !matches!(

@@ -70,7 +70,7 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
     if column.is_null(row) {
         return Ok(py.None().into_bound(py));
     }
-    if ty.is_string() && ty != LogicalType::Char(1) {
+    if ty.is_text() {
         return column.text(row).into_bound_py_any(py);
     }
     let value = column.value(row);

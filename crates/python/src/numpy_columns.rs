@@ -5,7 +5,7 @@ use crate::errors::ProgrammingError;
 use crate::parallel;
 use arrow_array::{ArrayRef, LargeStringArray};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use frazil::{ColumnVector, LogicalType, Rows};
+use frazil::{Category, ColumnVector, LogicalType, NativeType, Rows};
 use numpy::datetime::{Datetime, Unit, units};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
@@ -48,18 +48,12 @@ impl Form {
     }
 
     fn is_object(&self, ty: LogicalType) -> bool {
-        match ty {
-            LogicalType::Interval
-            | LogicalType::Time(_)
-            | LogicalType::Uuid
-            | LogicalType::Bytea
-            | LogicalType::Json
-            | LogicalType::Jsonb
-            | LogicalType::JsonPath
-            | LogicalType::Array(_)
-            | LogicalType::Enum(_) => true,
-            LogicalType::Decimal { .. } => self.decimal_objects,
-            ty => ty.is_string() && !self.arrow_texts,
+        match ty.info().category {
+            Category::Boolean => false,
+            Category::Numeric => ty.decimal_digits().is_some() && self.decimal_objects,
+            Category::DateTime => ty.is_time_of_day(),
+            Category::String => !self.arrow_texts,
+            Category::Timespan | Category::Array | Category::UserDefined => true,
         }
     }
 }
@@ -136,43 +130,41 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
     if form.is_object(ty) {
         return Ok(Values::Objects);
     }
-    Ok(match ty {
-        LogicalType::Boolean => {
+    let info = ty.info();
+    Ok(match (info.category, ty.native()) {
+        (Category::Boolean, _) => {
             let bytes = parts.iter().flat_map(|part| part.values::<u8>());
             Values::Bool(bytes.map(|&byte| byte != 0).collect())
         }
-        LogicalType::SmallInt => Values::I16(joined(parts, |part| part.values::<i16>())),
-        LogicalType::Integer => Values::I32(joined(parts, |part| part.values::<i32>())),
-        LogicalType::BigInt => Values::I64(joined(parts, |part| part.values::<i64>())),
-        LogicalType::Real => {
+        (Category::Numeric, NativeType::F64) if info.is_preferred => {
+            let mut values = joined(parts, |part| part.values::<f64>());
+            put_at_nulls(&mut values, parts, f64::NAN);
+            Values::F64(values)
+        }
+        // Of fewer digits than a double.
+        (Category::Numeric, NativeType::F64) => {
             let values = parts.iter().flat_map(|part| part.values::<f64>());
             let mut values: Vec<f32> = values.map(|&v| v as f32).collect();
             put_at_nulls(&mut values, parts, f32::NAN);
             Values::F32(values)
         }
-        LogicalType::Double => {
-            let mut values = joined(parts, |part| part.values::<f64>());
-            put_at_nulls(&mut values, parts, f64::NAN);
-            Values::F64(values)
-        }
-        LogicalType::Decimal { scale, .. } => Values::F64(decimals(parts, scale)),
-        LogicalType::Date if form.dates_in_seconds => Values::Seconds(days(parts, DAY_SECONDS)),
-        LogicalType::Date => Values::Days(days(parts, 1)),
-        LogicalType::Timestamp(_) | LogicalType::TimestampTz(..) => {
+        (Category::Numeric, native) => match (ty.decimal_digits(), native) {
+            (Some((_, scale)), _) => Values::F64(decimals(parts, scale)),
+            (None, NativeType::I16) => Values::I16(joined(parts, |part| part.values::<i16>())),
+            (None, NativeType::I32) => Values::I32(joined(parts, |part| part.values::<i32>())),
+            (None, _) => Values::I64(joined(parts, |part| part.values::<i64>())),
+        },
+        (Category::DateTime, _) if ty.is_day() => match form.dates_in_seconds {
+            true => Values::Seconds(days(parts, DAY_SECONDS)),
+            false => Values::Days(days(parts, 1)),
+        },
+        (Category::DateTime, _) => {
             let mut values = joined(parts, |part| part.values::<i64>());
             put_at_nulls(&mut values, parts, NOT_A_TIME);
             Values::Micros(values)
         }
-        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => Values::Texts(texts(parts)?),
-        LogicalType::Interval
-        | LogicalType::Time(_)
-        | LogicalType::Uuid
-        | LogicalType::Bytea
-        | LogicalType::Json
-        | LogicalType::Jsonb
-        | LogicalType::JsonPath
-        | LogicalType::Array(_)
-        | LogicalType::Enum(_) => Values::Objects,
+        (Category::String, _) => Values::Texts(texts(parts)?),
+        (Category::Timespan | Category::Array | Category::UserDefined, _) => Values::Objects,
     })
 }
 
@@ -237,7 +229,7 @@ fn each_text(part: &ColumnVector, mut take: impl FnMut(usize, &str)) {
     for row in 0..part.len() {
         match part.ty() {
             _ if part.is_null(row) => take(row, ""),
-            LogicalType::Char(1) => {
+            ty if ty.is_code_point() => {
                 let point = u32::try_from(part.values::<i32>()[row]).ok();
                 let character = point
                     .and_then(char::from_u32)

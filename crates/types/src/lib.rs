@@ -43,7 +43,7 @@ pub use row_values::RowValues;
 pub use schema::{ColumnDef, ColumnDefault, ColumnNumber, Schema};
 pub use shared_strings::SharedBytes;
 pub use span::Span;
-pub use sql_type::{Category, Counts, Kind, Order, TypeInfo};
+pub use sql_type::{Category, Counts, DocumentForm, Kind, Order, TypeInfo};
 pub use string_builder::StringVectorBuilder;
 pub use string_ref::StringRef;
 pub use value::{Interval, Value};

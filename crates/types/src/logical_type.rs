@@ -1,6 +1,8 @@
 //! The SQL types a column or expression can have, as small keys; what they are, [`sql_type`](crate::sql_type) says.
 
-use crate::sql_type::{Category, Counts, ElementType, EnumType, Kind, NativeOf, Order, TypeInfo};
+use crate::sql_type::{
+    Category, Counts, DocumentForm, ElementType, EnumType, Kind, NativeOf, Order, TypeInfo,
+};
 use crate::zone::Zone;
 use crate::{Error, NativeType, Result, Value};
 use std::fmt;
@@ -227,6 +229,11 @@ impl LogicalType {
     /// Texts in an array.
     pub const TEXT_ARRAY: LogicalType = LogicalType::Array(ElementType::TEXT);
 
+    /// Arrays of a kind that has neither a length nor digits, and is not an array.
+    pub const fn array_of(kind: Kind) -> LogicalType {
+        LogicalType::Array(ElementType::of_kind(kind))
+    }
+
     /// Arrays of the type; `None` for arrays.
     pub fn array(self) -> Option<LogicalType> {
         ElementType::new(self).map(LogicalType::Array)
@@ -361,6 +368,12 @@ impl LogicalType {
     #[inline]
     pub fn is_padded(self) -> bool {
         self.info().order == Order::WithoutBlanks
+    }
+
+    /// How values are documents of JSON, if they are.
+    #[inline]
+    pub fn document(self) -> Option<DocumentForm> {
+        self.info().document
     }
 
     /// Whether values are truths: what conditions are.

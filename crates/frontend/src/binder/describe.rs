@@ -2,6 +2,7 @@
 
 use super::{Binder, OutputColumn, finished, missing_relation};
 use crate::{Bound, Statement, catalog_view};
+use frazil_functions::Typing;
 use frazil_plan::operators::Values;
 use frazil_plan::{Expr, Operator};
 use frazil_types::{ColumnDefault, Result, Value};
@@ -43,7 +44,7 @@ fn constant_rows(mut binder: Binder, names: &[&str], rows: Vec<Vec<Value>>) -> R
     let mut columns = Vec::with_capacity(names.len());
     for (at, name) in names.iter().enumerate() {
         let nullable = rows.iter().any(|row| row[at].is_null());
-        let id = binder.columns.add(*name, Expr::literal(Value::Null).ty, nullable);
+        let id = binder.columns.add(*name, Typing::OPEN, nullable);
         columns.push(OutputColumn::new(*name, id));
     }
     let root = Operator::Values(Values {

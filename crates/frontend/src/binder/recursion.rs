@@ -7,6 +7,7 @@ use super::cte::Rows;
 use super::query::{Literals, Tail};
 use super::search_cycle::{Clauses, not_recursive};
 use super::{Binder, OutputColumn, Relation, error, fold};
+use frazil_functions::Typing;
 use frazil_plan::operators::{Join, Recursion, RecursionId, Turn};
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator};
 use frazil_types::{LogicalType, Result, Span, SqlState};
@@ -147,7 +148,7 @@ impl<'a> Binder<'a> {
     /// A relation whose open literals are text.
     fn settled(&mut self, relation: Relation) -> Result<Relation> {
         let of = |column: &OutputColumn| match column.open {
-            Some(_) => LogicalType::Text,
+            Some(_) => Typing::OPEN,
             None => self.columns[column.id].ty,
         };
         let types: Vec<LogicalType> = relation.columns.iter().map(of).collect();

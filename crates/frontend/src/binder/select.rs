@@ -8,10 +8,10 @@ use super::rows_calls::RowsCalls;
 use super::scope::{Clause, Level, Reference};
 use super::select_list::Target;
 use super::{Binder, OutputColumn, Relation, error};
-use frazil_functions::{CastContext, Operand};
+use frazil_functions::{CastContext, Operand, Typing};
 use frazil_plan::operators::Sort;
 use frazil_plan::{ColumnId, Expr, Operator, RowCount, SortKey};
-use frazil_types::{LogicalType, Result, Span, SqlState};
+use frazil_types::{Result, Span, SqlState};
 use sqlparser::ast::{Distinct, Expr as SqlExpr, OrderBy, Select};
 
 impl<'a> Binder<'a> {
@@ -223,7 +223,7 @@ impl<'a> Binder<'a> {
             let (id, open) = match value {
                 Operand::Typed(e) => (self.as_column(e, &name, &mut computed), None),
                 Operand::Unknown(open) => {
-                    let id = self.columns.add(name.clone(), LogicalType::Text, true);
+                    let id = self.columns.add(name.clone(), Typing::OPEN, true);
                     (id, Some(open))
                 }
             };

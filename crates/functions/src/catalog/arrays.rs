@@ -2,14 +2,16 @@
 //! them as for the branches of a CASE.
 
 use super::not_found;
-use super::results::{BOOLEAN, INTEGER, TEXT};
 use super::splits;
+use crate::build::{LENGTH, TEXT};
+use crate::convert::type_of_kind;
 use crate::resolve::Resolution;
+use crate::type_rules::Kind::{self, Boolean, Integer, Text};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::Expr;
 use frazil_types::array::{self, ArrayRef, Dimension, order_elements};
-use frazil_types::sql_type::ElementType;
+
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 /// What a parameter takes.
@@ -20,7 +22,9 @@ pub(crate) enum Takes {
     /// An element.
     Element,
     /// A value of this type.
-    Of(LogicalType),
+    Of(Kind),
+    /// An array of elements of this kind.
+    ArrayOf(Kind),
 }
 
 /// What a function gives.
@@ -29,7 +33,9 @@ pub(crate) enum Gives {
     /// An array of the elements.
     Array,
     /// A value of this type.
-    Of(LogicalType),
+    Of(Kind),
+    /// An array of elements of this kind.
+    ArrayOf(Kind),
 }
 
 /// A function of arrays.
@@ -42,8 +48,6 @@ pub(crate) struct ArrayFunction {
     pub run: RowFn,
     pub description: &'static str,
 }
-
-const INTEGERS: LogicalType = LogicalType::Array(ElementType::INTEGER);
 
 macro_rules! array_functions {
     ($($name:literal, [$($takes:expr),*], $gives:expr, $on_null:ident, $run:expr, $description:literal;)*) => {
@@ -58,64 +62,65 @@ macro_rules! array_functions {
     };
 }
 
-use Takes::{Array, Element, Of};
+use Takes::{Array, ArrayOf, Element, Of};
 pub(super) use array_functions;
 
 static FUNCTIONS: &[ArrayFunction] = array_functions! {
     "array_append", [Array, Element], Gives::Array, Called, append, "the array with an element behind it";
     "array_cat", [Array, Array], Gives::Array, Called, concatenated, "both arrays one behind the other";
-    "array_dims", [Array], Gives::Of(TEXT), Null, dims, "the bounds of its dimensions, as a text";
-    "array_fill", [Element, Of(INTEGERS)], Gives::Array, Called, fill, "an array of these lengths, full of a value";
-    "array_fill", [Element, Of(INTEGERS), Of(INTEGERS)], Gives::Array, Called, fill,
+    "array_dims", [Array], Gives::Of(Text), Null, dims, "the bounds of its dimensions, as a text";
+    "array_fill", [Element, ArrayOf(Integer)], Gives::Array, Called, fill, "an array of these lengths, full of a value";
+    "array_fill", [Element, ArrayOf(Integer), ArrayOf(Integer)], Gives::Array, Called, fill,
         "an array of these lengths and least subscripts, full of a value";
-    "array_length", [Array, Of(INTEGER)], Gives::Of(INTEGER), Null, |r, o| bound(r, |d| d.length.into(), o),
+    "array_length", [Array, Of(Integer)], Gives::Of(Integer), Null, |r, o| bound(r, |d| d.length.into(), o),
         "the length of a dimension";
-    "array_lower", [Array, Of(INTEGER)], Gives::Of(INTEGER), Null, |r, o| bound(r, |d| d.lower.into(), o),
+    "array_lower", [Array, Of(Integer)], Gives::Of(Integer), Null, |r, o| bound(r, |d| d.lower.into(), o),
         "the least subscript of a dimension";
-    "array_ndims", [Array], Gives::Of(INTEGER), Null, ndims, "the number of dimensions";
-    "array_position", [Array, Element], Gives::Of(INTEGER), Called, position, "the subscript of the first element that is equal";
-    "array_position", [Array, Element, Of(INTEGER)], Gives::Of(INTEGER), Called, position,
+    "array_ndims", [Array], Gives::Of(Integer), Null, ndims, "the number of dimensions";
+    "array_position", [Array, Element], Gives::Of(Integer), Called, position, "the subscript of the first element that is equal";
+    "array_position", [Array, Element, Of(Integer)], Gives::Of(Integer), Called, position,
         "the subscript of the first element that is equal, from a subscript on";
-    "array_positions", [Array, Element], Gives::Of(INTEGERS), Called, positions, "the subscripts of all elements that are equal";
+    "array_positions", [Array, Element], Gives::ArrayOf(Integer), Called, positions, "the subscripts of all elements that are equal";
     "array_prepend", [Element, Array], Gives::Array, Called, prepend, "the array with an element before it";
     "array_remove", [Array, Element], Gives::Array, Called, remove, "the array without the elements that are equal";
     "array_replace", [Array, Element, Element], Gives::Array, Called, replace,
         "the array with another element in place of each that is equal";
-    "array_to_string", [Array, Of(TEXT)], Gives::Of(TEXT), Null, to_string, "the elements as a text, NULLs left out, with a text between them";
-    "array_to_string", [Array, Of(TEXT), Of(TEXT)], Gives::Of(TEXT), Called, to_string,
+    "array_to_string", [Array, Of(Text)], Gives::Of(Text), Null, to_string, "the elements as a text, NULLs left out, with a text between them";
+    "array_to_string", [Array, Of(Text), Of(Text)], Gives::Of(Text), Called, to_string,
         "the elements as a text, with a text between them and another in place of NULL";
-    "array_upper", [Array, Of(INTEGER)], Gives::Of(INTEGER), Null,
+    "array_upper", [Array, Of(Integer)], Gives::Of(Integer), Null,
         |r, o| bound(r, |d| i64::from(d.lower) + i64::from(d.length) - 1, o), "the greatest subscript of a dimension";
-    "arraycontained", [Array, Array], Gives::Of(BOOLEAN), Null, |r, o| contains(r, 1, 0, o),
+    "arraycontained", [Array, Array], Gives::Of(Boolean), Null, |r, o| contains(r, 1, 0, o),
         "whether each element of the first is one of the second";
-    "arraycontains", [Array, Array], Gives::Of(BOOLEAN), Null, |r, o| contains(r, 0, 1, o),
+    "arraycontains", [Array, Array], Gives::Of(Boolean), Null, |r, o| contains(r, 0, 1, o),
         "whether each element of the second is one of the first";
-    "arrayoverlap", [Array, Array], Gives::Of(BOOLEAN), Null, overlaps, "whether they have an element in common";
-    "cardinality", [Array], Gives::Of(INTEGER), Null, |r, o| o.int(elements_of(r, 0)?.len() as i128),
+    "arrayoverlap", [Array, Array], Gives::Of(Boolean), Null, overlaps, "whether they have an element in common";
+    "cardinality", [Array], Gives::Of(Integer), Null, |r, o| o.int(elements_of(r, 0)?.len() as i128),
         "the number of elements, of all dimensions";
-    "list_contains", [Array, Element], Gives::Of(BOOLEAN), Null, list_contains, "whether an element is equal";
+    "list_contains", [Array, Element], Gives::Of(Boolean), Null, list_contains, "whether an element is equal";
     "list_distinct", [Array], Gives::Array, Null, list_distinct, "the elements that are not NULL, each once, in order";
     "list_reverse", [Array], Gives::Array, Null, list_reverse, "the elements from the last to the first";
     "list_sort", [Array], Gives::Array, Null, list_sort, "the elements in ascending order, NULLs at the end";
-    "trim_array", [Array, Of(INTEGER)], Gives::Array, Null, trim, "the array without so many elements at its end";
+    "trim_array", [Array, Of(Integer)], Gives::Array, Null, trim, "the array without so many elements at its end";
 };
 
 impl ArrayFunction {
     /// The way to call it.
     fn signature(&self) -> String {
-        let named = |ty: LogicalType| ty.name();
         let takes: Vec<&str> = self
             .takes
             .iter()
             .map(|takes| match *takes {
                 Array => "anyarray",
                 Element => "anyelement",
-                Of(ty) => named(ty),
+                Of(kind) => kind.name(),
+                ArrayOf(kind) => kind.info().array_name,
             })
             .collect();
         let gives = match self.gives {
             Gives::Array => "anyarray",
-            Gives::Of(ty) => named(ty),
+            Gives::Of(kind) => kind.name(),
+            Gives::ArrayOf(kind) => kind.info().array_name,
         };
         format!("{}({}) → {gives}", self.name, takes.join(", "))
     }
@@ -174,7 +179,7 @@ impl Typing {
             .all(|(x, takes)| match takes {
                 Array => is_array(x),
                 Element => of_elements(x),
-                Of(_) => true,
+                Of(_) | ArrayOf(_) => true,
             });
         if !fits {
             return Err(missing(&arguments));
@@ -188,12 +193,16 @@ impl Typing {
             typed.push(match *takes {
                 Array => self.part(x, array)?,
                 Element => self.part(x, element)?,
-                Of(ty) => self.cast(x, ty, CastContext::Implicit, Span::NONE)?,
+                Of(kind) => self.cast(x, type_of_kind(kind, None), CastContext::Implicit, Span::NONE)?,
+                ArrayOf(kind) => {
+                    self.cast(x, LogicalType::array_of(kind), CastContext::Implicit, Span::NONE)?
+                }
             });
         }
         let gives = match function.gives {
             Gives::Array => array,
-            Gives::Of(ty) => ty,
+            Gives::Of(kind) => type_of_kind(kind, None),
+            Gives::ArrayOf(kind) => LogicalType::array_of(kind),
         };
         Ok(rows(function.name, function.on_null, function.run, typed, gives))
     }
@@ -208,7 +217,7 @@ impl Typing {
                     samples.push(Operand::Typed(crate::build::null(ty).at(e.span)));
                 }
                 (Element, x) => samples.push(x.clone()),
-                (Array, Operand::Unknown(_)) | (Of(_), _) => {}
+                (Array, Operand::Unknown(_)) | (Of(_) | ArrayOf(_), _) => {}
             }
         }
         let samples: Vec<&Operand> = samples.iter().collect();
@@ -452,10 +461,7 @@ fn positions(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
         return out.null();
     }
     let found = found(row)?.map(|at| at.map(|at| Value::Int(at.into())));
-    out.bytes(&array::encode_list(
-        &found.collect::<Result<Vec<_>>>()?,
-        LogicalType::Integer,
-    )?)
+    out.bytes(&array::encode_list(&found.collect::<Result<Vec<_>>>()?, LENGTH)?)
 }
 
 fn remove(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {

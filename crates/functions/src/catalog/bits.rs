@@ -3,12 +3,12 @@
 use super::{Function, Overload, Run};
 use crate::type_rules::Kind::{self, BigInt, Integer, SmallInt};
 use crate::vector::{Output, Row, RowFn};
-use frazil_types::{LogicalType, Result};
+use frazil_types::{NativeType, Result};
 
-const fn overload(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+const fn overload(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Rows(f, ty),
+        run: Run::Rows(f, gives),
     }
 }
 
@@ -16,9 +16,9 @@ const fn overload(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Ove
 macro_rules! of_widths {
     ($f:expr) => {
         &[
-            overload(&[SmallInt, SmallInt], $f, LogicalType::SmallInt),
-            overload(&[Integer, Integer], $f, LogicalType::Integer),
-            overload(&[BigInt, BigInt], $f, LogicalType::BigInt),
+            overload(&[SmallInt, SmallInt], $f, SmallInt),
+            overload(&[Integer, Integer], $f, Integer),
+            overload(&[BigInt, BigInt], $f, BigInt),
         ]
     };
 }
@@ -27,9 +27,9 @@ macro_rules! of_widths {
 macro_rules! of_shifts {
     ($f:expr) => {
         &[
-            overload(&[SmallInt, Integer], $f, LogicalType::SmallInt),
-            overload(&[Integer, Integer], $f, LogicalType::Integer),
-            overload(&[BigInt, Integer], $f, LogicalType::BigInt),
+            overload(&[SmallInt, Integer], $f, SmallInt),
+            overload(&[Integer, Integer], $f, Integer),
+            overload(&[BigInt, Integer], $f, BigInt),
         ]
     };
 }
@@ -53,21 +53,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "bit_not_of",
         overloads: &[
-            overload(
-                &[SmallInt],
-                |row, out| out.int((!row.int(0)).into()),
-                LogicalType::SmallInt,
-            ),
-            overload(
-                &[Integer],
-                |row, out| out.int((!row.int(0)).into()),
-                LogicalType::Integer,
-            ),
-            overload(
-                &[BigInt],
-                |row, out| out.int((!row.int(0)).into()),
-                LogicalType::BigInt,
-            ),
+            overload(&[SmallInt], |row, out| out.int((!row.int(0)).into()), SmallInt),
+            overload(&[Integer], |row, out| out.int((!row.int(0)).into()), Integer),
+            overload(&[BigInt], |row, out| out.int((!row.int(0)).into()), BigInt),
         ],
         description: "bits not set",
     },
@@ -87,18 +75,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn shift_left(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (value, by) = (row.int(0), row.int(1) as u32);
-    out.int(match out.ty() {
-        LogicalType::SmallInt => i128::from((value as i32).wrapping_shl(by) as i16),
-        LogicalType::Integer => (value as i32).wrapping_shl(by).into(),
+    out.int(match out.ty().native() {
+        NativeType::I16 => i128::from((value as i32).wrapping_shl(by) as i16),
+        NativeType::I32 => (value as i32).wrapping_shl(by).into(),
         _ => value.wrapping_shl(by).into(),
     })
 }
 
 fn shift_right(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (value, by) = (row.int(0), row.int(1) as u32);
-    out.int(match out.ty() {
-        LogicalType::SmallInt => i128::from((value as i32).wrapping_shr(by) as i16),
-        LogicalType::Integer => (value as i32).wrapping_shr(by).into(),
+    out.int(match out.ty().native() {
+        NativeType::I16 => i128::from((value as i32).wrapping_shr(by) as i16),
+        NativeType::I32 => (value as i32).wrapping_shr(by).into(),
         _ => value.wrapping_shr(by).into(),
     })
 }

@@ -1,11 +1,10 @@
 //! Functions of bytes. Positions count bytes, from 1; `get_byte` and its like count from 0.
 
-use super::results::{BIGINT, BYTES, INTEGER, TEXT};
 use super::{Function, Overload, Run};
 use crate::type_rules::Kind::{self, BigInt, Bytea, Integer, Text};
 use crate::vector::{Output, Row, RowFn, check_length};
 use frazil_types::sql_type::{escaped_bytes, hex_digits, write_hex};
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use frazil_types::{Error, Result, SqlState};
 use md5::{Digest, Md5};
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 use std::fmt::Write;
@@ -15,35 +14,38 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /// Letters of a line of base64, as PostgreSQL breaks it.
 const BASE64_LINE: usize = 76;
 
-pub(super) const fn rows(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+pub(super) const fn rows(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Rows(f, ty),
+        run: Run::Rows(f, gives),
     }
 }
 
+/// Two values of bytes.
+pub(crate) const BINARIES: &[Kind] = &[Bytea, Bytea];
+
 /// `length` and `octet_length`.
-pub(super) const LENGTH: Overload = rows(&[Bytea], |r, o| o.int(r.bytes(0).len() as i128), INTEGER);
+pub(super) const LENGTH: Overload = rows(&[Bytea], |r, o| o.int(r.bytes(0).len() as i128), Integer);
 /// `bit_length`.
-pub(super) const BIT_LENGTH: Overload = rows(&[Bytea], |r, o| o.int(r.bytes(0).len() as i128 * 8), INTEGER);
+pub(super) const BIT_LENGTH: Overload = rows(&[Bytea], |r, o| o.int(r.bytes(0).len() as i128 * 8), Integer);
 /// `md5`.
-pub(super) const MD5: Overload = rows(&[Bytea], |r, o| hexadecimal(&Md5::digest(r.bytes(0)), o), TEXT);
+pub(super) const MD5: Overload = rows(&[Bytea], |r, o| hexadecimal(&Md5::digest(r.bytes(0)), o), Text);
 /// `substr` and `substring` from a position.
-pub(super) const SUBSTRING: Overload = rows(&[Bytea, Integer], substring, BYTES);
+pub(super) const SUBSTRING: Overload = rows(&[Bytea, Integer], substring, Bytea);
 /// The same, of a length.
-pub(super) const SUBSTRING_OF: Overload = rows(&[Bytea, Integer, Integer], substring, BYTES);
+pub(super) const SUBSTRING_OF: Overload = rows(&[Bytea, Integer, Integer], substring, Bytea);
 /// `position`.
-pub(super) const POSITION: Overload = rows(&[Bytea, Bytea], position, INTEGER);
+pub(super) const POSITION: Overload = rows(&[Bytea, Bytea], position, Integer);
 /// `overlay`.
-pub(super) const OVERLAY: Overload = rows(&[Bytea, Bytea, Integer], overlay, BYTES);
+pub(super) const OVERLAY: Overload = rows(&[Bytea, Bytea, Integer], overlay, Bytea);
 /// `overlay` of so many bytes.
-pub(super) const OVERLAY_OF: Overload = rows(&[Bytea, Bytea, Integer, Integer], overlay, BYTES);
+pub(super) const OVERLAY_OF: Overload = rows(&[Bytea, Bytea, Integer, Integer], overlay, Bytea);
 /// `btrim`.
-pub(super) const TRIM: Overload = rows(&[Bytea, Bytea], |r, o| o.bytes(trimmed(r, true, true)), BYTES);
+pub(super) const TRIM: Overload = rows(&[Bytea, Bytea], |r, o| o.bytes(trimmed(r, true, true)), Bytea);
 /// `ltrim`.
-pub(super) const TRIM_START: Overload = rows(&[Bytea, Bytea], |r, o| o.bytes(trimmed(r, true, false)), BYTES);
+pub(super) const TRIM_START: Overload = rows(&[Bytea, Bytea], |r, o| o.bytes(trimmed(r, true, false)), Bytea);
 /// `rtrim`.
-pub(super) const TRIM_END: Overload = rows(&[Bytea, Bytea], |r, o| o.bytes(trimmed(r, false, true)), BYTES);
+pub(super) const TRIM_END: Overload = rows(&[Bytea, Bytea], |r, o| o.bytes(trimmed(r, false, true)), Bytea);
 
 macro_rules! bytes {
     ($($name:literal, $overloads:expr, $description:literal;)*) => {
@@ -52,22 +54,22 @@ macro_rules! bytes {
 }
 
 pub(super) const FUNCTIONS: &[Function] = bytes! {
-    "bit_count", [rows(&[Bytea], bit_count, BIGINT)], "number of bits that are 1";
-    "decode", [rows(&[Text, Text], decode, BYTES)], "the bytes that a text shows in base64, escape or hex";
-    "encode", [rows(&[Bytea, Text], encode, TEXT)], "bytes as a text in base64, escape or hex";
-    "get_bit", [rows(&[Bytea, BigInt], get_bit, INTEGER)], "a bit by its number, the lowest one of the first byte being 0";
-    "get_byte", [rows(&[Bytea, Integer], get_byte, INTEGER)], "a byte by its number, the first one being 0";
-    "set_bit", [rows(&[Bytea, BigInt, Integer], set_bit, BYTES)], "with another bit at a number";
-    "set_byte", [rows(&[Bytea, Integer, Integer], set_byte, BYTES)], "with another byte at a number";
-    "sha224", [rows(&[Bytea], |r, o| o.bytes(&Sha224::digest(r.bytes(0))), BYTES)], "the SHA-224 digest";
-    "sha256", [rows(&[Bytea], |r, o| o.bytes(&Sha256::digest(r.bytes(0))), BYTES)], "the SHA-256 digest";
-    "sha384", [rows(&[Bytea], |r, o| o.bytes(&Sha384::digest(r.bytes(0))), BYTES)], "the SHA-384 digest";
-    "sha512", [rows(&[Bytea], |r, o| o.bytes(&Sha512::digest(r.bytes(0))), BYTES)], "the SHA-512 digest";
+    "bit_count", [rows(&[Bytea], bit_count, BigInt)], "number of bits that are 1";
+    "decode", [rows(&[Text, Text], decode, Bytea)], "the bytes that a text shows in base64, escape or hex";
+    "encode", [rows(&[Bytea, Text], encode, Text)], "bytes as a text in base64, escape or hex";
+    "get_bit", [rows(&[Bytea, BigInt], get_bit, Integer)], "a bit by its number, the lowest one of the first byte being 0";
+    "get_byte", [rows(&[Bytea, Integer], get_byte, Integer)], "a byte by its number, the first one being 0";
+    "set_bit", [rows(&[Bytea, BigInt, Integer], set_bit, Bytea)], "with another bit at a number";
+    "set_byte", [rows(&[Bytea, Integer, Integer], set_byte, Bytea)], "with another byte at a number";
+    "sha224", [rows(&[Bytea], |r, o| o.bytes(&Sha224::digest(r.bytes(0))), Bytea)], "the SHA-224 digest";
+    "sha256", [rows(&[Bytea], |r, o| o.bytes(&Sha256::digest(r.bytes(0))), Bytea)], "the SHA-256 digest";
+    "sha384", [rows(&[Bytea], |r, o| o.bytes(&Sha384::digest(r.bytes(0))), Bytea)], "the SHA-384 digest";
+    "sha512", [rows(&[Bytea], |r, o| o.bytes(&Sha512::digest(r.bytes(0))), Bytea)], "the SHA-512 digest";
 };
 
 /// Functions behind operators, by PostgreSQL's names.
 pub(super) const OPERATORS: &[Function] = bytes! {
-    "byteacat", [rows(&[Bytea, Bytea], concatenation, BYTES)], "both one behind the other";
+    "byteacat", [rows(&[Bytea, Bytea], concatenation, Bytea)], "both one behind the other";
 };
 
 fn hexadecimal(bytes: &[u8], out: &mut Output) -> Result<()> {

@@ -1,35 +1,30 @@
 //! The clock at the time of a call, and waiting for it.
 
-use super::results::TEXT;
 use super::{Function, Overload, Run};
-use crate::type_rules::Kind::{self, Double, Interval, TimestampTz};
+use crate::type_rules::Kind::{self, Double, Interval, Text, TimestampTz};
 use crate::vector::{Output, Row, RowFn};
+use frazil_types::Result;
 use frazil_types::date::{MICROS_PER_DAY, civil_from_days};
 use frazil_types::value_ops::interval_span;
-use frazil_types::{LogicalType, Result};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-const fn volatile(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+const fn volatile(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Volatile(f, ty),
+        run: Run::Volatile(f, gives),
     }
 }
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "clock_timestamp",
-        overloads: &[volatile(
-            &[],
-            |_, o| o.int(now().into()),
-            LogicalType::TIMESTAMPTZ,
-        )],
+        overloads: &[volatile(&[], |_, o| o.int(now().into()), TimestampTz)],
         description: "the time of the call",
     },
     Function {
         name: "pg_sleep",
-        overloads: &[volatile(&[Double], |r, o| sleep(r.double(0) * 1e6, o), TEXT)],
+        overloads: &[volatile(&[Double], |r, o| sleep(r.double(0) * 1e6, o), Text)],
         description: "waits so many seconds; an empty text",
     },
     Function {
@@ -37,7 +32,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         overloads: &[volatile(
             &[Interval],
             |r, o| sleep(interval_span(r.interval(0)) as f64, o),
-            TEXT,
+            Text,
         )],
         description: "waits for an interval; an empty text",
     },
@@ -46,7 +41,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         overloads: &[volatile(
             &[TimestampTz],
             |r, o| sleep((r.wide(0) - i128::from(now())) as f64, o),
-            TEXT,
+            Text,
         )],
         description: "waits until a time; an empty text",
     },

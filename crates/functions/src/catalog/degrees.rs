@@ -1,63 +1,50 @@
 //! Trigonometry in degrees. As in PostgreSQL, angles whose values are known are exact: the sine of 30 degrees is a half.
 
-use super::{Function, Overload, Run};
-use crate::type_rules::Kind::Double;
-use crate::vector::{Output, Row, RowFn};
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use super::Function;
+use super::math::{doubles, pairs};
+use crate::vector::{Output, Row};
+use frazil_types::{Error, Result, SqlState};
 use std::sync::LazyLock;
-
-const fn of_one(f: RowFn) -> Overload {
-    Overload {
-        parameters: &[Double],
-        run: Run::Rows(f, LogicalType::Double),
-    }
-}
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "acosd",
-        overloads: &[of_one(|r, o| o.double(arc_cosine(within_one(r.double(0))?)))],
+        overloads: &[doubles(|r, o| o.double(arc_cosine(within_one(r.double(0))?)))],
         description: "arc cosine, in degrees",
     },
     Function {
         name: "asind",
-        overloads: &[of_one(|r, o| o.double(arc_sine(within_one(r.double(0))?)))],
+        overloads: &[doubles(|r, o| o.double(arc_sine(within_one(r.double(0))?)))],
         description: "arc sine, in degrees",
     },
     Function {
         name: "atan2d",
-        overloads: &[Overload {
-            parameters: &[Double, Double],
-            run: Run::Rows(
-                |r, o| arc_tangent(r.double(0).atan2(r.double(1)), o),
-                LogicalType::Double,
-            ),
-        }],
+        overloads: &[pairs(|r, o| arc_tangent(r.double(0).atan2(r.double(1)), o))],
         description: "arc tangent of a quotient, in degrees",
     },
     Function {
         name: "atand",
-        overloads: &[of_one(|r, o| arc_tangent(r.double(0).atan(), o))],
+        overloads: &[doubles(|r, o| arc_tangent(r.double(0).atan(), o))],
         description: "arc tangent, in degrees",
     },
     Function {
         name: "cosd",
-        overloads: &[of_one(|r, o| o.double(cosine(finite(r.double(0))?)))],
+        overloads: &[doubles(|r, o| o.double(cosine(finite(r.double(0))?)))],
         description: "cosine of degrees",
     },
     Function {
         name: "cotd",
-        overloads: &[of_one(cotangent)],
+        overloads: &[doubles(cotangent)],
         description: "cotangent of degrees",
     },
     Function {
         name: "sind",
-        overloads: &[of_one(|r, o| o.double(sine(finite(r.double(0))?)))],
+        overloads: &[doubles(|r, o| o.double(sine(finite(r.double(0))?)))],
         description: "sine of degrees",
     },
     Function {
         name: "tand",
-        overloads: &[of_one(tangent)],
+        overloads: &[doubles(tangent)],
         description: "tangent of degrees",
     },
 ];

@@ -1,24 +1,24 @@
 //! Functions of json and jsonb: PostgreSQL's manual, 9.16.
 
 use super::invalid_parameter;
-use super::results::{BOOLEAN, INTEGER, TEXT};
 use super::{Function, Overload, Run};
+use crate::build::TEXT;
 use crate::json::{Document, bytes_of_text, push_array_in_lines, push_json, push_key};
-use crate::type_rules::Kind::{self, Array, Integer, Json, Jsonb, Text};
+use crate::type_rules::Kind::{self, Array, Boolean, Integer, Json, Jsonb, Text};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
-use frazil_plan::Expr;
+use frazil_plan::{CONDITION, Expr};
 use frazil_types::array::{self, ArrayRef};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, json};
 use std::fmt::Write;
 
-pub(super) const JSON: LogicalType = LogicalType::Json;
-pub(super) const JSONB: LogicalType = LogicalType::Jsonb;
+pub(crate) const JSON: LogicalType = LogicalType::Json;
+pub(crate) const JSONB: LogicalType = LogicalType::Jsonb;
 
-pub(super) const fn call(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+pub(super) const fn call(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Rows(f, ty),
+        run: Run::Rows(f, gives),
     }
 }
 
@@ -32,37 +32,37 @@ pub(super) use functions;
 
 /// Functions behind operators that PostgreSQL has no such names for.
 pub(super) const OPERATORS: &[Function] = functions! {
-    "json_at_path", [call(&[Json, Array], at_path, JSON)], "what lies at a path";
-    "json_at_path_text", [call(&[Json, Array], at_path_text, TEXT)], "what lies at a path, as a text";
-    "jsonb_at_path", [call(&[Jsonb, Array], at_path, JSONB)], "what lies at a path";
-    "jsonb_at_path_text", [call(&[Jsonb, Array], at_path_text, TEXT)], "what lies at a path, as a text";
+    "json_at_path", [call(&[Json, Array], at_path, Json)], "what lies at a path";
+    "json_at_path_text", [call(&[Json, Array], at_path_text, Text)], "what lies at a path, as a text";
+    "jsonb_at_path", [call(&[Jsonb, Array], at_path, Jsonb)], "what lies at a path";
+    "jsonb_at_path_text", [call(&[Jsonb, Array], at_path_text, Text)], "what lies at a path, as a text";
 };
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
-    "json_array_element", [call(&[Json, Integer], element, JSON)], "`->`: an element of an array by its position from 0, or from the end if negative";
-    "json_array_element_text", [call(&[Json, Integer], element_text, TEXT)], "`->>`: the same as a text";
-    "json_array_length", [call(&[Json], array_length, INTEGER)], "the number of elements of an array";
-    "json_object", [call(&[Array], object_of_texts, JSON), call(&[Array, Array], object_of_keys, JSON)],
+    "json_array_element", [call(&[Json, Integer], element, Json)], "`->`: an element of an array by its position from 0, or from the end if negative";
+    "json_array_element_text", [call(&[Json, Integer], element_text, Text)], "`->>`: the same as a text";
+    "json_array_length", [call(&[Json], array_length, Integer)], "the number of elements of an array";
+    "json_object", [call(&[Array], object_of_texts, Json), call(&[Array, Array], object_of_keys, Json)],
         "an object of keys and texts, one behind the other or in two arrays";
-    "json_object_field", [call(&[Json, Text], field, JSON)], "`->`: the value of a key";
-    "json_object_field_text", [call(&[Json, Text], field_text, TEXT)], "`->>`: the same as a text";
-    "json_strip_nulls", [call(&[Json], strip_nulls, JSON)], "without the members of objects that are null, however deep";
-    "json_typeof", [call(&[Json], kind, TEXT)], "object, array, string, number, boolean or null";
-    "jsonb_array_element", [call(&[Jsonb, Integer], element, JSONB)], "`->`: an element of an array by its position from 0, or from the end if negative";
-    "jsonb_array_element_text", [call(&[Jsonb, Integer], element_text, TEXT)], "`->>`: the same as a text";
-    "jsonb_array_length", [call(&[Jsonb], array_length, INTEGER)], "the number of elements of an array";
-    "jsonb_contained", [call(&[Jsonb, Jsonb], |r, o| o.bool(json::contains(r.bytes(1), r.bytes(0))), BOOLEAN)], "`<@`: whether the second contains the first";
-    "jsonb_contains", [call(&[Jsonb, Jsonb], |r, o| o.bool(json::contains(r.bytes(0), r.bytes(1))), BOOLEAN)], "`@>`: whether the first contains the second";
-    "jsonb_exists", [call(&[Jsonb, Text], |r, o| o.bool(json::has_key(r.bytes(0), r.text(1))), BOOLEAN)], "`?`: whether a text is a key of an object or a string of an array";
-    "jsonb_exists_all", [call(&[Jsonb, Array], |r, o| exists(r, |found, all| found == all, o), BOOLEAN)], "`?&`: whether all texts are keys";
-    "jsonb_exists_any", [call(&[Jsonb, Array], |r, o| exists(r, |found, _| found > 0, o), BOOLEAN)], "`?|`: whether one of the texts is a key";
-    "jsonb_object", [call(&[Array], object_of_texts, JSONB), call(&[Array, Array], object_of_keys, JSONB)],
+    "json_object_field", [call(&[Json, Text], field, Json)], "`->`: the value of a key";
+    "json_object_field_text", [call(&[Json, Text], field_text, Text)], "`->>`: the same as a text";
+    "json_strip_nulls", [call(&[Json], strip_nulls, Json)], "without the members of objects that are null, however deep";
+    "json_typeof", [call(&[Json], kind, Text)], "object, array, string, number, boolean or null";
+    "jsonb_array_element", [call(&[Jsonb, Integer], element, Jsonb)], "`->`: an element of an array by its position from 0, or from the end if negative";
+    "jsonb_array_element_text", [call(&[Jsonb, Integer], element_text, Text)], "`->>`: the same as a text";
+    "jsonb_array_length", [call(&[Jsonb], array_length, Integer)], "the number of elements of an array";
+    "jsonb_contained", [call(&[Jsonb, Jsonb], |r, o| o.bool(json::contains(r.bytes(1), r.bytes(0))), Boolean)], "`<@`: whether the second contains the first";
+    "jsonb_contains", [call(&[Jsonb, Jsonb], |r, o| o.bool(json::contains(r.bytes(0), r.bytes(1))), Boolean)], "`@>`: whether the first contains the second";
+    "jsonb_exists", [call(&[Jsonb, Text], |r, o| o.bool(json::has_key(r.bytes(0), r.text(1))), Boolean)], "`?`: whether a text is a key of an object or a string of an array";
+    "jsonb_exists_all", [call(&[Jsonb, Array], |r, o| exists(r, |found, all| found == all, o), Boolean)], "`?&`: whether all texts are keys";
+    "jsonb_exists_any", [call(&[Jsonb, Array], |r, o| exists(r, |found, _| found > 0, o), Boolean)], "`?|`: whether one of the texts is a key";
+    "jsonb_object", [call(&[Array], object_of_texts, Jsonb), call(&[Array, Array], object_of_keys, Jsonb)],
         "an object of keys and texts, one behind the other or in two arrays";
-    "jsonb_object_field", [call(&[Jsonb, Text], field, JSONB)], "`->`: the value of a key";
-    "jsonb_object_field_text", [call(&[Jsonb, Text], field_text, TEXT)], "`->>`: the same as a text";
-    "jsonb_pretty", [call(&[Jsonb], pretty, TEXT)], "a text with a line for each member and element";
-    "jsonb_strip_nulls", [call(&[Jsonb], strip_nulls, JSONB)], "without the members of objects that are null, however deep";
-    "jsonb_typeof", [call(&[Jsonb], kind, TEXT)], "object, array, string, number, boolean or null";
+    "jsonb_object_field", [call(&[Jsonb, Text], field, Jsonb)], "`->`: the value of a key";
+    "jsonb_object_field_text", [call(&[Jsonb, Text], field_text, Text)], "`->>`: the same as a text";
+    "jsonb_pretty", [call(&[Jsonb], pretty, Text)], "a text with a line for each member and element";
+    "jsonb_strip_nulls", [call(&[Jsonb], strip_nulls, Jsonb)], "without the members of objects that are null, however deep";
+    "jsonb_typeof", [call(&[Jsonb], kind, Text)], "object, array, string, number, boolean or null";
 };
 
 /// Functions of arguments of any types and number: how they are called, the description.
@@ -134,7 +134,7 @@ impl Typing {
                 (OnNull::Null, value_as_json, ty)
             }
             ("array_to_json", [Operand::Typed(e), in_lines]) if e.ty.element().is_some() => {
-                let parts = vec![e.clone(), self.argument_of(in_lines, BOOLEAN)?];
+                let parts = vec![e.clone(), self.argument_of(in_lines, CONDITION)?];
                 return Ok(Some(rows(name, OnNull::Null, array_in_lines, parts, ty)));
             }
             ("json_build_array" | "jsonb_build_array", _) => (OnNull::Called, build_array, ty),

@@ -9,16 +9,16 @@ use frazil_types::json::{Json, array_of, object_of, scalar_of};
 use frazil_types::{Error, Result, SqlState};
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
-    "jsonb_concat", [call(&[Jsonb, Jsonb], concat, JSONB)], "`||`: both as one object or array";
+    "jsonb_concat", [call(&[Jsonb, Jsonb], concat, Jsonb)], "`||`: both as one object or array";
     "jsonb_delete", [
-        call(&[Jsonb, Text], |r, o| delete(r, &[Some(r.text(1).to_owned())], o), JSONB),
-        call(&[Jsonb, Integer], delete_element, JSONB),
-        call(&[Jsonb, Array], |r, o| delete(r, &texts(r, 1)?, o), JSONB),
+        call(&[Jsonb, Text], |r, o| delete(r, &[Some(r.text(1).to_owned())], o), Jsonb),
+        call(&[Jsonb, Integer], delete_element, Jsonb),
+        call(&[Jsonb, Array], |r, o| delete(r, &texts(r, 1)?, o), Jsonb),
     ], "`-`: without keys, or without an element";
-    "jsonb_delete_path", [call(&[Jsonb, Array], delete_path, JSONB)], "`#-`: without what lies at a path";
-    "jsonb_insert", [call(&[Jsonb, Array, Jsonb], insert, JSONB), call(&[Jsonb, Array, Jsonb, Boolean], insert, JSONB)],
+    "jsonb_delete_path", [call(&[Jsonb, Array], delete_path, Jsonb)], "`#-`: without what lies at a path";
+    "jsonb_insert", [call(&[Jsonb, Array, Jsonb], insert, Jsonb), call(&[Jsonb, Array, Jsonb, Boolean], insert, Jsonb)],
         "with a new value at a path; of arrays before the element there, or behind it if the last argument is true";
-    "jsonb_set", [call(&[Jsonb, Array, Jsonb], set, JSONB), call(&[Jsonb, Array, Jsonb, Boolean], set, JSONB)],
+    "jsonb_set", [call(&[Jsonb, Array, Jsonb], set, Jsonb), call(&[Jsonb, Array, Jsonb, Boolean], set, Jsonb)],
         "with another value at a path, which is made unless the last argument is false";
     "jsonb_set_lax", [
         lax(&[Jsonb, Array, Jsonb]),

@@ -1,14 +1,13 @@
 //! Functions of paths in jsonb: PostgreSQL's manual, 9.16.2. Those that give rows stand in `json_rows.rs`.
 
 use super::Function;
-use super::json::{JSONB, call, functions};
-use super::results::BOOLEAN;
+use super::json::{call, functions};
 use crate::jsonpath::{Form, exists, matches, query_array, query_first};
 use crate::type_rules::Kind::{Boolean, JsonPath, Jsonb, TimestampTz};
 use crate::typing::HiddenParameter;
 use crate::{Operand, Typing};
 use frazil_plan::Expr;
-use frazil_types::{LogicalType, Result};
+use frazil_types::Result;
 
 /// The calls of a function of a document and a path, and perhaps variables and whether errors of the document are passed over.
 macro_rules! calls {
@@ -45,22 +44,22 @@ macro_rules! zoned_calls {
 }
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
-    "jsonb_path_exists", calls!(exists, BOOLEAN), "whether a path finds something, with variables and silent about errors if wanted";
-    "jsonb_path_exists_opr", [call(&[Jsonb, JsonPath], |r, o| exists(r, Form::Operator, o), BOOLEAN)],
+    "jsonb_path_exists", calls!(exists, Boolean), "whether a path finds something, with variables and silent about errors if wanted";
+    "jsonb_path_exists_opr", [call(&[Jsonb, JsonPath], |r, o| exists(r, Form::Operator, o), Boolean)],
         "`@?`: whether a path finds something; NULL where it is in error";
-    "jsonb_path_match", calls!(matches, BOOLEAN), "the boolean that a path finds, with variables and silent about errors if wanted";
-    "jsonb_path_match_opr", [call(&[Jsonb, JsonPath], |r, o| matches(r, Form::Operator, o), BOOLEAN)],
+    "jsonb_path_match", calls!(matches, Boolean), "the boolean that a path finds, with variables and silent about errors if wanted";
+    "jsonb_path_match_opr", [call(&[Jsonb, JsonPath], |r, o| matches(r, Form::Operator, o), Boolean)],
         "`@@`: the boolean that a path finds; NULL where it finds another item or is in error";
-    "jsonb_path_query_array", calls!(query_array, JSONB), "what a path finds, as an array";
-    "jsonb_path_query_first", calls!(query_first, JSONB), "what a path finds first; NULL where it finds nothing";
+    "jsonb_path_query_array", calls!(query_array, Jsonb), "what a path finds, as an array";
+    "jsonb_path_query_first", calls!(query_first, Jsonb), "what a path finds first; NULL where it finds nothing";
 };
 
 /// Functions that read dates and times by the session's zone where they are compared: their last argument is not given.
 pub(super) const ZONED: &[Function] = functions! {
-    "jsonb_path_exists_tz", zoned_calls!(exists, BOOLEAN), "";
-    "jsonb_path_match_tz", zoned_calls!(matches, BOOLEAN), "";
-    "jsonb_path_query_array_tz", zoned_calls!(query_array, JSONB), "";
-    "jsonb_path_query_first_tz", zoned_calls!(query_first, JSONB), "";
+    "jsonb_path_exists_tz", zoned_calls!(exists, Boolean), "";
+    "jsonb_path_match_tz", zoned_calls!(matches, Boolean), "";
+    "jsonb_path_query_array_tz", zoned_calls!(query_array, Jsonb), "";
+    "jsonb_path_query_first_tz", zoned_calls!(query_first, Jsonb), "";
 };
 
 /// How the functions of [`ZONED`] are documented: how they are called, the description.
@@ -107,7 +106,7 @@ impl Typing {
     /// The statement's start, by the session's clock.
     pub(crate) fn statement_start(&self) -> Operand {
         let start = self.hidden(HiddenParameter::StatementStart);
-        debug_assert!(matches!(start.ty, LogicalType::TimestampTz(..)));
+        debug_assert!(start.ty.is_zoned());
         start.into()
     }
 }

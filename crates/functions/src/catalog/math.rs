@@ -3,7 +3,7 @@
 use super::{Function, Overload, Run};
 use crate::arithmetic::numbers;
 use crate::build::{constant_of, function, is_null_constant, null};
-use crate::convert::{convert, decimal, digits};
+use crate::convert::{as_double, convert, decimal, digits};
 use crate::type_rules::Kind::{self, BigInt, Double, Integer, Numeric, Real, SmallInt};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use frazil_plan::{Expr, ScalarFunction};
@@ -11,17 +11,26 @@ use frazil_types::decimal::{POWERS_OF_TEN, divide_round};
 use frazil_types::value_ops::{ArithmeticOp, CastLength};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 
-const fn doubles(f: RowFn) -> Overload {
+/// A function of a double that gives a double.
+pub(super) const fn doubles(f: RowFn) -> Overload {
     Overload {
         parameters: &[Double],
-        run: Run::Rows(f, LogicalType::Double),
+        run: Run::Rows(f, Double),
+    }
+}
+
+/// The same of two.
+pub(super) const fn pairs(f: RowFn) -> Overload {
+    Overload {
+        parameters: &[Double, Double],
+        run: Run::Rows(f, Double),
     }
 }
 
 const fn plan(f: ScalarFunction) -> Overload {
     Overload {
         parameters: &[Double],
-        run: Run::Plan(f, LogicalType::Double),
+        run: Run::Plan(f, Double),
     }
 }
 
@@ -40,7 +49,7 @@ macro_rules! math {
 
 const POWER: [Overload; 1] = [Overload {
     parameters: &[Double, Double],
-    run: Run::Plan(ScalarFunction::Power, LogicalType::Double),
+    run: Run::Plan(ScalarFunction::Power, Double),
 }];
 const CEIL: [Overload; 5] = whole(ceil);
 const FLOOR: [Overload; 5] = whole(floor);
@@ -70,7 +79,7 @@ pub(super) const FUNCTIONS: &[Function] = math! {
     "asinh", [doubles(|r, o| o.double(r.double(0).asinh()))], "inverse hyperbolic sine";
     "atan", [doubles(|r, o| o.double(r.double(0).atan()))], "arc tangent, in radians";
     "atan2", [Overload { parameters: &[Double, Double],
-        run: Run::Rows(|r, o| o.double(r.double(0).atan2(r.double(1))), LogicalType::Double) }],
+        run: Run::Rows(|r, o| o.double(r.double(0).atan2(r.double(1))), Double) }],
         "arc tangent of a quotient, in radians";
     "atanh", [doubles(|r, o| domain(r, o, f64::atanh, -1.0..=1.0))], "inverse hyperbolic tangent";
     "cbrt", [doubles(|r, o| o.double(r.double(0).cbrt()))], "cube root";
@@ -82,21 +91,21 @@ pub(super) const FUNCTIONS: &[Function] = math! {
     "degrees", [doubles(|r, o| checked(r, o, f64::to_degrees))], "radians as degrees";
     "div", [build(&[Numeric, Numeric], div, Numeric)], "the whole quotient, towards zero";
     "exp", [plan(ScalarFunction::Exp)], "e to a power";
-    "factorial", [Overload { parameters: &[BigInt], run: Run::Rows(factorial, WHOLE) }], "the product of all numbers up to one";
+    "factorial", [build(&[BigInt], factorial, Numeric)], "the product of all numbers up to one";
     "floor", FLOOR, "the next whole number down";
     "gcd", [
-        Overload { parameters: &[Integer, Integer], run: Run::Rows(gcd, LogicalType::Integer) },
-        Overload { parameters: &[BigInt, BigInt], run: Run::Rows(gcd, LogicalType::BigInt) },
+        Overload { parameters: &[Integer, Integer], run: Run::Rows(gcd, Integer) },
+        Overload { parameters: &[BigInt, BigInt], run: Run::Rows(gcd, BigInt) },
     ], "the greatest common divisor";
     "lcm", [
-        Overload { parameters: &[Integer, Integer], run: Run::Rows(lcm, LogicalType::Integer) },
-        Overload { parameters: &[BigInt, BigInt], run: Run::Rows(lcm, LogicalType::BigInt) },
+        Overload { parameters: &[Integer, Integer], run: Run::Rows(lcm, Integer) },
+        Overload { parameters: &[BigInt, BigInt], run: Run::Rows(lcm, BigInt) },
     ], "the least common multiple";
     "ln", [plan(ScalarFunction::Ln)], "natural logarithm";
     "log", [doubles(log10), build(&[Numeric, Numeric], log, Double)],
         "logarithm to base 10, or of the second argument to the base of the first";
     "log10", [doubles(log10)], "logarithm to base 10";
-    "min_scale", [Overload { parameters: &[Numeric], run: Run::Rows(min_scale, LogicalType::Integer) }],
+    "min_scale", [Overload { parameters: &[Numeric], run: Run::Rows(min_scale, Integer) }],
         "how many digits after the point a number needs";
     "mod", [
         build(&[SmallInt, SmallInt], modulo, SmallInt),
@@ -104,7 +113,7 @@ pub(super) const FUNCTIONS: &[Function] = math! {
         build(&[BigInt, BigInt], modulo, BigInt),
         build(&[Numeric, Numeric], modulo, Numeric),
     ], "the rest of a division, of the dividend's sign";
-    "pi", [Overload { parameters: &[], run: Run::Rows(|_, o| o.double(std::f64::consts::PI), LogicalType::Double) }],
+    "pi", [Overload { parameters: &[], run: Run::Rows(|_, o| o.double(std::f64::consts::PI), Double) }],
         "π";
     "pow", POWER, "a number to a power";
     "power", POWER, "a number to a power";
@@ -117,7 +126,7 @@ pub(super) const FUNCTIONS: &[Function] = math! {
         build(&[Double], round, Double),
         build(&[Numeric, Integer], round_to, Numeric),
     ], "the nearest number of so many digits after the point: decimals half away from zero, doubles half to even";
-    "scale", [Overload { parameters: &[Numeric], run: Run::Rows(|r, o| o.int(r.ty(0).scale().unwrap_or(0).into()), LogicalType::Integer) }],
+    "scale", [Overload { parameters: &[Numeric], run: Run::Rows(|r, o| o.int(r.ty(0).scale().unwrap_or(0).into()), Integer) }],
         "how many digits after the point a number has";
     "sign", [build(&[Numeric], sign, Numeric), doubles(|r, o| {
         let v = r.double(0);
@@ -136,19 +145,20 @@ pub(super) const FUNCTIONS: &[Function] = math! {
         doubles(|r, o| o.double(r.double(0).trunc())),
     ], "the number cut to so many digits after the point";
     "width_bucket", [
-        Overload { parameters: &[Numeric, Numeric, Numeric, Integer], run: Run::Rows(decimal_bucket, LogicalType::Integer) },
-        Overload { parameters: &[Double, Double, Double, Integer], run: Run::Rows(double_bucket, LogicalType::Integer) },
+        Overload { parameters: &[Numeric, Numeric, Numeric, Integer], run: Run::Rows(decimal_bucket, Integer) },
+        Overload { parameters: &[Double, Double, Double, Integer], run: Run::Rows(double_bucket, Integer) },
     ], "in which of so many equal parts between two bounds a number lies; 0 and one more than there are beyond them";
 };
 
 /// The type of whole numbers of any length.
-const WHOLE: LogicalType = LogicalType::Decimal {
-    precision: 38,
-    scale: 0,
-};
+const WHOLE: LogicalType = LogicalType::widest_exact(0);
+
+fn factorial(arguments: Vec<Expr>) -> Result<Expr> {
+    Ok(rows("factorial", OnNull::Null, product_up_to, arguments, WHOLE))
+}
 
 /// Error 22003 for negative numbers and results of more than 38 digits.
-fn factorial(row: &Row<'_>, out: &mut Output) -> Result<()> {
+fn product_up_to(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let n = row.wide(0);
     if n < 0 {
         return Err(out_of_range("factorial of a negative number is undefined"));
@@ -255,7 +265,7 @@ fn abs(arguments: Vec<Expr>) -> Result<Expr> {
 
 fn whole_type(ty: LogicalType) -> LogicalType {
     let (precision, scale) = digits(ty);
-    if ty == LogicalType::Double {
+    if ty.is_float() {
         ty
     } else {
         decimal(precision - scale + u8::from(scale > 0), 0)
@@ -277,7 +287,7 @@ fn floor(arguments: Vec<Expr>) -> Result<Expr> {
 fn round(arguments: Vec<Expr>) -> Result<Expr> {
     let e = one(arguments)?;
     let ty = whole_type(e.ty);
-    if ty == LogicalType::Double {
+    if ty.is_float() {
         return Ok(inline(ScalarFunction::Round, e, ty));
     }
     // Half away from zero, which is what a cast to fewer digits does.
@@ -317,7 +327,7 @@ fn round_to(arguments: Vec<Expr>) -> Result<Expr> {
 
 fn truncate(arguments: Vec<Expr>) -> Result<Expr> {
     let value = one(arguments)?;
-    truncate_to(vec![value, crate::build::int(0, LogicalType::Integer)])
+    truncate_to(vec![value, Expr::literal(Value::Int(0))])
 }
 
 fn truncate_to(arguments: Vec<Expr>) -> Result<Expr> {
@@ -444,15 +454,9 @@ fn log10(row: &Row<'_>, out: &mut Output) -> Result<()> {
 
 /// log(base, value).
 fn log(arguments: Vec<Expr>) -> Result<Expr> {
-    let double = |e| convert(e, LogicalType::Double, CastLength::Refuse);
-    let arguments = arguments.into_iter().map(double).collect();
-    Ok(rows(
-        "log",
-        OnNull::Null,
-        log_of_base,
-        arguments,
-        LogicalType::Double,
-    ))
+    let arguments: Vec<Expr> = arguments.into_iter().map(as_double).collect();
+    let double = arguments[0].ty;
+    Ok(rows("log", OnNull::Null, log_of_base, arguments, double))
 }
 
 fn log_of_base(row: &Row<'_>, out: &mut Output) -> Result<()> {

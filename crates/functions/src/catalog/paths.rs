@@ -3,44 +3,43 @@
 //! PostgreSQL keeps records and arrays of records. Here a path is the keys of its rows one behind the other, as bytes: they are ordered as the
 //! arrays would be, because no key is the beginning of another one. What people read of a path is a text, as PostgreSQL shows the array.
 
-use super::results::{BOOLEAN, BYTES, TEXT};
-use crate::vector::{OnNull, Output, Row, rows};
+use crate::vector::{OnNull, Output, Row, predicate, rows};
 use frazil_plan::Expr;
 use frazil_types::value_ops::written;
 use frazil_types::{KeyPart, KeySpec, LogicalType, Result, Value};
 
 /// Type of what orders rows, and of the keys of a path.
-pub const KEYS: LogicalType = BYTES;
+pub const KEYS: LogicalType = LogicalType::Bytea;
 /// Type of a path that people read.
-pub const SHOWN: LogicalType = TEXT;
+pub const SHOWN: LogicalType = crate::build::TEXT;
 
 /// Bytes of the number of rows before a row, in front of a key that orders by breadth.
 const DEPTH_BYTES: usize = 8;
 
 /// The path that ends in a row of these values: `before`, the path as far as the row before (bytea, empty for none), and the row's key.
 pub fn keys_of_path(before: Option<Expr>, values: Vec<Expr>) -> Expr {
-    let arguments = behind(before, Value::Bytes(Vec::new()), BYTES, values);
-    rows("path", OnNull::Called, keys, arguments, BYTES)
+    let arguments = behind(before, Value::Bytes(Vec::new()), KEYS, values);
+    rows("path", OnNull::Called, keys, arguments, KEYS)
 }
 
 /// True if `path` (bytea, of [`keys_of_path`]) has a row of these values.
 pub fn is_on_path(path: Expr, values: Vec<Expr>) -> Expr {
     let arguments = [vec![path], values].concat();
-    let mut found = rows("on path", OnNull::Called, on_path, arguments, BOOLEAN);
+    let mut found = predicate("on path", OnNull::Called, on_path, arguments);
     found.nullable = false;
     found
 }
 
 /// Bytes that order rows by how many rows led to them, then by these values. `before`: those of the row before.
 pub fn breadth_first(before: Option<Expr>, values: Vec<Expr>) -> Expr {
-    let arguments = behind(before, Value::Bytes(Vec::new()), BYTES, values);
-    rows("breadth", OnNull::Called, breadth, arguments, BYTES)
+    let arguments = behind(before, Value::Bytes(Vec::new()), KEYS, values);
+    rows("breadth", OnNull::Called, breadth, arguments, KEYS)
 }
 
 /// The path that ends in a row of these values as PostgreSQL writes an array of records: `{(1),"(2,x)"}`. `before`: that of the row before.
 pub fn text_of_path(before: Option<Expr>, values: Vec<Expr>) -> Expr {
-    let arguments = behind(before, Value::Text(String::new()), TEXT, values);
-    rows("path as text", OnNull::Called, text, arguments, TEXT)
+    let arguments = behind(before, Value::Text(String::new()), SHOWN, values);
+    rows("path as text", OnNull::Called, text, arguments, SHOWN)
 }
 
 fn behind(before: Option<Expr>, none: Value, ty: LogicalType, values: Vec<Expr>) -> Vec<Expr> {
@@ -165,11 +164,11 @@ mod tests {
     use super::*;
 
     fn int(i: i128) -> Expr {
-        Expr::constant(Value::Int(i), LogicalType::Integer)
+        Expr::literal(Value::Int(i))
     }
 
     fn text(t: &str) -> Expr {
-        Expr::constant(Value::Text(t.into()), TEXT)
+        Expr::constant(Value::Text(t.into()), SHOWN)
     }
 
     fn constant(e: &Expr) -> &Value {
@@ -208,7 +207,7 @@ mod tests {
     #[test]
     fn the_text_is_that_of_an_array_of_records() {
         let first = text_of_path(None, vec![int(1)]);
-        let null = Expr::constant(Value::Null, TEXT);
+        let null = Expr::constant(Value::Null, SHOWN);
         let second = text_of_path(Some(first.clone()), vec![int(2)]);
         assert_eq!(constant(&second), &Value::Text("{(1),(2)}".into()));
         let third = text_of_path(Some(first), vec![text("a,\"b\\"), null, text("")]);

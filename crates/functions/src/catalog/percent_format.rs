@@ -3,12 +3,11 @@
 use super::Function;
 use super::bytes::rows;
 use super::formatting::{DAYS, MONTHS};
-use super::results::{BIGINT, DOUBLE, TEXT, TIMESTAMP};
-use crate::type_rules::Kind::{BigInt, Date, Interval, Text, Timestamp, TimestampTz};
+use crate::type_rules::Kind::{BigInt, Date, Double, Interval, Text, Timestamp, TimestampTz};
 use crate::vector::{Output, Row};
 use frazil_types::date::{MICROS_PER_DAY, calendar_day, civil_from_days, days_from_civil, days_in_month};
 use frazil_types::value_ops::interval_span;
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Error, LogicalType, Result, SqlState};
 use std::fmt::Write;
 
 macro_rules! functions {
@@ -19,29 +18,29 @@ macro_rules! functions {
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
     "epoch", [
-        rows(&[Date], |r, o| o.double(day_start(r)? as f64 / 1e6), DOUBLE),
-        rows(&[Timestamp], |r, o| o.double(r.int(0) as f64 / 1e6), DOUBLE),
-        rows(&[TimestampTz], |r, o| o.double(r.int(0) as f64 / 1e6), DOUBLE),
-        rows(&[Interval], |r, o| o.double(interval_span(r.interval(0)) as f64 / 1e6), DOUBLE),
+        rows(&[Date], |r, o| o.double(day_start(r)? as f64 / 1e6), Double),
+        rows(&[Timestamp], |r, o| o.double(r.int(0) as f64 / 1e6), Double),
+        rows(&[TimestampTz], |r, o| o.double(r.int(0) as f64 / 1e6), Double),
+        rows(&[Interval], |r, o| o.double(interval_span(r.interval(0)) as f64 / 1e6), Double),
     ], "seconds since 1970, or of an interval";
     "epoch_ms", [
-        rows(&[Date], |r, o| o.int(i128::from(day_start(r)? / 1000)), BIGINT),
-        rows(&[Timestamp], |r, o| o.int((r.int(0) / 1000).into()), BIGINT),
-        rows(&[TimestampTz], |r, o| o.int((r.int(0) / 1000).into()), BIGINT),
-        rows(&[Interval], |r, o| o.int(interval_span(r.interval(0)) / 1000), BIGINT),
-        rows(&[BigInt], |r, o| o.int(r.wide(0) * 1000), TIMESTAMP),
+        rows(&[Date], |r, o| o.int(i128::from(day_start(r)? / 1000)), BigInt),
+        rows(&[Timestamp], |r, o| o.int((r.int(0) / 1000).into()), BigInt),
+        rows(&[TimestampTz], |r, o| o.int((r.int(0) / 1000).into()), BigInt),
+        rows(&[Interval], |r, o| o.int(interval_span(r.interval(0)) / 1000), BigInt),
+        rows(&[BigInt], |r, o| o.int(r.wide(0) * 1000), Timestamp),
     ], "milliseconds since 1970, or of an interval; the timestamp of a number of them";
     "epoch_us", [
-        rows(&[Date], |r, o| o.int(day_start(r)?.into()), BIGINT),
-        rows(&[Timestamp], |r, o| o.int(r.wide(0)), BIGINT),
-        rows(&[TimestampTz], |r, o| o.int(r.wide(0)), BIGINT),
-        rows(&[Interval], |r, o| o.int(interval_span(r.interval(0))), BIGINT),
+        rows(&[Date], |r, o| o.int(day_start(r)?.into()), BigInt),
+        rows(&[Timestamp], |r, o| o.int(r.wide(0)), BigInt),
+        rows(&[TimestampTz], |r, o| o.int(r.wide(0)), BigInt),
+        rows(&[Interval], |r, o| o.int(interval_span(r.interval(0))), BigInt),
     ], "microseconds since 1970, or of an interval";
     "strftime", [
-        rows(&[Date, Text], |r, o| show(day_start(r)?, r.text(1), o), TEXT),
-        rows(&[Timestamp, Text], |r, o| show(r.int(0), r.text(1), o), TEXT),
+        rows(&[Date, Text], |r, o| show(day_start(r)?, r.text(1), o), Text),
+        rows(&[Timestamp, Text], |r, o| show(r.int(0), r.text(1), o), Text),
     ], "a date or timestamp as a text by a pattern of C, such as `%Y-%m-%d %H:%M:%S.%f`";
-    "strptime", [rows(&[Text, Text], |r, o| o.int(read(r.text(0), r.text(1))?.into()), TIMESTAMP)],
+    "strptime", [rows(&[Text, Text], |r, o| o.int(read(r.text(0), r.text(1))?.into()), Timestamp)],
         "the timestamp that a text shows by a pattern of C";
 };
 
@@ -52,7 +51,7 @@ const CUT: usize = 3;
 fn day_start(row: &Row<'_>) -> Result<i64> {
     row.int(0)
         .checked_mul(MICROS_PER_DAY)
-        .ok_or_else(|| TIMESTAMP.overflow())
+        .ok_or_else(|| LogicalType::TIMESTAMP.overflow())
 }
 
 fn unknown(specifier: &str) -> Error {

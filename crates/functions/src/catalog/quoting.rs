@@ -2,8 +2,7 @@
 
 use super::Function;
 use super::bytes::rows;
-use super::results::{BOOLEAN, BYTES, TEXT};
-use crate::type_rules::Kind::{Bytea, Integer, Text};
+use crate::type_rules::Kind::{Boolean, Bytea, Integer, Text};
 use crate::vector::{Output, Row, check_length};
 use frazil_types::{Error, Result, SqlState};
 use unicode_normalization::UnicodeNormalization;
@@ -15,25 +14,25 @@ macro_rules! quoting {
 }
 
 pub(super) const FUNCTIONS: &[Function] = quoting! {
-    "convert", [rows(&[Bytea, Text, Text], convert, BYTES)],
+    "convert", [rows(&[Bytea, Text, Text], convert, Bytea)],
         "bytes of a text in one encoding as those in another; LATIN1, SQL_ASCII and UTF8 are known";
-    "convert_from", [rows(&[Bytea, Text], convert_from, TEXT)],
+    "convert_from", [rows(&[Bytea, Text], convert_from, Text)],
         "the text that bytes in an encoding are; LATIN1, SQL_ASCII and UTF8 are known";
-    "convert_to", [rows(&[Text, Text], convert_to, BYTES)],
+    "convert_to", [rows(&[Text, Text], convert_to, Bytea)],
         "the bytes of a text in an encoding; LATIN1, SQL_ASCII and UTF8 are known";
     "is_normalized", [
-        rows(&[Text], is_normalized, BOOLEAN),
-        rows(&[Text, Text], is_normalized, BOOLEAN),
+        rows(&[Text], is_normalized, Boolean),
+        rows(&[Text, Text], is_normalized, Boolean),
     ], "whether the text is in a normal form of Unicode: NFC, NFD, NFKC or NFKD";
-    "normalize", [rows(&[Text], normalize, TEXT), rows(&[Text, Text], normalize, TEXT)],
+    "normalize", [rows(&[Text], normalize, Text), rows(&[Text, Text], normalize, Text)],
         "the text in a normal form of Unicode: NFC, NFD, NFKC or NFKD";
-    "quote_ident", [rows(&[Text], quote_ident, TEXT)], "as a name in SQL, in quotes where it needs them";
+    "quote_ident", [rows(&[Text], quote_ident, Text)], "as a name in SQL, in quotes where it needs them";
     "to_ascii", [
-        rows(&[Text], |_, _| Err(no_ascii("UTF8")), TEXT),
-        rows(&[Text, Text], to_ascii, TEXT),
-        rows(&[Text, Integer], to_ascii_of_number, TEXT),
+        rows(&[Text], |_, _| Err(no_ascii("UTF8")), Text),
+        rows(&[Text, Text], to_ascii, Text),
+        rows(&[Text, Integer], to_ascii_of_number, Text),
     ], "the bytes of a text, read in LATIN1, LATIN2, LATIN9 or WIN1250, as letters without accents";
-    "unistr", [rows(&[Text], unistr, TEXT)], "with the characters that `\\XXXX`, `\\+XXXXXX`, `\\uXXXX` and `\\UXXXXXXXX` name";
+    "unistr", [rows(&[Text], unistr, Text)], "with the characters that `\\XXXX`, `\\+XXXXXX`, `\\uXXXX` and `\\UXXXXXXXX` name";
 };
 
 fn invalid(message: impl Into<String>) -> Error {

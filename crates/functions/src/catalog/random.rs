@@ -1,37 +1,36 @@
 //! Numbers that differ from call to call.
 
-use super::results::{DOUBLE, TEXT, UUID};
 use super::{Function, Overload, Run};
-use crate::type_rules::Kind::{self, Double};
+use crate::type_rules::Kind::{self, Double, Text, Uuid};
 use crate::vector::{Output, Row, RowFn};
 use frazil_types::sql_type::uuid_of_bytes;
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use frazil_types::{Error, Result, SqlState};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-const fn volatile(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+const fn volatile(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Volatile(f, ty),
+        run: Run::Volatile(f, gives),
     }
 }
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "gen_random_uuid",
-        overloads: &[volatile(&[], random_uuid, UUID)],
+        overloads: &[volatile(&[], random_uuid, Uuid)],
         description: "a random UUID of version 4",
     },
     Function {
         name: "random",
-        overloads: &[volatile(&[], |_, o| o.double(share(next())), DOUBLE)],
+        overloads: &[volatile(&[], |_, o| o.double(share(next())), Double)],
         description: "a random number from 0 on, below 1",
     },
     Function {
         name: "setseed",
-        overloads: &[volatile(&[Double], set_seed, TEXT)],
+        overloads: &[volatile(&[Double], set_seed, Text)],
         description: "lets `random` begin anew, from a seed from -1 to 1, in all sessions of the process; an empty text",
     },
 ];

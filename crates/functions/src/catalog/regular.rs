@@ -1,27 +1,26 @@
 //! Functions of regular expressions, and `substring`, which takes them too.
 
-use super::results::{BOOLEAN, INTEGER, TEXT};
 use super::{Function, Overload, Run, bytes};
 use crate::pattern::similar_regex;
 use crate::regular_expression::{with_expression, with_raw_regex, with_regex};
-use crate::type_rules::Kind::{self, Integer, Text};
+use crate::type_rules::Kind::{self, Boolean, Integer, Text};
 use crate::vector::{Output, Row, RowFn, check_length};
 use frazil_plan::ScalarFunction;
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use frazil_types::{Error, Result, SqlState};
 use regex::Captures;
 use std::ops::Range;
 
-const fn rows(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+const fn rows(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Rows(f, ty),
+        run: Run::Rows(f, gives),
     }
 }
 
-const fn plan(parameters: &'static [Kind], f: ScalarFunction, ty: LogicalType) -> Overload {
+const fn plan(parameters: &'static [Kind], f: ScalarFunction, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Plan(f, ty),
+        run: Run::Plan(f, gives),
     }
 }
 
@@ -29,60 +28,60 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "regexp_count",
         overloads: &[
-            rows(&[Text, Text], count, INTEGER),
-            rows(&[Text, Text, Integer], count, INTEGER),
-            rows(&[Text, Text, Integer, Text], count, INTEGER),
+            rows(&[Text, Text], count, Integer),
+            rows(&[Text, Text, Integer], count, Integer),
+            rows(&[Text, Text, Integer, Text], count, Integer),
         ],
         description: "how often a regular expression matches, from a position, with flags",
     },
     Function {
         name: "regexp_instr",
         overloads: &[
-            rows(&[Text, Text], instr, INTEGER),
-            rows(&[Text, Text, Integer], instr, INTEGER),
-            rows(&[Text, Text, Integer, Integer], instr, INTEGER),
-            rows(&[Text, Text, Integer, Integer, Integer], instr, INTEGER),
-            rows(&[Text, Text, Integer, Integer, Integer, Text], instr, INTEGER),
+            rows(&[Text, Text], instr, Integer),
+            rows(&[Text, Text, Integer], instr, Integer),
+            rows(&[Text, Text, Integer, Integer], instr, Integer),
+            rows(&[Text, Text, Integer, Integer, Integer], instr, Integer),
+            rows(&[Text, Text, Integer, Integer, Integer, Text], instr, Integer),
         ],
         description: "where the n-th match begins, or the character behind it with 1 as fifth argument; 0 without one",
     },
     Function {
         name: "regexp_like",
         overloads: &[
-            rows(&[Text, Text], like, BOOLEAN),
-            rows(&[Text, Text, Text], like, BOOLEAN),
+            rows(&[Text, Text], like, Boolean),
+            rows(&[Text, Text, Text], like, Boolean),
         ],
         description: "whether a regular expression matches, with flags",
     },
     Function {
         name: "regexp_replace",
         overloads: &[
-            rows(&[Text, Text, Text], replace, TEXT),
-            rows(&[Text, Text, Text, Text], replace, TEXT),
-            rows(&[Text, Text, Text, Integer], replace_from, TEXT),
-            rows(&[Text, Text, Text, Integer, Integer], replace_from, TEXT),
-            rows(&[Text, Text, Text, Integer, Integer, Text], replace_from, TEXT),
+            rows(&[Text, Text, Text], replace, Text),
+            rows(&[Text, Text, Text, Text], replace, Text),
+            rows(&[Text, Text, Text, Integer], replace_from, Text),
+            rows(&[Text, Text, Text, Integer, Integer], replace_from, Text),
+            rows(&[Text, Text, Text, Integer, Integer, Text], replace_from, Text),
         ],
         description: "the first match, with flag g every match, replaced; `\\1` to `\\9` stand for groups, `\\&` for the match",
     },
     Function {
         name: "regexp_substr",
         overloads: &[
-            rows(&[Text, Text], substr, TEXT),
-            rows(&[Text, Text, Integer], substr, TEXT),
-            rows(&[Text, Text, Integer, Integer], substr, TEXT),
-            rows(&[Text, Text, Integer, Integer, Text], substr, TEXT),
-            rows(&[Text, Text, Integer, Integer, Text, Integer], substr, TEXT),
+            rows(&[Text, Text], substr, Text),
+            rows(&[Text, Text, Integer], substr, Text),
+            rows(&[Text, Text, Integer, Integer], substr, Text),
+            rows(&[Text, Text, Integer, Integer, Text], substr, Text),
+            rows(&[Text, Text, Integer, Integer, Text, Integer], substr, Text),
         ],
         description: "the n-th match from a position, with flags, or a group of it; NULL without one",
     },
     Function {
         name: "substring",
         overloads: &[
-            plan(&[Text, Integer], ScalarFunction::Substring, TEXT),
-            plan(&[Text, Integer, Integer], ScalarFunction::Substring, TEXT),
-            rows(&[Text, Text], matched_part, TEXT),
-            rows(&[Text, Text, Text], similar_part, TEXT),
+            plan(&[Text, Integer], ScalarFunction::Substring, Text),
+            plan(&[Text, Integer, Integer], ScalarFunction::Substring, Text),
+            rows(&[Text, Text], matched_part, Text),
+            rows(&[Text, Text, Text], similar_part, Text),
             bytes::SUBSTRING,
             bytes::SUBSTRING_OF,
         ],
@@ -90,7 +89,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "substring_similar",
-        overloads: &[rows(&[Text, Text, Text], similar_part, TEXT)],
+        overloads: &[rows(&[Text, Text, Text], similar_part, Text)],
         description: "the part of a text between the separators of an SQL pattern",
     },
 ];

@@ -1,35 +1,36 @@
 //! Functions that take texts apart: their parts are arrays of texts.
 
 use super::arrays::{ArrayFunction, Gives, Takes::Of, array_functions};
-use super::results::{BOOLEAN, INTEGER, TEXT};
+use crate::build::{LENGTH, TEXT};
 use crate::regular_expression::with_regex;
+use crate::type_rules::Kind::{Boolean, Integer, Text};
 use crate::vector::{Output, Row};
 use frazil_types::array::{self, Dimension};
-use frazil_types::sql_type::ElementType;
-use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+
+use frazil_types::{Error, Result, SqlState, Value};
 use regex::{Captures, Regex};
 
-const TEXTS: Gives = Gives::Of(LogicalType::TEXT_ARRAY);
-const INTEGERS: Gives = Gives::Of(LogicalType::Array(ElementType::INTEGER));
+const TEXTS: Gives = Gives::ArrayOf(Text);
+const INTEGERS: Gives = Gives::ArrayOf(Integer);
 
 pub(super) static FUNCTIONS: &[ArrayFunction] = array_functions! {
-    "current_schemas", [Of(BOOLEAN)], TEXTS, Null, schemas, "the schemas that names are looked up in, with true `pg_catalog` among them";
-    "parse_ident", [Of(TEXT)], TEXTS, Null, |r, o| identifiers(r, true, o), "the parts of a name such as `a.\"B\"`";
-    "parse_ident", [Of(TEXT), Of(BOOLEAN)], TEXTS, Null, |r, o| identifiers(r, r.bool(1), o),
+    "current_schemas", [Of(Boolean)], TEXTS, Null, schemas, "the schemas that names are looked up in, with true `pg_catalog` among them";
+    "parse_ident", [Of(Text)], TEXTS, Null, |r, o| identifiers(r, true, o), "the parts of a name such as `a.\"B\"`";
+    "parse_ident", [Of(Text), Of(Boolean)], TEXTS, Null, |r, o| identifiers(r, r.bool(1), o),
         "the parts of a name; with false whatever stands behind it is left out";
-    "pg_blocking_pids", [Of(INTEGER)], INTEGERS, Null, |_, o| o.bytes(&array::encode_list(&[], LogicalType::Integer)?),
+    "pg_blocking_pids", [Of(Integer)], INTEGERS, Null, |_, o| o.bytes(&array::encode_list(&[], LENGTH)?),
         "no elements: a session waits for no process";
-    "pg_safe_snapshot_blocking_pids", [Of(INTEGER)], INTEGERS, Null,
-        |_, o| o.bytes(&array::encode_list(&[], LogicalType::Integer)?), "no elements: a session waits for no process";
-    "regexp_match", [Of(TEXT), Of(TEXT)], TEXTS, Null, first_match, "what the groups of a regular expression match first, or the whole of it";
-    "regexp_match", [Of(TEXT), Of(TEXT), Of(TEXT)], TEXTS, Null, first_match, "what the groups of a regular expression match first, with flags";
-    "regexp_matches_all", [Of(TEXT), Of(TEXT)], TEXTS, Null, matches, "the rows of `regexp_matches` in an array of two dimensions";
-    "regexp_matches_all", [Of(TEXT), Of(TEXT), Of(TEXT)], TEXTS, Null, matches, "the rows of `regexp_matches` in an array of two dimensions";
-    "regexp_split_to_array", [Of(TEXT), Of(TEXT)], TEXTS, Null, regex_parts, "the parts between the matches of a regular expression";
-    "regexp_split_to_array", [Of(TEXT), Of(TEXT), Of(TEXT)], TEXTS, Null, regex_parts,
+    "pg_safe_snapshot_blocking_pids", [Of(Integer)], INTEGERS, Null,
+        |_, o| o.bytes(&array::encode_list(&[], LENGTH)?), "no elements: a session waits for no process";
+    "regexp_match", [Of(Text), Of(Text)], TEXTS, Null, first_match, "what the groups of a regular expression match first, or the whole of it";
+    "regexp_match", [Of(Text), Of(Text), Of(Text)], TEXTS, Null, first_match, "what the groups of a regular expression match first, with flags";
+    "regexp_matches_all", [Of(Text), Of(Text)], TEXTS, Null, matches, "the rows of `regexp_matches` in an array of two dimensions";
+    "regexp_matches_all", [Of(Text), Of(Text), Of(Text)], TEXTS, Null, matches, "the rows of `regexp_matches` in an array of two dimensions";
+    "regexp_split_to_array", [Of(Text), Of(Text)], TEXTS, Null, regex_parts, "the parts between the matches of a regular expression";
+    "regexp_split_to_array", [Of(Text), Of(Text), Of(Text)], TEXTS, Null, regex_parts,
         "the parts between the matches of a regular expression, with flags";
-    "string_to_array", [Of(TEXT), Of(TEXT)], TEXTS, Called, parts, "the parts between the separators; without one (NULL) the characters";
-    "string_to_array", [Of(TEXT), Of(TEXT), Of(TEXT)], TEXTS, Called, parts,
+    "string_to_array", [Of(Text), Of(Text)], TEXTS, Called, parts, "the parts between the separators; without one (NULL) the characters";
+    "string_to_array", [Of(Text), Of(Text), Of(Text)], TEXTS, Called, parts,
         "the parts between the separators, those that are the third argument being NULL";
 };
 

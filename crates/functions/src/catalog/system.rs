@@ -3,16 +3,15 @@
 //! an object by its number finds none.
 
 use super::bytes::rows;
-use super::results::{BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT};
 use super::{Function, Overload, Run, find};
 use crate::Operand;
-use crate::build::{null, text};
+use crate::build::{TEXT, null, text};
 use crate::operators::{has_operator, operators_named};
 use crate::type_rules::Category;
-use crate::type_rules::Kind::{self, BigInt, Boolean, Integer, Text};
+use crate::type_rules::Kind::{self, BigInt, Boolean, Double, Integer, Text, TimestampTz};
 use crate::vector::{OnNull, Output, Row, RowFn, rows as call};
-use frazil_plan::Expr;
-use frazil_types::{Error, LogicalType, Result, SqlState, TypeInfo};
+use frazil_plan::{COUNT, Expr};
+use frazil_types::{Error, Result, SqlState, TypeInfo};
 
 /// The user of every session.
 pub(crate) const USER: &str = "frazil";
@@ -32,95 +31,95 @@ macro_rules! functions {
 /// Asks of an object by its number, of which there are none.
 const OF_NO_NUMBER: RowFn = |_, out| out.null();
 /// The definition of an object, by its number.
-const DEFINITION: [Overload; 1] = [rows(&[BigInt], OF_NO_NUMBER, TEXT)];
+const DEFINITION: [Overload; 1] = [rows(&[BigInt], OF_NO_NUMBER, Text)];
 /// The same, with PostgreSQL's flag for a pretty one.
 const PRETTY_DEFINITION: [Overload; 2] = [
-    rows(&[BigInt], OF_NO_NUMBER, TEXT),
-    rows(&[BigInt, Boolean], OF_NO_NUMBER, TEXT),
+    rows(&[BigInt], OF_NO_NUMBER, Text),
+    rows(&[BigInt, Boolean], OF_NO_NUMBER, Text),
 ];
 /// Whether an object of a number is visible.
-const VISIBLE: [Overload; 1] = [rows(&[BigInt], OF_NO_NUMBER, BOOLEAN)];
+const VISIBLE: [Overload; 1] = [rows(&[BigInt], OF_NO_NUMBER, Boolean)];
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
-    "col_description", [rows(&[BigInt, Integer], OF_NO_NUMBER, TEXT)], "NULL: columns have no comments";
-    "current_database", [rows(&[], |_, o| o.text(DATABASE), TEXT)], "`frazil`: a database has no name of its own";
-    "current_schema", [rows(&[], |_, o| o.text(SCHEMAS[0]), TEXT)], "`public`, the one schema";
-    "current_user", [rows(&[], |_, o| o.text(USER), TEXT)], "`frazil`: there are no users";
+    "col_description", [rows(&[BigInt, Integer], OF_NO_NUMBER, Text)], "NULL: columns have no comments";
+    "current_database", [rows(&[], |_, o| o.text(DATABASE), Text)], "`frazil`: a database has no name of its own";
+    "current_schema", [rows(&[], |_, o| o.text(SCHEMAS[0]), Text)], "`public`, the one schema";
+    "current_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
     "format_type", [Overload { parameters: &[BigInt, Integer], run: Run::Build(|a| Ok(call("format_type", OnNull::Called, format_type, a, TEXT)), Text) }],
         "the name of a type by PostgreSQL's number, with its length or digits";
-    "inet_client_port", [rows(&[], |_, o| o.null(), INTEGER)], "NULL: sessions run in the process";
-    "inet_server_port", [rows(&[], |_, o| o.null(), INTEGER)], "NULL: sessions run in the process";
-    "obj_description", [rows(&[BigInt], OF_NO_NUMBER, TEXT), rows(&[BigInt, Text], OF_NO_NUMBER, TEXT)],
+    "inet_client_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
+    "inet_server_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
+    "obj_description", [rows(&[BigInt], OF_NO_NUMBER, Text), rows(&[BigInt, Text], OF_NO_NUMBER, Text)],
         "NULL: objects have no comments";
-    "pg_backend_pid", [rows(&[], |_, o| o.int(std::process::id().into()), INTEGER)], "the number of the process";
-    "pg_client_encoding", [rows(&[], |_, o| o.text("UTF8"), TEXT)], "`UTF8`, the one encoding";
+    "pg_backend_pid", [rows(&[], |_, o| o.int(std::process::id().into()), Integer)], "the number of the process";
+    "pg_client_encoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
     "pg_collation_is_visible", VISIBLE, "NULL: collations have no numbers";
     "pg_conversion_is_visible", VISIBLE, "NULL: conversions have no numbers";
-    "pg_conf_load_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), LogicalType::TIMESTAMPTZ)],
+    "pg_conf_load_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
         "when the process opened its first database: settings are those of sessions";
-    "pg_current_logfile", [rows(&[], |_, o| o.null(), TEXT), rows(&[Text], |_, o| o.null(), TEXT)],
+    "pg_current_logfile", [rows(&[], |_, o| o.null(), Text), rows(&[Text], |_, o| o.null(), Text)],
         "NULL: there is no file of messages";
-    "pg_describe_object", [rows(&[BigInt, BigInt, Integer], OF_NO_NUMBER, TEXT)], "NULL: objects have no numbers";
+    "pg_describe_object", [rows(&[BigInt, BigInt, Integer], OF_NO_NUMBER, Text)], "NULL: objects have no numbers";
     "pg_function_is_visible", VISIBLE, "NULL: functions have no numbers";
-    "pg_last_committed_xact", [rows(&[], |_, _| Err(no_commit_times()), TEXT)],
+    "pg_last_committed_xact", [rows(&[], |_, _| Err(no_commit_times()), Text)],
         "error 55000: times of commits are not kept";
-    "pg_xact_commit_timestamp", [rows(&[BigInt], |_, _| Err(no_commit_times()), LogicalType::TIMESTAMPTZ)],
+    "pg_xact_commit_timestamp", [rows(&[BigInt], |_, _| Err(no_commit_times()), TimestampTz)],
         "error 55000: times of commits are not kept";
-    "pg_xact_commit_timestamp_origin", [rows(&[BigInt], |_, _| Err(no_commit_times()), TEXT)],
+    "pg_xact_commit_timestamp_origin", [rows(&[BigInt], |_, _| Err(no_commit_times()), Text)],
         "error 55000: times of commits are not kept";
     "pg_get_constraintdef", PRETTY_DEFINITION, "NULL: constraints have no numbers";
-    "pg_get_expr", [rows(&[Text, BigInt], OF_NO_NUMBER, TEXT), rows(&[Text, BigInt, Boolean], OF_NO_NUMBER, TEXT)],
+    "pg_get_expr", [rows(&[Text, BigInt], OF_NO_NUMBER, Text), rows(&[Text, BigInt, Boolean], OF_NO_NUMBER, Text)],
         "NULL: the relation that an expression is of has no number";
     "pg_get_function_arguments", DEFINITION, "NULL: functions have no numbers";
     "pg_get_function_identity_arguments", DEFINITION, "NULL: functions have no numbers";
     "pg_get_function_result", DEFINITION, "NULL: functions have no numbers";
     "pg_get_functiondef", DEFINITION, "NULL: functions have no numbers";
     "pg_get_indexdef", [
-        rows(&[BigInt], OF_NO_NUMBER, TEXT),
-        rows(&[BigInt, Integer, Boolean], OF_NO_NUMBER, TEXT),
+        rows(&[BigInt], OF_NO_NUMBER, Text),
+        rows(&[BigInt, Integer, Boolean], OF_NO_NUMBER, Text),
     ], "NULL: indexes have no numbers";
     "pg_get_partkeydef", DEFINITION, "NULL: tables have no numbers";
     "pg_get_ruledef", PRETTY_DEFINITION, "NULL: rules have no numbers";
     "pg_get_statisticsobjdef", DEFINITION, "NULL: statistics have no numbers";
     "pg_get_triggerdef", PRETTY_DEFINITION, "NULL: triggers have no numbers";
-    "pg_get_userbyid", [rows(&[BigInt], user_by_number, TEXT)], "the user of a number: 10 is `frazil`";
+    "pg_get_userbyid", [rows(&[BigInt], user_by_number, Text)], "the user of a number: 10 is `frazil`";
     "pg_get_viewdef", PRETTY_DEFINITION, "NULL: views have no numbers";
-    "pg_index_column_has_property", [rows(&[BigInt, Integer, Text], OF_NO_NUMBER, BOOLEAN)],
+    "pg_index_column_has_property", [rows(&[BigInt, Integer, Text], OF_NO_NUMBER, Boolean)],
         "NULL: indexes have no numbers";
-    "pg_index_has_property", [rows(&[BigInt, Text], OF_NO_NUMBER, BOOLEAN)], "NULL: indexes have no numbers";
-    "pg_indexam_has_property", [rows(&[BigInt, Text], OF_NO_NUMBER, BOOLEAN)],
+    "pg_index_has_property", [rows(&[BigInt, Text], OF_NO_NUMBER, Boolean)], "NULL: indexes have no numbers";
+    "pg_indexam_has_property", [rows(&[BigInt, Text], OF_NO_NUMBER, Boolean)],
         "NULL: kinds of indexes have no numbers";
-    "pg_is_other_temp_schema", [rows(&[BigInt], |_, o| o.bool(false), BOOLEAN)],
+    "pg_is_other_temp_schema", [rows(&[BigInt], |_, o| o.bool(false), Boolean)],
         "false: temporary tables have no schema";
-    "pg_jit_available", [rows(&[], |_, o| o.bool(true), BOOLEAN)], "true: every statement is compiled";
-    "pg_my_temp_schema", [rows(&[], |_, o| o.int(0), BIGINT)], "0: temporary tables have no schema";
-    "pg_notification_queue_usage", [rows(&[], |_, o| o.double(0.0), DOUBLE)],
+    "pg_jit_available", [rows(&[], |_, o| o.bool(true), Boolean)], "true: every statement is compiled";
+    "pg_my_temp_schema", [rows(&[], |_, o| o.int(0), BigInt)], "0: temporary tables have no schema";
+    "pg_notification_queue_usage", [rows(&[], |_, o| o.double(0.0), Double)],
         "0: there are no notifications";
     "pg_opclass_is_visible", VISIBLE, "NULL: operator classes have no numbers";
     "pg_operator_is_visible", VISIBLE, "NULL: operators have no numbers";
     "pg_opfamily_is_visible", VISIBLE, "NULL: operator families have no numbers";
-    "pg_postmaster_start_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), LogicalType::TIMESTAMPTZ)],
+    "pg_postmaster_start_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
         "when the process opened its first database";
     "pg_statistics_obj_is_visible", VISIBLE, "NULL: statistics have no numbers";
     "pg_table_is_visible", VISIBLE, "NULL: tables have no numbers";
-    "pg_tablespace_location", [rows(&[BigInt], OF_NO_NUMBER, TEXT)], "NULL: tablespaces have no numbers";
-    "pg_trigger_depth", [rows(&[], |_, o| o.int(0), INTEGER)], "0: there are no triggers";
-    "pg_type_is_visible", [rows(&[BigInt], type_is_visible, BOOLEAN)], "true for the number of a type, NULL for others";
-    "session_user", [rows(&[], |_, o| o.text(USER), TEXT)], "`frazil`: there are no users";
-    "shobj_description", [rows(&[BigInt, Text], OF_NO_NUMBER, TEXT)], "NULL: objects have no comments";
-    "to_regcollation", [rows(&[Text], collation, TEXT)], "the name of a collation, NULL if there is none";
-    "to_regnamespace", [rows(&[Text], |r, o| known(name(r.text(0)), &SCHEMAS, o), TEXT)],
+    "pg_tablespace_location", [rows(&[BigInt], OF_NO_NUMBER, Text)], "NULL: tablespaces have no numbers";
+    "pg_trigger_depth", [rows(&[], |_, o| o.int(0), Integer)], "0: there are no triggers";
+    "pg_type_is_visible", [rows(&[BigInt], type_is_visible, Boolean)], "true for the number of a type, NULL for others";
+    "session_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
+    "shobj_description", [rows(&[BigInt, Text], OF_NO_NUMBER, Text)], "NULL: objects have no comments";
+    "to_regcollation", [rows(&[Text], collation, Text)], "the name of a collation, NULL if there is none";
+    "to_regnamespace", [rows(&[Text], |r, o| known(name(r.text(0)), &SCHEMAS, o), Text)],
         "the name of a schema, NULL if there is none";
-    "to_regoper", [rows(&[Text], operator, TEXT)], "the name of an operator, NULL if there is none or are several";
-    "to_regoperator", [rows(&[Text], operator_of_types, TEXT)],
+    "to_regoper", [rows(&[Text], operator, Text)], "the name of an operator, NULL if there is none or are several";
+    "to_regoperator", [rows(&[Text], operator_of_types, Text)],
         "the name of an operator with its operand types, NULL if there is none";
-    "to_regproc", [rows(&[Text], function, TEXT)], "the name of a function, NULL if there is none or are several";
-    "to_regprocedure", [rows(&[Text], function_of_types, TEXT)],
+    "to_regproc", [rows(&[Text], function, Text)], "the name of a function, NULL if there is none or are several";
+    "to_regprocedure", [rows(&[Text], function_of_types, Text)],
         "the name of a function with its argument types, NULL if there is none";
-    "to_regrole", [rows(&[Text], |r, o| known(name(r.text(0)), &[USER], o), TEXT)],
+    "to_regrole", [rows(&[Text], |r, o| known(name(r.text(0)), &[USER], o), Text)],
         "the name of a user, NULL if there is none";
-    "to_regtype", [rows(&[Text], type_name, TEXT)], "the name of a type, NULL if there is none";
-    "version", [rows(&[], |_, o| o.text(VERSION), TEXT)], "the version of Frazil";
+    "to_regtype", [rows(&[Text], type_name, Text)], "the name of a type, NULL if there is none";
+    "version", [rows(&[], |_, o| o.text(VERSION), Text)], "the version of Frazil";
 };
 
 const VERSION: &str = concat!(
@@ -423,8 +422,8 @@ macro_rules! privileges {
         &[$(Function {
             name: $name,
             overloads: &[
-                rows(&[Text, Text], |r, o| allowed(r, o, &Privileges { words: &$words, exists: $exists }, 1), BOOLEAN),
-                rows(&[Text, Text, Text], |r, o| allowed(r, o, &Privileges { words: &$words, exists: $exists }, 1), BOOLEAN),
+                rows(&[Text, Text], |r, o| allowed(r, o, &Privileges { words: &$words, exists: $exists }, 1), Boolean),
+                rows(&[Text, Text, Text], |r, o| allowed(r, o, &Privileges { words: &$words, exists: $exists }, 1), Boolean),
             ],
             description: $description,
         }),*]
@@ -458,22 +457,22 @@ pub(super) const PRIVILEGES: &[Function] = privileges! {
 /// Of relations, which the binder looks for, and of users.
 pub(super) const OF_RELATIONS: &[Function] = functions! {
     "has_any_column_privilege", [
-        rows(&[Text, Text], |r, o| allowed(r, o, &COLUMN, 1), BOOLEAN),
-        rows(&[Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 1), BOOLEAN),
+        rows(&[Text, Text], |r, o| allowed(r, o, &COLUMN, 1), Boolean),
+        rows(&[Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 1), Boolean),
     ], "true for a table or view";
     "has_column_privilege", [
-        rows(&[Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 2), BOOLEAN),
-        rows(&[Text, Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 2), BOOLEAN),
+        rows(&[Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 2), Boolean),
+        rows(&[Text, Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 2), Boolean),
     ], "true for a column of a table or view";
     "has_table_privilege", [
-        rows(&[Text, Text], |r, o| allowed(r, o, &TABLE, 1), BOOLEAN),
-        rows(&[Text, Text, Text], |r, o| allowed(r, o, &TABLE, 1), BOOLEAN),
+        rows(&[Text, Text], |r, o| allowed(r, o, &TABLE, 1), Boolean),
+        rows(&[Text, Text, Text], |r, o| allowed(r, o, &TABLE, 1), Boolean),
     ], "true for a table or view";
-    "pg_get_serial_sequence", [rows(&[Text, Text], |_, o| o.null(), TEXT)], "NULL for a column: there are no sequences";
-    "pg_has_role", [rows(&[Text, Text], has_role, BOOLEAN), rows(&[Text, Text, Text], has_role, BOOLEAN)],
+    "pg_get_serial_sequence", [rows(&[Text, Text], |_, o| o.null(), Text)], "NULL for a column: there are no sequences";
+    "pg_has_role", [rows(&[Text, Text], has_role, Boolean), rows(&[Text, Text, Text], has_role, Boolean)],
         "true for `frazil`, the one user";
-    "row_security_active", [rows(&[Text], |_, o| o.bool(false), BOOLEAN)], "false for a table: rows are not hidden";
-    "to_regclass", [rows(&[Text], |r, o| o.text(r.text(0)), TEXT)], "the name of a table or view, NULL if there is none";
+    "row_security_active", [rows(&[Text], |_, o| o.bool(false), Boolean)], "false for a table: rows are not hidden";
+    "to_regclass", [rows(&[Text], |r, o| o.text(r.text(0)), Text)], "the name of a table or view, NULL if there is none";
 };
 
 /// pg_has_role([user,] role, privileges).
@@ -509,7 +508,7 @@ pub(super) fn transaction(start: Expr) -> Expr {
         OnNull::Null,
         |r, o| o.int(r.wide(0)),
         vec![start],
-        BIGINT,
+        COUNT,
     )
 }
 
@@ -588,17 +587,17 @@ pub(crate) fn open_at_snapshot(text: &str) -> Result<Vec<i64>> {
 const LEAST: [Overload; 1] = [rows(
     &[Text],
     |r, o| o.int(Snapshot::read(r.text(0))?.least.into()),
-    BIGINT,
+    BigInt,
 )];
 const END: [Overload; 1] = [rows(
     &[Text],
     |r, o| o.int(Snapshot::read(r.text(0))?.end.into()),
-    BIGINT,
+    BigInt,
 )];
 const SHOWS: [Overload; 1] = [rows(
     &[BigInt, Text],
     |r, o| o.bool(Snapshot::read(r.text(1))?.shows(r.int(0))),
-    BOOLEAN,
+    Boolean,
 )];
 
 pub(super) const SNAPSHOTS: &[Function] = functions! {

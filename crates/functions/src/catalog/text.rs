@@ -1,32 +1,32 @@
 //! Functions of strings. Positions and lengths count characters, from 1.
 
 use super::quoting::push_literal;
-use super::results::{BOOLEAN, INTEGER, TEXT};
 use super::{Function, Overload, Run, bytes};
+use crate::build::TEXT;
 use crate::build::text as text_constant;
 use crate::pattern::starts_with;
 use crate::type_rules::Kind::{self, BigInt, Boolean, Integer, Text};
 use crate::vector::{Output, Row, RowFn, check_length};
 use frazil_plan::{Expr, ScalarFunction};
 use frazil_types::value_ops::interval_span;
-use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+use frazil_types::{Error, Result, SqlState, Value};
 use md5::{Digest, Md5};
 use std::fmt::Write;
 
 /// Two texts.
 pub(crate) const TEXTS: &[Kind] = &[Text, Text];
 
-const fn plan(parameters: &'static [Kind], f: ScalarFunction, ty: LogicalType) -> Overload {
+const fn plan(parameters: &'static [Kind], f: ScalarFunction, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Plan(f, ty),
+        run: Run::Plan(f, gives),
     }
 }
 
-const fn rows(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+const fn rows(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Rows(f, ty),
+        run: Run::Rows(f, gives),
     }
 }
 
@@ -37,10 +37,10 @@ const fn build(parameters: &'static [Kind], f: fn(Vec<Expr>) -> Result<Expr>, re
     }
 }
 
-const CHARACTERS: Overload = plan(&[Text], ScalarFunction::Length, INTEGER);
+const CHARACTERS: Overload = plan(&[Text], ScalarFunction::Length, Integer);
 const BOTH: [Overload; 3] = [
-    plan(&[Text], ScalarFunction::Trim, TEXT),
-    plan(&[Text, Text], ScalarFunction::Trim, TEXT),
+    plan(&[Text], ScalarFunction::Trim, Text),
+    plan(&[Text, Text], ScalarFunction::Trim, Text),
     bytes::TRIM,
 ];
 
@@ -51,74 +51,74 @@ macro_rules! text {
 }
 
 pub(super) const FUNCTIONS: &[Function] = text! {
-    "ascii", [rows(&[Text], |r, o| o.int(r.text(0).chars().next().map_or(0, |c| c as i128)), INTEGER)],
+    "ascii", [rows(&[Text], |r, o| o.int(r.text(0).chars().next().map_or(0, |c| c as i128)), Integer)],
         "the code point of the first character";
-    "bit_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128 * 8), INTEGER), bytes::BIT_LENGTH],
+    "bit_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128 * 8), Integer), bytes::BIT_LENGTH],
         "number of bits";
     "btrim", BOTH, "without blanks, or the second argument's characters, at both ends";
     "char_length", [CHARACTERS], "number of characters";
     "character_length", [CHARACTERS], "number of characters";
-    "chr", [rows(&[Integer], chr, TEXT)], "the character of a code point";
-    "ends_with", [rows(&[Text, Text], |r, o| o.bool(r.text(0).ends_with(r.text(1))), BOOLEAN)],
+    "chr", [rows(&[Integer], chr, Text)], "the character of a code point";
+    "ends_with", [rows(&[Text, Text], |r, o| o.bool(r.text(0).ends_with(r.text(1))), Boolean)],
         "whether the text ends with the second";
-    "initcap", [rows(&[Text], initcap, TEXT)], "each word with its first letter upper case, the rest lower";
-    "left", [rows(&[Text, Integer], left, TEXT)], "the first n characters; negative: all but the last";
+    "initcap", [rows(&[Text], initcap, Text)], "each word with its first letter upper case, the rest lower";
+    "left", [rows(&[Text, Integer], left, Text)], "the first n characters; negative: all but the last";
     "length", [CHARACTERS, bytes::LENGTH], "number of characters, or of bytes";
-    "levenshtein", [rows(&[Text, Text], levenshtein, INTEGER)],
+    "levenshtein", [rows(&[Text, Text], levenshtein, Integer)],
         "the least number of characters to insert, delete or change; of texts up to 255 characters";
-    "lower", [plan(&[Text], ScalarFunction::Lower, TEXT)], "in lower case";
+    "lower", [plan(&[Text], ScalarFunction::Lower, Text)], "in lower case";
     "lpad", [
         build(&[Text, Integer], |a| padded("lpad", lpad, a), Text),
-        rows(&[Text, Integer, Text], lpad, TEXT),
+        rows(&[Text, Integer, Text], lpad, Text),
     ], "filled at the start, or cut at the end, to n characters";
     "ltrim", [
-        plan(&[Text], ScalarFunction::TrimStart, TEXT),
-        plan(&[Text, Text], ScalarFunction::TrimStart, TEXT),
+        plan(&[Text], ScalarFunction::TrimStart, Text),
+        plan(&[Text, Text], ScalarFunction::TrimStart, Text),
         bytes::TRIM_START,
     ], "without blanks, or the second argument's characters, at the start";
-    "md5", [rows(&[Text], md5, TEXT), bytes::MD5], "the MD5 digest, hexadecimal";
-    "octet_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128), INTEGER), bytes::LENGTH],
+    "md5", [rows(&[Text], md5, Text), bytes::MD5], "the MD5 digest, hexadecimal";
+    "octet_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128), Integer), bytes::LENGTH],
         "number of bytes";
     "overlay", [
-        rows(&[Text, Text, Integer], overlay, TEXT),
-        rows(&[Text, Text, Integer, Integer], overlay, TEXT),
+        rows(&[Text, Text, Integer], overlay, Text),
+        rows(&[Text, Text, Integer, Integer], overlay, Text),
         bytes::OVERLAY,
         bytes::OVERLAY_OF,
     ], "the text with the second put over it from a position on";
-    "position", [plan(&[Text, Text], ScalarFunction::Position, INTEGER), bytes::POSITION],
+    "position", [plan(&[Text, Text], ScalarFunction::Position, Integer), bytes::POSITION],
         "where the second lies in the first; 0 if nowhere";
-    "quote_literal", [rows(&[Text], quote_literal, TEXT)], "as a literal of SQL";
-    "repeat", [rows(&[Text, Integer], repeat, TEXT)], "the text n times";
-    "replace", [plan(&[Text, Text, Text], ScalarFunction::Replace, TEXT)], "every occurrence of the second replaced by the third";
-    "reverse", [rows(&[Text], reverse, TEXT)], "the characters from the last to the first";
-    "right", [rows(&[Text, Integer], right, TEXT)], "the last n characters; negative: all but the first";
+    "quote_literal", [rows(&[Text], quote_literal, Text)], "as a literal of SQL";
+    "repeat", [rows(&[Text, Integer], repeat, Text)], "the text n times";
+    "replace", [plan(&[Text, Text, Text], ScalarFunction::Replace, Text)], "every occurrence of the second replaced by the third";
+    "reverse", [rows(&[Text], reverse, Text)], "the characters from the last to the first";
+    "right", [rows(&[Text, Integer], right, Text)], "the last n characters; negative: all but the first";
     "rpad", [
         build(&[Text, Integer], |a| padded("rpad", rpad, a), Text),
-        rows(&[Text, Integer, Text], rpad, TEXT),
+        rows(&[Text, Integer, Text], rpad, Text),
     ], "filled or cut at the end to n characters";
     "rtrim", [
-        plan(&[Text], ScalarFunction::TrimEnd, TEXT),
-        plan(&[Text, Text], ScalarFunction::TrimEnd, TEXT),
+        plan(&[Text], ScalarFunction::TrimEnd, Text),
+        plan(&[Text, Text], ScalarFunction::TrimEnd, Text),
         bytes::TRIM_END,
     ], "without blanks, or the second argument's characters, at the end";
-    "split_part", [rows(&[Text, Text, Integer], split_part, TEXT)],
+    "split_part", [rows(&[Text, Text, Integer], split_part, Text)],
         "the n-th part between separators; negative: from the end";
     "starts_with", [build(&[Text, Text], starts_with, Boolean)], "whether the text begins with the second";
-    "strpos", [plan(&[Text, Text], ScalarFunction::Position, INTEGER)], "where the second lies in the first; 0 if nowhere";
+    "strpos", [plan(&[Text, Text], ScalarFunction::Position, Integer)], "where the second lies in the first; 0 if nowhere";
     "substr", [
-        plan(&[Text, Integer], ScalarFunction::Substring, TEXT),
-        plan(&[Text, Integer, Integer], ScalarFunction::Substring, TEXT),
+        plan(&[Text, Integer], ScalarFunction::Substring, Text),
+        plan(&[Text, Integer, Integer], ScalarFunction::Substring, Text),
         bytes::SUBSTRING,
         bytes::SUBSTRING_OF,
     ], "the part from a position, of a length";
     "to_hex", [
-        rows(&[Integer], |r, o| hex(r.int(0) as u32 as u64, o), TEXT),
-        rows(&[BigInt], |r, o| hex(r.int(0) as u64, o), TEXT),
+        rows(&[Integer], |r, o| hex(r.int(0) as u32 as u64, o), Text),
+        rows(&[BigInt], |r, o| hex(r.int(0) as u64, o), Text),
     ], "hexadecimal digits of the integer's bits";
-    "translate", [rows(&[Text, Text, Text], translate, TEXT)],
+    "translate", [rows(&[Text, Text, Text], translate, Text)],
         "characters of the second replaced by those of the third, or dropped";
     "trim", BOTH, "without blanks, or the second argument's characters, at both ends";
-    "upper", [plan(&[Text], ScalarFunction::Upper, TEXT)], "in upper case";
+    "upper", [plan(&[Text], ScalarFunction::Upper, Text)], "in upper case";
 };
 
 /// lpad and rpad with blanks.

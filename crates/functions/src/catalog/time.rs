@@ -5,14 +5,14 @@ use super::truncation::truncated;
 use super::zones::{instant_field, instant_trunc, local, named};
 use super::{Function, Overload, Run, formatting};
 use crate::aggregate::{Aggregated, picked, plain, result_type};
-use crate::build::{constant_of, int, is_null_constant, null, text as text_constant};
+use crate::build::{LENGTH, TEXT, constant_of, int, is_null_constant, null, text as text_constant};
 use crate::convert::{convert, decimal};
 use crate::ordered_set::keys_of;
 use crate::resolve::Resolution;
 use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Time, Timestamp, TimestampTz};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
-use frazil_plan::{AggregateCall, AggregateFunction, DatePart, Expr, ExprKind};
+use frazil_plan::{AggregateCall, AggregateFunction, COUNT, DatePart, Expr, ExprKind};
 use frazil_types::date::{
     DAYS, INFINITE_MICROS, MICROS_PER_DAY, MINUS_INFINITE_MICROS, calendar_day, civil_from_days,
     days_from_civil, days_in_month, is_finite,
@@ -21,7 +21,6 @@ use frazil_types::value_ops::{self, CastLength, IntervalFields, round_from_2000}
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 const TIMESTAMP: LogicalType = LogicalType::TIMESTAMP;
-const TIMESTAMPTZ: LogicalType = LogicalType::TIMESTAMPTZ;
 const INTERVAL: LogicalType = LogicalType::Interval;
 const TIME: LogicalType = LogicalType::TIME;
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -29,10 +28,10 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 /// A part between 0 and 1, and what has values between its values.
 pub(crate) const PARTS: [&[Kind]; 2] = [&[Double, Double], &[Double, Interval]];
 
-pub(super) const fn over(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+pub(super) const fn over(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Rows(f, ty),
+        run: Run::Rows(f, gives),
     }
 }
 
@@ -43,12 +42,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
             over(
                 &[Timestamp, Timestamp],
                 |r, o| o.interval(value_ops::age(r.int(0), r.int(1))?),
-                INTERVAL,
+                Interval,
             ),
             over(
                 &[TimestampTz, TimestampTz],
                 |r, o| o.interval(value_ops::age(local(r, 0)?, local(r, 1)?)?),
-                INTERVAL,
+                Interval,
             ),
         ],
         description: "years, months, days and time between two timestamps; with one, until the current day",
@@ -59,19 +58,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
             over(
                 &[Text, Timestamp],
                 |r, o| o.int(truncated(r.text(0), r.int(1))?.into()),
-                TIMESTAMP,
+                Timestamp,
             ),
             over(
                 &[Text, TimestampTz],
                 |r, o| o.int(instant_trunc(r.text(0), r.int(1), r.ty(1).zone())?.into()),
-                TIMESTAMPTZ,
+                TimestampTz,
             ),
             over(
                 &[Text, TimestampTz, Text],
                 |r, o| o.int(instant_trunc(r.text(0), r.int(1), named(r.text(2))?)?.into()),
-                TIMESTAMPTZ,
+                TimestampTz,
             ),
-            over(&[Text, Interval], interval_trunc, INTERVAL),
+            over(&[Text, Interval], interval_trunc, Interval),
         ],
         description: "the start of the unit that a timestamp lies in",
     },
@@ -80,7 +79,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         overloads: &[over(
             &[Interval],
             |r, o| o.interval(value_ops::justify_days(r.interval(0))?),
-            INTERVAL,
+            Interval,
         )],
         description: "thirty days as a month",
     },
@@ -89,7 +88,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         overloads: &[over(
             &[Interval],
             |r, o| o.interval(value_ops::justify_hours(r.interval(0))?),
-            INTERVAL,
+            Interval,
         )],
         description: "24 hours as a day",
     },
@@ -98,13 +97,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
         overloads: &[over(
             &[Interval],
             |r, o| o.interval(value_ops::justify_interval(r.interval(0))?),
-            INTERVAL,
+            Interval,
         )],
         description: "24 hours as a day, thirty days as a month, all of one sign",
     },
     Function {
         name: "make_date",
-        overloads: &[over(&[Integer, Integer, Integer], make_date, LogicalType::Date)],
+        overloads: &[over(&[Integer, Integer, Integer], make_date, Date)],
         description: "the date of a year, month and day; negative years are BC",
     },
     Function {
@@ -112,14 +111,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         overloads: &[over(
             &[Integer, Integer, Integer, Integer, Integer, Double],
             make_timestamp,
-            TIMESTAMP,
+            Timestamp,
         )],
         description: "the timestamp of a year, month, day, hour, minute and second",
     },
     Function {
         name: "to_timestamp",
         overloads: &[
-            over(&[Double], to_timestamp, TIMESTAMPTZ),
+            over(&[Double], to_timestamp, TimestampTz),
             formatting::TO_TIMESTAMP,
         ],
         description: "the instant that is so many seconds after 1970 began in UTC, or that a text shows by a pattern",
@@ -163,22 +162,21 @@ pub(crate) fn of_intervals(
                     result_type(AggregateFunction::Sum, ty),
                 )
             };
-            let (integer, bigint) = (LogicalType::Integer, LogicalType::BigInt);
             let mut calls = vec![
                 sum(
                     "months",
                     |row, out| out.int(row.interval(0).months.into()),
-                    integer,
+                    LENGTH,
                 ),
-                sum("days", |row, out| out.int(row.interval(0).days.into()), integer),
+                sum("days", |row, out| out.int(row.interval(0).days.into()), LENGTH),
                 sum(
                     "microseconds",
                     |row, out| out.int(row.interval(0).micros.into()),
-                    bigint,
+                    COUNT,
                 ),
             ];
             if function == AggregateFunction::Avg {
-                calls.push(call(AggregateFunction::Count, x.clone(), bigint));
+                calls.push(call(AggregateFunction::Count, x.clone(), COUNT));
             }
             let value = move |made| rows("interval", OnNull::Null, of_fields, made, INTERVAL);
             return Some(Aggregated {
@@ -263,7 +261,7 @@ impl Typing {
         interval_fields(fields).map_err(|e| e.at_span(span))?;
         let interval = self.cast(x, INTERVAL, CastContext::Explicit, span)?;
         let digits = i128::from(precision.unwrap_or(6).min(6));
-        let arguments = vec![interval, text_constant(fields), int(digits, LogicalType::Integer)];
+        let arguments = vec![interval, text_constant(fields), int(digits, LENGTH)];
         Ok(rows("interval", OnNull::Null, fields_row, arguments, INTERVAL)
             .at(span)
             .into())
@@ -292,16 +290,16 @@ impl Typing {
             return Err(super::not_found(name, &[field, value], Resolution::None));
         }
         let at = field.span();
-        let field = self.cast(field, LogicalType::Text, CastContext::Implicit, Span::NONE)?;
+        let field = self.cast(field, TEXT, CastContext::Implicit, Span::NONE)?;
         let mut value = match value {
             Operand::Typed(e) => e,
             unknown => self.cast(unknown, TIMESTAMP, CastContext::Implicit, Span::NONE)?,
         };
         if is_null_constant(&field) || is_null_constant(&value) {
-            return Ok(null(LogicalType::BigInt));
+            return Ok(null(COUNT));
         }
         let Some(Value::Text(name_of_field)) = constant_of(&field) else {
-            if value.ty == LogicalType::Date {
+            if value.ty.is_day() {
                 value = convert(value, TIMESTAMP, CastLength::Refuse);
             }
             return Ok(rows(
@@ -309,11 +307,11 @@ impl Typing {
                 OnNull::Null,
                 extract_row,
                 vec![field, value],
-                LogicalType::BigInt,
+                COUNT,
             ));
         };
         let lower = unit_name(name_of_field);
-        if name == "extract" && value.ty == LogicalType::Date && is_time_field(&lower) {
+        if name == "extract" && value.ty.is_day() && is_time_field(&lower) {
             let message = format!("unit \"{lower}\" not supported for type date");
             return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message).at_span(at));
         }
@@ -326,17 +324,17 @@ impl Typing {
         };
         checked.map_err(|e| e.at_span(at))?;
         if constant_of(&value).is_none()
-            && matches!(value.ty, LogicalType::Date | TIMESTAMP)
+            && (value.ty.is_day() || value.ty == TIMESTAMP)
             && let Some(part) = inline_part(&lower)
         {
             let nullable = value.nullable;
             return Ok(Expr::new(
                 ExprKind::Extract(part, Box::new(value)),
-                LogicalType::BigInt,
+                COUNT,
                 nullable,
             ));
         }
-        if value.ty == LogicalType::Date {
+        if value.ty.is_day() {
             value = convert(value, TIMESTAMP, CastLength::Refuse);
         }
         Ok(rows(
@@ -344,7 +342,7 @@ impl Typing {
             OnNull::Null,
             extract_row,
             vec![text_constant(lower), value],
-            LogicalType::BigInt,
+            COUNT,
         ))
     }
 }

@@ -1,69 +1,60 @@
 //! Functions of times of day, and of intervals made of numbers.
 
 use super::Function;
-use super::results::BOOLEAN;
 use super::time::{clock_of, is_time_field, over, timestamp, timestamp_field, unknown_field};
-use crate::type_rules::Kind::{Date, Double, Integer, Interval, Time, Timestamp, TimestampTz};
+use crate::type_rules::Kind::{Boolean, Date, Double, Integer, Interval, Time, Timestamp, TimestampTz};
 use crate::vector::{Output, Row};
 use frazil_types::date::{MICROS_PER_DAY, infinite_micros_of_day, is_finite, is_finite_day};
-use frazil_types::{Error, LogicalType, Result, SqlState, value_ops};
-
-const TIMESTAMP: LogicalType = LogicalType::TIMESTAMP;
-const INTERVAL: LogicalType = LogicalType::Interval;
-const TIME: LogicalType = LogicalType::TIME;
+use frazil_types::{Error, Result, SqlState, value_ops};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "date_bin",
         overloads: &[
-            over(&[Interval, Timestamp, Timestamp], date_bin, TIMESTAMP),
-            over(
-                &[Interval, TimestampTz, TimestampTz],
-                date_bin,
-                LogicalType::TIMESTAMPTZ,
-            ),
+            over(&[Interval, Timestamp, Timestamp], date_bin, Timestamp),
+            over(&[Interval, TimestampTz, TimestampTz], date_bin, TimestampTz),
         ],
         description: "the start of the span that a timestamp lies in, counted from the third argument",
     },
     Function {
         name: "isfinite",
         overloads: &[
-            over(&[Date], |r, o| o.bool(is_finite_day(r.int(0) as i32)), BOOLEAN),
-            over(&[Timestamp], |r, o| o.bool(is_finite(r.int(0))), BOOLEAN),
-            over(&[TimestampTz], |r, o| o.bool(is_finite(r.int(0))), BOOLEAN),
-            over(&[Interval], |_, o| o.bool(true), BOOLEAN),
+            over(&[Date], |r, o| o.bool(is_finite_day(r.int(0) as i32)), Boolean),
+            over(&[Timestamp], |r, o| o.bool(is_finite(r.int(0))), Boolean),
+            over(&[TimestampTz], |r, o| o.bool(is_finite(r.int(0))), Boolean),
+            over(&[Interval], |_, o| o.bool(true), Boolean),
         ],
         description: "whether it is not infinite",
     },
     Function {
         name: "make_interval",
         overloads: &[
-            over(&[], make_interval, INTERVAL),
-            over(&[Integer], make_interval, INTERVAL),
-            over(&[Integer, Integer], make_interval, INTERVAL),
-            over(&[Integer, Integer, Integer], make_interval, INTERVAL),
-            over(&[Integer, Integer, Integer, Integer], make_interval, INTERVAL),
+            over(&[], make_interval, Interval),
+            over(&[Integer], make_interval, Interval),
+            over(&[Integer, Integer], make_interval, Interval),
+            over(&[Integer, Integer, Integer], make_interval, Interval),
+            over(&[Integer, Integer, Integer, Integer], make_interval, Interval),
             over(
                 &[Integer, Integer, Integer, Integer, Integer],
                 make_interval,
-                INTERVAL,
+                Interval,
             ),
             over(
                 &[Integer, Integer, Integer, Integer, Integer, Integer],
                 make_interval,
-                INTERVAL,
+                Interval,
             ),
             over(
                 &[Integer, Integer, Integer, Integer, Integer, Integer, Double],
                 make_interval,
-                INTERVAL,
+                Interval,
             ),
         ],
         description: "the interval of years, months, weeks, days, hours, minutes and seconds",
     },
     Function {
         name: "make_time",
-        overloads: &[over(&[Integer, Integer, Double], make_time, TIME)],
+        overloads: &[over(&[Integer, Integer, Double], make_time, Time)],
         description: "the time of an hour, minute and second",
     },
 ];
@@ -75,7 +66,7 @@ pub(super) const OPERATORS: &[Function] = &[
         overloads: &[over(
             &[Date, Time],
             |r, o| date_and_time(r.int(0), r.int(1), o),
-            TIMESTAMP,
+            Timestamp,
         )],
         description: "the timestamp of a date and a time",
     },
@@ -84,7 +75,7 @@ pub(super) const OPERATORS: &[Function] = &[
         overloads: &[over(
             &[Time, Date],
             |r, o| date_and_time(r.int(1), r.int(0), o),
-            TIMESTAMP,
+            Timestamp,
         )],
         description: "the timestamp of a date and a time",
     },
@@ -93,7 +84,7 @@ pub(super) const OPERATORS: &[Function] = &[
         overloads: &[over(
             &[Time, Interval],
             |r, o| moved_clock(r.int(0), r.interval(1).micros, o),
-            TIME,
+            Time,
         )],
         description: "a time moved by an interval, within the day",
     },
@@ -102,7 +93,7 @@ pub(super) const OPERATORS: &[Function] = &[
         overloads: &[over(
             &[Interval, Time],
             |r, o| moved_clock(r.int(1), r.interval(0).micros, o),
-            TIME,
+            Time,
         )],
         description: "a time moved by an interval, within the day",
     },
@@ -111,7 +102,7 @@ pub(super) const OPERATORS: &[Function] = &[
         overloads: &[over(
             &[Time, Interval],
             |r, o| moved_clock(r.int(0), -(r.interval(1).micros % MICROS_PER_DAY), o),
-            TIME,
+            Time,
         )],
         description: "a time moved back by an interval, within the day",
     },
@@ -125,7 +116,7 @@ pub(super) const OPERATORS: &[Function] = &[
                     ..frazil_types::Interval::default()
                 })
             },
-            INTERVAL,
+            Interval,
         )],
         description: "the interval between two times",
     },

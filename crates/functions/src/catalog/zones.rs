@@ -6,11 +6,9 @@ use super::truncation::truncated;
 use crate::type_rules::Kind::{Double, Integer, Interval, Text, Timestamp, TimestampTz};
 use crate::vector::Row;
 use frazil_types::date::is_finite;
-use frazil_types::{Error, LogicalType, Result, SqlState, Zone};
+use frazil_types::{Error, Result, SqlState, Zone};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
-const TIMESTAMP: LogicalType = LogicalType::TIMESTAMP;
-const TIMESTAMPTZ: LogicalType = LogicalType::TIMESTAMPTZ;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -22,12 +20,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     let zone = o.ty().zone();
                     o.int(zone.instant(timestamp_of(r)?)?.into())
                 },
-                TIMESTAMPTZ,
+                TimestampTz,
             ),
             over(
                 &[Integer, Integer, Integer, Integer, Integer, Double, Text],
                 |r, o| o.int(named(r.text(6))?.instant(timestamp_of(r)?)?.into()),
-                TIMESTAMPTZ,
+                TimestampTz,
             ),
         ],
         description: "the instant at which the session's clock, or that of a zone, shows a year, month, day, hour, minute and second",
@@ -38,22 +36,22 @@ pub(super) const FUNCTIONS: &[Function] = &[
             over(
                 &[Text, Timestamp],
                 |r, o| o.int(named(r.text(0))?.instant(r.int(1))?.into()),
-                TIMESTAMPTZ,
+                TimestampTz,
             ),
             over(
                 &[Text, TimestampTz],
                 |r, o| o.int(named(r.text(0))?.local(r.int(1))?.into()),
-                TIMESTAMP,
+                Timestamp,
             ),
             over(
                 &[Interval, Timestamp],
                 |r, o| o.int(zone_of(r.interval(0))?.instant(r.int(1))?.into()),
-                TIMESTAMPTZ,
+                TimestampTz,
             ),
             over(
                 &[Interval, TimestampTz],
                 |r, o| o.int(zone_of(r.interval(0))?.local(r.int(1))?.into()),
-                TIMESTAMP,
+                Timestamp,
             ),
         ],
         description: "AT TIME ZONE: the instant at which a zone's clock shows a timestamp, or what it shows at an instant",

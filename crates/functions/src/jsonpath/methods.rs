@@ -5,7 +5,7 @@ use super::evaluate::{Evaluation, Outcome};
 use super::item::{Item, List, Pair};
 use crate::catalog::{read_by, read_iso};
 use frazil_types::json::{Method, Step};
-use frazil_types::{Error, LogicalType, SqlState, Value};
+use frazil_types::{Error, SqlState, value_ops};
 use std::rc::Rc;
 
 /// Digits of a double that become a number's.
@@ -57,10 +57,9 @@ impl<'a> Evaluation<'a> {
 
     /// A double as a number: of a number itself, if it is in a double's range.
     fn double(&self, item: &Item<'a>) -> Result<Item<'a>, super::evaluate::Fault> {
-        let double = LogicalType::Double;
-        let read = |text: &str| match (double.info().read)(text, double) {
-            Ok(Value::Double(value)) => Some(value).filter(|value| value.is_finite()),
-            _ => None,
+        let read = |text: &str| {
+            let value = value_ops::read_double(text).ok();
+            value.filter(|value| value.is_finite())
         };
         match item {
             Item::Number(digits) if read(digits).is_some() => Ok(item.clone()),

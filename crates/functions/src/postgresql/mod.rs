@@ -6,7 +6,7 @@
 use crate::documentation::list;
 use crate::{Operand, Typing, catalog};
 use frazil_plan::{Columns, Expr};
-use frazil_types::{Kind, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{Category, Kind, LogicalType, Result, Span, SqlState, Value};
 use std::fmt::Write;
 
 const NAMES: &str = include_str!("names.txt");
@@ -88,7 +88,7 @@ fn has_operator(name: &str) -> bool {
 
 /// A type of a kind.
 fn sample(kind: Kind) -> Option<LogicalType> {
-    if kind == Kind::Array {
+    if kind.category() == Category::Array {
         return Some(LogicalType::TEXT_ARRAY);
     }
     [&[][..], &[38, 10]]

@@ -20,6 +20,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: |_| None,
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
+    document: None,
     order: Order::Key,
     constant: ConstantForm::Named,
     show: |ty, f| match ty.element() {

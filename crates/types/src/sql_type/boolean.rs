@@ -20,6 +20,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: |_| None,
     native: NativeOf::Always(NativeType::Bool),
     counts: Counts::Nothing,
+    document: None,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show: show_plain,

@@ -19,6 +19,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: |_| None,
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
+    document: None,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -21,6 +21,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: |_| None,
     native: NativeOf::Length,
     counts: Counts::Nothing,
+    document: None,
     order: Order::WithoutBlanks,
     constant: ConstantForm::Quoted,
     show,

@@ -21,6 +21,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: Some,
     native: NativeOf::Always(NativeType::F64),
     counts: Counts::Nothing,
+    document: None,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show: show_plain,

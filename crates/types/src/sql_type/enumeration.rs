@@ -26,6 +26,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: |_| None,
     native: NativeOf::Always(NativeType::I32),
     counts: Counts::Nothing,
+    document: None,
     order: Order::Native,
     constant: ConstantForm::Named,
     show: |ty, f| f.write_str(ty.name()),

@@ -18,6 +18,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: |_| Some(LogicalType::BigInt),
     native: NativeOf::Always(NativeType::I32),
     counts: Counts::Nothing,
+    document: None,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show: show_plain,

@@ -20,6 +20,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: Some,
     native: NativeOf::Always(NativeType::I128),
     counts: Counts::Nothing,
+    document: None,
     order: Order::Span,
     constant: ConstantForm::Named,
     show: show_plain,

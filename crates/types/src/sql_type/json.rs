@@ -1,6 +1,6 @@
 //! json: a text that is JSON, kept as it was written. It is held as bytes, and has neither order nor equality.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{Category, ConstantForm, Counts, DocumentForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
 use crate::{LogicalType, NativeType, Result, SqlState, Value, json};
 use std::fmt;
 
@@ -19,6 +19,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: |_| None,
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
+    document: Some(DocumentForm::Text),
     order: Order::Absent,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -1,6 +1,6 @@
 //! jsonb: JSON in the binary form that [`crate::json`] describes, held as bytes.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{Category, ConstantForm, Counts, DocumentForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
 use crate::{LogicalType, NativeType, SqlState, Value, json};
 use std::fmt;
 
@@ -19,6 +19,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: |_| None,
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
+    document: Some(DocumentForm::Binary),
     order: Order::Key,
     constant: ConstantForm::Named,
     show: show_plain,

@@ -21,6 +21,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: |_| None,
     native: NativeOf::Always(NativeType::String),
     counts: Counts::Nothing,
+    document: None,
     order: Order::Absent,
     constant: ConstantForm::Named,
     show: show_plain,

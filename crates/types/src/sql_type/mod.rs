@@ -39,6 +39,8 @@ pub struct TypeInfo {
     pub native: NativeOf,
     /// What of time its integers count.
     pub counts: Counts,
+    /// How values are documents of JSON, if they are.
+    pub document: Option<DocumentForm>,
     /// What of a value decides its order, equality, hash and key.
     pub order: Order,
     /// How constants look in a plan's text.
@@ -102,6 +104,15 @@ pub enum Counts {
     Micros,
 }
 
+/// How documents of JSON are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentForm {
+    /// As they were written.
+    Text,
+    /// In the form of [`crate::json`].
+    Binary,
+}
+
 /// What of a value decides its order, equality, hash and key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -138,11 +149,10 @@ pub(crate) use real::of_double as real_of_double;
 pub use uuid::{of_bytes as uuid_of_bytes, to_bytes as uuid_to_bytes};
 
 impl Category {
-    /// The preferred type of the family, without a length; `None` of families that have none.
-    pub fn preferred(self) -> Option<LogicalType> {
-        let kinds = Kind::ALL.iter();
-        let mut preferred = kinds.filter(|kind| kind.category() == self && kind.is_preferred());
-        preferred.next().and_then(|kind| kind.plain())
+    /// The preferred type of the family; `None` of families that have none.
+    pub fn preferred(self) -> Option<Kind> {
+        let is_preferred = |kind: &&Kind| kind.category() == self && kind.is_preferred();
+        Kind::ALL.iter().find(is_preferred).copied()
     }
 }
 
@@ -254,6 +264,16 @@ impl Kind {
     /// Real or double: a number that is held as a double.
     pub fn is_float(self) -> bool {
         self.info().native == NativeOf::Always(NativeType::F64)
+    }
+
+    /// Whether blanks at the end of a value do not count.
+    pub fn is_padded(self) -> bool {
+        self.info().order == Order::WithoutBlanks
+    }
+
+    /// True for a string type that has no operators and aggregates of its own but those of its family's preferred type.
+    pub fn borrows_operators(self) -> bool {
+        self.category() == Category::String && !self.info().has_extremes
     }
 
     /// Place among the numbers, narrow first; `None` for others.

@@ -21,6 +21,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     sum: |ty| ty.scale().map(LogicalType::widest_exact),
     native: NativeOf::Digits,
     counts: Counts::Nothing,
+    document: None,
     order: Order::Native,
     constant: ConstantForm::Bare,
     show,

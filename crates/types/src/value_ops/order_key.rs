@@ -1,13 +1,13 @@
 //! Keys of values that are not compared by their own bytes.
 
 use crate::array::ArrayRef;
-use crate::{Kind, LogicalType, json};
+use crate::{DocumentForm, LogicalType, json};
 use std::borrow::Cow;
 
 /// Bytes whose order and equality are those of the values of a type [that has such keys](LogicalType::has_order_key); of other types,
 /// and of bytes that are damaged, the bytes themselves.
 pub fn order_key(bytes: &[u8], ty: LogicalType) -> Cow<'_, [u8]> {
-    if ty.kind() == Kind::Jsonb {
+    if ty.document() == Some(DocumentForm::Binary) {
         return Cow::Owned(json::order_key(bytes));
     }
     let array = ty

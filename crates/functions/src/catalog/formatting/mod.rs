@@ -11,7 +11,7 @@ mod show_number;
 
 use super::{Function, Overload, Run};
 use crate::type_rules::Kind::{
-    self, BigInt, Double, Integer, Interval, Numeric, Real, Text, Timestamp, TimestampTz,
+    self, BigInt, Date, Double, Integer, Interval, Numeric, Real, Text, Timestamp, TimestampTz,
 };
 use crate::vector::{Output, Row, RowFn};
 pub(super) use date_pattern::{DAYS, MONTHS};
@@ -25,19 +25,16 @@ use show_date::Moment;
 use show_number::Digits;
 
 /// What `numeric` without precision is.
-const NUMERIC: LogicalType = LogicalType::Decimal {
-    precision: DECIMAL_MAX_DIGITS,
-    scale: NUMERIC_SCALE,
-};
+const NUMERIC: LogicalType = LogicalType::widest_exact(NUMERIC_SCALE);
 const NUMERIC_SCALE: u8 = 10;
 /// Significant digits of a double, and of a real, that are shown.
 const DOUBLE_DIGITS: usize = 15;
 const REAL_DIGITS: usize = 6;
 
-const fn over(parameters: &'static [Kind], f: RowFn, ty: LogicalType) -> Overload {
+const fn over(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
     Overload {
         parameters,
-        run: Run::Rows(f, ty),
+        run: Run::Rows(f, gives),
     }
 }
 
@@ -51,28 +48,28 @@ pub(super) const TO_TIMESTAMP: Overload = over(
         }
         None => out.null(),
     },
-    LogicalType::TIMESTAMPTZ,
+    TimestampTz,
 );
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "to_char",
         overloads: &[
-            over(&[Timestamp, Text], timestamp_to_char, LogicalType::Text),
-            over(&[TimestampTz, Text], instant_to_char, LogicalType::Text),
-            over(&[Interval, Text], interval_to_char, LogicalType::Text),
-            over(&[Integer, Text], exact_to_char, LogicalType::Text),
-            over(&[BigInt, Text], exact_to_char, LogicalType::Text),
-            over(&[Numeric, Text], exact_to_char, LogicalType::Text),
+            over(&[Timestamp, Text], timestamp_to_char, Text),
+            over(&[TimestampTz, Text], instant_to_char, Text),
+            over(&[Interval, Text], interval_to_char, Text),
+            over(&[Integer, Text], exact_to_char, Text),
+            over(&[BigInt, Text], exact_to_char, Text),
+            over(&[Numeric, Text], exact_to_char, Text),
             over(
                 &[Real, Text],
                 |row, out| double_to_char(row, REAL_DIGITS, out),
-                LogicalType::Text,
+                Text,
             ),
             over(
                 &[Double, Text],
                 |row, out| double_to_char(row, DOUBLE_DIGITS, out),
-                LogicalType::Text,
+                Text,
             ),
         ],
         description: "a date, time or number as a text by a pattern",
@@ -85,13 +82,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 Some(micros) => out.int(micros.div_euclid(MICROS_PER_DAY).into()),
                 None => out.null(),
             },
-            LogicalType::Date,
+            Date,
         )],
         description: "the date that a text shows by a pattern",
     },
     Function {
         name: "to_number",
-        overloads: &[over(&[Text, Text], to_number, NUMERIC)],
+        overloads: &[over(&[Text, Text], to_number, Numeric)],
         description: "the number that a text shows by a pattern",
     },
 ];

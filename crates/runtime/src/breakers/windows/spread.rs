@@ -7,7 +7,7 @@ use super::{CallSpec, WindowInput};
 use crate::breakers::groups::aggregate_hash_table::Deviations;
 use crate::row_layout::FieldPlace;
 use frazil_plan::AggregateFunction;
-use frazil_types::{Error, LogicalType, Native, NativeType, Result, SqlState};
+use frazil_types::{Error, LogicalType, Native, NativeType, Result, SqlState, Value};
 use std::ops::{BitAnd, BitOr, BitXor};
 
 /// bit_and, bit_or, bit_xor.
@@ -133,7 +133,10 @@ impl Aggregator for Products<'_> {
     #[inline]
     fn finish(&self, state: Deviations, row: usize) -> Result<()> {
         if state.products.is_infinite() {
-            let message = format!("{} out of range", LogicalType::Double);
+            let message = format!(
+                "{} out of range",
+                LogicalType::of_value(&Value::Double(state.products))
+            );
             return Err(Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message));
         }
         let value = (state.count > 0).then_some(state.products);

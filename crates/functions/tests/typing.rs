@@ -1,6 +1,6 @@
 //! What typing promises: coercion of literals, NULLs and parameters, and plans that grow with the text.
 
-use crate::{AggregateArguments, BetweenKind, CastContext, Operand, Typing};
+use frazil_functions::{AggregateArguments, BetweenKind, CastContext, Operand, Typing};
 use frazil_plan::{ArithmeticOp, Columns, Expr, ExprKind};
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::{CompareOp, LogicalType, Result, Span};
