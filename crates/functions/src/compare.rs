@@ -10,12 +10,14 @@ use crate::build::{
 use crate::convert::{WIDEST, as_text, convert, decimal, digits, join_types, type_of_kind, wider_decimal};
 use crate::resolve::{CallKind, Resolution, not_found, resolve};
 use crate::type_rules::{Category, Kind};
-use crate::vector::{OnNull, Output, Row, predicate, rows};
+use crate::vector::{OnNull, Output, Row, RowFn, predicate, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::date;
+use frazil_types::json;
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{CompareOp, LogicalType, Order, Result, Span, Value};
+use std::cmp::Ordering;
 
 /// Whether a kind compares with itself. Varchar does as text or char.
 fn is_comparable(kind: Kind) -> bool {
@@ -229,8 +231,31 @@ fn align(kind: Kind, op: CompareOp, l: Expr, r: Expr) -> Aligned {
         };
         return against_floor(op, l, days, exact);
     }
+    let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
+    if kind == Kind::Jsonb && constant_of(&r).is_some() && !is_column(&l) {
+        return Aligned::Known(compare_json(op, l, r));
+    }
     let (l, r) = same_type(kind, l, r);
     Aligned::Operands(op, l, r)
+}
+
+/// A comparison of what is computed with a constant: no key is made of it, because no index has its keys.
+fn compare_json(op: CompareOp, l: Expr, r: Expr) -> Expr {
+    fn order(row: &Row<'_>) -> Ordering {
+        json::compare(row.bytes(0), row.bytes(1))
+    }
+    let (name, run): (&'static str, RowFn) = match op {
+        CompareOp::Eq => ("jsonb_eq", |row, out| out.bool(order(row).is_eq())),
+        CompareOp::Ne => ("jsonb_ne", |row, out| out.bool(order(row).is_ne())),
+        CompareOp::Lt => ("jsonb_lt", |row, out| out.bool(order(row).is_lt())),
+        CompareOp::Le => ("jsonb_le", |row, out| out.bool(order(row).is_le())),
+        CompareOp::Gt => ("jsonb_gt", |row, out| out.bool(order(row).is_gt())),
+        CompareOp::Ge => ("jsonb_ge", |row, out| out.bool(order(row).is_ge())),
+    };
+    let nullable = l.nullable || r.nullable;
+    let mut e = predicate(name, OnNull::Null, run, vec![l, r]);
+    e.nullable = nullable;
+    e
 }
 
 /// Whether a decimal has room for the digits before the point and those behind it that two exact types have.

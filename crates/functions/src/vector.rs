@@ -9,8 +9,10 @@ use frazil_types::{
     Cancel, ColumnVector, Error, Interval, LogicalType, MemoryBudget, NativeType, Reservation, Result,
     SqlState, StringVectorBuilder, Strings, Value,
 };
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// Functions on vectors that give something for whatever arguments of their types.
@@ -205,6 +207,8 @@ pub struct Output<'a> {
     most: usize,
     /// Room for a text in the making; empty when a row begins.
     pub scratch: String,
+    /// What a function made of a row's arguments and may keep for the next rows of the vector. Nothing when the first row begins.
+    pub kept: Option<Rc<dyn Any>>,
 }
 
 impl<'a> Output<'a> {
@@ -225,6 +229,7 @@ impl<'a> Output<'a> {
             bytes: 0,
             most,
             scratch: String::new(),
+            kept: None,
         }
     }
 
@@ -275,6 +280,11 @@ impl<'a> Output<'a> {
         }
         let detail = format!("the results of a function exceed {} bytes", self.most);
         Err(Error::new(SqlState::OUT_OF_MEMORY, "out of memory").with_detail(detail))
+    }
+
+    /// What the call runs under.
+    pub fn context(&self) -> CallContext<'a> {
+        self.context
     }
 
     /// Error 57014 once the statement is cancelled or its time is up.

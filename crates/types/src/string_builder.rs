@@ -97,6 +97,10 @@ impl StringVectorBuilder {
     /// Appends bytes. Errors: as [`StringVectorBuilder::try_push`]. Panics unless the column is one of bytes.
     pub fn try_push_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         assert!(self.ty.is_binary());
+        if bytes.len() <= INLINE_BYTES {
+            self.refs.push(StringRef::inline(bytes));
+            return Ok(());
+        }
         self.append(bytes.len(), std::iter::once(bytes))
     }
 

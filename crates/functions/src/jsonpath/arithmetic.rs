@@ -3,7 +3,6 @@
 use frazil_types::json::Arithmetic;
 use frazil_types::{Error, Result, SqlState};
 use num_bigint::{BigInt, Sign};
-use std::cmp::Ordering;
 
 /// Significant digits that a quotient has at least.
 const QUOTIENT_DIGITS: i64 = 16;
@@ -170,11 +169,6 @@ fn whole_or_zero(whole: &str) -> &str {
 pub(super) fn position(text: &str) -> Option<i64> {
     let whole = text.split_once('.').map_or(text, |(whole, _)| whole);
     whole.parse::<i32>().ok().map(i64::from)
-}
-
-/// Whether a number stands to another as a comparison wants it.
-pub(super) fn order(l: &str, r: &str) -> Ordering {
-    frazil_types::json::compare_numbers(l, r)
 }
 
 #[cfg(test)]

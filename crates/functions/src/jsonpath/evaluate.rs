@@ -3,13 +3,15 @@
 
 use super::Compiled;
 use super::arithmetic::{compute, position};
-use super::item::{Item, List};
-use frazil_types::json::{Arithmetic, Expression, Head, LAST_LEVEL, Object, Step, negated};
+use super::item::{Item, List, Single, View};
+use frazil_types::json::{Arithmetic, Expression, Head, LAST_LEVEL, Step, Stored, member, negated};
 use frazil_types::{Error, Result, SqlState, Zone};
 
 /// Free stack below which more is taken, and how much.
-const RED_ZONE: usize = 64 << 10;
+const RED_ZONE: usize = 128 << 10;
 const STACK: usize = 1 << 20;
+/// Levels between two looks at the free stack: a level takes 2 KiB of it in release code, and less than 16 KiB without optimization.
+const MEASURED: usize = 8;
 /// Expressions and levels of a document within one another. Paths that restart at `$` in nested filters reach it.
 const MAX_LEVELS: usize = 10_000;
 /// Values between two looks at the statement's cancel flag.
@@ -45,8 +47,8 @@ pub(super) struct Clock {
 /// What a path is evaluated with.
 pub(super) struct Setting<'a> {
     pub document: &'a [u8],
-    /// The members that `$name` stands for; `None` where a call gives none.
-    pub variables: Option<Object<'a>>,
+    /// The object, in its binary form, whose members `$name` stands for; `None` where a call gives none.
+    pub variables: Option<&'a [u8]>,
     /// Whether errors that a document makes are raised.
     pub throws: bool,
     /// Where zones may decide.
@@ -57,7 +59,7 @@ pub(super) struct Setting<'a> {
 
 pub(super) struct Evaluation<'a> {
     pub compiled: &'a Compiled,
-    pub setting: Setting<'a>,
+    pub setting: &'a Setting<'a>,
     root: Item<'a>,
     pub is_lax: bool,
     /// `@`.
@@ -85,9 +87,18 @@ struct Below<'a> {
     unwraps: bool,
 }
 
+/// Where plain steps lead.
+enum Plainly<'a> {
+    /// To this value in its binary form, with these steps left.
+    At(&'a [u8], &'a [Step]),
+    /// To nothing, which is passed over.
+    Nowhere,
+}
+
 impl<'a> Evaluation<'a> {
-    pub fn new(compiled: &'a Compiled, setting: Setting<'a>) -> Evaluation<'a> {
-        let root = Item::of(setting.document);
+    #[inline]
+    pub fn new(compiled: &'a Compiled, setting: &'a Setting<'a>) -> Evaluation<'a> {
+        let root = Item::Stored(setting.document);
         let is_lax = !compiled.path.is_strict;
         Evaluation {
             compiled,
@@ -145,7 +156,10 @@ impl<'a> Evaluation<'a> {
             return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message).into());
         }
         self.levels += 1;
-        let outcome = stacker::maybe_grow(RED_ZONE, STACK, || run(self));
+        let outcome = match self.levels.is_multiple_of(MEASURED) {
+            true => stacker::maybe_grow(RED_ZONE, STACK, || run(self)),
+            false => run(self),
+        };
         self.levels -= 1;
         outcome
     }
@@ -157,7 +171,15 @@ impl<'a> Evaluation<'a> {
         item: &Item<'a>,
         found: Option<&mut List<'a>>,
     ) -> Outcome {
-        self.deeper(|own| own.head(e, item, found))
+        match (self.reach(e).map(Single::item), found) {
+            (None, found) => self.deeper(|own| own.head(e, item, found)),
+            (Some(None), _) => Ok(false),
+            (Some(Some(_)), None) => Ok(true),
+            (Some(Some(single)), Some(found)) => {
+                found.push(single);
+                Ok(true)
+            }
+        }
     }
 
     fn head(&mut self, e: &'a Expression, item: &Item<'a>, found: Option<&mut List<'a>>) -> Outcome {
@@ -171,18 +193,12 @@ impl<'a> Evaluation<'a> {
             Head::Current => self.current.clone(),
             Head::Arithmetic(op, both) => return self.arithmetic(*op, both, e, item, found),
             Head::Sign { is_minus, of } => return self.sign(*is_minus, of, e, item, found),
-            head if head.is_predicate() => match self.predicate(head, item)? {
-                Some(value) => Item::Boolean(value),
-                None => Item::Null,
-            },
-            _ if !is_asked => return Ok(true),
-            Head::Null => Item::Null,
-            Head::Boolean(value) => Item::Boolean(*value),
-            Head::Number(digits) => Item::Number(digits.as_str().into()),
-            Head::String(text) => Item::String(text.as_str().into()),
-            Head::Last => Item::Number((self.size as i64 - 1).to_string().into()),
+            head if head.is_predicate() => Item::of_truth(self.predicate(head, item)?),
+            // A variable that there is none of is an error whoever asks.
             Head::Variable(name) => self.variable(name)?,
-            _ => return Err(Error::internal("a predicate that is none").into()),
+            _ if !is_asked => return Ok(true),
+            Head::Last => Item::Number((self.size as i64 - 1).to_string().into()),
+            head => Item::constant(head),
         };
         let outcome = self.next(&e.steps, &made, found);
         self.base = base;
@@ -191,25 +207,75 @@ impl<'a> Evaluation<'a> {
 
     /// A variable's value. Error 42704.
     fn variable(&mut self, name: &str) -> std::result::Result<Item<'a>, Fault> {
-        let value = self.setting.variables.and_then(|variables| variables.get(name));
+        let value = self
+            .setting
+            .variables
+            .and_then(|variables| member(variables, name));
         let value = value.ok_or_else(|| {
             let message = format!("could not find jsonpath variable \"{name}\"");
             Error::new(SqlState::UNDEFINED_OBJECT, message)
         })?;
         self.base = (value.as_ptr() as usize, 1);
-        Ok(Item::of(value))
+        Ok(Item::Stored(value))
     }
 
     /// Takes an item through the steps; with none left it is found.
     pub fn next(&mut self, steps: &'a [Step], item: &Item<'a>, found: Option<&mut List<'a>>) -> Outcome {
-        if steps.is_empty() {
-            if let Some(found) = found {
-                found.push(item.clone());
-            }
-            return Ok(true);
+        self.on(steps, item, found, self.is_lax)
+    }
+
+    /// As [`Evaluation::next`]; `unwraps`: whether the first step goes through an array.
+    fn on(
+        &mut self,
+        steps: &'a [Step],
+        item: &Item<'a>,
+        found: Option<&mut List<'a>>,
+        unwraps: bool,
+    ) -> Outcome {
+        let (Some(_), Item::Stored(binary)) = (steps.first(), item) else {
+            return self.arrive(steps, item, found, unwraps);
+        };
+        match self.plainly(steps, binary) {
+            Plainly::Nowhere => Ok(false),
+            Plainly::At(_, left) if left.len() == steps.len() => self.arrive(steps, item, found, unwraps),
+            Plainly::At(binary, left) => self.arrive(left, &Item::Stored(binary), found, self.is_lax),
         }
-        let unwraps = self.is_lax;
-        self.deeper(|own| own.step(steps, item, found, unwraps))
+    }
+
+    /// Finds an item, or takes it through the first of the steps, a level deeper.
+    fn arrive(
+        &mut self,
+        steps: &'a [Step],
+        item: &Item<'a>,
+        found: Option<&mut List<'a>>,
+        unwraps: bool,
+    ) -> Outcome {
+        if !steps.is_empty() {
+            return self.deeper(|own| own.step(steps, item, found, unwraps));
+        }
+        if let Some(found) = found {
+            found.push(item.clone());
+        }
+        Ok(true)
+    }
+
+    /// Goes from a stored value by the first steps, as long as each leads to one value at most: members of objects and elements
+    /// at a position. Stops before a step that is of another kind, goes through an array, or is in error.
+    #[inline]
+    fn plainly(&self, steps: &'a [Step], mut binary: &'a [u8]) -> Plainly<'a> {
+        for (at, step) in steps.iter().enumerate() {
+            let inner = match (step, Stored::new(binary)) {
+                (Step::Key(key), Stored::Object(object)) => object.get(key),
+                (Step::Element(position), Stored::Array(array)) => array.get((*position).into()),
+                _ => return Plainly::At(binary, &steps[at..]),
+            };
+            match inner {
+                Some(inner) => binary = inner,
+                None if self.ignores_structure => return Plainly::Nowhere,
+                None => return Plainly::At(binary, &steps[at..]),
+            }
+        }
+        Plainly::At(binary, &[])
     }
 
     /// Takes an item through the first of the steps and on; `unwraps`: of an array each element instead, where the step is not for
@@ -227,14 +293,14 @@ impl<'a> Evaluation<'a> {
         let goes_through = match step {
             Step::Key(_) | Step::AnyKey | Step::Filter(_) | Step::Datetime(_) => true,
             Step::Method(method) => super::methods::goes_through(*method),
-            Step::AnyElement | Step::Elements(_) | Step::AnyBelow { .. } => false,
+            Step::AnyElement | Step::Element(_) | Step::Elements(_) | Step::AnyBelow { .. } => false,
         };
         if unwraps && goes_through && item.is_array() {
             return self.elements(steps, item, found, false);
         }
         match step {
             Step::Key(key) => self.key(key, rest, item, found),
-            Step::AnyKey if matches!(item, Item::Object(_) | Item::Pair(_)) => {
+            Step::AnyKey if matches!(item.view(), View::Object(_) | View::Pair(_)) => {
                 self.elements(rest, item, found, self.is_lax)
             }
             Step::AnyKey => self.misfit(SqlState::JSON_OBJECT_NOT_FOUND, || {
@@ -245,8 +311,11 @@ impl<'a> Evaluation<'a> {
             Step::AnyElement => self.misfit(SqlState::JSON_ARRAY_NOT_FOUND, || {
                 "jsonpath wildcard array accessor can only be applied to an array".to_owned()
             }),
+            Step::Element(position) if item.is_array() || self.is_lax => {
+                self.position(i64::from(*position), rest, item, found)
+            }
             Step::Elements(list) if item.is_array() || self.is_lax => self.positions(list, rest, item, found),
-            Step::Elements(_) => self.misfit(SqlState::JSON_ARRAY_NOT_FOUND, || {
+            Step::Element(_) | Step::Elements(_) => self.misfit(SqlState::JSON_ARRAY_NOT_FOUND, || {
                 "jsonpath array accessor can only be applied to an array".to_owned()
             }),
             Step::AnyBelow { first, last } => self.any_below(*first, *last, rest, item, found),
@@ -265,9 +334,9 @@ impl<'a> Evaluation<'a> {
     }
 
     fn key(&mut self, key: &str, rest: &'a [Step], item: &Item<'a>, found: Option<&mut List<'a>>) -> Outcome {
-        let value = match item {
-            Item::Object(_) => item.object().and_then(|object| object.get(key)).map(Item::of),
-            Item::Pair(pair) => pair.members().into_iter().find(|m| m.0 == key).map(|m| m.1),
+        let value = match item.view() {
+            View::Object(object) => object.get(key).map(Item::Stored),
+            View::Pair(pair) => pair.members().into_iter().find(|m| m.0 == key).map(|m| m.1),
             _ => {
                 return self.misfit(SqlState::JSON_MEMBER_NOT_FOUND, || {
                     "jsonpath member accessor can only be applied to an object".to_owned()
@@ -318,7 +387,7 @@ impl<'a> Evaluation<'a> {
                 return Ok(true);
             }
         }
-        if !matches!(item, Item::Array(_) | Item::Object(_) | Item::Pair(_)) {
+        if !item.is_container() {
             return Ok(is_found);
         }
         let below = Below {
@@ -345,48 +414,78 @@ impl<'a> Evaluation<'a> {
         }
         let mut is_found = false;
         let mut visit = |own: &mut Self, inner: Item<'a>| -> Outcome {
-            let is_container = matches!(inner, Item::Array(_) | Item::Object(_) | Item::Pair(_));
-            let is_leaf_wanted = below.first == LAST_LEVEL && below.last == LAST_LEVEL && !is_container;
-            if level >= below.first || is_leaf_wanted {
+            let wants_leaves = below.first == LAST_LEVEL && below.last == LAST_LEVEL;
+            if level >= below.first || wants_leaves && !inner.is_container() {
                 let ignores_structure = own.ignores_structure;
                 own.ignores_structure |= below.ignores_structure;
-                let outcome = match below.steps.is_empty() {
-                    true => own.next(below.steps, &inner, found.as_deref_mut()),
-                    false => {
-                        own.deeper(|own| own.step(below.steps, &inner, found.as_deref_mut(), below.unwraps))
-                    }
-                };
+                let outcome = own.on(below.steps, &inner, found.as_deref_mut(), below.unwraps);
                 own.ignores_structure = ignores_structure;
                 is_found = outcome?;
                 if is_found && found.is_none() {
                     return Ok(true);
                 }
             }
-            if level < below.last && is_container {
+            if level < below.last && inner.is_container() {
                 is_found = own.deeper(|own| own.below(below, &inner, level + 1, found.as_deref_mut()))?;
             }
             Ok(is_found && found.is_none())
         };
-        if let Some(array) = item.array() {
-            for element in array.elements() {
-                if visit(self, Item::of(element))? {
-                    return Ok(true);
+        match item.view() {
+            View::Array(array) => {
+                for element in array.elements() {
+                    if visit(self, Item::Stored(element))? {
+                        return Ok(true);
+                    }
                 }
             }
-        } else if let Some(object) = item.object() {
-            for (_, value) in object.members() {
-                if visit(self, Item::of(value))? {
-                    return Ok(true);
+            View::Object(object) => {
+                for (_, value) in object.members() {
+                    if visit(self, Item::Stored(value))? {
+                        return Ok(true);
+                    }
                 }
             }
-        } else if let Item::Pair(pair) = item {
-            for (_, value) in pair.members() {
-                if visit(self, value)? {
-                    return Ok(true);
+            View::Pair(pair) => {
+                for (_, value) in pair.members() {
+                    if visit(self, value)? {
+                        return Ok(true);
+                    }
                 }
             }
+            View::Null | View::Boolean(_) | View::Number(_) | View::String(_) | View::Datetime(_) => {}
         }
         Ok(is_found)
+    }
+
+    /// Takes the element at a position through the steps. In lax mode what is no array is an array of one.
+    fn position(
+        &mut self,
+        position: i64,
+        rest: &'a [Step],
+        item: &Item<'a>,
+        found: Option<&mut List<'a>>,
+    ) -> Outcome {
+        let array = item.array();
+        let size = array.map_or(1, |array| array.len());
+        self.check_positions(position, position, size)?;
+        let element = match array {
+            Some(array) => array.get(position).map(Item::Stored),
+            None => (position == 0).then(|| item.clone()),
+        };
+        match element {
+            Some(element) => self.next(rest, &element, found),
+            None => Ok(false),
+        }
+    }
+
+    /// Error 22033 for positions that are not all in an array of `size` elements, unless such are passed over.
+    fn check_positions(&self, first: i64, last: i64, size: usize) -> std::result::Result<(), Fault> {
+        if !self.ignores_structure && (first < 0 || first > last || last >= size as i64) {
+            return Err(self.fault(SqlState::INVALID_JSON_SUBSCRIPT, || {
+                "jsonpath array subscript is out of bounds".to_owned()
+            }));
+        }
+        Ok(())
     }
 
     /// Takes the elements at some positions through the steps. In lax mode what is no array is an array of one.
@@ -403,20 +502,16 @@ impl<'a> Evaluation<'a> {
         let mut is_found = false;
         let mut visit = |own: &mut Self| -> Outcome {
             for (from, to) in list {
-                let first = own.position(from, item)?;
+                let first = own.subscript(from, item)?;
                 let last = match to {
-                    Some(to) => own.position(to, item)?,
+                    Some(to) => own.subscript(to, item)?,
                     None => first,
                 };
-                if !own.ignores_structure && (first < 0 || first > last || last >= size as i64) {
-                    return Err(own.fault(SqlState::INVALID_JSON_SUBSCRIPT, || {
-                        "jsonpath array subscript is out of bounds".to_owned()
-                    }));
-                }
+                own.check_positions(first, last, size)?;
                 is_found = false;
                 for index in first.max(0)..=last.min(size as i64 - 1) {
                     let element = match array {
-                        Some(array) => array.get(index).map(Item::of),
+                        Some(array) => array.get(index).map(Item::Stored),
                         None => Some(item.clone()),
                     };
                     let Some(element) = element else { continue };
@@ -434,10 +529,10 @@ impl<'a> Evaluation<'a> {
     }
 
     /// The position that a subscript is.
-    fn position(&mut self, subscript: &'a Expression, item: &Item<'a>) -> std::result::Result<i64, Fault> {
+    fn subscript(&mut self, subscript: &'a Expression, item: &Item<'a>) -> std::result::Result<i64, Fault> {
         let mut list = List::default();
         self.expression(subscript, item, Some(&mut list))?;
-        let [Item::Number(digits)] = list.items() else {
+        let Some(digits) = list.number() else {
             return Err(self.fault(SqlState::INVALID_JSON_SUBSCRIPT, || {
                 "jsonpath array subscript is not a single numeric value".to_owned()
             }));
@@ -451,6 +546,50 @@ impl<'a> Evaluation<'a> {
 
     /// The items of an expression; of arrays among them, in lax mode, the elements.
     pub fn unwrapped(&mut self, e: &'a Expression, item: &Item<'a>) -> std::result::Result<List<'a>, Fault> {
+        match self.single(e) {
+            Some(single) => Ok(List::of(single.item())),
+            None => self.unwrapped_of_many(e, item),
+        }
+    }
+
+    /// What [`Evaluation::reach`] gives, unless it is to be unwrapped.
+    #[inline]
+    pub fn single(&self, e: &'a Expression) -> Option<Single<'a>> {
+        match self.reach(e)? {
+            Single::Stored(binary) if self.is_lax && matches!(View::of_stored(binary), View::Array(_)) => {
+                None
+            }
+            single => Some(single),
+        }
+    }
+
+    /// The item of an expression that gives one at most: a constant, or what plain steps lead to. `None` for others.
+    #[inline]
+    fn reach(&self, e: &'a Expression) -> Option<Single<'a>> {
+        let start = match &e.head {
+            Head::Current => &self.current,
+            Head::Root => &self.root,
+            Head::Null | Head::Boolean(_) | Head::Number(_) | Head::String(_) if e.steps.is_empty() => {
+                return Some(Single::Constant(&e.head));
+            }
+            _ => return None,
+        };
+        let (Item::Stored(binary), None | Some(Step::Key(_) | Step::Element(_))) = (start, e.steps.last())
+        else {
+            return None;
+        };
+        match self.plainly(&e.steps, binary) {
+            Plainly::Nowhere => Some(Single::Nothing),
+            Plainly::At(binary, []) => Some(Single::Stored(binary)),
+            Plainly::At(..) => None,
+        }
+    }
+
+    fn unwrapped_of_many(
+        &mut self,
+        e: &'a Expression,
+        item: &Item<'a>,
+    ) -> std::result::Result<List<'a>, Fault> {
         let mut list = List::default();
         self.expression(e, item, Some(&mut list))?;
         if !self.is_lax || !list.items().iter().any(Item::is_array) {
@@ -459,7 +598,9 @@ impl<'a> Evaluation<'a> {
         let mut all = List::default();
         for item in list.items() {
             match item.array() {
-                Some(array) => array.elements().for_each(|element| all.push(Item::of(element))),
+                Some(array) => array
+                    .elements()
+                    .for_each(|element| all.push(Item::Stored(element))),
                 None => all.push(item.clone()),
             }
         }
@@ -475,15 +616,15 @@ impl<'a> Evaluation<'a> {
         found: Option<&mut List<'a>>,
     ) -> Outcome {
         let (left, right) = (self.unwrapped(l, item)?, self.unwrapped(r, item)?);
-        let operand = |own: &Self, side: &str, list: &List<'a>| match list.items() {
-            [Item::Number(digits)] => Ok(digits.clone()),
-            _ => Err(own.fault(SqlState::SINGLETON_JSON_ITEM_REQUIRED, || {
+        let missing = |own: &Self, side: &str| {
+            own.fault(SqlState::SINGLETON_JSON_ITEM_REQUIRED, || {
                 let symbol = op.symbol();
                 format!("{side} operand of jsonpath operator {symbol} is not a single numeric value")
-            })),
+            })
         };
-        let (left, right) = (operand(self, "left", &left)?, operand(self, "right", &right)?);
-        let result = compute(op, &left, &right).map_err(|error| match self.throws {
+        let left = left.number().ok_or_else(|| missing(self, "left"))?;
+        let right = right.number().ok_or_else(|| missing(self, "right"))?;
+        let result = compute(op, left, right).map_err(|error| match self.throws {
             true => Fault::Raised(error),
             false => Fault::Suppressed,
         })?;
@@ -502,12 +643,12 @@ impl<'a> Evaluation<'a> {
         let is_asked = found.is_some() || !e.steps.is_empty();
         let mut is_found = false;
         for item in list.items() {
-            let signed = match item {
-                Item::Number(_) if !is_asked => return Ok(true),
-                Item::Number(digits) if is_minus => Item::Number(negated(digits).into()),
-                Item::Number(_) => item.clone(),
-                _ if !is_asked => continue,
-                _ => {
+            let signed = match item.number() {
+                Some(_) if !is_asked => return Ok(true),
+                Some(digits) if is_minus => Item::Number(negated(digits).into()),
+                Some(_) => item.clone(),
+                None if !is_asked => continue,
+                None => {
                     let sign = if is_minus { '-' } else { '+' };
                     return Err(self.fault(SqlState::JSON_NUMBER_NOT_FOUND, || {
                         format!("operand of unary jsonpath operator {sign} is not a numeric value")

@@ -2,9 +2,9 @@
 
 use super::arithmetic::whole;
 use super::evaluate::{Evaluation, Outcome};
-use super::item::{Item, List, Pair};
+use super::item::{Item, List, Pair, View};
 use crate::catalog::{read_by, read_iso};
-use frazil_types::json::{Method, Step};
+use frazil_types::json::{Method, Step, characters};
 use frazil_types::{Error, SqlState, value_ops};
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ impl<'a> Evaluation<'a> {
         found: Option<&mut List<'a>>,
     ) -> Outcome {
         let name = method.name();
-        let made = match (method, item) {
+        let made = match (method, item.number()) {
             (Method::Type, _) => Item::String(item.kind().into()),
             (Method::Size, _) => match item.array() {
                 Some(array) => Item::Number(array.len().to_string().into()),
@@ -40,13 +40,11 @@ impl<'a> Evaluation<'a> {
             },
             (Method::KeyValue, _) => return self.key_value(rest, item, found),
             (Method::Double, _) => self.double(item)?,
-            (Method::Abs, Item::Number(digits)) => {
-                Item::Number(digits.trim_start_matches('-').to_owned().into())
-            }
-            (Method::Ceiling | Method::Floor, Item::Number(digits)) => {
+            (Method::Abs, Some(digits)) => Item::Number(digits.trim_start_matches('-').to_owned().into()),
+            (Method::Ceiling | Method::Floor, Some(digits)) => {
                 Item::Number(whole(digits, method == Method::Ceiling)?.into())
             }
-            (Method::Abs | Method::Ceiling | Method::Floor, _) => {
+            (Method::Abs | Method::Ceiling | Method::Floor, None) => {
                 return Err(self.fault(SqlState::NON_NUMERIC_JSON_ITEM, || {
                     format!("jsonpath item method .{name}() can only be applied to a numeric value")
                 }));
@@ -61,13 +59,13 @@ impl<'a> Evaluation<'a> {
             let value = value_ops::read_double(text).ok();
             value.filter(|value| value.is_finite())
         };
-        match item {
-            Item::Number(digits) if read(digits).is_some() => Ok(item.clone()),
-            Item::Number(_) => Err(self.fault(SqlState::NON_NUMERIC_JSON_ITEM, || {
+        match item.view() {
+            View::Number(digits) if read(characters(digits)).is_some() => Ok(item.clone()),
+            View::Number(_) => Err(self.fault(SqlState::NON_NUMERIC_JSON_ITEM, || {
                 "numeric argument of jsonpath item method .double() is out of range for type double precision"
                     .to_owned()
             })),
-            Item::String(text) => match read(text) {
+            View::String(text) => match read(characters(text)) {
                 Some(value) => Ok(Item::Number(digits_of(value)?.into())),
                 None => Err(self.fault(SqlState::NON_NUMERIC_JSON_ITEM, || {
                     "string argument of jsonpath item method .double() is not a valid representation of a \
@@ -89,13 +87,12 @@ impl<'a> Evaluation<'a> {
 
     /// Takes the members of an object through the steps, each as an object of its key, its value and an id.
     fn key_value(&mut self, rest: &'a [Step], item: &Item<'a>, mut found: Option<&mut List<'a>>) -> Outcome {
-        let (id, members): (i64, Vec<(&'a str, Item<'a>)>) = match item {
-            Item::Object(binary) => {
-                let members = item.object().into_iter().flat_map(|object| object.members());
-                let members = members.map(|(key, value)| (key, Item::of(value)));
+        let (id, members): (i64, Vec<(&'a str, Item<'a>)>) = match (item, item.view()) {
+            (Item::Stored(binary), View::Object(object)) => {
+                let members = object.members().map(|(key, value)| (key, Item::Stored(value)));
                 (self.id_at(binary.as_ptr() as usize), members.collect())
             }
-            Item::Pair(pair) => (Evaluation::id_of_made(pair.own), pair.members().into()),
+            (_, View::Pair(pair)) => (Evaluation::id_of_made(pair.own), pair.members().into()),
             _ => return self.misfit_of_method(SqlState::JSON_OBJECT_NOT_FOUND, "keyvalue", "an object"),
         };
         if found.is_none() && rest.is_empty() {
@@ -123,7 +120,7 @@ impl<'a> Evaluation<'a> {
         found: Option<&mut List<'a>>,
     ) -> Outcome {
         let state = SqlState::INVALID_JSON_DATETIME;
-        let Item::String(text) = item else {
+        let Some(text) = item.string() else {
             return self.misfit_of_method(state, "datetime", "a string");
         };
         let moment = match template {

@@ -1,11 +1,10 @@
 //! Predicates: true, false or unknown (`None`) of an item. An error of the document makes them unknown.
 
-use super::arithmetic;
 use super::datetime;
 use super::evaluate::{Evaluation, Fault};
-use super::item::{Item, List};
+use super::item::{Item, List, View};
 use frazil_types::CompareOp;
-use frazil_types::json::{Expression, Head};
+use frazil_types::json::{Expression, Head, compare_numbers};
 use std::cmp::Ordering;
 
 /// Unknown is `None`.
@@ -32,50 +31,46 @@ impl<'a> Evaluation<'a> {
             Head::Not(of) => self.predicate(&of.head, item)?.map(|truth| !truth),
             Head::IsUnknown(of) => Some(self.predicate(&of.head, item)?.is_none()),
             Head::Compare(op, both) => {
+                if let (Some(l), Some(r)) = (self.single(&both[0]), self.single(&both[1])) {
+                    return match (l.view(), r.view()) {
+                        (Some(l), Some(r)) => Ok(order(l, r, self.setting.clock)?.truth(*op)),
+                        _ => Ok(Some(false)),
+                    };
+                }
                 let Some((l, r)) = self.both_unwrapped(both, item)? else {
                     return Ok(None);
                 };
-                let pairs = l
-                    .items()
-                    .iter()
-                    .flat_map(|l| r.items().iter().map(move |r| (l, r)));
                 let clock = self.setting.clock;
-                any(self.is_lax, pairs, |(l, r)| {
-                    let order = match order(l, r, clock)? {
-                        Comparison::Order(order) => order,
-                        Comparison::BesideNull => return Ok(Some(*op == CompareOp::Ne)),
-                        Comparison::None => return Ok(None),
-                    };
-                    Ok(Some(holds(*op, order)))
+                any(self.is_lax, pairs(l.items(), r.items()), |(l, r)| {
+                    Ok(order(l.view(), r.view(), clock)?.truth(*op))
                 })?
             }
             Head::StartsWith(both) => {
+                if let (Some(whole), Some(initial)) = (self.single(&both[0]), self.single(&both[1])) {
+                    return Ok(match (whole.view(), initial.view()) {
+                        (Some(whole), Some(initial)) => starts_with(whole, initial),
+                        _ => Some(false),
+                    });
+                }
                 let Some(whole) = self.quietly(|own| own.unwrapped(&both[0], item))? else {
                     return Ok(None);
                 };
                 let Some(initial) = self.quietly(|own| own.items(&both[1], item))? else {
                     return Ok(None);
                 };
-                let initial = initial.items();
-                let pairs = whole
-                    .items()
-                    .iter()
-                    .flat_map(|l| initial.iter().map(move |r| (l, r)));
-                any(self.is_lax, pairs, |pair| match pair {
-                    (Item::String(whole), Item::String(initial)) => {
-                        Ok(Some(whole.starts_with(initial.as_ref())))
-                    }
-                    _ => Ok(None),
-                })?
+                any(
+                    self.is_lax,
+                    pairs(whole.items(), initial.items()),
+                    |(whole, initial)| Ok(starts_with(whole.view(), initial.view())),
+                )?
             }
             Head::LikeRegex(like) => {
                 let Some(texts) = self.quietly(|own| own.unwrapped(&like.of, item))? else {
                     return Ok(None);
                 };
                 let regex = self.compiled.regex(like)?;
-                any(self.is_lax, texts.items().iter(), |text| match text {
-                    Item::String(text) => Ok(Some(regex.is_match(text))),
-                    _ => Ok(None),
+                any(self.is_lax, texts.items().iter(), |text| {
+                    Ok(text.string().map(|text| regex.is_match(text)))
                 })?
             }
             Head::Exists(of) if self.is_lax => self.quietly(|own| own.expression(of, item, None))?,
@@ -138,6 +133,11 @@ fn any<T>(is_lax: bool, values: impl Iterator<Item = T>, mut truth: impl FnMut(T
     })
 }
 
+/// Each of some items with each of others.
+fn pairs<'l, 'a>(l: &'l [Item<'a>], r: &'l [Item<'a>]) -> impl Iterator<Item = (&'l Item<'a>, &'l Item<'a>)> {
+    l.iter().flat_map(move |l| r.iter().map(move |r| (l, r)))
+}
+
 /// How two items stand to each other.
 enum Comparison {
     Order(Ordering),
@@ -147,14 +147,38 @@ enum Comparison {
     None,
 }
 
-fn order(l: &Item<'_>, r: &Item<'_>, clock: Option<super::evaluate::Clock>) -> Result<Comparison, Fault> {
+impl Comparison {
+    /// Whether they stand as an operator wants it.
+    fn truth(self, op: CompareOp) -> Option<bool> {
+        match self {
+            Comparison::Order(order) => Some(holds(op, order)),
+            Comparison::BesideNull => Some(op == CompareOp::Ne),
+            Comparison::None => None,
+        }
+    }
+}
+
+/// Whether a string begins with another; `None` if one of them is no string.
+fn starts_with(whole: View<'_, '_>, initial: View<'_, '_>) -> Option<bool> {
+    match (whole, initial) {
+        (View::String(whole), View::String(initial)) => Some(whole.starts_with(initial)),
+        _ => None,
+    }
+}
+
+#[inline]
+fn order(
+    l: View<'_, '_>,
+    r: View<'_, '_>,
+    clock: Option<super::evaluate::Clock>,
+) -> Result<Comparison, Fault> {
     Ok(Comparison::Order(match (l, r) {
-        (Item::Null, Item::Null) => Ordering::Equal,
-        (Item::Null, _) | (_, Item::Null) => return Ok(Comparison::BesideNull),
-        (Item::Boolean(l), Item::Boolean(r)) => l.cmp(r),
-        (Item::Number(l), Item::Number(r)) => arithmetic::order(l, r),
-        (Item::String(l), Item::String(r)) => l.cmp(r),
-        (Item::Datetime(l), Item::Datetime(r)) => match datetime::order(*l, *r, clock)? {
+        (View::Null, View::Null) => Ordering::Equal,
+        (View::Null, _) | (_, View::Null) => return Ok(Comparison::BesideNull),
+        (View::Boolean(l), View::Boolean(r)) => l.cmp(&r),
+        (View::Number(l), View::Number(r)) => compare_numbers(l, r),
+        (View::String(l), View::String(r)) => l.cmp(r),
+        (View::Datetime(l), View::Datetime(r)) => match datetime::order(l, r, clock)? {
             Some(order) => order,
             None => return Ok(Comparison::None),
         },

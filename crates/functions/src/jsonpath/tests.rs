@@ -2,7 +2,7 @@
 
 use super::evaluate::{Clock, Evaluation, Fault, Setting};
 use super::{Compiled, List};
-use frazil_types::json::{self, Json};
+use frazil_types::json;
 use frazil_types::{LogicalType, Value, Zone};
 
 /// The items as one text, or the SQLSTATE of an error.
@@ -13,19 +13,14 @@ fn found(document: &str, path: &str, variables: &str, clock: Option<Clock>) -> S
         Ok(compiled) => compiled,
         Err(e) => return e.state().0.to_string(),
     };
-    let mut evaluation = Evaluation::new(
-        &compiled,
-        Setting {
-            document: &document,
-            variables: match Json::new(&variables) {
-                Json::Object(object) => Some(object),
-                _ => None,
-            },
-            throws: true,
-            clock,
-            poll: &|| Ok(()),
-        },
-    );
+    let setting = Setting {
+        document: &document,
+        variables: Some(&variables),
+        throws: true,
+        clock,
+        poll: &|| Ok(()),
+    };
+    let mut evaluation = Evaluation::new(&compiled, &setting);
     let mut list = List::default();
     match evaluation.run(Some(&mut list)) {
         Ok(_) => {
@@ -79,6 +74,49 @@ fn steps_find_what_lies_in_a_document() {
             "$.a.keyvalue()" => assert!(given.starts_with(wanted), "{path}: {given}"),
             _ => assert_eq!(given, wanted, "{path}"),
         }
+    }
+}
+
+#[test]
+fn plain_steps_end_as_others_do() {
+    let document = r#"{"a": {"b": [1, 2]}, "n": [[7]], "": {"": 0}, "aa": null, "s": "x"}"#;
+    for (path, wanted) in [
+        ("$.a.b[1]", "2"),
+        ("$.a.b[2]", ""),
+        ("strict $.a.b[2]", "22033"),
+        ("$.n[0]", "[7]"),
+        ("$.n[0][0]", "7"),
+        ("$.n[0][0][0]", "7"),
+        ("$.n[0][0][1]", ""),
+        ("strict $.n[0][0][0]", "22039"),
+        ("strict $.s[0]", "22039"),
+        ("$.n[0].x", ""),
+        ("strict $.n[0].x", "2203A"),
+        ("$.\"\".\"\"", "0"),
+        ("$.aa", "null"),
+        ("$.aaa", ""),
+        ("$.s.x", ""),
+        ("strict $.s.x", "2203A"),
+        ("$.a.keyvalue().key", r#""b""#),
+        ("$.a.keyvalue().value[1]", "2"),
+        ("$.a.keyvalue()[0].key", r#""b""#),
+        ("$.a.keyvalue()[1]", ""),
+        ("$v.b[0]", "1"),
+        ("$v.c", ""),
+        ("strict $v.c", "2203A"),
+        ("$ ? (@.a.b[1] == $v.b[1])", document),
+        ("$.a.b ? (@ == 2)", "2"),
+        ("strict $.a ? (@.b == 2)", ""),
+        ("$.a ? (@.b == 2)", r#"{"b": [1, 2]}"#),
+        ("$ ? (@.n[0] == 7)", document),
+        ("strict $.n[0] ? (@[0] == 7.0)", "[7]"),
+    ] {
+        let given = found(document, path, r#"{"v": {"b": [1, 2]}}"#, None);
+        let wanted = match wanted == document {
+            true => found(document, "$", "{}", None),
+            false => wanted.to_string(),
+        };
+        assert_eq!(given, wanted, "{path}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::strings::put;
 use crate::abi::{PipelineContext, STATUS_OK};
-use frazil_types::value_ops::{CastLength, cast, read, written};
+use frazil_types::value_ops::{CastLength, cast, cast_in_place, read, written};
 use frazil_types::{LogicalType, NativeType, StringRef, Value};
 
 type Context = *mut PipelineContext;
@@ -69,7 +69,11 @@ pub unsafe fn cast_value(context: Context, value: *const i128, from: u64, to: u6
             let (from, to) = (LogicalType::of_code(from)?, LogicalType::of_code(to)?);
             let value = match from.native() {
                 NativeType::String => {
-                    Value::of_string(value.cast::<StringRef>().read_unaligned().bytes(), from)
+                    let string = value.cast::<StringRef>().read_unaligned();
+                    if let Some(made) = cast_in_place(string.bytes(), from, to) {
+                        return made;
+                    }
+                    Value::of_string(string.bytes(), from)
                 }
                 _ => Value::from_words([words as u64, (words >> u64::BITS) as u64], from),
             };

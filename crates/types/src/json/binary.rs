@@ -24,6 +24,9 @@ const OBJECT: u8 = 6;
 /// Bytes of a count or an end.
 const WORD: usize = 4;
 
+/// Most keys of an object among which one is looked for from the first on: their ends lie within two lines of the cache.
+const SCANNED_KEYS: usize = 24;
+
 /// A value of jsonb, where it lies.
 #[derive(Clone, Copy, Debug)]
 pub enum Json<'a> {
@@ -35,6 +38,23 @@ pub enum Json<'a> {
     Number(&'a str),
     /// A string's characters.
     String(&'a str),
+    /// An array.
+    Array(Array<'a>),
+    /// An object.
+    Object(Object<'a>),
+}
+
+/// A value of jsonb, where it lies, its characters as bytes: nothing is decoded.
+#[derive(Clone, Copy, Debug)]
+pub enum Stored<'a> {
+    /// null.
+    Null,
+    /// true or false.
+    Boolean(bool),
+    /// A number's digits, without an exponent.
+    Number(&'a [u8]),
+    /// A string's characters in UTF-8.
+    String(&'a [u8]),
     /// An array.
     Array(Array<'a>),
     /// An object.
@@ -61,11 +81,13 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    #[inline]
     fn len(self) -> usize {
         self.ends.len() / WORD
     }
 
     /// The part at `index`, empty if the bytes do not hold it.
+    #[inline]
     fn get(self, index: usize) -> &'a [u8] {
         let start = index.checked_sub(1).map_or(0, |before| word(self.ends, before));
         self.bytes.get(start..word(self.ends, index)).unwrap_or(&[])
@@ -73,6 +95,7 @@ impl<'a> Parts<'a> {
 }
 
 /// The `index`th word; 0 if there is none.
+#[inline]
 fn word(bytes: &[u8], index: usize) -> usize {
     match bytes.get(index * WORD..index * WORD + WORD) {
         Some(&[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]) as usize,
@@ -80,24 +103,43 @@ fn word(bytes: &[u8], index: usize) -> usize {
     }
 }
 
-impl<'a> Json<'a> {
+impl<'a> Stored<'a> {
     /// The value in its binary form. Bytes that are not such a form give some value, null where none can be told.
-    pub fn new(bytes: &'a [u8]) -> Json<'a> {
-        let characters = |bytes| std::str::from_utf8(bytes).unwrap_or("");
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Stored<'a> {
         let Some((&tag, rest)) = bytes.split_first() else {
-            return Json::Null;
+            return Stored::Null;
         };
         match tag {
-            FALSE => Json::Boolean(false),
-            TRUE => Json::Boolean(true),
-            NUMBER => Json::Number(characters(rest)),
-            STRING => Json::String(characters(rest)),
-            ARRAY => Json::Array(Array(container(rest, 1)[0])),
+            FALSE => Stored::Boolean(false),
+            TRUE => Stored::Boolean(true),
+            NUMBER => Stored::Number(rest),
+            STRING => Stored::String(rest),
+            ARRAY => Stored::Array(Array(container(rest, 1)[0])),
             OBJECT => {
                 let [keys, values] = container(rest, 2);
-                Json::Object(Object { keys, values })
+                Stored::Object(Object { keys, values })
             }
-            _ => Json::Null,
+            _ => Stored::Null,
+        }
+    }
+}
+
+/// The characters of a number or a string; empty for bytes that are not UTF-8.
+pub fn characters(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or("")
+}
+
+impl<'a> Json<'a> {
+    /// The value in its binary form, as [`Stored::new`] finds it.
+    pub fn new(bytes: &'a [u8]) -> Json<'a> {
+        match Stored::new(bytes) {
+            Stored::Null => Json::Null,
+            Stored::Boolean(value) => Json::Boolean(value),
+            Stored::Number(digits) => Json::Number(characters(digits)),
+            Stored::String(text) => Json::String(characters(text)),
+            Stored::Array(array) => Json::Array(array),
+            Stored::Object(object) => Json::Object(object),
         }
     }
 
@@ -115,6 +157,7 @@ impl<'a> Json<'a> {
 }
 
 /// The one or two lists of parts of a container's bytes behind its tag; the second is empty for an array.
+#[inline]
 fn container(bytes: &[u8], lists: usize) -> [Parts<'_>; 2] {
     let empty = Parts {
         ends: &[],
@@ -154,6 +197,7 @@ fn container(bytes: &[u8], lists: usize) -> [Parts<'_>; 2] {
 
 impl<'a> Array<'a> {
     /// Number of elements.
+    #[inline]
     pub fn len(self) -> usize {
         self.0.len()
     }
@@ -164,6 +208,7 @@ impl<'a> Array<'a> {
     }
 
     /// The binary form of the element at `index` from 0, or from the end if negative.
+    #[inline]
     pub fn get(self, index: i64) -> Option<&'a [u8]> {
         let from_end = || index.checked_add(self.len() as i64);
         let index = if index < 0 { from_end()? } else { index };
@@ -172,6 +217,7 @@ impl<'a> Array<'a> {
     }
 
     /// The binary forms of its elements.
+    #[inline]
     pub fn elements(self) -> impl Iterator<Item = &'a [u8]> {
         (0..self.len()).map(move |index| self.0.get(index))
     }
@@ -179,6 +225,7 @@ impl<'a> Array<'a> {
 
 impl<'a> Object<'a> {
     /// Number of members.
+    #[inline]
     pub fn len(self) -> usize {
         self.keys.len()
     }
@@ -189,13 +236,38 @@ impl<'a> Object<'a> {
     }
 
     /// The binary form of the value of a key.
+    #[inline]
     pub fn get(self, key: &str) -> Option<&'a [u8]> {
+        self.position(key.as_bytes()).map(|index| self.values.get(index))
+    }
+
+    /// The position of a key. Of few keys, whose lengths ascend, each is passed by its length alone.
+    #[inline]
+    fn position(self, key: &[u8]) -> Option<usize> {
+        if self.len() > SCANNED_KEYS {
+            return self.position_of_many(key);
+        }
+        let mut start = 0;
+        for index in 0..self.len() {
+            let end = word(self.keys.ends, index);
+            match end.wrapping_sub(start).cmp(&key.len()) {
+                Ordering::Less => {}
+                Ordering::Equal if self.keys.bytes.get(start..end) == Some(key) => return Some(index),
+                Ordering::Equal => {}
+                Ordering::Greater => return None,
+            }
+            start = end;
+        }
+        None
+    }
+
+    fn position_of_many(self, key: &[u8]) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
-            match order_of_keys(self.keys.get(middle), key.as_bytes()) {
+            match order_of_keys(self.keys.get(middle), key) {
                 Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Some(self.values.get(middle)),
+                Ordering::Equal => return Some(middle),
                 Ordering::Greater => high = middle,
             }
         }
@@ -203,8 +275,9 @@ impl<'a> Object<'a> {
     }
 
     /// Its keys with the binary forms of their values.
+    #[inline]
     pub fn members(self) -> impl Iterator<Item = (&'a str, &'a [u8])> {
-        let key = move |index| std::str::from_utf8(self.keys.get(index)).unwrap_or("");
+        let key = move |index| characters(self.keys.get(index));
         (0..self.len()).map(move |index| (key(index), self.values.get(index)))
     }
 }

@@ -4,7 +4,8 @@
 //!
 //! [`Path`] is PostgreSQL's jsonpath (`path/`).
 //!
-//! [`order_key`] gives the bytes by whose order PostgreSQL's B-tree orders jsonb: equality and hash follow from them, too.
+//! [`order_key`] gives the bytes by whose order PostgreSQL's B-tree orders jsonb: equality and hash follow from them, too. [`compare`]
+//! tells the order of two values without them.
 
 mod binary;
 mod number;
@@ -16,10 +17,11 @@ mod text;
 mod write;
 
 pub use binary::{
-    Array, Json, Object, array_of, binary_of_text, check_binary, number_of, object_of, scalar_of, string_of,
+    Array, Json, Object, Stored, array_of, binary_of_text, characters, check_binary, number_of, object_of,
+    scalar_of, string_of,
 };
 pub use number::{compare as compare_numbers, negated, plain as plain_number};
-pub use order::order_key;
+pub use order::{compare, order_key};
 pub use path::{Arithmetic, Expression, Head, LAST_LEVEL, LikeRegex, MAX_PATH_DEPTH, Method, Path, Step};
 pub use raw::{raw_elements, raw_kind, raw_members, raw_string};
 pub use reach::{at_path, contains, element, has_key, member};

@@ -63,9 +63,10 @@ pub fn negated(digits: &str) -> String {
     }
 }
 
-/// Compares two numbers, for what [`plain`] gave: 1.0 and 1 are equal.
-pub fn compare(a: &str, b: &str) -> Ordering {
-    match (a.strip_prefix('-'), b.strip_prefix('-')) {
+/// Compares two numbers, for the bytes of what [`plain`] gave: 1.0 and 1 are equal.
+#[inline]
+pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    match (a.strip_prefix(b"-"), b.strip_prefix(b"-")) {
         (None, None) => compare_magnitudes(a, b),
         (Some(a), Some(b)) => compare_magnitudes(b, a),
         (Some(_), None) => Ordering::Less,
@@ -73,12 +74,24 @@ pub fn compare(a: &str, b: &str) -> Ordering {
     }
 }
 
-fn compare_magnitudes(a: &str, b: &str) -> Ordering {
-    let split = |digits| str::split_once(digits, '.').unwrap_or((digits, ""));
-    let ((a, a_fraction), (b, b_fraction)) = (split(a), split(b));
-    let trimmed = |fraction| str::trim_end_matches(fraction, '0');
+fn compare_magnitudes(a: &[u8], b: &[u8]) -> Ordering {
+    let ((a, a_fraction), (b, b_fraction)) = (at_point(a), at_point(b));
     let by_whole = a.len().cmp(&b.len()).then_with(|| a.cmp(b));
-    by_whole.then_with(|| trimmed(a_fraction).cmp(trimmed(b_fraction)))
+    by_whole.then_with(|| without_zeros(a_fraction).cmp(without_zeros(b_fraction)))
+}
+
+/// The digits before the point and behind it.
+fn at_point(digits: &[u8]) -> (&[u8], &[u8]) {
+    match digits.iter().position(|&byte| byte == b'.') {
+        Some(point) => (&digits[..point], &digits[point + 1..]),
+        None => (digits, &[]),
+    }
+}
+
+/// A fraction without the zeros at its end.
+fn without_zeros(fraction: &[u8]) -> &[u8] {
+    let zeros = fraction.iter().rev().take_while(|&&digit| digit == b'0').count();
+    &fraction[..fraction.len() - zeros]
 }
 
 fn overflow() -> Error {

@@ -2,7 +2,8 @@
 //! members stands first, then their members decide from the first on. An empty array that lies in nothing stands before
 //! all else, a quirk that PostgreSQL keeps.
 
-use super::{Json, number};
+use super::{Json, Stored, number};
+use std::cmp::Ordering;
 
 const EMPTY_OUTERMOST: u8 = 0;
 const NULL: u8 = 1;
@@ -21,6 +22,49 @@ pub fn order_key(binary: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(binary.len());
     push(json, &mut out);
     out
+}
+
+/// How two values stand to each other: as their keys of [`order_key`], which are not made.
+pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    let (a, b) = (Stored::new(a), Stored::new(b));
+    let is_empty = |json| matches!(json, Stored::Array(array) if array.is_empty());
+    match (is_empty(a), is_empty(b)) {
+        (false, false) => compare_inside(a, b),
+        (a, b) => b.cmp(&a),
+    }
+}
+
+fn compare_inside(a: Stored<'_>, b: Stored<'_>) -> Ordering {
+    let of_parts = |(a, b)| compare_inside(Stored::new(a), Stored::new(b));
+    match (a, b) {
+        (Stored::Null, Stored::Null) => Ordering::Equal,
+        (Stored::String(a), Stored::String(b)) => a.cmp(b),
+        (Stored::Number(a), Stored::Number(b)) => number::compare(a, b),
+        (Stored::Boolean(a), Stored::Boolean(b)) => a.cmp(&b),
+        (Stored::Array(a), Stored::Array(b)) => a.len().cmp(&b.len()).then_with(|| {
+            let mut parts = a.elements().zip(b.elements()).map(of_parts);
+            parts.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        }),
+        (Stored::Object(a), Stored::Object(b)) => a.len().cmp(&b.len()).then_with(|| {
+            let both = a.members().zip(b.members());
+            let mut members =
+                both.map(|((a_key, a), (b_key, b))| a_key.cmp(b_key).then_with(|| of_parts((a, b))));
+            members.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        }),
+        (a, b) => rank(a).cmp(&rank(b)),
+    }
+}
+
+/// The place of a kind in the order.
+fn rank(json: Stored<'_>) -> u8 {
+    match json {
+        Stored::Null => NULL,
+        Stored::String(_) => STRING,
+        Stored::Number(_) => NUMBER,
+        Stored::Boolean(_) => BOOLEAN,
+        Stored::Array(_) => ARRAY,
+        Stored::Object(_) => OBJECT,
+    }
 }
 
 fn push(json: Json<'_>, out: &mut Vec<u8>) {

@@ -1,6 +1,6 @@
 //! What lies in a value of jsonb: PostgreSQL's `->`, `#>`, `?` and `@>`.
 
-use super::{Json, order_key};
+use super::{Json, compare};
 
 /// The value of an object's key (`->` with a text). `None` if there is none, or `binary` is not an object.
 pub fn member<'a>(binary: &'a [u8], key: &str) -> Option<&'a [u8]> {
@@ -59,7 +59,7 @@ fn contains_inside(whole: &[u8], part: &[u8]) -> bool {
         (Json::Array(whole), Json::Array(part)) => part
             .elements()
             .all(|wanted| whole.elements().any(|element| contains_inside(element, wanted))),
-        (a, b) => !is_container(a) && !is_container(b) && order_key(whole) == order_key(part),
+        (a, b) => !is_container(a) && !is_container(b) && compare(whole, part).is_eq(),
     }
 }
 

@@ -192,9 +192,15 @@ fn values_are_ordered_as_in_postgresql() {
         r#"{"b": 1}"#,
         r#"{"a": 1, "b": 1}"#,
     ];
-    let keys = ascending.map(|text| order_key(&binary_of_text(text).unwrap()));
+    let values = ascending.map(|text| binary_of_text(text).unwrap());
+    let keys = values.each_ref().map(|value| order_key(value));
     for (pair, texts) in keys.windows(2).zip(ascending.windows(2)) {
         assert!(pair[0] < pair[1], "{texts:?}");
+    }
+    for (i, a) in values.iter().enumerate() {
+        for (j, b) in values.iter().enumerate() {
+            assert_eq!(compare(a, b), i.cmp(&j), "{} {}", ascending[i], ascending[j]);
+        }
     }
     for (a, b) in [
         ("1.0", "1"),
@@ -202,8 +208,9 @@ fn values_are_ordered_as_in_postgresql() {
         ("1e2", "100.0"),
         (r#"{"a": 1, "b": [1, 2]}"#, r#"{ "b":[1.0,2], "a":1.00 }"#),
     ] {
-        let key = |text| order_key(&binary_of_text(text).unwrap());
-        assert_eq!(key(a), key(b), "{a} {b}");
+        let [a_value, b_value] = [a, b].map(|text| binary_of_text(text).unwrap());
+        assert_eq!(order_key(&a_value), order_key(&b_value), "{a} {b}");
+        assert!(compare(&a_value, &b_value).is_eq(), "{a} {b}");
     }
 }
 
@@ -235,6 +242,34 @@ fn members_are_found_where_they_lie() {
 }
 
 #[test]
+fn keys_are_found_among_few_and_many() {
+    for count in [0, 1, 2, 23, 24, 25, 100] {
+        // Prefixes of one another, and keys of one length.
+        let keys: Vec<String> = (0..count).map(|n| format!("{}{n}", "k".repeat(n % 7))).collect();
+        let members = keys.iter().map(|key| (key.clone(), string_of(key)));
+        // The last of equal keys stays.
+        let twice = keys.iter().map(|key| (key.clone(), number_of("0")));
+        let binary = object_of(twice.chain(members).collect());
+        for key in &keys {
+            assert_eq!(
+                member(&binary, key),
+                Some(&string_of(key)[..]),
+                "{key} of {count}"
+            );
+            for other in [
+                format!("{key}k"),
+                format!("k{key}k"),
+                format!("é{key}"),
+                key[1..].to_string() + "x",
+            ] {
+                assert_eq!(member(&binary, &other), None, "{other} of {count}");
+            }
+        }
+        assert_eq!(member(&binary, ""), None);
+    }
+}
+
+#[test]
 fn damaged_bytes_give_a_value() {
     let whole = binary_of_text(r#"{"a": [1, {"b": "c"}], "dd": [[], null, true]}"#).unwrap();
     for at in 0..whole.len() {
@@ -243,6 +278,10 @@ fn damaged_bytes_give_a_value() {
             damaged[at] = byte;
             for bytes in [&damaged[..], &whole[..at]] {
                 order_key(bytes);
+                let _ = (compare(bytes, &whole), compare(&whole, bytes));
+                for key in ["", "a", "dd", "dda"] {
+                    member(bytes, key);
+                }
                 write_compact(&mut String::new(), bytes).unwrap();
             }
         }

@@ -19,6 +19,8 @@ pub enum CastLength {
     Refuse,
 }
 
+/// Digits that an `i64` holds, whatever they are.
+const DIGITS_OF_I64: usize = 18;
 /// Significant digits of a double that its decimal keeps: PostgreSQL's DBL_DIG.
 const DOUBLE_DIGITS: usize = 15;
 /// Significant digits of a real that its decimal keeps: PostgreSQL's FLT_DIG.
@@ -94,6 +96,12 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
         (CastMethod::IntegerToBoolean, Value::Int(v)) => Ok(Value::Bool(*v != 0)),
         (method, value) => cast_time(method, value, from, to),
     }
+}
+
+/// As [`cast`] for a value held as bytes, which are read where they lie; `None` where the cast takes a value of its own.
+pub fn cast_in_place(bytes: &[u8], from: LogicalType, to: LogicalType) -> Option<Result<Value>> {
+    let cast = casts::between(from, to)?;
+    (cast.method == CastMethod::OfJson && to.with_all_digits() == to).then(|| of_json(bytes, to))
 }
 
 /// The casts of dates and times.
@@ -187,17 +195,7 @@ fn of_json(binary: &[u8], to: LogicalType) -> Result<Value> {
     match (Json::new(binary), to) {
         (Json::Boolean(value), to) if to.native() == NativeType::Bool => Ok(Value::Bool(value)),
         (Json::Number(digits), to) if to.is_integer() => {
-            let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-            let away = i128::from(fraction.as_bytes().first().is_some_and(|&digit| digit >= b'5'));
-            let nearest = |v: i128| {
-                if digits.starts_with('-') {
-                    v - away
-                } else {
-                    v + away
-                }
-            };
-            let whole = whole.parse().map(nearest).map_err(|_| to.overflow())?;
-            check_range(whole, to)
+            check_range(nearest(digits).ok_or_else(|| to.overflow())?, to)
         }
         (Json::Number(digits), to) if to.is_numeric() => read(digits, to),
         (json, to) => {
@@ -205,6 +203,27 @@ fn of_json(binary: &[u8], to: LogicalType) -> Result<Value> {
             Err(Error::new(SqlState::INVALID_PARAMETER, article))
         }
     }
+}
+
+/// The integer nearest to a number of jsonb, from zero away where two are as near; `None` beyond `i128`.
+fn nearest(digits: &str) -> Option<i128> {
+    let bytes = digits.as_bytes();
+    if (1..=DIGITS_OF_I64).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_digit) {
+        return Some(
+            bytes
+                .iter()
+                .fold(0_i64, |v, digit| v * 10 + i64::from(digit - b'0'))
+                .into(),
+        );
+    }
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let away = i128::from(fraction.as_bytes().first().is_some_and(|&digit| digit >= b'5'));
+    let whole: i128 = whole.parse().ok()?;
+    Some(if digits.starts_with('-') {
+        whole - away
+    } else {
+        whole + away
+    })
 }
 
 /// A date or timestamp as microseconds since 1970-01-01; `None` beyond 64 bits.

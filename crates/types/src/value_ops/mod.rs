@@ -16,8 +16,8 @@ mod series;
 pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, remainder};
 pub(crate) use cast::to_string_type;
 pub use cast::{
-    CastLength, beyond_timestamps, cannot_cast, cast, double_to_integer, infinite_difference, kept_text,
-    round_from_2000, round_micros, written,
+    CastLength, beyond_timestamps, cannot_cast, cast, cast_in_place, double_to_integer, infinite_difference,
+    kept_text, round_from_2000, round_micros, written,
 };
 pub use casts::{Cast, CastContext, CastFailure, CastMethod};
 pub use compare::{compare_decimals, compare_doubles, interval_span, order, order_as};

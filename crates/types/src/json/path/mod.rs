@@ -128,6 +128,8 @@ pub enum Step {
     AnyKey,
     /// `[*]`.
     AnyElement,
+    /// `[n]`: the element at a position that is written as a number, from 0.
+    Element(u32),
     /// `[a, b to c]`: positions, or the first and last one of several.
     Elements(Vec<(Expression, Option<Expression>)>),
     /// `.**{first to last}`: all that lies so many levels below; [`LAST_LEVEL`] is what has nothing below.

@@ -471,7 +471,10 @@ impl Parser<'_> {
         }
         self.subscripts -= 1;
         self.expect("]")?;
-        Ok(Step::Elements(list))
+        Ok(match &list[..] {
+            [(only, None)] => written_position(only).map_or(Step::Elements(list), Step::Element),
+            _ => Step::Elements(list),
+        })
     }
 
     fn subscript(&mut self) -> Result<Expression> {
@@ -514,6 +517,21 @@ impl Parser<'_> {
                 Err(self.unexpected())
             }
         }
+    }
+}
+
+/// The position that a subscript is, if it is written as PostgreSQL shows one that is not negative: not 1.5, nor what does not fit in
+/// integer.
+fn written_position(subscript: &Expression) -> Option<u32> {
+    match &subscript.head {
+        Head::Number(digits) if subscript.steps.is_empty() => {
+            let position = digits
+                .parse::<i32>()
+                .ok()
+                .filter(|position| position.to_string() == *digits);
+            position.and_then(|position| u32::try_from(position).ok())
+        }
+        _ => None,
     }
 }
 

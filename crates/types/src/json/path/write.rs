@@ -116,6 +116,7 @@ fn step(step: &Step, f: &mut dyn fmt::Write) -> fmt::Result {
         }
         Step::AnyKey => f.write_str(".*"),
         Step::AnyElement => f.write_str("[*]"),
+        Step::Element(position) => write!(f, "[{position}]"),
         Step::Elements(list) => {
             f.write_str("[")?;
             for (at, (from, to)) in list.iter().enumerate() {
