@@ -1,6 +1,6 @@
 //! The points at which generated code can fail, and the errors behind them.
 
-use frazil_types::{Error, LogicalType, Span, SqlState, value_ops};
+use frazil_types::{Error, LogicalType, Span, SqlState, array, value_ops};
 use std::collections::HashMap;
 
 /// What is known of an expression that can fail: the error is made from it.
@@ -57,6 +57,14 @@ impl FailurePoint {
         state: SqlState::DATA_CORRUPTED,
         ty: None,
     };
+    /// Bytes that are not those of an array of such elements.
+    pub fn damaged_array(element: LogicalType) -> FailurePoint {
+        FailurePoint {
+            state: SqlState::DATA_CORRUPTED,
+            ty: Some(element),
+        }
+    }
+
     /// A runtime function that notes its own error.
     pub const CALL: FailurePoint = FailurePoint {
         state: SqlState::INTERNAL_ERROR,
@@ -71,7 +79,8 @@ impl FailurePoint {
             (SqlState::CARDINALITY_VIOLATION, _) => {
                 "more than one row returned by a subquery used as an expression".to_string()
             }
-            (SqlState::DATA_CORRUPTED, _) => {
+            (SqlState::DATA_CORRUPTED, Some(element)) => return array::damaged(element),
+            (SqlState::DATA_CORRUPTED, None) => {
                 "a value lies outside the bounds of its column: a block is damaged".to_string()
             }
             (SqlState::INTERNAL_ERROR, _) => {

@@ -267,13 +267,14 @@ fn bound_cells(
     Ok(vector)
 }
 
-/// The rows of functions whose arguments are known. 22023 for a step of 0.
+/// The rows of functions whose arguments are known. 22023 for a step of 0, XX001 for a damaged array.
 fn expansion_rows(expansion: &Expansion, values: BoundValues<'_>) -> Result<Arc<ExpansionRows>> {
     let rows = |(_, call): &(ColumnId, RowsCall)| {
         let arguments = call.arguments.iter().map(|e| values.value(e));
         let arguments: Vec<Value> = arguments.collect::<Result<_>>()?;
         match call.function {
             RowsFunction::Series => FunctionRows::series(&arguments, call.ty),
+            RowsFunction::Elements => FunctionRows::elements(&arguments[0], call.ty),
             RowsFunction::Once => {
                 let mut vector = ColumnVector::from_values(call.ty, &arguments);
                 make_transient(&mut vector);

@@ -12,7 +12,7 @@ use crate::{CastContext, Operand, Typing, UnknownKind};
 use frazil_plan::{COUNT, Columns, Expr};
 use frazil_types::array::{self, ArrayRef, Dimension, order_elements};
 use frazil_types::value_ops::CastLength;
-use frazil_types::{CompareOp, Error, LogicalType, NativeType, Result, Span, SqlState, Value};
+use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 
 /// What ANY (SOME) or ALL asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,44 +30,6 @@ pub enum Subscript {
     Index(Operand),
     /// `[from:to]`, either of which may be left out.
     Slice(Option<Operand>, Option<Operand>),
-}
-
-/// The element of an array at a position, which counts from 1 in row-major order; NULL beyond the last: what a row of `unnest` is.
-pub(crate) fn unnested(array: Expr, position: Expr) -> Expr {
-    let element = array.ty.element().unwrap_or(array.ty);
-    let run = |row: &Row<'_>, out: &mut Output<'_>| {
-        let array = elements_of(row, 0)?;
-        let Ok(at) = usize::try_from(row.int(1) - 1) else {
-            return out.null();
-        };
-        // Texts need not become values of their own.
-        match array.element() {
-            element if element.is_text() => {
-                let bytes = array.bytes(at)?;
-                let text = bytes.map(|bytes| std::str::from_utf8(bytes).map_err(|_| array.damaged()));
-                match text.transpose()? {
-                    Some(text) => out.text(text),
-                    None => out.null(),
-                }
-            }
-            element => integer_or_other(&array, at, element.native(), out),
-        }
-    };
-    rows("unnest", OnNull::Null, run, vec![array, position], element)
-}
-
-/// Gives the element at a place from 0; integers of at most 64 bits do not become values of their own. Error XX001.
-fn integer_or_other(array: &ArrayRef<'_>, at: usize, native: NativeType, out: &mut Output<'_>) -> Result<()> {
-    let value = match (native, array.bytes(at)?) {
-        (_, None) => return out.null(),
-        (NativeType::I16, Some(bytes)) => bytes.try_into().map(|b| i16::from_le_bytes(b).into()),
-        (NativeType::I32, Some(bytes)) => bytes.try_into().map(|b| i32::from_le_bytes(b).into()),
-        (NativeType::I64, Some(bytes)) => bytes.try_into().map(|b| i64::from_le_bytes(b).into()),
-        (NativeType::Bool | NativeType::I128 | NativeType::F64 | NativeType::String, Some(_)) => {
-            return out.value(&array.get(at)?);
-        }
-    };
-    out.int(value.map_err(|_| array.damaged())?)
 }
 
 /// How many arrays lie along an array's first dimension.
@@ -92,12 +54,6 @@ pub(crate) fn line(array: Expr, number: Expr) -> Expr {
     };
     let ty = array.ty;
     rows("line", OnNull::Null, run, vec![array, number], ty)
-}
-
-/// How many rows `unnest` makes of an array.
-pub(crate) fn cardinality(array: Expr) -> Expr {
-    let run = |row: &Row<'_>, out: &mut Output<'_>| out.int(elements_of(row, 0)?.len() as i128);
-    rows("cardinality", OnNull::Null, run, vec![array], LENGTH)
 }
 
 impl Typing {

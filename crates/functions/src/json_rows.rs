@@ -8,7 +8,7 @@ use crate::jsonpath::{Form, query};
 use crate::rows::{BIGINTS, TypedRowsCall};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
-use frazil_plan::CONDITION;
+use frazil_plan::{CONDITION, RowsCall};
 use frazil_types::Kind::{Json, Jsonb};
 use frazil_types::array::encode_list;
 
@@ -140,7 +140,7 @@ impl Typing {
         }
         let column = |(name, run, ty): &Column| {
             let array = rows(function.name, OnNull::Null, *run, given.clone(), *ty);
-            (*name, TypedRowsCall::Elements(array))
+            (*name, RowsCall::elements(array).into())
         };
         Ok(function.columns.iter().map(column).collect())
     }

@@ -55,7 +55,7 @@ pub use frazil_types::value_ops::CastContext;
 pub use literal::negated_literal;
 pub use operand::{Operand, Unknown, UnknownKind};
 pub use parameter_names::{Parameter, parameter_defaults, parameters_of};
-pub use rows::{ArrayRows, TypedRowsCall};
+pub use rows::{ArrayLines, TypedRowsCall};
 pub use sample::SampleMethod;
 pub use type_rules::{Kind, name_of};
 pub use typing::{BetweenKind, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility};

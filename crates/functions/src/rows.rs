@@ -1,7 +1,7 @@
 //! Functions that give rows.
 
 use crate::aggregate::no_function;
-use crate::arrays::{cardinality, line, lines, unnested};
+use crate::arrays::{line, lines};
 use crate::build::{case, is_null, null};
 use crate::convert::wider_decimal;
 use crate::json_rows::json_rows;
@@ -20,8 +20,6 @@ pub(crate) const BIGINTS: LogicalType = LogicalType::array_of(BigInt);
 pub enum TypedRowsCall {
     /// A function of the plan.
     Call(RowsCall),
-    /// The elements of an array, in row-major order.
-    Elements(Expr),
     /// The arrays along the first of an array's two dimensions.
     Lines(Expr),
 }
@@ -31,7 +29,6 @@ impl TypedRowsCall {
     pub fn ty(&self) -> LogicalType {
         match self {
             TypedRowsCall::Call(call) => call.ty,
-            TypedRowsCall::Elements(array) => array.ty.element().unwrap_or(array.ty),
             TypedRowsCall::Lines(array) => array.ty,
         }
     }
@@ -39,8 +36,8 @@ impl TypedRowsCall {
     /// Whether it may give NULL.
     pub fn is_nullable(&self) -> bool {
         match self {
-            TypedRowsCall::Call(call) => call.function == RowsFunction::Once,
-            TypedRowsCall::Elements(_) | TypedRowsCall::Lines(_) => true,
+            TypedRowsCall::Call(call) => call.function != RowsFunction::Series,
+            TypedRowsCall::Lines(_) => true,
         }
     }
 
@@ -48,7 +45,7 @@ impl TypedRowsCall {
     pub fn arguments(&self) -> &[Expr] {
         match self {
             TypedRowsCall::Call(call) => &call.arguments,
-            TypedRowsCall::Elements(array) | TypedRowsCall::Lines(array) => std::slice::from_ref(array),
+            TypedRowsCall::Lines(array) => std::slice::from_ref(array),
         }
     }
 
@@ -56,7 +53,7 @@ impl TypedRowsCall {
     pub fn arguments_mut(&mut self) -> &mut [Expr] {
         match self {
             TypedRowsCall::Call(call) => &mut call.arguments,
-            TypedRowsCall::Elements(array) | TypedRowsCall::Lines(array) => std::slice::from_mut(array),
+            TypedRowsCall::Lines(array) => std::slice::from_mut(array),
         }
     }
 }
@@ -67,35 +64,25 @@ impl From<RowsCall> for TypedRowsCall {
     }
 }
 
-/// The rows of an array: their numbers from 1 on, of which the second makes elements or lines.
-pub struct ArrayRows {
+/// The lines of an array: their numbers from 1 on, of which the second makes arrays.
+pub struct ArrayLines {
     /// The numbers.
     pub numbers: RowsCall,
-    /// Which rows they are of.
-    is_of_lines: bool,
     array: Expr,
 }
 
-impl ArrayRows {
-    /// Those of a call, for whose array another stands that is computed once.
-    pub fn of(call: &TypedRowsCall, array: Expr) -> ArrayRows {
-        let is_of_lines = matches!(call, TypedRowsCall::Lines(_));
-        ArrayRows {
-            numbers: RowsCall::up_to(match is_of_lines {
-                true => lines(array.clone()),
-                false => cardinality(array.clone()),
-            }),
-            is_of_lines,
+impl ArrayLines {
+    /// Those of an array that is computed once.
+    pub fn of(array: Expr) -> ArrayLines {
+        ArrayLines {
+            numbers: RowsCall::up_to(lines(array.clone())),
             array,
         }
     }
 
-    /// The row of a number; NULL of NULL.
+    /// The line of a number; NULL of NULL.
     pub fn row(self, number: Expr) -> Expr {
-        match self.is_of_lines {
-            true => line(self.array, number),
-            false => unnested(self.array, number),
-        }
+        line(self.array, number)
     }
 }
 
@@ -221,11 +208,11 @@ impl Typing {
                 let array = self.settle(array)?;
                 Ok(match name {
                     "regexp_matches" => TypedRowsCall::Lines(array),
-                    _ => TypedRowsCall::Elements(array),
+                    _ => RowsCall::elements(array).into(),
                 })
             }
             Some((_, _, None, _)) => match &arguments[..] {
-                [Operand::Typed(e)] if e.ty.element().is_some() => Ok(TypedRowsCall::Elements(e.clone())),
+                [Operand::Typed(e)] if e.ty.element().is_some() => Ok(RowsCall::elements(e.clone()).into()),
                 _ => Err(no_function(name, &arguments).at_span(span)),
             },
         }

@@ -10,7 +10,8 @@ use frazil_plan::facts::{AboutRows, Facts};
 use frazil_plan::operators::{Join, ScanDisjunction, ScanRestriction};
 use frazil_plan::pipeline_builder::Estimates;
 use frazil_plan::{
-    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowsCall, SharedId, Statistics, bounds,
+    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowsCall, RowsFunction, SharedId,
+    Statistics, bounds,
 };
 use frazil_types::{ObjectId, Value};
 
@@ -224,7 +225,10 @@ impl<'a> Estimator<'a> {
             return rows as f64;
         }
         let (Some(start), Some(stop)) = (call.arguments.first(), call.arguments.get(1)) else {
-            return 1.0;
+            return match call.function {
+                RowsFunction::Once => 1.0,
+                RowsFunction::Series | RowsFunction::Elements => ROWS_OF_SERIES_OF_A_ROW,
+            };
         };
         // How often a row is there is mostly once.
         if self.is_aggregated(stop) {

@@ -13,6 +13,8 @@ pub enum RowsFunction {
     Series,
     /// Its argument, as one row: a function of a value that stands beside functions that give rows.
     Once,
+    /// unnest(array): the elements, in row-major order; no rows of NULL. Error XX001 where the array's bytes are damaged.
+    Elements,
 }
 
 impl RowsFunction {
@@ -21,6 +23,7 @@ impl RowsFunction {
         match self {
             RowsFunction::Series => "generate_series",
             RowsFunction::Once => "once",
+            RowsFunction::Elements => "unnest",
         }
     }
 }
@@ -53,6 +56,7 @@ impl RowsCall {
         let is_like = |e: &Expr| e.ty == self.ty || e.ty.scale().is_some() && e.ty.scale() == self.ty.scale();
         match (self.function, &self.arguments[..]) {
             (RowsFunction::Once, [value]) => value.ty == self.ty,
+            (RowsFunction::Elements, [array]) => array.ty.element() == Some(self.ty),
             (RowsFunction::Series, [start, stop, step]) => {
                 let is_step = match self.ty.scale() {
                     None => step.ty.is_span(),
@@ -61,6 +65,16 @@ impl RowsCall {
                 is_step && is_like(start) && is_like(stop)
             }
             _ => false,
+        }
+    }
+
+    /// The elements of an array; of what is not an array nothing is given.
+    pub fn elements(array: Expr) -> RowsCall {
+        let ty = array.ty.element().unwrap_or(array.ty);
+        RowsCall {
+            function: RowsFunction::Elements,
+            arguments: vec![array],
+            ty,
         }
     }
 
@@ -81,8 +95,10 @@ impl RowsCall {
             ExprKind::Constant(value) => Some(value.clone()),
             _ => None,
         };
-        if self.function == RowsFunction::Once {
-            return Series::of_integers(0, 0, 1).ok();
+        match self.function {
+            RowsFunction::Once => return Series::of_integers(0, 0, 1).ok(),
+            RowsFunction::Elements => return None,
+            RowsFunction::Series => {}
         }
         let values: Option<Vec<Value>> = self.arguments.iter().map(constant).collect();
         match &values?[..] {
@@ -98,8 +114,11 @@ impl RowsCall {
         }
     }
 
-    /// Whether its step may be 0, or lead out of the calendar.
+    /// Whether its step may be 0, or lead out of the calendar, or its array may be damaged.
     fn may_fail(&self) -> bool {
+        if self.function == RowsFunction::Elements {
+            return true;
+        }
         let Some(step) = self.arguments.get(2) else {
             return false;
         };
@@ -122,8 +141,10 @@ impl RowsCall {
 
     /// Bounds of what it gives, from those of its arguments.
     pub fn bounds(&self, of: &mut dyn FnMut(&Expr) -> Option<Bounds>) -> Option<Bounds> {
-        if self.function == RowsFunction::Once {
-            return of(self.arguments.first()?);
+        match self.function {
+            RowsFunction::Once => return of(self.arguments.first()?),
+            RowsFunction::Elements => return None,
+            RowsFunction::Series => {}
         }
         if let Some(series) = self.constant_series().filter(|s| s.is_uneven == 0) {
             let last = series.last().unwrap_or(series.value);

@@ -1,10 +1,13 @@
 //! Rows of functions as the source of a pipeline: every worker computes the rows of its morsel from their numbers.
 
 use crate::abi::VectorColumn;
+use frazil_types::array::ArrayRef;
 use frazil_types::value_ops::Series;
 use frazil_types::{
-    ColumnVector, Error, LogicalType, Native, NativeType, Result, STAGE_ROWS, Value, dispatch_native,
+    ColumnVector, Error, LogicalType, Native, NativeType, Result, STAGE_ROWS, StringRef, Value,
+    dispatch_native,
 };
+use std::sync::Arc;
 
 /// Rows of a morsel.
 const MORSEL_ROWS: u64 = 1 << 16;
@@ -16,6 +19,25 @@ pub enum FunctionRows {
     Series(Series, LogicalType),
     /// One row.
     Once(ColumnVector),
+    /// The elements of an array.
+    Elements(ArrayElements),
+}
+
+/// The elements of an array from one of them on.
+#[derive(Clone, Debug)]
+pub struct ArrayElements {
+    /// All of them sound.
+    bytes: Arc<[u8]>,
+    element: LogicalType,
+    /// The next one.
+    at: usize,
+    count: usize,
+}
+
+impl ArrayElements {
+    fn left(&self) -> usize {
+        self.count - self.at
+    }
 }
 
 impl FunctionRows {
@@ -34,10 +56,24 @@ impl FunctionRows {
         Ok(FunctionRows::Series(series, ty))
     }
 
+    /// The elements of an array of such elements; none of NULL. XX001 where its bytes are damaged.
+    pub fn elements(array: &Value, element: LogicalType) -> Result<FunctionRows> {
+        let empty = 0_u32.to_le_bytes();
+        let bytes: Arc<[u8]> = array.as_bytes().unwrap_or(&empty).into();
+        let count = ArrayRef::new(&bytes, element)?.in_turn()?.count;
+        Ok(FunctionRows::Elements(ArrayElements {
+            bytes,
+            element,
+            at: 0,
+            count,
+        }))
+    }
+
     fn native(&self) -> NativeType {
         match self {
             FunctionRows::Series(_, ty) => ty.native(),
             FunctionRows::Once(value) => value.native(),
+            FunctionRows::Elements(array) => array.element.native(),
         }
     }
 
@@ -45,13 +81,14 @@ impl FunctionRows {
         match self {
             FunctionRows::Series(series, _) => series.left,
             FunctionRows::Once(_) => 1,
+            FunctionRows::Elements(array) => array.left() as u64,
         }
     }
 
     fn is_even(&self) -> bool {
         match self {
             FunctionRows::Series(series, _) => series.is_uneven == 0,
-            FunctionRows::Once(_) => true,
+            FunctionRows::Once(_) | FunctionRows::Elements(_) => true,
         }
     }
 }
@@ -139,6 +176,13 @@ impl Column {
                 series.skip(rows as u64);
                 rows
             }
+            FunctionRows::Elements(array) => {
+                let rows = most.min(array.left());
+                self.null_from(rows);
+                self.fill_elements(array, rows)?;
+                array.at += rows;
+                return Ok(rows);
+            }
             FunctionRows::Once(value) => {
                 let rows = most.min(value.len());
                 if rows > 0 {
@@ -152,6 +196,30 @@ impl Column {
         };
         self.null_from(rows);
         Ok(rows)
+    }
+
+    /// The next elements of an array. Strings live as long as its bytes.
+    fn fill_elements(&mut self, array: &ArrayElements, rows: usize) -> Result<()> {
+        let elements = ArrayRef::new(&array.bytes, array.element)?;
+        for row in 0..rows {
+            let Some(bytes) = elements.bytes(array.at + row)? else {
+                self.validity[row] = 0;
+                continue;
+            };
+            if self.native == NativeType::String {
+                // SAFETY: the cursor and the rows that it came from hold the bytes.
+                self.values_mut::<StringRef>()[row] = unsafe { StringRef::new(bytes) }.as_transient();
+                continue;
+            }
+            dispatch_native!(self.native, T => {
+                if bytes.len() != size_of::<T>() {
+                    return Err(elements.damaged());
+                }
+                // SAFETY: as many bytes as the value has, which is plain bytes; that a boolean is 0 or 1 was seen when the array was opened.
+                self.values_mut::<T>()[row] = unsafe { bytes.as_ptr().cast::<T>().read_unaligned() };
+            });
+        }
+        Ok(())
     }
 
     fn fill_even(&mut self, series: &Series, rows: usize) {
@@ -216,6 +284,10 @@ impl ExpansionCursor {
             match function {
                 FunctionRows::Series(series, _) if series.is_uneven == 0 => series.skip(self.number),
                 FunctionRows::Once(value) if self.number > 0 => value.resize(0),
+                FunctionRows::Elements(array) => {
+                    let before = usize::try_from(self.number).unwrap_or(usize::MAX);
+                    array.at = before.min(array.count);
+                }
                 FunctionRows::Series(..) | FunctionRows::Once(_) => {}
             }
         }

@@ -22,6 +22,7 @@ mod vectors;
 pub use dates::date_part_code;
 pub(crate) use decimals::scaled_quotient;
 pub use objects::ValueSet;
+pub use rows::{Elements, element_code};
 pub use vectors::VectorCall;
 
 use crate::abi::{AbiType, PipelineContext, RuntimeFunction, STATUS_FAILED, VectorColumn};
@@ -78,7 +79,7 @@ macro_rules! pointees {
 // keep what an earlier vector left there, and are zero before that.
 pointees! {
     PipelineContext, RowPages, Sorter, StringHeap, AggregateTable, BufferWriter, VectorCall,
-    VectorColumn, Series, u8, i32, i64, u64, f64, *const u8
+    VectorColumn, Series, Elements, u8, i32, i64, u64, f64, *const u8
 }
 impl Pointee for StringRef {
     unsafe fn settle(at: *mut StringRef) {
@@ -283,6 +284,10 @@ runtime_functions! {
     SeriesOfTimestamps = catching rows::series_of_timestamps(Context, i64, i64, Wide, u32, *mut Series) -> u32;
     /// `(context, series) -> status`: the next row. 22008 outside the calendar.
     SeriesAdvance = catching rows::series_advance(Context, *mut Series) -> u32;
+    /// `(array, element code, out) -> status`: the array's elements, to be given one after the other; failed if its bytes are damaged.
+    ArrayElements = catching rows::array_elements(Text, u32, *mut Elements) -> u32;
+    /// `(elements, at, out)`: the string at a place from 0.
+    ElementString = calm rows::element_string(*const Elements, u64, TextOut);
 
     // Strings.
 

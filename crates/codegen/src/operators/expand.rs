@@ -4,13 +4,16 @@ use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, Block, InstBuilder};
+use cranelift_codegen::ir::{self, Block, InstBuilder, types};
 use cranelift_frontend::Variable;
 use frazil_plan::{Expansion, Expr, ExprKind, RowsCall, RowsFunction};
-use frazil_runtime::functions::Function;
+use frazil_runtime::functions::{Elements, Function, element_code};
 use frazil_types::value_ops::Series;
 use frazil_types::{Error, LogicalType, NativeType, Result, Value};
 use std::mem::offset_of;
+
+/// The array without elements as a string: four bytes, all zero.
+const EMPTY_ARRAY: i128 = 4;
 
 /// A function while its rows are given.
 struct OpenCall {
@@ -32,6 +35,25 @@ enum Gives {
         /// Where the [`Series`] lies, if its steps may differ.
         uneven: Option<ir::Value>,
     },
+    /// The elements of an array.
+    Elements(OpenElements),
+}
+
+/// An array while its elements are given.
+struct OpenElements {
+    /// How elements are held.
+    native: NativeType,
+    /// The runtime's [`Elements`].
+    elements: ir::Value,
+    /// The place of the element, from 0.
+    at: Variable,
+    /// Where the bytes of the next element of fixed width lie.
+    data: Variable,
+    /// Of [`Elements::nulls`] and [`Elements::null_mask`].
+    nulls: ir::Value,
+    null_mask: ir::Value,
+    /// What is read in place of an element of fixed width that is NULL.
+    nothing: ir::Value,
 }
 
 /// Rows left and the first value, while a series is opened.
@@ -63,14 +85,14 @@ impl Translator<'_, '_> {
         self.branch(any, body, done);
         self.enter(body);
         for ((call, (id, _)), left) in open.iter().zip(&expansion.calls).zip(left) {
-            let mut value = match &call.gives {
-                Gives::Same(value) => *value,
-                Gives::Series { value, native, .. } => SqlValue::certain(self.b.use_var(*value), *native),
+            let is_there = (expansion.pads()).then(|| self.b.ins().icmp_imm_s(IntCC::NotEqual, left, 0));
+            let value = match &call.gives {
+                Gives::Same(value) => value.with_valid(self.both(value.valid, is_there)),
+                Gives::Series { value, native, .. } => {
+                    SqlValue::certain(self.b.use_var(*value), *native).with_valid(is_there)
+                }
+                Gives::Elements(open) => self.element_of_array(open, is_there)?,
             };
-            if expansion.pads() {
-                let is_there = self.b.ins().icmp_imm_s(IntCC::NotEqual, left, 0);
-                value.valid = self.both(value.valid, Some(is_there));
-            }
             self.define(*id, value);
         }
         if let Some((id, number)) = number {
@@ -102,6 +124,7 @@ impl Translator<'_, '_> {
                 let gives = Gives::Same(value);
                 Ok(OpenCall { left, gives })
             }
+            (RowsFunction::Elements, [array]) => self.open_elements(array, call.ty),
             (RowsFunction::Series, [start, stop, step]) => {
                 let native = match call.ty.native() {
                     NativeType::I128 => NativeType::I128,
@@ -190,6 +213,69 @@ impl Translator<'_, '_> {
         self.or_zero(Some(some), rows)
     }
 
+    /// Opens an array: none of its elements where it is NULL.
+    fn open_elements(&mut self, array: &Expr, element: LogicalType) -> Result<OpenCall> {
+        let mut array = self.expression(array)?;
+        if let Some(valid) = array.valid {
+            // Four bytes, all zero, are the array without elements.
+            let empty = self.int(NativeType::String, EMPTY_ARRAY);
+            array.value = self.b.ins().select(valid, array.value, empty);
+        }
+        let elements = self.stack_array(size_of::<Elements>());
+        let (array, code) = (self.spill(array.value), self.small(element_code(element)));
+        let point = FailurePoint::damaged_array(element);
+        self.call_checked(Function::ArrayElements, &[array, code, elements], point)?;
+        let count = self.load_word(elements, offset_of!(Elements, count) as i32);
+        let (data, zero) = (
+            self.load_word(elements, offset_of!(Elements, data) as i32),
+            self.word(0),
+        );
+        let nothing = self.int(NativeType::I128, 0);
+        let open = OpenElements {
+            native: element.native(),
+            elements,
+            at: self.variable(zero),
+            data: self.variable(data),
+            nulls: self.load_word(elements, offset_of!(Elements, nulls) as i32),
+            null_mask: self.load_word(elements, offset_of!(Elements, null_mask) as i32),
+            nothing: self.spill(nothing),
+        };
+        let left = self.variable(count);
+        let gives = Gives::Elements(open);
+        Ok(OpenCall { left, gives })
+    }
+
+    /// The element in hand; NULL where it is not there any more.
+    fn element_of_array(&mut self, open: &OpenElements, is_there: Option<ir::Value>) -> Result<SqlValue> {
+        let at = self.b.use_var(open.at);
+        let byte = self.b.ins().ushr_imm_u(at, 3);
+        let byte = self.b.ins().band(byte, open.null_mask);
+        let byte = self.b.ins().iadd(open.nulls, byte);
+        let byte = self.load(NativeType::Bool, byte, 0);
+        let bit = self.b.ins().band_imm_u(at, 7);
+        let bit = self.b.ins().ireduce(types::I8, bit);
+        let bit = self.b.ins().ushr(byte, bit);
+        let bit = self.b.ins().bxor_imm_u(bit, 1);
+        let valid = self.b.ins().band_imm_u(bit, 1);
+        let valid = match is_there {
+            Some(is_there) => self.b.ins().band(valid, is_there),
+            None => valid,
+        };
+        if open.native == NativeType::String {
+            let elements = open.elements;
+            return self.where_valid(Some(valid), open.native, |t| {
+                t.call_out(Function::ElementString, &[elements, at], NativeType::String)
+            });
+        }
+        let data = self.b.use_var(open.data);
+        let place = self.b.ins().select(valid, data, open.nothing);
+        let value = self.load(open.native, place, 0);
+        let step = self.b.ins().uextend(types::I64, valid);
+        let after = self.element(data, step, open.native.size());
+        self.b.def_var(open.data, after);
+        Ok(SqlValue::certain(value, open.native).with_valid(Some(valid)))
+    }
+
     fn or_zero(&mut self, condition: Option<ir::Value>, value: ir::Value) -> ir::Value {
         let Some(condition) = condition else { return value };
         let zero = self.word(0);
@@ -204,14 +290,25 @@ impl Translator<'_, '_> {
             fewer = self.or_zero(Some(left), fewer);
         }
         self.b.def_var(call.left, fewer);
-        let Gives::Series {
-            value,
-            native,
-            step,
-            uneven,
-        } = &call.gives
-        else {
-            return Ok(());
+        let (value, native, step, uneven) = match &call.gives {
+            Gives::Same(_) => return Ok(()),
+            Gives::Elements(open) => {
+                let at = self.b.use_var(open.at);
+                let one = self.word(1);
+                let more = match ends {
+                    true => self.or_zero(Some(left), one),
+                    false => one,
+                };
+                let after = self.b.ins().iadd(at, more);
+                self.b.def_var(open.at, after);
+                return Ok(());
+            }
+            Gives::Series {
+                value,
+                native,
+                step,
+                uneven,
+            } => (value, native, step, uneven),
         };
         let before = self.b.use_var(*value);
         let after = self.b.ins().iadd(before, *step);

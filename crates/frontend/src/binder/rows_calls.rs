@@ -1,7 +1,7 @@
 //! The functions that give rows of a query while it is bound.
 
 use super::rows::Computed;
-use frazil_functions::{ArrayRows, TypedRowsCall};
+use frazil_functions::{ArrayLines, TypedRowsCall};
 use frazil_plan::operators::Expand;
 use frazil_plan::{ColumnId, Columns, Expansion, Expr, ExprKind, Operator};
 
@@ -78,7 +78,7 @@ impl RowsCalls {
     }
 }
 
-/// The rows of functions for each row of `op`. Elements of arrays are looked up by their positions, above the rows of those; the arrays
+/// The rows of functions for each row of `op`. Lines of arrays are looked up by their positions, above the rows of those; such arrays
 /// are computed once, below.
 pub(super) fn expanded(
     op: Operator,
@@ -89,12 +89,12 @@ pub(super) fn expanded(
     let (mut below, mut above) = (Computed::default(), Computed::default());
     let mut made = Vec::with_capacity(calls.len());
     for (id, call) in calls {
-        let array = match &call {
+        let array = match call {
             TypedRowsCall::Call(call) => {
-                made.push((id, call.clone()));
+                made.push((id, call));
                 continue;
             }
-            TypedRowsCall::Elements(array) | TypedRowsCall::Lines(array) => array.clone(),
+            TypedRowsCall::Lines(array) => array,
         };
         let array = match array.kind {
             ExprKind::Column(_) | ExprKind::Constant(_) => array,
@@ -104,12 +104,12 @@ pub(super) fn expanded(
                 Expr::column(column, columns)
             }
         };
-        let rows = ArrayRows::of(&call, array);
-        let numbers = rows.numbers.clone();
+        let lines = ArrayLines::of(array);
+        let numbers = lines.numbers.clone();
         let number = columns.add("number", numbers.ty, true);
         above
             .expressions
-            .push((id, rows.row(Expr::column(number, columns))));
+            .push((id, lines.row(Expr::column(number, columns))));
         made.push((number, numbers));
     }
     let expand = Operator::Expand(Expand {

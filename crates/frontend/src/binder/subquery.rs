@@ -7,7 +7,7 @@ use super::scope::Clause;
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{Operand, Quantifier, TypedRowsCall};
 use frazil_plan::subquery::has_subquery;
-use frazil_plan::{Expr, ExprKind, Subquery, SubqueryKind};
+use frazil_plan::{Expr, ExprKind, RowsCall, Subquery, SubqueryKind};
 use frazil_types::{Result, Span, SqlState};
 use sqlparser::ast::{BinaryOperator, Expr as SqlExpr, Query, SetExpr};
 
@@ -75,7 +75,7 @@ impl<'a> Binder<'a> {
     ) -> Result<Operand> {
         let array = self.typing.settle(array)?;
         let given = array.clone();
-        let call = TypedRowsCall::Elements(array);
+        let call = TypedRowsCall::from(RowsCall::elements(array));
         let id = self.columns.add("element", call.ty(), true);
         let relation = Relation::new(
             expanded(one_row(), vec![(id, call)], None, &mut self.columns),

@@ -265,6 +265,7 @@ impl Run<'_> {
             let arguments = call.arguments.iter().map(|e| self.value(e, &around));
             let values = match (call.function, &arguments.collect::<Done<Vec<Cell>>>()?[..]) {
                 (RowsFunction::Once, [value]) => vec![*value],
+                (RowsFunction::Elements, _) => panic!("arrays are not evaluated here"),
                 (RowsFunction::Series, [Some(start), Some(stop), Some(step)]) => {
                     let mut next = *start;
                     let mut values = Vec::new();

@@ -107,6 +107,7 @@ impl Node for Expand {
             call.arguments.iter_mut().for_each(|e| pass.expression(e));
             let gives_null = match call.function {
                 RowsFunction::Series => false,
+                RowsFunction::Elements => true,
                 RowsFunction::Once => call.arguments.iter().any(|e| e.nullable),
             };
             pass.set(*id, pads || gives_null);

@@ -1,9 +1,10 @@
 //! Functions that give rows, for the row in hand.
 
-use super::{Context, Wide};
-use crate::abi::STATUS_OK;
+use super::{Context, Text, TextOut, Wide};
+use crate::abi::{STATUS_FAILED, STATUS_OK};
+use frazil_types::array::ArrayRef;
 use frazil_types::value_ops::Series;
-use frazil_types::{Interval, Result, Zone};
+use frazil_types::{Interval, LogicalType, NativeType, Result, StringRef, Zone};
 
 /// # Safety
 /// `out` must be valid for a write, the context the pipeline's.
@@ -65,5 +66,98 @@ pub unsafe fn series_advance(context: Context, series: *mut Series) -> u32 {
         let mut next = series.read_unaligned();
         let advanced = next.advance();
         put(context, advanced.map(|()| next), series)
+    }
+}
+
+/// The elements of an array that generated code gives one after the other.
+///
+/// It reads an element of fixed width at `data`, and goes on by its size unless it is NULL; a string it asks for by its place.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Elements {
+    /// Number of elements.
+    pub count: u64,
+    /// The bytes of the elements that are not NULL, one behind the other.
+    pub data: *const u8,
+    /// Of element `i` the bit `i % 8` of the byte `i / 8 & null_mask`, set where the element is NULL.
+    pub nulls: *const u8,
+    /// 0 where no element is NULL: there is one byte then, all clear. Else all ones.
+    pub null_mask: u64,
+    /// Where the bytes of each element end: four bytes an element.
+    ends: *const [u8; 4],
+    /// Whether the array's bytes live for the vector in hand only.
+    is_transient: bool,
+}
+
+/// The bits of no NULLs.
+static NO_NULLS: u8 = 0;
+
+/// What elements are, as generated code says it: how wide they are tells all types apart for which reading differs.
+pub fn element_code(element: LogicalType) -> u32 {
+    match element.native() {
+        NativeType::String if element.is_binary() => 0,
+        NativeType::String => 1,
+        NativeType::Bool => 2,
+        NativeType::I16 => 3,
+        NativeType::I32 => 4,
+        NativeType::I64 | NativeType::F64 => 5,
+        NativeType::I128 => 6,
+    }
+}
+
+/// A type of the same form as those of a code.
+fn element_of(code: u32) -> LogicalType {
+    match code {
+        0 => LogicalType::Bytea,
+        1 => LogicalType::Text,
+        2 => LogicalType::Boolean,
+        3 => LogicalType::SmallInt,
+        4 => LogicalType::Integer,
+        5 => LogicalType::BigInt,
+        _ => LogicalType::Uuid,
+    }
+}
+
+/// # Safety
+/// The array must be alive, as long as `out` is used; `out` must be valid for a write.
+pub unsafe fn array_elements(array: Text, element: u32, out: *mut Elements) -> u32 {
+    // SAFETY: by contract.
+    let (string, bytes) = unsafe { (array.read_unaligned(), (*array).bytes()) };
+    let Ok(parts) = ArrayRef::new(bytes, element_of(element)).and_then(ArrayRef::in_turn) else {
+        return STATUS_FAILED;
+    };
+    let elements = Elements {
+        count: parts.count as u64,
+        data: parts.data.as_ptr(),
+        nulls: if parts.has_nulls {
+            parts.nulls.as_ptr()
+        } else {
+            &raw const NO_NULLS
+        },
+        null_mask: if parts.has_nulls { u64::MAX } else { 0 },
+        ends: parts.ends.as_ptr().cast(),
+        is_transient: string.is_transient(),
+    };
+    // SAFETY: by contract.
+    unsafe { out.write_unaligned(elements) };
+    STATUS_OK
+}
+
+/// # Safety
+/// The elements must be those of a living array of strings, `at` one of them; `out` must be valid for a write.
+pub unsafe fn element_string(elements: *const Elements, at: u64, out: TextOut) {
+    // SAFETY: by contract; ends do not fall and stay within the bytes, which was seen when the array was opened.
+    unsafe {
+        let ends = (*elements).ends;
+        let end = |at: u64| u32::from_le_bytes(*ends.add(at as usize)) as usize;
+        let start = if at == 0 { 0 } else { end(at - 1) };
+        let bytes = std::slice::from_raw_parts((*elements).data.add(start), end(at) - start);
+        let string = StringRef::new(bytes);
+        let string = if (*elements).is_transient {
+            string.as_transient()
+        } else {
+            string
+        };
+        out.write_unaligned(string);
     }
 }

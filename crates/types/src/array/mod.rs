@@ -10,8 +10,10 @@
 //! All numbers are little-endian. Elements stand in row-major order. An element is found by its two ends, without its
 //! neighbours being read.
 
+mod in_turn;
 mod text;
 
+pub use in_turn::{InTurn, ListShape};
 pub use text::{read, write};
 
 use crate::value_ops::order_as;
@@ -357,7 +359,8 @@ pub fn order_elements(a: &Value, b: &Value, element: LogicalType) -> Ordering {
     order_as(a, b, element).unwrap_or(Ordering::Equal)
 }
 
-fn damaged(element: LogicalType) -> Error {
+/// The error XX001 of bytes that are no array of such elements.
+pub fn damaged(element: LogicalType) -> Error {
     Error::new(
         SqlState::DATA_CORRUPTED,
         format!("the bytes of an array of {element} are damaged"),
