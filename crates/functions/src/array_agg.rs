@@ -1,8 +1,8 @@
 //! `array_agg`: the values of rows as an array.
 //!
-//! Rows are put together as texts are. Each value becomes a piece that says where it ends: a byte that tells NULL from a value, the
-//! length of a string, the bytes; what was put together becomes an array when all is there. So groups, orders, frames and
-//! distinct rows are those of `string_agg`.
+//! Groups keep the values and write the array when all are there. Over the frames of a window, and of arrays, rows are put together
+//! as texts are: each value becomes a piece that says where it ends (a byte that tells NULL from a value, the length of a string, the
+//! bytes), and what was put together becomes an array. So frames share their bytes, as those of `string_agg` do.
 
 use crate::aggregate::{Aggregated, plain, value_of};
 use crate::arrays::stacked;
@@ -23,6 +23,42 @@ const VALUE: u8 = 1;
 
 /// The call for values of a type, in an order.
 pub(crate) fn array_agg(
+    value: Expr,
+    distinct: bool,
+    order: Vec<AggregateKey>,
+    filter: Option<Expr>,
+) -> Aggregated {
+    let Some(whole) = value.ty.array().filter(|_| value.ty.element().is_none()) else {
+        return array_of_pieces(value, distinct, order, filter);
+    };
+    let mut order = order;
+    if distinct {
+        // Equal rows are neighbours in the order of the values.
+        let key = key_of(value.clone(), false, false);
+        if !order.iter().any(|known| known.e == key.e) {
+            order.push(key);
+        }
+    }
+    Aggregated::one(AggregateCall {
+        distinct,
+        order,
+        ..plain(AggregateFunction::ArrayAgg, Some(value), whole, filter)
+    })
+}
+
+/// The same where frames of rows are put together: their bytes are shared.
+pub fn over_frames(aggregated: Aggregated) -> Aggregated {
+    match &aggregated.calls[..] {
+        [call] if call.function == AggregateFunction::ArrayAgg => match call.argument.clone() {
+            Some(value) => array_of_pieces(value, call.distinct, call.order.clone(), call.filter.clone()),
+            None => aggregated,
+        },
+        _ => aggregated,
+    }
+}
+
+/// The call that puts pieces together, and the array that is made of them.
+fn array_of_pieces(
     value: Expr,
     distinct: bool,
     order: Vec<AggregateKey>,

@@ -44,7 +44,7 @@ mod vector;
 mod window;
 
 pub use aggregate::{AggregateArguments, Aggregated, MadeOf, OrderedBy, value_of};
-pub use array_agg::array_of_rows;
+pub use array_agg::{array_of_rows, over_frames};
 pub use arrays::{Quantifier, Subscript};
 pub use catalog::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, start_of_process, text_of_path};
 pub use compare::compared_by;

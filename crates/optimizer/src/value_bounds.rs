@@ -428,6 +428,7 @@ fn of_aggregate(
         | AggregateFunction::Deviations
         | AggregateFunction::SumOfSquares
         | AggregateFunction::StringAgg
+        | AggregateFunction::ArrayAgg
         | AggregateFunction::PercentileCont
         | AggregateFunction::ApproxCountDistinct => None,
     }

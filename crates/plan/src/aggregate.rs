@@ -31,6 +31,8 @@ pub enum AggregateFunction {
     SumOfSquares,
     /// string_agg(x, y): the texts x that are not NULL, in order, with y between them.
     StringAgg,
+    /// array_agg(x): the x of all rows, NULLs among them, in order, as an array. Error 54000 for too many.
+    ArrayAgg,
     /// The value of the row in whose place the part y of all rows lies, or a value between two rows. Doubles, intervals.
     /// NULLs do not count. Error 22003 for a y that is not between 0 and 1.
     PercentileCont,
@@ -78,6 +80,7 @@ impl AggregateFunction {
             AggregateFunction::Deviations
             | AggregateFunction::SumOfSquares
             | AggregateFunction::StringAgg
+            | AggregateFunction::ArrayAgg
             | AggregateFunction::PercentileCont
             | AggregateFunction::PercentileDisc
             | AggregateFunction::Mode
@@ -105,6 +108,7 @@ impl AggregateFunction {
             | AggregateFunction::Deviations
             | AggregateFunction::SumOfSquares
             | AggregateFunction::StringAgg
+            | AggregateFunction::ArrayAgg
             | AggregateFunction::PercentileCont
             | AggregateFunction::PercentileDisc
             | AggregateFunction::Mode
@@ -119,6 +123,7 @@ impl AggregateFunction {
     pub fn keeps_rows(self) -> bool {
         match self {
             AggregateFunction::StringAgg
+            | AggregateFunction::ArrayAgg
             | AggregateFunction::PercentileCont
             | AggregateFunction::PercentileDisc
             | AggregateFunction::Mode
@@ -182,6 +187,7 @@ impl AggregateFunction {
             AggregateFunction::Deviations => "deviations",
             AggregateFunction::SumOfSquares => "sum_of_squares",
             AggregateFunction::StringAgg => "string_agg",
+            AggregateFunction::ArrayAgg => "array_agg",
             AggregateFunction::PercentileCont => "percentile_cont",
             AggregateFunction::PercentileDisc => "percentile_disc",
             AggregateFunction::Mode => "mode",

@@ -37,7 +37,10 @@ impl States<'_> {
     /// Adds what a call needs that keeps rows; says how it comes of it.
     pub(super) fn finish_rows(&mut self, call: &AggregateCall) -> Result<Finish> {
         let arguments: Vec<Expr> = call.argument.iter().chain(&call.second).cloned().collect();
-        let takes_all = matches!(call.function, AggregateFunction::First | AggregateFunction::Last);
+        let takes_all = matches!(
+            call.function,
+            AggregateFunction::First | AggregateFunction::Last | AggregateFunction::ArrayAgg
+        );
         let counted = match call.function.keeps_rows() {
             true => &arguments[..usize::from(!takes_all)],
             false => &arguments[..],
@@ -68,6 +71,10 @@ impl States<'_> {
                 value: self.value(list, argument(call)?),
                 delimiter: self.delimiter(list, call),
             },
+            AggregateFunction::ArrayAgg => MadeOfRows::Array {
+                value: self.value(list, argument(call)?),
+                element: argument(call)?.ty.native(),
+            },
             AggregateFunction::PercentileCont | AggregateFunction::PercentileDisc => MadeOfRows::Quantile {
                 value: self.value(list, argument(call)?),
                 fraction: self.fraction(call),
@@ -89,7 +96,7 @@ impl States<'_> {
             _ => return self.of_states(call, Some(list)),
         };
         let native = match call.function {
-            AggregateFunction::StringAgg => NativeType::String,
+            AggregateFunction::StringAgg | AggregateFunction::ArrayAgg => NativeType::String,
             _ => form(self.plan, argument(call)?),
         };
         self.states.push(State {

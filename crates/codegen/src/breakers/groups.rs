@@ -195,6 +195,7 @@ impl States<'_> {
             }
             AggregateFunction::SumOfSquares
             | AggregateFunction::StringAgg
+            | AggregateFunction::ArrayAgg
             | AggregateFunction::PercentileCont
             | AggregateFunction::PercentileDisc
             | AggregateFunction::Mode

@@ -8,8 +8,9 @@ use crate::objects::ObjectSpec;
 use crate::sql_value::SqlValue;
 use crate::stage_work::Cell;
 use crate::translator::Translator;
-use cranelift_codegen::ir::{self, InstBuilder};
-use frazil_runtime::breakers::groups::lists::ListSpec;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, types};
+use frazil_runtime::breakers::groups::lists::{Chunk, ListSpec, Lists};
 use frazil_runtime::functions::Function;
 use frazil_runtime::{AggregateTable, StateKind};
 use frazil_types::{CompareOp, Error, NativeType, Result};
@@ -42,9 +43,7 @@ impl Translator<'_, '_> {
             *value = self.kept(*value, heap)?;
         }
         let place = self.chunk_place(cell)?;
-        let number = self.word(number as u64);
-        let context = self.context;
-        let row = self.call_row(Function::AggregateAppend, &[context, table, number, place])?;
+        let row = self.list_row((spec, number), table, place)?;
         for (value, field) in values.into_iter().zip(&spec.layout.fields) {
             self.set_field(row, *field, value);
         }
@@ -52,6 +51,46 @@ impl Translator<'_, '_> {
         self.scope.back_to(mark);
         self.enter(skip);
         Ok(())
+    }
+
+    /// A new row of a list, to be written: where the last chunk has room here, else in the runtime. `place` is where the group knows the
+    /// chunk.
+    fn list_row(
+        &mut self,
+        (spec, number): (&ListSpec, usize),
+        table: ir::Value,
+        place: ir::Value,
+    ) -> Result<ir::Value> {
+        let (some, fast) = (self.b.create_block(), self.b.create_block());
+        let (slow, found) = (self.b.create_block(), self.block(&[types::I64]));
+        self.b.set_cold_block(slow);
+        let chunk = self.load_word(place, 0);
+        self.branch(chunk, some, slow);
+        self.enter(some);
+        let used = self.load(NativeType::I32, chunk, Chunk::USED);
+        let capacity = self.load(NativeType::I32, chunk, Chunk::CAPACITY);
+        let is_full = self.icmp(IntCC::Equal, used, capacity);
+        self.branch(is_full, slow, fast);
+        self.enter(fast);
+        let wide = self.b.ins().uextend(types::I64, used);
+        let row = self.element(chunk, wide, spec.layout.size);
+        let row = self.b.ins().iadd_imm_s(row, i64::from(Chunk::ROWS));
+        let more = self.b.ins().iadd_imm_s(used, 1);
+        self.store(more, chunk, Chunk::USED);
+        if let Some(field) = spec.ordinal {
+            let at = offset_of!(AggregateTable, lists) as i32 + Lists::ORDINAL;
+            let ordinal = self.load_word(table, at);
+            self.store(ordinal, row, spec.layout.fields[field].offset);
+            let next = self.b.ins().iadd_imm_s(ordinal, 1);
+            self.store(next, table, at);
+        }
+        self.jump(found, &[row]);
+        self.enter(slow);
+        let number = self.word(number as u64);
+        let context = self.context;
+        let row = self.call_row(Function::AggregateAppend, &[context, table, number, place])?;
+        self.jump(found, &[row]);
+        Ok(self.enter(found)[0])
     }
 
     /// Notes a value in the sketch of which `cell` is the state.

@@ -69,6 +69,7 @@ impl<'a> Binder<'a> {
             true => {
                 let filter = call.filter.as_deref();
                 let (aggregate, whole) = self.aggregate_call(name, written, filter, span)?;
+                let aggregate = frazil_functions::over_frames(aggregate);
                 let over = |call: &AggregateCall| window_function(call.function, name);
                 let functions: Result<Vec<_>> = aggregate.calls.iter().map(over).collect();
                 let functions = functions.map_err(|e| e.at_span(span))?;
@@ -405,6 +406,7 @@ fn window_function(function: AggregateFunction, name: &str) -> Result<WindowFunc
         AggregateFunction::PercentileCont
         | AggregateFunction::PercentileDisc
         | AggregateFunction::Mode
+        | AggregateFunction::ArrayAgg
         | AggregateFunction::ApproxCountDistinct => {
             return Err(Error::unsupported(format!("{name} as a window function")));
         }

@@ -535,6 +535,7 @@ impl Run<'_> {
             | AggregateFunction::Deviations
             | AggregateFunction::SumOfSquares
             | AggregateFunction::StringAgg
+            | AggregateFunction::ArrayAgg
             | AggregateFunction::PercentileCont
             | AggregateFunction::PercentileDisc
             | AggregateFunction::Mode

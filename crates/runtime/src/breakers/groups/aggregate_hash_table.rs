@@ -420,7 +420,8 @@ pub struct AggregateTable {
     pub pages: RowPages,
     /// Bytes of the strings that the rows keep.
     pub heap: StringHeap,
-    pub(super) lists: Lists,
+    /// Rows that groups keep.
+    pub lists: Lists,
     slots: usize,
     /// Of an array the slots among which all groups are: bounds of keys are assumed wider than keys are.
     pub(crate) filled: Range<usize>,

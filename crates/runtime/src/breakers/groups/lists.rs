@@ -10,7 +10,8 @@
 use crate::breakers::sorter::sorted_rows::SortField;
 use crate::row_layout::{FieldPlace, RowLayout};
 use crate::string_heap::StringHeap;
-use frazil_types::{MemoryBudget, Result};
+use frazil_types::{MemoryBudget, NativeType, Result};
+use std::mem::offset_of;
 use std::ptr::null_mut;
 
 /// Rows of a list's first chunk.
@@ -53,6 +54,13 @@ pub enum MadeOfRows {
         value: usize,
         /// What comes in front of each but the first.
         delimiter: Delimiter,
+    },
+    /// The values of a field as an array of one dimension, NULLs among them.
+    Array {
+        /// The values.
+        value: usize,
+        /// How the array holds them: as the field does, or as wider integers.
+        element: NativeType,
     },
     /// The value where a part of the rows lies.
     Quantile {
@@ -132,6 +140,13 @@ pub struct Chunk {
 const HEADER: usize = size_of::<Chunk>();
 
 impl Chunk {
+    /// Where generated code finds how many rows a chunk holds: 32 bits.
+    pub const USED: i32 = offset_of!(Chunk, used) as i32;
+    /// Where it finds how many there is room for: 32 bits.
+    pub const CAPACITY: i32 = offset_of!(Chunk, capacity) as i32;
+    /// Where the first row lies.
+    pub const ROWS: i32 = HEADER as i32;
+
     /// A ring of one empty chunk, with room for `capacity` things of `size` bytes, a multiple of 8. Error 53200.
     pub(super) fn new(heap: &mut StringHeap, capacity: usize, size: usize) -> Result<*mut Chunk> {
         // All pieces of the heap are multiples of 8 bytes, and so is where they lie.
@@ -190,6 +205,9 @@ pub struct Lists {
 }
 
 impl Lists {
+    /// Where generated code finds the ordinal of the next row: a word.
+    pub const ORDINAL: i32 = offset_of!(Lists, ordinal) as i32;
+
     /// No chunk yet.
     pub(super) fn new(budget: &MemoryBudget) -> Lists {
         Lists {

@@ -3,6 +3,8 @@
 //! (`ordered.rs`).
 
 pub mod aggregate_hash_table;
+mod arrays;
+mod arrival;
 pub mod group_merge;
 pub mod lists;
 mod ordered;

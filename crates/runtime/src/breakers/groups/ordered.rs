@@ -5,9 +5,10 @@
 //! the lists of many groups; a long list is sorted by all workers.
 
 use super::aggregate_hash_table::{AggregateSpec, Deviations, StateKind, advance};
+use super::arrival::{self, Stretches};
 use super::group_merge::Groups;
 use super::lists::{Chunk, Delimiter, Fraction, ListOutput, ListSpec, MadeOfRows, Quantile};
-use super::sketch;
+use super::{arrays, sketch};
 use crate::breakers::alone::Alone;
 use crate::breakers::array::Array;
 use crate::breakers::order::{Entry, Order};
@@ -107,6 +108,7 @@ struct Work<'a> {
     workers: &'a dyn Workers,
     heap: StringHeap,
     entries: Array<Entry>,
+    stretches: Stretches,
 }
 
 /// A list of one group, in its order.
@@ -123,6 +125,7 @@ impl<'a> Work<'a> {
             workers,
             heap: StringHeap::new(workers.budget()),
             entries: Array::empty(workers.budget()),
+            stretches: Stretches::new(workers.budget()),
         }
     }
 
@@ -179,6 +182,10 @@ impl<'a> Work<'a> {
             self.workers.cancel().check()?;
         }
         let list = &self.of.spec.lists[list];
+        if arrival::is_all_that_counts(list) {
+            // SAFETY: by contract.
+            return unsafe { self.arrays_by_arrival(list, group, last, rows) };
+        }
         if self.entries.len() < rows {
             let room = rows.next_power_of_two();
             self.entries = Array::empty(self.workers.budget());
@@ -203,6 +210,39 @@ impl<'a> Work<'a> {
             let rows = Rows { list, entries, group };
             for output in &list.outputs {
                 rows.make(output, self.of, &mut self.heap, self.workers)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes arrays of rows in the order in which they came.
+    ///
+    /// # Safety
+    /// As [`Work::rows_of`].
+    unsafe fn arrays_by_arrival(
+        &mut self,
+        list: &ListSpec,
+        group: *mut u8,
+        last: *mut Chunk,
+        rows: usize,
+    ) -> Result<()> {
+        // SAFETY: by contract.
+        unsafe { self.stretches.fill(list, last)? };
+        for output in &list.outputs {
+            let MadeOfRows::Array { value, element } = output.what else {
+                return Err(Error::internal("more than arrays of rows as they came"));
+            };
+            let to = &self.of.states[output.state];
+            let values = arrays::Values {
+                place: &list.layout.fields[value],
+                element,
+                rows,
+            };
+            // SAFETY: the stretches are those of live rows of the list; the group's row is used by nobody else.
+            unsafe {
+                let each = self.stretches.rows(list.layout.size);
+                to.set(group, values.array(each, &mut self.heap, self.workers)?);
+                to.set_valid(group, true);
             }
         }
         Ok(())
@@ -266,7 +306,10 @@ impl Finisher<'_> {
                         ranks.extend([place.first, place.second]);
                     }
                 }
-                MadeOfRows::Concatenation { .. } | MadeOfRows::Mode { .. } | MadeOfRows::State { .. } => {
+                MadeOfRows::Concatenation { .. }
+                | MadeOfRows::Array { .. }
+                | MadeOfRows::Mode { .. }
+                | MadeOfRows::State { .. } => {
                     return Ok(None);
                 }
             }
@@ -349,6 +392,16 @@ impl Rows<'_> {
                 MadeOfRows::Concatenation { value, delimiter } => {
                     let text = self.concatenation(&fields[*value], delimiter, heap, workers)?;
                     to.set(self.group, text);
+                    to.set_valid(self.group, true);
+                }
+                MadeOfRows::Array { value, element } => {
+                    let values = arrays::Values {
+                        place: &fields[*value],
+                        element: *element,
+                        rows: self.entries.len(),
+                    };
+                    let each = self.entries.iter().map(|entry| entry.row.cast_const());
+                    to.set(self.group, values.array(each, heap, workers)?);
                     to.set_valid(self.group, true);
                 }
                 MadeOfRows::Quantile {

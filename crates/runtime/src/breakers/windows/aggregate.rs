@@ -71,6 +71,7 @@ pub fn compute(segment: &Segment<'_>, call: &CallSpec, function: AggregateFuncti
             })
         }
         AggregateFunction::SumOfSquares
+        | AggregateFunction::ArrayAgg
         | AggregateFunction::PercentileCont
         | AggregateFunction::PercentileDisc
         | AggregateFunction::Mode
