@@ -11,6 +11,7 @@ use crate::vector::{OnNull, Output, Row, predicate, rows};
 use crate::{CastContext, Operand, Typing, UnknownKind};
 use frazil_plan::{COUNT, Columns, Expr};
 use frazil_types::array::{self, ArrayRef, Dimension, order_elements};
+use frazil_types::sql_type::DocumentForm;
 use frazil_types::value_ops::CastLength;
 use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 
@@ -94,8 +95,12 @@ impl Typing {
         Ok(made.at(span).into())
     }
 
-    /// `array[i]`, `array[from:to]` and as many brackets as there are. 42804 for what is no array, or a bound that is no integer.
+    /// `array[i]`, `array[from:to]` and as many brackets as there are, `jsonb['key'][0]`. 42804 for what has no subscripts, or a bound
+    /// that is no integer.
     pub fn subscript(&self, x: Operand, subscripts: Vec<Subscript>, span: Span) -> Result<Operand> {
+        if x.ty().and_then(LogicalType::document) == Some(DocumentForm::Binary) {
+            return self.document_subscript(x, subscripts, span);
+        }
         let Some((array, element)) = typed_array(&x) else {
             let name = name_of(x.ty());
             let message = format!("cannot subscript type {name} because it does not support subscripting");

@@ -6,7 +6,7 @@ use crate::build::TEXT;
 use crate::json::{Document, bytes_of_text, push_array_in_lines, push_json, push_key};
 use crate::type_rules::Kind::{self, Array, Boolean, Integer, Json, Jsonb, Text};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
-use crate::{CastContext, Operand, Typing};
+use crate::{CastContext, Operand, Subscript, Typing};
 use frazil_plan::{CONDITION, Expr};
 use frazil_types::array::{self, ArrayRef};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, json};
@@ -117,6 +117,32 @@ pub(super) const OF_ANYTHING: &[(&str, &str, &str)] = &[
 ];
 
 impl Typing {
+    /// `jsonb[step] …`: what lies at a path of keys and positions. 42804 for a step that is neither, and for slices.
+    pub(crate) fn document_subscript(
+        &self,
+        document: Operand,
+        steps: Vec<Subscript>,
+        span: Span,
+    ) -> Result<Operand> {
+        let mut arguments = vec![document];
+        for step in steps {
+            let Subscript::Index(step) = step else {
+                let message = "jsonb subscript does not support slices";
+                return Err(Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(span));
+            };
+            if let Some(ty) = step.ty().filter(|ty| !ty.is_integer() && !ty.is_string()) {
+                let message = format!("subscript type {ty} is not supported");
+                let error = Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(step.span());
+                return Err(error.with_hint("a subscript of jsonb is an integer or a text"));
+            }
+            let step = self.cast(step, TEXT, CastContext::Explicit, Span::NONE)?;
+            arguments.push(step.into());
+        }
+        let call = self.json_call("jsonb_extract_path", &arguments)?;
+        let call = call.ok_or_else(|| Error::internal("no paths into jsonb"))?;
+        Ok(call.at(span).into())
+    }
+
     /// A call of a function of [`OF_ANYTHING`]; `None` for what is none of them. 42883.
     pub(super) fn json_call(&self, name: &str, arguments: &[Operand]) -> Result<Option<Expr>> {
         let Some((name, ..)) = OF_ANYTHING.iter().find(|f| f.0 == name) else {
