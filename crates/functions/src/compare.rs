@@ -232,7 +232,7 @@ fn align(kind: Kind, op: CompareOp, l: Expr, r: Expr) -> Aligned {
         return against_floor(op, l, days, exact);
     }
     let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
-    if kind == Kind::Jsonb && constant_of(&r).is_some() && !is_column(&l) {
+    if kind.info().document.is_some() && constant_of(&r).is_some() && !is_column(&l) {
         return Aligned::Known(compare_json(op, l, r));
     }
     let (l, r) = same_type(kind, l, r);

@@ -22,7 +22,7 @@ mod vectors;
 pub use dates::date_part_code;
 pub(crate) use decimals::scaled_quotient;
 pub use objects::ValueSet;
-pub use rows::{Elements, element_code};
+pub use rows::Elements;
 pub use vectors::VectorCall;
 
 use crate::abi::{AbiType, PipelineContext, RuntimeFunction, STATUS_FAILED, VectorColumn};
@@ -285,7 +285,7 @@ runtime_functions! {
     /// `(context, series) -> status`: the next row. 22008 outside the calendar.
     SeriesAdvance = catching rows::series_advance(Context, *mut Series) -> u32;
     /// `(array, element code, out) -> status`: the array's elements, to be given one after the other; failed if its bytes are damaged.
-    ArrayElements = catching rows::array_elements(Text, u32, *mut Elements) -> u32;
+    ArrayElements = catching rows::array_elements(Text, u64, *mut Elements) -> u32;
     /// `(elements, at, out)`: the string at a place from 0.
     ElementString = calm rows::element_string(*const Elements, u64, TextOut);
 

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
 use cranelift_frontend::Variable;
 use frazil_plan::{Expansion, Expr, ExprKind, RowsCall, RowsFunction};
-use frazil_runtime::functions::{Elements, Function, element_code};
+use frazil_runtime::functions::{Elements, Function};
 use frazil_types::value_ops::Series;
 use frazil_types::{Error, LogicalType, NativeType, Result, Value};
 use std::mem::offset_of;
@@ -222,7 +222,7 @@ impl Translator<'_, '_> {
             array.value = self.b.ins().select(valid, array.value, empty);
         }
         let elements = self.stack_array(size_of::<Elements>());
-        let (array, code) = (self.spill(array.value), self.small(element_code(element)));
+        let (array, code) = (self.spill(array.value), self.word(element.code()));
         let point = FailurePoint::damaged_array(element);
         self.call_checked(Function::ArrayElements, &[array, code, elements], point)?;
         let count = self.load_word(elements, offset_of!(Elements, count) as i32);

@@ -4,7 +4,7 @@ use super::{Context, Text, TextOut, Wide};
 use crate::abi::{STATUS_FAILED, STATUS_OK};
 use frazil_types::array::ArrayRef;
 use frazil_types::value_ops::Series;
-use frazil_types::{Interval, LogicalType, NativeType, Result, StringRef, Zone};
+use frazil_types::{Interval, LogicalType, Result, StringRef, Zone};
 
 /// # Safety
 /// `out` must be valid for a write, the context the pipeline's.
@@ -92,38 +92,13 @@ pub struct Elements {
 /// The bits of no NULLs.
 static NO_NULLS: u8 = 0;
 
-/// What elements are, as generated code says it: how wide they are tells all types apart for which reading differs.
-pub fn element_code(element: LogicalType) -> u32 {
-    match element.native() {
-        NativeType::String if element.is_binary() => 0,
-        NativeType::String => 1,
-        NativeType::Bool => 2,
-        NativeType::I16 => 3,
-        NativeType::I32 => 4,
-        NativeType::I64 | NativeType::F64 => 5,
-        NativeType::I128 => 6,
-    }
-}
-
-/// A type of the same form as those of a code.
-fn element_of(code: u32) -> LogicalType {
-    match code {
-        0 => LogicalType::Bytea,
-        1 => LogicalType::Text,
-        2 => LogicalType::Boolean,
-        3 => LogicalType::SmallInt,
-        4 => LogicalType::Integer,
-        5 => LogicalType::BigInt,
-        _ => LogicalType::Uuid,
-    }
-}
-
 /// # Safety
 /// The array must be alive, as long as `out` is used; `out` must be valid for a write.
-pub unsafe fn array_elements(array: Text, element: u32, out: *mut Elements) -> u32 {
+pub unsafe fn array_elements(array: Text, element: u64, out: *mut Elements) -> u32 {
     // SAFETY: by contract.
     let (string, bytes) = unsafe { (array.read_unaligned(), (*array).bytes()) };
-    let Ok(parts) = ArrayRef::new(bytes, element_of(element)).and_then(ArrayRef::in_turn) else {
+    let element = LogicalType::of_code(element);
+    let Ok(parts) = element.and_then(|element| ArrayRef::new(bytes, element)?.in_turn()) else {
         return STATUS_FAILED;
     };
     let elements = Elements {
