@@ -46,9 +46,9 @@ impl ByteRuns {
         Some(ByteRuns { is_member, is_run })
     }
 
-    /// All matches of a text, which do not overlap, in bytes.
-    pub fn find_iter(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
-        let mut at = 0;
+    /// All matches of a text that begin at a byte or behind, which do not overlap, in bytes.
+    pub fn find_iter(&self, text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
+        let mut at = from;
         std::iter::from_fn(move || {
             let found = self.find_at(text, at)?;
             at = found.end;
@@ -108,7 +108,7 @@ mod tests {
             for text in texts {
                 let all: Vec<_> = regex.find_iter(text).map(|m| m.range()).collect();
                 assert_eq!(
-                    runs.find_iter(text).collect::<Vec<_>>(),
+                    runs.find_iter(text, 0).collect::<Vec<_>>(),
                     all,
                     "{expression} in {text:?}"
                 );

@@ -452,6 +452,10 @@ impl Typing {
                 let text = as_text(self.settle(arguments.remove(0))?);
                 return self.over_texts("quote_nullable", quoting::quote_nullable, vec![text.into()]);
             }
+            ("quote_literal", [x]) if x.ty().is_some_and(|ty| !ty.is_text()) => {
+                let text = as_text(self.settle(arguments.remove(0))?);
+                return self.call_of("quote_literal", vec![text.into()], columns);
+            }
             ("num_nulls" | "num_nonnulls" | "hash", [_, ..]) => return self.over_values(name, arguments),
             ("pg_collation_for", [x]) => return system::collation_for(x),
             ("current_catalog", []) => return self.call_of("current_database", arguments, columns),

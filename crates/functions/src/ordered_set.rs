@@ -263,9 +263,8 @@ impl Typing {
             }
             OfSet::Discrete => {
                 let value = self.settle(value)?;
-                let both = fraction_first(value.clone().into());
-                let kind = Kind::of(value.ty);
-                let [fraction, _] = self.of_kinds(name, both, &[&[PARTS[0][0], kind]], span)?;
+                let fraction = fraction.clone().into_iter().collect();
+                let [fraction] = self.of_kinds(name, fraction, &[&PARTS[0][..1]], span)?;
                 (Some(fraction), value)
             }
             OfSet::Mode => (None, self.settle(value)?),

@@ -6,9 +6,10 @@ use crate::byte_runs::ByteRuns;
 use crate::quantifiers::Quantifiers;
 use crate::vector::{Output, Row};
 use frazil_types::{Error, Result, SqlState};
-use regex::{Regex, RegexBuilder};
+use regex::{Captures, Regex, RegexBuilder};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Compiled expressions that a thread keeps.
@@ -96,6 +97,35 @@ fn kept(pattern: &str, flags: &str) -> Result<Rc<Regex>> {
             }
         })
     })
+}
+
+/// The matches of a text from a byte on, which do not overlap. As in PostgreSQL one of nothing may stand right behind another, and what
+/// stands before the byte is still there for `^`, `\y` and their like.
+pub(crate) fn matches(regex: &Regex, text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut at = Some(from);
+    std::iter::from_fn(move || {
+        let found = regex.find_at(text, at?)?.range();
+        at = behind(text, &found);
+        Some(found)
+    })
+}
+
+/// [`matches`] with their groups.
+pub(crate) fn captures<'t>(regex: &Regex, text: &'t str, from: usize) -> impl Iterator<Item = Captures<'t>> {
+    let mut at = Some(from);
+    std::iter::from_fn(move || {
+        let found = regex.captures_at(text, at?)?;
+        at = behind(text, &found.get_match().range());
+        Some(found)
+    })
+}
+
+/// Where the search for the next match begins; `None` behind the text.
+fn behind(text: &str, found: &Range<usize>) -> Option<usize> {
+    match found.is_empty() {
+        true => text[found.end..].chars().next().map(|c| found.end + c.len_utf8()),
+        false => Some(found.end),
+    }
 }
 
 /// The expression as the crate `regex` writes it, compiled with PostgreSQL's flags. 2201B; 22023 for a flag.

@@ -95,7 +95,9 @@ impl Binder<'_> {
         }
         let found =
             found.ok_or_else(|| missing_relation(self.catalog, &relation).at_span(arguments[at].span()))?;
-        if let (Named::Column, Some(column)) = (named, constant_text(&arguments[at + 1])) {
+        if matches!(named, Named::Column)
+            && let Some(column) = constant_text(&arguments[at + 1])
+        {
             // A column of pg_get_serial_sequence is named as it is kept.
             let column = match name {
                 "pg_get_serial_sequence" => column.to_string(),

@@ -2,7 +2,7 @@
 
 use super::{Function, Overload, Run, bytes};
 use crate::pattern::similar_regex;
-use crate::regular_expression::{with_expression, with_raw_regex, with_regex};
+use crate::regular_expression::{captures, matches, with_expression, with_raw_regex, with_regex};
 use crate::type_rules::Kind::{self, Boolean, Integer, Text};
 use crate::vector::{Output, Row, RowFn, check_length};
 use frazil_plan::ScalarFunction;
@@ -137,7 +137,7 @@ fn count(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let flags = flags(row, 3, "regexp_count()")?;
     let text = row.text(0);
     let found = with_regex(row.text(1), flags, |regex| {
-        Ok(byte_of(text, start).map_or(0, |at| regex.find_iter(&text[at..]).count()))
+        Ok(byte_of(text, start).map_or(0, |at| matches(regex, text, at).count()))
     })?;
     out.int(found as i128)
 }
@@ -160,8 +160,8 @@ fn instr(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let text = row.text(0);
     let at = with_regex(row.text(1), flags, |regex| {
         let from = byte_of(text, start);
-        let found = from.and_then(|from| regex.find_iter(&text[from..]).nth(nth - 1).map(|m| (from, m)));
-        Ok(found.map(|(from, m)| from + if end == 1 { m.end() } else { m.start() }))
+        let found = from.and_then(|from| matches(regex, text, from).nth(nth - 1));
+        Ok(found.map(|m| if end == 1 { m.end } else { m.start }))
     })?;
     out.int(at.map_or(0, |at| text[..at].chars().count() as i128 + 1))
 }
@@ -173,9 +173,10 @@ fn substr(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let group = number(row, 5, "subexpr", 0, 0)?;
     let text = row.text(0);
     let found = with_regex(row.text(1), flags, |regex| {
-        let rest = byte_of(text, start).map(|at| &text[at..]);
-        let captures = rest.and_then(|rest| regex.captures_iter(rest).nth(nth - 1));
-        Ok(captures.and_then(|c| c.get(group)).map(|m| m.as_str()))
+        let found = byte_of(text, start).and_then(|at| captures(regex, text, at).nth(nth - 1));
+        // Without groups the whole match is the first one.
+        let group_of = |groups: usize| if groups == 1 && group == 1 { 0 } else { group };
+        Ok(found.and_then(|c| c.get(group_of(c.len()))).map(|m| m.as_str()))
     })?;
     match found {
         Some(found) => out.text(found),
@@ -218,24 +219,22 @@ fn replaced(row: &Row<'_>, start: usize, which: Which, flags: &str, out: &mut Ou
             out.scratch.push_str(text);
             return Ok(());
         };
-        out.scratch.push_str(&text[..start]);
-        let rest = &text[start..];
         let mut copied = 0;
         if !row.text(2).contains('\\') {
             return match &expression.byte_runs {
-                Some(runs) => replace_matches(runs.find_iter(rest), rest, row.text(2), which, out),
+                Some(runs) => replace_matches(runs.find_iter(text, start), text, row.text(2), which, out),
                 None => {
-                    let matches = expression.regex.find_iter(rest).map(|found| found.range());
-                    replace_matches(matches, rest, row.text(2), which, out)
+                    let matches = matches(&expression.regex, text, start);
+                    replace_matches(matches, text, row.text(2), which, out)
                 }
             };
         }
-        for (i, captures) in expression.regex.captures_iter(rest).enumerate() {
+        for (i, captures) in captures(&expression.regex, text, start).enumerate() {
             if matches!(which, Which::Nth(n) if n != i + 1) {
                 continue;
             }
             let whole = captures.get_match();
-            out.scratch.push_str(&rest[copied..whole.start()]);
+            out.scratch.push_str(&text[copied..whole.start()]);
             push_replacement(row.text(2), &captures, &mut out.scratch);
             check_length(out.scratch.len())?;
             out.check()?;
@@ -244,7 +243,7 @@ fn replaced(row: &Row<'_>, start: usize, which: Which, flags: &str, out: &mut Ou
                 break;
             }
         }
-        out.scratch.push_str(&rest[copied..]);
+        out.scratch.push_str(&text[copied..]);
         Ok(())
     })?;
     out.scratch()

@@ -2,7 +2,7 @@
 
 use super::arrays::{ArrayFunction, Gives, Takes::Of, array_functions};
 use crate::build::{LENGTH, TEXT};
-use crate::regular_expression::with_regex;
+use crate::regular_expression::{captures, with_regex};
 use crate::type_rules::Kind::{Boolean, Integer, Text};
 use crate::vector::{Output, Row};
 use frazil_types::array::{self, Dimension};
@@ -113,8 +113,7 @@ fn matches(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let (flags, is_global) = flags(row);
     let most = if is_global { usize::MAX } else { 1 };
     let rows: Vec<Vec<Option<&str>>> = with_regex(row.text(1), &flags, |regex| {
-        Ok(regex
-            .captures_iter(row.text(0))
+        Ok(captures(regex, row.text(0), 0)
             .take(most)
             .map(|c| groups(&c))
             .collect())

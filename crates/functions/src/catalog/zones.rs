@@ -24,7 +24,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             ),
             over(
                 &[Integer, Integer, Integer, Integer, Integer, Double, Text],
-                |r, o| o.int(named(r.text(6))?.instant(timestamp_of(r)?)?.into()),
+                |r, o| o.int(of_offset_or_name(r.text(6))?.instant(timestamp_of(r)?)?.into()),
                 TimestampTz,
             ),
         ],
@@ -61,6 +61,20 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// The zone of a name: an abbreviation of a time before a zone that is called so, as PostgreSQL has it. Error 22023.
 pub(super) fn named(name: &str) -> Result<Zone> {
     Zone::abbreviated(name.trim()).map_or_else(|| Zone::named(name), Ok)
+}
+
+/// A zone by its name, or by what it is ahead of UTC where the text begins with a sign, unlike that of `AT TIME ZONE`. 22023.
+fn of_offset_or_name(text: &str) -> Result<Zone> {
+    match text.as_bytes().first() {
+        Some(b'+') => named(&text.replacen('+', "-", 1)),
+        Some(b'-') => named(&text.replacen('-', "+", 1)),
+        Some(b'0'..=b'9') => {
+            let message = format!("invalid input syntax for type numeric time zone: \"{text}\"");
+            let hint = "numeric time zones begin with \"-\" or \"+\"";
+            Err(Error::new(SqlState::INVALID_PARAMETER, message).with_hint(hint))
+        }
+        _ => named(text),
+    }
 }
 
 /// What an argument's zone shows at the instant that it is.
