@@ -47,7 +47,8 @@ pub(super) struct Clock {
 /// What a path is evaluated with.
 pub(super) struct Setting<'a> {
     pub document: &'a [u8],
-    /// The object, in its binary form, whose members `$name` stands for; `None` where a call gives none.
+    /// The object, in its binary form, whose members `$name` stands for; no bytes where a call gives none, and `None` for operators, by
+    /// which all of them are null.
     pub variables: Option<&'a [u8]>,
     /// Whether errors that a document makes are raised.
     pub throws: bool,
@@ -207,10 +208,10 @@ impl<'a> Evaluation<'a> {
 
     /// A variable's value. Error 42704.
     fn variable(&mut self, name: &str) -> std::result::Result<Item<'a>, Fault> {
-        let value = self
-            .setting
-            .variables
-            .and_then(|variables| member(variables, name));
+        let Some(variables) = self.setting.variables else {
+            return Ok(Item::Null);
+        };
+        let value = member(variables, name);
         let value = value.ok_or_else(|| {
             let message = format!("could not find jsonpath variable \"{name}\"");
             Error::new(SqlState::UNDEFINED_OBJECT, message)

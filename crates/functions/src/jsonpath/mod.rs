@@ -129,7 +129,11 @@ fn evaluate<T>(
     let context = out.context();
     let setting = Setting {
         document: row.bytes(0),
-        variables: (given > 2).then(|| variables(row)).transpose()?,
+        variables: match form {
+            Form::Operator => None,
+            Form::Call | Form::Zoned if given > 2 => Some(variables(row)?),
+            Form::Call | Form::Zoned => Some(&[]),
+        },
         throws: !is_silent(row, form),
         clock: (form == Form::Zoned).then(|| Clock {
             zone: row.ty(given).zone(),
