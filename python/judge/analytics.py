@@ -5,7 +5,7 @@ Each is an ability. A campaign draws those that its engines have, which a probe 
 has, to see what Frazil refuses (`all`), or none. Answers may not depend on the order of rows that tie: where they would, a window is
 ordered by all columns that its query reads, so that rows which tie are alike."""
 
-from . import documents, functions, goals
+from . import documents, functions, goals, wider
 from .goals import ENDS, EXCLUDED, STARTS
 from .nodes import DUCKDB, POSTGRES, Node, form, listed
 from .sources import CASTS, Column, Source
@@ -51,6 +51,7 @@ PROBES = {
     "documents": {DUCKDB: "select DuckDB has no jsonb",
                   None: "select v, o, key, value from unnest(array[1], array['a']) with ordinality a (v, w, o), "
                         "jsonb_each('{\"a\":1}'::jsonb)"},
+    "wider": {DUCKDB: "select DuckDB has no jsonpath", None: "select enum_first(mood), little, jsonb_path_query_first(jb, '$') from moods"},
     "series of decimals": "select v from generate_series(1.5, 3, 0.5) s (v)",
 }
 # Types that RANGE takes offsets for, and the offsets.
@@ -560,9 +561,10 @@ class Analytics:
 
     def rows_of_parts(self, left=None):
         """The elements or members of arrays and documents in FROM: of literals, or of columns of what stands before them."""
-        name, template, wanted, columns = self.aim(documents.ROWS, lambda rows: [f"rows of {rows[0]}"]) or self.r.choice(documents.ROWS)
+        known = documents.ROWS + wider.ROWS * 2 if self.can("wider") else documents.ROWS
+        name, template, wanted, columns = self.aim(documents.ROWS, lambda rows: [f"rows of {rows[0]}"]) or self.r.choice(known)
         scope = [c for c in left.columns if isinstance(c.ref, str)] if left else []
-        parts = [self.expr(kind, scope, 1) for kind in wanted]
+        parts = [self.argument(kind, scope, 1) for kind in wanted]
         alias, features, columns = self.alias(), [f"rows of {name}"], list(columns)
         call = form(("rows",), template, *parts)
         if self.chance(0.15):

@@ -15,7 +15,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from . import tables
+from . import tables, wider
 from .nodes import DUCKDB, FRAZIL, POSTGRES
 
 SOCKET = os.environ.get("JUDGE_PG", "/tmp/judge-pg/socket")
@@ -129,7 +129,9 @@ def receive(file):
 
 
 def load(con, folder, frozen):
-    """Makes the tables and views of the generated statements in Frazil."""
+    """Makes the types, tables and views of the generated statements in Frazil."""
+    for statement in wider.TYPES:
+        con.execute(statement)
     for table, (_, rows, _, _) in tables.TABLES.items():
         con.execute(tables.ddl(table))
         con.execute(f"copy {table} from '{folder}/{table}.csv' (format csv, header false, null '\\N')")
@@ -235,6 +237,8 @@ class Postgres:
         self.con.execute(f"set statement_timeout = '{TIMEOUT}s'")
 
     def load(self, folder):
+        for statement in wider.TYPES:
+            self.con.execute(statement)
         for table in tables.TABLES:
             self.con.execute(tables.ddl(table))
             with self.con.cursor().copy(f"copy {table} from stdin (format csv, null '\\N')") as copy:

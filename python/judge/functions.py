@@ -3,7 +3,7 @@
 An argument type followed by `!` must be safe (small values), one followed by `.` is a safe column or literal; one in quotes is a literal chosen among words. Templates are
 PostgreSQL's; a dict gives another text for DuckDB. Types: see tables.SQL_TYPES, and iv for intervals."""
 
-from . import documents
+from . import documents, wider
 
 NAMES = {"i2": "smallint", "i4": "integer", "i8": "bigint", "dec": "decimal(12,2)", "f8": "double precision"}
 NUMBERS = ["i2", "i4", "i8", "dec", "f8"]
@@ -365,6 +365,8 @@ EDGE_LITERALS = {
 }
 for known, more in zip((LITERALS, EDGE_LITERALS), documents.literals()):
     known.update(more)
+for known, more in zip((LITERALS, EDGE_LITERALS), wider.literals()):
+    known.update(more)
 # Words for arguments that want a certain literal.
 WORDS = {
     "short text": ["'a'", "'x'", "' '", "','", "'ab'", "'é'"],
@@ -381,7 +383,7 @@ WORDS = {
     "nonzero f8": ["cast(2 as double precision)", "cast(0.5 as double precision)"],
     "small f8": ["cast(1.5 as double precision)", "cast(-2 as double precision)"],
     "ascii": ["'abC'", "'Hello wOrld'", "''", "cast({i4} as text)"],
-    **documents.WORDS,
+    **documents.WORDS, **wider.WORDS,
 }
 AGGREGATES = [
     ("i8", "count(*)", [], "count(*)"), ("i8", "count({})", ["any"], "count"), ("i8", "count(distinct {})", ["any"], "count distinct"),
@@ -429,7 +431,7 @@ ANALYTIC_AGGREGATES = {
     + [(kind, {None: f"{call}(cast({{}} as {name}), {share})", POSTGRES: f"percentile_disc({share}) within group (order by cast({{}} as {name}))"}, [kind], call)
        for call in ("quantile_disc", "quantile") for kind, name, share in (("i4", "integer", "0.5"), ("text", "text", "0.75"), ("dec", "decimal(12,2)", "0.3"))],
 }
-ANALYTIC_AGGREGATES |= documents.aggregates()
+ANALYTIC_AGGREGATES |= documents.aggregates() | {"wider": wider.aggregates()}
 # Aggregates whose last digits are open.
 LOOSE = {"avg", "avg distinct"} | {name for ability in ("statistics", "regression", "slopes", "quantiles") for _, _, _, name in ANALYTIC_AGGREGATES[ability] if "quantile" not in name or "cont" in name} | {"percentile_cont"}
 # Aggregates that do not go with OVER, by a word of their name.

@@ -66,7 +66,7 @@ def leading(aggregates, spans, kept, parts):
 def kind_of(goal):
     """The type that a goal names, or None."""
     kind = goal[goal.rfind("(") + 1:-1] if goal.endswith(")") else None
-    return kind if kind in [*SHOWN, *documents.SHOWN, "wide", "iv"] else None
+    return kind if kind in [*SHOWN, *documents.SHOWN, "wide", "iv", "en"] else None
 
 
 def alike(calls):

@@ -2,9 +2,9 @@
 
 A generator is made for a judge: what DuckDB writes in another way has two texts, what it does not know is left out for it."""
 
-from . import documents, functions, tables
+from . import documents, functions, tables, wider
 from .analytics import Analytics
-from .goals import ONE_COLUMN, RARE_SUBQUERIES, ROW, SUBQUERIES, Goals, kind_of
+from .goals import ONE_COLUMN, RARE_SUBQUERIES, ROW, SUBQUERIES, Goals, alike, kind_of
 from .nodes import DUCKDB, POSTGRES, Node, form, listed
 from .sources import CASTS, Column, Source, both, is_bare
 
@@ -40,7 +40,7 @@ class Generator(Analytics):
         self.aliases = 0
         self.parameters = []
         self.takes_parameters = True
-        self.rules = RULES[judge]
+        self.rules = RULES["wider" if self.can("wider") else judge]
         self.scopes = []      # scopes of the queries around, outermost first
         self.ctes = []        # (name, kinds)
         # The goals of a statement, and those that its columns have: the first one decides its form.
@@ -57,6 +57,8 @@ class Generator(Analytics):
         return f"s{self.aliases}"
 
     def kinds(self, count):
+        if self.can("wider") and self.chance(0.3):
+            return self.r.choices([*PLAIN, "jb", "en"], [*ANALYTIC_WEIGHTS, 20, 50], k=count)
         if self.can("documents") and self.chance(0.2):
             return self.r.choices([*PLAIN, "jb", "ai", "at"], [*ANALYTIC_WEIGHTS, 30, 18, 18], k=count)
         if self.can("spans") and self.chance(0.2 if self.goals else 0.1):
@@ -142,7 +144,7 @@ class Generator(Analytics):
 
     def scalar_subquery(self, kind, scope, depth):
         """One row for certain: an aggregate, or LIMIT 1 over a total order."""
-        if kind in ("char", "iv", "wide", *documents.SQL_TYPES) and kind not in documents.SHOWN:
+        if kind in ("char", "iv", "wide", *documents.SQL_TYPES, *wider.SQL_TYPES) and kind not in documents.SHOWN:
             return None
         if self.can("recursion within") and kind in ("i4", "i8") and self.chance(0.35):
             return self.recursion_within(kind, scope)
@@ -246,7 +248,7 @@ class Generator(Analytics):
             if self.chance(0.25 if aimed else 0.04):
                 return self.rows_of_parts()
             if self.chance(0.5 if aimed else 0.25):
-                return self.table("papers")
+                return self.table("moods" if self.can("wider") and self.chance(0.7) else "papers")
         pick = self.r.random()
         if pick < 0.12 and depth > 0:
             return self.derived(depth - 1)
@@ -641,7 +643,7 @@ class Generator(Analytics):
                 kinds[-1] = self.r.choice(asked)
             if self.lead.startswith("array subquery") or self.lead == "parts in select":
                 kinds[0] = kind_of(self.lead) or self.r.choice(list(documents.SHOWN_ROWS))
-        if self.can("documents") and self.can("json") and self.can("arrays") and self.chance(0.34):
+        if self.can("documents") and self.can("json") and self.can("arrays") and self.chance(0.7 if self.can("wider") else 0.34):
             query, order = self.many_calls()
             return Statement(query, order, parameters=self.parameters)
         if self.can("changing") and (self.lead == "changing with" or self.chance(0.01)):
@@ -654,24 +656,29 @@ class Generator(Analytics):
     def many_calls(self):
         """A query whose columns are calls alone, of functions or of aggregates, so that each occurs often enough over rows."""
         r, of_groups = self.r, self.chance(0.25)
-        source = self.table(r.choice(["papers", "papers", "edges", "edges", "small"]))
+        source = self.table(r.choice(["moods", "moods", "moods", "edges"] if self.can("wider") else ["papers", "papers", "edges", "edges", "small"]))
         if self.chance(0.2):
             source = self.rows_of_parts(source)
         scope = source.columns
         if of_groups:
-            exprs = [self.call(r.choice(calls), scope, 1) for calls in r.sample(self.known_goals().aggregates, 6)]
+            exprs = [self.call(r.choice(calls), scope, 1) for calls in r.sample(self.known_goals().aggregates, 6)] + self.wider_calls(scope)
             keys = [c for c in scope if c.kind in ("i2", "bool") and isinstance(c.ref, str)] if self.chance(0.6) else []
             tail = f" group by {r.choice(keys).ref}" if keys else ""
         else:
-            exprs = [self.rule_call(r.choice(rules), scope) for rules in r.sample(self.known_goals().functions, 10)]
+            few = r.sample(WIDER, 8) if self.can("wider") else r.sample(self.known_goals().functions, 10)
+            exprs = [self.rule_call(r.choice(rules), scope) for rules in few]
             tail = ""
-        # json is shown as its text.
-        exprs = [form(("expr", "text"), "cast({} as text)", e, type="text") if e.type in documents.UNORDERED else e for e in exprs]
+        # json is shown as its text, and so are arrays of enumerations, which the judge's module does not know.
+        exprs = [form(("expr", "text"), "cast({} as text)", e, type="text") if e.type in [*documents.UNORDERED, "ea"] else e for e in exprs]
         kinds = [e.type for e in exprs]
         where = self.where(source, 1) if self.chance(0.3) else Node(("where",), [], optional=True)
         body = form(("query", *kinds), "select {} from {}{}" + tail, self.items(exprs), source.node, where,
                     features=["many aggregates" if of_groups else "many calls"])
         return self.ordered(body, len(kinds), False, True)
+
+    def wider_calls(self, scope):
+        calls = functions.ANALYTIC_AGGREGATES["wider"] if self.can("wider") else []
+        return [self.call(call, scope, 1) for call in self.r.sample(calls, min(3, len(calls)))]
 
     def rule_call(self, rule, scope):
         kind, template, arguments, name, _ = rule
@@ -745,3 +752,7 @@ for rule in functions.operators():
     for judge in RULES:
         if rule[4] == "both" or judge == "postgres":
             RULES[judge].setdefault(rule[0], []).append(rule)
+RULES["wider"] = {kind: list(rules) for kind, rules in RULES["postgres"].items()}
+for rule in wider.rules():
+    RULES["wider"].setdefault(rule[0], []).append(rule)
+WIDER = alike(wider.rules())

@@ -6,12 +6,12 @@ arithmetic on them seldom overflows. The rows follow from a fixed seed; every en
 import csv
 import random
 
-from . import documents
+from . import documents, wider
 
 # Types by the names that the generator uses, and how SQL writes them.
 SQL_TYPES = {
     "bool": "boolean", "i2": "smallint", "i4": "integer", "i8": "bigint", "dec": "decimal(9,2)", "wide": "decimal(38,6)",
-    "f8": "double precision", "text": "text", "char": "char(5)", "date": "date", "ts": "timestamp", **documents.SQL_TYPES,
+    "f8": "double precision", "text": "text", "char": "char(5)", "date": "date", "ts": "timestamp", **documents.SQL_TYPES, **wider.SQL_TYPES,
 }
 NULL = None
 DATES = ["1970-01-01", "2000-02-29", "1999-12-31", "2024-02-29", "2026-01-31", "0001-01-01", "9999-12-31"]
@@ -36,11 +36,12 @@ COLUMNS = {
     "x2": ("i2", False), "x4": ("i4", False), "x8": ("i8", False), "xd": ("dec", False), "xw": ("wide", False),
     "xf": ("f8", False), "xdt": ("date", False),
     "ints": ("ai", True), "words": ("at", True), **{kind: (kind, True) for kind in ("js", "jsa", "jso", "jb", "jba", "jbo")},
+    **{name: (kind, True) for name, kind in wider.COLUMNS.items()},
 }
 
 # Tables: columns, rows, share of NULLs, columns that are NOT NULL.
 TABLES = {
-    "edges": ([c for c, (kind, _) in COLUMNS.items() if kind not in documents.SQL_TYPES], 40, 0.15, []),
+    "edges": ([c for c, (kind, _) in COLUMNS.items() if kind not in (*documents.SQL_TYPES, *wider.SQL_TYPES)], 40, 0.15, []),
     "small": (["k", "g", "n", "d", "f", "b", "t", "c", "dt", "ts"], 24, 0.1, ["k"]),
     "other": (["k", "t", "n", "dt", "x8", "d"], 16, 0.2, []),
     "pairs": (["k", "g", "x4"], 12, 0.25, ["g"]),
@@ -49,10 +50,11 @@ TABLES = {
     "nulls": (["k", "t", "x8", "b", "dt", "f", "d"], 5, 1.0, []),
     "many": (["k", "g", "n", "d", "t", "dt", "b"], 100_000, 0.02, ["n"]),
     "papers": (["k", "g", "t", "d", "ints", "words", "js", "jsa", "jso", "jb", "jba", "jbo"], 80, 0.08, []),
+    "moods": (["k", "g", "t", "d", "f", "dt", "ts", "ints", "jb", "jba", "jbo", *wider.COLUMNS], 60, 0.1, []),
 }
 LARGE = "many"
 # Tables of types that PostgreSQL alone has as Frazil does.
-PAPERS = ["papers"]
+PAPERS = ["papers", "moods"]
 
 # Views with the columns and rows of a table: the table, and the view's query. Some statements read them in its place.
 VIEWS = {
@@ -70,6 +72,8 @@ def value(r, name, row):
     kind, safe = COLUMNS[name]
     if kind in documents.SQL_TYPES:
         return documents.value(r, kind)
+    if kind in wider.SQL_TYPES:
+        return r.choice(wider.EDGES[kind])
     if not safe:
         return r.choice(EDGES[kind])
     if kind == "i4":
