@@ -45,6 +45,19 @@ impl Form {
     }
 }
 
+/// The type that has the values of both.
+pub fn wider(a: LogicalType, b: LogicalType) -> LogicalType {
+    use LogicalType::{BigInt, Date, Double, Text};
+    match (a, b) {
+        (a, b) if a == b => a,
+        (BigInt, Double) | (Double, BigInt) => Double,
+        (BigInt, LONG_INTEGER) | (LONG_INTEGER, BigInt) => LONG_INTEGER,
+        (LONG_INTEGER, Double) | (Double, LONG_INTEGER) => Double,
+        (Date, LogicalType::TIMESTAMP) | (LogicalType::TIMESTAMP, Date) => LogicalType::TIMESTAMP,
+        _ => Text,
+    }
+}
+
 /// Types that a column's values have so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Fits {

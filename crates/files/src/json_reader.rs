@@ -4,12 +4,12 @@
 
 use crate::compression::Compression;
 use crate::csv_field::ColumnBuilder;
+use crate::csv_types::wider;
 use crate::csv_types::{Form, LONG_INTEGER};
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::json_arrays::array_text;
 use crate::rejects::{OnError, Place as RejectPlace};
-use crate::sniff::wider;
 use crate::{BatchReader, ReadLimits};
 use frazil_types::{
     CHUNK_ROWS, ColumnDef, Error, MemoryBudget, Reservation, Result, RowBatch, SqlState, date,

@@ -44,7 +44,7 @@ pub struct ParquetWriter {
 enum State {
     /// Nothing is written: rows will tell how they are best encoded.
     Begun(PartFile),
-    Open(OpenFile),
+    Open(Box<OpenFile>),
     Failed,
 }
 
@@ -131,12 +131,12 @@ impl ParquetWriter {
             let writer = ArrowWriter::try_new_with_options(file, self.schema.clone(), options);
             let parts = writer.and_then(ArrowWriter::into_serialized_writer);
             let (file, factory) = parts.map_err(|e| failed(&self.path, &e))?;
-            self.file = State::Open(OpenFile {
+            self.file = State::Open(Box::new(OpenFile {
                 file,
                 factory,
                 groups: 0,
                 group: None,
-            });
+            }));
         }
         match &mut self.file {
             State::Open(open) => Ok(open),

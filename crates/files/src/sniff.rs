@@ -7,7 +7,7 @@
 use crate::compression::Compression;
 use crate::csv_dialect::{Dialect, Field, dialect, records};
 use crate::csv_reader::{CsvOptions, Header};
-use crate::csv_types::{Fits, Form, LONG_INTEGER};
+use crate::csv_types::{Fits, Form};
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::{ReadLimits, io_error};
@@ -210,19 +210,6 @@ fn names(first: &[Field]) -> Vec<String> {
 fn unnamed(position: usize, width: usize) -> String {
     let digits = width.saturating_sub(1).max(1).ilog10() as usize + 1;
     format!("column{position:0digits$}")
-}
-
-/// The type that has the values of both.
-pub fn wider(a: LogicalType, b: LogicalType) -> LogicalType {
-    use LogicalType::{BigInt, Date, Double, Text};
-    match (a, b) {
-        (a, b) if a == b => a,
-        (BigInt, Double) | (Double, BigInt) => Double,
-        (BigInt, LONG_INTEGER) | (LONG_INTEGER, BigInt) => LONG_INTEGER,
-        (LONG_INTEGER, Double) | (Double, LONG_INTEGER) => Double,
-        (Date, LogicalType::TIMESTAMP) | (LogicalType::TIMESTAMP, Date) => LogicalType::TIMESTAMP,
-        _ => Text,
-    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use crate::compression::Compression;
 use crate::csv_reader::{CsvOptions, CsvReader};
+use crate::csv_types::wider;
 use crate::file_input::Origin;
 use crate::folders::{Folders, TableColumns};
 use crate::rejects::{OnError, Rejects, Skipped};
-use crate::sniff::{CsvHints, Sample, Sniffed, sniff, wider};
+use crate::sniff::{CsvHints, Sample, Sniffed, sniff};
 use crate::{BatchReader, ReadLimits, io_error, json_reader};
 use frazil_types::{ColumnDef, Disjunction, Error, Reservation, Restriction, Result, RowBatch, SqlState};
 use std::path::{Path, PathBuf};

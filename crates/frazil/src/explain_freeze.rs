@@ -5,9 +5,10 @@ use crate::bundle::Bundle;
 use crate::query::Runner;
 use crate::rows::{Response, table_rows};
 use crate::session::Session;
+use crate::system_tables;
 use frazil_block::{Observed, Weights};
 use frazil_storage::WayToHold;
-use frazil_types::{ColumnDef, LogicalType, ObjectId, Result, Schema, Value};
+use frazil_types::{ObjectId, Result, Schema, Value};
 
 /// Runs the statement. Nothing is frozen.
 pub fn run(
@@ -24,31 +25,34 @@ pub fn run(
     let rows: Vec<Vec<Value>> = (ways.iter())
         .map(|way| row(&table.schema().columns[way.column].name, way, analyze))
         .collect();
-    Ok(table_rows(schema(analyze), &rows, bundle.started))
+    Ok(table_rows(schema(analyze)?, &rows, bundle.started))
 }
 
-fn schema(analyze: bool) -> Schema {
-    use LogicalType::*;
+fn schema(analyze: bool) -> Result<Schema> {
     let predicted = [
-        ("column_name", Text),
-        ("encoding", Text),
-        ("layout", Text),
-        ("bits", Integer),
-        ("bytes", BigInt),
-        ("scan_ns", Double),
-        ("access_ns", Double),
-        ("cost", Double),
-        ("choice", Text),
+        ("column_name", "text"),
+        ("encoding", "text"),
+        ("layout", "text"),
+        ("bits", "integer"),
+        ("bytes", "bigint"),
+        ("scan_ns", "double precision"),
+        ("access_ns", "double precision"),
+        ("cost", "double precision"),
+        ("choice", "text"),
     ];
-    let weighed = [("prior_weights", Text), ("weights", Text), ("observed", Text)];
+    let weighed = [
+        ("prior_weights", "text"),
+        ("weights", "text"),
+        ("observed", "text"),
+    ];
     let measured = [
-        ("measured_bytes", BigInt),
-        ("measured_scan_ns", Double),
-        ("measured_access_ns", Double),
+        ("measured_bytes", "bigint"),
+        ("measured_scan_ns", "double precision"),
+        ("measured_access_ns", "double precision"),
     ];
     let measured = measured.into_iter().filter(|_| analyze);
     let columns = predicted.into_iter().chain(measured).chain(weighed);
-    Schema::new(columns.map(|(n, t)| ColumnDef::new(n, t)).collect())
+    system_tables::schema(&columns.collect::<Vec<_>>())
 }
 
 fn row(column: &str, way: &WayToHold, analyze: bool) -> Vec<Value> {

@@ -87,24 +87,23 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     SystemTable::ALL.into_iter().map(SystemTable::name)
 }
 
-fn blocks_schema() -> Schema {
-    use LogicalType::*;
+fn blocks_schema() -> Result<Schema> {
     let columns = [
-        ("table_name", Text),
-        ("chunk", BigInt),
-        ("column_name", Text),
-        ("encoding", Text),
-        ("layout", Text),
-        ("bits", Integer),
-        ("bytes", BigInt),
-        ("raw_bytes", BigInt),
-        ("min", Text),
-        ("max", Text),
-        ("rows", BigInt),
-        ("deleted_rows", BigInt),
-        ("visits", BigInt),
+        ("table_name", "text"),
+        ("chunk", "bigint"),
+        ("column_name", "text"),
+        ("encoding", "text"),
+        ("layout", "text"),
+        ("bits", "integer"),
+        ("bytes", "bigint"),
+        ("raw_bytes", "bigint"),
+        ("min", "text"),
+        ("max", "text"),
+        ("rows", "bigint"),
+        ("deleted_rows", "bigint"),
+        ("visits", "bigint"),
     ];
-    Schema::new(columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect())
+    schema(&columns)
 }
 
 fn blocks(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
@@ -134,20 +133,19 @@ fn blocks(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
             ]);
         }
     }
-    materialize(SystemTable::Blocks.name(), blocks_schema(), &rows)
+    materialize(SystemTable::Blocks.name(), blocks_schema()?, &rows)
 }
 
-fn access_schema() -> Schema {
-    use LogicalType::*;
+fn access_schema() -> Result<Schema> {
     let columns = [
-        ("table_name", Text),
-        ("column_name", Text),
-        ("tested", BigInt),
-        ("scanned", BigInt),
-        ("fetched", BigInt),
-        ("visits", BigInt),
+        ("table_name", "text"),
+        ("column_name", "text"),
+        ("tested", "bigint"),
+        ("scanned", "bigint"),
+        ("fetched", "bigint"),
+        ("visits", "bigint"),
     ];
-    Schema::new(columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect())
+    schema(&columns)
 }
 
 fn access(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
@@ -161,7 +159,7 @@ fn access(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
             rows.push(names.chain(counts.map(|c| Value::Int(c.into()))).collect());
         }
     }
-    materialize(SystemTable::Access.name(), access_schema(), &rows)
+    materialize(SystemTable::Access.name(), access_schema()?, &rows)
 }
 
 fn views(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
@@ -173,16 +171,15 @@ fn views(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
 }
 
 fn indexes(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
-    use LogicalType::*;
     let columns = [
-        ("table_name", Text),
-        ("index_name", Text),
-        ("columns", Text),
-        ("is_unique", Boolean),
-        ("entries", BigInt),
-        ("waiting", BigInt),
-        ("bytes", BigInt),
-        ("uses", BigInt),
+        ("table_name", "text"),
+        ("index_name", "text"),
+        ("columns", "text"),
+        ("is_unique", "boolean"),
+        ("entries", "bigint"),
+        ("waiting", "bigint"),
+        ("bytes", "bigint"),
+        ("uses", "bigint"),
     ];
     let mut rows: Vec<Vec<Value>> = Vec::new();
     for table in snapshot.tables() {
@@ -207,30 +204,28 @@ fn indexes(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
             ]);
         }
     }
-    let columns = columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect();
-    materialize(SystemTable::Indexes.name(), Schema::new(columns), &rows)
+    materialize(SystemTable::Indexes.name(), schema(&columns)?, &rows)
 }
 
 fn wal(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
-    use LogicalType::*;
     let columns = [
-        ("end_lsn", BigInt),
-        ("durable_lsn", BigInt),
-        ("checkpoint_lsn", BigInt),
-        ("generation", BigInt),
-        ("records", BigInt),
-        ("groups", BigInt),
-        ("syncs", BigInt),
-        ("bytes", BigInt),
-        ("file_syncs", BigInt),
-        ("directory_syncs", BigInt),
-        ("file_writes", BigInt),
-        ("file_bytes", BigInt),
-        ("recovered_commits", BigInt),
-        ("recovered_rows", BigInt),
-        ("recovered_bytes", BigInt),
-        ("opening_milliseconds", Double),
-        ("failure", Text),
+        ("end_lsn", "bigint"),
+        ("durable_lsn", "bigint"),
+        ("checkpoint_lsn", "bigint"),
+        ("generation", "bigint"),
+        ("records", "bigint"),
+        ("groups", "bigint"),
+        ("syncs", "bigint"),
+        ("bytes", "bigint"),
+        ("file_syncs", "bigint"),
+        ("directory_syncs", "bigint"),
+        ("file_writes", "bigint"),
+        ("file_bytes", "bigint"),
+        ("recovered_commits", "bigint"),
+        ("recovered_rows", "bigint"),
+        ("recovered_bytes", "bigint"),
+        ("opening_milliseconds", "double precision"),
+        ("failure", "text"),
     ];
     let rows = directory.map(|directory| {
         let (position, counters) = (directory.wal().position(), directory.wal().counters());
@@ -258,22 +253,20 @@ fn wal(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
         let took = Value::Double(recovery.took.as_secs_f64() * 1e3);
         numbers.into_iter().chain([took, failure]).collect()
     });
-    let columns = columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect();
     let rows: Vec<Vec<Value>> = rows.into_iter().collect();
-    materialize(SystemTable::Wal.name(), Schema::new(columns), &rows)
+    materialize(SystemTable::Wal.name(), schema(&columns)?, &rows)
 }
 
 fn checkpoints(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
-    use LogicalType::*;
     let columns = [
-        ("number", BigInt),
-        ("cause", Text),
-        ("started", LogicalType::TIMESTAMP),
-        ("milliseconds", Double),
-        ("lsn", BigInt),
-        ("blocks", BigInt),
-        ("bytes", BigInt),
-        ("blocks_left", BigInt),
+        ("number", "bigint"),
+        ("cause", "text"),
+        ("started", "timestamp"),
+        ("milliseconds", "double precision"),
+        ("lsn", "bigint"),
+        ("blocks", "bigint"),
+        ("bytes", "bigint"),
+        ("blocks_left", "bigint"),
     ];
     let running = directory.and_then(Directory::running_checkpoint);
     let made = directory.map(Directory::checkpoints).unwrap_or_default();
@@ -307,9 +300,18 @@ fn checkpoints(directory: Option<&Directory>) -> Result<Arc<TableSnapshot>> {
         ]
     });
     let rows = made.chain(running);
-    let columns = columns.into_iter().map(|(n, t)| ColumnDef::new(n, t)).collect();
     let rows: Vec<Vec<Value>> = rows.collect();
-    materialize(SystemTable::Checkpoints.name(), Schema::new(columns), &rows)
+    materialize(SystemTable::Checkpoints.name(), schema(&columns)?, &rows)
+}
+
+/// Columns by name and by name of type, as CREATE TABLE would have them.
+pub(crate) fn schema(columns: &[(&str, &str)]) -> Result<Schema> {
+    let typed = columns.iter().map(|(name, ty)| {
+        let ty = LogicalType::parse(ty);
+        let ty = ty.ok_or_else(|| Error::internal("a column of a system table has a type of another name"));
+        ty.map(|ty| ColumnDef::new(*name, ty))
+    });
+    typed.collect::<Result<_>>().map(Schema::new)
 }
 
 /// A table of these rows outside every catalog.
