@@ -5,6 +5,7 @@
 use crate::compression::compression;
 use crate::file_restrictions;
 use crate::made_table;
+use crate::slots::Slots;
 use frazil_files::{
     CsvFiles, CsvHints, Folders, Loaded, ParquetFiles, ReadLimits, Sample, SourceForm, files_of, load,
 };
@@ -13,7 +14,7 @@ use frazil_plan::Plan;
 use frazil_storage::{LentCells, LentRows, TableSnapshot};
 use frazil_types::{Disjunction, Error, ObjectId, Reservation, Restriction, Result, Schema, SqlState, Value};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Files, or patterns of files, that a statement names at most.
 const MOST: usize = 64;
@@ -89,7 +90,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub struct FileTables {
     limits: ReadLimits,
-    tables: [OnceLock<FileTable>; MOST],
+    tables: Slots<FileTable, MOST>,
 }
 
 impl FileTables {
@@ -97,7 +98,7 @@ impl FileTables {
     pub fn new(limits: ReadLimits) -> FileTables {
         FileTables {
             limits,
-            tables: [const { OnceLock::new() }; MOST],
+            tables: Slots::new(),
         }
     }
 
@@ -108,23 +109,23 @@ impl FileTables {
 
     /// Whether the statement names a file.
     pub fn is_empty(&self) -> bool {
-        self.tables[0].get().is_none()
+        self.tables.get(0).is_none()
     }
 
     /// The rows of a file, if they were read.
     pub fn find(&self, id: ObjectId) -> Option<Arc<TableSnapshot>> {
-        self.tables[place(id)?].get()?.rows()
+        self.tables.get(place(id)?)?.rows()
     }
 
     /// Whether a file's columns are read when a scan needs them.
     pub fn is_lazy(&self, id: ObjectId) -> bool {
-        let table = place(id).and_then(|place| self.tables[place].get());
+        let table = place(id).and_then(|place| self.tables.get(place));
         table.is_some_and(|table| matches!(table.rows, FileRows::Parquet(..)))
     }
 
     /// Least and greatest value of a column of such a file, if its footer or folder says them.
     pub fn range(&self, id: ObjectId, column: usize) -> Option<(i128, i128)> {
-        match &self.tables[place(id)?].get()?.rows {
+        match &self.tables.get(place(id)?)?.rows {
             FileRows::Parquet(parquet, _) => parquet.0.range(column),
             FileRows::Read(_) | FileRows::Waiting(..) => None,
         }
@@ -132,7 +133,7 @@ impl FileTables {
 
     /// About how many values a column of such a file has, and how many NULLs, if its footer says so.
     pub fn about(&self, id: ObjectId, column: usize) -> (Option<u64>, Option<u64>) {
-        match place(id).and_then(|place| self.tables[place].get()) {
+        match place(id).and_then(|place| self.tables.get(place)) {
             Some(FileTable {
                 rows: FileRows::Parquet(parquet, _),
                 ..
@@ -143,15 +144,14 @@ impl FileTables {
 
     /// Whether there are files whose rows are read only when a plan says which it needs.
     pub fn waits_for_plans(&self) -> bool {
-        let mut tables = self.tables.iter().filter_map(OnceLock::get);
-        tables.any(|table| matches!(table.rows, FileRows::Waiting(..)))
+        let mut tables = self.tables.filled();
+        tables.any(|(_, table)| matches!(table.rows, FileRows::Waiting(..)))
     }
 
     /// Reads the rows of such files that a plan needs; the tables that have more rows now. What a statement's earlier plans needed stays.
     pub fn read_for(&self, plan: &Plan, parameters: &[Value]) -> Result<Vec<ObjectId>> {
         let mut changed = Vec::new();
-        for (place, table) in self.tables.iter().enumerate() {
-            let Some(table) = table.get() else { break };
+        for (place, table) in self.tables.filled() {
             let FileRows::Waiting(files, read) = &table.rows else {
                 continue;
             };
@@ -174,7 +174,7 @@ impl FileTables {
 
     /// The table of a file, which is read unless the statement has named it before. 54000 for too many.
     pub fn table(&self, source: &FileSource) -> Result<TableEntry> {
-        for (place, table) in self.tables.iter().enumerate() {
+        for (place, table) in self.tables.places().iter().enumerate() {
             let table = match table.get() {
                 Some(known) if known.source == *source => known,
                 Some(_) => continue,

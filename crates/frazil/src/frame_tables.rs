@@ -1,6 +1,7 @@
 //! Data frames that a statement reads as tables: Arrow arrays of the program around the database, which finds them by name.
 
 use crate::made_table;
+use crate::slots::Slots;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
@@ -14,7 +15,7 @@ use frazil_types::{
     CHUNK_ROWS, ColumnDef, Disjunction, Error, ObjectId, READ_PADDING, Restriction, Result, Schema, SqlState,
 };
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Frames that a statement names at most.
 const MOST: usize = 64;
@@ -56,7 +57,7 @@ struct FrameTable {
 pub struct FrameTables {
     limits: ReadLimits,
     finder: Option<Arc<dyn Frames>>,
-    tables: [OnceLock<FrameTable>; MOST],
+    tables: Slots<FrameTable, MOST>,
     /// The first error of looking for one.
     failed: Mutex<Option<Error>>,
 }
@@ -67,7 +68,7 @@ impl FrameTables {
         FrameTables {
             limits,
             finder,
-            tables: [const { OnceLock::new() }; MOST],
+            tables: Slots::new(),
             failed: Mutex::default(),
         }
     }
@@ -79,12 +80,12 @@ impl FrameTables {
 
     /// Whether the statement names no frame.
     pub fn is_empty(&self) -> bool {
-        self.tables[0].get().is_none()
+        self.tables.get(0).is_none()
     }
 
     /// The rows of a frame.
     pub fn find(&self, id: ObjectId) -> Option<&Arc<TableSnapshot>> {
-        self.tables[place(id)?].get().map(|table| &table.rows)
+        self.tables.get(place(id)?).map(|table| &table.rows)
     }
 
     /// The error of a name that looked like a frame's, once.
@@ -105,7 +106,7 @@ impl FrameTables {
         let Some(finder) = &self.finder else {
             return Ok(None);
         };
-        for (place, table) in self.tables.iter().enumerate() {
+        for (place, table) in self.tables.places().iter().enumerate() {
             let table = match table.get() {
                 Some(known) if known.name == name => known,
                 Some(_) => continue,

@@ -57,6 +57,7 @@ mod row_sink;
 mod rows;
 mod session;
 mod settings;
+mod slots;
 pub mod sql_text;
 mod statement;
 mod statement_tables;

@@ -2,6 +2,7 @@
 
 use crate::file_tables::FileTables;
 use crate::frame_tables::{FrameTables, Frames};
+use crate::slots::Slots;
 use crate::system_tables::SystemTable;
 use frazil_catalog::{Reading, TypeEntry};
 use frazil_durability::Directory;
@@ -11,7 +12,7 @@ use frazil_plan::{Bounds, IndexInfo, IndexKeyInfo, Plan, Statistics};
 use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
 use frazil_types::{Error, ObjectId, Result, Value};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// Ids of system tables in plans count down from here; the catalog counts from 1 and never gets there.
 const SYSTEM_ID: u32 = u32::MAX;
@@ -29,13 +30,13 @@ pub struct StatementTables {
     /// Where the database lies. It may be closed meanwhile.
     directory: Weak<Directory>,
     /// The system tables that were named, as in [`SystemTable::ALL`].
-    system: [OnceLock<Arc<TableSnapshot>>; SystemTable::ALL.len()],
+    system: Slots<Arc<TableSnapshot>, { SystemTable::ALL.len() }>,
     /// The files that were named.
     files: FileTables,
     /// The frames that were named.
     frames: FrameTables,
     /// What WITH queries returned, once they ran.
-    returned: [OnceLock<Arc<TableSnapshot>>; MOST_WRITES],
+    returned: Slots<Arc<TableSnapshot>, MOST_WRITES>,
     /// Bounds of tables as they were when the statement first asked: a plan is proved from one state of them.
     bounds: Mutex<BTreeMap<ObjectId, Arc<WidestBounds>>>,
 }
@@ -48,8 +49,8 @@ impl StatementTables {
             directory: Weak::new(),
             files: FileTables::new(ReadLimits::default()),
             frames: FrameTables::new(None, ReadLimits::default()),
-            system: Default::default(),
-            returned: [const { OnceLock::new() }; MOST_WRITES],
+            system: Slots::new(),
+            returned: Slots::new(),
             bounds: Mutex::default(),
         }
     }
@@ -91,7 +92,7 @@ impl StatementTables {
 
     /// Says what a WITH query returned.
     pub fn set_returned(&self, id: ObjectId, rows: Arc<TableSnapshot>) -> Result<()> {
-        let place = returned_place(id).map(|place| self.returned[place].set(rows));
+        let place = returned_place(id).map(|place| self.returned.places()[place].set(rows));
         match place {
             Some(Ok(())) => Ok(()),
             Some(Err(_)) | None => Err(Error::internal(
@@ -111,8 +112,8 @@ impl StatementTables {
 
     fn find(&self, id: ObjectId) -> Option<Arc<TableSnapshot>> {
         let found = match StatementTables::system_place(id) {
-            Some(place) => self.system[place].get(),
-            None if returned_place(id).is_some() => self.returned[returned_place(id)?].get(),
+            Some(place) => self.system.get(place),
+            None if returned_place(id).is_some() => self.returned.get(returned_place(id)?),
             None if FileTables::is_file(id) => return self.files.find(id),
             None if FrameTables::is_frame(id) => self.frames.find(id),
             None => self.snapshot.table(id).ok(),
@@ -148,9 +149,7 @@ impl StatementTables {
     /// Whether the statement names a system table, a file or a frame: they are made of what the statement sees, and nothing tells
     /// when a plan over them no longer serves.
     pub fn names_system_tables(&self) -> bool {
-        !self.files.is_empty()
-            || !self.frames.is_empty()
-            || self.system.iter().any(|table| table.get().is_some())
+        !self.files.is_empty() || !self.frames.is_empty() || self.system.filled().next().is_some()
     }
 
     fn statistics(&self, table: ObjectId) -> Option<Arc<TableStatistics>> {
@@ -183,12 +182,12 @@ impl StatementTables {
     fn system_table(&self, name: &str) -> Option<TableEntry> {
         let wanted = SystemTable::named(name)?;
         let place = SystemTable::ALL.iter().position(|&t| t == wanted)?;
-        let table = match self.system[place].get() {
+        let table = match self.system.get(place) {
             Some(table) => table,
             None => {
                 let directory = self.directory.upgrade();
                 let made = wanted.rows(&self.snapshot, directory.as_deref()).ok()?;
-                self.system[place].get_or_init(|| made)
+                self.system.places()[place].get_or_init(|| made)
             }
         };
         Some(TableEntry {
