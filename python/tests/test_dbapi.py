@@ -258,6 +258,19 @@ def test_rowcount(con):
     assert cursor.lastrowid is None
 
 
+def test_messages(con, tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("1,x\nno,y\n3,z\n")
+    cursor = con.cursor()
+    assert cursor.messages == []
+    cursor.execute(f"copy t from '{file}' (format csv, on_error ignore)")
+    [(kind, warning)] = cursor.messages
+    assert kind is frazil.Warning and isinstance(warning, frazil.Warning)
+    assert str(warning) == "1 row was skipped because it could not be read"
+    assert cursor.rowcount == 2
+    assert cursor.execute("select 1").messages == []
+
+
 def test_callproc_is_refused(con):
     for params in ([], [[1, 2]]):
         with pytest.raises(frazil.NotSupportedError, match="p"):

@@ -3,7 +3,7 @@
 use crate::arrow_results;
 use crate::cells;
 use crate::connection::Connection;
-use crate::errors::{InterfaceError, NotSupportedError, closed};
+use crate::errors::{InterfaceError, NotSupportedError, Warning, closed};
 use crate::numpy_columns::{self, Form};
 use crate::parameters;
 use crate::result_sets::{ResultSet, ResultSets, Taken};
@@ -209,6 +209,17 @@ impl Cursor {
     #[getter]
     fn lastrowid(&self) -> Option<i64> {
         None
+    }
+
+    /// What the last execute said though it succeeded, such as how many rows of a file were left out: pairs of Warning and an
+    /// instance of it.
+    #[getter]
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let notices = self.sets().notices.clone();
+        let pairs = notices
+            .into_iter()
+            .map(|text| (py.get_type::<Warning>(), Warning::new_err(text).into_value(py)));
+        PyList::new(py, pairs)
     }
 
     /// The connection that made it.

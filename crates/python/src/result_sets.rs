@@ -92,6 +92,8 @@ pub struct ResultSets {
     pub current: ResultSet,
     /// Those behind it.
     following: VecDeque<ResultSet>,
+    /// What the statements said though they succeeded.
+    pub notices: Vec<String>,
 }
 
 impl ResultSets {
@@ -106,12 +108,13 @@ impl ResultSets {
     pub fn of_count(count: i64) -> ResultSets {
         ResultSets {
             current: ResultSet::of_count(count),
-            following: VecDeque::new(),
+            ..ResultSets::default()
         }
     }
 
     /// Adds the result of the next statement.
-    pub fn push(&mut self, response: Response) {
+    pub fn push(&mut self, mut response: Response) {
+        self.notices.append(&mut response.notices);
         let set = ResultSet::of(response);
         match (&self.current.rows, &set.rows) {
             (None, _) => self.current = set,
