@@ -2,6 +2,7 @@
 
 use crate::aggregate::AGGREGATES;
 use crate::catalog;
+use crate::json_records::JSON_RECORDS;
 use crate::json_rows::JSON_ROWS;
 use crate::ordered_set::HYPOTHETICAL;
 use crate::rows::{ELEMENTS, ROWS_FUNCTIONS, SUBSCRIPTS};
@@ -130,7 +131,8 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
     let of_arrays = [SUBSCRIPTS_DOC]
         .into_iter()
         .chain(ELEMENTS.iter().map(|f| (f.0, f.1, f.3)))
-        .chain(JSON_ROWS.iter().map(|f| (f.name, f.signature, f.description)));
+        .chain(JSON_ROWS.iter().map(|f| (f.name, f.signature, f.description)))
+        .chain(JSON_RECORDS.iter().map(|f| (f.name, f.signature, f.description)));
     let of_arrays = of_arrays.map(|(name, signature, description)| FunctionDoc {
         name,
         signatures: vec![signature.to_string()],

@@ -238,7 +238,8 @@ impl<'a> Binder<'a> {
         for (column, given) in columns.iter_mut().zip(&alias.columns) {
             if given.data_type.is_some() {
                 let span = self.span(&given.name);
-                return Err(Error::unsupported("a column definition in an alias").at_span(span));
+                let message = "a column definition list is only allowed for functions returning \"record\"";
+                return Err(error(SqlState::SYNTAX_ERROR, message, span));
             }
             column.name = fold(&given.name);
             self.note_use(column.id);

@@ -31,6 +31,7 @@ mod grouping_call;
 mod grouping_sets;
 mod insert;
 mod join;
+mod json_records;
 mod limit;
 mod named_arguments;
 mod names;

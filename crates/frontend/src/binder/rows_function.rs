@@ -10,7 +10,7 @@ use super::rows_calls::expanded;
 use super::scope::Clause;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::parse::ROWS_FROM;
-use frazil_functions::{Operand, TypedRowsCall, Typing};
+use frazil_functions::{Operand, TypedRowsCall, Typing, json_records};
 use frazil_plan::{Expansion, Expr, RowsCall, RowsFunction};
 use frazil_types::{Error, Result, Span, SqlState, Value};
 use sqlparser::ast::{
@@ -97,6 +97,9 @@ impl<'a> Binder<'a> {
         counts: bool,
         alias: Option<&'a TableAlias>,
     ) -> Result<FromRows> {
+        if let Some(records) = json_records(&name.to_string().to_lowercase()) {
+            return self.json_records(records, (name, arguments), counts, alias);
+        }
         let level = self.level();
         let visible = [&level.lateral[..], &level.target[..]].concat();
         let is_list = matches!(&name.0[..], [part] if part.as_ident().is_some_and(|i| i.value == ROWS_FROM));
