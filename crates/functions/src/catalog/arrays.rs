@@ -299,17 +299,21 @@ fn concatenated(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     }
     let (a, b) = (elements_of(row, 0)?, elements_of(row, 1)?);
     let dimensions = [&a, &b].map(|array| array.dimensions().collect::<Vec<_>>());
-    let lengths = |dimensions: &[Dimension]| dimensions.iter().map(|d| d.length).collect::<Vec<_>>();
+    let bounds = |dimensions: &[Dimension]| {
+        let pairs = dimensions.iter().map(|d| (d.length, d.lower));
+        pairs.collect::<Vec<_>>()
+    };
     let [da, db] = dimensions;
     // One may be an element of the other.
     let (mut shape, more) = match da.len() as i64 - db.len() as i64 {
-        0 if lengths(&da[1..]) == lengths(&db[1..]) => (da.clone(), db[0].length),
-        1 if lengths(&da[1..]) == lengths(&db) => (da.clone(), 1),
-        -1 if lengths(&db[1..]) == lengths(&da) => (db.clone(), 1),
+        0 if bounds(&da[1..]) == bounds(&db[1..]) => (da.clone(), db[0].length),
+        1 if bounds(&da[1..]) == bounds(&db) => (da.clone(), 1),
+        -1 if bounds(&db[1..]) == bounds(&da) => (db.clone(), 1),
         difference => {
             let detail = match difference {
-                -1..=1 => "Arrays with differing element dimensions are not compatible for concatenation."
+                0 => "Arrays with differing element dimensions are not compatible for concatenation."
                     .to_owned(),
+                -1 | 1 => "Arrays with differing dimensions are not compatible for concatenation.".to_owned(),
                 _ => format!(
                     "Arrays of {} and {} dimensions are not compatible for concatenation.",
                     da.len(),
