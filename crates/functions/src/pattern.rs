@@ -41,8 +41,9 @@ impl Typing {
                 self.argument(value, Kind::Bytea)?,
                 self.argument(pattern, Kind::Bytea)?,
             ];
-            let run = |row: &Row<'_>, out: &mut Output<'_>| out.bool(like_bytes(row.bytes(0), row.bytes(1))?);
-            return Ok(predicate(op, OnNull::Null, run, sides.into()).at(span).into());
+            return Ok(predicate(op, OnNull::Null, like_bytes_row, sides.into())
+                .at(span)
+                .into());
         }
         let (value, pattern) = self.texts(op, value, pattern, span)?;
         let escape = match escape {
@@ -58,10 +59,9 @@ impl Typing {
         }
         let e = match (kind, constant_of(&pattern), constant_of(&escape)) {
             (LikeKind::Like | LikeKind::ILike, Some(Value::Text(p)), Some(Value::Text(escape)))
-                if constant_of(&value).is_none() =>
+                if constant_of(&value).is_none() && !ends_in_escape(p, escape_character(escape)?) =>
             {
-                let escape = escape_character(escape)?;
-                like_constant(value, p.clone(), escape, kind).map_err(|e| e.at_span(pattern.span))?
+                like_constant(value, p.clone(), escape_character(escape)?, kind)
             }
             _ => {
                 let run = match kind {
@@ -161,9 +161,8 @@ pub(crate) fn concatenation(parts: Vec<Expr>) -> Expr {
     call(ScalarFunction::Concat, parts)
 }
 
-fn like_constant(value: Expr, pattern: String, escape: Option<char>, kind: LikeKind) -> Result<Expr> {
-    // Read once, so that a pattern that ends with its escape character is refused.
-    tokens(&pattern, escape)?;
+/// LIKE or ILIKE with a pattern that is compiled once; it does not end in its escape.
+fn like_constant(value: Expr, pattern: String, escape: Option<char>, kind: LikeKind) -> Expr {
     let (value, pattern) = match kind {
         LikeKind::ILike => {
             let lower = call(ScalarFunction::Lower, vec![as_text(value)]);
@@ -179,50 +178,7 @@ fn like_constant(value: Expr, pattern: String, escape: Option<char>, kind: LikeK
         escape,
         negated: false,
     };
-    Ok(Expr::boolean(kind, nullable))
-}
-
-/// Whether bytes match a pattern, in which `%` stands for any, `_` for one and `\\` before what stands for itself. Error 22025.
-fn like_bytes(bytes: &[u8], pattern: &[u8]) -> Result<bool> {
-    // Where to go on behind the last `%`, one byte later.
-    let (mut at, mut in_pattern, mut retry) = (0, 0, None);
-    loop {
-        let matched = match pattern.get(in_pattern..) {
-            Some([]) | None => at == bytes.len(),
-            Some([b'%', ..]) => {
-                retry = Some((at, in_pattern + 1));
-                in_pattern += 1;
-                continue;
-            }
-            Some([b'_', ..]) if at < bytes.len() => {
-                (at, in_pattern) = (at + 1, in_pattern + 1);
-                continue;
-            }
-            Some([b'\\']) => {
-                return Err(Error::new(
-                    SqlState::INVALID_ESCAPE,
-                    "LIKE pattern must not end with escape character",
-                ));
-            }
-            Some([b'\\', wanted, ..]) if bytes.get(at) == Some(wanted) => {
-                (at, in_pattern) = (at + 1, in_pattern + 2);
-                continue;
-            }
-            Some([wanted, ..]) if *wanted != b'\\' && *wanted != b'_' && bytes.get(at) == Some(wanted) => {
-                (at, in_pattern) = (at + 1, in_pattern + 1);
-                continue;
-            }
-            Some(_) => false,
-        };
-        match retry {
-            _ if matched => return Ok(true),
-            Some((from, behind)) if from < bytes.len() => {
-                (at, in_pattern) = (from + 1, behind);
-                retry = Some((from + 1, behind));
-            }
-            _ => return Ok(false),
-        }
-    }
+    Expr::boolean(kind, nullable)
 }
 
 /// The one character of an ESCAPE text; none if it is empty. Error 22025.
@@ -242,57 +198,76 @@ enum Token {
     Any,
     One,
     Char(char),
+    /// The escape character at the pattern's end, behind which there is nothing that it could escape.
+    Dangling,
 }
 
-fn tokens(pattern: &str, escape: Option<char>) -> Result<Vec<Token>> {
+/// True if the escape character ends the pattern, so that it is an error for the texts that match up to there.
+fn ends_in_escape(pattern: &str, escape: Option<char>) -> bool {
+    tokens(pattern, escape).last() == Some(&Token::Dangling)
+}
+
+fn tokens(pattern: &str, escape: Option<char>) -> Vec<Token> {
     let mut out = Vec::with_capacity(pattern.len());
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {
         out.push(match c {
-            c if Some(c) == escape => Token::Char(chars.next().ok_or_else(|| {
-                Error::new(
-                    SqlState::INVALID_ESCAPE,
-                    "LIKE pattern must not end with escape character",
-                )
-            })?),
+            c if Some(c) == escape => chars.next().map_or(Token::Dangling, Token::Char),
             '%' => Token::Any,
             '_' => Token::One,
             c => Token::Char(c),
         });
     }
-    Ok(out)
+    out
 }
 
-/// Whether a text matches: `%` gives back characters only to the last one seen.
-fn like_match(text: &str, pattern: &[Token]) -> bool {
+/// True if `%` and behind it `_`, with other wildcards perhaps, end the tokens. PostgreSQL reads such a run at once and looks at
+/// what follows it even where `_` took the text's last character.
+fn end_in_any_and_one(pattern: &[Token]) -> bool {
+    let literal = |token: &Token| !matches!(token, Token::Any | Token::One);
+    let run = &pattern[pattern.iter().rposition(literal).map_or(0, |at| at + 1)..];
+    let any = run.iter().position(|&token| token == Token::Any);
+    any.is_some_and(|any| run[any..].contains(&Token::One))
+}
+
+/// Whether a text matches: `%` gives back characters only to the last one seen. 22025 if the match gets to an escape character
+/// that ends the pattern before the text ends.
+fn like_match(text: &str, pattern: &[Token]) -> Result<bool> {
     let (mut rest, mut at) = (text, 0);
     let mut retry: Option<(&str, usize)> = None;
     loop {
         let mut chars = rest.chars();
         let matched = match pattern.get(at) {
-            None if rest.is_empty() => return true,
+            None if rest.is_empty() => return Ok(true),
             None => false,
             Some(Token::Any) => {
                 at += 1;
                 if at == pattern.len() {
-                    return true;
+                    return Ok(true);
                 }
                 retry = Some((rest, at));
                 continue;
             }
             Some(Token::One) => chars.next().is_some(),
             Some(Token::Char(c)) => chars.next() == Some(*c),
+            Some(Token::Dangling) if !rest.is_empty() || end_in_any_and_one(&pattern[..at]) => {
+                return Err(Error::new(
+                    SqlState::INVALID_ESCAPE,
+                    "LIKE pattern must not end with escape character",
+                ));
+            }
+            Some(Token::Dangling) => false,
         };
         if matched {
             (rest, at) = (chars.as_str(), at + 1);
             continue;
         }
         let Some((from, behind)) = retry else {
-            return false;
+            return Ok(false);
         };
         let mut chars = from.chars();
         if chars.next().is_none() {
-            return false;
+            return Ok(false);
         }
         retry = Some((chars.as_str(), behind));
         (rest, at) = (chars.as_str(), behind);
@@ -300,13 +275,25 @@ fn like_match(text: &str, pattern: &[Token]) -> bool {
 }
 
 fn like_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let pattern = tokens(row.text(1), escape_character(row.text(2))?)?;
-    out.bool(like_match(row.text(0), &pattern))
+    let pattern = tokens(row.text(1), escape_character(row.text(2))?);
+    out.bool(like_match(row.text(0), &pattern)?)
 }
 
 fn ilike_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let pattern = tokens(&row.text(1).to_lowercase(), escape_character(row.text(2))?)?;
-    out.bool(like_match(&row.text(0).to_lowercase(), &pattern))
+    let pattern = tokens(&row.text(1).to_lowercase(), escape_character(row.text(2))?);
+    out.bool(like_match(&row.text(0).to_lowercase(), &pattern)?)
+}
+
+/// LIKE of bytes: each byte is matched as the character of its number.
+fn like_bytes_row(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let characters = |argument: usize| {
+        row.bytes(argument)
+            .iter()
+            .map(|&byte| char::from(byte))
+            .collect::<String>()
+    };
+    let pattern = tokens(&characters(1), Some('\\'));
+    out.bool(like_match(&characters(0), &pattern)?)
 }
 
 // --- SIMILAR TO --------------------------------------------------------------------------------
@@ -410,7 +397,7 @@ pub(crate) fn starts_with(mut arguments: Vec<Expr>) -> Result<Expr> {
                 pattern.push(c);
             }
             pattern.push('%');
-            like_constant(value, pattern, Some('\\'), LikeKind::Like)
+            Ok(like_constant(value, pattern, Some('\\'), LikeKind::Like))
         }
         _ => Ok(predicate(
             "starts_with",
@@ -440,10 +427,39 @@ mod tests {
             ("100%", r"100\%", true),
             ("mississippi", "%iss%ip%", true),
         ] {
-            let found = like_match(value, &tokens(pattern, Some('\\')).unwrap());
+            let found = like_match(value, &tokens(pattern, Some('\\'))).unwrap();
             assert_eq!(found, expected, "{value} like {pattern}");
         }
-        assert_eq!(tokens("a\\", Some('\\')).unwrap_err().state().0, "22025");
+    }
+
+    /// PostgreSQL 15's answers.
+    #[test]
+    fn an_escape_that_ends_the_pattern_fails_where_the_match_gets_there() {
+        let matched = |value: &str, pattern: &str| like_match(value, &tokens(pattern, Some('\\')));
+        for (value, pattern) in [
+            ("a", r"q\"),
+            ("q", r"q\"),
+            ("a", r"a%\"),
+            ("", r"%\"),
+            ("", r"%_\"),
+            ("a", r"_\"),
+            ("ab", r"%b\"),
+            ("abc", r"a%x%\"),
+            ("abcbd", r"%b%d\"),
+        ] {
+            assert!(!matched(value, pattern).unwrap(), "{value} like {pattern}");
+        }
+        for (value, pattern) in [
+            ("qa", r"q\"),
+            ("a", r"%_\"),
+            ("a", r"%_%\"),
+            ("abc", r"%b\"),
+            ("abc", r"a%b%\"),
+            ("ab", r"_\"),
+        ] {
+            let error = matched(value, pattern).unwrap_err();
+            assert_eq!(error.state().0, "22025", "{value} like {pattern}");
+        }
     }
 
     #[test]
