@@ -163,13 +163,13 @@ pub(crate) fn concatenation(parts: Vec<Expr>) -> Expr {
 
 /// LIKE or ILIKE with a pattern that is compiled once; it does not end in its escape.
 fn like_constant(value: Expr, pattern: String, escape: Option<char>, kind: LikeKind) -> Expr {
-    let (value, pattern) = match kind {
+    let (value, pattern, escape) = match kind {
         LikeKind::ILike => {
             let lower = call(ScalarFunction::Lower, vec![as_text(value)]);
-            (lower, pattern.to_lowercase())
+            (lower, lower_pattern(&pattern, escape), Some('\\'))
         }
-        _ if value.ty.is_code_point() => (as_text(value), pattern),
-        _ => (value, pattern),
+        _ if value.ty.is_code_point() => (as_text(value), pattern, escape),
+        _ => (value, pattern, escape),
     };
     let nullable = value.nullable;
     let kind = ExprKind::Like {
@@ -219,6 +219,23 @@ fn tokens(pattern: &str, escape: Option<char>) -> Vec<Token> {
         });
     }
     out
+}
+
+/// The pattern in small letters, its escape character a backslash: letters that escape do so as they were written.
+fn lower_pattern(pattern: &str, escape: Option<char>) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        if Some(c) == escape {
+            out.push('\\');
+            out.extend(chars.next());
+        } else if c == '\\' {
+            out.push_str("\\\\");
+        } else {
+            out.push(c);
+        }
+    }
+    out.to_lowercase()
 }
 
 /// True if `%` and behind it `_`, with other wildcards perhaps, end the tokens. PostgreSQL reads such a run at once and looks at
@@ -280,7 +297,8 @@ fn like_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
 }
 
 fn ilike_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let pattern = tokens(&row.text(1).to_lowercase(), escape_character(row.text(2))?);
+    let pattern = lower_pattern(row.text(1), escape_character(row.text(2))?);
+    let pattern = tokens(&pattern, Some('\\'));
     out.bool(like_match(&row.text(0).to_lowercase(), &pattern)?)
 }
 
@@ -460,6 +478,17 @@ mod tests {
             let error = matched(value, pattern).unwrap_err();
             assert_eq!(error.state().0, "22025", "{value} like {pattern}");
         }
+    }
+
+    #[test]
+    fn letters_escape_as_they_are_written() {
+        let matched = |value: &str, pattern: &str, escape: Option<char>| {
+            let pattern = lower_pattern(pattern, escape);
+            like_match(&value.to_lowercase(), &tokens(&pattern, Some('\\'))).unwrap()
+        };
+        assert!(matched("A%b", "aQ%B", Some('Q')) && !matched("AxB", "aQ%b", Some('Q')));
+        assert!(matched("Aq-B", "aq%b", Some('Q')) && matched("q", "QQ", Some('Q')));
+        assert!(matched(r"a\B", r"A\b", None) && matched(r"\%", r"\Q%", Some('Q')));
     }
 
     #[test]
