@@ -47,7 +47,9 @@ def main():
     summary(campaign, kinds, time.monotonic() - start)
     if options.coverage:
         print(table_of(campaign.coverage))
-        rows = {k: v for k, v in campaign.coverage.items() if k.startswith("rows: ")}
+        # Functions that never ran over rows are counted, too.
+        rows = dict.fromkeys((f"rows: {name}" for name in campaign.functions()), 0)
+        rows |= {k: v for k, v in campaign.coverage.items() if k.startswith("rows: ")}
         rare = sorted((v, k) for k, v in rows.items() if v < options.coverage)
         print(f"{len(rows)} features, {len(rare)} of them less than {options.coverage} times over rows: {rare}")
     campaign.close()

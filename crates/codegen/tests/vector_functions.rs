@@ -23,6 +23,10 @@ impl VectorFunction for Add {
         true
     }
 
+    fn is_volatile(&self) -> bool {
+        false
+    }
+
     fn evaluate(
         &self,
         arguments: &[ColumnVector],
@@ -136,6 +140,10 @@ impl VectorFunction for Below {
 
     fn can_fail(&self) -> bool {
         true
+    }
+
+    fn is_volatile(&self) -> bool {
+        false
     }
 
     fn evaluate(

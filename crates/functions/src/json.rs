@@ -3,6 +3,7 @@
 use crate::vector::{Row, check_length};
 use frazil_types::array::ArrayRef;
 use frazil_types::json::{self, Json, raw_elements, raw_kind, raw_members, raw_string};
+use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::{Category, Counts, DocumentForm, LogicalType, Result, Value};
 use std::fmt::Write;
 
@@ -34,6 +35,11 @@ impl<'a> Document<'a> {
             Document::Text(text) => raw_kind(text),
             Document::Binary(binary) => Json::new(binary).kind(),
         }
+    }
+
+    /// Whether it is neither an object nor an array.
+    fn is_scalar(self) -> bool {
+        !matches!(self.kind(), "object" | "array")
     }
 
     /// Its bytes, as values of its type have them.
@@ -104,7 +110,12 @@ impl<'a> Document<'a> {
         if let Document::Binary(binary) = self {
             return Ok(json::at_path(binary, path).map(Document::Binary));
         }
-        let mut at = self;
+        let mut at = match self {
+            // As PostgreSQL has it, the whole document keeps the blanks before a scalar.
+            Document::Text(text) if self.is_scalar() => Document::Text(text.trim_ascii_end()),
+            Document::Text(text) => Document::Text(text.trim_ascii()),
+            binary => binary,
+        };
         for step in path {
             let next = match at.kind() {
                 "object" => at.member(step)?,
@@ -178,7 +189,13 @@ pub(crate) fn push_json(out: &mut String, value: &Value, ty: LogicalType) -> Res
             let _ = json::write_string(out, &iso(shown()));
         }
         _ => {
-            let _ = json::write_string(out, &shown());
+            let mut text = shown();
+            if let Some(length) = ty.length().filter(|n| ty.is_padded() && *n != WITHOUT_LENGTH) {
+                let missing = (length as usize).saturating_sub(text.chars().count());
+                check_length(out.len() + missing)?;
+                text.extend(std::iter::repeat_n(' ', missing));
+            }
+            let _ = json::write_string(out, &text);
         }
     }
     check_length(out.len())

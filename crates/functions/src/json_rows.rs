@@ -5,10 +5,10 @@ use crate::build::TEXT;
 use crate::catalog;
 use crate::json::{Document, Members};
 use crate::jsonpath::{Form, query};
-use crate::rows::{BIGINTS, TypedRowsCall};
+use crate::rows::{BIGINTS, Once, TypedRowsCall};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
-use frazil_plan::{CONDITION, RowsCall};
+use frazil_plan::{CONDITION, Columns, RowsCall};
 use frazil_types::Kind::{Json, Jsonb};
 use frazil_types::array::encode_list;
 
@@ -123,6 +123,7 @@ impl Typing {
         function: &'static JsonRows,
         arguments: Vec<Operand>,
         span: Span,
+        columns: &mut Columns,
     ) -> Result<Vec<(Option<&'static str>, TypedRowsCall)>> {
         let missing = no_function(function.name, &arguments).at_span(span);
         let takes = function.takes;
@@ -138,9 +139,19 @@ impl Typing {
         if function.is_zoned {
             given.push(self.settle(self.statement_start())?);
         }
+        // The first call brings what all of them read.
+        let mut once = match function.columns.len() {
+            1 => None,
+            _ => Once::of(given.iter_mut(), columns),
+        };
         let column = |(name, run, ty): &Column| {
             let array = rows(function.name, OnNull::Null, *run, given.clone(), *ty);
-            (*name, RowsCall::elements(array).into())
+            let call = RowsCall::elements(array);
+            let call = match once.take() {
+                Some(once) => once.below(call),
+                None => call.into(),
+            };
+            (*name, call)
         };
         Ok(function.columns.iter().map(column).collect())
     }

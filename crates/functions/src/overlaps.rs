@@ -22,8 +22,10 @@ impl Typing {
             Some(ty) => ty.with_all_digits().in_zone(self.zone),
             None => return Err(refused()),
         };
+        // The beginning of a span that has a length is used twice.
+        let (firsts, uses) = self.named(vec![a, c], columns);
         let mut ends = Vec::with_capacity(4);
-        for (first, second) in [(a, b), (c, d)] {
+        for (first, second) in uses.into_iter().zip([b, d]) {
             let first = self.cast(first, ty, CastContext::Implicit, span)?;
             let second = match second.ty() {
                 Some(ty) if ty.is_span() => self.infix("+", first.clone().into(), second, span, columns)?,
@@ -33,7 +35,7 @@ impl Typing {
             ends.extend([first, second]);
         }
         let e = predicate("overlaps", OnNull::Called, overlaps, ends);
-        Ok(e.at(span).into())
+        self.with_named(firsts, e.at(span).into())
     }
 }
 

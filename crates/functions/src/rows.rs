@@ -8,7 +8,8 @@ use crate::json_rows::json_rows;
 use crate::resolve::{CallKind, Resolution, resolve};
 use crate::type_rules::Kind::{self, BigInt, Integer, Interval, Numeric, Timestamp, TimestampTz};
 use crate::{CastContext, Operand, Typing};
-use frazil_plan::{CONDITION, Columns, Expr, RowsCall, RowsFunction};
+use frazil_plan::subquery::has_subquery;
+use frazil_plan::{CONDITION, ColumnId, Columns, Expr, RowsCall, RowsFunction};
 
 use frazil_types::{Error, LogicalType, Result, Span, Value};
 
@@ -22,13 +23,23 @@ pub enum TypedRowsCall {
     Call(RowsCall),
     /// The arrays along the first of an array's two dimensions.
     Lines(Expr),
+    /// A function of the plan whose arguments use values several times: `columns[i]`, read by it and calls beside it alone, stands
+    /// for `values[i]`, which is computed once, below the rows.
+    Over {
+        /// The columns made.
+        columns: Vec<ColumnId>,
+        /// Their values.
+        values: Vec<Expr>,
+        /// The call, which reads those columns alone.
+        call: RowsCall,
+    },
 }
 
 impl TypedRowsCall {
     /// Type of the column that it gives.
     pub fn ty(&self) -> LogicalType {
         match self {
-            TypedRowsCall::Call(call) => call.ty,
+            TypedRowsCall::Call(call) | TypedRowsCall::Over { call, .. } => call.ty,
             TypedRowsCall::Lines(array) => array.ty,
         }
     }
@@ -36,7 +47,9 @@ impl TypedRowsCall {
     /// Whether it may give NULL.
     pub fn is_nullable(&self) -> bool {
         match self {
-            TypedRowsCall::Call(call) => call.function != RowsFunction::Series,
+            TypedRowsCall::Call(call) | TypedRowsCall::Over { call, .. } => {
+                call.function != RowsFunction::Series
+            }
             TypedRowsCall::Lines(_) => true,
         }
     }
@@ -46,6 +59,7 @@ impl TypedRowsCall {
         match self {
             TypedRowsCall::Call(call) => &call.arguments,
             TypedRowsCall::Lines(array) => std::slice::from_ref(array),
+            TypedRowsCall::Over { values, .. } => values,
         }
     }
 
@@ -54,6 +68,7 @@ impl TypedRowsCall {
         match self {
             TypedRowsCall::Call(call) => &mut call.arguments,
             TypedRowsCall::Lines(array) => std::slice::from_mut(array),
+            TypedRowsCall::Over { values, .. } => values,
         }
     }
 }
@@ -61,6 +76,43 @@ impl TypedRowsCall {
 impl From<RowsCall> for TypedRowsCall {
     fn from(call: RowsCall) -> TypedRowsCall {
         TypedRowsCall::Call(call)
+    }
+}
+
+/// Arguments that calls of one function use several times.
+pub(crate) struct Once {
+    columns: Vec<ColumnId>,
+    values: Vec<Expr>,
+}
+
+impl Once {
+    /// Puts columns in the place of arguments if a subquery is among them, which makes its columns once; all else may stand in several
+    /// places, so that equal calls are equal.
+    pub fn of<'a>(arguments: impl Iterator<Item = &'a mut Expr>, columns: &mut Columns) -> Option<Once> {
+        let arguments: Vec<&mut Expr> = arguments.collect();
+        if !arguments.iter().any(|e| has_subquery(e)) {
+            return None;
+        }
+        let mut once = Once {
+            columns: Vec::with_capacity(arguments.len()),
+            values: Vec::with_capacity(arguments.len()),
+        };
+        for e in arguments {
+            let column = columns.add("argument", e.ty, e.nullable);
+            let stands = Expr::column(column, columns).at(e.span);
+            once.columns.push(column);
+            once.values.push(std::mem::replace(e, stands));
+        }
+        Some(once)
+    }
+
+    /// A call that reads the columns, and below it their values, which calls beside it read, too.
+    pub fn below(self, call: RowsCall) -> TypedRowsCall {
+        TypedRowsCall::Over {
+            columns: self.columns,
+            values: self.values,
+            call,
+        }
     }
 }
 
@@ -178,7 +230,7 @@ impl Typing {
         columns: &mut Columns,
     ) -> Result<Vec<(Option<&'static str>, TypedRowsCall)>> {
         match json_rows(name) {
-            Some(function) => self.json_rows_call(function, arguments, span),
+            Some(function) => self.json_rows_call(function, arguments, span, columns),
             None => Ok(vec![(None, self.rows_call(name, arguments, span, columns)?)]),
         }
     }
@@ -192,7 +244,7 @@ impl Typing {
         columns: &mut Columns,
     ) -> Result<TypedRowsCall> {
         if let Some(function) = json_rows(name) {
-            let mut made = self.json_rows_call(function, arguments, span)?;
+            let mut made = self.json_rows_call(function, arguments, span, columns)?;
             return match (made.pop(), made.is_empty()) {
                 (Some((_, call)), true) => Ok(call),
                 _ => Err(Error::unsupported(format!("a row of {name} as a value"))
@@ -201,7 +253,7 @@ impl Typing {
             };
         }
         match ELEMENTS.iter().find(|f| f.0 == name) {
-            None if name == SUBSCRIPTS => self.subscripts(arguments, span, columns).map(TypedRowsCall::Call),
+            None if name == SUBSCRIPTS => self.subscripts(arguments, span, columns),
             None => self.series_call(name, arguments, span).map(TypedRowsCall::Call),
             Some((_, _, Some(of), _)) => {
                 let array = self.call(of, arguments, span, columns)?;
@@ -219,8 +271,18 @@ impl Typing {
     }
 
     /// generate_subscripts(array, dimension [, reverse]): none where the array has no such dimension.
-    fn subscripts(&self, mut arguments: Vec<Operand>, span: Span, columns: &mut Columns) -> Result<RowsCall> {
+    fn subscripts(
+        &self,
+        mut arguments: Vec<Operand>,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<TypedRowsCall> {
         let missing = no_function(SUBSCRIPTS, &arguments).at_span(span);
+        let typed = arguments.iter_mut().filter_map(|x| match x {
+            Operand::Typed(e) => Some(e),
+            Operand::Unknown(_) => None,
+        });
+        let once = Once::of(typed, columns);
         let reversed = match arguments.len() {
             3 => arguments.pop(),
             2 => None,
@@ -244,10 +306,14 @@ impl Typing {
                 vec![first, either(lower, upper), either(one(-1), one(1))]
             }
         };
-        Ok(RowsCall {
+        let call = RowsCall {
             function: RowsFunction::Series,
             arguments,
             ty,
+        };
+        Ok(match once {
+            Some(once) => once.below(call),
+            None => call.into(),
         })
     }
 

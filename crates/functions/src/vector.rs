@@ -396,6 +396,7 @@ struct RowFunction {
     name: &'static str,
     on_null: OnNull,
     run: RowFn,
+    is_volatile: bool,
 }
 
 impl RowFunction {
@@ -440,6 +441,10 @@ impl VectorFunction for RowFunction {
         !NEVER_FAIL.contains(&self.name)
     }
 
+    fn is_volatile(&self) -> bool {
+        self.is_volatile
+    }
+
     fn evaluate(
         &self,
         arguments: &[ColumnVector],
@@ -458,14 +463,25 @@ fn known(name: &'static str, on_null: OnNull, run: RowFn) -> VectorFunctionRef {
     static KNOWN: LazyLock<Known> = LazyLock::new(Known::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (name, run as usize);
-    let made = || VectorFunctionRef(Arc::new(RowFunction { name, on_null, run }));
+    let made = || {
+        VectorFunctionRef(Arc::new(RowFunction {
+            name,
+            on_null,
+            run,
+            is_volatile: false,
+        }))
+    };
     known.entry(key).or_insert_with(made).clone()
 }
 
 /// A call of a function that gives something else each time: equal to no other call, and never computed before the statement runs.
 pub(crate) fn volatile(name: &'static str, run: RowFn, arguments: Vec<Expr>, ty: LogicalType) -> Expr {
-    let on_null = OnNull::Null;
-    let function = VectorFunctionRef(Arc::new(RowFunction { name, on_null, run }));
+    let function = VectorFunctionRef(Arc::new(RowFunction {
+        name,
+        on_null: OnNull::Null,
+        run,
+        is_volatile: true,
+    }));
     Expr::new(ExprKind::VectorFunction(function, arguments), ty, true)
 }
 
@@ -489,7 +505,12 @@ pub(crate) fn rows(
             .zip(values)
             .map(|(a, v)| ColumnVector::from_values(a.ty, std::slice::from_ref(v)))
             .collect();
-        let function = RowFunction { name, on_null, run };
+        let function = RowFunction {
+            name,
+            on_null,
+            run,
+            is_volatile: false,
+        };
         let (cancel, budget) = (Cancel::new(), MemoryBudget::unlimited());
         let context = CallContext::new(&cancel, &budget);
         if let Ok(result) = function.results(&vectors, 1, ty, MAX_FOLDED_BYTES, &context) {

@@ -1,10 +1,12 @@
 //! Whether two expressions are the same though they were bound one after the other.
 
-use crate::operators::Role;
+use crate::operators::{RecursionId, Role};
+use crate::vector_function::VectorFunctionRef;
 use crate::{ColumnId, Expr, ExprKind, Operator};
 use std::collections::HashMap;
 
-/// Whether two expressions compute the same: equal but for the columns that they make for themselves, in a Let or a subquery.
+/// Whether two expressions compute the same: equal but for the columns and rows of recursions that they make for themselves, in a Let
+/// or a subquery, and but for what makes each call of a volatile function one of its own.
 pub fn same(a: &Expr, b: &Expr) -> bool {
     if a.ty != b.ty || std::mem::discriminant(&a.kind) != std::mem::discriminant(&b.kind) {
         return false;
@@ -12,69 +14,128 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
     if a == b {
         return true;
     }
-    let mut made = (Vec::new(), Vec::new());
-    made_in(a, &mut made.0);
-    if made.0.is_empty() {
+    let (mut ours, mut theirs) = (Own::default(), Own::default());
+    ours.add(a);
+    if ours.is_empty() {
         return false;
     }
-    made_in(b, &mut made.1);
-    if made.0.len() != made.1.len() {
+    theirs.add(b);
+    let Some(mut renamed) = Renamed::of(ours, theirs) else {
         return false;
-    }
-    let renamed: HashMap<ColumnId, ColumnId> = made.1.into_iter().zip(made.0).collect();
+    };
     let mut b = b.clone();
-    rename(&mut b, &renamed);
+    renamed.rename(&mut b);
     *a == b
 }
 
-/// Adds the columns that an expression makes for itself, in the order in which they stand in it.
-fn made_in(e: &Expr, into: &mut Vec<ColumnId>) {
-    match &e.kind {
-        ExprKind::Let { column, .. } => into.push(*column),
-        ExprKind::Subquery(subquery) => made_by(&subquery.root, into),
-        _ => {}
-    }
-    for child in e.children() {
-        made_in(child, into);
-    }
+/// What an expression has of its own, in the order in which it stands there.
+#[derive(Default)]
+struct Own {
+    columns: Vec<ColumnId>,
+    recursions: Vec<RecursionId>,
+    calls: Vec<VectorFunctionRef>,
 }
 
-fn made_by(op: &Operator, into: &mut Vec<ColumnId>) {
-    into.extend(op.makes());
-    for e in op.expressions() {
-        made_in(e, into);
+impl Own {
+    fn is_empty(&self) -> bool {
+        self.columns.is_empty() && self.recursions.is_empty() && self.calls.is_empty()
     }
-    for input in op.inputs() {
-        made_by(input, into);
-    }
-}
 
-fn rename(e: &mut Expr, renamed: &HashMap<ColumnId, ColumnId>) {
-    let put = |id: &mut ColumnId| *id = renamed.get(id).copied().unwrap_or(*id);
-    match &mut e.kind {
-        ExprKind::Column(id) | ExprKind::Let { column: id, .. } => put(id),
-        ExprKind::Subquery(subquery) => {
-            subquery.columns.iter_mut().for_each(put);
-            rename_tree(&mut subquery.root, renamed);
+    fn add(&mut self, e: &Expr) {
+        match &e.kind {
+            ExprKind::Let { column, .. } => self.columns.push(*column),
+            ExprKind::Subquery(subquery) => self.add_tree(&subquery.root),
+            ExprKind::VectorFunction(f, _) if f.0.is_volatile() => self.calls.push(f.clone()),
+            _ => {}
         }
-        _ => {}
+        for child in e.children() {
+            self.add(child);
+        }
     }
-    for child in e.children_mut() {
-        rename(child, renamed);
+
+    fn add_tree(&mut self, op: &Operator) {
+        self.columns.extend(op.makes());
+        if let Operator::Recursion(recursion) = op {
+            self.recursions.push(recursion.id);
+        }
+        for e in op.expressions() {
+            self.add(e);
+        }
+        for input in op.inputs() {
+            self.add_tree(input);
+        }
     }
 }
 
-fn rename_tree(op: &mut Operator, renamed: &HashMap<ColumnId, ColumnId>) {
-    op.node_mut().ids_mut(&mut |role, id| match role {
-        Role::Made | Role::MadeAlready | Role::Read | Role::Passed => {
-            *id = renamed.get(id).copied().unwrap_or(*id);
-        }
-        Role::Stored => {}
-    });
-    for e in op.expressions_mut() {
-        rename(e, renamed);
+/// What stands for what the second of two expressions has of its own: the same of the first.
+struct Renamed {
+    columns: HashMap<ColumnId, ColumnId>,
+    recursions: HashMap<RecursionId, RecursionId>,
+    /// Of the calls that are still to come.
+    calls: std::vec::IntoIter<VectorFunctionRef>,
+}
+
+impl Renamed {
+    /// `None` where one has more than the other, or calls other functions.
+    fn of(ours: Own, theirs: Own) -> Option<Renamed> {
+        let names = |own: &Own| {
+            own.calls
+                .iter()
+                .map(|f| f.0.name().to_owned())
+                .collect::<Vec<_>>()
+        };
+        let alike = ours.columns.len() == theirs.columns.len()
+            && ours.recursions.len() == theirs.recursions.len()
+            && names(&ours) == names(&theirs);
+        alike.then(|| Renamed {
+            columns: theirs.columns.into_iter().zip(ours.columns).collect(),
+            recursions: theirs.recursions.into_iter().zip(ours.recursions).collect(),
+            calls: ours.calls.into_iter(),
+        })
     }
-    for input in op.inputs_mut() {
-        rename_tree(input, renamed);
+
+    fn put(&self, id: &mut ColumnId) {
+        *id = self.columns.get(id).copied().unwrap_or(*id);
+    }
+
+    fn put_recursion(&self, id: &mut RecursionId) {
+        *id = self.recursions.get(id).copied().unwrap_or(*id);
+    }
+
+    fn rename(&mut self, e: &mut Expr) {
+        match &mut e.kind {
+            ExprKind::Column(id) | ExprKind::Let { column: id, .. } => self.put(id),
+            ExprKind::Subquery(subquery) => {
+                subquery.columns.iter_mut().for_each(|id| self.put(id));
+                self.rename_tree(&mut subquery.root);
+            }
+            ExprKind::VectorFunction(f, _) if f.0.is_volatile() => {
+                if let Some(ours) = self.calls.next() {
+                    *f = ours;
+                }
+            }
+            _ => {}
+        }
+        for child in e.children_mut() {
+            self.rename(child);
+        }
+    }
+
+    fn rename_tree(&mut self, op: &mut Operator) {
+        op.node_mut().ids_mut(&mut |role, id| match role {
+            Role::Made | Role::MadeAlready | Role::Read | Role::Passed => self.put(id),
+            Role::Stored => {}
+        });
+        if let Operator::Recursion(recursion) = op {
+            self.put_recursion(&mut recursion.id);
+        } else if let Operator::Turn(turn) = op {
+            self.put_recursion(&mut turn.id);
+        }
+        for e in op.expressions_mut() {
+            self.rename(e);
+        }
+        for input in op.inputs_mut() {
+            self.rename_tree(input);
+        }
     }
 }

@@ -12,6 +12,8 @@ pub trait VectorFunction: Send + Sync {
     /// Whether it can raise an error, whatever its arguments; running out of memory or time aside. Calls that cannot may be computed for
     /// more rows than those that a statement asks for.
     fn can_fail(&self) -> bool;
+    /// Whether it gives something else each time: then each call has a function of its own, equal to no other.
+    fn is_volatile(&self) -> bool;
     /// Evaluates `rows` rows at once. Constants come as vectors of `rows` rows too. Rows that a condition around
     /// the call excludes (CASE, AND, OR) are not among them.
     ///

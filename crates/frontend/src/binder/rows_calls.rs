@@ -94,6 +94,15 @@ pub(super) fn expanded(
                 made.push((id, call));
                 continue;
             }
+            TypedRowsCall::Over {
+                columns,
+                values,
+                call,
+            } => {
+                below.expressions.extend(columns.into_iter().zip(values));
+                made.push((id, call));
+                continue;
+            }
             TypedRowsCall::Lines(array) => array,
         };
         let array = match array.kind {

@@ -362,6 +362,9 @@ mod tests {
         fn can_fail(&self) -> bool {
             true
         }
+        fn is_volatile(&self) -> bool {
+            false
+        }
         fn evaluate(
             &self,
             a: &[ColumnVector],
