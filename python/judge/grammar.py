@@ -665,7 +665,7 @@ class Generator(Analytics):
             keys = [c for c in scope if c.kind in ("i2", "bool") and isinstance(c.ref, str)] if self.chance(0.6) else []
             tail = f" group by {r.choice(keys).ref}" if keys else ""
         else:
-            few = r.sample(WIDER, 14) if self.can("wider") else r.sample(self.known_goals().functions, 16)
+            few = r.sample(WIDER, 15) if self.can("wider") else r.sample(self.known_goals().functions, 20)
             exprs = [self.rule_call(r.choice(rules), scope) for rules in few]
             tail = ""
         # json is shown as its text, and so are arrays of enumerations, which the judge's module does not know.

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from judge import analytics, engines, grammar, metamorphic  # noqa: E402
 from judge.campaign import GOOD, Campaign, answer  # noqa: E402
 
-STATEMENTS = int(os.environ.get("FRAZIL_JUDGED_STATEMENTS", "150"))
+STATEMENTS = int(os.environ.get("FRAZIL_JUDGED_STATEMENTS", "300"))
 CHECKS = int(os.environ.get("FRAZIL_METAMORPHIC_CHECKS", "100"))
 KNOWN = Path(__file__).with_name("known_differences.txt")
 # At most this share of answers may differ in a way that docs/sql.md tolerates: mostly which error of two comes first, as

@@ -201,7 +201,11 @@ fn with_digits(text: &str, is_negative: bool, behind: usize) -> Digits {
         }
         text.extend(std::iter::repeat_n('0', behind - there.min(behind)));
     }
-    Digits { is_negative, text }
+    Digits {
+        is_negative,
+        text,
+        behind,
+    }
 }
 
 /// A number with an exponent as C writes it, with a blank in place of a plus.
@@ -229,17 +233,16 @@ fn double_to_char(row: &Row<'_>, digits: usize, out: &mut Output) -> Result<()> 
             show_number::show_roman(whole, p, &mut out.scratch);
         } else {
             let value = value * 10_f64.powi(p.shifted as i32);
-            let whole = format!("{:.0}", value.abs()).len();
+            let infinite = value.is_infinite().then(|| "Infinity".to_owned());
+            let whole = infinite.clone().unwrap_or_else(|| format!("{:.0}", value.abs()));
             // Beyond its significant digits a double has none.
-            let behind = p.behind.min(digits.saturating_sub(whole));
-            let text = match value.is_infinite() {
-                true => "Infinity".to_owned(),
-                false => format!("{:.*}", behind, value.abs()),
-            };
+            let behind = p.behind.min(digits.saturating_sub(whole.len()));
+            let text = infinite.unwrap_or_else(|| format!("{:.*}", behind, value.abs()));
             let digits = Digits {
                 // Also of a zero below zero.
                 is_negative: value.is_sign_negative() && !value.is_nan(),
                 text,
+                behind,
             };
             show_number::show(p, &digits, &mut out.scratch);
         }

@@ -9,6 +9,8 @@ pub(super) struct Digits {
     pub is_negative: bool,
     /// Digits and perhaps a point, no more of them behind it than the pattern has.
     pub text: String,
+    /// Places behind the point that are shown where the number is too long.
+    pub behind: usize,
 }
 
 /// Characters that a Roman number is written in.
@@ -21,7 +23,7 @@ pub(super) fn show(pattern: &NumberPattern, digits: &Digits, out: &mut String) {
     let is_too_long = digits_before > before;
     let text = match is_too_long {
         // What has no room is shown as such.
-        true => format!("{}.{}", "#".repeat(before), "#".repeat(pattern.behind)),
+        true => format!("{}.{}", "#".repeat(before), "#".repeat(digits.behind)),
         false => digits.text.clone(),
     };
     let writer = Writer {
