@@ -9,7 +9,7 @@ use crate::json_rows::json_rows;
 use crate::rows::TypedRowsCall;
 use crate::vector::{OnNull, Output, Row, rows};
 use crate::{CastContext, Operand, Typing};
-use frazil_plan::{Expr, RowsCall, RowsFunction};
+use frazil_plan::{Columns, Expr, RowsCall, RowsFunction};
 use frazil_types::value_ops::CastLength;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
@@ -77,6 +77,7 @@ impl Typing {
         function: &'static JsonRecords,
         mut arguments: Vec<Operand>,
         span: Span,
+        columns: &mut Columns,
     ) -> Result<TypedRowsCall> {
         let is_taken = |x: &Operand| x.ty().is_none_or(|given| given == function.document);
         let missing = crate::aggregate::no_function(function.name, &arguments).at_span(span);
@@ -87,7 +88,7 @@ impl Typing {
             return Err(missing);
         }
         if let Some(elements) = function.elements.and_then(json_rows) {
-            let mut rows = self.json_rows_call(elements, vec![argument], span)?;
+            let mut rows = self.json_rows_call(elements, vec![argument], span, columns)?;
             return rows.pop().map(|row| row.1).ok_or(missing);
         }
         let document = self.cast(argument, function.document, CastContext::Implicit, span)?;

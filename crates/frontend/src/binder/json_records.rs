@@ -42,7 +42,7 @@ impl<'a> Binder<'a> {
                 };
                 bound.push(b.expression(e)?);
             }
-            b.typing.records(function, bound, span)
+            b.typing.records(function, bound, span, &mut b.columns)
         })?;
         let object = self.columns.add("object", call.ty(), true);
         let op = match call {
