@@ -6,7 +6,6 @@ use super::rows_calls::expanded;
 use super::scope::Clause;
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{Operand, Quantifier, TypedRowsCall};
-use frazil_plan::subquery::has_subquery;
 use frazil_plan::{Expr, ExprKind, RowsCall, Subquery, SubqueryKind};
 use frazil_types::{Result, Span, SqlState};
 use sqlparser::ast::{BinaryOperator, Expr as SqlExpr, Query, SetExpr};
@@ -73,22 +72,23 @@ impl<'a> Binder<'a> {
         array: Operand,
         at: Span,
     ) -> Result<Operand> {
-        let array = self.typing.settle(array)?;
-        let given = array.clone();
+        let mut array = self.typing.settle(array)?;
+        if array.nullable {
+            // What a missing array holds is not known: a NULL, as far as conditions go.
+            let unknown = self
+                .typing
+                .array(vec![Operand::null(at)], array.ty.element(), at)?;
+            let known = vec![array.into(), unknown];
+            let given = self.typing.coalesce(known, at, &mut self.columns)?;
+            array = self.typing.settle(given)?;
+        }
         let call = TypedRowsCall::from(RowsCall::elements(array));
         let id = self.columns.add("element", call.ty(), true);
         let relation = Relation::new(
             expanded(one_row(), vec![(id, call)], None, &mut self.columns),
             vec![OutputColumn::new("element", id)],
         );
-        let any = self.any_row((op, quantifier), vec![x], relation, at)?;
-        if !given.nullable || has_subquery(&given) {
-            return Ok(any);
-        }
-        // No array has no elements, but is not known to have none that match.
-        let is_null = self.typing.is_null(given.into(), at)?;
-        let branches = vec![(is_null, Operand::null(at))];
-        self.typing.case(None, branches, Some(any), at, &mut self.columns)
+        self.any_row((op, quantifier), vec![x], relation, at)
     }
 
     /// Whether a condition holds for any row of a subquery, or for all.
