@@ -155,6 +155,9 @@ impl<'a> Binder<'a> {
         if let Some(known) = self.relation_call(name, &arguments, span)? {
             arguments = vec![known];
         }
+        if let Some(known) = self.type_call(name, &mut arguments, span) {
+            return Ok(self.typing.settle(known)?.into());
+        }
         let columns = &mut self.columns;
         match (name, arguments.len()) {
             ("current_query", 0) => {

@@ -56,6 +56,7 @@ mod set_operation;
 mod stored_expression;
 mod subquery;
 mod target;
+mod type_call;
 mod update;
 mod user_types;
 mod values;

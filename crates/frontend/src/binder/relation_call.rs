@@ -24,7 +24,7 @@ const CALLS: &[(&str, usize, Named)] = &[
 ];
 
 /// The text that an operand is; `None` if rows or parameters make it.
-fn constant_text(x: &Operand) -> Option<&str> {
+pub(super) fn constant_text(x: &Operand) -> Option<&str> {
     match x {
         Operand::Unknown(Unknown {
             kind: UnknownKind::Literal(text),
@@ -46,7 +46,7 @@ fn is_null(x: &Operand) -> bool {
 }
 
 /// A name as the catalog keeps it.
-fn folded(text: &str) -> String {
+pub(super) fn folded(text: &str) -> String {
     let text = text.trim();
     match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
         Some(quoted) => quoted.replace("\"\"", "\""),
@@ -54,13 +54,13 @@ fn folded(text: &str) -> String {
     }
 }
 
-/// The name of a relation; there is one schema.
-fn relation_name(text: &str) -> String {
+/// A name without its schema; there is one.
+pub(super) fn in_schema(text: &str) -> &str {
     let text = text.trim();
-    let in_schema = ["public.", "main."]
+    let within = ["public.", "main."]
         .iter()
         .find_map(|schema| text.strip_prefix(schema));
-    folded(in_schema.unwrap_or(text))
+    within.unwrap_or(text)
 }
 
 impl Binder<'_> {
@@ -85,7 +85,7 @@ impl Binder<'_> {
             let what = format!("{name} of a relation that is not named by a constant");
             return Err(Error::unsupported(what).at_span(span));
         };
-        let relation = relation_name(text);
+        let relation = folded(in_schema(text));
         let found = self.catalog.relation(&relation);
         if name == "to_regclass" {
             return Ok(Some(match found {
