@@ -135,6 +135,10 @@ fn of_type(ty: &DataType) -> String {
         T::Timestamp(..) => "timestamp".to_string(),
         T::Interval { .. } => "interval".to_string(),
         T::Array(ArrayElemTypeDef::SquareBracket(inner, _)) => of_type(inner),
+        T::Custom(name, _) => {
+            let ident = name.0.last().and_then(|part| part.as_ident());
+            ident.map(fold).unwrap_or_default()
+        }
         other => {
             let text = other.to_string().to_lowercase();
             text.split(['(', ' ']).next().unwrap_or_default().to_string()

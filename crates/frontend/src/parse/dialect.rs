@@ -8,7 +8,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE_ALIAS};
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Location, Token};
+use sqlparser::tokenizer::{Location, Token, Word};
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -283,6 +283,7 @@ impl Dialect for FrazilDialect {
                 Some(subquery(parser))
             }
             Token::Number(..) | Token::SingleQuotedString(_) => Some(parser.parse_value().map(Expr::Value)),
+            Token::Word(w) if is_type(w) && before_text(parser) => Some(typed_text(parser)),
             Token::Word(w) if w.keyword == Keyword::NoKeyword && is_name(parser) => {
                 Some(parser.parse_identifier().map(Expr::Identifier))
             }
@@ -357,6 +358,35 @@ fn is_name(parser: &Parser) -> bool {
             | Token::StringConcat
             | Token::Word(_)
     )
+}
+
+/// Whether a word may be the name of a type before a literal; INTERVAL has a grammar of its own.
+fn is_type(word: &Word) -> bool {
+    word.keyword != Keyword::INTERVAL && !super::keywords::is_reserved_keyword(word.keyword)
+}
+
+/// Whether a text stands behind a name, with the name of its schema perhaps.
+fn before_text(parser: &Parser) -> bool {
+    let is_text = |n: usize| {
+        let token = &parser.peek_nth_token_ref(n).token;
+        matches!(
+            token,
+            Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::UnicodeStringLiteral(_)
+        )
+    };
+    match parser.peek_nth_token_ref(1).token {
+        Token::Period => is_text(3),
+        _ => is_text(1),
+    }
+}
+
+/// `mood 'sad'`: a text as a value of a type that a statement may have defined.
+fn typed_text(parser: &mut Parser) -> Result<Expr, ParserError> {
+    Ok(Expr::TypedString(TypedString {
+        data_type: parser.parse_data_type()?,
+        value: parser.parse_value()?,
+        uses_odbc_syntax: false,
+    }))
 }
 
 fn prefix(parser: &mut Parser, op: UnaryOperator, precedence: u8) -> Result<Expr, ParserError> {
