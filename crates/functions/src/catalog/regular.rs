@@ -7,7 +7,7 @@ use crate::type_rules::Kind::{self, Boolean, Integer, Text};
 use crate::vector::{Output, Row, RowFn, check_length};
 use frazil_plan::ScalarFunction;
 use frazil_types::{Error, Result, SqlState};
-use regex::Captures;
+use regex::{Captures, Match};
 use std::ops::Range;
 
 const fn rows(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
@@ -42,8 +42,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
             rows(&[Text, Text, Integer, Integer], instr, Integer),
             rows(&[Text, Text, Integer, Integer, Integer], instr, Integer),
             rows(&[Text, Text, Integer, Integer, Integer, Text], instr, Integer),
+            rows(
+                &[Text, Text, Integer, Integer, Integer, Text, Integer],
+                instr,
+                Integer,
+            ),
         ],
-        description: "where the n-th match begins, or the character behind it with 1 as fifth argument; 0 without one",
+        description: "where the n-th match, or a group of it, begins, or the character behind it with 1 as fifth argument; 0 without one",
     },
     Function {
         name: "regexp_like",
@@ -157,13 +162,25 @@ fn instr(row: &Row<'_>, out: &mut Output) -> Result<()> {
         return Err(invalid("endoption", end as i64));
     }
     let flags = flags(row, 5, "regexp_instr()")?;
+    let group = number(row, 6, "subexpr", 0, 0)?;
     let text = row.text(0);
     let at = with_regex(row.text(1), flags, |regex| {
-        let from = byte_of(text, start);
-        let found = from.and_then(|from| matches(regex, text, from).nth(nth - 1));
+        let found = byte_of(text, start).and_then(|from| match group {
+            0 => matches(regex, text, from).nth(nth - 1),
+            _ => {
+                let found = captures(regex, text, from).nth(nth - 1);
+                found.and_then(|c| Some(group_of(&c, group)?.range()))
+            }
+        });
         Ok(found.map(|m| if end == 1 { m.end } else { m.start }))
     })?;
     out.int(at.map_or(0, |at| text[..at].chars().count() as i128 + 1))
+}
+
+/// A group of a match; without groups the whole match is the first one.
+fn group_of<'t>(captures: &Captures<'t>, group: usize) -> Option<Match<'t>> {
+    let is_whole = captures.len() == 1 && group == 1;
+    captures.get(if is_whole { 0 } else { group })
 }
 
 fn substr(row: &Row<'_>, out: &mut Output) -> Result<()> {
@@ -174,9 +191,7 @@ fn substr(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let text = row.text(0);
     let found = with_regex(row.text(1), flags, |regex| {
         let found = byte_of(text, start).and_then(|at| captures(regex, text, at).nth(nth - 1));
-        // Without groups the whole match is the first one.
-        let group_of = |groups: usize| if groups == 1 && group == 1 { 0 } else { group };
-        Ok(found.and_then(|c| c.get(group_of(c.len()))).map(|m| m.as_str()))
+        Ok(found.and_then(|c| group_of(&c, group)).map(|m| m.as_str()))
     })?;
     match found {
         Some(found) => out.text(found),
