@@ -3,7 +3,7 @@
 //!
 //! String literals continued on the next line become one. A number with letters behind it is an error unless it is
 //! a binary, octal or hexadecimal one. IS DISTINCT FROM becomes one operator, TABLE t becomes SELECT * FROM t,
-//! OFFSET goes before FETCH FIRST, LIKE ANY becomes `~~` ANY.
+//! OFFSET goes before FETCH FIRST, LIKE ANY becomes `~~` ANY, SIMILAR and ESCAPE in `substring` become commas.
 
 use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM};
 use super::source::Source;
@@ -42,6 +42,7 @@ pub(super) fn statements(
     for statement in &mut all {
         limit_for_fetch(statement);
         offset_before_fetch(statement);
+        commas_for_similar(statement);
     }
     Ok(all)
 }
@@ -68,6 +69,30 @@ fn limit_for_fetch(words: &mut Vec<TokenWithSpan>) {
             }
         }
         at += 1;
+    }
+}
+
+/// Writes `substring(text SIMILAR pattern ESCAPE escape)` with commas, as a call with three arguments.
+fn commas_for_similar(words: &mut [TokenWithSpan]) {
+    for at in 0..words.len() {
+        let is_plain = !words.get(at + 1).is_some_and(|next| is_word(next, Keyword::TO));
+        if !(is_word(&words[at], Keyword::SIMILAR) && is_plain) {
+            continue;
+        }
+        let (mut depth, mut escape) = (0, None);
+        for (i, word) in words.iter().enumerate().skip(at + 1) {
+            match word.token {
+                Token::LParen => depth += 1,
+                Token::RParen if depth == 0 => break,
+                Token::RParen => depth -= 1,
+                _ if depth == 0 && is_word(word, Keyword::ESCAPE) => escape = Some(i),
+                _ => {}
+            }
+        }
+        if let Some(escape) = escape {
+            words[at].token = Token::Comma;
+            words[escape].token = Token::Comma;
+        }
     }
 }
 
