@@ -2,6 +2,7 @@
 
 use super::expression::row_span;
 use super::scope::Clause;
+use super::variadic::variadic_array;
 use super::{Binder, error, fold};
 use frazil_functions::{
     AggregateArguments, Aggregated, CastContext, Operand, OrderedBy, Typing, Unknown, UnknownKind,
@@ -118,17 +119,25 @@ impl<'a> Binder<'a> {
                 None => self.rows_function(&name, list, span),
             };
         }
+        let called = self.plain_call(&name, list, span)?;
+        match clause {
+            Some(what) => of_no_aggregate(what),
+            None => Ok(called),
+        }
+    }
+
+    /// A call of a function that gives one value a row.
+    fn plain_call(&mut self, name: &str, list: Vec<&'a SqlExpr>, span: Span) -> Result<Operand> {
+        if let Some(array) = variadic_array(&list) {
+            return self.variadic_call(name, (&list[..list.len() - 1], array), span);
+        }
         let before = self.rows_functions();
-        let bound = self.arguments_of(&name, list)?;
+        let bound = self.arguments_of(name, list)?;
         if name == "coalesce" {
             self.without_rows(before, "COALESCE", span)?;
         }
         let whole = span.to(row_span(&bound));
-        let called = self.call_by_name(&name, bound, span)?;
-        match clause {
-            Some(what) => of_no_aggregate(what),
-            None => Ok(called.at(whole)),
-        }
+        Ok(self.call_by_name(name, bound, span)?.at(whole))
     }
 
     /// The arguments of a call, of which `normalize` takes a word.

@@ -60,6 +60,7 @@ mod type_call;
 mod update;
 mod user_types;
 mod values;
+mod variadic;
 mod view;
 mod walk;
 mod window;

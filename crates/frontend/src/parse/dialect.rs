@@ -56,6 +56,7 @@ type ParsedOption = Result<Option<ColumnOption>, ParserError>;
 const OTHER_OPERATOR: u8 = 70;
 const BETWEEN: u8 = 60;
 const IS: u8 = 40;
+const LOWEST: u8 = 0;
 /// Tighter than every infix operator but `::` and `[`.
 const SIGN: u8 = 120;
 
@@ -65,6 +66,9 @@ pub(crate) const IS_NOT_DISTINCT_FROM: &str = "is not distinct from";
 
 /// Marks the lower bound of BETWEEN SYMMETRIC: no name that a statement can write.
 pub(crate) const SYMMETRIC: &str = "\u{0}symmetric";
+
+/// Marks the last argument of a call as an array of arguments: no name that a statement can write.
+pub(crate) const VARIADIC: &str = "\u{0}variadic";
 
 /// Stands before the first item of an IN list where that is a subquery: sqlparser would take it for the only one. No
 /// name that a statement can write.
@@ -305,7 +309,8 @@ impl Dialect for FrazilDialect {
                     let calls = parser.peek_nth_token_ref(1).token == Token::LParen;
                     if calls { None } else { plain_name(parser) }
                 }
-                Keyword::SYMMETRIC => Some(symmetric(parser)),
+                Keyword::SYMMETRIC => Some(marked(parser, SYMMETRIC, BETWEEN)),
+                Keyword::VARIADIC => Some(marked(parser, VARIADIC, LOWEST)),
                 Keyword::INTERVAL if parser.peek_nth_token_ref(1).token == Token::LParen => {
                     interval_of_digits(parser)
                 }
@@ -444,12 +449,12 @@ fn plain_name(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
     Some(Ok(Expr::Identifier(name)))
 }
 
-/// `SYMMETRIC low`, which only BETWEEN may be before.
-fn symmetric(parser: &mut Parser) -> Result<Expr, ParserError> {
+/// A word before an expression that only some places allow: `SYMMETRIC low` behind BETWEEN, `VARIADIC array` in a call.
+fn marked(parser: &mut Parser, mark: &str, precedence: u8) -> Result<Expr, ParserError> {
     let span = parser.next_token().span;
-    let value = Box::new(parser.parse_subexpr(BETWEEN)?);
+    let value = Box::new(parser.parse_subexpr(precedence)?);
     let prefix = Ident {
-        value: SYMMETRIC.to_string(),
+        value: mark.to_string(),
         quote_style: None,
         span,
     };

@@ -23,7 +23,7 @@ pub(crate) use create_view::ViewHead;
 pub(crate) use cursor::Cursor;
 pub(crate) use definition_words::UNTYPED;
 pub(crate) use depth::MAX_DEPTH;
-pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC};
+pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC, VARIADIC};
 pub(crate) use group_words::{DISTINCT_SETS, EMPTY_SET, GROUPING_SETS};
 pub(crate) use only::ROWS_FROM;
 pub(crate) use source::Place;
