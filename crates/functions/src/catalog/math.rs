@@ -294,35 +294,32 @@ fn round(arguments: Vec<Expr>) -> Result<Expr> {
     Ok(convert(e, ty, CastLength::Refuse))
 }
 
-/// Digits after the point that a constant asks for and the value has.
-fn kept_digits(value: &Expr, wanted: &Expr) -> Option<u8> {
+/// Digits after the point that are left of a value: as many as a constant asks for and the value has, none if it asks for fewer than
+/// none; all where rows ask.
+fn kept_digits(value: &Expr, wanted: &Expr) -> u8 {
+    let scale = value.ty.scale().unwrap_or(0);
     match constant_of(wanted) {
-        Some(Value::Int(n)) if *n >= 0 => {
-            Some((*n).min(38) as u8).map(|n| n.min(value.ty.scale().unwrap_or(0)))
-        }
-        _ => None,
+        Some(Value::Int(n)) => scale.min((*n).clamp(0, 38) as u8),
+        _ => scale,
     }
 }
 
 fn round_to(arguments: Vec<Expr>) -> Result<Expr> {
     let (value, wanted) = two(arguments)?;
     let (precision, scale) = digits(value.ty);
-    match kept_digits(&value, &wanted) {
-        Some(kept) => {
-            let ty = decimal(precision - scale + kept + u8::from(kept < scale), kept);
-            Ok(convert(value, ty, CastLength::Refuse))
-        }
-        None => {
-            let ty = decimal(precision.saturating_add(1), scale);
-            Ok(rows(
-                "round",
-                OnNull::Null,
-                |r, o| to_digits(r, o, divide_round),
-                vec![value, wanted],
-                ty,
-            ))
-        }
+    let kept = kept_digits(&value, &wanted);
+    if matches!(constant_of(&wanted), Some(Value::Int(n)) if *n >= 0) {
+        let ty = decimal(precision - scale + kept + u8::from(kept < scale), kept);
+        return Ok(convert(value, ty, CastLength::Refuse));
     }
+    let ty = decimal((precision - scale + kept).saturating_add(1), kept);
+    Ok(rows(
+        "round",
+        OnNull::Null,
+        |r, o| to_digits(r, o, divide_round),
+        vec![value, wanted],
+        ty,
+    ))
 }
 
 fn truncate(arguments: Vec<Expr>) -> Result<Expr> {
@@ -333,7 +330,7 @@ fn truncate(arguments: Vec<Expr>) -> Result<Expr> {
 fn truncate_to(arguments: Vec<Expr>) -> Result<Expr> {
     let (value, wanted) = two(arguments)?;
     let (precision, scale) = digits(value.ty);
-    let kept = kept_digits(&value, &wanted).unwrap_or(scale);
+    let kept = kept_digits(&value, &wanted);
     let ty = decimal(precision - scale + kept, kept);
     Ok(rows(
         "trunc",
