@@ -48,7 +48,9 @@ impl States<'_> {
         let may_be_null = |e: &&Expr| self.nullable.expression(e);
         let required = counted.iter().filter(may_be_null).cloned().collect();
         let mut keys = call.order.clone();
-        let tells_apart = call.function.keeps_rows() || keys.is_empty();
+        // The order of DISTINCT values has them as a key, in the form that tells them apart: 1 month is 30 days.
+        let tells_apart =
+            keys.is_empty() || call.function.keeps_rows() && call.function != AggregateFunction::ArrayAgg;
         for e in arguments.into_iter().filter(|_| call.distinct && tells_apart) {
             if !keys.iter().any(|key| key.e == e) {
                 let (descending, nulls_first) = (false, false);
