@@ -61,8 +61,13 @@ impl BlockBuilder {
         let valid = valid.as_ref();
         let mut about = about(&self.options, i, column.rows, column.ty.native());
         let (psma, scratch, trained) = (self.options.psma, &mut self.scratch, &mut self.trained[i]);
+        // Arrays of numbers are read where they lie: decompressing them takes several times as long as adding up their elements.
+        let is_of_numbers = (column.ty.element()).is_some_and(|e| e.native() != NativeType::String);
         let mut encode = |about: &Column| match column.values {
-            Values::String(v) => strings::encode(v, valid, about, psma, trained),
+            Values::String(v) => {
+                let trained = (!is_of_numbers).then_some(&mut *trained);
+                strings::encode(v, valid, about, psma, trained)
+            }
             _ => with_numbers(column, valid, scratch, |numbers, codes| {
                 numbers.encode(about, psma, codes)
             })

@@ -168,7 +168,7 @@ fn of_pieces(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
         return out.null();
     }
     let ty = row.ty(1);
-    let (mut rest, mut arrays, mut list) = (row.bytes(0), Vec::new(), ArrayBuilder::default());
+    let (mut rest, mut arrays, mut list) = (row.bytes(0), Vec::new(), ArrayBuilder::new(ty.native()));
     while !rest.is_empty() {
         let (bytes, behind) =
             first(rest, ty).ok_or_else(|| Error::internal("a piece of an array ends early"))?;

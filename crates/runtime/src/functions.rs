@@ -284,8 +284,10 @@ runtime_functions! {
     SeriesOfTimestamps = catching rows::series_of_timestamps(Context, i64, i64, Wide, u32, *mut Series) -> u32;
     /// `(context, series) -> status`: the next row. 22008 outside the calendar.
     SeriesAdvance = catching rows::series_advance(Context, *mut Series) -> u32;
-    /// `(array, element code, out) -> status`: the array's elements, to be given one after the other; failed if its bytes are damaged.
-    ArrayElements = catching rows::array_elements(Text, u64, *mut Elements) -> u32;
+    /// `(array, bytes of an element, out) -> status`: the array's numbers, to be given one after the other; failed if its bytes are damaged.
+    ArrayNumbers = catching rows::array_numbers(Text, u64, *mut Elements) -> u32;
+    /// `(array, element code, out) -> status`: as `ArrayNumbers`, of strings.
+    ArrayStrings = catching rows::array_strings(Text, u64, *mut Elements) -> u32;
     /// `(elements, at, out)`: the string at a place from 0.
     ElementString = calm rows::element_string(*const Elements, u64, TextOut);
 

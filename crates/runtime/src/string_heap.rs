@@ -11,6 +11,10 @@ use frazil_types::{MemoryBudget, Reservation, Result, StringRef};
 
 const FIRST_PAGE: usize = 4 << 10;
 const LARGEST_PAGE: usize = 1 << 20;
+/// A heap that takes so many bytes grows by larger pages, which wait for the next statement when it is dropped ([`crate::memory`]).
+const LARGE_HEAP: usize = 32 << 20;
+/// A page of a large heap: huge pages of the system.
+const LARGE_HEAP_PAGE: usize = 4 << 20;
 
 /// Bytes of strings, allocated by bumping a pointer.
 #[derive(Debug)]
@@ -68,7 +72,11 @@ impl StringHeap {
             }
         }
         let last = self.pages.last().map_or(FIRST_PAGE / 2, Memory::bytes);
-        let size = (last * 2).min(LARGEST_PAGE).max(bytes);
+        let page = match self.bytes() < LARGE_HEAP {
+            true => (last * 2).min(LARGEST_PAGE),
+            false => LARGE_HEAP_PAGE,
+        };
+        let size = page.max(bytes);
         self.reservation.grow(size)?;
         let page = Memory::stale(size)?;
         (self.next, self.free) = (page.as_ptr(), size);

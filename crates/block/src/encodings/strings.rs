@@ -107,13 +107,13 @@ pub(crate) fn shapes(refs: &[StringRef], valid: Option<&Valid>, column: &Column)
     Some(plans.iter().map(|p| strings.shape(p)).collect())
 }
 
-/// Encodes strings.
+/// Encodes strings; without a symbol table to be used or made they stay as they are.
 pub(crate) fn encode(
     refs: &[StringRef],
     valid: Option<&Valid>,
     column: &Column,
     with_psma: bool,
-    trained: &mut fsst::Trained,
+    trained: Option<&mut fsst::Trained>,
 ) -> Result<EncodedColumn> {
     let strings = Strings::new(refs, valid);
     if strings.total >= 1 << 32 {
@@ -151,9 +151,13 @@ pub(crate) fn encode(
     Ok(out)
 }
 
-fn encode_raw(strings: &Strings, mut entry: ColumnEntry, trained: &mut fsst::Trained) -> EncodedColumn {
+fn encode_raw(
+    strings: &Strings,
+    mut entry: ColumnEntry,
+    trained: Option<&mut fsst::Trained>,
+) -> EncodedColumn {
     entry.code_bits = 32;
-    let compressed = fsst::try_compress(strings, trained);
+    let compressed = trained.and_then(|trained| fsst::try_compress(strings, trained));
     if compressed.is_some() {
         entry.flags |= FLAG_FSST;
     }

@@ -45,13 +45,14 @@ struct OpenElements {
     native: NativeType,
     /// The runtime's [`Elements`].
     elements: ir::Value,
-    /// The place of the element, from 0.
-    at: Variable,
+    /// Number of elements.
+    count: ir::Value,
     /// Where the bytes of the next element of fixed width lie.
     data: Variable,
-    /// Of [`Elements::nulls`] and [`Elements::null_mask`].
+    /// Of [`Elements::nulls`], [`Elements::null_mask`] and [`Elements::null_width`].
     nulls: ir::Value,
     null_mask: ir::Value,
+    null_width: ir::Value,
     /// What is read in place of an element of fixed width that is NULL.
     nothing: ir::Value,
 }
@@ -91,7 +92,7 @@ impl Translator<'_, '_> {
                 Gives::Series { value, native, .. } => {
                     SqlValue::certain(self.b.use_var(*value), *native).with_valid(is_there)
                 }
-                Gives::Elements(open) => self.element_of_array(open, is_there)?,
+                Gives::Elements(open) => self.element_of_array(open, left, is_there)?,
             };
             self.define(*id, value);
         }
@@ -222,22 +223,24 @@ impl Translator<'_, '_> {
             array.value = self.b.ins().select(valid, array.value, empty);
         }
         let elements = self.stack_array(size_of::<Elements>());
-        let (array, code) = (self.spill(array.value), self.word(element.code()));
+        let (function, what) = match element.native() {
+            NativeType::String => (Function::ArrayStrings, element.code()),
+            native => (Function::ArrayNumbers, native.size() as u64),
+        };
+        let (array, what) = (self.spill(array.value), self.word(what));
         let point = FailurePoint::damaged_array(element);
-        self.call_checked(Function::ArrayElements, &[array, code, elements], point)?;
+        self.call_checked(function, &[array, what, elements], point)?;
         let count = self.load_word(elements, offset_of!(Elements, count) as i32);
-        let (data, zero) = (
-            self.load_word(elements, offset_of!(Elements, data) as i32),
-            self.word(0),
-        );
+        let data = self.load_word(elements, offset_of!(Elements, data) as i32);
         let nothing = self.int(NativeType::I128, 0);
         let open = OpenElements {
             native: element.native(),
             elements,
-            at: self.variable(zero),
+            count,
             data: self.variable(data),
             nulls: self.load_word(elements, offset_of!(Elements, nulls) as i32),
             null_mask: self.load_word(elements, offset_of!(Elements, null_mask) as i32),
+            null_width: self.load_word(elements, offset_of!(Elements, null_width) as i32),
             nothing: self.spill(nothing),
         };
         let left = self.variable(count);
@@ -245,9 +248,57 @@ impl Translator<'_, '_> {
         Ok(OpenCall { left, gives })
     }
 
-    /// The element in hand; NULL where it is not there any more.
-    fn element_of_array(&mut self, open: &OpenElements, is_there: Option<ir::Value>) -> Result<SqlValue> {
-        let at = self.b.use_var(open.at);
+    /// The element in hand, with `left` of them left; NULL where it is not there any more.
+    fn element_of_array(
+        &mut self,
+        open: &OpenElements,
+        left: ir::Value,
+        is_there: Option<ir::Value>,
+    ) -> Result<SqlValue> {
+        if open.native == NativeType::String {
+            let at = self.b.ins().isub(open.count, left);
+            let valid = self.is_element_valid(open, at);
+            let valid = self.both(Some(valid), is_there);
+            let elements = open.elements;
+            return self.where_valid(valid, open.native, |t| {
+                t.call_out(Function::ElementString, &[elements, at], NativeType::String)
+            });
+        }
+        // Of an array without NULLs nothing is asked for its elements.
+        let (nullable, certain) = (self.b.create_block(), self.b.create_block());
+        let found = self.block(&[types::I8, types::I64, types::I64]);
+        let data = self.b.use_var(open.data);
+        self.branch(open.null_mask, nullable, certain);
+        self.enter(nullable);
+        let width = self.word(open.native.size() as u64);
+        let at = self.b.ins().isub(open.count, left);
+        let valid = self.is_element_valid(open, at);
+        let place = self.b.ins().select(valid, data, open.nothing);
+        let step = self.b.ins().select(valid, width, open.null_width);
+        let after = self.b.ins().iadd(data, step);
+        self.jump(found, &[valid, place, after]);
+        self.enter(certain);
+        let valid = self.b.ins().iconst(types::I8, 1);
+        let after = self.b.ins().iadd_imm_s(data, open.native.size() as i64);
+        self.jump(found, &[valid, data, after]);
+        let [valid, mut place, after] = self.enter(found)[..] else {
+            return Err(Error::internal("an element has three parts"));
+        };
+        let valid = match is_there {
+            Some(is_there) => {
+                let valid = self.b.ins().band(valid, is_there);
+                place = self.b.ins().select(valid, place, open.nothing);
+                valid
+            }
+            None => valid,
+        };
+        let value = self.load(open.native, place, 0);
+        self.b.def_var(open.data, after);
+        Ok(SqlValue::certain(value, open.native).with_valid(Some(valid)))
+    }
+
+    /// Whether the element at a place from 0 is not NULL: 1 or 0.
+    fn is_element_valid(&mut self, open: &OpenElements, at: ir::Value) -> ir::Value {
         let byte = self.b.ins().ushr_imm_u(at, 3);
         let byte = self.b.ins().band(byte, open.null_mask);
         let byte = self.b.ins().iadd(open.nulls, byte);
@@ -256,24 +307,7 @@ impl Translator<'_, '_> {
         let bit = self.b.ins().ireduce(types::I8, bit);
         let bit = self.b.ins().ushr(byte, bit);
         let bit = self.b.ins().bxor_imm_u(bit, 1);
-        let valid = self.b.ins().band_imm_u(bit, 1);
-        let valid = match is_there {
-            Some(is_there) => self.b.ins().band(valid, is_there),
-            None => valid,
-        };
-        if open.native == NativeType::String {
-            let elements = open.elements;
-            return self.where_valid(Some(valid), open.native, |t| {
-                t.call_out(Function::ElementString, &[elements, at], NativeType::String)
-            });
-        }
-        let data = self.b.use_var(open.data);
-        let place = self.b.ins().select(valid, data, open.nothing);
-        let value = self.load(open.native, place, 0);
-        let step = self.b.ins().uextend(types::I64, valid);
-        let after = self.element(data, step, open.native.size());
-        self.b.def_var(open.data, after);
-        Ok(SqlValue::certain(value, open.native).with_valid(Some(valid)))
+        self.b.ins().band_imm_u(bit, 1)
     }
 
     fn or_zero(&mut self, condition: Option<ir::Value>, value: ir::Value) -> ir::Value {
@@ -291,18 +325,7 @@ impl Translator<'_, '_> {
         }
         self.b.def_var(call.left, fewer);
         let (value, native, step, uneven) = match &call.gives {
-            Gives::Same(_) => return Ok(()),
-            Gives::Elements(open) => {
-                let at = self.b.use_var(open.at);
-                let one = self.word(1);
-                let more = match ends {
-                    true => self.or_zero(Some(left), one),
-                    false => one,
-                };
-                let after = self.b.ins().iadd(at, more);
-                self.b.def_var(open.at, after);
-                return Ok(());
-            }
+            Gives::Same(_) | Gives::Elements(_) => return Ok(()),
             Gives::Series {
                 value,
                 native,

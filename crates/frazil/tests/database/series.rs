@@ -1,7 +1,7 @@
 //! Functions that give rows: any number of them, in parallel, until somebody has enough, cancels, or memory ends.
 
 use crate::{memory, rows, state};
-use frazil::{Connection, Result, RowBatch, RowSink, Schema, SqlState};
+use frazil::{Connection, Result, RowBatch, RowSink, Schema, SqlState, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -216,4 +216,30 @@ fn explain_shows_rows_of_functions() {
         ),
         "Pipeline 0\n  from rows of x := generate_series(1, 5, 1), ordinality := row\n  into result (x, ordinality)"
     );
+}
+
+#[test]
+fn arrays_of_numbers_that_older_versions_wrote_are_read() {
+    let words = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|word| word.to_le_bytes()).collect() };
+    // They have the ends of their elements, and no bytes for NULL.
+    let (shape, ends, elements) = (words(&[1, 4, 1]), words(&[4, 4, 8, 8]), words(&[7, 9]));
+    let old = [shape, vec![0b1010], ends, elements].concat();
+    let c = memory();
+    rows(&c, "create table t (id integer, a integer[])");
+    let insert = "insert into t values (1, $1::integer[]), (2, '{7,NULL,9,NULL}'), (3, '{1,2}')";
+    c.execute_with(insert, &[Value::Bytes(old)]).unwrap();
+    for _ in 0..2 {
+        let elements =
+            "select id, coalesce(u, -1), o from t, unnest(a) with ordinality as r (u, o) order by id, o";
+        let four = |id: u8| format!("{id}|7|1\n{id}|-1|2\n{id}|9|3\n{id}|-1|4\n");
+        assert_eq!(rows(&c, elements), format!("{}{}3|1|1\n3|2|2", four(1), four(2)));
+        let found = rows(
+            &c,
+            "select a, max(a[3]), count(a[2]), count(*) from t where id < 3 group by a",
+        );
+        assert_eq!(found, "{7,NULL,9,NULL}|9|0|2");
+        let found = rows(&c, "select count(*) from t x join t y on x.a = y.a");
+        assert_eq!(found, "5");
+        rows(&c, "freeze table t");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{Context, Text, TextOut, Wide};
 use crate::abi::{STATUS_FAILED, STATUS_OK};
-use frazil_types::array::ArrayRef;
+use frazil_types::array::{ArrayRef, InTurn};
 use frazil_types::value_ops::Series;
 use frazil_types::{Interval, LogicalType, Result, StringRef, Zone};
 
@@ -71,22 +71,41 @@ pub unsafe fn series_advance(context: Context, series: *mut Series) -> u32 {
 
 /// The elements of an array that generated code gives one after the other.
 ///
-/// It reads an element of fixed width at `data`, and goes on by its size unless it is NULL; a string it asks for by its place.
+/// It reads a number at `data`, and goes on by its size, or by `null_width` where it is NULL; a string it asks for by its place.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Elements {
     /// Number of elements.
     pub count: u64,
-    /// The bytes of the elements that are not NULL, one behind the other.
+    /// The bytes of the elements, one behind the other.
     pub data: *const u8,
     /// Of element `i` the bit `i % 8` of the byte `i / 8 & null_mask`, set where the element is NULL.
     pub nulls: *const u8,
     /// 0 where no element is NULL: there is one byte then, all clear. Else all ones.
     pub null_mask: u64,
-    /// Where the bytes of each element end: four bytes an element.
+    /// Bytes of a number that is NULL.
+    pub null_width: u64,
+    /// Where the bytes of each string end: four bytes an element.
     ends: *const [u8; 4],
     /// Whether the array's bytes live for the vector in hand only.
     is_transient: bool,
+}
+
+impl Elements {
+    fn new(parts: &InTurn<'_>, is_transient: bool) -> Elements {
+        Elements {
+            count: parts.count as u64,
+            data: parts.data.as_ptr(),
+            nulls: match parts.nulls {
+                [] => &raw const NO_NULLS,
+                nulls => nulls.as_ptr(),
+            },
+            null_mask: if parts.nulls.is_empty() { 0 } else { u64::MAX },
+            null_width: parts.null_width as u64,
+            ends: parts.ends.as_ptr().cast(),
+            is_transient,
+        }
+    }
 }
 
 /// The bits of no NULLs.
@@ -94,27 +113,28 @@ static NO_NULLS: u8 = 0;
 
 /// # Safety
 /// The array must be alive, as long as `out` is used; `out` must be valid for a write.
-pub unsafe fn array_elements(array: Text, element: u64, out: *mut Elements) -> u32 {
+pub unsafe fn array_numbers(array: Text, width: u64, out: *mut Elements) -> u32 {
+    // SAFETY: by contract; the bytes of an inline array lie where the string does.
+    unsafe {
+        let Some(parts) = InTurn::of_width((*array).bytes(), width as usize) else {
+            return STATUS_FAILED;
+        };
+        out.write_unaligned(Elements::new(&parts, true));
+    }
+    STATUS_OK
+}
+
+/// # Safety
+/// As [`array_numbers`].
+pub unsafe fn array_strings(array: Text, element: u64, out: *mut Elements) -> u32 {
     // SAFETY: by contract.
     let (string, bytes) = unsafe { (array.read_unaligned(), (*array).bytes()) };
     let element = LogicalType::of_code(element);
     let Ok(parts) = element.and_then(|element| ArrayRef::new(bytes, element)?.in_turn()) else {
         return STATUS_FAILED;
     };
-    let elements = Elements {
-        count: parts.count as u64,
-        data: parts.data.as_ptr(),
-        nulls: if parts.has_nulls {
-            parts.nulls.as_ptr()
-        } else {
-            &raw const NO_NULLS
-        },
-        null_mask: if parts.has_nulls { u64::MAX } else { 0 },
-        ends: parts.ends.as_ptr().cast(),
-        is_transient: string.is_transient(),
-    };
     // SAFETY: by contract.
-    unsafe { out.write_unaligned(elements) };
+    unsafe { out.write_unaligned(Elements::new(&parts, string.is_transient())) };
     STATUS_OK
 }
 

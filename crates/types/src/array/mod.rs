@@ -1,19 +1,20 @@
 //! The values of arrays: one string of bytes that holds the shape and the elements, so that whatever carries bytes carries arrays.
 //!
 //! ```text
-//! u32 number of dimensions, at most MAX_DIMENSIONS; 0 for the array without elements
+//! u32 number of dimensions, at most MAX_DIMENSIONS, with PACKED and HAS_NULLS; 0 for the array without elements
 //! for each dimension: u32 length, i32 lower bound
-//! one bit an element, set where it is NULL, filled up to whole bytes
-//! for each element: u32 end of its bytes within those of all elements
-//! the bytes of the elements: strings as they are, all else its native bytes
+//! one bit an element, set where it is NULL, filled up to whole bytes; left out of PACKED arrays without HAS_NULLS
+//! for each element, not of PACKED arrays: u32 end of its bytes within those of all elements
+//! the bytes of the elements: strings as they are, all else its native bytes; of PACKED arrays zeros for NULL
 //! ```
-//! All numbers are little-endian. Elements stand in row-major order. An element is found by its two ends, without its
-//! neighbours being read.
+//! All numbers are little-endian. Elements stand in row-major order. Arrays are PACKED if all their elements have the same width, so
+//! that an element is found by its place; a string is found by its two ends. Neighbours are not read. Until 2026-11 no array was
+//! PACKED: databases hold arrays of numbers with ends, which have no bytes for NULL.
 
 mod in_turn;
 mod text;
 
-pub use in_turn::{InTurn, ListShape};
+pub use in_turn::{InTurn, ListRoom, ListShape};
 pub use text::{read, write};
 
 use crate::value_ops::order_as;
@@ -27,6 +28,12 @@ pub const MAX_ELEMENTS: usize = (1 << 27) - 1;
 
 /// Bytes of a number in the header and of an element's end.
 const WORD: usize = 4;
+/// Beside the number of dimensions: all elements have the width of their type, and no ends.
+const PACKED: u32 = 1 << 8;
+/// Beside the number of dimensions of a packed array: bits that say which elements are NULL.
+const HAS_NULLS: u32 = 1 << 9;
+/// Where the number of dimensions stands in its word.
+const RANK: u32 = 0xff;
 
 /// One dimension of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,25 +48,106 @@ pub struct Dimension {
 #[derive(Clone, Copy, Debug)]
 pub struct ArrayRef<'a> {
     element: LogicalType,
+    parts: Parts<'a>,
+}
+
+/// Where the parts of an array lie.
+#[derive(Clone, Copy, Debug)]
+struct Parts<'a> {
     /// Eight bytes a dimension.
     dimensions: &'a [u8],
+    /// Number of elements.
+    count: usize,
+    /// A bit an element; empty where none is NULL.
     nulls: &'a [u8],
-    /// [`WORD`] bytes an element.
+    /// [`WORD`] bytes an element; none of a packed array.
     ends: &'a [u8],
+    /// `count` times the width of an element, if the array is packed.
     data: &'a [u8],
 }
 
+impl<'a> Parts<'a> {
+    /// The parts of an array whose elements have so many bytes, 0 for strings. `None` for bytes that are not as many as they announce.
+    fn read(bytes: &'a [u8], width: usize) -> Option<Parts<'a>> {
+        let (head, rest) = bytes.split_first_chunk::<WORD>()?;
+        let head = u32::from_le_bytes(*head);
+        let rank = (head & RANK) as usize;
+        let is_packed = head & PACKED != 0;
+        if rank > MAX_DIMENSIONS || head & !(RANK | PACKED | HAS_NULLS) != 0 {
+            return None;
+        }
+        let (dimensions, rest) = rest.split_at_checked(rank * 2 * WORD)?;
+        let product = |n: usize, d: usize| n.checked_mul(word(dimensions, d * 2) as usize);
+        let count = match rank {
+            1 => word(dimensions, 0) as usize,
+            _ => (0..rank).try_fold(usize::from(rank > 0), product)?,
+        };
+        let bits = match is_packed && head & HAS_NULLS == 0 {
+            true => 0,
+            false => count.div_ceil(8),
+        };
+        let (nulls, rest) = rest.split_at_checked(bits)?;
+        let ends = if is_packed { 0 } else { count.checked_mul(WORD)? };
+        let (ends, data) = rest.split_at_checked(ends)?;
+        let is_sound = !is_packed || width > 0 && count.checked_mul(width) == Some(data.len());
+        is_sound.then_some(Parts {
+            dimensions,
+            count,
+            nulls,
+            ends,
+            data,
+        })
+    }
+}
+
+/// The width of elements that are held so; 0 for strings, which have none.
+fn width(native: NativeType) -> usize {
+    match native {
+        NativeType::String => 0,
+        native => native.size(),
+    }
+}
+
+/// The word that an array begins with. Elements of a width make it packed.
+fn head(dimensions: usize, width: usize, has_nulls: bool) -> u32 {
+    let packed = match (width, has_nulls) {
+        (0, _) => 0,
+        (_, false) => PACKED,
+        (_, true) => PACKED | HAS_NULLS,
+    };
+    if dimensions == 0 {
+        0
+    } else {
+        dimensions as u32 | packed
+    }
+}
+
 /// An array of one dimension in the making: elements come by their bytes, so that none has to become a value before.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ArrayBuilder {
+    /// Bytes of an element, 0 for strings.
+    width: usize,
     nulls: Vec<u8>,
-    /// [`WORD`] bytes an element.
+    has_nulls: bool,
+    /// [`WORD`] bytes an element; none of those that have a width.
     ends: Vec<u8>,
     data: Vec<u8>,
     count: usize,
 }
 
 impl ArrayBuilder {
+    /// An array without elements, which will be held so.
+    pub fn new(element: NativeType) -> ArrayBuilder {
+        ArrayBuilder {
+            width: width(element),
+            nulls: Vec::new(),
+            has_nulls: false,
+            ends: Vec::new(),
+            data: Vec::new(),
+            count: 0,
+        }
+    }
+
     /// Appends an element: the bytes of a string, or native bytes; `None` for NULL. Error 54000 for too many, or too many bytes.
     pub fn push(&mut self, element: Option<&[u8]>) -> Result<()> {
         let bit = self.count % 8;
@@ -68,11 +156,17 @@ impl ArrayBuilder {
         }
         match (element, self.nulls.last_mut()) {
             (Some(bytes), _) => self.data.extend_from_slice(bytes),
-            (None, Some(last)) => *last |= 1 << bit,
+            (None, Some(last)) => {
+                *last |= 1 << bit;
+                self.has_nulls = true;
+                self.data.resize(self.data.len() + self.width, 0);
+            }
             (None, None) => {}
         }
         let end = u32::try_from(self.data.len()).map_err(|_| too_large())?;
-        self.ends.extend_from_slice(&end.to_le_bytes());
+        if self.width == 0 {
+            self.ends.extend_from_slice(&end.to_le_bytes());
+        }
         self.count += 1;
         match self.count <= MAX_ELEMENTS {
             true => Ok(()),
@@ -85,8 +179,14 @@ impl ArrayBuilder {
         if self.count == 0 {
             return 0_u32.to_le_bytes().to_vec();
         }
-        let header = [1_u32, self.count as u32, 1].map(u32::to_le_bytes);
-        [header.as_flattened(), &self.nulls, &self.ends, &self.data].concat()
+        let head = head(1, self.width, self.has_nulls);
+        let header = [head, self.count as u32, 1].map(u32::to_le_bytes);
+        let bits = if self.width == 0 || self.has_nulls {
+            &self.nulls[..]
+        } else {
+            &[]
+        };
+        [header.as_flattened(), bits, &self.ends, &self.data].concat()
     }
 }
 
@@ -119,7 +219,9 @@ pub fn encode(dimensions: &[Dimension], elements: &[Value], element: LogicalType
             elements.len()
         )));
     }
-    let mut out = (dimensions.len() as u32).to_le_bytes().to_vec();
+    let width = width(element.native());
+    let has_nulls = elements.iter().any(Value::is_null);
+    let mut out = head(dimensions.len(), width, has_nulls).to_le_bytes().to_vec();
     for dimension in dimensions {
         out.extend(dimension.length.to_le_bytes());
         out.extend(dimension.lower.to_le_bytes());
@@ -128,25 +230,26 @@ pub fn encode(dimensions: &[Dimension], elements: &[Value], element: LogicalType
         let bits = eight.iter().enumerate();
         bits.fold(0, |byte, (bit, value)| byte | u8::from(value.is_null()) << bit)
     });
-    out.extend(nulls);
+    if width == 0 || has_nulls {
+        out.extend(nulls);
+    }
+    if width > 0 {
+        let values = elements.iter().map(|value| match value.is_null() {
+            true => 0,
+            false => value.to_wide(),
+        });
+        values.for_each(|wide| out.extend(&wide.to_le_bytes()[..width]));
+        return Ok(out);
+    }
     let ends_at = out.len();
     out.resize(ends_at + count * WORD, 0);
     let data_at = out.len();
     for (at, value) in elements.iter().enumerate() {
-        push_element(&mut out, value, element);
+        out.extend(value.as_bytes().unwrap_or_default());
         let end = u32::try_from(out.len() - data_at).map_err(|_| too_large())?;
         out[ends_at + at * WORD..][..WORD].copy_from_slice(&end.to_le_bytes());
     }
     Ok(out)
-}
-
-/// Writes the bytes of an element behind those before it; none of NULL.
-fn push_element(out: &mut Vec<u8>, value: &Value, element: LogicalType) {
-    match value.as_bytes() {
-        Some(bytes) => out.extend(bytes),
-        None if value.is_null() => {}
-        None => out.extend(&value.to_wide().to_le_bytes()[..element.native().size()]),
-    }
 }
 
 /// Looks at all elements of an array that came from elsewhere. Error XX001 for bytes that are none of such elements.
@@ -201,31 +304,14 @@ impl<'a> ArrayRef<'a> {
     /// Reads the header of an array. Error XX001 for bytes that are too short for what they announce; elements are checked when
     /// they are read.
     pub fn new(bytes: &'a [u8], element: LogicalType) -> Result<ArrayRef<'a>> {
-        let array = || {
-            let (rank, rest) = bytes.split_at_checked(WORD)?;
-            let rank = word(rank, 0) as usize;
-            if rank > MAX_DIMENSIONS {
-                return None;
-            }
-            let (dimensions, rest) = rest.split_at_checked(rank * 2 * WORD)?;
-            let product = |n: usize, d: usize| n.checked_mul(word(dimensions, d * 2) as usize);
-            let count = (0..rank).try_fold(usize::from(rank > 0), product)?;
-            let (nulls, rest) = rest.split_at_checked(count.div_ceil(8))?;
-            let (ends, data) = rest.split_at_checked(count.checked_mul(WORD)?)?;
-            Some(ArrayRef {
-                element,
-                dimensions,
-                nulls,
-                ends,
-                data,
-            })
-        };
-        array().ok_or_else(|| damaged(element))
+        let parts = Parts::read(bytes, width(element.native()));
+        let array = parts.map(|parts| ArrayRef { element, parts });
+        array.ok_or_else(|| damaged(element))
     }
 
     /// Its dimensions, outermost first; none if it has no elements.
     pub fn dimensions(&self) -> impl ExactSizeIterator<Item = Dimension> + use<'a> {
-        let words = self.dimensions;
+        let words = self.parts.dimensions;
         (0..words.len() / (2 * WORD)).map(move |d| Dimension {
             length: word(words, d * 2),
             lower: word(words, d * 2 + 1) as i32,
@@ -234,19 +320,18 @@ impl<'a> ArrayRef<'a> {
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.ends.len() / WORD
+        self.parts.count
     }
 
     /// True without elements.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.parts.count == 0
     }
 
     /// Whether an element is NULL, by its place in row-major order from 0.
     pub fn is_null(&self, at: usize) -> bool {
-        self.nulls
-            .get(at / 8)
-            .is_some_and(|byte| byte >> (at % 8) & 1 == 1)
+        let byte = self.parts.nulls.get(at / 8);
+        byte.is_some_and(|byte| byte >> (at % 8) & 1 == 1)
     }
 
     /// The bytes of the element at a place in row-major order from 0; `None` for NULL and beyond the last. Error XX001 for ends that
@@ -255,12 +340,19 @@ impl<'a> ArrayRef<'a> {
         if at >= self.len() || self.is_null(at) {
             return Ok(None);
         }
-        let start = at.checked_sub(1).map_or(0, |before| word(self.ends, before));
-        let range = start as usize..word(self.ends, at) as usize;
-        self.data
-            .get(range)
-            .map(Some)
-            .ok_or_else(|| damaged(self.element))
+        let Parts { ends, data, .. } = self.parts;
+        let range = match ends {
+            [] => {
+                let width = width(self.element.native());
+                at * width..(at + 1) * width
+            }
+            ends => {
+                let start = at.checked_sub(1).map_or(0, |before| word(ends, before));
+                start as usize..word(ends, at) as usize
+            }
+        };
+        let bytes = data.get(range).map(Some);
+        bytes.ok_or_else(|| damaged(self.element))
     }
 
     /// The element at a place in row-major order from 0; NULL beyond the last. Error XX001 for bytes that are not of its type.
@@ -340,7 +432,7 @@ impl<'a> ArrayRef<'a> {
             descending: false,
             nulls_first: false,
         }]);
-        let mut key = Vec::with_capacity(self.data.len() + 2 * self.len() + WORD);
+        let mut key = Vec::with_capacity(self.parts.data.len() + 2 * self.len() + WORD);
         for value in self.elements() {
             spec.encode(&[value?], &mut key);
         }
@@ -413,25 +505,58 @@ mod tests {
 
     #[test]
     fn elements_by_their_bytes_make_the_same_array() {
-        for count in [0, 1, 7, 8, 9, 20] {
-            let values: Vec<Value> = (0..count)
-                .map(|i| {
-                    if i % 3 == 1 {
-                        Value::Null
-                    } else {
-                        Value::Text("x".repeat(i))
-                    }
-                })
-                .collect();
-            let mut builder = ArrayBuilder::default();
-            for value in &values {
+        let null = |i: usize| i % 3 == 1;
+        for (count, has_nulls) in [0, 1, 7, 8, 9, 20]
+            .into_iter()
+            .flat_map(|n| [(n, false), (n, true)])
+        {
+            let value = |i: usize, value: Value| if has_nulls && null(i) { Value::Null } else { value };
+            let texts: Vec<Value> = (0..count).map(|i| value(i, Value::Text("x".repeat(i)))).collect();
+            let mut builder = ArrayBuilder::new(NativeType::String);
+            for value in &texts {
                 builder.push(value.as_bytes()).unwrap();
             }
-            assert_eq!(
-                builder.finish(),
-                encode_list(&values, LogicalType::Text).unwrap(),
-                "{count}"
-            );
+            let same = encode_list(&texts, LogicalType::Text).unwrap();
+            assert_eq!(builder.finish(), same, "{count}");
+            let ints: Vec<Value> = (0..count).map(|i| value(i, Value::Int(i as i128))).collect();
+            let mut builder = ArrayBuilder::new(NativeType::I16);
+            for (i, value) in ints.iter().enumerate() {
+                let bytes = (i as i16).to_le_bytes();
+                builder.push((!value.is_null()).then_some(&bytes[..])).unwrap();
+            }
+            let same = encode_list(&ints, LogicalType::SmallInt).unwrap();
+            assert_eq!(builder.finish(), same, "{count}");
+        }
+    }
+
+    #[test]
+    fn numbers_with_ends_are_read() {
+        let shape = [1_u32, 3, 1].map(u32::to_le_bytes);
+        let ends = [4_u32, 4, 8].map(u32::to_le_bytes);
+        let data = [7_i32, -8].map(i32::to_le_bytes);
+        let bytes = [
+            shape.as_flattened(),
+            &[0b010],
+            ends.as_flattened(),
+            data.as_flattened(),
+        ]
+        .concat();
+        let array = ArrayRef::new(&bytes, LogicalType::Integer).unwrap();
+        let values = [Value::Int(7), Value::Null, Value::Int(-8)];
+        assert_eq!(array.elements().collect::<Result<Vec<_>>>().unwrap(), values);
+        let packed = encode_list(&values, LogicalType::Integer).unwrap();
+        assert!(packed.len() < bytes.len());
+        let packed = ArrayRef::new(&packed, LogicalType::Integer).unwrap();
+        assert_eq!(packed.order(&array).unwrap(), Ordering::Equal);
+        assert_eq!(packed.order_key().unwrap(), array.order_key().unwrap());
+        // No string has a width, and what else might stand beside the number of dimensions is not known.
+        for (head, element) in [
+            (1 | PACKED, LogicalType::Text),
+            (1 | 1 << 10, LogicalType::Integer),
+        ] {
+            let mut bytes = bytes.clone();
+            bytes[..WORD].copy_from_slice(&u32::to_le_bytes(head));
+            assert!(ArrayRef::new(&bytes, element).is_err());
         }
     }
 
@@ -482,16 +607,25 @@ mod tests {
 
     #[test]
     fn damaged_bytes_are_an_error() {
-        let bytes = read("{{a,bc},{NULL,d}}", LogicalType::Text).unwrap();
+        for (text, element) in [
+            ("{{a,bc},{NULL,d}}", LogicalType::Text),
+            ("{{1,2},{NULL,4}}", LogicalType::Integer),
+            ("{1,2}", LogicalType::Integer),
+        ] {
+            damaged_array_is_an_error(read(text, element).unwrap(), element);
+        }
+    }
+
+    fn damaged_array_is_an_error(bytes: Vec<u8>, element: LogicalType) {
         for length in 0..bytes.len() {
-            let array = ArrayRef::new(&bytes[..length], LogicalType::Text);
+            let array = ArrayRef::new(&bytes[..length], element);
             let read = array.and_then(|array| array.elements().collect::<Result<Vec<_>>>());
             assert_eq!(read.unwrap_err().state(), SqlState::DATA_CORRUPTED, "{length}");
         }
         for at in 0..bytes.len() {
             let mut bytes = bytes.clone();
             bytes[at] ^= 0xff;
-            if let Ok(array) = ArrayRef::new(&bytes, LogicalType::Text) {
+            if let Ok(array) = ArrayRef::new(&bytes, element) {
                 // An answer or an error, no panic.
                 let _ = array.elements().collect::<Result<Vec<_>>>();
             }

@@ -3,17 +3,25 @@
 //! One worker reads a morsel from its beginning to its end, so the rows that a chunk holds of a morsel stand in their order already: a
 //! **stretch**. What is sorted is stretches, and only where several workers filled the list.
 
+use super::arrays::Run;
 use super::lists::{Chunk, ListSpec, MORSEL_SHIFT, MadeOfRows};
 use frazil_types::{Error, MemoryBudget, Reservation, Result};
+use std::ops::Range;
 
 /// Rows that came one after the other and lie so.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     /// Ordinal of the first row.
     ordinal: u64,
-    first: *const u8,
-    rows: usize,
+    /// Rows of the list that came before.
+    before: usize,
+    run: Run,
 }
+
+// SAFETY: the rows are owned by the merge of the groups that is finished, and nobody writes them while arrays are made of them.
+unsafe impl Send for Stretch {}
+// SAFETY: as above.
+unsafe impl Sync for Stretch {}
 
 /// All rows of a list; the memory is used again for the next one.
 #[derive(Debug)]
@@ -73,8 +81,11 @@ impl Stretches {
                 }
                 self.all.push(Stretch {
                     ordinal: first,
-                    first: row(at),
-                    rows: end - at,
+                    before: 0,
+                    run: Run {
+                        first: row(at),
+                        rows: end - at,
+                    },
                 });
                 at = end;
             }
@@ -82,15 +93,27 @@ impl Stretches {
         if !self.all.is_sorted_by_key(|stretch| stretch.ordinal) {
             self.all.sort_unstable_by_key(|stretch| stretch.ordinal);
         }
+        let mut rows = 0;
+        for stretch in &mut self.all {
+            stretch.before = rows;
+            rows += stretch.run.rows;
+        }
         Ok(())
     }
 
-    /// The rows, each of so many bytes, in the order in which they came.
-    pub(super) fn rows(&self, size: usize) -> impl Iterator<Item = *const u8> + Clone {
-        let rows = move |stretch: &Stretch| {
-            let first = stretch.first;
-            (0..stretch.rows).map(move |at| first.wrapping_add(at * size))
-        };
-        self.all.iter().flat_map(rows)
+    /// The rows of a range, each of so many bytes, in the order in which they came.
+    pub(super) fn runs(&self, size: usize, range: Range<usize>) -> impl Iterator<Item = Run> {
+        let Range { start, end } = range;
+        let from = (self.all).partition_point(|stretch| stretch.before + stretch.run.rows <= start);
+        let within = self.all[from..]
+            .iter()
+            .take_while(move |stretch| stretch.before < end);
+        within.map(move |stretch| {
+            let skipped = start.saturating_sub(stretch.before);
+            Run {
+                first: stretch.run.first.wrapping_add(skipped * size),
+                rows: (end - stretch.before).min(stretch.run.rows) - skipped,
+            }
+        })
     }
 }

@@ -233,15 +233,18 @@ impl<'a> Work<'a> {
                 return Err(Error::internal("more than arrays of rows as they came"));
             };
             let to = &self.of.states[output.state];
+            let size = list.layout.size;
             let values = arrays::Values {
                 place: &list.layout.fields[value],
+                size,
                 element,
                 rows,
             };
+            let stretches = &self.stretches;
             // SAFETY: the stretches are those of live rows of the list; the group's row is used by nobody else.
             unsafe {
-                let each = self.stretches.rows(list.layout.size);
-                to.set(group, values.array(each, &mut self.heap, self.workers)?);
+                let runs = |range| stretches.runs(size, range);
+                to.set(group, values.array(runs, &mut self.heap, self.workers)?);
                 to.set_valid(group, true);
             }
         }
@@ -397,11 +400,17 @@ impl Rows<'_> {
                 MadeOfRows::Array { value, element } => {
                     let values = arrays::Values {
                         place: &fields[*value],
+                        size: self.list.layout.size,
                         element: *element,
                         rows: self.entries.len(),
                     };
-                    let each = self.entries.iter().map(|entry| entry.row.cast_const());
-                    to.set(self.group, values.array(each, heap, workers)?);
+                    let entries = self.entries;
+                    let run = |entry: &Entry| arrays::Run {
+                        first: entry.row,
+                        rows: 1,
+                    };
+                    let runs = |range: Range<usize>| entries[range].iter().map(run);
+                    to.set(self.group, values.array(runs, heap, workers)?);
                     to.set_valid(self.group, true);
                 }
                 MadeOfRows::Quantile {
