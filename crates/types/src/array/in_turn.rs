@@ -82,7 +82,7 @@ impl<'a> ArrayRef<'a> {
     fn has_sound_strings(&self) -> bool {
         let data = self.parts.data;
         let ends = || (0..self.len()).map(|at| word(self.parts.ends, at) as usize);
-        let rises = ends().is_sorted() && ends().last().unwrap_or(0) == data.len();
+        let rises = ends().is_sorted() && ends().next_back().unwrap_or(0) == data.len();
         if !rises || self.element.is_binary() {
             return rises;
         }
