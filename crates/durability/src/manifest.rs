@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 /// The version of the directory format. Version 1 knows no views, version 2 neither constraints nor indexes nor defaults that are
 /// computed, version 3 no numbers of columns, nor chunks that store other columns than their table has, version 4 no log, version 5 no
-/// types that statements define: a program that reads it alone would lose them.
-pub const VERSION: u32 = 6;
+/// types that statements define: a program that reads it alone would lose them. Version 6 has ends of each element in arrays of numbers.
+pub const VERSION: u32 = 7;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 const MAGIC: &str = "frazil manifest";

@@ -14,11 +14,13 @@ const KEYED: &str = include_str!("../golden/keyed.sql");
 const ALTERED: &str = include_str!("../golden/altered.sql");
 /// The same of version 6: an enumeration.
 const TYPED: &str = include_str!("../golden/typed.sql");
+/// The same of version 7: arrays of numbers, frozen and hot.
+const LISTED: &str = include_str!("../golden/listed.sql");
 
 /// The formats that directories are there for.
-const VERSIONS: [u32; 6] = [1, 2, 3, 4, 5, 6];
+const VERSIONS: [u32; 7] = [1, 2, 3, 4, 5, 6, 7];
 /// Today's format.
-const NEWEST: u32 = 6;
+const NEWEST: u32 = 7;
 
 fn golden(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/directory_v{version}"))
@@ -65,6 +67,9 @@ fn check(c: &Connection, version: u32) {
     if version > 5 {
         check_typed(c);
     }
+    if version > 6 {
+        check_listed(c);
+    }
 }
 
 /// The table with an enumeration, which got a label when rows were there.
@@ -85,6 +90,22 @@ fn check_typed(c: &Connection) {
         "{happy,sad}|{sad,ok,well,happy}\n{well,sad}|{sad,ok,well,happy}"
     );
     assert_eq!(state(c, "drop type mood"), SqlState::DEPENDENT_OBJECTS);
+}
+
+/// The table with arrays, of which each third has a NULL.
+fn check_listed(c: &Connection) {
+    assert_eq!(
+        rows(
+            c,
+            "select * from listed where id in (1, 3, 3001, 3002) order by id"
+        ),
+        "1|{1,2}|{1,NULL}|{0.5}|{t,NULL,f}|{one,NULL}\n\
+         3|{3,NULL}|{3,NULL}|{1.5}|{t,NULL,f}|{one,NULL}\n\
+         3001|{}|[2:3]={1,2}|{{1,2},{NULL,4}}||{\"\"}\n\
+         3002|||||"
+    );
+    let sums = "select sum(u), count(*) from listed, unnest(small) u";
+    assert_eq!(rows(c, sums), "133934|800");
 }
 
 /// The table with keys, and the columns that came and went in version 4.
@@ -170,6 +191,7 @@ fn write_if_asked() {
     rows(&c, KEYED);
     rows(&c, ALTERED);
     rows(&c, TYPED);
+    rows(&c, LISTED);
     drop(c);
     database.close().expect("it closes");
 }
