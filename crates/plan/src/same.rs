@@ -55,9 +55,7 @@ impl Own {
 
     fn add_tree(&mut self, op: &Operator) {
         self.columns.extend(op.makes());
-        if let Operator::Recursion(recursion) = op {
-            self.recursions.push(recursion.id);
-        }
+        self.recursions.extend(op.node().recursion());
         for e in op.expressions() {
             self.add(e);
         }
@@ -126,10 +124,8 @@ impl Renamed {
             Role::Made | Role::MadeAlready | Role::Read | Role::Passed => self.put(id),
             Role::Stored => {}
         });
-        if let Operator::Recursion(recursion) = op {
-            self.put_recursion(&mut recursion.id);
-        } else if let Operator::Turn(turn) = op {
-            self.put_recursion(&mut turn.id);
+        if let Some(id) = op.node_mut().recursion_mut() {
+            self.put_recursion(id);
         }
         for e in op.expressions_mut() {
             self.rename(e);

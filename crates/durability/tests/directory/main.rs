@@ -10,6 +10,7 @@ mod replays;
 use frazil_block::{BuildOptions, Layout};
 use frazil_catalog::{DropRelations, TableOptions};
 use frazil_durability::Directory;
+use frazil_durability::manifest::VERSION;
 use frazil_storage::{Conflict, NewRows, ScanOptions, Snapshot, Store, TableScan, Transaction};
 use frazil_types::{
     Cancel, ColumnDef, ColumnDefault, ColumnVector, LogicalType, ObjectId, RowBatch, RowId, Schema, SqlState,
@@ -447,12 +448,13 @@ fn truncated_missing_and_foreign_files_are_named() {
             SqlState::DATA_CORRUPTED
         );
     }
-    let other = String::from_utf8(text.clone())
-        .unwrap()
-        .replacen("manifest 6", "manifest 7", 1);
+    let other =
+        String::from_utf8(text.clone())
+            .unwrap()
+            .replacen(&format!("manifest {VERSION}"), "manifest 99", 1);
     std::fs::write(&manifest, other).unwrap();
     let error = Directory::open(&temporary.0).unwrap_err();
-    assert!(error.message().contains("version 7"), "{error}");
+    assert!(error.message().contains("version 99"), "{error}");
     std::fs::remove_file(&manifest).unwrap();
     let error = Directory::open(&temporary.0).unwrap_err();
     assert!(error.message().contains("manifest"), "{error}");

@@ -157,7 +157,7 @@ fn files_of_a_later_version_are_named() {
     let kinds = [
         (
             vec![PathBuf::from("/db/manifest")],
-            "frazil manifest 6",
+            "frazil manifest 7",
             "frazil manifest 9",
             SqlState::FEATURE_NOT_SUPPORTED,
         ),

@@ -3,7 +3,7 @@
 //! Nothing has a default: what a new operator forgets does not compile. What walks over trees asks for it here instead of
 //! knowing operators: which columns are made and read, what is visible, renaming, pruning; and so do EXPLAIN and the builder of pipelines.
 
-use super::Aggregate;
+use super::{Aggregate, RecursionId};
 use crate::display_expression::Names;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
@@ -77,6 +77,16 @@ pub trait Node {
 
     /// The same, to be changed.
     fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId));
+
+    /// The recursion that it is, or whose last rows it gives.
+    fn recursion(&self) -> Option<RecursionId> {
+        None
+    }
+
+    /// The same, to be changed.
+    fn recursion_mut(&mut self) -> Option<&mut RecursionId> {
+        None
+    }
 
     /// True if it surely gives no second row.
     fn at_most_one_row(&self) -> bool;

@@ -62,6 +62,14 @@ impl Node for Recursion {
         read.for_each(|id| visit(Role::Read, *id));
     }
 
+    fn recursion(&self) -> Option<RecursionId> {
+        Some(self.id)
+    }
+
+    fn recursion_mut(&mut self) -> Option<&mut RecursionId> {
+        Some(&mut self.id)
+    }
+
     fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
         self.columns.iter_mut().for_each(|id| visit(Role::Made, id));
         let read = self.start.1.iter_mut().chain(&mut self.turn.1);

@@ -50,6 +50,14 @@ impl Node for Turn {
         self.columns.iter().for_each(|c| visit(Role::Made, c.0));
     }
 
+    fn recursion(&self) -> Option<RecursionId> {
+        Some(self.id)
+    }
+
+    fn recursion_mut(&mut self) -> Option<&mut RecursionId> {
+        Some(&mut self.id)
+    }
+
     fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
         self.columns.iter_mut().for_each(|c| visit(Role::Made, &mut c.0));
     }
