@@ -15,6 +15,7 @@ mod date_form;
 mod file_input;
 mod file_output;
 mod folders;
+mod footer_cache;
 mod in_order;
 mod json_arrays;
 mod json_reader;
@@ -22,6 +23,7 @@ mod json_writer;
 mod lists;
 mod parquet_column;
 mod parquet_files;
+mod parquet_footer;
 mod parquet_reader;
 mod parquet_statistics;
 mod parquet_table;
@@ -42,6 +44,7 @@ pub use csv_reader::{CsvOptions, CsvReader, Header};
 pub use date_form::DateForm;
 pub use file_input::Origin;
 pub use folders::Folders;
+pub use footer_cache::FooterCache;
 pub use json_reader::JsonReader;
 pub use parquet_column::{BytesOf, column_of, rows_of, sources};
 pub use parquet_files::ParquetFiles;
@@ -55,6 +58,7 @@ pub use writer::{Form, writer};
 
 use frazil_types::{Cancel, Error, MemoryBudget, Result, RowBatch, SqlState};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Rows of a file, batch by batch.
 pub trait BatchReader: Send {
@@ -65,21 +69,24 @@ pub trait BatchReader: Send {
     fn progress(&self) -> (u64, u64);
 }
 
-/// What a reader runs under: its statement's cancel flag and memory budget.
+/// What a reader runs under: its statement's cancel flag and memory budget, and what was kept of files by statements before.
 #[derive(Clone, Debug)]
 pub struct ReadLimits {
     /// Polled while the reader waits for its file, and for each batch.
     pub cancel: Cancel,
     /// Where the reader takes what it holds of the file.
     pub budget: MemoryBudget,
+    /// Footers of Parquet files, kept between statements.
+    pub footers: Option<Arc<FooterCache>>,
 }
 
 impl Default for ReadLimits {
-    /// Never cancelled, without a limit.
+    /// Never cancelled, without a limit; nothing is kept.
     fn default() -> ReadLimits {
         ReadLimits {
             cancel: Cancel::new(),
             budget: MemoryBudget::unlimited(),
+            footers: None,
         }
     }
 }

@@ -114,6 +114,14 @@ impl Known {
         })
     }
 
+    /// Bytes that it takes beside itself.
+    pub fn heap_bytes(&self) -> usize {
+        match &self.range {
+            Range::Bytes(min, max) => min.capacity() + max.capacity(),
+            Range::Integers(..) | Range::Doubles(..) => 0,
+        }
+    }
+
     /// Least and greatest value of integers.
     pub fn integers(&self) -> Option<(i128, i128)> {
         match self.range {

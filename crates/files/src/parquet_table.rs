@@ -5,36 +5,29 @@
 //! of its own, which goes from chunk to chunk: one worker best reads all chunks of a row group; where row groups are few, workers at
 //! neighbouring chunks follow each other through its columns, each through those first that nobody reads.
 
+use crate::parquet_footer::{ColumnFacts, Footer, opened_footer};
 use crate::parquet_reader::{bad_file, sound, type_of};
-use crate::parquet_statistics::{self, Known};
+use crate::parquet_statistics::Known;
 use crate::{ReadLimits, column_of, io_error, sources};
 use arrow_array::ArrayRef;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::Schema;
 use bytes::{Buf, Bytes, buf};
 use frazil_types::{
     CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, Reservation, RestrictionKind,
     Result, SqlState,
 };
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
-use parquet::basic::Type as Physical;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::{ParquetError, Result as ParquetResult};
-use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 
 /// Rows of a row group beyond which its footer is not believed: pages count their rows in 31 bits.
 const MOST_ROWS: u64 = 1 << 31;
-/// A column with fewer values than one for so many rows of a row group has the same ones in all, as far as is guessed.
-const FEW_VALUES: u64 = 16;
-/// Bytes of a dictionary in front of its values, at least.
-const DICTIONARY_HEADER_BYTES: u64 = 16;
 /// Bytes that a chunk takes for each of its columns before any is read, by estimate.
 const CHUNK_COLUMN_BYTES: usize = 128;
 
@@ -67,13 +60,46 @@ struct OneFile {
     path: PathBuf,
     file: File,
     bytes: u64,
-    footer: ArrowReaderMetadata,
+    footer: Arc<Footer>,
     /// Position in the file of each of the table's columns.
     roots: Vec<usize>,
-    /// For each row group, what its statistics say of each of the table's columns.
-    known: Vec<Vec<Option<Known>>>,
-    /// For each row group, the decoder of each of the table's columns.
-    decoders: Vec<Vec<Mutex<Option<Decoder>>>>,
+    /// For each of the table's columns that has another type than the file's, what the statistics of each row group say of its values.
+    widened: Vec<Option<Vec<Option<Known>>>>,
+    /// For each row group, the decoder of each of the table's columns; made when the first of them is read.
+    decoders: Vec<OnceLock<Decoders>>,
+}
+
+/// The decoders of a row group's columns.
+type Decoders = Box<[Mutex<Option<Decoder>>]>;
+
+impl OneFile {
+    /// What the statistics of a row group say of a column of the table.
+    fn known(&self, row_group: usize, column: usize) -> Option<&Known> {
+        let of_groups = match &self.widened[column] {
+            Some(widened) => widened,
+            None => &self.footer.columns[self.roots[column]].known,
+        };
+        of_groups[row_group].as_ref()
+    }
+
+    /// What the footer says of a column of the table.
+    fn facts(&self, column: usize) -> &ColumnFacts {
+        &self.footer.columns[self.roots[column]]
+    }
+
+    fn decoders(&self, row_group: usize) -> &Decoders {
+        let made = || self.roots.iter().map(|_| Mutex::new(None)).collect();
+        self.decoders[row_group].get_or_init(made)
+    }
+}
+
+/// A file, before it is known which columns the table has.
+struct Opened {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    footer: Arc<Footer>,
+    roots: Vec<usize>,
 }
 
 /// Reads a column of a row group from front to back.
@@ -199,17 +225,24 @@ impl ParquetTable {
         let mut opened = Vec::new();
         for path in paths {
             limits.cancel.check()?;
-            let (file, footer) = sound(path, || footer(path))?;
+            let (file, bytes, footer) = sound(path, || opened_footer(path, limits))?;
+            let schema = footer.metadata.schema();
             if columns.is_empty() {
-                columns = columns_of(path, footer.schema())?;
+                columns = columns_of(path, schema)?;
             }
-            let roots = sources(&format!("file \"{}\"", path.display()), footer.schema(), &columns)?;
+            let roots = sources(&format!("file \"{}\"", path.display()), schema, &columns)?;
             for (column, &root) in columns.iter_mut().zip(&roots) {
-                if let Some(own) = type_of(footer.schema().field(root).data_type()) {
+                if let Some(own) = footer.columns[root].ty {
                     column.ty = wider(column.ty, own);
                 }
             }
-            opened.push((path.clone(), file, footer, roots));
+            opened.push(Opened {
+                path: path.clone(),
+                file,
+                bytes,
+                footer,
+                roots,
+            });
         }
         let mut table = ParquetTable {
             columns,
@@ -222,8 +255,8 @@ impl ParquetTable {
                 budget: limits.budget.clone(),
             },
         };
-        for (path, file, footer, roots) in opened {
-            sound(&path, || table.add(path.clone(), file, footer, roots))?;
+        for opened in opened {
+            sound(&opened.path.clone(), || table.add(opened))?;
         }
         for column in 0..table.columns.len() {
             table.columns[column].nullable = table.nulls(column) != Some(0);
@@ -249,38 +282,27 @@ impl ParquetTable {
     /// Least and greatest value of an integer column, if the statistics of all row groups say them. They hold: a column that is read is
     /// checked against them.
     pub fn range(&self, column: usize) -> Option<(i128, i128)> {
-        let groups = self.files.iter().flat_map(|file| &file.known);
-        let ranges = groups.map(|known| known[column].as_ref()?.integers());
-        let ranges = ranges.collect::<Option<Vec<_>>>()?.into_iter();
-        ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        let mut range: Option<(i128, i128)> = None;
+        for file in &self.files {
+            for row_group in 0..file.decoders.len() {
+                let (min, max) = file.known(row_group, column)?.integers()?;
+                range = Some(range.map_or((min, max), |range| (range.0.min(min), range.1.max(max))));
+            }
+        }
+        range
     }
 
     /// About how many values a column has, if all row groups have dictionaries of them: no more than the longest one has room for,
     /// if that is few beside the rows, which others then have as well.
     pub fn distinct(&self, column: usize) -> Option<u64> {
-        let mut most = 0;
-        for file in &self.files {
-            let leaf = leaf_of(&file.footer, file.roots[column])?;
-            for row_group in file.footer.metadata().row_groups() {
-                let values = dictionary_values(row_group.column(leaf))?;
-                if values > row_group.num_rows().unsigned_abs() / FEW_VALUES {
-                    return None;
-                }
-                most = most.max(values);
-            }
-        }
-        Some(most)
+        let mut distinct = self.files.iter().map(|file| file.facts(column).distinct);
+        distinct.try_fold(0, |most, of_file| Some(most.max(of_file?)))
     }
 
     /// Rows whose value of a column is NULL, if the statistics of all row groups say it.
     pub fn nulls(&self, column: usize) -> Option<u64> {
-        let mut nulls = 0;
-        for file in &self.files {
-            for row_group in file.footer.metadata().row_groups() {
-                nulls += nulls_of(file, row_group, column)?;
-            }
-        }
-        Some(nulls)
+        let mut nulls = self.files.iter().map(|file| file.facts(column).nulls);
+        nulls.try_fold(0_u64, |sum, of_file| sum.checked_add(of_file?))
     }
 
     /// The position of a chunk's file, and its rows.
@@ -292,15 +314,15 @@ impl ParquetTable {
     /// Whether the statistics say that no row of a chunk satisfies a restriction of a column.
     pub fn excludes(&self, chunk: usize, column: usize, kind: &RestrictionKind) -> bool {
         let Chunk { file, row_group, .. } = self.chunks[chunk];
-        let known = &self.files[file].known[row_group][column];
-        known.as_ref().is_some_and(|known| known.excludes(kind))
+        let known = self.files[file].known(row_group, column);
+        known.is_some_and(|known| known.excludes(kind))
     }
 
     /// Whether somebody reads a column of the row group that a chunk lies in, so that who reads it as well has to wait.
     pub fn is_busy(&self, chunk: usize, column: usize) -> bool {
         let Chunk { file, row_group, .. } = self.chunks[chunk];
-        let decoder = &self.files[file].decoders[row_group][column];
-        matches!(decoder.try_lock(), Err(TryLockError::WouldBlock))
+        let decoders = self.files[file].decoders[row_group].get();
+        decoders.is_some_and(|of| matches!(of[column].try_lock(), Err(TryLockError::WouldBlock)))
     }
 
     /// Whether a chunk lies in the same row group as the one before it, so that who has read that one goes on without waiting.
@@ -326,8 +348,8 @@ impl ParquetTable {
                 );
                 return Err(bad_file(&file.path, &what));
             }
-            let known = &file.known[place.row_group][column];
-            let bounds = known.as_ref().and_then(Known::integers);
+            let known = file.known(place.row_group, column);
+            let bounds = known.and_then(Known::integers);
             let made = column_of(&array, def.ty, bounds, &self.limits.budget);
             let made = made.map_err(|(row, error)| {
                 let row = place.before + row as u64 + 1;
@@ -348,18 +370,17 @@ impl ParquetTable {
         })
     }
 
-    fn add(
-        &mut self,
-        path: PathBuf,
-        file: File,
-        footer: ArrowReaderMetadata,
-        roots: Vec<usize>,
-    ) -> Result<()> {
-        let bytes = file.metadata().map_err(|e| io_error(&path, &e))?.len();
+    fn add(&mut self, opened: Opened) -> Result<()> {
+        let Opened {
+            path,
+            file,
+            bytes,
+            footer,
+            roots,
+        } = opened;
         let mut before = 0;
-        let mut known = Vec::new();
-        let mut decoders = Vec::new();
-        for (row_group, metadata) in footer.metadata().row_groups().iter().enumerate() {
+        let row_groups = footer.metadata.metadata().row_groups();
+        for (row_group, metadata) in row_groups.iter().enumerate() {
             let rows = u64::try_from(metadata.num_rows()).ok().filter(|&n| n < MOST_ROWS);
             let Some(rows) = rows else {
                 let what = format!(
@@ -379,25 +400,21 @@ impl ParquetTable {
                 before: before + (piece * CHUNK_ROWS) as u64,
             }));
             before += rows;
-            let columns = self.columns.iter().zip(&roots);
-            known.push(
-                columns
-                    .map(|(def, &root)| {
-                        let leaf = leaf_of(&footer, root)?;
-                        let ty = footer.schema().field(root).data_type();
-                        parquet_statistics::known(metadata.column(leaf), ty, def.ty)
-                    })
-                    .collect(),
-            );
-            decoders.push(roots.iter().map(|_| Mutex::new(None)).collect());
         }
+        let decoders = row_groups.iter().map(|_| OnceLock::new()).collect();
+        let columns = self.columns.iter().zip(&roots);
+        let widened = columns.map(|(def, &root)| {
+            let is_own = footer.columns[root].ty == Some(def.ty);
+            (!is_own).then(|| footer.known_as(root, def.ty))
+        });
+        let widened = widened.collect();
         self.files.push(OneFile {
             path,
             file,
             bytes,
             footer,
             roots,
-            known,
+            widened,
             decoders,
         });
         Ok(())
@@ -405,7 +422,7 @@ impl ParquetTable {
 
     /// The values of a column of a chunk as they are in the file.
     fn decoded(&self, file: &OneFile, place: Chunk, column: usize) -> Result<ArrayRef> {
-        let mut slot = file.decoders[place.row_group][column]
+        let mut slot = file.decoders(place.row_group)[column]
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         // After an error, and behind the last piece, the decoder is gone.
@@ -428,7 +445,7 @@ impl ParquetTable {
             let what = format!("row group {} has fewer rows than it says", place.row_group);
             return Err(bad_file(&file.path, &what));
         }
-        let rows = file.footer.metadata().row_group(place.row_group).num_rows() as usize;
+        let rows = file.footer.row_group(place.row_group).num_rows() as usize;
         if decoder.next * CHUNK_ROWS < rows || !decoder.passed.is_empty() {
             *slot = Some(decoder);
         }
@@ -438,13 +455,8 @@ impl ParquetTable {
     fn decoder(&self, file: &OneFile, row_group: usize, column: usize) -> Result<Decoder> {
         let root = file.roots[column];
         let bad = |e: ParquetError| bad_file(&file.path, &e);
-        let leaf = leaf_of(&file.footer, root).ok_or_else(|| Error::internal("a nested column is read"))?;
-        let (start, length) = file
-            .footer
-            .metadata()
-            .row_group(row_group)
-            .column(leaf)
-            .byte_range();
+        let leaf = (file.facts(column).leaf).ok_or_else(|| Error::internal("a nested column is read"))?;
+        let (start, length) = file.footer.row_group(row_group).column(leaf).byte_range();
         if start.checked_add(length).is_none_or(|end| end > file.bytes) {
             let what = format!("row group {row_group} ends behind the file");
             return Err(bad_file(&file.path, &what));
@@ -455,7 +467,7 @@ impl ParquetTable {
             file_bytes: file.bytes,
             bytes: Bytes::from_owner(encoded),
         };
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(part, file.footer.clone());
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(part, file.footer.metadata.clone());
         let mask = ProjectionMask::roots(builder.parquet_schema(), [root]);
         let reader = builder
             .with_row_groups(vec![row_group])
@@ -483,69 +495,6 @@ impl Decoder {
         self.next += 1;
         Ok(batch.column(0).clone())
     }
-}
-
-/// NULLs of a column of a row group, if it is known.
-fn nulls_of(file: &OneFile, row_group: &RowGroupMetaData, column: usize) -> Option<u64> {
-    let root = file.roots[column];
-    if !file.footer.schema().field(root).is_nullable() {
-        return Some(0);
-    }
-    let leaf = leaf_of(&file.footer, root)?;
-    row_group.column(leaf).statistics()?.null_count_opt()
-}
-
-/// About how many values the dictionary of a column has room for; `None` if there is none.
-fn dictionary_values(column: &ColumnChunkMetaData) -> Option<u64> {
-    let bytes = column.data_page_offset() - column.dictionary_page_offset()?;
-    let each = match column.column_type() {
-        Physical::INT32 | Physical::FLOAT => 4,
-        Physical::INT64 | Physical::DOUBLE => 8,
-        // A length and a byte at least.
-        _ => 5,
-    };
-    let bytes = u64::try_from(bytes).ok()?.saturating_sub(DICTIONARY_HEADER_BYTES);
-    Some((bytes / each).max(1))
-}
-
-/// The footer of a file, with types in which columns are read fastest: decimals that fit as 64 bits, texts as views.
-fn footer(path: &Path) -> Result<(File, ArrowReaderMetadata)> {
-    let bad = |e: ParquetError| bad_file(path, &e);
-    let file = File::open(path).map_err(|e| io_error(path, &e))?;
-    let metadata = file.metadata().map_err(|e| io_error(path, &e))?;
-    if !metadata.is_file() {
-        let error = std::io::Error::other("it is not a regular file, as Parquet must be");
-        return Err(io_error(path, &error));
-    }
-    let footer = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(bad)?;
-    let fields = footer.schema().fields().iter().enumerate();
-    let fields = fields.map(|(root, field)| {
-        let physical =
-            leaf_of(&footer, root).map(|leaf| footer.parquet_schema().column(leaf).physical_type());
-        let ty = match (field.data_type(), physical) {
-            (DataType::Decimal128(precision, scale), Some(Physical::INT32 | Physical::INT64))
-                if *precision <= 18 =>
-            {
-                DataType::Decimal64(*precision, *scale)
-            }
-            (DataType::Utf8, Some(Physical::BYTE_ARRAY)) => DataType::Utf8View,
-            (ty, _) => ty.clone(),
-        };
-        Field::new(field.name(), ty, field.is_nullable()).with_metadata(field.metadata().clone())
-    });
-    let schema = Schema::new(fields.collect::<Vec<_>>());
-    let options = ArrowReaderOptions::new().with_schema(schema.into());
-    // A file whose columns are not to be had so is read as its writer had them.
-    let hinted = ArrowReaderMetadata::try_new(footer.metadata().clone(), options);
-    Ok((file, hinted.unwrap_or(footer)))
-}
-
-/// The only leaf of a column at the top of a file's schema; `None` for one that is nested.
-fn leaf_of(footer: &ArrowReaderMetadata, root: usize) -> Option<usize> {
-    let schema = footer.parquet_schema();
-    let mut leaves = (0..schema.num_columns()).filter(|&leaf| schema.get_column_root_idx(leaf) == root);
-    let leaf = leaves.next()?;
-    leaves.next().is_none().then_some(leaf)
 }
 
 /// The columns of a file: names in lower case where that keeps them apart, and the types that hold all values.

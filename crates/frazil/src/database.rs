@@ -6,6 +6,7 @@ use crate::gate::{Gate, Inside};
 use crate::plan_cache::PlanCache;
 use frazil_durability::{Access, Directory, Inspection, Opening};
 use frazil_exec::WorkerPool;
+use frazil_files::FooterCache;
 use frazil_storage::Store;
 use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
 use frazil_vfs::{Process, SystemVfs, Vfs};
@@ -41,6 +42,7 @@ struct Inner {
     checkpointer: Mutex<Option<BackgroundCheckpointer>>,
     checkpoints: Arc<CheckpointPolicy>,
     plans: PlanCache,
+    footers: Arc<FooterCache>,
 }
 
 impl Drop for Inner {
@@ -143,6 +145,7 @@ impl Database {
             budget: MemoryBudget::new(Database::default_memory_limit()),
             pool: Arc::new(WorkerPool::new()),
             plans: PlanCache::default(),
+            footers: Arc::default(),
         }))
     }
 
@@ -243,6 +246,11 @@ impl Database {
 
     pub(crate) fn plan_cache(&self) -> &PlanCache {
         &self.0.plans
+    }
+
+    /// Footers of the Parquet files that statements read.
+    pub(crate) fn footers(&self) -> &Arc<FooterCache> {
+        &self.0.footers
     }
 
     pub(crate) fn budget(&self) -> &MemoryBudget {

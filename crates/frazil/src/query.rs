@@ -101,6 +101,7 @@ impl Runner {
         ReadLimits {
             cancel: self.cancel.clone(),
             budget: self.budget().clone(),
+            footers: Some(self.database.footers().clone()),
         }
     }
 

@@ -167,6 +167,7 @@ impl Session {
                 };
                 self.database.budget().set_limit(limit);
                 self.database.plan_cache().limit(limit);
+                self.database.footers().limit(limit);
                 frazil_runtime::memory::limit_pool(limit);
             }
             "frazil.freeze_after" => {

@@ -1,0 +1,188 @@
+//! The footer of a Parquet file, decoded, and what it says of each column: all that depends on the file alone, so that it can be kept
+//! between statements (`footer_cache.rs`).
+
+use crate::parquet_reader::{bad_file, type_of};
+use crate::parquet_statistics::{self, Known};
+use crate::{ReadLimits, io_error};
+use arrow_schema::{DataType, Field, Schema};
+use frazil_types::{LogicalType, Result};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::basic::Type as Physical;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A column with fewer values than one for so many rows of a row group has the same ones in all, as far as is guessed.
+const FEW_VALUES: u64 = 16;
+/// Bytes of a dictionary in front of its values, at least.
+const DICTIONARY_HEADER_BYTES: u64 = 16;
+/// About how many bytes a column takes beside what the crate that knows the format counts: its Arrow field and its place in trees.
+const COLUMN_BYTES: usize = 1024;
+
+/// A decoded footer.
+#[derive(Debug)]
+pub struct Footer {
+    /// Row groups, and types in which columns are read fastest.
+    pub metadata: ArrowReaderMetadata,
+    /// What it says of each column at the top of the schema.
+    pub columns: Vec<ColumnFacts>,
+}
+
+/// What a footer says of a column.
+#[derive(Debug)]
+pub struct ColumnFacts {
+    /// Its only leaf; `None` where it is nested.
+    pub leaf: Option<usize>,
+    /// The type that holds all its values, if Frazil has one.
+    pub ty: Option<LogicalType>,
+    /// Its NULLs in all row groups, if the statistics of each count them.
+    pub nulls: Option<u64>,
+    /// About how many values it has: what the longest dictionary has room for, if each row group has one and it is few beside the rows.
+    pub distinct: Option<u64>,
+    /// For each row group, what its statistics say of the values as of type `ty`.
+    pub known: Vec<Option<Known>>,
+}
+
+impl Footer {
+    /// The footer of a file. 22P04 if the file is not Parquet or is damaged.
+    fn decode(path: &Path, file: &File) -> Result<Footer> {
+        let metadata = decoded(path, file)?;
+        let leaves = leaves_of(&metadata).into_iter().enumerate();
+        let columns = leaves.map(|(root, leaf)| facts(&metadata, root, leaf));
+        Ok(Footer {
+            columns: columns.collect(),
+            metadata,
+        })
+    }
+
+    /// A row group.
+    pub fn row_group(&self, row_group: usize) -> &RowGroupMetaData {
+        self.metadata.metadata().row_group(row_group)
+    }
+
+    /// For each row group, what its statistics say of a column whose values become `ty`.
+    pub fn known_as(&self, root: usize, ty: LogicalType) -> Vec<Option<Known>> {
+        known(&self.metadata, root, self.columns[root].leaf, ty)
+    }
+
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        let known = self.columns.iter().flat_map(|column| &column.known);
+        let known: usize = known
+            .map(|known| size_of_val(known) + known.as_ref().map_or(0, Known::heap_bytes))
+            .sum();
+        self.metadata.metadata().memory_size() + self.columns.len() * COLUMN_BYTES + known
+    }
+}
+
+/// What a footer says of a column whose only leaf is `leaf`.
+fn facts(footer: &ArrowReaderMetadata, root: usize, leaf: Option<usize>) -> ColumnFacts {
+    let field = footer.schema().field(root);
+    let ty = type_of(field.data_type());
+    let groups = footer.metadata().row_groups().iter();
+    let nulls = groups.clone().try_fold(0_u64, |sum, group| {
+        let nulls = match field.is_nullable() {
+            true => group.column(leaf?).statistics()?.null_count_opt()?,
+            false => 0,
+        };
+        sum.checked_add(nulls)
+    });
+    let distinct = groups.clone().try_fold(0, |most: u64, group| {
+        let values = dictionary_values(group.column(leaf?))?;
+        let is_few = values <= group.num_rows().unsigned_abs() / FEW_VALUES;
+        is_few.then(|| most.max(values))
+    });
+    ColumnFacts {
+        leaf,
+        ty,
+        nulls,
+        distinct,
+        known: ty.map_or_else(
+            || groups.map(|_| None).collect(),
+            |ty| known(footer, root, leaf, ty),
+        ),
+    }
+}
+
+/// For each row group, what its statistics say of a column whose values become `ty`.
+fn known(
+    footer: &ArrowReaderMetadata,
+    root: usize,
+    leaf: Option<usize>,
+    ty: LogicalType,
+) -> Vec<Option<Known>> {
+    let arrow = footer.schema().field(root).data_type();
+    let known = |group: &RowGroupMetaData| parquet_statistics::known(group.column(leaf?), arrow, ty);
+    footer.metadata().row_groups().iter().map(known).collect()
+}
+
+/// Opens a file: itself, its bytes, and its footer, which may have been kept. 22P04 as of decoding it, 58030 and the like for what is
+/// no regular file.
+pub fn opened_footer(path: &Path, limits: &ReadLimits) -> Result<(File, u64, Arc<Footer>)> {
+    let file = File::open(path).map_err(|e| io_error(path, &e))?;
+    let metadata = file.metadata().map_err(|e| io_error(path, &e))?;
+    if !metadata.is_file() {
+        let error = std::io::Error::other("it is not a regular file, as Parquet must be");
+        return Err(io_error(path, &error));
+    }
+    let decode = || Footer::decode(path, &file);
+    let footer = match &limits.footers {
+        Some(kept) => kept.footer(&metadata, decode)?,
+        None => Arc::new(decode()?),
+    };
+    Ok((file, metadata.len(), footer))
+}
+
+/// Metadata with types in which columns are read fastest: decimals that fit as 64 bits, texts as views.
+fn decoded(path: &Path, file: &File) -> Result<ArrowReaderMetadata> {
+    let bad = |e: ParquetError| bad_file(path, &e);
+    let footer = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).map_err(bad)?;
+    let fields = footer.schema().fields().iter().zip(leaves_of(&footer));
+    let fields = fields.map(|(field, leaf)| {
+        let physical = leaf.map(|leaf| footer.parquet_schema().column(leaf).physical_type());
+        let ty = match (field.data_type(), physical) {
+            (DataType::Decimal128(precision, scale), Some(Physical::INT32 | Physical::INT64))
+                if *precision <= 18 =>
+            {
+                DataType::Decimal64(*precision, *scale)
+            }
+            (DataType::Utf8, Some(Physical::BYTE_ARRAY)) => DataType::Utf8View,
+            (ty, _) => ty.clone(),
+        };
+        Field::new(field.name(), ty, field.is_nullable()).with_metadata(field.metadata().clone())
+    });
+    let schema = Schema::new(fields.collect::<Vec<_>>());
+    let options = ArrowReaderOptions::new().with_schema(schema.into());
+    // A file whose columns are not to be had so is read as its writer had them.
+    let hinted = ArrowReaderMetadata::try_new(footer.metadata().clone(), options);
+    Ok(hinted.unwrap_or(footer))
+}
+
+/// The only leaf of each column at the top of a file's schema; `None` for those that are nested.
+fn leaves_of(footer: &ArrowReaderMetadata) -> Vec<Option<usize>> {
+    let schema = footer.parquet_schema();
+    let mut of_root = vec![(None, 0); footer.schema().fields().len()];
+    for leaf in 0..schema.num_columns() {
+        if let Some((first, count)) = of_root.get_mut(schema.get_column_root_idx(leaf)) {
+            first.get_or_insert(leaf);
+            *count += 1;
+        }
+    }
+    let only = |(leaf, count): (Option<usize>, usize)| leaf.filter(|_| count == 1);
+    of_root.into_iter().map(only).collect()
+}
+
+/// About how many values the dictionary of a column has room for; `None` if there is none.
+fn dictionary_values(column: &ColumnChunkMetaData) -> Option<u64> {
+    let bytes = (column.data_page_offset()).checked_sub(column.dictionary_page_offset()?)?;
+    let each = match column.column_type() {
+        Physical::INT32 | Physical::FLOAT => 4,
+        Physical::INT64 | Physical::DOUBLE => 8,
+        // A length and a byte at least.
+        _ => 5,
+    };
+    let bytes = u64::try_from(bytes).ok()?.saturating_sub(DICTIONARY_HEADER_BYTES);
+    Some((bytes / each).max(1))
+}
