@@ -7,7 +7,7 @@ use crate::markers::{Marked, MarkedTexts, ParamStyle, has_markers};
 use crate::parameters;
 use crate::result_sets::ResultSets;
 use crate::running::{briefly, run};
-use crate::statement::Statement;
+use crate::statement::{Statement, written};
 use frazil::sql_text::{TokenKind, tokens};
 use frazil::{Database, Value};
 use pyo3::prelude::*;
@@ -118,18 +118,11 @@ impl Connection {
         let (sql, values) = self.call(sql, parameters)?;
         self.frames.begin_statement();
         self.begin_before(py, &session, &sql)?;
-        let mut sets = ResultSets::default();
-        let work = || {
-            session.execute_each(&sql, &values, &mut |response| {
-                sets.push(response);
-                Ok(())
-            })
-        };
-        match session.is_direct(&sql) {
-            true => briefly(py, work)?,
-            false => run(py, &session, work)?,
+        if session.is_direct(&sql) {
+            return briefly(py, || execute(&session, &sql, &values));
         }
-        Ok(sets)
+        let (own, sql) = (session.clone(), sql.into_owned());
+        run(py, &session, move || execute(&own, &sql, &values))
     }
 
     /// The text as the engine reads it, and the values of its parameters.
@@ -204,20 +197,16 @@ impl Connection {
             for set in sets.by_ref().take(SETS) {
                 values.push(statement.values(Some(&set?))?);
             }
+            let values = Arc::new(values);
             let mut next = 0;
             while next < values.len() {
-                let part = || {
-                    let begun = Instant::now();
-                    while next < values.len() && begun.elapsed() < LOOK {
-                        written += statement.written(&values[next])?;
-                        next += 1;
-                    }
-                    Ok(())
-                };
-                match statement.is_direct() {
+                let part = part(statement.engine(), &values, next);
+                let (rows, until) = match statement.is_direct() {
                     true => briefly(py, part)?,
                     false => run(py, session, part)?,
-                }
+                };
+                written += rows;
+                next = until;
                 py.check_signals()?;
             }
         }
@@ -230,6 +219,35 @@ impl Connection {
             briefly(py, || session.execute(how))?;
         }
         Ok(())
+    }
+}
+
+/// Runs statements.
+fn execute(session: &frazil::Connection, sql: &str, values: &[Value]) -> frazil::Result<ResultSets> {
+    let mut sets = ResultSets::default();
+    session.execute_each(sql, values, &mut |response| {
+        sets.push(response);
+        Ok(())
+    })?;
+    Ok(sets)
+}
+
+/// What runs a statement with one set of parameters after the other from the set at `from` on, for [`LOOK`]: the rows that it wrote, and
+/// the set that is next.
+fn part(
+    statement: &Arc<frazil::Statement>,
+    sets: &Arc<Vec<Vec<Value>>>,
+    from: usize,
+) -> impl FnOnce() -> frazil::Result<(i64, usize)> + Send + use<> {
+    let (statement, sets) = (statement.clone(), sets.clone());
+    move || {
+        let begun = Instant::now();
+        let (mut rows, mut next) = (0, from);
+        while next < sets.len() && begun.elapsed() < LOOK {
+            rows += written(&statement, &sets[next])?;
+            next += 1;
+        }
+        Ok((rows, next))
     }
 }
 

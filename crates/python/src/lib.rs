@@ -15,6 +15,7 @@ mod parameters;
 mod result_sets;
 mod running;
 mod statement;
+mod statement_threads;
 
 use connection::Connection;
 use cursor::Cursor;

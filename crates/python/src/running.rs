@@ -1,19 +1,15 @@
 //! Running a statement beside the interpreter: its lock is let go, and on the main thread signals are heard meanwhile.
 
 use crate::errors::{InternalError, raise};
-use crate::frames::run_for_main_thread;
+use crate::statement_threads::{self, Running};
 use pyo3::prelude::*;
 use std::cell::Cell;
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a statement runs between two looks at what the user wants of it.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a statement runs before its progress is shown in a notebook.
 const SHOW_PROGRESS_AFTER: Duration = Duration::from_millis(1000);
-/// Stack of the thread that runs a statement: that of a main thread.
-const STACK_BYTES: usize = 8 << 20;
 
 /// Runs what takes no time worth speaking of.
 pub fn briefly<T: Send>(py: Python<'_>, work: impl FnOnce() -> frazil::Result<T> + Send) -> PyResult<T> {
@@ -22,39 +18,28 @@ pub fn briefly<T: Send>(py: Python<'_>, work: impl FnOnce() -> frazil::Result<T>
 
 /// Runs a statement of a session. On the main thread, where the interpreter handles signals, another thread runs it, and
 /// what a handler raises cancels it: so Ctrl-C ends a query.
-pub fn run<T: Send>(
+pub fn run<T: Send + 'static>(
     py: Python<'_>,
     session: &frazil::Connection,
-    work: impl FnOnce() -> frazil::Result<T> + Send,
+    work: impl FnOnce() -> frazil::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     if !is_main_thread(py)? {
         return briefly(py, work);
     }
-    let ended = Ended::default();
-    thread::scope(|scope| {
-        let work = || {
-            let _end = EndOnDrop(&ended);
-            run_for_main_thread();
-            work()
-        };
-        let helper = thread::Builder::new()
-            .name("frazil-statement".to_owned())
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, work)?;
-        let watched = watch(py, session, &ended);
-        let result = py.detach(|| helper.join());
-        let result = result.map_err(|_| InternalError::new_err("the thread of a statement panicked"))?;
-        watched?;
-        result.map_err(raise)
-    })
+    let running = statement_threads::begin(work)?;
+    let watched = watch(py, session, &running);
+    let result = py.detach(|| running.result());
+    let result = result.map_err(|_| InternalError::new_err("the thread of a statement panicked"))?;
+    watched?;
+    result.map_err(raise)
 }
 
 /// Waits for a statement, handles signals and shows how far it is. The error that a signal's handler raised.
-fn watch(py: Python<'_>, session: &frazil::Connection, ended: &Ended) -> PyResult<()> {
+fn watch<T: Send>(py: Python<'_>, session: &frazil::Connection, running: &Running<T>) -> PyResult<()> {
     let begun = Instant::now();
     let mut raised = Ok(());
     let mut display: Option<Bound<'_, PyAny>> = None;
-    while !py.detach(|| ended.wait()) {
+    while !py.detach(|| running.wait(LOOK)) {
         if raised.is_ok() {
             raised = py.check_signals();
         }
@@ -107,30 +92,4 @@ fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let is_main = threading.call_method0("current_thread")?.is(&main);
     KNOWN.set(Some((process, is_main)));
     Ok(is_main)
-}
-
-/// Whether a statement has ended.
-#[derive(Default)]
-struct Ended {
-    ended: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Ended {
-    /// Waits for the end, [`LOOK`] at most; whether it has come.
-    fn wait(&self) -> bool {
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(ended, LOOK, |ended| !*ended);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
-    }
-}
-
-/// Says that a statement has ended, also where it panicked.
-struct EndOnDrop<'a>(&'a Ended);
-
-impl Drop for EndOnDrop<'_> {
-    fn drop(&mut self) {
-        *self.0.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.0.changed.notify_all();
-    }
 }

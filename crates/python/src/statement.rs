@@ -16,10 +16,19 @@ use std::sync::Arc;
 pub struct Statement {
     connection: Py<Connection>,
     session: frazil::Connection,
-    statement: frazil::Statement,
+    statement: Arc<frazil::Statement>,
     sql: String,
     /// The text with the markers of the connection's style, if they are others than the engine's.
     marked: Option<Arc<Marked>>,
+}
+
+/// Runs a statement; the rows that it wrote.
+pub fn written(statement: &frazil::Statement, values: &[Value]) -> frazil::Result<i64> {
+    let response = statement.execute(values)?;
+    Ok(match response.outcome {
+        Outcome::Rows(rows) => rows.len() as i64,
+        Outcome::Command { rows, .. } => rows.map_or(0, |rows| rows as i64),
+    })
 }
 
 impl Statement {
@@ -38,7 +47,7 @@ impl Statement {
         Ok(Statement {
             connection,
             session,
-            statement,
+            statement: Arc::new(statement),
             sql: text.to_owned(),
             marked,
         })
@@ -53,13 +62,9 @@ impl Statement {
         }
     }
 
-    /// Runs it; the rows that it wrote.
-    pub fn written(&self, values: &[Value]) -> frazil::Result<i64> {
-        let response = self.statement.execute(values)?;
-        Ok(match response.outcome {
-            Outcome::Rows(rows) => rows.len() as i64,
-            Outcome::Command { rows, .. } => rows.map_or(0, |rows| rows as i64),
-        })
+    /// The engine's.
+    pub fn engine(&self) -> &Arc<frazil::Statement> {
+        &self.statement
     }
 
     /// Whether it runs without pipelines, in no time worth speaking of.
@@ -78,7 +83,8 @@ impl Statement {
         let values = self.values(params)?;
         connection.begin_statement();
         connection.begin_before(py, &self.session, &self.sql)?;
-        let work = || self.statement.execute(&values);
+        let statement = self.statement.clone();
+        let work = move || statement.execute(&values);
         let response = match self.is_direct() {
             true => briefly(py, work)?,
             false => run(py, &self.session, work)?,
