@@ -5,6 +5,7 @@ import datetime
 import decimal
 import math
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -399,6 +400,83 @@ def test_ctrl_c_while_another_thread_runs(endless):
     timer.join()
     thread.join(60)
     assert not thread.is_alive() and failures == ["57014"]
+
+
+def statement_threads():
+    """How many threads of this process run statements of its main thread, or wait for them."""
+    names = [task.joinpath("comm") for task in pathlib.Path("/proc/self/task").iterdir()]
+    return sum(name.read_text().startswith("frazil-statemen") for name in names)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="the system does not show threads")
+def test_statements_of_the_main_thread_share_a_thread(con):
+    con.execute("create table n (a integer)")
+    con.execute("insert into n select * from generate_series(1, 1000)")
+    for k in range(50):
+        assert con.execute(f"select count(*) from n where a <> {k + 1}").fetchone() == (999,)
+    assert 1 <= statement_threads() <= 2
+
+
+def test_a_handler_runs_statements_while_one_runs(endless):
+    other = frazil.connect()
+    other.execute("create table m (a integer)")
+    seen = []
+
+    def handler(*_):
+        other.execute("insert into m select * from generate_series(1, 10)")
+        seen.append(other.execute("select sum(a), count(*) from m where a > 0").fetchone())
+        endless.interrupt()
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        for _ in range(3):
+            timer = interrupted_soon(0.1)
+            with pytest.raises(frazil.OperationalError) as caught:
+                endless.execute(ENDLESS)
+            timer.join()
+            assert caught.value.sqlstate == "57014"
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [(55, 10), (110, 20), (165, 30)]
+
+
+FORKING = """
+import os, signal, sys, threading, frazil
+
+def counted():
+    con = frazil.connect()
+    con.execute("create table n (a integer)")
+    con.execute("insert into n select * from generate_series(1, 1000)")
+    return con.execute("select count(*) from n where a > 10").fetchone()[0]
+
+def forked():
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if counted() == 990 and counted() == 990 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+assert counted() == 990
+forked()
+assert counted() == 990
+# The thread that forks is the main one of the child.
+ended = []
+thread = threading.Thread(target=lambda: ended.append(forked()))
+thread.start()
+thread.join()
+assert ended == [None]
+assert counted() == 990
+print("done")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_forked_child_runs_statements_of_its_own():
+    # In a process of its own, whose exit must not wait for threads that wait.
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKING], capture_output=True, text=True, timeout=120
+    )
+    assert (ran.returncode, ran.stdout) == (0, "done\n"), ran.stderr
 
 
 def test_interrupt_and_progress_from_another_thread(endless):

@@ -260,6 +260,11 @@ impl Statistics for StatementTables {
         self.find(table).map_or(0, |t| t.rows())
     }
 
+    fn exact_row_count(&self, table: ObjectId) -> Option<u64> {
+        // Files are the statement's own, whose plan is not kept.
+        self.files.is_lazy(table).then(|| self.row_count(table))
+    }
+
     fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds> {
         if FrameTables::is_frame(table) {
             return None;

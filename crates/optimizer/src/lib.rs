@@ -18,6 +18,7 @@ mod join_graph;
 mod join_order;
 mod joins;
 mod key_lookups;
+mod known_counts;
 mod late_rows;
 mod limits;
 mod outer_to_anti;
@@ -101,6 +102,7 @@ pub fn optimize(
     grouping_sets::plan(&mut plan, statistics, cancel)?;
     cancel.check()?;
     unions::plan(&mut plan);
+    known_counts::plan(&mut plan, statistics);
     cancel.check()?;
     distinct_aggregates::plan(&mut plan)?;
     if !settings.elide_checks {

@@ -20,6 +20,9 @@ impl Statistics for Prices {
     fn row_count(&self, table: ObjectId) -> u64 {
         Shop::statistics().row_count(table)
     }
+    fn exact_row_count(&self, _: ObjectId) -> Option<u64> {
+        None
+    }
     fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds> {
         match (table.0, column) {
             (2, 1) => Some(Bounds { min: 1, max: self.0 }),

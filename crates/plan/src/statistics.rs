@@ -7,6 +7,8 @@ use frazil_types::ObjectId;
 pub trait Statistics {
     /// Rows of a table.
     fn row_count(&self, table: ObjectId) -> u64;
+    /// The same of a table that is the same one whenever the plan runs; `None` for others.
+    fn exact_row_count(&self, table: ObjectId) -> Option<u64>;
     /// Smallest and largest integer-like value of a column (unscaled decimals, days, code points); `None`
     /// if unknown, not integer-like, or if every value is NULL. Exact or wider, never narrower.
     fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds>;

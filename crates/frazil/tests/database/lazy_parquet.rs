@@ -117,3 +117,57 @@ fn values_outside_of_the_statistics_are_an_error() {
     assert_eq!(error.state(), SqlState::BAD_COPY_FORMAT);
     assert!(error.message().contains("\"n\""), "{}", error.message());
 }
+
+#[test]
+fn rows_are_counted_by_the_footer() {
+    let c = memory();
+    let file = made(&c, "lazy-count");
+    let from = format!("'{}'", file.display());
+    for (sql, expected) in [
+        ("select count(*) from F", "10000"),
+        ("select count(*) + 1, count(*) from F", "10001|10000"),
+        (
+            "select count(*) filter (where n < 10), count(*) from F",
+            "10|10000",
+        ),
+        ("select count(t), count(*) from F", "9000|10000"),
+        ("select count(*) from F where n >= 9990", "10"),
+        ("select count(*) from F having count(*) > 10000", ""),
+        ("select count(distinct d) from F", "10"),
+        (
+            "select d, count(*) from F group by d order by d limit 1",
+            "2024-01-01|1000",
+        ),
+        (
+            "select x, (select count(*) from F) from generate_series(1, 2) s(x)",
+            "1|10000\n2|10000",
+        ),
+        (
+            "select count(*) from (select count(*) from F union all select n from F where n < 3) u",
+            "4",
+        ),
+        ("select count(*) from F a, F b where a.n = b.n", "10000"),
+        ("select exists (select count(*) from F where false)", "t"),
+        ("select count(*) from (select * from F limit 5) l", "5"),
+    ] {
+        let sql = sql.replace('F', &from);
+        assert_eq!(rows(&c, &sql), expected, "{sql}");
+    }
+    let shown = rows(&c, &format!("explain select count(*) from {from}"));
+    assert!(shown.contains("Values") && !shown.contains("Scan"), "{shown}");
+    // A prepared statement counts the file that is there when it runs.
+    let prepared = c
+        .prepare(&format!("select count(*) from {from}"))
+        .expect("it is prepared");
+    for count in [10_000, 7] {
+        let told = rows(&c, &format!("select count(*) from {from}"));
+        assert_eq!(told, count.to_string());
+        let response = prepared.execute(&[]).expect("it runs");
+        let frazil::Outcome::Rows(counted) = response.outcome else {
+            panic!("a query gives rows");
+        };
+        assert_eq!(counted.batches()[0].columns[0].values::<i64>(), [count]);
+        let sql = format!("copy (select x as n from generate_series(1, 7) s(x)) to {from}");
+        rows(&c, &sql);
+    }
+}

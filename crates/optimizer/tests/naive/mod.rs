@@ -44,6 +44,9 @@ impl Statistics for Tables {
         let rows = self.rows[table.0 as usize].len() as u64;
         if self.inflated { rows * INFLATION } else { rows }
     }
+    fn exact_row_count(&self, table: ObjectId) -> Option<u64> {
+        (!self.inflated).then(|| self.row_count(table))
+    }
     fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds> {
         if self.inflated {
             return None;
