@@ -4,15 +4,18 @@ use crate::batch_writer::BatchWriter;
 use crate::compression::Compression;
 use crate::file_output::{PartFile, write_error};
 use crate::in_order::in_order;
+use crate::page_codec::{PageCodec, codec_of};
+use crate::parquet_chunk::{Chunk, ChunkWriter};
 use crate::to_arrow::{UUID_BYTES, arrow_schema, narrow_array_of};
 use arrow_array::Array;
 use arrow_schema::SchemaRef;
 use frazil_types::{Error, LogicalType, NativeType, Result, RowBatch, Schema};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{
-    ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions, compute_leaves,
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, ArrowWriterOptions,
+    compute_leaves,
 };
-use parquet::basic::{Compression as Codec, LogicalType as ParquetType, Type as PhysicalType, ZstdLevel};
+use parquet::basic::{Compression as Codec, LogicalType as ParquetType, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -52,6 +55,8 @@ enum State {
 struct OpenFile {
     file: SerializedFileWriter<PartFile>,
     factory: ArrowRowGroupWriterFactory,
+    /// For each column, what encodes it if that is done here.
+    own: Vec<Option<Mutex<ChunkWriter>>>,
     groups: usize,
     group: Option<Group>,
 }
@@ -60,6 +65,12 @@ struct OpenFile {
 struct Group {
     columns: Vec<Mutex<Option<ArrowColumnWriter>>>,
     rows: usize,
+}
+
+/// What a row group has of a column.
+enum Encoded {
+    Here(Chunk),
+    ByCrate(Box<ArrowColumnChunk>),
 }
 
 /// Some rows of a batch.
@@ -87,16 +98,8 @@ impl ParquetWriter {
             ))
             .with_hint("cast it to text"));
         }
-        let codec = match compression {
-            Compression::None => Codec::UNCOMPRESSED,
-            Compression::Snappy => Codec::SNAPPY,
-            Compression::Lz4 => Codec::LZ4_RAW,
-            Compression::Zstd => Codec::ZSTD(ZstdLevel::default()),
-            Compression::Gzip => {
-                return Err(
-                    Error::unsupported("gzip in Parquet").with_hint("choose snappy, zstd, lz4 or none")
-                );
-            }
+        let Some(codec) = codec_of(compression) else {
+            return Err(Error::unsupported("gzip in Parquet").with_hint("choose snappy, zstd, lz4 or none"));
         };
         let arrow = arrow_schema(schema);
         let columns = parquet_schema(schema, &arrow).map_err(|e| failed(path, &e))?;
@@ -116,14 +119,29 @@ impl ParquetWriter {
             let State::Begun(file) = std::mem::replace(&mut self.file, State::Failed) else {
                 return Err(Error::internal("a file of Parquet is open already"));
             };
+            let mut own = Vec::new();
             let mut properties = WriterProperties::builder()
                 .set_compression(self.codec)
                 .set_created_by(format!("Frazil {}", env!("CARGO_PKG_VERSION")));
             for (at, field) in self.schema.fields().iter().enumerate() {
-                if !field.data_type().is_nested() && !first.is_empty() && !repeats(first, at) {
+                let is_flat = !field.data_type().is_nested();
+                let dictionary = !is_flat || first.is_empty() || repeats(first, at);
+                if !dictionary {
                     let path = ColumnPath::from(vec![field.name().clone()]);
                     properties = properties.set_column_dictionary_enabled(path, false);
                 }
+                // The leaves of columns that are not nested stand behind those of the columns before them.
+                let leaf = (0..self.columns.num_columns())
+                    .find(|&leaf| self.columns.get_column_root_idx(leaf) == at);
+                let chunks = match (first.first(), leaf) {
+                    (Some(batch), Some(leaf)) if is_flat => {
+                        let codec = PageCodec::new(self.codec).map_err(|e| failed(&self.path, &e))?;
+                        let ty = batch.columns[at].ty();
+                        ChunkWriter::new(&self.columns.column(leaf), ty, dictionary, codec)
+                    }
+                    _ => None,
+                };
+                own.push(chunks.map(Mutex::new));
             }
             let options = ArrowWriterOptions::new()
                 .with_properties(properties.build())
@@ -134,6 +152,7 @@ impl ParquetWriter {
             self.file = State::Open(Box::new(OpenFile {
                 file,
                 factory,
+                own,
                 groups: 0,
                 group: None,
             }));
@@ -202,9 +221,14 @@ impl OpenFile {
         };
         group.rows += rows.iter().map(|(_, range)| range.len()).sum::<usize>();
         let order = texts_first(rows);
-        let columns = &group.columns;
+        let (columns, own) = (&group.columns, &self.own);
         let encode = |at: usize| -> Outcome<()> {
             let at = order[at];
+            if let Some(own) = &own[at] {
+                let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut rows = rows.iter();
+                return rows.try_for_each(|(batch, range)| own.write(&batch.columns[at], range.clone()));
+            }
             let mut column = columns[at].lock().unwrap_or_else(PoisonError::into_inner);
             let column = column.as_mut().ok_or_else(|| gone("a column"))?;
             for (batch, range) in rows {
@@ -230,16 +254,22 @@ impl OpenFile {
             return Ok(());
         };
         self.groups += 1;
-        let close = |at: usize| {
+        let close = |at: usize| -> Outcome<Encoded> {
+            if let Some(own) = &self.own[at] {
+                let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
+                return Ok(Encoded::Here(own.close()?));
+            }
             let column = group.columns[at]
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take();
-            column.ok_or_else(|| gone("a column"))?.close()
+            let chunk = column.ok_or_else(|| gone("a column"))?.close()?;
+            Ok(Encoded::ByCrate(Box::new(chunk)))
         };
         let mut written = self.file.next_row_group()?;
-        in_order(threads, group.columns.len(), close, |chunk| {
-            chunk?.append_to_row_group(&mut written)
+        in_order(threads, group.columns.len(), close, |chunk| match chunk? {
+            Encoded::Here(Chunk { bytes, close }) => written.append_column(&bytes, close),
+            Encoded::ByCrate(chunk) => chunk.append_to_row_group(&mut written),
         })?;
         written.close()?;
         Ok(())
