@@ -85,7 +85,8 @@ impl Stamp {
         }
     }
 
-    /// Whether its last change lies so far back that a later one has another time. One that lies ahead does not.
+    /// Whether its last change lies so far back that a later one has another time. One that lies ahead does not: a clock that was set back
+    /// leaves footers unkept until it has caught up.
     fn is_settled(&self, now: SystemTime, settled: Duration) -> bool {
         let nanoseconds = |duration: Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
         let now = now.duration_since(UNIX_EPOCH).map_or(0, nanoseconds);

@@ -27,12 +27,13 @@ const READERS_OF_CELLS: [&str; 7] = [
     "storage/src/fetched_column.rs",
     "runtime/src/scan_cursor.rs",
 ];
-/// The clock on the wall, and the files that may ask it: for what they show, or because a statement asks for it. It jumps, so nothing
-/// is ordered, timed or kept by it.
+/// The clock on the wall, and the files that may ask it: for what they show, because a statement asks for it, or to compare it with the
+/// times of files, which are told by no other. It jumps, so nothing is ordered or timed by it.
 const WALL_CLOCK: &str = "SystemTime";
-const READERS_OF_THE_CLOCK: [&str; 6] = [
+const READERS_OF_THE_CLOCK: [&str; 7] = [
     "durability/src/checkpoint.rs",
     "durability/src/progress.rs",
+    "files/src/footer_cache.rs",
     "frazil/src/parameters.rs",
     "frazil/src/system_tables.rs",
     "vfs/src/system_lock.rs",
