@@ -7,7 +7,7 @@ use frazil_functions::{
     BetweenKind, CastContext, LikeKind, Operand, Quantifier, Truth, Typing, negated_literal,
 };
 use frazil_plan::{Expr, ExprKind};
-use frazil_types::{Error, Result, Span, SqlState};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr as SqlExpr, ObjectName, UnaryOperator, Value, ValueWithSpan,
 };
@@ -409,20 +409,33 @@ impl<'a> Binder<'a> {
 
     /// `x COLLATE "C"`: strings compare by their bytes. 0A000 for another collation, 42804 for what is no string.
     fn collated(&mut self, x: &'a SqlExpr, collation: &ObjectName) -> Result<Operand> {
-        let at = self.name_span(collation);
-        if !is_by_bytes(collation) {
-            return Err(Error::unsupported(format!("COLLATE {collation}"))
-                .with_hint("strings compare by their UTF-8 bytes: COLLATE \"C\"")
-                .at_span(at));
-        }
+        self.known_collation(collation)?;
         let bound = self.expression(x)?;
         let span = bound.span();
         let e = self.typing.settle(bound)?;
-        if !e.ty.is_string() {
-            let message = format!("collations are not supported by type {}", e.ty);
-            return Err(error(SqlState::DATATYPE_MISMATCH, message, at));
-        }
+        self.collation_of(collation, e.ty)?;
         Ok(e.at(span).into())
+    }
+
+    /// 0A000 for a collation that does not order strings by their bytes.
+    fn known_collation(&self, collation: &ObjectName) -> Result<()> {
+        match is_by_bytes(collation) {
+            true => Ok(()),
+            false => Err(Error::unsupported(format!("COLLATE {collation}"))
+                .with_hint("strings compare by their UTF-8 bytes: COLLATE \"C\"")
+                .at_span(self.name_span(collation))),
+        }
+    }
+
+    /// As [`Self::known_collation`]; 42804 for a collation of a type that is no string.
+    pub(super) fn collation_of(&self, collation: &ObjectName, ty: LogicalType) -> Result<()> {
+        self.known_collation(collation)?;
+        if ty.is_string() {
+            return Ok(());
+        }
+        let message = format!("collations are not supported by type {ty}");
+        let at = self.name_span(collation);
+        Err(error(SqlState::DATATYPE_MISMATCH, message, at))
     }
 
     /// `date '2024-01-01'`.

@@ -5,28 +5,40 @@
 
 use super::expression::row_span;
 use super::from::FromRows;
+use super::json_records::Records;
 use super::rows::{Computed, one_row};
 use super::rows_calls::expanded;
 use super::scope::Clause;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::parse::ROWS_FROM;
-use frazil_functions::{Operand, TypedRowsCall, Typing, json_records};
+use frazil_functions::{Operand, TypedRowsCall, Typing, columns_needed, json_records};
 use frazil_plan::{Expansion, Expr, RowsCall, RowsFunction};
 use frazil_types::{Error, Result, Span, SqlState, Value};
 use sqlparser::ast::{
-    Expr as SqlExpr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, TableAlias,
+    CastKind, ColumnDef, DataType, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, ObjectName, TableAlias,
 };
 
 /// The way out of a refusal.
 const HINT: &str = "You might be able to move the set-returning function into a LATERAL FROM item.";
 
-/// A column of a function in FROM.
-struct Called {
+/// A call in FROM that gives a column, or records.
+struct Called<'a> {
     /// The function.
     function: String,
     /// The column's name, where the function gives it one.
     name: Option<&'static str>,
     call: TypedRowsCall,
+    /// What is made of the column, if it is of records.
+    records: Option<Records<'a>>,
+}
+
+/// A function in FROM as written.
+struct Calling<'a> {
+    name: &'a ObjectName,
+    arguments: &'a [FunctionArg],
+    /// Its list of columns.
+    columns: Option<&'a [ColumnDef]>,
 }
 
 impl<'a> Binder<'a> {
@@ -97,30 +109,49 @@ impl<'a> Binder<'a> {
         counts: bool,
         alias: Option<&'a TableAlias>,
     ) -> Result<FromRows> {
-        if let Some(records) = json_records(&name.to_string().to_lowercase()) {
-            return self.json_records(records, (name, arguments), counts, alias);
-        }
         let level = self.level();
         let visible = [&level.lateral[..], &level.target[..]].concat();
-        let is_list = matches!(&name.0[..], [part] if part.as_ident().is_some_and(|i| i.value == ROWS_FROM));
-        let (called, _) = self.within(Clause::From, visible, |b| match is_list {
+        let (called, _) = self.within(Clause::From, visible, |b| match is_rows_from(name) {
             true => b.listed_functions(arguments),
-            false => b.function_columns(name, arguments),
+            false => b.function_columns(Calling {
+                name,
+                arguments,
+                columns: None,
+            }),
         })?;
         let Some(first) = called.first().map(|c| c.function.clone()) else {
             return Err(self.syntax_error(")", self.name_span(name)));
         };
+        if counts && alias.is_some_and(has_types) {
+            let message = "WITH ORDINALITY cannot be used with a column definition list";
+            return Err(error(SqlState::SYNTAX_ERROR, message, self.name_span(name))
+                .with_hint("put the column definition list inside ROWS FROM()"));
+        }
         let pads = called.len() > 1;
         // The alias names the column of the only function.
         let own_name = alias.filter(|_| !pads).map(|alias| fold(&alias.name));
         let (mut calls, mut columns) = (Vec::new(), Vec::new());
-        for Called { function, name, call } in called {
+        let (mut objects, mut members) = (Computed::default(), Computed::default());
+        let mut has_records = false;
+        for Called {
+            function,
+            name,
+            call,
+            records,
+        } in called
+        {
             let own_name = || own_name.clone().unwrap_or(function);
             let name = name.map_or_else(own_name, str::to_owned);
             let nullable = pads || call.is_nullable();
             let id = self.columns.add(name.clone(), call.ty(), nullable);
-            columns.push(OutputColumn::new(name, id));
             calls.push((id, call));
+            match records {
+                Some(records) => {
+                    columns.extend(self.record_columns(&records, id, &mut objects, &mut members)?);
+                    has_records = true;
+                }
+                None => columns.push(OutputColumn::new(name, id)),
+            }
         }
         let ordinality = counts.then(|| self.columns.add("ordinality", Expansion::NUMBER, false));
         columns.extend(ordinality.map(|id| OutputColumn::new("ordinality", id)));
@@ -135,8 +166,9 @@ impl<'a> Binder<'a> {
             }
             _ => expanded(one_row(), calls, ordinality, &mut self.columns),
         };
+        let op = members.above(objects.above(op));
         let value = match &columns[..] {
-            [column] => Some(column.id),
+            [column] if !has_records => Some(column.id),
             _ => None,
         };
         let mut rows = self.item(Relation::new(op, columns), Some(&first), alias, true)?;
@@ -147,38 +179,89 @@ impl<'a> Binder<'a> {
     }
 
     /// The functions of ROWS FROM.
-    fn listed_functions(&mut self, list: &'a [FunctionArg]) -> Result<Vec<Called>> {
+    fn listed_functions(&mut self, list: &'a [FunctionArg]) -> Result<Vec<Called<'a>>> {
         let mut called = Vec::with_capacity(list.len());
         for item in list {
-            let FunctionArg::Unnamed(FunctionArgExpr::Expr(SqlExpr::Function(call))) = item else {
-                return Err(Error::unsupported("anything but functions in ROWS FROM"));
-            };
-            let arguments = match &call.args {
-                FunctionArguments::List(list) => &list.args[..],
-                FunctionArguments::None | FunctionArguments::Subquery(_) => &[],
-            };
+            let (call, columns) = self.listed_function(item)?;
+            let arguments = arguments_of(call);
             if call.over.is_some() || call.filter.is_some() {
                 let span = self.name_span(&call.name);
                 let message = "window functions are not allowed in functions in FROM";
                 return Err(error(SqlState::WINDOWING_ERROR, message, span));
             }
-            called.extend(self.function_columns(&call.name, arguments)?);
+            let calling = match (is_rows_from(&call.name), columns) {
+                (true, Some(columns)) => self.only_function(arguments, columns)?,
+                _ => Calling {
+                    name: &call.name,
+                    arguments,
+                    columns,
+                },
+            };
+            called.extend(self.function_columns(calling)?);
         }
         Ok(called)
     }
 
+    /// A function of ROWS FROM, and its list of columns.
+    fn listed_function(&self, item: &'a FunctionArg) -> Result<(&'a Function, Option<&'a [ColumnDef]>)> {
+        let (call, columns) = match item {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(SqlExpr::Cast {
+                kind: CastKind::DoubleColon,
+                expr,
+                data_type: DataType::Table(Some(columns)),
+                ..
+            })) => (&**expr, Some(&columns[..])),
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => (e, None),
+            _ => return Err(Error::unsupported("anything but functions in ROWS FROM")),
+        };
+        match call {
+            SqlExpr::Function(call) => Ok((call, columns)),
+            _ => Err(Error::unsupported("anything but functions in ROWS FROM")),
+        }
+    }
+
+    /// The only function of a ROWS FROM that has a list of columns behind it. 42601 for several, and for one that has a list inside.
+    fn only_function(&self, list: &'a [FunctionArg], columns: &'a [ColumnDef]) -> Result<Calling<'a>> {
+        let span = columns.first().map_or(Span::NONE, |c| self.span(&c.name));
+        let [item] = list else {
+            let message = "ROWS FROM() with multiple functions cannot have a column definition list";
+            return Err(error(SqlState::SYNTAX_ERROR, message, span)
+                .with_hint("put a separate column definition list for each function inside ROWS FROM()"));
+        };
+        match self.listed_function(item)? {
+            (call, None) => Ok(Calling {
+                name: &call.name,
+                arguments: arguments_of(call),
+                columns: Some(columns),
+            }),
+            (_, Some(_)) => {
+                let message = "multiple column definition lists are not allowed for the same function";
+                Err(error(SqlState::SYNTAX_ERROR, message, span))
+            }
+        }
+    }
+
     /// The columns of a function in FROM. What gives a value gives it as one row.
-    fn function_columns(
-        &mut self,
-        name: &'a ObjectName,
-        arguments: &'a [FunctionArg],
-    ) -> Result<Vec<Called>> {
+    fn function_columns(&mut self, calling: Calling<'a>) -> Result<Vec<Called<'a>>> {
+        let Calling {
+            name,
+            arguments,
+            columns: list,
+        } = calling;
         let span = self.name_span(name);
+        let refused = |message: &str| Err(error(SqlState::SYNTAX_ERROR, message, span));
         // `unnest` of several arrays gives the elements of all side by side.
         if arguments.len() > 1 && name.to_string().eq_ignore_ascii_case("unnest") {
+            if list.is_some() {
+                return refused("UNNEST() with multiple arguments cannot have a column definition list");
+            }
             let mut called = Vec::with_capacity(arguments.len());
             for argument in arguments {
-                called.extend(self.function_columns(name, std::slice::from_ref(argument))?);
+                called.extend(self.function_columns(Calling {
+                    name,
+                    arguments: std::slice::from_ref(argument),
+                    columns: None,
+                })?);
             }
             return Ok(called);
         }
@@ -198,17 +281,38 @@ impl<'a> Binder<'a> {
             };
             bound.push(self.expression(e)?);
         }
+        if let Some(function) = json_records(&name) {
+            let call = self.typing.records(function, bound, span, &mut self.columns)?;
+            let columns = list.ok_or_else(|| columns_needed().at_span(span))?;
+            return Ok(vec![Called {
+                function: name,
+                name: None,
+                call,
+                records: Some(Records { function, columns }),
+            }]);
+        }
+        let no_list = "a column definition list is only allowed for functions returning \"record\"";
         if Typing::gives_rows(&name) {
             let columns = self.typing.rows_columns(&name, bound, span, &mut self.columns)?;
+            if list.is_some() {
+                return refused(match columns.len() {
+                    1 => no_list,
+                    _ => "a column definition list is redundant for a function with OUT parameters",
+                });
+            }
             let column = |(column, call)| Called {
                 function: name.clone(),
                 name: column,
                 call,
+                records: None,
             };
             return Ok(columns.into_iter().map(column).collect());
         }
         let value = self.call_by_name(&name, bound, span)?;
         let value = self.typing.settle(value)?;
+        if list.is_some() {
+            return refused(no_list);
+        }
         let call = RowsCall {
             function: RowsFunction::Once,
             ty: value.ty,
@@ -218,6 +322,23 @@ impl<'a> Binder<'a> {
             function: name,
             name: None,
             call: call.into(),
+            records: None,
         }])
+    }
+}
+
+fn is_rows_from(name: &ObjectName) -> bool {
+    matches!(&name.0[..], [part] if part.as_ident().is_some_and(|i| i.value == ROWS_FROM))
+}
+
+/// Whether an alias says types of columns.
+fn has_types(alias: &TableAlias) -> bool {
+    alias.columns.iter().any(|c| c.data_type.is_some())
+}
+
+fn arguments_of(call: &Function) -> &[FunctionArg] {
+    match &call.args {
+        FunctionArguments::List(list) => &list.args,
+        FunctionArguments::None | FunctionArguments::Subquery(_) => &[],
     }
 }

@@ -197,7 +197,8 @@ impl<'a> Binder<'a> {
     }
 }
 
-fn named_twice(name: &str, span: Span) -> Error {
+/// 42701 for a list of columns that has a name twice.
+pub(super) fn named_twice(name: &str, span: Span) -> Error {
     let message = format!("column \"{name}\" specified more than once");
     error(SqlState::DUPLICATE_COLUMN, message, span)
 }

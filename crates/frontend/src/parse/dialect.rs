@@ -6,7 +6,7 @@ use sqlparser::ast::{
     UnaryOperator, UniqueConstraint,
 };
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
-use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE_ALIAS};
+use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, Word};
 use std::any::TypeId;
@@ -335,7 +335,7 @@ impl Dialect for FrazilDialect {
     }
 
     fn is_table_factor_alias(&self, explicit: bool, kw: &Keyword, _: &mut Parser) -> bool {
-        !super::keywords::is_reserved_keyword(*kw) && (explicit || !RESERVED_FOR_TABLE_ALIAS.contains(kw))
+        super::keywords::names_relation(*kw, explicit)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Words that PostgreSQL reserves, as keywords of sqlparser.
 
 use frazil_catalog::is_reserved;
-use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, Keyword};
+use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, Keyword, RESERVED_FOR_TABLE_ALIAS};
 use std::sync::LazyLock;
 
 /// Whether each keyword of sqlparser, by its discriminant, is one of them: asked for every word that may be an alias.
@@ -18,6 +18,11 @@ static RESERVED_KEYWORDS: LazyLock<Vec<bool>> = LazyLock::new(|| {
 /// Whether a keyword of sqlparser is one of them.
 pub(super) fn is_reserved_keyword(keyword: Keyword) -> bool {
     RESERVED_KEYWORDS.get(keyword as usize).is_some_and(|is| *is)
+}
+
+/// Whether a keyword may be the alias of a relation, behind AS (`explicit`) or without.
+pub(super) fn names_relation(keyword: Keyword, explicit: bool) -> bool {
+    !is_reserved_keyword(keyword) && (explicit || !RESERVED_FOR_TABLE_ALIAS.contains(&keyword))
 }
 
 /// Statements of PostgreSQL that Frazil does not have.

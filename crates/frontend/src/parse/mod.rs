@@ -452,7 +452,7 @@ impl Reading {
         definition_words::rewrite(&mut words)?;
         group_words::rewrite(&mut words);
         window_words::rewrite(&mut words);
-        only::rewrite(&mut words)?;
+        only::rewrite(&mut words, source)?;
         recursion_words::rewrite(&mut words, source)?;
         let (words, queries) = subqueries::shown(words);
         self.dialect.read_as_queries(queries);

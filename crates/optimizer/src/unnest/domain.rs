@@ -7,6 +7,7 @@
 
 use super::Unnesting;
 use super::gate::{Closed, GatedShared};
+use super::numbers;
 use crate::grouping_branches;
 use crate::pushdown::take;
 use crate::rename::{Names, copied, rename_in, renamed};
@@ -21,6 +22,8 @@ use frazil_types::{CompareOp, Error, Result};
 pub struct Domain {
     /// The outer columns.
     pub of: Vec<ColumnId>,
+    /// Those that tell its rows apart: all, or the [number](super::numbers) of each row.
+    pub keys: Vec<ColumnId>,
     /// How each reading of it comes to its rows.
     source: Source,
     /// How often it is read.
@@ -51,6 +54,7 @@ impl Domain {
     pub fn of_a_row(id: SharedId) -> Domain {
         Domain {
             of: vec![],
+            keys: vec![],
             source: Source::Shared(id, vec![]),
             readings: 0,
             gated: vec![],
@@ -118,7 +122,11 @@ impl Unnesting<'_> {
                 aggregates: vec![],
             }),
         };
-        let source = match free_columns(&tree).is_empty() {
+        let is_shared = free_columns(&tree).is_empty();
+        if is_shared && numbers::is_worth_numbers(inner, &of, self.columns) {
+            return self.numbered_domain(outer, tree, (of, ids));
+        }
+        let source = match is_shared {
             true => {
                 let id = self.share(tree);
                 Source::Shared(id, ids)
@@ -126,12 +134,51 @@ impl Unnesting<'_> {
             false => Source::Copies(Box::new(tree), ids),
         };
         Domain {
+            keys: of.clone(),
             of,
             source,
             readings: 0,
             gated: vec![],
             turns: vec![],
         }
+    }
+
+    /// The domain of the values in the columns `ids` of a tree, which stand for the outer columns `of`. Each of its rows has a number,
+    /// and so has each row of `outer` that has its values.
+    fn numbered_domain(
+        &mut self,
+        outer: &mut Operator,
+        values: Operator,
+        (of, mut ids): (Vec<ColumnId>, Vec<ColumnId>),
+    ) -> Domain {
+        let (tree, number) = numbers::numbered(values, self.columns);
+        ids.push(number);
+        let id = self.share(tree);
+        let mut domain = Domain {
+            of,
+            keys: vec![],
+            source: Source::Shared(id, ids),
+            readings: 0,
+            gated: vec![],
+            turns: vec![],
+        };
+        domain.of.push(number);
+        let rows = self.reading(&mut domain);
+        // Outer rows that do not pass the guards have no number.
+        rows.names
+            .values()
+            .for_each(|id| self.columns[*id].nullable = true);
+        let number = rows.names[&number];
+        domain.of.pop();
+        let column = |id: ColumnId| Expr::column(id, self.columns);
+        let pairs = domain
+            .of
+            .iter()
+            .map(|id| super::same(column(rows.names[id]), column(*id)));
+        *outer = super::join(JoinKind::ProbeOuter, rows.op, take(outer), pairs.collect());
+        domain.of.push(number);
+        domain.keys.push(number);
+        domain
     }
 
     /// The rows of a tree once more, and their columns by the tree's. What is cheap or depends on columns further out
@@ -301,7 +348,7 @@ impl Unnesting<'_> {
         let expressions = calls.iter_mut().flat_map(|c| c.1.expressions_mut());
         expressions.for_each(|e| rename_in(e, &out.names));
         // The rows of each outer row are a window of their own.
-        for id in domain.of.iter().map(|id| out.names[id]) {
+        for id in domain.keys.iter().map(|id| out.names[id]) {
             if !partition.contains(&id) {
                 partition.push(id);
             }
@@ -331,7 +378,7 @@ impl Unnesting<'_> {
     /// Conditions that two trees are of one row of the domain.
     fn pairs_of_row(&self, left: &Names, right: &Names, domain: &Domain) -> Vec<Expr> {
         let column = |id: ColumnId| Expr::column(id, self.columns);
-        let pairs = domain.of.iter().map(|id| (left[id], right[id]));
+        let pairs = domain.keys.iter().map(|id| (left[id], right[id]));
         pairs.map(|(l, r)| super::same(column(l), column(r))).collect()
     }
 
@@ -454,7 +501,7 @@ impl Unnesting<'_> {
         for call in aggregates.iter_mut().map(|a| &mut a.1) {
             call.expressions_mut().for_each(|e| rename_in(e, &input.names));
         }
-        for id in &domain.of {
+        for id in &domain.keys {
             let e = Expr::column(input.names[id], self.columns);
             let label = self.columns[*id].label.clone();
             let made = self.columns.add(label, e.ty, e.nullable);
@@ -474,13 +521,17 @@ impl Unnesting<'_> {
             groups,
             aggregates,
         });
-        if !ungrouped {
+        if !ungrouped && domain.keys.len() == domain.of.len() {
             return Ok(Dependent { op, names });
         }
-        // Where no row is aggregated there still is a result.
+        // Where no row is aggregated there still is a result; groups by a number get the values of its row.
         let all = self.reading(domain);
         let same = self.pairs_of_row(&names, &all.names, domain);
-        let op = super::join(JoinKind::ProbeOuter, op, all.op, same);
+        let kind = match ungrouped {
+            true => JoinKind::ProbeOuter,
+            false => JoinKind::Inner,
+        };
+        let op = super::join(kind, op, all.op, same);
         Ok(Dependent {
             op: super::mapped(op, after),
             names: all.names,
@@ -494,7 +545,7 @@ impl Unnesting<'_> {
             return Ok(out);
         }
         let mut groups = rows.groups;
-        groups.extend(domain.of.iter().map(|id| out.names[id]));
+        groups.extend(domain.keys.iter().map(|id| out.names[id]));
         out.op = Operator::TopPerGroup(TopPerGroup {
             input: Box::new(out.op),
             groups,

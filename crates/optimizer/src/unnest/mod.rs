@@ -18,6 +18,7 @@ mod checks;
 mod domain;
 mod gate;
 mod lift;
+mod numbers;
 mod places;
 mod recursion;
 mod scalar;
@@ -270,11 +271,12 @@ impl Unnesting<'_> {
             });
         }
         let domain = self.domain(outer, &inner, guards);
+        let keys = domain.keys.clone();
         let dependent = self.for_domain(inner, domain)?;
-        let conjuncts = (dependent.names.iter())
-            .map(|(outer, made)| {
+        let conjuncts = (keys.iter())
+            .map(|outer| {
                 let (made, outer) = (
-                    Expr::column(*made, self.columns),
+                    Expr::column(dependent.names[outer], self.columns),
                     Expr::column(*outer, self.columns),
                 );
                 same(made, outer)

@@ -208,11 +208,13 @@ impl Unnesting<'_> {
         }
         let input = mapped(input, known);
         let domain = self.domain(&mut site.op, &input, &site.guards);
+        let keys = domain.keys.clone();
         let input = self.for_domain(input, domain)?;
         let (mut groups, mut conjuncts) = (Vec::new(), Vec::new());
-        for (outer, made) in &input.names {
-            let e = Expr::column(*made, self.columns);
-            let label = self.columns[*made].label.clone();
+        for outer in &keys {
+            let made = input.names[outer];
+            let e = Expr::column(made, self.columns);
+            let label = self.columns[made].label.clone();
             let group = self.columns.add(label, e.ty, e.nullable);
             groups.push((group, e));
             let (group, outer) = (
