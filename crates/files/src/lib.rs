@@ -22,6 +22,7 @@ mod json_reader;
 mod json_writer;
 mod lists;
 mod page_codec;
+mod parquet_bounds;
 mod parquet_chunk;
 mod parquet_column;
 mod parquet_encodings;

@@ -13,7 +13,7 @@ pub struct PageCodec {
 
 enum Way {
     None,
-    Snappy(snap::raw::Encoder),
+    Snappy(Box<snap::raw::Encoder>),
     Lz4,
     Zstd(zstd::bulk::Compressor<'static>),
 }
@@ -34,7 +34,7 @@ impl PageCodec {
     pub fn new(codec: Codec) -> Result<PageCodec> {
         let way = match codec {
             Codec::UNCOMPRESSED => Way::None,
-            Codec::SNAPPY => Way::Snappy(snap::raw::Encoder::new()),
+            Codec::SNAPPY => Way::Snappy(Box::new(snap::raw::Encoder::new())),
             Codec::LZ4_RAW => Way::Lz4,
             Codec::ZSTD(level) => Way::Zstd(zstd::bulk::Compressor::new(level.compression_level())?),
             other => return Err(ParquetError::NYI(format!("pages compressed by {other}"))),

@@ -9,21 +9,20 @@
 //! a dictionary while it has room, and the values themselves behind that.
 
 use crate::page_codec::PageCodec;
+use crate::parquet_bounds::{Bound, boundary_order, lengthened, shortened, statistics};
 use crate::parquet_encodings::{
     IntegerDictionary, TextDictionary, bits_for, push_codes, push_levels, push_text,
 };
 use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, ToByteSlice};
 use bytes::Bytes;
 use frazil_types::{ColumnVector, LogicalType, Native, NativeType, StringRef};
-use parquet::basic::{BoundaryOrder, Encoding, PageType, Type as Physical};
+use parquet::basic::{Encoding, PageType, Type as Physical};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
-use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{
     ColumnChunkMetaData, ColumnIndexBuilder, OffsetIndexBuilder, PageEncodingStats,
 };
-use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 use std::cmp::Ordering;
@@ -33,8 +32,6 @@ use std::ops::Range;
 const PAGE_ROWS: usize = 1 << 14;
 /// Bytes of texts from which on a page is full.
 const PAGE_BYTES: usize = 1 << 20;
-/// Bytes of a text that statistics hold at most.
-const BOUND_BYTES: usize = 64;
 
 /// Encodes the rows of a column, one row group after the other.
 pub struct ChunkWriter {
@@ -96,13 +93,6 @@ struct WholePage {
     rows: usize,
     nulls: usize,
     bounds: Option<(Bound, Bound)>,
-}
-
-/// The least or the greatest value of a page.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Bound {
-    Integer(i64),
-    Text(Vec<u8>),
 }
 
 /// What a row group has of a column.
@@ -454,10 +444,12 @@ fn joined(
 ) -> Result<Chunk> {
     let bounds = pages.iter().filter_map(|page| page.bounds.as_ref());
     let least = bounds.clone().map(|(min, _)| min).min();
-    let greatest = bounds.clone().map(|(_, max)| max).max();
+    let greatest = bounds.map(|(_, max)| max).max();
     let range = least.zip(greatest).map(|(min, max)| (min.clone(), max.clone()));
-    let (mut rows, mut nulls) = (0, 0);
-    let order = boundary_order(bounds);
+    let rows: usize = pages.iter().map(|page| page.rows).sum();
+    let nulls: usize = pages.iter().map(|page| page.nulls).sum();
+    let column_index = column_index(column, &pages).build()?;
+    let counted = page_counts(dictionary.is_some(), &pages);
 
     let mut bytes = TrackedWrite::new(Vec::new());
     let mut writer = SerializedPageWriter::new(&mut bytes);
@@ -469,51 +461,18 @@ fn joined(
         Ok((spec.offset, spec.compressed_size))
     };
     let mut encodings = vec![Encoding::PLAIN, Encoding::RLE];
-    let mut counted = Vec::new();
-    let has_dictionary = dictionary.is_some();
+    let dictionary_offset = dictionary.is_some().then_some(0);
     if let Some(dictionary) = dictionary {
         written(dictionary)?;
         encodings.push(Encoding::RLE_DICTIONARY);
-        counted.push(page_count(PageType::DICTIONARY_PAGE, Encoding::PLAIN, 1));
     }
-    let mut column_index = ColumnIndexBuilder::new(column.physical_type());
-    column_index.set_boundary_order(order);
     let mut offset_index = OffsetIndexBuilder::new();
     let mut first = None;
-    let mut of_codes = 0;
-    let count = pages.len();
-    for WholePage {
-        page,
-        rows: of_page,
-        nulls: nulls_of_page,
-        bounds,
-    } in pages
-    {
-        of_codes += usize::from(page.encoding() == Encoding::RLE_DICTIONARY);
+    for WholePage { page, rows, .. } in pages {
         let (offset, length) = written(page)?;
         first.get_or_insert(offset);
-        offset_index.append_row_count(of_page as i64);
+        offset_index.append_row_count(rows as i64);
         offset_index.append_offset_and_size(offset as i64, length as i32);
-        let is_null = bounds.is_none();
-        let (min, max) = bounds.unwrap_or((Bound::Text(Vec::new()), Bound::Text(Vec::new())));
-        column_index.append(
-            is_null,
-            shortened(min, column).0,
-            lengthened(max, column).0,
-            nulls_of_page as i64,
-        );
-        rows += of_page;
-        nulls += nulls_of_page;
-    }
-    if of_codes > 0 {
-        counted.push(page_count(
-            PageType::DATA_PAGE,
-            Encoding::RLE_DICTIONARY,
-            of_codes,
-        ));
-    }
-    if of_codes < count {
-        counted.push(page_count(PageType::DATA_PAGE, Encoding::PLAIN, count - of_codes));
     }
     let metadata = ColumnChunkMetaData::builder(column.clone())
         .set_compression(codec.codec())
@@ -522,7 +481,7 @@ fn joined(
         .set_num_values(rows as i64)
         .set_total_compressed_size(compressed as i64)
         .set_total_uncompressed_size(uncompressed as i64)
-        .set_dictionary_page_offset(has_dictionary.then_some(0))
+        .set_dictionary_page_offset(dictionary_offset)
         .set_data_page_offset(first.unwrap_or(0) as i64)
         .set_statistics(statistics(column, range, nulls as u64))
         .build()?;
@@ -533,104 +492,45 @@ fn joined(
             rows_written: rows as u64,
             metadata,
             bloom_filter: None,
-            column_index: Some(column_index.build()?),
+            column_index: Some(column_index),
             offset_index: Some(offset_index.build()),
         },
     })
 }
 
-fn page_count(page_type: PageType, encoding: Encoding, pages: usize) -> PageEncodingStats {
-    PageEncodingStats {
+/// The bounds and the NULLs of each page, by which readers pass pages over.
+fn column_index(column: &ColumnDescPtr, pages: &[WholePage]) -> ColumnIndexBuilder {
+    let mut index = ColumnIndexBuilder::new(column.physical_type());
+    index.set_boundary_order(boundary_order(
+        pages.iter().filter_map(|page| page.bounds.as_ref()),
+    ));
+    for page in pages {
+        let (min, max) = match &page.bounds {
+            Some((min, max)) => (shortened(min, column).0, lengthened(max, column).0),
+            None => (Vec::new(), Vec::new()),
+        };
+        index.append(page.bounds.is_none(), min, max, page.nulls as i64);
+    }
+    index
+}
+
+/// How many pages there are of each kind and encoding.
+fn page_counts(has_dictionary: bool, pages: &[WholePage]) -> Vec<PageEncodingStats> {
+    let of = |encoding| {
+        let pages = pages.iter().filter(|page| page.page.encoding() == encoding);
+        (PageType::DATA_PAGE, encoding, pages.count())
+    };
+    let dictionary = (
+        PageType::DICTIONARY_PAGE,
+        Encoding::PLAIN,
+        usize::from(has_dictionary),
+    );
+    let counts = [dictionary, of(Encoding::RLE_DICTIONARY), of(Encoding::PLAIN)];
+    let counts = counts.into_iter().filter(|(_, _, count)| *count > 0);
+    let counts = counts.map(|(page_type, encoding, count)| PageEncodingStats {
         page_type,
         encoding,
-        count: pages as i32,
-    }
-}
-
-/// Whether the bounds of pages, which those of NULLs alone have none of, rise or fall.
-fn boundary_order<'a>(bounds: impl Iterator<Item = &'a (Bound, Bound)> + Clone) -> BoundaryOrder {
-    let pairs = || bounds.clone().zip(bounds.clone().skip(1));
-    match () {
-        () if pairs().all(|(a, b)| a.0 <= b.0 && a.1 <= b.1) => BoundaryOrder::ASCENDING,
-        () if pairs().all(|(a, b)| a.0 >= b.0 && a.1 >= b.1) => BoundaryOrder::DESCENDING,
-        () => BoundaryOrder::UNORDERED,
-    }
-}
-
-fn statistics(column: &ColumnDescPtr, range: Option<(Bound, Bound)>, nulls: u64) -> Statistics {
-    let (min, max) = range.unzip();
-    let nulls = Some(nulls);
-    let integer = |bound: Option<Bound>| match bound {
-        Some(Bound::Integer(value)) => Some(value),
-        Some(Bound::Text(_)) | None => None,
-    };
-    match column.physical_type() {
-        Physical::INT32 => {
-            let short = |bound| integer(bound).map(|value| value as i32);
-            Statistics::Int32(ValueStatistics::new(short(min), short(max), None, nulls, true))
-        }
-        Physical::INT64 => Statistics::Int64(ValueStatistics::new(
-            integer(min),
-            integer(max),
-            None,
-            nulls,
-            true,
-        )),
-        _ => {
-            let min = min.map(|min| shortened(min, column));
-            let max = max.map(|max| lengthened(max, column));
-            let exact = |bound: &Option<(Vec<u8>, bool)>| bound.as_ref().is_none_or(|bound| bound.1);
-            let (min_is_exact, max_is_exact) = (exact(&min), exact(&max));
-            let bytes = |bound: Option<(Vec<u8>, bool)>| bound.map(|bound| ByteArray::from(bound.0));
-            let statistics = ValueStatistics::new(bytes(min), bytes(max), None, nulls, false);
-            let statistics = statistics
-                .with_min_is_exact(min_is_exact)
-                .with_max_is_exact(max_is_exact);
-            Statistics::ByteArray(statistics)
-        }
-    }
-}
-
-/// The bytes of a least value, and whether they are all: of a long text a beginning is less still.
-fn shortened(bound: Bound, column: &ColumnDescPtr) -> (Vec<u8>, bool) {
-    match bound {
-        Bound::Integer(value) => (integer_bytes(value, column), true),
-        Bound::Text(text) if text.len() <= BOUND_BYTES => (text, true),
-        Bound::Text(text) => {
-            let end = beginning(&text);
-            (text[..end].to_vec(), false)
-        }
-    }
-}
-
-/// The bytes of a greatest value, and whether it is just these: of a long text, a beginning whose last character is the next one.
-fn lengthened(bound: Bound, column: &ColumnDescPtr) -> (Vec<u8>, bool) {
-    let text = match bound {
-        Bound::Integer(value) => return (integer_bytes(value, column), true),
-        Bound::Text(text) if text.len() <= BOUND_BYTES => return (text, true),
-        Bound::Text(text) => text,
-    };
-    let start = String::from_utf8_lossy(&text[..beginning(&text)]);
-    for (at, last) in start.char_indices().rev() {
-        let next = char::from_u32(last as u32 + 1).filter(|next| next.len_utf8() == last.len_utf8());
-        if let Some(next) = next {
-            let mut greater = start[..at].to_owned();
-            greater.push(next);
-            return (greater.into_bytes(), false);
-        }
-    }
-    (text, true)
-}
-
-/// Where the last character ends that lies within the first [`BOUND_BYTES`] of a longer text.
-fn beginning(text: &[u8]) -> usize {
-    let is_start = |&at: &usize| text[at] & 0xc0 != 0x80;
-    (0..=BOUND_BYTES).rev().find(is_start).unwrap_or(0)
-}
-
-fn integer_bytes(value: i64, column: &ColumnDescPtr) -> Vec<u8> {
-    match column.physical_type() {
-        Physical::INT32 => (value as i32).to_le_bytes().to_vec(),
-        _ => value.to_le_bytes().to_vec(),
-    }
+        count: count as i32,
+    });
+    counts.collect()
 }

@@ -69,7 +69,7 @@ struct Group {
 
 /// What a row group has of a column.
 enum Encoded {
-    Here(Chunk),
+    Here(Box<Chunk>),
     ByCrate(Box<ArrowColumnChunk>),
 }
 
@@ -257,7 +257,7 @@ impl OpenFile {
         let close = |at: usize| -> Outcome<Encoded> {
             if let Some(own) = &self.own[at] {
                 let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
-                return Ok(Encoded::Here(own.close()?));
+                return Ok(Encoded::Here(Box::new(own.close()?)));
             }
             let column = group.columns[at]
                 .lock()
@@ -268,7 +268,10 @@ impl OpenFile {
         };
         let mut written = self.file.next_row_group()?;
         in_order(threads, group.columns.len(), close, |chunk| match chunk? {
-            Encoded::Here(Chunk { bytes, close }) => written.append_column(&bytes, close),
+            Encoded::Here(chunk) => {
+                let Chunk { bytes, close } = *chunk;
+                written.append_column(&bytes, close)
+            }
             Encoded::ByCrate(chunk) => chunk.append_to_row_group(&mut written),
         })?;
         written.close()?;

@@ -31,9 +31,12 @@ impl Drop for TempFile {
     }
 }
 
+/// Name, type, and the value of each row.
+type Column = (&'static str, LogicalType, fn(usize) -> Option<Cell>);
+
 /// Every form that a column of integers or texts takes: dictionaries, those that overflow, runs, NULLs here and there or everywhere,
 /// texts longer than statistics.
-fn columns() -> Vec<(&'static str, LogicalType, fn(usize) -> Option<Cell>)> {
+fn columns() -> Vec<Column> {
     let narrow = LogicalType::Decimal {
         precision: 5,
         scale: 2,
@@ -51,7 +54,7 @@ fn columns() -> Vec<(&'static str, LogicalType, fn(usize) -> Option<Cell>)> {
         // Few values, and from row 66,000 on more than a dictionary has room for.
         ("overflowing", LogicalType::BigInt, |row| {
             (row % 50 != 1).then(|| {
-                Cell::Int(if row < 66_000 || row >= ROW_GROUP_ROWS {
+                Cell::Int(if !(66_000..ROW_GROUP_ROWS).contains(&row) {
                     row % 100
                 } else {
                     row * 7

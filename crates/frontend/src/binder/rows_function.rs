@@ -266,14 +266,7 @@ impl<'a> Binder<'a> {
             return Ok(called);
         }
         let name = self.function_name(name, span)?;
-        if Typing::is_aggregate(&name) {
-            let message = "aggregate functions are not allowed in functions in FROM";
-            return Err(error(SqlState::GROUPING_ERROR, message, span));
-        }
-        if Typing::is_window_function(&name) {
-            let message = format!("window function {name} requires an OVER clause");
-            return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
-        }
+        is_of_one_row(&name, span)?;
         let mut bound = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) = argument else {
@@ -325,6 +318,19 @@ impl<'a> Binder<'a> {
             records: None,
         }])
     }
+}
+
+/// 42803 and 42809 for a function of many rows: those of FROM are not there yet.
+fn is_of_one_row(name: &str, span: Span) -> Result<()> {
+    if Typing::is_aggregate(name) {
+        let message = "aggregate functions are not allowed in functions in FROM";
+        return Err(error(SqlState::GROUPING_ERROR, message, span));
+    }
+    if Typing::is_window_function(name) {
+        let message = format!("window function {name} requires an OVER clause");
+        return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
+    }
+    Ok(())
 }
 
 fn is_rows_from(name: &ObjectName) -> bool {
