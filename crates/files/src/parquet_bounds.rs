@@ -15,9 +15,9 @@ pub enum Bound {
     Text(Vec<u8>),
 }
 
-/// Whether the bounds of pages, which those of NULLs alone have none of, rise or fall.
-pub fn boundary_order<'a>(bounds: impl Iterator<Item = &'a (Bound, Bound)> + Clone) -> BoundaryOrder {
-    let pairs = || bounds.clone().zip(bounds.clone().skip(1));
+/// Whether the bounds of pages, as the file has them, rise or fall; a page of NULLs alone has none.
+pub fn boundary_order(bounds: &[Option<(Bound, Bound)>]) -> BoundaryOrder {
+    let pairs = || bounds.iter().flatten().zip(bounds.iter().flatten().skip(1));
     match () {
         () if pairs().all(|(a, b)| a.0 <= b.0 && a.1 <= b.1) => BoundaryOrder::ASCENDING,
         () if pairs().all(|(a, b)| a.0 >= b.0 && a.1 >= b.1) => BoundaryOrder::DESCENDING,
@@ -33,24 +33,25 @@ pub fn statistics(column: &ColumnDescPtr, range: Option<(Bound, Bound)>, nulls: 
         Some(Bound::Integer(value)) => Some(value),
         Some(Bound::Text(_)) | None => None,
     };
+    // Signed ones are the only ones that readers of the old fields compare right.
     match column.physical_type() {
         Physical::INT32 => {
             let short = |bound| integer(bound).map(|value| value as i32);
-            Statistics::Int32(ValueStatistics::new(short(min), short(max), None, nulls, true))
+            let statistics = ValueStatistics::new(short(min), short(max), None, nulls, false);
+            Statistics::Int32(statistics.with_backwards_compatible_min_max(true))
         }
-        Physical::INT64 => Statistics::Int64(ValueStatistics::new(
-            integer(min),
-            integer(max),
-            None,
-            nulls,
-            true,
-        )),
+        Physical::INT64 => {
+            let statistics = ValueStatistics::new(integer(min), integer(max), None, nulls, false);
+            Statistics::Int64(statistics.with_backwards_compatible_min_max(true))
+        }
         _ => {
-            let min = min.map(|min| shortened(&min, column));
-            let max = max.map(|max| lengthened(&max, column));
-            let exact = |bound: &Option<(Vec<u8>, bool)>| bound.as_ref().is_none_or(|bound| bound.1);
+            let min = min.map(|min| shortened(&min));
+            let max = max.map(|max| lengthened(&max));
+            let exact = |bound: &Option<(Bound, bool)>| bound.as_ref().is_none_or(|bound| bound.1);
             let (min_is_exact, max_is_exact) = (exact(&min), exact(&max));
-            let bytes = |bound: Option<(Vec<u8>, bool)>| bound.map(|bound| ByteArray::from(bound.0));
+            let bytes = |bound: Option<(Bound, bool)>| {
+                bound.map(|(bound, _)| ByteArray::from(bound_bytes(&bound, column)))
+            };
             let statistics = ValueStatistics::new(bytes(min), bytes(max), None, nulls, false);
             let statistics = statistics
                 .with_min_is_exact(min_is_exact)
@@ -60,24 +61,21 @@ pub fn statistics(column: &ColumnDescPtr, range: Option<(Bound, Bound)>, nulls: 
     }
 }
 
-/// The bytes of a least value, and whether they are all: of a long text a beginning is less still.
-pub fn shortened(bound: &Bound, column: &ColumnDescPtr) -> (Vec<u8>, bool) {
+/// A least value as the file has it, and whether it is just this one: of a long text a beginning, which is less still.
+pub fn shortened(bound: &Bound) -> (Bound, bool) {
     match bound {
-        Bound::Integer(value) => (integer_bytes(*value, column), true),
-        Bound::Text(text) if text.len() <= BOUND_BYTES => (text.clone(), true),
-        Bound::Text(text) => {
-            let end = beginning(text);
-            (text[..end].to_vec(), false)
+        Bound::Text(text) if text.len() > BOUND_BYTES => {
+            (Bound::Text(text[..beginning(text)].to_vec()), false)
         }
+        Bound::Text(_) | Bound::Integer(_) => (bound.clone(), true),
     }
 }
 
-/// The bytes of a greatest value, and whether it is just these: of a long text, a beginning whose last character is the next one.
-pub fn lengthened(bound: &Bound, column: &ColumnDescPtr) -> (Vec<u8>, bool) {
+/// A greatest value as the file has it, and whether it is just this one: of a long text a beginning whose last character is the next one.
+pub fn lengthened(bound: &Bound) -> (Bound, bool) {
     let text = match bound {
-        Bound::Integer(value) => return (integer_bytes(*value, column), true),
-        Bound::Text(text) if text.len() <= BOUND_BYTES => return (text.clone(), true),
-        Bound::Text(text) => text,
+        Bound::Text(text) if text.len() > BOUND_BYTES => text,
+        Bound::Text(_) | Bound::Integer(_) => return (bound.clone(), true),
     };
     let start = String::from_utf8_lossy(&text[..beginning(text)]);
     for (at, last) in start.char_indices().rev() {
@@ -85,10 +83,10 @@ pub fn lengthened(bound: &Bound, column: &ColumnDescPtr) -> (Vec<u8>, bool) {
         if let Some(next) = next {
             let mut greater = start[..at].to_owned();
             greater.push(next);
-            return (greater.into_bytes(), false);
+            return (Bound::Text(greater.into_bytes()), false);
         }
     }
-    (text.clone(), true)
+    (bound.clone(), true)
 }
 
 /// Where the last character ends that lies within the first [`BOUND_BYTES`] of a longer text.
@@ -97,9 +95,11 @@ fn beginning(text: &[u8]) -> usize {
     (0..=BOUND_BYTES).rev().find(is_start).unwrap_or(0)
 }
 
-fn integer_bytes(value: i64, column: &ColumnDescPtr) -> Vec<u8> {
-    match column.physical_type() {
-        Physical::INT32 => (value as i32).to_le_bytes().to_vec(),
-        _ => value.to_le_bytes().to_vec(),
+/// The bytes of a bound.
+pub fn bound_bytes(bound: &Bound, column: &ColumnDescPtr) -> Vec<u8> {
+    match (bound, column.physical_type()) {
+        (Bound::Text(text), _) => text.clone(),
+        (Bound::Integer(value), Physical::INT32) => (*value as i32).to_le_bytes().to_vec(),
+        (Bound::Integer(value), _) => value.to_le_bytes().to_vec(),
     }
 }

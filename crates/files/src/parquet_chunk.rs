@@ -9,7 +9,7 @@
 //! a dictionary while it has room, and the values themselves behind that.
 
 use crate::page_codec::PageCodec;
-use crate::parquet_bounds::{Bound, boundary_order, lengthened, shortened, statistics};
+use crate::parquet_bounds::{Bound, bound_bytes, boundary_order, lengthened, shortened, statistics};
 use crate::parquet_encodings::{
     IntegerDictionary, TextDictionary, bits_for, push_codes, push_levels, push_text,
 };
@@ -500,16 +500,19 @@ fn joined(
 
 /// The bounds and the NULLs of each page, by which readers pass pages over.
 fn column_index(column: &ColumnDescPtr, pages: &[WholePage]) -> ColumnIndexBuilder {
+    let of_page = |page: &WholePage| {
+        let (min, max) = page.bounds.as_ref()?;
+        Some((shortened(min).0, lengthened(max).0))
+    };
+    let bounds: Vec<_> = pages.iter().map(of_page).collect();
     let mut index = ColumnIndexBuilder::new(column.physical_type());
-    index.set_boundary_order(boundary_order(
-        pages.iter().filter_map(|page| page.bounds.as_ref()),
-    ));
-    for page in pages {
-        let (min, max) = match &page.bounds {
-            Some((min, max)) => (shortened(min, column).0, lengthened(max, column).0),
+    index.set_boundary_order(boundary_order(&bounds));
+    for (page, bounds) in pages.iter().zip(&bounds) {
+        let (min, max) = match bounds {
+            Some((min, max)) => (bound_bytes(min, column), bound_bytes(max, column)),
             None => (Vec::new(), Vec::new()),
         };
-        index.append(page.bounds.is_none(), min, max, page.nulls as i64);
+        index.append(bounds.is_none(), min, max, page.nulls as i64);
     }
     index
 }

@@ -571,16 +571,17 @@ pub fn rows_of(
     })
 }
 
-/// The position in record batches of a schema of each of `columns`: by name where the schema has all names, else in order.
+/// The position in record batches of a schema of each of `columns`: by name, in just these letters if there is one, where the schema has all names, else in order.
 /// `what`: what the batches are of, for errors. 42703 for a name that is not there.
 pub fn sources(what: &str, schema: &arrow_schema::Schema, columns: &[ColumnDef]) -> Result<Vec<usize>> {
     let by_name: Option<Vec<usize>> = columns
         .iter()
         .map(|c| {
-            schema
-                .fields()
-                .iter()
-                .position(|f| f.name().eq_ignore_ascii_case(&c.name))
+            let at = |same: fn(&str, &str) -> bool| {
+                let mut fields = schema.fields().iter();
+                fields.position(|field| same(field.name(), &c.name))
+            };
+            at(|a, b| a == b).or_else(|| at(str::eq_ignore_ascii_case))
         })
         .collect();
     if let Some(found) = by_name {
@@ -599,4 +600,19 @@ pub fn sources(what: &str, schema: &arrow_schema::Schema, columns: &[ColumnDef])
         names.join(", ")
     );
     Err(Error::new(SqlState::UNDEFINED_COLUMN, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::{DataType, Field, Schema};
+
+    #[test]
+    fn a_name_in_just_these_letters_comes_first() {
+        let field = |name: &str| Field::new(name, DataType::Utf8, true);
+        let schema = Schema::new(vec![field("A"), field("a"), field("Other")]);
+        let columns = ["a", "A", "other"].map(|name| ColumnDef::new(name, LogicalType::Text));
+        let found = sources("a file", &schema, &columns).expect("all names are there");
+        assert_eq!(found, [1, 0, 2]);
+    }
 }

@@ -41,8 +41,7 @@ impl Codes {
     #[inline]
     fn code(&mut self, hash: u64, has_room: bool, same: impl Fn(usize) -> bool) -> Option<(u32, bool)> {
         let mask = self.slots.len() - 1;
-        // The upper bits of a product are the best ones.
-        let mut slot = (hash >> 32) as usize & mask;
+        let mut slot = self.first_slot(hash);
         loop {
             match self.slots[slot] {
                 0 => break,
@@ -62,17 +61,23 @@ impl Codes {
         Some((code, true))
     }
 
+    /// Where a value is looked for first: by the uppermost bits of a product, which all bits of the value reach.
+    #[inline]
+    fn first_slot(&self, hash: u64) -> usize {
+        (hash >> (u64::BITS - self.slots.len().trailing_zeros())) as usize
+    }
+
     fn grow(&mut self) {
         let mask = self.slots.len() * 2 - 1;
-        let mut slots = vec![0; mask + 1];
-        for (code, hash) in self.hashes.iter().enumerate() {
-            let mut slot = (hash >> 32) as usize & mask;
-            while slots[slot] != 0 {
+        self.slots.clear();
+        self.slots.resize(mask + 1, 0);
+        for (code, &hash) in self.hashes.iter().enumerate() {
+            let mut slot = self.first_slot(hash);
+            while self.slots[slot] != 0 {
                 slot = (slot + 1) & mask;
             }
-            slots[slot] = code as u32 + 1;
+            self.slots[slot] = code as u32 + 1;
         }
-        self.slots = slots;
     }
 
     fn clear(&mut self) {
@@ -300,4 +305,65 @@ fn push_varint(out: &mut Vec<u8>, mut value: usize) {
         value >>= 7;
     }
     out.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Greatest number of slots that lie side by side and are taken.
+    fn longest_row(codes: &Codes) -> usize {
+        let rows = codes.slots.split(|&slot| slot == 0);
+        rows.map(<[u32]>::len).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn values_that_differ_in_few_bits_spread_over_the_slots() {
+        for shift in [0, 4, 20, 32, 40, 48] {
+            let values: Vec<i64> = (0..5000).map(|value| value << shift).collect();
+            let mut dictionary = IntegerDictionary::new();
+            let mut codes = Vec::new();
+            assert_eq!(dictionary.encode(&values, &mut codes), values.len());
+            assert!(codes.iter().copied().eq(0..5000));
+            let longest = longest_row(&dictionary.codes);
+            assert!(
+                longest < 100,
+                "{longest} slots in a row with values shifted by {shift}"
+            );
+        }
+        let texts: [fn(usize) -> String; 4] = [
+            |value| format!("{value:04}"),
+            |value| format!("{value:08}"),
+            |value| format!("2020-01-01{value:02}"),
+            |value| format!("AAAAAAAAAAA{value:05}"),
+        ];
+        for text in texts {
+            let mut dictionary = TextDictionary::new();
+            for text in (0..5000).map(text) {
+                let column = frazil_types::ColumnVector::from_values(
+                    frazil_types::LogicalType::Text,
+                    &[frazil_types::Value::Text(text.clone())],
+                );
+                let found = column.values::<StringRef>()[0];
+                assert!(dictionary.code(found, text.as_bytes()).is_some());
+            }
+            let longest = longest_row(&dictionary.codes);
+            assert!(
+                longest < 100,
+                "{longest} slots in a row with texts like {}",
+                text(7)
+            );
+        }
+    }
+
+    #[test]
+    fn codes_are_packed_and_runs_are_counted() {
+        let mut out = Vec::new();
+        // Apache Parquet, "Run Length Encoding / Bit-Packing Hybrid": the numbers 0 to 7 of three bits each.
+        push_codes(&mut out, &[0, 1, 2, 3, 4, 5, 6, 7], 3);
+        assert_eq!(out, [0b11, 0b1000_1000, 0b1100_0110, 0b1111_1010]);
+        out.clear();
+        push_codes(&mut out, &[5; 100], 9);
+        assert_eq!(out, [200, 1, 5, 0]);
+    }
 }

@@ -122,7 +122,7 @@ impl ParquetWriter {
             let mut own = Vec::new();
             let mut properties = WriterProperties::builder()
                 .set_compression(self.codec)
-                .set_created_by(format!("Frazil {}", env!("CARGO_PKG_VERSION")));
+                .set_created_by(format!("Frazil version {}", env!("CARGO_PKG_VERSION")));
             for (at, field) in self.schema.fields().iter().enumerate() {
                 let is_flat = !field.data_type().is_nested();
                 let dictionary = !is_flat || first.is_empty() || repeats(first, at);

@@ -256,6 +256,13 @@ fn statistics_of_row_groups_and_pages_hold() {
                 let short = |v: &Value| bytes(v).len() <= 64;
                 assert!(there.is_empty() || short(&min) && short(&max), "column {name}");
             };
+            let of_column = of_group.column(at).statistics().expect("statistics");
+            // Readers of today look into the fields of today.
+            let says_nothing = of_column.min_bytes_opt().is_none();
+            assert!(
+                says_nothing || !of_column.is_min_max_deprecated(),
+                "column {name}"
+            );
             let groups = [of_group];
             let nulls = converter.row_group_null_counts(groups).expect("counted");
             holds(
