@@ -37,7 +37,7 @@ const PAGE_BYTES: usize = 1 << 20;
 pub struct ChunkWriter {
     column: ColumnDescPtr,
     codec: PageCodec,
-    values: Values,
+    values: Coding,
     /// The page that rows go into.
     page: OpenPage,
     /// Pages of the row group that are whole.
@@ -45,7 +45,7 @@ pub struct ChunkWriter {
 }
 
 /// The values of a column, and their dictionary while there is one.
-enum Values {
+enum Coding {
     Short(Column<IntegerDictionary<i32>>),
     Long(Column<IntegerDictionary<i64>>),
     Text(Column<TextDictionary>),
@@ -129,13 +129,13 @@ impl ChunkWriter {
     ) -> Option<ChunkWriter> {
         let values = match (ty.native(), column.physical_type()) {
             (NativeType::I16 | NativeType::I32 | NativeType::I64, Physical::INT32) => {
-                Values::Short(Column::new(IntegerDictionary::new(), dictionary))
+                Coding::Short(Column::new(IntegerDictionary::new(), dictionary))
             }
             (NativeType::I16 | NativeType::I32 | NativeType::I64, Physical::INT64) => {
-                Values::Long(Column::new(IntegerDictionary::new(), dictionary))
+                Coding::Long(Column::new(IntegerDictionary::new(), dictionary))
             }
             (NativeType::String, Physical::BYTE_ARRAY) if ty.is_text() => {
-                Values::Text(Column::new(TextDictionary::new(), dictionary))
+                Coding::Text(Column::new(TextDictionary::new(), dictionary))
             }
             _ => return None,
         };
@@ -154,9 +154,9 @@ impl ChunkWriter {
             let room = rows.start..rows.end.min(rows.start + (PAGE_ROWS - self.page.rows));
             let page = &mut self.page;
             let (taken, is_open) = match &mut self.values {
-                Values::Short(values) => page.add_integers::<i32>(values, column, room),
-                Values::Long(values) => page.add_integers::<i64>(values, column, room),
-                Values::Text(values) => page.add_texts(values, column, room),
+                Coding::Short(values) => page.add_integers::<i32>(values, column, room),
+                Coding::Long(values) => page.add_integers::<i64>(values, column, room),
+                Coding::Text(values) => page.add_texts(values, column, room),
             };
             page.add_levels(column, rows.start..rows.start + taken);
             rows.start += taken;
@@ -171,15 +171,15 @@ impl ChunkWriter {
     pub fn close(&mut self) -> Result<Chunk> {
         self.end_page()?;
         let dictionary = match &self.values {
-            Values::Short(values) => dictionary_page(
+            Coding::Short(values) => dictionary_page(
                 values.dictionary.values().to_byte_slice(),
                 values.dictionary.values().len(),
             ),
-            Values::Long(values) => dictionary_page(
+            Coding::Long(values) => dictionary_page(
                 values.dictionary.values().to_byte_slice(),
                 values.dictionary.values().len(),
             ),
-            Values::Text(values) => dictionary_page(values.dictionary.page(), values.dictionary.len()),
+            Coding::Text(values) => dictionary_page(values.dictionary.page(), values.dictionary.len()),
         };
         let dictionary = dictionary.map(|(bytes, values)| {
             let buf = Bytes::copy_from_slice(self.codec.compress(bytes)?);
@@ -198,9 +198,9 @@ impl ChunkWriter {
             std::mem::take(&mut self.pages),
         );
         match &mut self.values {
-            Values::Short(values) => values.reopen(IntegerDictionary::clear),
-            Values::Long(values) => values.reopen(IntegerDictionary::clear),
-            Values::Text(values) => values.reopen(TextDictionary::clear),
+            Coding::Short(values) => values.reopen(IntegerDictionary::clear),
+            Coding::Long(values) => values.reopen(IntegerDictionary::clear),
+            Coding::Text(values) => values.reopen(TextDictionary::clear),
         }
         chunk
     }
@@ -222,9 +222,9 @@ impl ChunkWriter {
         };
         if !page.codes.is_empty() {
             let values = match &self.values {
-                Values::Short(values) => values.dictionary.values().len(),
-                Values::Long(values) => values.dictionary.values().len(),
-                Values::Text(values) => {
+                Coding::Short(values) => values.dictionary.values().len(),
+                Coding::Long(values) => values.dictionary.values().len(),
+                Coding::Text(values) => {
                     page.bounds = bounds_of_codes(&page.codes, &values.dictionary);
                     values.dictionary.len()
                 }

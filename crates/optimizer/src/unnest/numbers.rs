@@ -2,39 +2,18 @@
 //! of an array's elements would hash the array once for each element. With a number for each row of the domain a value is hashed twice:
 //! where the domain is made, and where outer rows get their numbers.
 
-use frazil_plan::operators::{Expand, Window};
+use frazil_plan::operators::gives_rows_of_functions;
 use frazil_plan::subquery::free_columns;
-use frazil_plan::{COUNT, ColumnId, Columns, Frame, Operator, WindowCall, WindowFunction};
+use frazil_plan::{ColumnId, Columns, Operator};
 use frazil_types::NativeType;
 
 /// Whether a tree makes rows by functions of outer columns among which is one of any length.
 pub fn is_worth_numbers(inner: &Operator, of: &[ColumnId], columns: &Columns) -> bool {
     let is_long = |id: &ColumnId| columns[*id].ty.native() == NativeType::String;
-    if matches!(inner, Operator::Expand(Expand { .. })) {
+    if gives_rows_of_functions(inner) {
         let free = free_columns(inner);
         return of.iter().any(|id| is_long(id) && free.contains(id));
     }
     let mut inputs = inner.inputs().into_iter();
     inputs.any(|input| is_worth_numbers(input, of, columns))
-}
-
-/// Rows with a number each, and its column.
-pub fn numbered(op: Operator, columns: &mut Columns) -> (Operator, ColumnId) {
-    let number = columns.add("number", COUNT, false);
-    let call = WindowCall {
-        function: WindowFunction::RowNumber,
-        arguments: vec![],
-        filter: None,
-        ignore_nulls: false,
-        frame: Frame::to_peers(),
-        ty: COUNT,
-    };
-    let op = Operator::Window(Window {
-        input: Box::new(op),
-        partition: vec![],
-        order: vec![],
-        calls: vec![(number, call)],
-        most: None,
-    });
-    (op, number)
 }

@@ -1,6 +1,8 @@
 //! Groups and their aggregates.
 
 use super::node::{Needed, Node, Role};
+use super::scan::table_read_whole;
+use super::values::row_of_constants;
 use crate::Columns;
 use crate::breakers::{Breaker, GroupTable};
 use crate::display_expression::Names;
@@ -10,7 +12,7 @@ use crate::nullability::Nullability;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
 use crate::verify::{Check, Visible, defect};
 use crate::{AggregateCall, AggregateFunction, ColumnId, Expr, Operator};
-use frazil_types::Result;
+use frazil_types::{ObjectId, Result, Value};
 
 /// Groups. Without groups: one row, also for no input.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +38,29 @@ impl Aggregate {
             aggregates,
         })
     }
+}
+
+/// The row that an operator gives, if all it does is to count the rows of a table whose number `rows` knows.
+pub fn known_counts(op: &Operator, rows: impl Fn(ObjectId) -> Option<u64>) -> Option<Operator> {
+    let Operator::Aggregate(Aggregate {
+        input,
+        groups,
+        aggregates,
+    }) = op
+    else {
+        return None;
+    };
+    if !groups.is_empty() || !aggregates.iter().all(|(_, call)| is_of_all_rows(call)) {
+        return None;
+    }
+    let rows = rows(table_read_whole(input)?)?;
+    let count = |call: &AggregateCall| Expr::constant(Value::Int(rows.into()), call.ty);
+    let counts = aggregates.iter().map(|(id, call)| (*id, count(call)));
+    Some(row_of_constants(counts))
+}
+
+fn is_of_all_rows(call: &AggregateCall) -> bool {
+    call.function == AggregateFunction::CountRows && !call.distinct && call.filter.is_none()
 }
 
 impl Node for Aggregate {

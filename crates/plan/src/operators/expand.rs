@@ -33,6 +33,11 @@ impl Expand {
     }
 }
 
+/// Whether an operator gives rows of functions.
+pub fn gives_rows_of_functions(op: &Operator) -> bool {
+    matches!(op, Operator::Expand(_))
+}
+
 impl Node for Expand {
     fn inputs(&self) -> Vec<&Operator> {
         vec![&self.input]

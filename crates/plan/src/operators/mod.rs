@@ -21,9 +21,9 @@ mod values;
 mod window;
 mod write;
 
-pub use aggregate::Aggregate;
+pub use aggregate::{Aggregate, known_counts};
 pub use dependent_join::DependentJoin;
-pub use expand::Expand;
+pub use expand::{Expand, gives_rows_of_functions};
 pub use filter::Filter;
 pub use given::Given;
 pub use grouping_sets::{GROUPING, GroupingSets, grouping_value};
@@ -39,5 +39,5 @@ pub use top_per_group::TopPerGroup;
 pub use turn::Turn;
 pub use union_all::UnionAll;
 pub use values::Values;
-pub use window::Window;
+pub use window::{Window, numbered_rows};
 pub use write::{Change, ConflictUpdate, PlanConflict, Write, WriteKind};

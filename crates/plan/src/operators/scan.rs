@@ -44,6 +44,16 @@ impl Scan {
     }
 }
 
+/// The table of an operator that reads all rows of one.
+pub fn table_read_whole(op: &Operator) -> Option<ObjectId> {
+    match op {
+        Operator::Scan(scan) if scan.restrictions.is_empty() && scan.disjunctions.is_empty() => {
+            Some(scan.table)
+        }
+        _ => None,
+    }
+}
+
 impl Node for Scan {
     fn inputs(&self) -> Vec<&Operator> {
         vec![]

@@ -30,6 +30,15 @@ impl Values {
     }
 }
 
+/// One row of such columns.
+pub fn row_of_constants(columns: impl Iterator<Item = (ColumnId, Expr)>) -> Operator {
+    let (columns, row) = columns.unzip();
+    Operator::Values(Values {
+        columns,
+        rows: vec![row],
+    })
+}
+
 impl Node for Values {
     fn inputs(&self) -> Vec<&Operator> {
         vec![]

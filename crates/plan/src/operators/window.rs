@@ -10,7 +10,7 @@ use crate::nullability::Nullability;
 use crate::operators::SortKey;
 use crate::pipeline_builder::{Builder, NeededColumns, Opened};
 use crate::verify::{Check, Visible};
-use crate::{ColumnId, Expr, Operator, WindowCall};
+use crate::{COUNT, ColumnId, Expr, Frame, Operator, WindowCall, WindowFunction};
 use frazil_types::Result;
 
 /// Adds what functions make of the rows around each row: those of its partition, in an order.
@@ -26,6 +26,27 @@ pub struct Window {
     pub calls: Vec<(ColumnId, WindowCall)>,
     /// One of them, a rank, and a number: nobody asks for rows whose rank is above it. They may be given nevertheless.
     pub most: Option<(ColumnId, u64)>,
+}
+
+/// Rows with a number each, and its column.
+pub fn numbered_rows(op: Operator, columns: &mut Columns) -> (Operator, ColumnId) {
+    let number = columns.add("number", COUNT, false);
+    let call = WindowCall {
+        function: WindowFunction::RowNumber,
+        arguments: vec![],
+        filter: None,
+        ignore_nulls: false,
+        frame: Frame::to_peers(),
+        ty: COUNT,
+    };
+    let op = Operator::Window(Window {
+        input: Box::new(op),
+        partition: vec![],
+        order: vec![],
+        calls: vec![(number, call)],
+        most: None,
+    });
+    (op, number)
 }
 
 impl Node for Window {
