@@ -46,12 +46,10 @@ impl Scan {
 
 /// The table of an operator that reads all rows of one.
 pub fn table_read_whole(op: &Operator) -> Option<ObjectId> {
-    match op {
-        Operator::Scan(scan) if scan.restrictions.is_empty() && scan.disjunctions.is_empty() => {
-            Some(scan.table)
-        }
-        _ => None,
-    }
+    let Operator::Scan(scan) = op else {
+        return None;
+    };
+    (scan.restrictions.is_empty() && scan.disjunctions.is_empty()).then_some(scan.table)
 }
 
 impl Node for Scan {
