@@ -6,7 +6,7 @@ use crate::file_output::{PartFile, write_error};
 use crate::in_order::in_order;
 use crate::page_codec::{PageCodec, codec_of};
 use crate::parquet_chunk::{Chunk, ChunkWriter};
-use crate::to_arrow::{UUID_BYTES, arrow_schema, narrow_array_of};
+use crate::to_arrow::{UUID_BYTES, array_of, arrow_schema};
 use arrow_array::Array;
 use arrow_schema::SchemaRef;
 use frazil_types::{Error, LogicalType, NativeType, Result, RowBatch, Schema};
@@ -232,14 +232,14 @@ impl OpenFile {
             let mut column = columns[at].lock().unwrap_or_else(PoisonError::into_inner);
             let column = column.as_mut().ok_or_else(|| gone("a column"))?;
             for (batch, range) in rows {
-                let array = narrow_array_of(&batch.columns[at]);
+                let array = array_of(&batch.columns[at]);
                 let array = array.map_err(|e| ParquetError::External(Box::new(e)))?;
-                let field = schema.field(at).clone().with_data_type(array.data_type().clone());
+                let field = schema.field(at);
                 let array = match range.len() == batch.rows {
                     true => array,
                     false => array.slice(range.start, range.len()),
                 };
-                for leaf in compute_leaves(&field, &array)? {
+                for leaf in compute_leaves(field, &array)? {
                     column.write(&leaf)?;
                 }
             }

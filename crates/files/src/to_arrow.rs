@@ -130,19 +130,6 @@ pub(crate) fn array_of(column: &ColumnVector) -> Result<ArrayRef> {
     array(column, Cells::Lent, ArrowTexts::Copied)
 }
 
-/// What Parquet's writer takes: as of [`array_of`], but decimals that are held in 64 bits stay so, as they do in the file.
-pub(crate) fn narrow_array_of(column: &ColumnVector) -> Result<ArrayRef> {
-    match (column.ty(), column.native()) {
-        (LogicalType::Decimal { precision, scale }, NativeType::I64) => {
-            let array = Decimal64Array::new(scalars(column, Cells::Lent), nulls(column))
-                .with_precision_and_scale(precision, scale as i8)
-                .map_err(arrow_failed)?;
-            Ok(Arc::new(array))
-        }
-        _ => array_of(column),
-    }
-}
-
 /// The Arrow type a column of `ty` gets.
 fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
     match ty {
