@@ -2,8 +2,11 @@
 #![forbid(unsafe_code)]
 
 mod circles;
+mod functions;
 pub mod house;
+mod modules;
 pub mod mutants;
+mod ratchets;
 pub mod tidy;
 pub mod wheels;
 pub mod wildcards;

@@ -50,7 +50,19 @@ fn test(root: &Path) -> Result<(), String> {
     pytest(root, &python)
 }
 
+/// Checks the tree; `--show` prints what the ratchets count, `--lower` writes those numbers that have become less.
 fn tidy(root: &Path) -> Result<(), String> {
+    let asked = env::args().nth(2).unwrap_or_default();
+    if ["--show", "--lower"].contains(&asked.as_str()) {
+        let found = xtask::tidy::look(root).map_err(|e| format!("tidy: {e}"))?;
+        print!("{}", found.ratchets.shown());
+        if asked == "--lower" {
+            found
+                .ratchets
+                .lower(root)
+                .map_err(|e| format!("ratchets.txt: {e}"))?;
+        }
+    }
     let violations = xtask::tidy::check(root).map_err(|e| format!("tidy: {e}"))?;
     if violations.is_empty() {
         return Ok(());

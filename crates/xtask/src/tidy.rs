@@ -1,14 +1,13 @@
 //! The rules of the tree that the compiler does not check: see ARCHITECTURE.md, "Invariants".
 
-use crate::{circles, wildcards};
+use crate::ratchets::Ratchets;
+use crate::{circles, functions, modules, wildcards};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Longest source file, tests apart.
 const FILE_LINES: usize = 700;
-/// Longest function.
-const FUNCTION_LINES: usize = 80;
 /// Crates that may hold unsafe code.
 const UNSAFE_CRATES: [&str; 10] = [
     "types", "vfs", "kernels", "block", "mvcc", "index", "storage", "runtime", "codegen", "python",
@@ -42,23 +41,45 @@ const READERS_OF_THE_CLOCK: [&str; 7] = [
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];
 
+/// What a look at the whole tree found.
+pub struct Found {
+    /// One line for each violation, those of ratchets apart.
+    pub violations: Vec<String>,
+    pub ratchets: Ratchets,
+}
+
 /// Checks the whole tree; gives one line for each violation.
 pub fn check(root: &Path) -> io::Result<Vec<String>> {
+    let mut found = look(root)?;
+    found.violations.extend(found.ratchets.violations());
+    Ok(found.violations)
+}
+
+/// Looks at the whole tree.
+pub fn look(root: &Path) -> io::Result<Found> {
     let mut violations = Vec::new();
+    let mut ratchets = Ratchets::read(root)?;
     let members = members(root)?;
     check_strata(root, &members, &mut violations)?;
     check_links(root, &mut violations)?;
     for member in &members {
         let folder = root.join("crates").join(member);
         check_unsafe_policy(&folder, member, &mut violations)?;
-        circles::check(&folder, member, &mut violations)?;
+        circles::check(&modules::read(&folder.join("src"))?, member, &mut ratchets);
+        let mut long_functions = Vec::new();
         for file in sources(&folder)? {
             let text = fs::read_to_string(&file)?;
             let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
             check_file(&shown, &file, member, &text, &mut violations);
+            if !is_test(&file) {
+                let long = functions::too_long(&text).into_iter();
+                long_functions
+                    .extend(long.map(|(line, lines)| format!("{shown}:{line}: a function of {lines} lines")));
+            }
         }
+        ratchets.cases("long_functions", member, long_functions);
     }
-    Ok(violations)
+    Ok(Found { violations, ratchets })
 }
 
 /// Names of the workspace's members, in their order.
@@ -151,8 +172,12 @@ pub(crate) fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+fn is_test(file: &Path) -> bool {
+    file.components().any(|c| c.as_os_str() == "tests")
+}
+
 fn check_file(shown: &str, file: &Path, member: &str, text: &str, violations: &mut Vec<String>) {
-    let is_test = file.components().any(|c| c.as_os_str() == "tests");
+    let is_test = is_test(file);
     let stem = file.file_stem().and_then(|s| s.to_str()).unwrap_or("");
     if EMPTY_NAMES.contains(&stem) {
         violations.push(format!("{shown}: a name that says nothing"));
@@ -204,35 +229,6 @@ fn check_file(shown: &str, file: &Path, member: &str, text: &str, violations: &m
         }
         if ["todo!(", "unimplemented!("].iter().any(|m| code.contains(m)) && member != "xtask" {
             violations.push(format!("{shown}:{}: unfinished", number + 1));
-        }
-    }
-    if !is_test {
-        check_functions(shown, text, violations);
-    }
-}
-
-/// Finds functions by their indentation, which rustfmt makes reliable.
-fn check_functions(shown: &str, text: &str, violations: &mut Vec<String>) {
-    let lines: Vec<&str> = text.lines().collect();
-    for (start, line) in lines.iter().enumerate() {
-        let trimmed = line.trim_start();
-        let indent = line.len() - trimmed.len();
-        let words: Vec<&str> = trimmed
-            .split_whitespace()
-            .take_while(|w| !w.contains('('))
-            .collect();
-        let is_function = words.contains(&"fn") || trimmed.starts_with("fn ");
-        if !is_function || trimmed.starts_with("//") || trimmed.ends_with(';') {
-            continue;
-        }
-        let close = format!("{}}}", " ".repeat(indent));
-        if let Some(length) = lines[start..].iter().position(|l| *l == close)
-            && length > FUNCTION_LINES
-        {
-            violations.push(format!(
-                "{shown}:{}: a function of {length} lines, more than {FUNCTION_LINES}",
-                start + 1
-            ));
         }
     }
 }
