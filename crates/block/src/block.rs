@@ -4,8 +4,9 @@
 //! of the columns in another order, and constants among them. Everything but [`Block::bytes`] goes by what is shown.
 
 use crate::bytes::{AlignedBytes, BlockBytes};
+use crate::encodings::Encoding;
+use crate::encodings::constant::Constant;
 use crate::encodings::fsst::Decoder;
-use crate::encodings::{Encoding, constant};
 use crate::format::{self, ColumnEntry, FLAG_FSST, FLAG_SMA, Section};
 use crate::layouts::Layout;
 use frazil_types::{Error, NativeType, READ_PADDING, Result, StringRef, Value};
@@ -33,8 +34,8 @@ struct Inner {
 pub enum ShownColumn {
     /// The one at a position of the directory.
     Stored(usize),
-    /// One whose rows all have a value of a native type, or NULL.
-    Constant(NativeType, Value),
+    /// One whose rows all have one value, which the block does not store.
+    Constant(Constant),
 }
 
 /// A column: its directory entry, and what is prepared of it.
@@ -100,8 +101,7 @@ impl Block {
         })))
     }
 
-    /// The same bytes, which show these columns. An internal error for a position that the directory does not have, and for a
-    /// value that is not of its type.
+    /// The same bytes, which show these columns. An internal error for a position that the directory does not have.
     pub fn showing(&self, columns: &[ShownColumn]) -> Result<Block> {
         let mut beside = AlignedBytes::default();
         let mut shown = Vec::with_capacity(columns.len());
@@ -110,9 +110,7 @@ impl Block {
                 ShownColumn::Stored(position) => (self.0.stored.get(*position))
                     .ok_or_else(|| Error::internal("a block is to show a column that it does not store"))?
                     .clone(),
-                ShownColumn::Constant(native, value) => {
-                    Arc::new(self.constant(*native, value, &mut beside)?)
-                }
+                ShownColumn::Constant(constant) => Arc::new(self.constant(constant, &mut beside)),
             });
         }
         // Readers of strings may look beyond the last one.
@@ -127,26 +125,9 @@ impl Block {
     }
 
     /// A column of one value, whose sections are appended to those beside the block.
-    fn constant(&self, native: NativeType, value: &Value, beside: &mut AlignedBytes) -> Result<Column> {
+    fn constant(&self, constant: &Constant, beside: &mut AlignedBytes) -> Column {
         let rows = u64::from(self.rows());
-        let encoded = match value {
-            Value::Null => constant::encode_null(native, self.rows() as usize),
-            Value::Bool(b) if native == NativeType::Bool => constant::encode_number(native, (*b).into()),
-            Value::Int(v) if native.is_integer() => constant::encode_number(native, *v),
-            Value::Double(d) if native == NativeType::F64 => {
-                constant::encode_number(native, d.to_bits().into())
-            }
-            Value::Text(_) | Value::Bytes(_) if native == NativeType::String => {
-                let mut encoded = constant::encode_string(value.as_bytes().unwrap_or_default());
-                encoded.entry.mark_binary(matches!(value, Value::Bytes(_)));
-                encoded
-            }
-            _ => {
-                return Err(Error::internal(
-                    "the constant of a block's column is not of its type",
-                ));
-            }
-        };
+        let encoded = constant.encode(self.rows() as usize);
         let end = self.bytes().len() as u64;
         let mut place = |bytes: &[u8]| match bytes.len() as u64 {
             0 => Section::default(),
@@ -163,10 +144,10 @@ impl Block {
         let mut entry = encoded.entry;
         entry.sections.sma = place(&encoded.sma);
         entry.sections.heap = place(&encoded.heap);
-        entry.raw_bytes = rows * (native.size() + encoded.heap.len()) as u64;
+        entry.raw_bytes = rows * (constant.native().size() + encoded.heap.len()) as u64;
         let column = Column::new(entry);
         column.trusted.store(true, Ordering::Relaxed);
-        Ok(column)
+        column
     }
 
     /// Opens bytes that the builder of this process has just made.

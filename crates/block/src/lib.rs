@@ -55,6 +55,7 @@ pub use code_range::CodeRange;
 pub use column_buffer::ColumnBuffer;
 pub use cost_model::{Calibration, Candidate, Weights};
 pub use encodings::Encoding;
+pub use encodings::constant::Constant;
 pub use input::ColumnInput;
 pub use layouts::Layout;
 pub use observed::Observed;

@@ -15,11 +15,11 @@ use crate::columns::Columns;
 use crate::hot_layout::HotLayout;
 use crate::lent_cells::{LentCells, LentColumn};
 use crate::string_arena::StringArena;
-use frazil_block::ShownColumn;
+use frazil_block::{Constant, ShownColumn};
 use frazil_kernels::{Plain, Strided};
 use frazil_types::{
     CHUNK_ROWS, ColumnVector, Disjunction, Error, Native, NativeType, READ_PADDING, Restriction, Result,
-    Schema, StringRef, Value, dispatch_native,
+    Schema, StringRef, dispatch_native,
 };
 use frazil_vfs::AnonymousMapping;
 use std::ops::Range;
@@ -210,7 +210,7 @@ impl HotChunk {
         let none = HotChunk::new(Arc::new(HotLayout::new(&Schema::default(), CHUNK_ROWS as u32)))?;
         let shown = natives
             .iter()
-            .map(|&native| ShownColumn::Constant(native, Value::Null));
+            .map(|&native| ShownColumn::Constant(Constant::null(native)));
         none.layout_showing(&shown.collect::<Vec<_>>())
     }
 

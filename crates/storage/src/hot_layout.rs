@@ -64,10 +64,10 @@ impl HotLayout {
         for column in shown {
             columns.push(match column {
                 ShownColumn::Stored(position) => *self.columns.get(*position)?,
-                ShownColumn::Constant(native, _) => {
+                ShownColumn::Constant(constant) => {
                     is_whole = false;
                     ColumnPlace {
-                        native: *native,
+                        native: constant.native(),
                         values: 0,
                         validity: None,
                     }

@@ -10,8 +10,8 @@ use crate::chunk_entry::ChunkEntry;
 use crate::hot_chunk::{HotChunk, HotColumn};
 use crate::hot_layout::HotLayout;
 use crate::moved_columns::Moved;
-use frazil_block::{BuildOptions, ShownColumn};
-use frazil_types::{ColumnNumber, ColumnVector, Result, Schema};
+use frazil_block::{BuildOptions, Constant, ShownColumn};
+use frazil_types::{ColumnDef, ColumnNumber, ColumnVector, Result, Schema};
 use std::sync::Arc;
 
 /// What chunks show of the columns of a table. What was made for a chunk serves the next one, which mostly stores the same.
@@ -61,7 +61,7 @@ impl<'a> Reshape<'a> {
 
     fn hot(&mut self, hot: &HotChunk, stored: &Arc<[ColumnNumber]>) -> Result<HotChunk> {
         let (schema, is_all) = (self.schema, *stored == self.numbers);
-        let shape = self.shape(stored);
+        let shape = self.shape(stored)?;
         if let Some(known) = &shape.hot
             && Arc::ptr_eq(&known.cells, hot.cell_layout())
         {
@@ -69,8 +69,9 @@ impl<'a> Reshape<'a> {
         }
         let columns = (schema.columns.iter().zip(&shape.shown)).map(|(def, shown)| match shown {
             ShownColumn::Stored(position) => HotColumn::Stored(*position),
-            ShownColumn::Constant(_, value) => {
-                HotColumn::Constant(ColumnVector::from_values(def.ty, std::slice::from_ref(value)))
+            ShownColumn::Constant(constant) => {
+                let value = std::slice::from_ref(constant.value());
+                HotColumn::Constant(ColumnVector::from_values(def.ty, value))
             }
         });
         let made = HotShape {
@@ -84,7 +85,7 @@ impl<'a> Reshape<'a> {
     }
 
     fn frozen(&mut self, frozen: &FrozenChunk, stored: &Arc<[ColumnNumber]>) -> Result<FrozenChunk> {
-        let block = frozen.block.showing(&self.shape(stored).shown)?;
+        let block = frozen.block.showing(&self.shape(stored)?.shown)?;
         let mut judgement = frozen.built_for.judgement().clone();
         judgement.options = judgement.options.map(|options| self.moved_options(options));
         judgement.refused = judgement.refused.map(|options| self.moved_options(options));
@@ -103,21 +104,21 @@ impl<'a> Reshape<'a> {
         }
     }
 
-    fn shape(&mut self, stored: &Arc<[ColumnNumber]>) -> &mut Shape {
-        let shown = |schema: &Schema| {
-            let columns = schema.columns.iter();
-            let shown = columns.map(|c| match stored.iter().position(|n| *n == c.number) {
-                Some(position) => ShownColumn::Stored(position),
-                None => ShownColumn::Constant(c.ty.native(), c.missing.clone()),
-            });
-            shown.collect()
+    /// Chunks that store these columns. An internal error if rows have a value in a column that the column cannot hold.
+    fn shape(&mut self, stored: &Arc<[ColumnNumber]>) -> Result<&mut Shape> {
+        let shown = |column: &ColumnDef| match stored.iter().position(|n| *n == column.number) {
+            Some(position) => Ok(ShownColumn::Stored(position)),
+            None => Constant::new(column.ty.native(), column.missing.clone()).map(ShownColumn::Constant),
         };
         let known = self.shape.take().filter(|shape| shape.stored == *stored);
-        let schema = self.schema;
-        self.shape.insert(known.unwrap_or_else(|| Shape {
-            stored: stored.clone(),
-            shown: shown(schema),
-            hot: None,
-        }))
+        let shape = match known {
+            Some(known) => known,
+            None => Shape {
+                stored: stored.clone(),
+                shown: self.schema.columns.iter().map(shown).collect::<Result<_>>()?,
+                hot: None,
+            },
+        };
+        Ok(self.shape.insert(shape))
     }
 }

@@ -42,6 +42,17 @@ impl NativeType {
             NativeType::I16 | NativeType::I32 | NativeType::I64 | NativeType::I128
         )
     }
+
+    /// True if it is an integer whose bytes can hold a value.
+    pub fn holds(self, value: i128) -> bool {
+        match self {
+            NativeType::I16 => i16::try_from(value).is_ok(),
+            NativeType::I32 => i32::try_from(value).is_ok(),
+            NativeType::I64 => i64::try_from(value).is_ok(),
+            NativeType::I128 => true,
+            NativeType::Bool | NativeType::F64 | NativeType::String => false,
+        }
+    }
 }
 
 mod sealed {

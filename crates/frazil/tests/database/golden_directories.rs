@@ -17,6 +17,9 @@ const TYPED: &str = include_str!("../golden/typed.sql");
 /// The same of version 7: arrays of numbers, frozen and hot.
 const LISTED: &str = include_str!("../golden/listed.sql");
 
+/// What made a directory of version 7 that the Frazil that wrote it did not open again: rows that lack a column of intervals.
+const INTERVALS: &str = include_str!("../golden/interval_constants.sql");
+
 /// The formats that directories are there for.
 const VERSIONS: [u32; 7] = [1, 2, 3, 4, 5, 6, 7];
 /// Today's format.
@@ -174,6 +177,48 @@ fn directories_of_older_formats_open_and_are_written_again() {
         }
         let _ = std::fs::remove_dir_all(&path);
     }
+}
+
+#[test]
+fn a_directory_with_constant_intervals_opens() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/interval_constants_v7");
+    if std::env::var_os("FRAZIL_WRITE_GOLDEN").is_some() && !golden.exists() {
+        let database = Database::open(&golden).expect("it can be made");
+        rows(&database.connect(), INTERVALS);
+        database.close().expect("it closes");
+    }
+    let path = directory("golden-intervals");
+    copy_all(&golden, &path);
+    for round in 0..3 {
+        let database = Database::open(&path).unwrap_or_else(|e| panic!("round {round}: {e:?}"));
+        let c = database.connect();
+        assert_eq!(
+            rows(&c, "select * from waits order by id"),
+            "1|one|1 day|00:00:00|02:00:00||-1 mons +31 days\n\
+             2|two|1 day|00:00:00|02:00:00||-1 mons +31 days\n\
+             4|four|3 days|4 days|5 days|6 days|7 days"
+        );
+        assert_eq!(
+            rows(
+                &c,
+                "select count(*) from waits where n = interval '24:00' and q = '1 day'"
+            ),
+            "2"
+        );
+        assert_eq!(rows(&c, "select a from other"), "7");
+        assert_eq!(c.verify().expect("it runs").findings, [""; 0]);
+        // A row that is written and goes again, so that each round ends with a checkpoint.
+        rows(
+            &c,
+            "insert into waits (id) values (5); delete from waits where id = 5",
+        );
+        if round == 1 {
+            rows(&c, "freeze waits");
+        }
+        drop(c);
+        database.close().expect("it closes");
+    }
+    let _ = std::fs::remove_dir_all(&path);
 }
 
 fn write_if_asked() {

@@ -1,5 +1,6 @@
 //! The database as its users see it: one test program, as linking one takes long.
 
+mod added_columns;
 mod aggregates;
 mod altered_columns;
 mod altering;

@@ -1,0 +1,10 @@
+create table other (a integer);
+insert into other values (7);
+create table waits (id integer primary key, note text);
+insert into waits values (1, 'one'), (2, 'two'), (3, 'gone');
+delete from waits where id = 3;
+checkpoint;
+create domain span as interval default '2 hours';
+alter table waits add column n interval default '1 day', add column z interval default now() - now(), add column d span;
+alter table waits add column nothing interval, add column q interval not null default '-1 mons +31 days';
+insert into waits values (4, 'four', '3 days', '4 days', '5 days', '6 days', '7 days');
