@@ -38,6 +38,11 @@ EDGES = [
     "repeat('x', 1000000)", "repeat('ü', 100000)", "date '0001-01-01'", "date '9999-12-31'", "date '5874897-12-31'", "timestamp '294276-12-31 23:59:59.999999'",
     "interval '178000000 years'", "interval '-1 day'", "true", "x.a", "x.t", "x.d",
 ]
+# Functions of any number of arguments.
+VARIADIC = [
+    "concat", "concat_ws", "format", "greatest", "least", "coalesce", "hash", "num_nulls", "num_nonnulls", "json_build_array", "json_build_object", "jsonb_build_array", "jsonb_build_object",
+    "json_extract_path", "json_extract_path_text", "jsonb_extract_path", "jsonb_extract_path_text",
+]
 KEYWORDS = (
     "select from where group by having order limit offset union all intersect except with recursive as on using join left right full cross lateral in "
     "exists any between like is not null and or case when then else end cast values insert into delete table create drop begin commit rollback explain "
@@ -52,7 +57,7 @@ class Texts:
         self.r = r
 
     def draw(self):
-        makers = [self.deep, self.chain, self.long, self.wide, self.many, self.doubling, self.cross, self.strings, self.edges, self.generated, self.broken, self.noise, self.written]
+        makers = [self.deep, self.chain, self.long, self.elements, self.wide, self.many, self.doubling, self.cross, self.strings, self.edges, self.generated, self.broken, self.noise, self.written]
         maker = self.r.choice(makers)
         return maker.__name__, maker()
 
@@ -106,6 +111,28 @@ class Texts:
             lambda: f"select {'9' * min(n, 100_000)}",
             lambda: f"select 1.{'0' * min(n, 100_000)}1",
         ])()
+
+    def elements(self):
+        """A list, or the arguments of a function that takes any number of them, of 10^5 elements; of literals 10^6."""
+        literal = self.r.choice(["{i}", "{i}.25", "{i}.5::float8", "'t{i}'", "null", "true", "date '2024-01-01'", "'{i}'::jsonb", "array[{i}]"])
+        computed = self.r.choice(["a", "t", "d", "a + {i}", "t || {i}", "nullif(a, {i})", "upper(t)", "case when a = {i} then t end"])
+        kind = self.r.randrange(3)
+        n = self.size(1_000_000 if kind == 0 else 100_000)
+        odd = self.r.randrange(n)
+        part = lambda i: (computed if kind == 1 or kind == 2 and i == odd else literal).replace("{i}", str(i))
+        listed = ",".join(part(i) for i in range(n))
+        function = self.r.choice(VARIADIC)
+        first = {"concat_ws": "',', ", "format": "'%s', "}.get(function, f"'{{}}'::{function.split('_')[0]}, " if "path" in function else "")
+        x = self.r.choice(["a", "t", "d", "a + 1", "d::float8", "upper(t)"])
+        return self.r.choice([
+            f"select {function}({first}{listed}) is null from x limit 2", f"select {function}({first}{listed}) is null from x limit 2", f"select {function}({first}variadic array[{listed}]) is null from x limit 2",
+            f"select cardinality(array[{listed}]) from x limit 2", f"select count(*) from x, unnest(array[{listed}]) u where a < 3", f"select count(*) from x where {x} = any (array[{listed}])",
+            f"select count(*) from x where {x} <> all (array[{listed}])", f"select count(*) from x where {x} in ({listed})", f"select count(*) from x where {x} not in ({listed})",
+            f"select {x} in ({listed}), {x} not in ({listed}) from x limit 2", f"select greatest({listed}), least({listed}) from x limit 2", f"select coalesce({listed}) from x limit 2",
+            f"select count(*) from x where {' or '.join(f'({x}) = {part(i)}' for i in range(min(n, 100_000)))}", f"select count(*) from x where {' and '.join(f'({x}) <> {part(i)}' for i in range(min(n, 100_000)))}",
+            f"select case {' '.join(f'when a = {i} then {part(i)}' for i in range(min(n, 100_000)))} end from x limit 2", f"select count(*) from (values {','.join(f'({part(i)})' for i in range(n))}) v" if kind == 0 else f"select row({listed}) = row({listed}) from x limit 2",
+            f"select array[array[{listed}], array[{listed}]] is null from x limit 2", f"select count(*) from x group by array[{listed}]", f"select string_agg(t, ',' order by array[{listed}]) from x", f"insert into w (a) values {','.join(f'({part(i)})' for i in range(n))}",
+        ])
 
     def wide(self):
         n = min(self.size(400), 200)

@@ -221,7 +221,7 @@ pub const PLAN: plan::Plan = plan::Plan {
     shapes: &SHAPES,
 };
 
-const SHAPES: [Shape; 18] = [
+const SHAPES: [Shape; 23] = [
     flat("select_items", "select ", "a + #", ", ", " from t"),
     Shape {
         close: "a + # as c#",
@@ -243,6 +243,11 @@ const SHAPES: [Shape; 18] = [
     flat("coalesce", "select coalesce(", "c", ", ", ") from t"),
     flat("greatest", "select greatest(", "a + #", ", ", ") from t"),
     flat("in_list", "select count(*) from t where a in (", "#", ", ", ")"),
+    flat("not_in", "select a from t where -a not in (", "#", ", ", ")"),
+    flat("array", "select cardinality(array[", "#", ", ", "]) from t"),
+    flat("any", "select a from t where a = any (array[", "#", ", ", "])"),
+    flat("arguments", "select num_nulls(", "a + #", ", ", ") from t"),
+    flat("texts", "select concat_ws(',', ", "'#'", ", ", ") from t"),
     flat("values", "values ", "(#, 'row #')", ", ", ""),
     flat(
         "insert",

@@ -69,6 +69,9 @@ pub(crate) fn live_at(plan: &PipelinePlan, pipeline: &Pipeline, at: usize) -> Ve
     live.into_iter().collect()
 }
 
+/// Most values of a vector that a function is called for, 8 MB of integers: the vector lives as long as the pipeline runs.
+const CALL_VALUES: usize = 1 << 20;
+
 /// Compiles a pipeline.
 pub(crate) fn compile_pipeline(
     unit: Unit<'_>,
@@ -105,7 +108,7 @@ pub(crate) fn compile_pipeline(
         let work = |cells| {
             let next = stages.get(stage + 1).copied();
             let output_rows = match next {
-                Some(_) => STAGE_ROWS,
+                Some(_) => boundary_rows(pipeline, end),
                 None => sink_rows(plan, &pipeline.sink),
             };
             let output_rows = output_rows.min(most_rows(pipeline));
@@ -173,6 +176,16 @@ fn known_layout(
         otherwise: general,
     };
     Ok(Some((id, known)))
+}
+
+/// Rows of the vector in front of operator `at`: fewer where a function of very many arguments is called.
+fn boundary_rows(pipeline: &Pipeline, at: usize) -> usize {
+    match pipeline.operators.get(at) {
+        Some(PipelineOperator::Call(call)) => {
+            (CALL_VALUES / call.arguments.len().max(1)).clamp(LEAST_SINK_ROWS, STAGE_ROWS)
+        }
+        _ => STAGE_ROWS,
+    }
 }
 
 /// Rows of vectors that are enough for all rows of a pipeline.

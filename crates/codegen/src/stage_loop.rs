@@ -60,33 +60,30 @@ impl<'p> Translator<'_, 'p> {
     }
 
     /// Operators from `at` to the end of the stage, and what follows. Ends the current block; rows that go
-    /// no further jump to `done`.
+    /// no further jump to `done`. Only operators that loop over rows of their own call this function again.
     pub fn operators(&mut self, at: usize, done: Block) -> Result<()> {
-        if at == self.work.operators.end {
-            return match self.work.next {
-                Some(_) => self.boundary(at, done),
-                None => self.sink(done),
-            };
-        }
         let pipeline = self.work.pipeline;
-        match &pipeline.operators[at] {
-            PipelineOperator::Filter(predicate) => self.filter(predicate, at, done),
-            PipelineOperator::Map(expressions) => self.map(expressions, at, done),
-            PipelineOperator::Probe { .. } => self.probe(at, done),
-            // Its column was made before the loop.
-            PipelineOperator::Call(_) => self.operators(at + 1, done),
-            PipelineOperator::Expand(expansion) => self.expand(expansion, at, done),
+        for at in at..self.work.operators.end {
+            match &pipeline.operators[at] {
+                PipelineOperator::Filter(predicate) => {
+                    let yes = self.b.create_block();
+                    self.branch_on(predicate, true, yes, done)?;
+                    self.enter(yes);
+                }
+                PipelineOperator::Map(expressions) => self.map(expressions, at)?,
+                // Its column was made before the loop.
+                PipelineOperator::Call(_) => {}
+                PipelineOperator::Probe { .. } => return self.probe(at, done),
+                PipelineOperator::Expand(expansion) => return self.expand(expansion, at, done),
+            }
+        }
+        match self.work.next {
+            Some(_) => self.boundary(self.work.operators.end, done),
+            None => self.sink(done),
         }
     }
 
-    fn filter(&mut self, predicate: &Expr, at: usize, done: Block) -> Result<()> {
-        let yes = self.b.create_block();
-        self.branch_on(predicate, true, yes, done)?;
-        self.enter(yes);
-        self.operators(at + 1, done)
-    }
-
-    fn map(&mut self, expressions: &'p [(ColumnId, Expr)], at: usize, done: Block) -> Result<()> {
+    fn map(&mut self, expressions: &'p [(ColumnId, Expr)], at: usize) -> Result<()> {
         let is_last = at + 1 == self.work.operators.end && self.work.next.is_none();
         let defers = is_last && self.work.pipeline.sink.takes_vectors(self.unit.plan);
         let read: HashSet<ColumnId> = match defers {
@@ -101,7 +98,7 @@ impl<'p> Translator<'_, 'p> {
             let value = self.expression(e)?;
             self.define(*column, value);
         }
-        self.operators(at + 1, done)
+        Ok(())
     }
 
     /// Makes a computed column known.

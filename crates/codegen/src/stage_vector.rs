@@ -8,6 +8,7 @@
 use frazil_plan::pipeline::{PipelinePlan, Sink};
 use frazil_plan::{ColumnId, RowCount};
 use frazil_types::{NativeType, STAGE_ROWS};
+use std::collections::HashMap;
 
 /// Every array in the stage memory begins at such an address.
 const ALIGNMENT: usize = 64;
@@ -68,6 +69,19 @@ impl StageVector {
     /// The slot that holds `content`.
     pub fn find(&self, content: SlotContent) -> Option<Slot> {
         self.slots.iter().copied().find(|s| s.content == content)
+    }
+
+    /// The slots that hold columns.
+    pub fn columns(&self) -> HashMap<ColumnId, Slot> {
+        let column = |slot: &Slot| match slot.content {
+            SlotContent::Column(id) => Some((id, *slot)),
+            SlotContent::Anchor(_)
+            | SlotContent::ProbeKey
+            | SlotContent::ProbeHash
+            | SlotContent::GroupKey(_)
+            | SlotContent::GroupPlace => None,
+        };
+        self.slots.iter().filter_map(column).collect()
     }
 }
 

@@ -62,9 +62,33 @@ fn chains_of_every_operator_answer() {
             "{more}: {got}"
         );
     }
-    for more in [" + 1", " is null", "::integer", " or p", " = 1"] {
+    for more in [" + 1", " is null", "::integer", " = 1"] {
         assert_eq!(state(chain("a", more, 5_000)), "54001", "{more}");
     }
+}
+
+#[test]
+fn chains_of_and_and_of_or_of_any_length_answer() {
+    for (first, more) in [
+        ("p", " and p"),
+        ("p", " or a = 1"),
+        ("p", " or a = 1 and p"),
+        ("a = 1", " and a between 1 and 2"),
+        ("p", " and not (p or a = 2)"),
+    ] {
+        let sql = format!("select {first}{} from t", more.repeat(100_000));
+        assert_eq!(state(sql), "00000", "{first}{more}");
+    }
+    let when = " or p".repeat(50_000);
+    assert_eq!(
+        state(format!(
+            "select case when p{when} then 1 end from t where p{when}"
+        )),
+        "00000"
+    );
+    // A chain that is balanced still nests what its parts nest.
+    let deep = format!(" or {}p{}", "(".repeat(3_000), ")".repeat(3_000));
+    assert_eq!(state(chain("p", &deep, 100)), "54001");
 }
 
 #[test]

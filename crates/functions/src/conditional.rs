@@ -403,26 +403,29 @@ impl Typing {
         Ok(e.at(span).into())
     }
 
-    /// Rows in order: `l1 < r1 OR (l1 = r1 AND (…))`, the last pair by the operator itself.
+    /// Rows in order: `l1 < r1 OR (l1 = r1 AND (…))`, the last pair by the operator itself. Built from the last pair on, without a
+    /// frame for each.
     fn row_order(
         &self,
         (strict, last): (CompareOp, CompareOp),
-        mut pairs: Vec<(Operand, Operand)>,
+        pairs: Vec<(Operand, Operand)>,
         span: Span,
         columns: &mut Columns,
     ) -> Result<Expr> {
-        let (l, r) = pairs.remove(0);
-        if pairs.is_empty() {
-            return self.compare(last, l, r, span);
+        let mut ordered: Option<Expr> = None;
+        for (l, r) in pairs.into_iter().rev() {
+            ordered = Some(match ordered {
+                None => self.compare(last, l, r, span)?,
+                Some(rest) => self.once_operand(l, columns, |l, columns| {
+                    self.once_operand(r, columns, |r, _| {
+                        let before = self.compare(strict, l.clone(), r.clone(), span)?;
+                        let equal = self.compare(CompareOp::Eq, l, r, span)?;
+                        Ok(or(vec![before, and(vec![equal, rest])]).at(span))
+                    })
+                })?,
+            });
         }
-        self.once_operand(l, columns, |l, columns| {
-            self.once_operand(r, columns, |r, columns| {
-                let before = self.compare(strict, l.clone(), r.clone(), span)?;
-                let equal = self.compare(CompareOp::Eq, l, r, span)?;
-                let rest = self.row_order((strict, last), pairs, span, columns)?;
-                Ok(or(vec![before, and(vec![equal, rest])]).at(span))
-            })
-        })
+        ordered.ok_or_else(|| Error::internal("a comparison of rows without parts"))
     }
 }
 

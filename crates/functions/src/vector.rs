@@ -32,9 +32,12 @@ const NEVER_FAIL: &[&str] = &[
 /// Most bytes that the results of one vector may have: results of functions are not counted by the statement's
 /// budget, and a vector is at most 1,024 rows.
 pub const MAX_VECTOR_BYTES: usize = 1 << 28;
-/// Most bytes of a result that is computed while a statement is bound: longer ones are left to its run, whose
-/// budget and timeout hold.
+/// Most bytes of a result that is computed while a statement is bound, beside those of its arguments and
+/// [`FOLDED_BYTES_EACH`]: longer ones are left to the run, whose budget and timeout hold.
 const MAX_FOLDED_BYTES: usize = 1 << 16;
+/// Bytes that each constant argument may add to a result computed while a statement is bound, so that a constant array of
+/// any length is one value.
+const FOLDED_BYTES_EACH: usize = 64;
 /// Most bytes of one text that a function makes; PostgreSQL allows 2^30 − 1.
 pub const MAX_TEXT_BYTES: usize = 1 << 28;
 
@@ -502,8 +505,8 @@ pub(crate) fn rows(
     if let Some(values) = constants {
         let vectors: Vec<ColumnVector> = arguments
             .iter()
-            .zip(values)
-            .map(|(a, v)| ColumnVector::from_values(a.ty, std::slice::from_ref(v)))
+            .zip(&values)
+            .map(|(a, v)| ColumnVector::from_values(a.ty, std::slice::from_ref(*v)))
             .collect();
         let function = RowFunction {
             name,
@@ -513,7 +516,10 @@ pub(crate) fn rows(
         };
         let (cancel, budget) = (Cancel::new(), MemoryBudget::unlimited());
         let context = CallContext::new(&cancel, &budget);
-        if let Ok(result) = function.results(&vectors, 1, ty, MAX_FOLDED_BYTES, &context) {
+        let strings = values.iter().filter_map(|value| value.as_bytes());
+        let given: usize = strings.map(<[u8]>::len).sum();
+        let most = MAX_FOLDED_BYTES + FOLDED_BYTES_EACH * vectors.len() + given;
+        if let Ok(result) = function.results(&vectors, 1, ty, most, &context) {
             return Expr::constant(result.value(0), ty);
         }
     }

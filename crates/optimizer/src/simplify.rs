@@ -210,6 +210,9 @@ fn negation(inner: &mut Expr, columns: &Columns) -> Option<ExprKind> {
     }
 }
 
+/// Parts of a conjunction that stay as they are: few `<>` are pushed into scans one by one.
+const FEW_PARTS: usize = 16;
+
 fn conjunction(e: &mut Expr) {
     let mut parts = Vec::new();
     for part in std::mem::replace(e, Expr::truth(true)).into_conjuncts() {
@@ -221,7 +224,11 @@ fn conjunction(e: &mut Expr) {
             parts.push(part);
         }
     }
-    if let Some(all) = Expr::conjunction(each_once(parts)) {
+    let mut parts = each_once(parts);
+    if parts.len() > FEW_PARTS {
+        parts = gather_tests(parts, Tests::Unequal);
+    }
+    if let Some(all) = Expr::conjunction(parts) {
         *e = all;
     }
 }
@@ -257,7 +264,7 @@ fn disjunction(e: &mut Expr, columns: &Columns) {
             parts.push(part);
         }
     }
-    let mut branches: Vec<Vec<Expr>> = gather_equalities(each_once(parts))
+    let mut branches: Vec<Vec<Expr>> = gather_tests(each_once(parts), Tests::Equal)
         .into_iter()
         .map(Expr::into_conjuncts)
         .collect();
@@ -284,23 +291,32 @@ fn disjunction(e: &mut Expr, columns: &Columns) {
         let rest = if common.is_empty() {
             rest
         } else {
-            gather_equalities(rest)
+            gather_tests(rest, Tests::Equal)
         };
         common.push(any_of(rest));
     }
     *e = Expr::conjunction(common).unwrap_or(Expr::truth(true));
 }
 
-/// `x = 1 or x in (2, 3)` becomes `x in (1, 2, 3)`.
-fn gather_equalities(parts: Vec<Expr>) -> Vec<Expr> {
+/// Tests of a value with constants that are gathered into one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tests {
+    /// `=` and IN, parts of a disjunction.
+    Equal,
+    /// `<>` and NOT IN, parts of a conjunction.
+    Unequal,
+}
+
+/// `x = 1 or x in (2, 3)` becomes `x in (1, 2, 3)`, and `x <> 1 and x not in (2, 3)` `x not in (1, 2, 3)`.
+fn gather_tests(parts: Vec<Expr>, tests: Tests) -> Vec<Expr> {
     let mut out: Vec<Expr> = Vec::with_capacity(parts.len());
     let mut places = Places::default();
     // Constants that the value tested at a place of `out` is compared with besides.
     let mut more: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
     for part in parts {
         let next = out.len();
-        let earlier = equal_to_constants(&part).and_then(|(value, list)| {
-            let is_tested = |at: usize| equal_to_constants(&out[at]).is_some_and(|(v, _)| v == value);
+        let earlier = tested_with(&part, tests).and_then(|(value, list)| {
+            let is_tested = |at: usize| tested_with(&out[at], tests).is_some_and(|(v, _)| v == value);
             Some((places.find_or_add(value, next, is_tested)?, list))
         });
         match earlier {
@@ -309,36 +325,38 @@ fn gather_equalities(parts: Vec<Expr>) -> Vec<Expr> {
         }
     }
     for (at, list) in more {
-        out[at] = with_constants(&out[at], list);
+        out[at] = with_constants(&out[at], list, tests);
     }
     out
 }
 
-/// `x = constant` and `x in (constants)` as x and the constants.
-fn equal_to_constants(e: &Expr) -> Option<(&Expr, &[Value])> {
+/// A test of x with constants as x and the constants.
+fn tested_with(e: &Expr, tests: Tests) -> Option<(&Expr, &[Value])> {
+    let wanted = match tests {
+        Tests::Equal => CompareOp::Eq,
+        Tests::Unequal => CompareOp::Ne,
+    };
     match &e.kind {
-        ExprKind::Compare(CompareOp::Eq, l, r) => match &r.kind {
+        ExprKind::Compare(op, l, r) if *op == wanted => match &r.kind {
             ExprKind::Constant(v) if !v.is_null() => Some((l, std::slice::from_ref(v))),
             _ => None,
         },
-        ExprKind::InList {
-            value,
-            list,
-            negated: false,
-        } => Some((value, list)),
+        ExprKind::InList { value, list, negated } if *negated == (tests == Tests::Unequal) => {
+            Some((value, list))
+        }
         _ => None,
     }
 }
 
-/// A test for equality with constants, or with one of more.
-fn with_constants(e: &Expr, more: Vec<Value>) -> Expr {
-    let Some((value, list)) = equal_to_constants(e) else {
+/// A test with the constants of another one as well.
+fn with_constants(e: &Expr, more: Vec<Value>, tests: Tests) -> Expr {
+    let Some((value, list)) = tested_with(e, tests) else {
         return e.clone();
     };
     let kind = ExprKind::InList {
         value: Box::new(value.clone()),
         list: each_once([list, &more].concat()),
-        negated: false,
+        negated: tests == Tests::Unequal,
     };
     Expr::boolean(kind, value.nullable)
 }
@@ -492,6 +510,34 @@ mod tests {
             ExprKind::And(list) => decided(list, row, false),
             ExprKind::Or(list) => decided(list, row, true),
             _ => None,
+        }
+    }
+
+    #[test]
+    fn long_conjunctions_of_constants_that_are_not_equal_are_one_test() {
+        let mut columns = Columns::default();
+        columns.add("a", LogicalType::Integer, true);
+        let unequal = |v: i128| {
+            let column = Expr::new(
+                ExprKind::Column(frazil_plan::ColumnId(0)),
+                LogicalType::Integer,
+                true,
+            );
+            let constant = Expr::constant(Value::Int(v), LogicalType::Integer);
+            let kind = ExprKind::Compare(CompareOp::Ne, Box::new(column), Box::new(constant));
+            Expr::boolean(kind, true)
+        };
+        let parts = (1..100).chain(50..150).map(unequal);
+        let mut e = Expr::conjunction(parts.collect()).expect("there are parts");
+        expression(&mut e, &columns);
+        let ExprKind::InList { list, negated, .. } = &e.kind else {
+            panic!("{e:?}")
+        };
+        assert!(*negated);
+        assert_eq!(*list, (1..150).map(Value::Int).collect::<Vec<_>>());
+        for value in [None, Some(0), Some(1), Some(149), Some(150)] {
+            let wanted = value.map(|v| !(1..150).contains(&v));
+            assert_eq!(evaluate(&e, &[value, None, None]), wanted);
         }
     }
 

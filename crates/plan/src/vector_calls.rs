@@ -97,12 +97,14 @@ impl Steps {
         mut guard: Option<ColumnId>,
         columns: &mut Columns,
     ) {
-        for at in 0..branches.len() {
-            let (earlier, later) = branches.split_at_mut(at + 1);
-            let (condition, result) = &mut earlier[at];
+        // The branch behind which nothing is called.
+        let last = match otherwise.as_deref().is_some_and(calls) {
+            true => Some(branches.len()),
+            false => branches.iter().rposition(|(c, r)| calls(c) || calls(r)),
+        };
+        for (at, (condition, result)) in branches.iter_mut().enumerate() {
             self.hoist(condition, guard, columns);
-            let go_on =
-                later.iter().any(|(c, r)| calls(c) || calls(r)) || otherwise.as_deref().is_some_and(calls);
+            let go_on = Some(at) < last;
             if !go_on && !calls(result) {
                 return;
             }
@@ -128,11 +130,10 @@ impl Steps {
         mut guard: Option<ColumnId>,
         columns: &mut Columns,
     ) {
-        for at in 0..parts.len() {
-            let (earlier, later) = parts.split_at_mut(at + 1);
-            let part = &mut earlier[at];
+        let last = parts.iter().rposition(calls);
+        for (at, part) in parts.iter_mut().enumerate() {
             self.hoist(part, guard, columns);
-            if !later.iter().any(calls) {
+            if Some(at) >= last {
                 return;
             }
             self.compute(part, guard, columns);

@@ -9,6 +9,7 @@ pub mod breakers;
 pub mod caught_panic;
 pub mod expansion_rows;
 pub mod functions;
+mod integer_hash;
 pub mod memory;
 pub mod one_row;
 pub mod row_layout;

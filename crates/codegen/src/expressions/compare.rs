@@ -12,6 +12,9 @@ use frazil_types::decimal::POWERS_OF_TEN;
 use frazil_types::string_ref::INLINE_BYTES;
 use frazil_types::{CompareOp, Error, NativeType, Result, Value};
 
+/// Constants of an IN list that are compared one after the other; more are looked up in a set, so that code stays short.
+const COMPARED_ONE_BY_ONE: usize = 16;
+
 fn signed(op: CompareOp) -> IntCC {
     match op {
         CompareOp::Eq => IntCC::Equal,
@@ -281,11 +284,15 @@ impl Translator<'_, '_> {
             let bit = self.b.ins().band_imm_s(bit, 1);
             return Ok(self.b.ins().band(bit, within));
         }
+        let held: Vec<&Value> = list
+            .iter()
+            .filter(|value| !(v.native.is_integer() && value.as_int().is_some_and(|int| !held(int))))
+            .collect();
+        if held.len() > COMPARED_ONE_BY_ONE {
+            return self.in_set(v, list);
+        }
         let mut found = self.byte(false);
-        for value in list {
-            if v.native.is_integer() && value.as_int().is_some_and(|int| !held(int)) {
-                continue;
-            }
+        for value in held {
             let constant = self.constant(value, e.ty, v.native)?;
             let equal = self.compare_values(CompareOp::Eq, v, constant)?;
             found = self.b.ins().bor(found, equal);
@@ -293,9 +300,21 @@ impl Translator<'_, '_> {
         Ok(found)
     }
 
+    /// Looks a number up in the set of a list's constants.
+    fn in_set(&mut self, v: SqlValue, list: &[Value]) -> Result<ir::Value> {
+        let set = self.object(ObjectSpec::Values(list.to_vec()));
+        let (function, value) = match v.native {
+            NativeType::F64 => (Function::InDoubles, v.value),
+            NativeType::I128 => (Function::InDecimals, self.spill(v.value)),
+            _ => (Function::InIntegers, self.coerce(v, NativeType::I64).value),
+        };
+        let found = self.call_value(function, &[set, value])?;
+        Ok(self.b.ins().ireduce(types::I8, found))
+    }
+
     fn in_texts(&mut self, v: ir::Value, list: &[Value]) -> Result<ir::Value> {
         let strings: Vec<&[u8]> = list.iter().filter_map(Value::as_bytes).collect();
-        if strings.iter().all(|bytes| bytes.len() <= INLINE_BYTES) && strings.len() <= 16 {
+        if strings.iter().all(|bytes| bytes.len() <= INLINE_BYTES) && strings.len() <= COMPARED_ONE_BY_ONE {
             let mut found = self.byte(false);
             for bytes in strings {
                 let constant = self.string(bytes);

@@ -9,10 +9,11 @@ use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
 use cranelift_frontend::Variable;
+use frazil_plan::ColumnId;
 use frazil_plan::pipeline::PipelineOperator;
 use frazil_runtime::functions::Function;
 use frazil_types::{Error, NativeType, Result, STAGE_ROWS};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A row of the output vector that is being filled.
 pub(crate) struct OutputRow {
@@ -25,9 +26,9 @@ impl Translator<'_, '_> {
     /// Puts the row into the stage vector in front of operator `at`.
     pub fn boundary(&mut self, at: usize, done: Block) -> Result<()> {
         let live = live_at(self.unit.plan, self.work.pipeline, at);
-        let arguments = match self.work.pipeline.operators.get(at) {
+        let arguments: HashSet<ColumnId> = match self.work.pipeline.operators.get(at) {
             Some(PipelineOperator::Call(call)) => call.arguments.iter().chain(&call.guard).copied().collect(),
-            _ => vec![],
+            _ => HashSet::new(),
         };
         let mut contents = Vec::new();
         for anchor in anchors_of(&self.scope, &live)? {

@@ -5,7 +5,7 @@ use crate::failures::FailurePoint;
 use crate::objects::ObjectSpec;
 use crate::scope::Place;
 use crate::sql_value::{SqlValue, VectorWords};
-use crate::stage_vector::{SlotContent, StageVector};
+use crate::stage_vector::StageVector;
 use crate::translator::Translator;
 use cranelift_codegen::ir::{self, InstBuilder};
 use frazil_plan::pipeline::PipelineOperator;
@@ -35,8 +35,9 @@ impl Translator<'_, '_> {
         });
         let size = size_of::<VectorColumn>();
         let columns = self.stack_array(size * inputs.len().max(1));
+        let slots = vector.columns();
         for (i, argument) in inputs.iter().enumerate() {
-            let slot = vector.find(SlotContent::Column(*argument));
+            let slot = slots.get(argument);
             let slot = slot.ok_or_else(|| Error::internal("an argument that no stage vector holds"))?;
             let words = self.slot_words(slot.values, slot.validity);
             self.store_words(words, columns, i * size);

@@ -38,6 +38,7 @@ mod lookup_joins;
 mod lookup_keys;
 mod lookup_orders;
 mod lookups;
+mod many_elements;
 mod model;
 mod plans;
 mod points;

@@ -221,22 +221,18 @@ impl<'a> Binder<'a> {
 
     /// A chain of AND or of OR, bound from the left without a frame for each part.
     fn chain(&mut self, op: &BinaryOperator, whole: &'a SqlExpr) -> Result<Operand> {
-        let mut parts = Vec::new();
-        let mut rest = whole;
-        while let SqlExpr::BinaryOp {
-            left,
-            op: same,
-            right,
-        } = rest
-            && same == op
-        {
-            parts.push(&**right);
-            rest = left;
-        }
-        parts.push(rest);
-        let mut bound = Vec::with_capacity(parts.len());
-        for part in parts.into_iter().rev() {
-            bound.push(self.expression(part)?);
+        let mut bound = Vec::new();
+        // What is still to be bound, the leftmost on top.
+        let mut rest = vec![whole];
+        while let Some(e) = rest.pop() {
+            match e {
+                SqlExpr::BinaryOp {
+                    left,
+                    op: same,
+                    right,
+                } if same == op => rest.extend([&**right, &**left]),
+                part => bound.push(self.expression(part)?),
+            }
         }
         let span = row_span(&bound);
         let chained = match op {

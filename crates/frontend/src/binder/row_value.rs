@@ -8,6 +8,9 @@ use frazil_plan::{Expr, ExprKind, Subquery, SubqueryKind};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{CaseWhen, Expr as SqlExpr, FunctionArg, FunctionArgExpr, FunctionArguments, Query};
 
+/// Parts of a row value at most: as many as PostgreSQL's.
+const MOST_PARTS: usize = 1_664;
+
 /// Whether an expression is a row value.
 pub(super) fn is_row(e: &SqlExpr) -> bool {
     match e {
@@ -75,15 +78,24 @@ impl Partner<'_> {
 }
 
 impl<'a> Binder<'a> {
-    /// The parts of a row value; `None` for any other expression.
+    /// The parts of a row value; `None` for any other expression. 54011 for more than PostgreSQL's rows have.
     pub(super) fn row_value(&mut self, e: &'a SqlExpr) -> Result<Option<Vec<Operand>>> {
-        match e {
-            SqlExpr::Tuple(parts) => self.expressions(parts).map(Some),
-            SqlExpr::Nested(inner) => self.row_value(inner),
+        let (count, arguments) = match e {
+            SqlExpr::Tuple(parts) => (parts.len(), None),
+            SqlExpr::Nested(inner) => return self.row_value(inner),
             _ => match call_of_row(e) {
-                Some(arguments) => self.row_arguments(arguments).map(Some),
-                None => Ok(None),
+                Some(arguments) => (arguments.len(), Some(arguments)),
+                None => return Ok(None),
             },
+        };
+        if count > MOST_PARTS {
+            let message = format!("ROW expressions can have at most {MOST_PARTS} entries");
+            return Err(error(SqlState::TOO_MANY_COLUMNS, message, self.leaf_span(e)));
+        }
+        self.nesting.row(count);
+        match (e, arguments) {
+            (SqlExpr::Tuple(parts), _) => self.expressions(parts).map(Some),
+            (_, arguments) => self.row_arguments(arguments.unwrap_or_default()).map(Some),
         }
     }
 

@@ -47,6 +47,8 @@ pub(crate) struct Nesting {
     pub wanted: Cell<usize>,
     /// Subqueries and dependent joins so far.
     subqueries: Cell<usize>,
+    /// Parts of the widest row value so far: rows are ordered by conditions that nest as deep as that.
+    row: Cell<usize>,
     /// What the statement keeps to.
     pub limits: Limits,
 }
@@ -59,6 +61,7 @@ impl Nesting {
             room,
             wanted: Cell::new(0),
             subqueries: Cell::new(0),
+            row: Cell::new(0),
             limits,
         }
     }
@@ -78,9 +81,15 @@ impl Nesting {
         Ok(())
     }
 
-    /// Levels of depth of the plan that was made: those of the statement and its views, and one for each subquery.
+    /// Counts a row value of so many parts.
+    pub fn row(&self, parts: usize) {
+        self.row.set(self.row.get().max(parts));
+    }
+
+    /// Levels of depth of the plan that was made: those of the statement and its views, one for each subquery, and four for
+    /// each part of a row value.
     pub fn plan_levels(&self) -> usize {
-        self.used.get() + self.subqueries.get()
+        self.used.get() + self.subqueries.get() + 4 * self.row.get()
     }
 
     /// Counts a view whose query is of some depth. 54001; an error, too, where the stack has no room for it.

@@ -3,10 +3,14 @@
 //! A pair of parentheses, a CASE or a bracket is a level. Within a level operators nest by precedence: a chain of
 //! an operator is as deep as it is long, plus the deepest of its operands. The measure is never less than the
 //! depth of sqlparser's tree, of the bound expression, or of the operators.
+//!
+//! Programs write chains of AND and of OR with any number of parts. The dialect reads a long one as a balanced tree
+//! ([`Measured::junctions`]), which is as deep as the logarithm of its length.
 
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use std::collections::HashSet;
 
 /// Depth up to which statements are answered.
 pub(crate) const MAX_DEPTH: usize = 2_200;
@@ -26,11 +30,24 @@ const SUM: usize = 8;
 const PRODUCT: usize = 9;
 const TIGHT: usize = 10;
 
+/// Words AND or OR of a chain that is read as it is written. Below that, balancing is not worth a copy of the first part.
+const SHORT_CHAIN: usize = 32;
+
+/// What is measured of a statement.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub depth: usize,
+    /// Where each AND and OR of a long chain is.
+    pub junctions: HashSet<Location>,
+}
+
 /// One pair of parentheses: operators of each class so far, and the deepest of their operands.
 #[derive(Clone, Default)]
 struct Level {
     counts: [usize; CLASSES],
     operands: [usize; CLASSES],
+    /// Where the ORs and ANDs of the chains that are open stand.
+    junctions: [Vec<Location>; 2],
     /// BETWEENs whose AND is still to come.
     betweens: usize,
     /// Whether a comma adds a relation rather than ending an item.
@@ -39,20 +56,34 @@ struct Level {
 }
 
 impl Level {
-    /// Completes what binds tighter than `class`.
-    fn fold(&mut self, class: usize) {
+    /// Completes what binds tighter than `class`. Adds the words of long chains to `long`.
+    fn fold(&mut self, class: usize, long: &mut HashSet<Location>) {
         let mut depth = 0;
         for tighter in (class + 1..CLASSES).rev() {
-            depth = self.counts[tighter] + self.operands[tighter].max(depth);
+            let mut levels = self.counts[tighter];
+            if let OR | AND = tighter {
+                let chain = std::mem::take(&mut self.junctions[tighter - OR]);
+                if chain.len() > SHORT_CHAIN {
+                    levels = (levels + 1).next_power_of_two().ilog2() as usize;
+                    long.extend(chain);
+                }
+            }
+            depth = levels + self.operands[tighter].max(depth);
             self.counts[tighter] = 0;
             self.operands[tighter] = 0;
         }
         self.operands[class] = self.operands[class].max(depth);
     }
 
-    fn operator(&mut self, class: usize) {
-        self.fold(class);
+    fn operator(&mut self, class: usize, long: &mut HashSet<Location>) {
+        self.fold(class, long);
         self.counts[class] += 1;
+    }
+
+    /// An operator that may be part of a long chain: OR or AND.
+    fn junction(&mut self, class: usize, at: Location, long: &mut HashSet<Location>) {
+        self.operator(class, long);
+        self.junctions[class - OR].push(at);
     }
 
     fn operand(&mut self, depth: usize) {
@@ -60,22 +91,23 @@ impl Level {
         *tightest = (*tightest).max(depth);
     }
 
-    fn depth(&mut self) -> usize {
-        self.fold(SETS);
+    fn depth(&mut self, long: &mut HashSet<Location>) -> usize {
+        self.fold(SETS, long);
         self.counts[SETS] + self.operands[SETS]
     }
 }
 
 /// The depth of a statement. 54001 where it is too deep.
-pub(super) fn of(tokens: &[TokenWithSpan]) -> Result<usize> {
+pub(super) fn of(tokens: &[TokenWithSpan]) -> Result<Measured> {
     let mut levels = vec![Level::default()];
+    let mut long = HashSet::new();
     for token in tokens {
         match &token.token {
             Token::LParen | Token::LBracket => levels.push(Level::default()),
-            Token::RParen | Token::RBracket => close(&mut levels),
+            Token::RParen | Token::RBracket => close(&mut levels, &mut long),
             other => {
                 if let Some(level) = levels.last_mut() {
-                    count(level, other);
+                    count(level, token, &mut long);
                 }
                 match other {
                     Token::Word(w) if w.keyword == Keyword::CASE => levels.push(Level {
@@ -85,7 +117,7 @@ pub(super) fn of(tokens: &[TokenWithSpan]) -> Result<usize> {
                     Token::Word(w)
                         if w.keyword == Keyword::END && levels.last().is_some_and(|l| l.is_case) =>
                     {
-                        close(&mut levels);
+                        close(&mut levels, &mut long);
                     }
                     _ => {}
                 }
@@ -93,23 +125,26 @@ pub(super) fn of(tokens: &[TokenWithSpan]) -> Result<usize> {
         }
     }
     while levels.len() > 1 {
-        close(&mut levels);
+        close(&mut levels, &mut long);
     }
-    let depth = levels[0].depth();
+    let depth = levels[0].depth(&mut long);
     if depth > MAX_DEPTH {
         let message = "the statement is nested too deeply";
         return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
             .with_detail(format!("it is {depth} levels deep, {MAX_DEPTH} are supported"))
             .with_hint("write long chains with IN (…), VALUES or several statements"));
     }
-    Ok(depth)
+    Ok(Measured {
+        depth,
+        junctions: long,
+    })
 }
 
-fn close(levels: &mut Vec<Level>) {
+fn close(levels: &mut Vec<Level>, long: &mut HashSet<Location>) {
     let Some(mut inner) = levels.pop() else {
         return;
     };
-    let depth = inner.depth() + 1;
+    let depth = inner.depth(long) + 1;
     if levels.is_empty() {
         levels.push(Level::default());
     }
@@ -118,17 +153,17 @@ fn close(levels: &mut Vec<Level>) {
     }
 }
 
-fn count(level: &mut Level, token: &Token) {
-    match token {
-        Token::Comma if level.in_from => level.operator(SETS),
-        Token::Comma => level.fold(SETS),
-        Token::Word(w) if w.quote_style.is_none() => word(level, w.keyword),
+fn count(level: &mut Level, token: &TokenWithSpan, long: &mut HashSet<Location>) {
+    match &token.token {
+        Token::Comma if level.in_from => level.operator(SETS, long),
+        Token::Comma => level.fold(SETS, long),
+        Token::Word(w) if w.quote_style.is_none() => word(level, w.keyword, token.span.start, long),
         Token::Eq | Token::DoubleEq | Token::Neq | Token::Lt | Token::Gt | Token::LtEq | Token::GtEq => {
-            level.operator(COMPARISON)
+            level.operator(COMPARISON, long)
         }
-        Token::Plus | Token::Minus => level.operator(SUM),
-        Token::Mul | Token::Div | Token::Mod => level.operator(PRODUCT),
-        Token::DoubleColon | Token::Caret | Token::ExclamationMark => level.operator(TIGHT),
+        Token::Plus | Token::Minus => level.operator(SUM, long),
+        Token::Mul | Token::Div | Token::Mod => level.operator(PRODUCT, long),
+        Token::DoubleColon | Token::Caret | Token::ExclamationMark => level.operator(TIGHT, long),
         Token::CustomBinaryOperator(_)
         | Token::StringConcat
         | Token::Ampersand
@@ -161,39 +196,40 @@ fn count(level: &mut Level, token: &Token) {
         | Token::QuestionAnd
         | Token::QuestionPipe
         | Token::Colon
-        | Token::Overlap => level.operator(OTHER),
+        | Token::Overlap => level.operator(OTHER, long),
         _ => {}
     }
 }
 
-fn word(level: &mut Level, keyword: Keyword) {
+fn word(level: &mut Level, keyword: Keyword, at: Location, long: &mut HashSet<Location>) {
     match keyword {
-        Keyword::OR | Keyword::XOR => level.operator(OR),
+        Keyword::OR => level.junction(OR, at, long),
+        Keyword::XOR => level.operator(OR, long),
         Keyword::AND if level.betweens > 0 => {
             level.betweens -= 1;
-            level.operator(LIKE);
+            level.operator(LIKE, long);
         }
-        Keyword::AND => level.operator(AND),
-        Keyword::NOT => level.operator(NOT),
-        Keyword::IS | Keyword::NOTNULL => level.operator(IS),
+        Keyword::AND => level.junction(AND, at, long),
+        Keyword::NOT => level.operator(NOT, long),
+        Keyword::IS | Keyword::NOTNULL => level.operator(IS, long),
         Keyword::BETWEEN => {
             level.betweens += 1;
-            level.operator(LIKE);
+            level.operator(LIKE, long);
         }
         Keyword::IN | Keyword::LIKE | Keyword::ILIKE | Keyword::SIMILAR | Keyword::ESCAPE => {
-            level.operator(LIKE)
+            level.operator(LIKE, long)
         }
         Keyword::AT | Keyword::COLLATE | Keyword::INTERVAL | Keyword::OVERLAPS | Keyword::OPERATOR => {
-            level.operator(TIGHT);
+            level.operator(TIGHT, long);
         }
         Keyword::UNION
         | Keyword::EXCEPT
         | Keyword::INTERSECT
         | Keyword::JOIN
         | Keyword::APPLY
-        | Keyword::EXPLAIN => level.operator(SETS),
+        | Keyword::EXPLAIN => level.operator(SETS, long),
         Keyword::FROM | Keyword::USING | Keyword::WITH => {
-            level.fold(SETS);
+            level.fold(SETS, long);
             level.in_from = true;
         }
         Keyword::SELECT
@@ -205,10 +241,10 @@ fn word(level: &mut Level, keyword: Keyword) {
         | Keyword::OFFSET
         | Keyword::VALUES
         | Keyword::RETURNING => {
-            level.fold(SETS);
+            level.fold(SETS, long);
             level.in_from = false;
         }
-        Keyword::WHEN | Keyword::THEN | Keyword::ELSE | Keyword::ON => level.fold(SETS),
+        Keyword::WHEN | Keyword::THEN | Keyword::ELSE | Keyword::ON => level.fold(SETS, long),
         _ => {}
     }
 }

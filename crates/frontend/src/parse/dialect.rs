@@ -2,8 +2,8 @@
 
 use frazil_types::Cancel;
 use sqlparser::ast::{
-    ColumnOption, DataType, Expr, Ident, KeyOrIndexDisplay, NullsDistinctOption, ObjectName, TypedString,
-    UnaryOperator, UniqueConstraint,
+    BinaryOperator, ColumnOption, DataType, Expr, Ident, KeyOrIndexDisplay, NullsDistinctOption, ObjectName,
+    TypedString, UnaryOperator, UniqueConstraint,
 };
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS};
@@ -20,6 +20,8 @@ pub(super) struct FrazilDialect {
     stopped: Cell<bool>,
     /// Parentheses with queries in them, of the statement that is read.
     queries: RefCell<HashSet<Location>>,
+    /// ANDs and ORs of long chains of the statement that is read.
+    junctions: RefCell<HashSet<Location>>,
 }
 
 impl FrazilDialect {
@@ -30,6 +32,7 @@ impl FrazilDialect {
             cancel,
             stopped: Cell::new(false),
             queries: RefCell::default(),
+            junctions: RefCell::default(),
         }
     }
 
@@ -41,6 +44,22 @@ impl FrazilDialect {
     /// Reads what begins with the parentheses at these places as subqueries.
     pub fn read_as_queries(&self, parentheses: HashSet<Location>) {
         self.queries.replace(parentheses);
+    }
+
+    /// Reads the chains of AND and OR with words at these places as balanced trees.
+    pub fn balance(&self, junctions: HashSet<Location>) {
+        self.junctions.replace(junctions);
+    }
+
+    /// The operator of a long chain that is next.
+    fn junction(&self, parser: &Parser) -> Option<BinaryOperator> {
+        let next = parser.peek_token_ref();
+        let op = match &next.token {
+            Token::Word(w) if w.keyword == Keyword::AND => BinaryOperator::And,
+            Token::Word(w) if w.keyword == Keyword::OR => BinaryOperator::Or,
+            _ => return None,
+        };
+        self.junctions.borrow().contains(&next.span.start).then_some(op)
     }
 
     fn is_over(&self) -> bool {
@@ -320,8 +339,16 @@ impl Dialect for FrazilDialect {
         }
     }
 
-    /// COLLATE behind what is no prefix, such as a cast.
-    fn parse_infix(&self, parser: &mut Parser, expr: &Expr, _: u8) -> Option<Result<Expr, ParserError>> {
+    /// COLLATE behind what is no prefix, such as a cast; and long chains of AND and of OR.
+    fn parse_infix(
+        &self,
+        parser: &mut Parser,
+        expr: &Expr,
+        precedence: u8,
+    ) -> Option<Result<Expr, ParserError>> {
+        if let Some(op) = self.junction(parser) {
+            return Some(chain(parser, expr, &op, precedence));
+        }
         if !parser.parse_keyword(Keyword::COLLATE) {
             return None;
         }
@@ -337,6 +364,44 @@ impl Dialect for FrazilDialect {
     fn is_table_factor_alias(&self, explicit: bool, kw: &Keyword, _: &mut Parser) -> bool {
         super::keywords::names_relation(*kw, explicit)
     }
+}
+
+/// The rest of a chain of AND or of OR behind its first part, as a tree of logarithmic depth.
+fn chain(
+    parser: &mut Parser,
+    first: &Expr,
+    op: &BinaryOperator,
+    precedence: u8,
+) -> Result<Expr, ParserError> {
+    let keyword = match op {
+        BinaryOperator::And => Keyword::AND,
+        _ => Keyword::OR,
+    };
+    let mut parts = vec![first.clone()];
+    while parser.parse_keyword(keyword) {
+        parts.push(parser.parse_subexpr(precedence)?);
+    }
+    Ok(balanced(parts, op))
+}
+
+/// The parts of a chain, at least one, joined in pairs, then pairs of pairs.
+fn balanced(mut parts: Vec<Expr>, op: &BinaryOperator) -> Expr {
+    while parts.len() > 1 {
+        let mut joined = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut rest = parts.into_iter();
+        while let Some(left) = rest.next() {
+            joined.push(match rest.next() {
+                Some(right) => Expr::BinaryOp {
+                    left: Box::new(left),
+                    op: op.clone(),
+                    right: Box::new(right),
+                },
+                None => left,
+            });
+        }
+        parts = joined;
+    }
+    parts.remove(0)
 }
 
 /// Whether a word that is no keyword is a name by itself, or the first part of one. sqlparser tries every prefix of an

@@ -307,7 +307,8 @@ impl Reading {
     fn statement(&self, words: Vec<TokenWithSpan>) -> Result<ParsedStatement> {
         let source = &self.source;
         self.limits.cancel.check()?;
-        let depth = depth::of(&words)?;
+        let depth::Measured { depth, junctions } = depth::of(&words)?;
+        self.dialect.balance(junctions);
         let byte = |at: Option<Location>| at.map_or(0, |at| source.byte(at));
         let (start, end) = (
             words.first().map(|t| t.span.start),

@@ -2,10 +2,12 @@
 
 use crate::abi::{PipelineContext, STATUS_ENOUGH, STATUS_OK, VectorColumn};
 use crate::breakers::join::join_hash_table::KIND_HASH;
+use crate::integer_hash::Mixing;
 use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::hash::double_word;
 use frazil_types::{Result, StringRef, Value};
 use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
 
 /// The row, or null with the error in the context.
 ///
@@ -176,8 +178,8 @@ pub unsafe fn buffer_append(
 /// The constants of an IN list.
 #[derive(Debug, Default)]
 pub struct ValueSet {
-    integers: HashSet<i128>,
-    doubles: HashSet<u64>,
+    integers: HashSet<i128, BuildHasherDefault<Mixing>>,
+    doubles: HashSet<u64, BuildHasherDefault<Mixing>>,
     strings: HashSet<Box<[u8]>>,
 }
 

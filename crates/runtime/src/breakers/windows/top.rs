@@ -13,12 +13,13 @@ use crate::breakers::alone::Alone;
 use crate::breakers::array::Array;
 use crate::breakers::order::{Boundary, Entry, Order};
 use crate::breakers::sorter::sorted_rows::{GroupCounts, Prunes, SortField, SortSpec};
+use crate::integer_hash::Mixing;
 use crate::row_layout::RowLayout;
 use crate::row_pages::RowPages;
 use frazil_types::{Cancel, MemoryBudget, Reservation, Result};
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 /// Rows that are gathered before the first are dropped: short ones lie in the second-level cache then.
 const FEWEST: usize = 8 << 10;
@@ -83,26 +84,6 @@ enum Last {
 }
 
 type Map<K> = HashMap<K, K, BuildHasherDefault<Mixing>>;
-
-/// Hashes 128 bits by two multiplications.
-#[derive(Debug, Default)]
-struct Mixing(u64);
-
-impl Hasher for Mixing {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.write_u128(u128::from(*b)));
-    }
-
-    fn write_u128(&mut self, v: u128) {
-        let folded = (v as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (v >> 64) as u64;
-        self.0 = (self.0 ^ folded).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        self.0 ^= self.0 >> 32;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
 
 impl TopRows {
     /// For a worker whose rows are ordered by `keys`, of which the first `partition` make partitions. Error 53200.
