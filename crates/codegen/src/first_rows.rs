@@ -3,10 +3,10 @@
 
 use crate::breakers::lays::row_counts;
 use crate::plan_state::PlanState;
-use frazil_plan::aggregate::AggregateFunction;
+use frazil_plan::aggregates::{End, GroupState};
 use frazil_plan::breakers::{GroupTable, SortTable};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
-use frazil_plan::{AggregateCall, ColumnId, ExprKind};
+use frazil_plan::{AggregateCall, ColumnId};
 use frazil_runtime::breakers::{Partial, part_as};
 use frazil_runtime::{AggregateTable, Sorter};
 use frazil_storage::{OrderColumn, TableScan};
@@ -127,18 +127,14 @@ fn ends_of(table: &GroupTable, place: impl Fn(ColumnId) -> Option<usize>) -> Opt
         return None;
     }
     let end = |(_, call): &(ColumnId, AggregateCall)| {
-        let descending = match call.function {
-            AggregateFunction::Min => false,
-            AggregateFunction::Max => true,
-            _ => return None,
+        let GroupState::End(end) = call.function.info().state else {
+            return None;
         };
-        let column = match call.argument.as_ref()?.kind {
-            ExprKind::Column(id) if call.filter.is_none() => place(id)?,
-            _ => return None,
-        };
+        let column = call.argument.as_ref()?.as_column();
+        let column = place(column.filter(|_| call.filter.is_none())?)?;
         Some(vec![OrderColumn {
             column,
-            descending,
+            descending: end == End::Greatest,
             nulls_first: None,
         }])
     };

@@ -94,13 +94,10 @@ fn scanned_key(
     all: &Columns,
     scanned: &[(ColumnId, usize)],
 ) -> Option<ScannedKey> {
-    let id = match &e.kind {
-        ExprKind::Column(id) => *id,
-        ExprKind::Cast(inner) => match inner.kind {
-            ExprKind::Column(id) => id,
-            _ => return None,
-        },
-        _ => return None,
+    let id = if let ExprKind::Cast(inner) = &e.kind {
+        inner.as_column()?
+    } else {
+        e.as_column()?
     };
     let ty = join.keys.get(key)?.0;
     let own = all[id].ty;

@@ -100,10 +100,10 @@ pub fn is_one_row(plan: &PipelinePlan) -> bool {
 /// Whether a cell of VALUES is computed, or held as its column is.
 fn is_as_held(column: ColumnId, cell: &Expr, plan: &PipelinePlan) -> bool {
     let native = plan.columns[column].ty.native();
-    match cell.kind {
-        ExprKind::Parameter(n) => plan.parameters.get(n).is_some_and(|ty| ty.native() == native),
-        _ => cell.ty.native() == native,
+    if let ExprKind::Parameter(n) = cell.kind {
+        return plan.parameters.get(n).is_some_and(|ty| ty.native() == native);
     }
+    cell.ty.native() == native
 }
 
 /// The columns handed to the sink of a pipeline that computes nothing of a lookup's row.
@@ -260,16 +260,15 @@ impl SourceRow {
         let (mut columns, mut parameters, mut constants) = (Vec::new(), Vec::new(), Vec::new());
         for (place, (id, cell)) in row.enumerate() {
             let mut column = VectorColumn::null();
-            match &cell.kind {
-                ExprKind::Parameter(n) => parameters.push((place, *n)),
-                ExprKind::Constant(value) if !value.is_null() => {
-                    let value = std::slice::from_ref(value);
-                    let mut constant = ColumnVector::from_values(plan.columns[*id].ty, value);
-                    make_transient(&mut constant);
-                    column = VectorColumn::flat(constant.as_ptr());
-                    constants.push(constant);
-                }
-                _ => {}
+            if let ExprKind::Parameter(n) = &cell.kind {
+                parameters.push((place, *n));
+            }
+            if let Some(value) = cell.as_constant().filter(|value| !value.is_null()) {
+                let value = std::slice::from_ref(value);
+                let mut constant = ColumnVector::from_values(plan.columns[*id].ty, value);
+                make_transient(&mut constant);
+                column = VectorColumn::flat(constant.as_ptr());
+                constants.push(constant);
             }
             columns.push(column);
         }

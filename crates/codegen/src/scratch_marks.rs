@@ -31,7 +31,26 @@ fn makes_strings(e: &Expr) -> bool {
                     | ScalarFunction::Concat
                     | ScalarFunction::Replace
             ),
-            _ => false,
+            ExprKind::Column(_)
+            | ExprKind::Constant(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::ScalarSubquery(_)
+            | ExprKind::Subquery(_)
+            | ExprKind::Let { .. }
+            | ExprKind::Compare(..)
+            | ExprKind::Distinct { .. }
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Not(_)
+            | ExprKind::IsNull(_)
+            | ExprKind::Arithmetic(..)
+            | ExprKind::Negate(_)
+            | ExprKind::Case { .. }
+            | ExprKind::Like { .. }
+            | ExprKind::InList { .. }
+            | ExprKind::Extract(..)
+            | ExprKind::AddInterval(..)
+            | ExprKind::VectorFunction(..) => false,
         }
     });
     found

@@ -159,9 +159,9 @@ fn cells(op: &Operator, plan: &Plan, known: &mut HashMap<ColumnId, Vec<Cell>>) -
         Operator::Map(Map { input, expressions }) => {
             let rows = cells(input, plan, known)?;
             for (id, e) in expressions {
-                let column = match &e.kind {
-                    ExprKind::Column(from) if e.ty == plan.columns[*id].ty => known.get(from)?.clone(),
-                    _ => vec![direct_cell(e, *id, plan)?; rows],
+                let column = match e.as_column().filter(|_| e.ty == plan.columns[*id].ty) {
+                    Some(from) => known.get(&from)?.clone(),
+                    None => vec![direct_cell(e, *id, plan)?; rows],
                 };
                 known.insert(*id, column);
             }

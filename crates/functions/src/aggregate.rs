@@ -11,6 +11,7 @@ use crate::resolve::{CallKind, Resolution, resolve};
 use crate::statistics::{self, OfPairs, Spread};
 use crate::type_rules::{Category, Kind, name_of};
 use crate::{CastContext, Operand, Typing, catalog};
+use frazil_plan::aggregates::{End, GroupState};
 use frazil_plan::same::same;
 use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, COUNT, Expr};
 use frazil_types::value_ops::CastLength;
@@ -280,6 +281,15 @@ pub fn value_of(mut columns: Vec<Expr>, value: Option<MadeOf>) -> Result<Expr> {
         (Some(value), _) => Ok(value(columns)),
         (None, 1) => Ok(columns.remove(0)),
         _ => Err(Error::internal("an aggregate of several columns without a value")),
+    }
+}
+
+/// A call that puts pieces of bytes or text together, in an order, with `between` between them. No piece is NULL.
+pub(crate) fn concatenated(piece: Expr, between: Expr, filter: Option<Expr>) -> AggregateCall {
+    let ty = piece.ty;
+    AggregateCall {
+        second: Some(between),
+        ..plain(AggregateFunction::StringAgg, Some(piece), ty, filter)
     }
 }
 
@@ -561,10 +571,17 @@ impl Typing {
 
 /// Which value of a row min and max are, of values that are not compared by themselves.
 fn extreme_of(function: AggregateFunction) -> Option<AggregateFunction> {
-    match function {
-        AggregateFunction::Min => Some(AggregateFunction::ArgMin),
-        AggregateFunction::Max => Some(AggregateFunction::ArgMax),
-        _ => None,
+    let GroupState::End(end) = function.info().state else {
+        return None;
+    };
+    Some(picked_at(end))
+}
+
+/// The aggregate that gives a value of the row at an end of an order.
+pub(crate) fn picked_at(end: End) -> AggregateFunction {
+    match end {
+        End::Least => AggregateFunction::ArgMin,
+        End::Greatest => AggregateFunction::ArgMax,
     }
 }
 
@@ -604,15 +621,13 @@ pub(crate) fn no_function(name: &str, arguments: &[Operand]) -> Error {
 /// What is summed for a sum or average: of reals the doubles that they are. And the type that the sum is shown in, if it is not its own.
 fn as_summed(function: AggregateFunction, e: Expr) -> (Expr, Option<LogicalType>) {
     let ty = e.ty;
-    match function {
-        AggregateFunction::Sum if ty.is_float() => {
-            let e = as_double(e);
-            let shown = (e.ty != ty).then_some(ty);
-            (e, shown)
-        }
-        AggregateFunction::Avg if ty.is_float() => (as_double(e), None),
-        _ => (e, None),
+    let state = function.info().state;
+    if !ty.is_float() || !matches!(state, GroupState::Sum | GroupState::Average) {
+        return (e, None);
     }
+    let e = as_double(e);
+    let shown = (state == GroupState::Sum && e.ty != ty).then_some(ty);
+    (e, shown)
 }
 
 /// The only column as a value of a narrower type.
@@ -620,10 +635,23 @@ fn narrowed(mut columns: Vec<Expr>, ty: LogicalType) -> Expr {
     convert(columns.remove(0), ty, CastLength::Refuse)
 }
 
-pub(crate) fn result_type(function: AggregateFunction, argument: LogicalType) -> LogicalType {
-    match (function, argument) {
-        (AggregateFunction::Sum, ty) => ty.sum().unwrap_or(ty),
-        (AggregateFunction::Avg, ty) if ty.scale().is_some() => average_type(ty),
-        (_, ty) => ty,
+/// The type of a sum of values of type `argument`.
+pub(crate) fn sum_type(argument: LogicalType) -> LogicalType {
+    argument.sum().unwrap_or(argument)
+}
+
+/// The type of an aggregate of values of type `argument`.
+fn result_type(function: AggregateFunction, argument: LogicalType) -> LogicalType {
+    match function.info().state {
+        GroupState::Count | GroupState::Sketch => COUNT,
+        GroupState::Sum => sum_type(argument),
+        GroupState::Average if argument.scale().is_some() => average_type(argument),
+        GroupState::Average
+        | GroupState::End(_)
+        | GroupState::Bits(_)
+        | GroupState::Picked(_)
+        | GroupState::Deviations
+        | GroupState::Rows(_)
+        | GroupState::Squares => argument,
     }
 }

@@ -4,7 +4,7 @@
 //! as texts are: each value becomes a piece that says where it ends (a byte that tells NULL from a value, the length of a string, the
 //! bytes), and what was put together becomes an array. So frames share their bytes, as those of `string_agg` do.
 
-use crate::aggregate::{Aggregated, plain, value_of};
+use crate::aggregate::{Aggregated, concatenated, plain, value_of};
 use crate::arrays::stacked;
 use crate::build::{case, is_null, is_null_constant};
 use crate::ordered_set::key_of;
@@ -75,10 +75,9 @@ fn array_of_pieces(
     };
     piece.nullable = false;
     let call = AggregateCall {
-        second: Some(nothing),
         distinct,
         order,
-        ..plain(AggregateFunction::StringAgg, Some(piece), bytes, filter)
+        ..concatenated(piece, nothing, filter)
     };
     let of_pieces = move |mut made: Vec<Expr>| {
         // Of what type the pieces are, a NULL of it says.

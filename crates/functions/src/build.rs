@@ -5,10 +5,7 @@ use frazil_types::{LogicalType, Result, Span, Value};
 
 /// The constant in an expression.
 pub(crate) fn constant_of(e: &Expr) -> Option<&Value> {
-    match &e.kind {
-        ExprKind::Constant(v) => Some(v),
-        _ => None,
-    }
+    e.as_constant()
 }
 
 /// Whether it is the constant NULL.

@@ -1,12 +1,12 @@
 //! `json_agg`, `json_object_agg` and their like of jsonb: each row's value is written as JSON, and put together as texts are by
 //! `string_agg`; what was put together becomes a document when all is there.
 
-use crate::aggregate::{Aggregated, plain};
+use crate::aggregate::{Aggregated, concatenated};
 use crate::build::TEXT;
 use crate::catalog::invalid_parameter;
 use crate::json::{bytes_of_text, push_json, push_key};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
-use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr};
+use frazil_plan::{AggregateCall, AggregateKey, Expr};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 
 /// What stands in front of an array in a list of them.
@@ -34,10 +34,9 @@ pub(crate) fn json_agg(
     piece.nullable = false;
     let between = Expr::constant(Value::Text(", ".to_owned()), TEXT);
     let call = AggregateCall {
-        second: Some(between),
         distinct,
         order,
-        ..plain(AggregateFunction::StringAgg, Some(piece), TEXT, filter)
+        ..concatenated(piece, between, filter)
     };
     let of_pieces = move |made: Vec<Expr>| rows("json_agg", OnNull::Null, whole, made, ty);
     Ok(Aggregated {

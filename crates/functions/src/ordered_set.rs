@@ -3,7 +3,9 @@
 //!
 //! A supposed row's rank is the number of rows before it, which plain aggregates count: nothing is sorted for it.
 
-use crate::aggregate::{AggregateArguments, Aggregated, OrderedBy, counted_rows, no_function, plain};
+use crate::aggregate::{
+    AggregateArguments, Aggregated, OrderedBy, concatenated, counted_rows, no_function, plain,
+};
 use crate::arithmetic::numbers;
 use crate::arrays::shaped;
 use crate::build::{and, boolean, case, constant_of, int, is_null, is_null_constant, not, null, or};
@@ -112,12 +114,10 @@ impl Typing {
         span: Span,
     ) -> Result<Aggregated> {
         let [value, delimiter] = self.of_kinds(name, call.values, &[TEXTS, BINARIES], span)?;
-        let ty = value.ty;
         let call = AggregateCall {
-            second: Some(delimiter),
             distinct: call.distinct,
             order,
-            ..plain(AggregateFunction::StringAgg, Some(value), ty, call.filter)
+            ..concatenated(value, delimiter, call.filter)
         };
         Ok(Aggregated::one(call))
     }

@@ -3,13 +3,13 @@
 //! Of exact numbers the sums of values and of squares are exact, and so is what is divided in the end. Of doubles the engine
 //! adds up products of deviations as it goes (`AggregateFunction::Deviations`), as the difference of two large sums has few digits.
 
-use crate::aggregate::{Aggregated, plain, result_type};
+use crate::aggregate::{Aggregated, sum_type};
 use crate::arithmetic::{numbers, share_type};
 use crate::build::{and, case, int, is_null, null};
 use crate::convert::{WIDEST, as_double, convert, decimal, digits};
 use crate::ordered_set::keys_of;
 use crate::vector::{OnNull, Output, Row, rows};
-use frazil_plan::{AggregateCall, AggregateFunction, COUNT, Expr, ExprKind, ScalarFunction};
+use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, ScalarFunction};
 use frazil_types::value_ops::{ArithmeticOp, CastLength};
 use frazil_types::{CompareOp, Result, Value, decimal as digits_of};
 
@@ -44,11 +44,12 @@ const SQUARED_SCALE: u8 = WIDEST / 2;
 
 /// stddev, variance and their like of one number.
 pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>) -> Aggregated {
-    let call = |function, argument: Expr, ty| AggregateCall {
+    let call = |call: AggregateCall| AggregateCall {
         distinct,
-        ..plain(function, Some(argument), ty, filter.clone())
+        filter: filter.clone(),
+        ..call
     };
-    let count = call(AggregateFunction::Count, x.clone(), COUNT);
+    let count = call(AggregateCall::count(Some(x.clone())));
     let scale = x.ty.scale().filter(|scale| *scale <= SQUARED_SCALE);
     let Some(scale) = scale else {
         let ty = x.ty;
@@ -58,7 +59,7 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
             true => double,
             false => share_type(ty),
         };
-        let deviations = call(AggregateFunction::Deviations, x, double);
+        let deviations = call(AggregateCall::new(AggregateFunction::Deviations, Some(x), double));
         return Aggregated {
             grouped: Vec::new(),
             calls: vec![count, deviations],
@@ -81,22 +82,18 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
     let result = share_type(decimal(whole.saturating_add(scale).min(WIDEST), scale));
     let squared = decimal(precision.saturating_mul(2).min(WIDEST), 2 * scale);
     let number = convert(x.clone(), decimal(precision, scale), CastLength::Refuse);
-    let sum = call(
-        AggregateFunction::Sum,
-        x.clone(),
-        result_type(AggregateFunction::Sum, x.ty),
-    );
+    let sum = call(AggregateCall::sum(x.clone(), sum_type(x.ty)));
+    let sum_of_squares = decimal(WIDEST, 2 * scale);
     let squares = match distinct {
-        true => call(
-            AggregateFunction::SumOfSquares,
-            number,
-            decimal(WIDEST, 2 * scale),
-        ),
+        true => {
+            let function = AggregateFunction::SumOfSquares;
+            call(AggregateCall::new(function, Some(number), sum_of_squares))
+        }
         false => {
             let nullable = number.nullable;
             let product = ExprKind::Arithmetic(ArithmeticOp::Mul, Box::new(number.clone()), Box::new(number));
             let product = Expr::new(product, squared, nullable);
-            call(AggregateFunction::Sum, product, decimal(WIDEST, 2 * scale))
+            call(AggregateCall::sum(product, sum_of_squares))
         }
     };
     let (name, run): (&str, crate::vector::RowFn) = match (what.of_sample, what.root) {
@@ -117,20 +114,25 @@ pub(crate) fn of_pairs(what: OfPairs, y: Expr, x: Expr, distinct: bool, filter: 
     let double = x.ty;
     let both = |value: &Expr, other: &Expr| case(vec![(is_null(other.clone()), null(double))], value.clone());
     let (y, x) = (both(&y, &x), both(&x, &y));
-    let call = |function, argument: &Expr, ty| AggregateCall {
+    let call = |call: AggregateCall| AggregateCall {
         distinct,
         order: if distinct {
             keys_of([y.clone(), x.clone()])
         } else {
             Vec::new()
         },
-        ..plain(function, Some(argument.clone()), ty, filter.clone())
+        filter: filter.clone(),
+        ..call
     };
-    let n = call(AggregateFunction::Count, &x, COUNT);
-    let sum = |v: &Expr| call(AggregateFunction::Sum, v, double);
+    let n = call(AggregateCall::count(Some(x.clone())));
+    let sum = |v: &Expr| call(AggregateCall::sum(v.clone(), double));
     let products = |v: &Expr, w: &Expr| AggregateCall {
         second: Some(w.clone()),
-        ..call(AggregateFunction::Deviations, v, double)
+        ..call(AggregateCall::new(
+            AggregateFunction::Deviations,
+            Some(v.clone()),
+            double,
+        ))
     };
     let (xx, yy, xy) = (products(&x, &x), products(&y, &y), products(&x, &y));
     let calls = match what {

@@ -57,10 +57,7 @@ fn keeps_only_matches(graph: &Graph, i: usize) -> bool {
 
 /// Pairs of columns, with their relations, that are equal in every row of the region's result.
 fn equal_columns(graph: &Graph) -> Vec<[ColumnId; 2]> {
-    let column = |e: &Expr| match e.kind {
-        ExprKind::Column(id) => Some(id),
-        _ => None,
-    };
+    let column = Expr::as_column;
     let mut pairs = Vec::new();
     for p in graph.predicates.iter().filter(|p| p.sides.is_some()) {
         if let ExprKind::Compare(_, l, r) = &p.expr.kind

@@ -59,7 +59,22 @@ fn node_may_fail(e: &Expr, known: ValueBounds, last: ValueBounds) -> bool {
             },
             other => other.can_fail(),
         },
-        _ => false,
+        ExprKind::Column(_)
+        | ExprKind::Constant(_)
+        | ExprKind::Parameter(_)
+        | ExprKind::ScalarSubquery(_)
+        | ExprKind::Subquery(_)
+        | ExprKind::Let { .. }
+        | ExprKind::Compare(..)
+        | ExprKind::Distinct { .. }
+        | ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Not(_)
+        | ExprKind::IsNull(_)
+        | ExprKind::Case { .. }
+        | ExprKind::Like { .. }
+        | ExprKind::InList { .. }
+        | ExprKind::Extract(..) => false,
     }
 }
 
@@ -74,16 +89,15 @@ fn surely_fits(value: &Expr, to: LogicalType) -> bool {
         Some(n) => n,
         None => return false,
     };
-    let longest = match (&value.kind, value.ty.length()) {
-        (_, Some(n)) if n != WITHOUT_LENGTH => i128::from(n),
-        // What an explicit cast cuts.
-        (ExprKind::Function(ScalarFunction::Substring, list), _) => match list.get(2).map(|l| &l.kind) {
-            Some(ExprKind::Constant(Value::Int(n))) => *n,
-            _ => return false,
-        },
-        _ => return false,
+    if let Some(n) = value.ty.length().filter(|n| *n != WITHOUT_LENGTH) {
+        return n <= room;
+    }
+    // An explicit cast cuts the text by substring.
+    let ExprKind::Function(ScalarFunction::Substring, list) = &value.kind else {
+        return false;
     };
-    longest <= i128::from(room)
+    let cut = list.get(2).and_then(Expr::as_constant);
+    matches!(cut, Some(Value::Int(n)) if *n <= i128::from(room))
 }
 
 /// Whether a cast can raise an error. `is_proved`: its result is known to fit its type.

@@ -6,8 +6,8 @@
 
 use crate::selectivity;
 use crate::value_bounds::RowBounds;
-use frazil_plan::facts::{AboutRows, Facts};
-use frazil_plan::operators::{Join, ScanDisjunction, ScanRestriction};
+use frazil_plan::facts::{AboutRows, Facts, Match};
+use frazil_plan::operators::{ScanDisjunction, ScanRestriction};
 use frazil_plan::pipeline_builder::Estimates;
 use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowsCall, RowsFunction, SharedId,
@@ -103,14 +103,14 @@ impl<'a> Estimator<'a> {
     }
 
     fn of_computed(&self, e: &Expr, columns: &Columns) -> Fact {
-        match e.kind {
-            ExprKind::Column(id) => self.fact(id),
-            _ => Fact {
+        e.as_column().map_or_else(
+            || Fact {
                 distinct: self.distinct(e, columns),
                 aggregated: self.is_aggregated(e),
                 ..Fact::default()
             },
-        }
+            |id| self.fact(id),
+        )
     }
 
     /// Whether an expression reads a result of aggregation: bounds prove what it can be at most and say
@@ -126,7 +126,22 @@ impl<'a> Estimator<'a> {
             ExprKind::Constant(_) | ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) => Some(1.0),
             // A part of a text has fewer values than the text, and nobody knows how many.
             ExprKind::Function(..) | ExprKind::VectorFunction(..) => None,
-            _ => {
+            ExprKind::Subquery(_)
+            | ExprKind::Let { .. }
+            | ExprKind::Compare(..)
+            | ExprKind::Distinct { .. }
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Not(_)
+            | ExprKind::IsNull(_)
+            | ExprKind::Arithmetic(..)
+            | ExprKind::Negate(_)
+            | ExprKind::Cast(_)
+            | ExprKind::Case { .. }
+            | ExprKind::Like { .. }
+            | ExprKind::InList { .. }
+            | ExprKind::Extract(..)
+            | ExprKind::AddInterval(..) => {
                 let read = e.columns_read();
                 read.iter()
                     .try_fold(1.0, |n, id| Some(n * self.fact(*id).distinct?))
@@ -143,10 +158,10 @@ impl<'a> Estimator<'a> {
 
     /// Part of an expression's values that are NULL.
     pub fn null_fraction(&self, e: &Expr) -> f64 {
-        match e.kind {
-            ExprKind::Column(id) => self.fact(id).nulls,
-            _ if e.nullable => 0.05,
-            _ => 0.0,
+        match e.as_column() {
+            Some(id) => self.fact(id).nulls,
+            None if e.nullable => 0.05,
+            None => 0.0,
         }
     }
 
@@ -245,10 +260,8 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    fn join_rows(&self, join: &Join, build: f64, probe: f64, columns: &Columns) -> f64 {
-        let Join {
-            kind, keys, residual, ..
-        } = join;
+    fn join_rows(&self, join: Match<'_>, build: f64, probe: f64, columns: &Columns) -> f64 {
+        let Match { kind, keys, residual } = join;
         let of_keys = self.of_composite_key(keys, build, probe, columns);
         let pairs = build * probe * of_keys * self.residual_part(residual, columns);
         let part =
@@ -365,7 +378,7 @@ impl AboutRows for Rows<'_, '_> {
         selectivity::of_predicate(predicate, self.columns, self.estimator)
     }
 
-    fn join(&self, join: &Join, build: f64, probe: f64) -> f64 {
+    fn join(&self, join: Match<'_>, build: f64, probe: f64) -> f64 {
         self.estimator.join_rows(join, build, probe, self.columns)
     }
 
@@ -378,7 +391,7 @@ impl AboutRows for Rows<'_, '_> {
     }
 }
 
-impl Estimates for Estimator<'_> {
+impl Estimates<Operator> for Estimator<'_> {
     fn rows_from(&self, operator: &Operator, inputs: &[f64], columns: &Columns) -> f64 {
         self.rows_over(operator, inputs, columns)
     }

@@ -19,12 +19,12 @@
 use crate::partial_aggregates::{Parts, merged};
 use crate::pushdown::take;
 use crate::shared_trees;
-use frazil_plan::aggregate::Merging;
+use frazil_plan::aggregates::{GroupState, Merging};
 use frazil_plan::each_once::Places;
 use frazil_plan::operators::{Aggregate, Map, Shared, UnionAll};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, AggregateKey, ArithmeticOp, ColumnId, Columns, Expr, ExprKind,
-    Operator, Plan, SharedId, nullability,
+    AggregateCall, AggregateKey, ArithmeticOp, ColumnId, Columns, Expr, ExprKind, Operator, Plan, SharedId,
+    nullability,
 };
 use frazil_types::{CompareOp, Error, LogicalType, Result, Span, SqlState, Value};
 use std::collections::{HashMap, HashSet};
@@ -67,7 +67,7 @@ fn is_of_parts(call: &AggregateCall) -> bool {
         return call.function.merging() != Merging::Never;
     }
     let by_argument = call.order.is_empty() && call.second.is_none() && !call.function.keeps_rows();
-    by_argument || call.function == AggregateFunction::CountRows
+    by_argument || call.counts_rows()
 }
 
 /// Makes sums of squares sums of products, in the upper level, where values are distinct; in the only one, of rows that the
@@ -80,10 +80,10 @@ fn square(op: &mut Operator) {
         return;
     };
     for (_, call) in aggregates.iter_mut() {
-        if call.function != AggregateFunction::SumOfSquares {
+        if call.function.info().state != GroupState::Squares {
             continue;
         }
-        call.function = AggregateFunction::Sum;
+        *call = call.as_sum(call.ty);
         if let (Some(x), true) = (&call.argument, call.distinct && call.order.is_empty()) {
             call.order.push(AggregateKey {
                 e: x.clone(),
@@ -214,7 +214,7 @@ impl Levels {
 /// What tells the rows of a DISTINCT call apart: its argument, or the keys of rows that are counted. Of a FILTER of rows an
 /// argument is made, which is not NULL where it holds, and comes first.
 fn distinct_values(call: &mut AggregateCall) -> Result<Vec<Expr>> {
-    if call.function != AggregateFunction::CountRows {
+    if !call.counts_rows() {
         return Ok(vec![filtered_argument(call)?]);
     }
     let keys = std::mem::take(&mut call.order).into_iter().map(|key| key.e);
@@ -222,8 +222,7 @@ fn distinct_values(call: &mut AggregateCall) -> Result<Vec<Expr>> {
         return Ok(keys.collect());
     };
     let taken = Expr::boolean(ExprKind::Constant(Value::Bool(true)), false);
-    call.function = AggregateFunction::Count;
-    call.argument = Some(where_true(filter.clone(), taken));
+    call.become_count(where_true(filter.clone(), taken));
     let keys = keys.map(|e| where_true(filter.clone(), e));
     Ok(call.argument.iter().cloned().chain(keys).collect())
 }
@@ -256,10 +255,7 @@ fn where_true(filter: Expr, value: Expr) -> Expr {
 
 /// Adds a group key to the lower level; gives its column as an expression.
 fn lower_group(levels: &mut Levels, label: &str, e: Expr, columns: &mut Columns) -> Expr {
-    let label = match e.kind {
-        ExprKind::Column(id) => columns[id].label.clone(),
-        _ => label.to_string(),
-    };
+    let label = e.label(columns, label);
     let id = columns.add(label, e.ty, e.nullable);
     levels.lower_groups.push((id, e));
     Expr::column(id, columns)
@@ -320,11 +316,10 @@ fn read_apart(
     let mut values: Vec<(Only, Expr)> = groups.iter().map(|g| (None, g.1.clone())).collect();
     for (_, call) in calls.iter_mut().filter(|c| !c.1.distinct) {
         let one = || Expr::literal(Value::Int(1));
-        let argument = call.argument.take().unwrap_or_else(one);
-        if call.function == AggregateFunction::CountRows {
-            call.function = AggregateFunction::Count;
+        match call.counts_rows() {
+            true => call.become_count(one()),
+            false => call.argument = Some(call.argument.take().unwrap_or_else(one)),
         }
-        call.argument = Some(argument);
         values.push((Some(0), filtered_argument(call)?));
     }
     let mut types: Vec<LogicalType> = Vec::new();

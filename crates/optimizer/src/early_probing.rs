@@ -5,7 +5,7 @@
 
 use frazil_plan::breakers::{Breaker, JoinTable};
 use frazil_plan::pipeline::{EarlyProbe, PipelineOperator, PipelinePlan, Source};
-use frazil_plan::{ColumnId, Columns, ExprKind};
+use frazil_plan::{ColumnId, Columns};
 use frazil_types::NativeType;
 
 /// Above this share of the key's values on the build side a probe is not worth its test.
@@ -61,10 +61,7 @@ fn candidate<'b>(
     let [key] = &keys[..] else {
         return None;
     };
-    let column = match key.kind {
-        ExprKind::Column(id) if kind.drops_probe_rows() => id,
-        _ => return None,
-    };
+    let column = key.as_column().filter(|_| kind.drops_probe_rows())?;
     let integer = |native| matches!(native, NativeType::I16 | NativeType::I32 | NativeType::I64);
     let table = breakers[join.0].join()?;
     let same = table.keys.first().map(|k| k.0.native()) == Some(key.ty.native());

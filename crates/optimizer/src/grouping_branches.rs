@@ -3,7 +3,7 @@
 
 use crate::rename::copied;
 use frazil_plan::operators::{Aggregate, GroupingSets, Map, UnionAll, grouping_value};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator};
+use frazil_plan::{ColumnId, Columns, Expr, Operator};
 use frazil_types::Value;
 
 /// Each set as an aggregation of its own over a copy of the input, put together: what is correlated cannot be shared.
@@ -81,13 +81,10 @@ impl Branches {
             });
         }
         for ((id, _), value) in of.all.aggregates.iter().zip(made.values) {
-            from.push(match value.kind {
-                ExprKind::Column(id) => id,
-                _ => {
-                    let label = columns[*id].label.clone();
-                    compute(&label, value, columns)
-                }
-            });
+            from.push(value.as_column().unwrap_or_else(|| {
+                let label = columns[*id].label.clone();
+                compute(&label, value, columns)
+            }));
         }
         for (_, arguments) in &of.grouping {
             from.push(compute("grouping", grouping_value(set, arguments), columns));

@@ -27,7 +27,8 @@ use crate::value_bounds;
 use frazil_plan::each_once::Places;
 use frazil_plan::operators::{Aggregate, GroupingSets, Map, Shared};
 use frazil_plan::{
-    AggregateCall, ColumnId, Columns, Expr, ExprKind, Grid, Operator, Plan, SharedId, Statistics, nullability,
+    AggregateCall, ColumnId, Columns, Expr, ExprKind, Grid, Operator, Plan, SharedId, Statistics,
+    nullable_columns,
 };
 use frazil_types::{Cancel, Result};
 use std::collections::BTreeSet;
@@ -51,7 +52,7 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Re
         pass.tree(tree)
     })?;
     prune::plan(plan);
-    nullability::recompute(plan);
+    nullable_columns::recompute(plan);
     Ok(())
 }
 
@@ -64,7 +65,7 @@ pub fn has_sets(plan: &Plan) -> bool {
     }
     fn inside(e: &Expr) -> bool {
         let mut found = false;
-        e.walk(&mut |part| found |= matches!(&part.kind, ExprKind::Subquery(s) if below(&s.root)));
+        e.walk(&mut |part| found |= matches!(&part.kind, ExprKind::Subquery(s) if below(s.root())));
         found
     }
     plan.trees().any(below)

@@ -229,13 +229,11 @@ impl Graph {
             if set == 0 || may_fail(&expr, columns) {
                 return None;
             }
-            let sides = match &expr.kind {
-                ExprKind::Compare(CompareOp::Eq, l, r) => {
-                    let (a, b) = (reads(l), reads(r));
-                    (a != 0 && b != 0 && a & b == 0).then_some((a, b))
-                }
-                _ => None,
-            };
+            let mut sides = None;
+            if let ExprKind::Compare(CompareOp::Eq, l, r) = &expr.kind {
+                let (a, b) = (reads(l), reads(r));
+                sides = (a != 0 && b != 0 && a & b == 0).then_some((a, b));
+            }
             Some(Predicate {
                 expr,
                 reads: set,

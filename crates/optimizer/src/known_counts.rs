@@ -1,7 +1,6 @@
 //! count(*) of all rows of a table whose number of rows is known is that number: nothing is read for it, and where the statement asks for
 //! nothing else, nothing is compiled.
 
-use frazil_plan::operators::known_counts;
 use frazil_plan::{Operator, Plan, Statistics};
 
 /// Replaces such aggregations by rows of constants.
@@ -10,7 +9,7 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) {
 }
 
 fn operator(op: &mut Operator, statistics: &dyn Statistics) {
-    if let Some(counts) = known_counts(op, |table| statistics.exact_row_count(table)) {
+    if let Some(counts) = op.known_counts(|table| statistics.exact_row_count(table)) {
         *op = counts;
     }
     op.inputs_mut()

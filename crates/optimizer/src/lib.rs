@@ -42,7 +42,7 @@ pub mod value_bounds;
 use cardinality::Estimator;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::pipeline_builder;
-use frazil_plan::{Operator, Plan, Statistics, display, longest_function, nullability, verify};
+use frazil_plan::{Operator, Plan, Statistics, display, longest_function, nullable_columns, verify};
 use frazil_types::{Cancel, Result};
 
 /// What the optimizer may do.
@@ -87,11 +87,11 @@ pub fn optimize(
     }
     if grouping_sets::has_sets(&plan) {
         // A select list is bound before its GROUP BY tells that columns of NOT NULL are NULL in it.
-        nullability::recompute(&mut plan);
+        nullable_columns::recompute(&mut plan);
     }
     unnest::plan(&mut plan, statistics, cancel)?;
     cancel.check()?;
-    nullability::recompute(&mut plan);
+    nullable_columns::recompute(&mut plan);
     cancel.check()?;
     simplify::plan(&mut plan, cancel);
     cancel.check()?;
@@ -121,7 +121,7 @@ pub fn optimize(
     let has_joins = joins::has_joins(&plan);
     if has_joins {
         // Outer joins that became inner ones supply no NULLs.
-        nullability::recompute(&mut plan);
+        nullable_columns::recompute(&mut plan);
     }
     simplify::plan(&mut plan, cancel);
     cancel.check()?;
@@ -135,7 +135,7 @@ pub fn optimize(
     }
     limits::plan(&mut plan);
     cancel.check()?;
-    nullability::recompute(&mut plan);
+    nullable_columns::recompute(&mut plan);
     cancel.check()?;
     value_bounds::propagate(&mut plan, statistics, grid);
     if cfg!(debug_assertions) {

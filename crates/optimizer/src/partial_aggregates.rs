@@ -1,7 +1,7 @@
 //! Aggregates of parts of the rows, and how those of all rows come from them.
 
-use frazil_plan::aggregate::Merging;
-use frazil_plan::{AggregateCall, AggregateFunction, ArithmeticOp, Expr, ExprKind};
+use frazil_plan::aggregates::Merging;
+use frazil_plan::{AggregateCall, ArithmeticOp, Expr, ExprKind};
 use frazil_types::{CompareOp, LogicalType, Span, Value};
 
 /// A call as calls over parts of its rows.
@@ -20,11 +20,7 @@ impl Parts {
             _ if call.distinct => return None,
             Merging::Itself | Merging::Sum => vec![call.clone()],
             Merging::Quotient => {
-                let sum = AggregateCall {
-                    function: AggregateFunction::Sum,
-                    ty: sum_type(call),
-                    ..call.clone()
-                };
+                let sum = call.as_sum(sum_type(call));
                 let count = AggregateCall {
                     filter: call.filter.clone(),
                     ..AggregateCall::count(call.argument.clone())
@@ -53,11 +49,12 @@ impl Parts {
 
 /// The call that merges what `part` gives for each part in a column.
 pub fn merged(part: &AggregateCall, column: Expr) -> AggregateCall {
-    let function = match part.function.merging() {
-        Merging::Sum => AggregateFunction::Sum,
-        Merging::Itself | Merging::Quotient | Merging::Never => part.function,
-    };
-    AggregateCall::new(function, Some(column), part.ty)
+    match part.function.merging() {
+        Merging::Sum => AggregateCall::sum(column, part.ty),
+        Merging::Itself | Merging::Quotient | Merging::Never => {
+            AggregateCall::new(part.function, Some(column), part.ty)
+        }
+    }
 }
 
 /// The type of the sum of which an average is the quotient.

@@ -251,10 +251,7 @@ impl<'a> Definitions<'a> {
     fn parts(&self, e: &Expr) -> usize {
         let mut parts = 0usize;
         e.walk(&mut |part| {
-            let defined = match part.kind {
-                ExprKind::Column(id) => self.0.get(&id),
-                _ => None,
-            };
+            let defined = part.as_column().and_then(|id| self.0.get(&id));
             parts = parts.saturating_add(defined.map_or(1, |definition| definition.parts));
         });
         parts

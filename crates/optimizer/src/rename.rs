@@ -2,7 +2,7 @@
 //! twice, under different ids.
 
 use frazil_plan::operators::{Role, Shared};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, SharedId};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Own, OwnMut, SharedId};
 use std::collections::BTreeMap;
 
 /// New ids by old ones.
@@ -35,10 +35,10 @@ fn made_anywhere(op: &Operator, visit: &mut dyn FnMut(ColumnId)) {
 }
 
 fn made_inside(e: &Expr, visit: &mut dyn FnMut(ColumnId)) {
-    match &e.kind {
-        ExprKind::Let { column, .. } => visit(*column),
-        ExprKind::Subquery(subquery) => made_anywhere(&subquery.root, visit),
-        _ => {}
+    match e.own() {
+        Own::Makes(column) => visit(column),
+        Own::Asks(subquery) => made_anywhere(subquery.root(), visit),
+        Own::Reads(_) | Own::Nothing => {}
     }
     for child in e.children() {
         made_inside(child, visit);
@@ -63,14 +63,13 @@ fn rename(op: &mut Operator, names: &Names) {
 /// Replaces ids of columns in an expression.
 pub fn rename_in(e: &mut Expr, names: &Names) {
     let put = |id: &mut ColumnId| *id = names.get(id).copied().unwrap_or(*id);
-    match &mut e.kind {
-        ExprKind::Column(id) => put(id),
-        ExprKind::Let { column, .. } => put(column),
-        ExprKind::Subquery(subquery) => {
-            rename(&mut subquery.root, names);
+    match e.own_mut() {
+        OwnMut::Reads(id) | OwnMut::Makes(id) => put(id),
+        OwnMut::Asks(subquery) => {
+            rename(subquery.root_mut(), names);
             subquery.columns.iter_mut().for_each(put);
         }
-        _ => {}
+        OwnMut::Nothing => {}
     }
     for child in e.children_mut() {
         rename_in(child, names);
@@ -87,7 +86,7 @@ pub fn renamed(mut e: Expr, names: &Names) -> Expr {
 pub fn move_shared(op: &mut Operator, moved: &[SharedId]) {
     fn inside(e: &mut Expr, moved: &[SharedId]) {
         if let ExprKind::Subquery(subquery) = &mut e.kind {
-            move_shared(&mut subquery.root, moved);
+            move_shared(subquery.root_mut(), moved);
         }
         for child in e.children_mut() {
             inside(child, moved);

@@ -246,10 +246,7 @@ fn min_some(a: Option<i128>, b: Option<i128>) -> Option<i128> {
 }
 
 fn scanned(e: &Expr, made: &[ColumnId]) -> Option<ColumnId> {
-    match e.kind {
-        ExprKind::Column(id) if made.contains(&id) => Some(id),
-        _ => None,
-    }
+    e.as_column().filter(|id| made.contains(id))
 }
 
 /// `column < constant` and its like, of an integer-like column.
@@ -258,12 +255,11 @@ fn integer_bound(e: &Expr, made: &[ColumnId]) -> Option<(ColumnId, CompareOp, i1
         return None;
     };
     let ordered = !matches!(op, CompareOp::Eq | CompareOp::Ne);
-    match r.kind {
-        ExprKind::Constant(Value::Int(v)) if ordered && bounds::of_type(l.ty).is_some() => {
-            Some((scanned(l, made)?, *op, v))
-        }
-        _ => None,
-    }
+    let Some(Value::Int(v)) = r.as_constant() else {
+        return None;
+    };
+    let is_bound = ordered && bounds::of_type(l.ty).is_some();
+    is_bound.then_some((scanned(l, made)?, *op, *v))
 }
 
 /// The restrictions that together say what a conjunct says.
@@ -294,10 +290,12 @@ fn restriction(e: &Expr, made: &[ColumnId], columns: &Columns) -> Option<Vec<Sca
             Some(list.iter().map(differs).collect())
         }
         ExprKind::IsNull(v) => on(scanned(v, made)?, ScanRestrictionKind::IsNull),
-        ExprKind::Not(inner) => match &inner.kind {
-            ExprKind::IsNull(v) => on(scanned(v, made)?, ScanRestrictionKind::IsNotNull),
-            _ => None,
-        },
+        ExprKind::Not(inner) => {
+            let ExprKind::IsNull(v) = &inner.kind else {
+                return None;
+            };
+            on(scanned(v, made)?, ScanRestrictionKind::IsNotNull)
+        }
         ExprKind::Like {
             value,
             pattern,

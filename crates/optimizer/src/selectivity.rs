@@ -43,7 +43,17 @@ pub fn of_predicate(e: &Expr, columns: &Columns, estimator: &Estimator<'_>) -> f
         }
         ExprKind::Column(_) => 0.5,
         ExprKind::Let { body, .. } => of(body),
-        _ => UNKNOWN,
+        ExprKind::Parameter(_)
+        | ExprKind::ScalarSubquery(_)
+        | ExprKind::Subquery(_)
+        | ExprKind::Arithmetic(..)
+        | ExprKind::Negate(_)
+        | ExprKind::Cast(_)
+        | ExprKind::Case { .. }
+        | ExprKind::Extract(..)
+        | ExprKind::AddInterval(..)
+        | ExprKind::Function(..)
+        | ExprKind::VectorFunction(..) => UNKNOWN,
     };
     kept.clamp(0.0, 1.0)
 }
@@ -159,8 +169,8 @@ fn of_between(value: &Expr, low: &Expr, high: &Expr, columns: &Columns) -> f64 {
 }
 
 fn constant(e: &Expr) -> Option<i128> {
-    match &e.kind {
-        ExprKind::Constant(Value::Int(v)) => Some(*v),
+    match e.as_constant()? {
+        Value::Int(v) => Some(*v),
         _ => None,
     }
 }

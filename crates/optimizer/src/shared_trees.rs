@@ -1,7 +1,6 @@
 //! The shared subplans of a plan: trees rewritten where parts of them come to be shared, and those left out that nobody reads.
 
 use crate::pushdown::take;
-use frazil_plan::operators::Shared;
 use frazil_plan::{Columns, Operator, Plan, SharedId};
 use frazil_types::Result;
 
@@ -31,12 +30,12 @@ pub fn rewrite(plan: &mut Plan, rewrite: Rewrite<'_>) -> Result<()> {
 pub fn drop_unread(plan: &mut Plan) {
     let mut is_read = vec![false; plan.shared.len()];
     for tree in plan.unshared_trees() {
-        Shared::read_by(tree, &mut |id| is_read[id.0] = true);
+        tree.shared_read(&mut |id| is_read[id.0] = true);
     }
     // A shared subplan reads only those before it.
     for at in (0..plan.shared.len()).rev() {
         if is_read[at] {
-            Shared::read_by(&plan.shared[at], &mut |id| is_read[id.0] = true);
+            plan.shared[at].shared_read(&mut |id| is_read[id.0] = true);
         }
     }
     if is_read.iter().all(|read| *read) {

@@ -4,7 +4,7 @@
 
 use crate::can_fail::may_fail;
 use frazil_plan::each_once::{Places, each_once};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScalarFunction, value_by_parts};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, Operator, Own, Plan, ScalarFunction, value_by_parts};
 use frazil_types::date::is_finite;
 use frazil_types::value_ops::casts::{self, CastMethod};
 use frazil_types::{Cancel, CompareOp, LogicalType, Result, Value};
@@ -85,16 +85,15 @@ impl<'a> Pass<'a> {
             self.expression(child);
         }
         fold(e);
-        match &mut e.kind {
-            ExprKind::Not(inner) => {
-                if let Some(kind) = negation(inner, self.columns) {
-                    e.kind = kind;
-                    // The negated parts of a conjunction may now fold themselves.
-                    e.children_mut().into_iter().for_each(|c| self.expression(c));
-                    expression_node(e, self.columns);
-                }
+        if let ExprKind::Not(inner) = &mut e.kind {
+            if let Some(kind) = negation(inner, self.columns) {
+                e.kind = kind;
+                // The negated parts of a conjunction may now fold themselves.
+                e.children_mut().into_iter().for_each(|c| self.expression(c));
+                expression_node(e, self.columns);
             }
-            _ => expression_node(e, self.columns),
+        } else {
+            expression_node(e, self.columns);
         }
     }
 }
@@ -112,10 +111,7 @@ pub fn fold(e: &mut Expr) {
 
 /// The constant that an expression is.
 fn constant(e: &Expr) -> Result<Option<Cow<'_, Value>>> {
-    Ok(match &e.kind {
-        ExprKind::Constant(value) => Some(Cow::Borrowed(value)),
-        _ => None,
-    })
+    Ok(e.as_constant().map(Cow::Borrowed))
 }
 
 /// Whether an expression is as cheap to read as a column.
@@ -235,9 +231,10 @@ fn conjunction(e: &mut Expr) {
 
 /// The parts of nested disjunctions.
 fn disjuncts(e: Expr) -> Vec<Expr> {
-    match e.kind {
-        ExprKind::Or(list) => list.into_iter().flat_map(disjuncts).collect(),
-        _ => vec![e],
+    if let ExprKind::Or(list) = e.kind {
+        list.into_iter().flat_map(disjuncts).collect()
+    } else {
+        vec![e]
     }
 }
 
@@ -337,10 +334,10 @@ fn tested_with(e: &Expr, tests: Tests) -> Option<(&Expr, &[Value])> {
         Tests::Unequal => CompareOp::Ne,
     };
     match &e.kind {
-        ExprKind::Compare(op, l, r) if *op == wanted => match &r.kind {
-            ExprKind::Constant(v) if !v.is_null() => Some((l, std::slice::from_ref(v))),
-            _ => None,
-        },
+        ExprKind::Compare(op, l, r) if *op == wanted => {
+            let constant = r.as_constant().filter(|v| !v.is_null())?;
+            Some((l, std::slice::from_ref(constant)))
+        }
         ExprKind::InList { value, list, negated } if *negated == (tests == Tests::Unequal) => {
             Some((value, list))
         }
@@ -363,10 +360,10 @@ fn with_constants(e: &Expr, more: Vec<Value>, tests: Tests) -> Expr {
 
 /// Whether an expression reads a column. Of a chain, whose first part is the chain before, the last part is asked first.
 fn reads_columns(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Column(_) => true,
-        ExprKind::Subquery(_) => !e.columns_read().is_empty(),
-        _ => e.children().into_iter().rev().any(reads_columns),
+    match e.own() {
+        Own::Reads(_) => true,
+        Own::Asks(_) => !e.columns_read().is_empty(),
+        Own::Makes(_) | Own::Nothing => e.children().into_iter().rev().any(reads_columns),
     }
 }
 

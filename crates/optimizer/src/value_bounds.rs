@@ -6,15 +6,14 @@
 //! rounded outward as far as nothing is lost: [`choose_grid`] takes the widest grid under which as much is proved
 //! as without rounding.
 
+use frazil_plan::aggregates::Aggregated;
 use frazil_plan::assumptions::{Assumption, ceiling_of_rows};
 use frazil_plan::bounds::{self, Part};
 use frazil_plan::facts::{KnownValues, MostRows};
 use frazil_plan::operators::{Scan, Shared};
-use frazil_plan::{
-    AggregateCall, AggregateFunction, Bounds, ColumnId, Columns, Expansion, Expr, ExprKind, Grid,
-};
+use frazil_plan::{AggregateCall, Bounds, ColumnId, Columns, Expansion, Expr, ExprKind, Grid};
 use frazil_plan::{Operator, Plan, SharedId, Statistics, ValueBounds, WindowCall, WindowFunction};
-use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Result, Value};
+use frazil_types::{Cancel, NativeType, ObjectId, Result, Value};
 
 /// Numbers of possible keys up to which groups are addressed by an array, always and at all.
 const POSSIBLE_GROUPS: [u64; 2] = [1 << 12, 1 << 23];
@@ -176,7 +175,7 @@ impl<'a> RowBounds<'a> {
     }
 }
 
-impl MostRows for RowBounds<'_> {
+impl MostRows<Operator> for RowBounds<'_> {
     fn operator(&self, op: &Operator) -> Option<u64> {
         self.of(op)
     }
@@ -239,13 +238,13 @@ impl Pass<'_> {
     /// The trees of subqueries in an expression.
     fn subqueries(&mut self, e: &Expr) {
         if let ExprKind::Subquery(subquery) = &e.kind {
-            self.tree(&subquery.root);
+            self.tree(subquery.root());
         }
         e.children().into_iter().for_each(|c| self.subqueries(c));
     }
 }
 
-impl KnownValues for Pass<'_> {
+impl KnownValues<Operator> for Pass<'_> {
     fn expression(&mut self, e: &Expr) {
         self.known(e);
     }
@@ -330,8 +329,12 @@ impl KnownValues for Pass<'_> {
             let of = |values: Option<Bounds>| match call.function {
                 WindowFunction::Aggregate(function) => {
                     let ty = call.arguments.first().map(|e| e.ty);
-                    let aggregate = AggregateCall::new(function, None, call.ty);
-                    of_aggregate(&aggregate, values.zip(ty), rows)
+                    let argument = values.zip(ty);
+                    (function.info().bounds)(&Aggregated {
+                        argument,
+                        rows,
+                        ty: call.ty,
+                    })
                 }
                 WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {
                     Some(Bounds {
@@ -379,7 +382,15 @@ impl KnownValues for Pass<'_> {
             for e in call.expressions().skip(usize::from(call.argument.is_some())) {
                 self.known(e);
             }
-            let of = |argument| ValueBounds::of_exact(of_aggregate(call, argument, rows), call.ty);
+            let bounds = call.function.info().bounds;
+            let of = |argument| {
+                let exact = bounds(&Aggregated {
+                    argument,
+                    rows,
+                    ty: call.ty,
+                });
+                ValueBounds::of_exact(exact, call.ty)
+            };
             let known = of(argument.and_then(|((known, _), ty)| Some((known.range()?, ty))));
             let observed = of(argument.and_then(|((_, observed), ty)| Some((observed?, ty)))).proved();
             self.proofs += usize::from(known.proved().is_some());
@@ -396,40 +407,4 @@ fn is_null(e: &Expr) -> bool {
 fn union(mut all: impl Iterator<Item = Option<Bounds>>) -> Option<Bounds> {
     let first = all.next()??;
     all.try_fold(first, |a, b| Some(a.union(b?)))
-}
-
-/// The range of an aggregate's exact result, and of what it adds up on the way.
-fn of_aggregate(
-    call: &AggregateCall,
-    argument: Option<(Bounds, LogicalType)>,
-    rows: Option<u64>,
-) -> Option<Bounds> {
-    match call.function {
-        AggregateFunction::CountRows | AggregateFunction::Count => Some(Bounds {
-            min: 0,
-            max: rows.map_or(i64::MAX.into(), |rows| i128::from(rows).clamp(1, i64::MAX.into())),
-        }),
-        AggregateFunction::Sum => argument?.0.sum_over(rows?),
-        AggregateFunction::Min
-        | AggregateFunction::Max
-        | AggregateFunction::PercentileDisc
-        | AggregateFunction::Mode
-        | AggregateFunction::First
-        | AggregateFunction::Last
-        | AggregateFunction::ArgMin
-        | AggregateFunction::ArgMax => Some(argument?.0),
-        AggregateFunction::Avg => {
-            let (b, ty) = argument?;
-            b.rescaled(ty.scale()?, call.ty.scale()?)
-        }
-        AggregateFunction::BitAnd
-        | AggregateFunction::BitOr
-        | AggregateFunction::BitXor
-        | AggregateFunction::Deviations
-        | AggregateFunction::SumOfSquares
-        | AggregateFunction::StringAgg
-        | AggregateFunction::ArrayAgg
-        | AggregateFunction::PercentileCont
-        | AggregateFunction::ApproxCountDistinct => None,
-    }
 }

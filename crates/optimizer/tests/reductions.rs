@@ -8,7 +8,7 @@ use frazil_plan::operators::{Aggregate, Map, Shared, UnionAll};
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{
     AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, Plan, SharedId, Subquery, SubqueryKind,
-    display, nullability, verify,
+    display, nullable_columns, verify,
 };
 use frazil_types::{Cancel, CompareOp, LogicalType};
 use shop::{Shop, all_of, any_of, compare, filter, join};
@@ -19,7 +19,7 @@ fn assert_plan(mut plan: Plan, expected: &str) {
         .trees()
         .all(|tree| !tree.expressions().into_iter().any(has_subquery))
     {
-        nullability::recompute(&mut plan);
+        nullable_columns::recompute(&mut plan);
         verify::plan(&plan).unwrap();
     }
     let plan = optimize(plan, &Shop::statistics(), &Settings::default(), &Cancel::new()).unwrap();
@@ -258,7 +258,7 @@ fn a_scalar_subquery_of_several_rows_is_a_restriction_and_a_check() {
     let subquery = |kind, root, column, ty| {
         let columns = vec![column];
         Expr::new(
-            ExprKind::Subquery(Box::new(Subquery { kind, root, columns })),
+            ExprKind::Subquery(Box::new(Subquery::new(kind, root, columns))),
             ty,
             true,
         )

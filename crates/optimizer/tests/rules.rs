@@ -342,7 +342,7 @@ fn a_full_join_takes_its_keys_from_its_condition() {
         null_aware: false,
     });
     let mut plan = shop.plan(root, &[o.key, i.price]);
-    frazil_plan::nullability::recompute(&mut plan);
+    frazil_plan::nullable_columns::recompute(&mut plan);
     assert_plan(
         &optimized(plan),
         "

@@ -30,7 +30,7 @@ fn subquery(kind: SubqueryKind, root: Operator, column: ColumnId, ty: LogicalTyp
     let columns = vec![column];
     let nullable = kind != SubqueryKind::Exists;
     Expr::new(
-        ExprKind::Subquery(Box::new(Subquery { kind, root, columns })),
+        ExprKind::Subquery(Box::new(Subquery::new(kind, root, columns))),
         ty,
         nullable,
     )

@@ -53,7 +53,19 @@ pub fn value_by_parts<'e>(
             Some(value) => Some(value_ops::add_interval(&value, v.ty, *interval, e.ty)?),
             None => None,
         },
-        _ => None,
+        ExprKind::Column(_)
+        | ExprKind::Parameter(_)
+        | ExprKind::ScalarSubquery(_)
+        | ExprKind::Subquery(_)
+        | ExprKind::Let { .. }
+        | ExprKind::Distinct { .. }
+        | ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Not(_)
+        | ExprKind::Case { .. }
+        | ExprKind::Like { .. }
+        | ExprKind::Function(..)
+        | ExprKind::VectorFunction(..) => None,
     })
 }
 

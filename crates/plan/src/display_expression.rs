@@ -80,7 +80,16 @@ fn strength(e: &Expr) -> u8 {
         ExprKind::Arithmetic(ArithmeticOp::Add | ArithmeticOp::Sub, ..) | ExprKind::AddInterval(..) => 5,
         ExprKind::Arithmetic(..) => 6,
         ExprKind::Negate(_) => 7,
-        _ => 9,
+        ExprKind::Column(_)
+        | ExprKind::Constant(_)
+        | ExprKind::Parameter(_)
+        | ExprKind::ScalarSubquery(_)
+        | ExprKind::Subquery(_)
+        | ExprKind::Cast(_)
+        | ExprKind::Case { .. }
+        | ExprKind::Extract(..)
+        | ExprKind::Function(..)
+        | ExprKind::VectorFunction(..) => 9,
     }
 }
 
@@ -160,10 +169,13 @@ impl ExprText<'_> {
             ExprKind::Distinct { left, right, .. } => self.binary(f, left, "is distinct from", right),
             ExprKind::And(list) => self.joined(f, list, " and ", own),
             ExprKind::Or(list) => self.joined(f, list, " or ", own),
-            ExprKind::Not(e) => match &e.kind {
-                ExprKind::IsNull(v) => write!(f, "{} is not null", self.part(v, 4)),
-                _ => write!(f, "not {}", self.part(e, own)),
-            },
+            ExprKind::Not(e) => {
+                if let ExprKind::IsNull(v) = &e.kind {
+                    write!(f, "{} is not null", self.part(v, 4))
+                } else {
+                    write!(f, "not {}", self.part(e, own))
+                }
+            }
             ExprKind::IsNull(e) => write!(f, "{} is null", self.part(e, own)),
             ExprKind::Arithmetic(op, l, r) => self.binary(f, l, op.symbol(), r),
             ExprKind::Negate(e) => write!(f, "-{}", self.part(e, own)),
@@ -215,10 +227,9 @@ impl ExprText<'_> {
 
 impl fmt::Display for ExprText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = match &self.expr.kind {
-            ExprKind::Not(e) if matches!(e.kind, ExprKind::IsNull(_)) => 4,
-            _ => strength(self.expr),
-        };
+        let is_not_null =
+            matches!(&self.expr.kind, ExprKind::Not(e) if matches!(e.kind, ExprKind::IsNull(_)));
+        let own = if is_not_null { 4 } else { strength(self.expr) };
         if own <= self.outer {
             f.write_char('(')?;
             self.kind(f)?;

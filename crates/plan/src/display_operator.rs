@@ -2,10 +2,10 @@
 
 use crate::display_expression::{Names, write_constant, write_list};
 use crate::lookup::Lookup;
-use crate::operators::{PlanConflict, ScanRestrictionKind, WriteKind};
+use crate::scan_restriction::ScanRestrictionKind;
 use crate::{
-    AggregateCall, Change, ColumnId, Columns, Expr, JoinKind, RowCount, ScanDisjunction, ScanRestriction,
-    SortKey,
+    AggregateCall, Change, ColumnId, Columns, Expr, JoinKind, PlanConflict, RowCount, ScanDisjunction,
+    ScanRestriction, SortKey, WriteKind,
 };
 use frazil_types::LogicalType;
 use std::fmt::Write;

@@ -3,19 +3,8 @@
 use crate::breakers::{WindowSort, WindowTable};
 use crate::display_expression::Names;
 use crate::display_operator::sort_keys;
-use crate::operators::Window;
 use crate::{ColumnId, FrameBound, FrameExclusion, FrameUnit, SortKey, WindowCall, WindowFunction};
 use std::fmt::Write;
-
-/// The calls of a window behind its partition and order.
-pub(crate) fn window(window: &Window, names: &Names) -> String {
-    format!(
-        "Window{}{}: {}",
-        over(window.partition.iter().copied(), &window.order, names),
-        most(window.most, names),
-        calls(&window.calls, names)
-    )
-}
 
 /// The windows that are computed, each behind a comma.
 pub(crate) fn steps(table: &WindowTable, names: &Names) -> String {
@@ -38,13 +27,14 @@ fn sort(step: &WindowSort, names: &Names) -> String {
 }
 
 /// The greatest rank that is asked for.
-fn most(most: Option<(ColumnId, u64)>, names: &Names) -> String {
+pub(crate) fn most(most: Option<(ColumnId, u64)>, names: &Names) -> String {
     most.map_or(String::new(), |(id, most)| {
         format!(", {} up to {most}", names.name(id))
     })
 }
 
-fn over(partition: impl Iterator<Item = ColumnId>, order: &[SortKey], names: &Names) -> String {
+/// The partition and the order of a window.
+pub(crate) fn over(partition: impl Iterator<Item = ColumnId>, order: &[SortKey], names: &Names) -> String {
     let mut out = String::new();
     let partition = names.list(partition);
     if !partition.is_empty() {
@@ -56,7 +46,8 @@ fn over(partition: impl Iterator<Item = ColumnId>, order: &[SortKey], names: &Na
     out
 }
 
-fn calls(calls: &[(ColumnId, WindowCall)], names: &Names) -> String {
+/// The columns that window functions make, and their calls.
+pub(crate) fn calls(calls: &[(ColumnId, WindowCall)], names: &Names) -> String {
     let texts: Vec<String> = (calls.iter())
         .map(|(id, made)| format!("{} := {}", names.name(*id), call(made, names)))
         .collect();

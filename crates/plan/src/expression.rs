@@ -129,6 +129,32 @@ pub enum ExprKind {
     VectorFunction(VectorFunctionRef, Vec<Expr>),
 }
 
+/// What an expression names beside its direct parts ([`Expr::own`]). A walk that renames or collects columns asks this.
+#[derive(Clone, Copy, Debug)]
+pub enum Own<'e> {
+    /// Nothing.
+    Nothing,
+    /// The column that it is.
+    Reads(ColumnId),
+    /// A column that it makes for itself.
+    Makes(ColumnId),
+    /// A subquery, whose condition is a direct part.
+    Asks(&'e Subquery),
+}
+
+/// As [`Own`], to be changed.
+#[derive(Debug)]
+pub enum OwnMut<'e> {
+    /// Nothing.
+    Nothing,
+    /// The column that it is.
+    Reads(&'e mut ColumnId),
+    /// A column that it makes for itself.
+    Makes(&'e mut ColumnId),
+    /// A subquery, whose condition is a direct part.
+    Asks(&'e mut Subquery),
+}
+
 /// Functions that generated code, or the runtime on its behalf, computes row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScalarFunction {
@@ -313,14 +339,95 @@ impl Expr {
     /// The conjuncts of a predicate, nested conjunctions flattened.
     pub fn into_conjuncts(self) -> Vec<Expr> {
         fn gather(e: Expr, into: &mut Vec<Expr>) {
-            match e.kind {
-                ExprKind::And(parts) => parts.into_iter().for_each(|part| gather(part, into)),
-                _ => into.push(e),
+            if let ExprKind::And(parts) = e.kind {
+                parts.into_iter().for_each(|part| gather(part, into));
+            } else {
+                into.push(e);
             }
         }
         let mut conjuncts = Vec::new();
         gather(self, &mut conjuncts);
         conjuncts
+    }
+
+    /// The column that it is.
+    pub fn as_column(&self) -> Option<ColumnId> {
+        if let ExprKind::Column(id) = self.kind {
+            Some(id)
+        } else {
+            None
+        }
+    }
+
+    /// The constant that it is.
+    pub fn as_constant(&self) -> Option<&Value> {
+        if let ExprKind::Constant(value) = &self.kind {
+            Some(value)
+        } else {
+            None
+        }
+    }
+
+    /// The label of a column that is made of it: that of the column that it is, or `otherwise`.
+    pub fn label(&self, columns: &crate::Columns, otherwise: &str) -> String {
+        let column = self.as_column();
+        column.map_or_else(|| otherwise.to_string(), |id| columns[id].label.clone())
+    }
+
+    /// What it names beside its direct parts.
+    pub fn own(&self) -> Own<'_> {
+        match &self.kind {
+            ExprKind::Column(id) => Own::Reads(*id),
+            ExprKind::Let { column, .. } => Own::Makes(*column),
+            ExprKind::Subquery(subquery) => Own::Asks(subquery),
+            ExprKind::Constant(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::ScalarSubquery(_)
+            | ExprKind::Compare(..)
+            | ExprKind::Distinct { .. }
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Not(_)
+            | ExprKind::IsNull(_)
+            | ExprKind::Arithmetic(..)
+            | ExprKind::Negate(_)
+            | ExprKind::Cast(_)
+            | ExprKind::Case { .. }
+            | ExprKind::Like { .. }
+            | ExprKind::InList { .. }
+            | ExprKind::Extract(..)
+            | ExprKind::AddInterval(..)
+            | ExprKind::Function(..)
+            | ExprKind::VectorFunction(..) => Own::Nothing,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn own_mut(&mut self) -> OwnMut<'_> {
+        match &mut self.kind {
+            ExprKind::Column(id) => OwnMut::Reads(id),
+            ExprKind::Let { column, .. } => OwnMut::Makes(column),
+            ExprKind::Subquery(subquery) => OwnMut::Asks(subquery),
+            ExprKind::Constant(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::ScalarSubquery(_)
+            | ExprKind::Compare(..)
+            | ExprKind::Distinct { .. }
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Not(_)
+            | ExprKind::IsNull(_)
+            | ExprKind::Arithmetic(..)
+            | ExprKind::Negate(_)
+            | ExprKind::Cast(_)
+            | ExprKind::Case { .. }
+            | ExprKind::Like { .. }
+            | ExprKind::InList { .. }
+            | ExprKind::Extract(..)
+            | ExprKind::AddInterval(..)
+            | ExprKind::Function(..)
+            | ExprKind::VectorFunction(..) => OwnMut::Nothing,
+        }
     }
 
     /// Its direct parts.
@@ -385,16 +492,16 @@ impl Expr {
     /// [`ExprKind::Let`] makes, nor those that a subquery makes for itself.
     pub fn columns_read(&self) -> Vec<ColumnId> {
         let (mut read, mut own) = (OnceEach::default(), HashSet::new());
-        self.walk(&mut |e| match &e.kind {
-            ExprKind::Column(id) => read.add(*id),
-            ExprKind::Let { column, .. } => {
-                own.insert(*column);
+        self.walk(&mut |e| match e.own() {
+            Own::Reads(id) => read.add(id),
+            Own::Makes(id) => {
+                own.insert(id);
             }
-            ExprKind::Subquery(subquery) => {
+            Own::Asks(subquery) => {
                 own.extend(subquery.columns_made());
                 subquery.outer_columns().into_iter().for_each(|id| read.add(id));
             }
-            _ => {}
+            Own::Nothing => {}
         });
         let mut ids = read.ids;
         if !own.is_empty() {
@@ -429,7 +536,21 @@ impl Expr {
                 ExprKind::Subquery(_) => true,
                 ExprKind::VectorFunction(f, _) => f.0.can_fail(),
                 ExprKind::Function(f, _) => f.can_fail(),
-                _ => false,
+                ExprKind::Column(_)
+                | ExprKind::Constant(_)
+                | ExprKind::Parameter(_)
+                | ExprKind::ScalarSubquery(_)
+                | ExprKind::Let { .. }
+                | ExprKind::Compare(..)
+                | ExprKind::Distinct { .. }
+                | ExprKind::And(_)
+                | ExprKind::Or(_)
+                | ExprKind::Not(_)
+                | ExprKind::IsNull(_)
+                | ExprKind::Case { .. }
+                | ExprKind::Like { .. }
+                | ExprKind::InList { .. }
+                | ExprKind::Extract(..) => false,
             };
         });
         fails

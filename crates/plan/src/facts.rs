@@ -1,20 +1,33 @@
 //! What is known of rows and values, as operators ask for it and as they say it: the optimizer has the statistics and the
 //! arithmetic, each operator knows what its rows and columns are made of.
 
-use crate::operators::{Join, ScanDisjunction, ScanRestriction};
-use crate::{AggregateCall, ColumnId, Expansion, Expr, Operator, RowsCall, SharedId, WindowCall};
+use crate::{
+    AggregateCall, ColumnId, Expansion, Expr, JoinKind, RowsCall, ScanDisjunction, ScanRestriction, SharedId,
+    WindowCall,
+};
 use frazil_types::ObjectId;
 
 /// The most rows that are possible.
-pub trait MostRows {
+pub trait MostRows<T> {
     /// The most rows of an operator; `None` if that is not known.
-    fn operator(&self, op: &Operator) -> Option<u64>;
+    fn operator(&self, op: &T) -> Option<u64>;
 
     /// The most rows of a table that the plan relies on.
     fn table(&self, table: ObjectId) -> u64;
 
     /// The most rows of a shared subplan.
     fn shared(&self, id: SharedId) -> Option<u64>;
+}
+
+/// How a join matches the rows of its sides.
+#[derive(Clone, Copy, Debug)]
+pub struct Match<'a> {
+    /// How it combines them.
+    pub kind: JoinKind,
+    /// Equal keys: of the build side, of the probe side.
+    pub keys: &'a [(Expr, Expr)],
+    /// A further condition on a pair.
+    pub residual: &'a Option<Expr>,
 }
 
 /// Estimates of rows.
@@ -34,8 +47,8 @@ pub trait AboutRows {
     /// The part of rows that a predicate keeps.
     fn predicate(&self, predicate: &Expr) -> f64;
 
-    /// Rows of a join of so many rows.
-    fn join(&self, join: &Join, build: f64, probe: f64) -> f64;
+    /// Rows of a join of `build` rows with `probe` rows.
+    fn join(&self, join: Match<'_>, build: f64, probe: f64) -> f64;
 
     /// Groups that so many rows fall into.
     fn groups(&self, groups: &[(ColumnId, Expr)], rows: f64) -> f64;
@@ -67,7 +80,7 @@ pub trait Facts {
 }
 
 /// Proofs of what values columns have, told by those that make them.
-pub trait KnownValues {
+pub trait KnownValues<T> {
     /// An expression that makes no column.
     fn expression(&mut self, e: &Expr);
 
@@ -90,15 +103,10 @@ pub trait KnownValues {
     fn union(&mut self, made: ColumnId, from: &[ColumnId]);
 
     /// Groups of the rows of `input`, and what is aggregated in them.
-    fn aggregate(
-        &mut self,
-        input: &Operator,
-        groups: &[(ColumnId, Expr)],
-        aggregates: &[(ColumnId, AggregateCall)],
-    );
+    fn aggregate(&mut self, input: &T, groups: &[(ColumnId, Expr)], aggregates: &[(ColumnId, AggregateCall)]);
 
     /// Window functions over the rows of `input`.
-    fn windows(&mut self, input: &Operator, calls: &[(ColumnId, WindowCall)]);
+    fn windows(&mut self, input: &T, calls: &[(ColumnId, WindowCall)]);
 
     /// Functions that give rows.
     fn expansion(&mut self, expansion: &Expansion);

@@ -6,9 +6,11 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregate;
+pub mod aggregates;
 pub mod assumptions;
 pub mod bounds;
 pub mod breakers;
+mod change;
 pub mod column;
 mod constant_value;
 pub mod display;
@@ -18,17 +20,24 @@ mod display_window;
 pub mod each_once;
 pub mod expression;
 pub mod facts;
+mod join_kind;
 pub mod longest_function;
 pub mod lookup;
 pub mod nullability;
+pub mod nullable_columns;
+pub mod opening;
 pub mod operator;
 pub mod operators;
 pub mod pipeline;
 pub mod pipeline_builder;
+pub mod plan;
+mod role;
 mod row_count;
 mod rows_call;
 pub mod same;
+mod scan_restriction;
 pub mod schedule;
+mod sort_key;
 pub mod statistics;
 pub mod subquery;
 mod value_bounds;
@@ -38,20 +47,23 @@ pub mod verify;
 mod window_call;
 pub mod work;
 
-pub use aggregate::{AggregateCall, AggregateFunction, AggregateKey};
+pub use aggregate::{AggregateCall, AggregateKey};
+pub use aggregates::AggregateFunction;
 pub use assumptions::{Assumption, Grid};
+pub use change::{Change, ConflictUpdate, PlanConflict, WriteKind};
 pub use column::{CONDITION, COUNT, ColumnId, ColumnInfo, Columns};
 pub use constant_value::value_by_parts;
-pub use expression::{Expr, ExprKind, ScalarFunction};
+pub use expression::{Expr, ExprKind, Own, OwnMut, ScalarFunction};
 pub use frazil_types::value_ops::{ArithmeticOp, DatePart};
+pub use join_kind::JoinKind;
 pub use lookup::Lookup;
-pub use operator::{Operator, Plan, SharedId, SubqueryId};
-pub use operators::{
-    Change, ConflictUpdate, JoinKind, PlanConflict, ScanDisjunction, ScanRestriction, SortKey, Write,
-    WriteKind,
-};
+pub use operator::{Operator, Plan};
+pub use operators::{Write, columns_made, free_columns};
+pub use plan::{SharedId, SubqueryId};
 pub use row_count::RowCount;
 pub use rows_call::{Expansion, RowsCall, RowsFunction};
+pub use scan_restriction::{ScanDisjunction, ScanRestriction};
+pub use sort_key::SortKey;
 pub use statistics::{IndexInfo, IndexKeyInfo, Statistics};
 pub use subquery::{Subquery, SubqueryKind};
 pub use value_bounds::{Bounds, ValueBounds};

@@ -1,53 +1,19 @@
-//! Recomputes which columns and expressions may be NULL.
-//!
-//! A column has one nullability in the whole plan: what passes the null-supplying side of an outer join
-//! may be NULL above it, and so counts as nullable below it too. First those columns are marked, then
-//! every expression is recomputed bottom-up from its columns.
+//! Whether expressions may be NULL, from the columns that they read.
 
-use crate::{ColumnId, Columns, Expr, ExprKind, Operator, Plan, SubqueryKind};
-
-/// Recomputes `ColumnInfo::nullable` of every column that an operator computes and `Expr::nullable` of
-/// every expression. Columns of scans keep what their table says, unless an outer join makes them NULL.
-pub fn recompute(plan: &mut Plan) {
-    let mut supplied = vec![false; plan.columns.len()];
-    let (trees, columns) = plan.trees_mut();
-    for tree in trees {
-        mark(tree, &mut supplied, columns);
-    }
-    let (trees, columns) = plan.trees_mut();
-    let mut pass = Nullability { columns, supplied };
-    for tree in trees {
-        pass.tree(tree);
-    }
-}
-
-/// Marks the columns on null-supplying sides. Makes the columns of Lets nullable: whether their values are is not
-/// followed.
-fn mark(op: &Operator, supplied: &mut [bool], columns: &mut Columns) {
-    for side in op.node().null_supplied() {
-        (side.visible().iter()).for_each(|c| supplied[c.0 as usize] = true);
-    }
-    for e in op.expressions() {
-        e.walk(&mut |part| match &part.kind {
-            ExprKind::Let { column, .. } => columns[*column].nullable = true,
-            ExprKind::Subquery(subquery) => mark(&subquery.root, supplied, columns),
-            _ => {}
-        });
-    }
-    op.inputs().into_iter().for_each(|i| mark(i, supplied, columns));
-}
+use crate::{ColumnId, Columns, Expr, ExprKind, SubqueryKind};
 
 /// What is found out while a plan is walked from its leaves up: [`crate::operators::Node::find_nullable`] is given it.
 pub struct Nullability<'a> {
-    columns: &'a mut Columns,
-    supplied: Vec<bool>,
+    pub(crate) columns: &'a mut Columns,
+    /// `supplied[i]` is true if an outer join makes column `i` NULL in some rows.
+    pub(crate) supplied: Vec<bool>,
 }
 
 impl Nullability<'_> {
     /// Recomputes `nullable` of an expression and its parts, as [`of_expression`] does, with the columns that it makes for itself set, too, those of subqueries among them.
     pub fn expression(&mut self, e: &mut Expr) {
         if let ExprKind::Subquery(subquery) = &mut e.kind {
-            self.tree(&mut subquery.root);
+            subquery.tree.find_nullable(self);
         }
         if let ExprKind::Let { column, value, body } = &mut e.kind {
             self.expression(value);
@@ -75,13 +41,6 @@ impl Nullability<'_> {
     pub fn is_nullable(&self, id: ColumnId) -> bool {
         self.columns[id].nullable
     }
-
-    fn tree(&mut self, op: &mut Operator) {
-        for input in op.inputs_mut() {
-            self.tree(input);
-        }
-        op.node_mut().find_nullable(self);
-    }
 }
 
 /// Recomputes `nullable` of an expression and its parts from the columns it reads.
@@ -104,6 +63,17 @@ fn of_node(e: &Expr, columns: &Columns) -> bool {
         ExprKind::Case { branches, otherwise } => {
             branches.iter().any(|b| b.1.nullable) || otherwise.as_ref().is_none_or(|o| o.nullable)
         }
-        _ => e.children().iter().any(|c| c.nullable),
+        ExprKind::Compare(..)
+        | ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Not(_)
+        | ExprKind::Arithmetic(..)
+        | ExprKind::Negate(_)
+        | ExprKind::Cast(_)
+        | ExprKind::Like { .. }
+        | ExprKind::InList { .. }
+        | ExprKind::Extract(..)
+        | ExprKind::AddInterval(..)
+        | ExprKind::Function(..) => e.children().iter().any(|c| c.nullable),
     }
 }

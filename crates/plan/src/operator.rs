@@ -1,67 +1,56 @@
-//! Operators: the tree that `frontend` makes and `optimizer` rewrites.
+//! The list of all operators: the tree that `frontend` makes and `optimizer` rewrites.
 //!
 //! A column made by an operator is visible to everything above it until an operator that makes new
 //! rows ([`Aggregate`], [`UnionAll`]) ends it. There is no operator that only
 //! drops or renames columns: liveness decides what is carried.
+//!
+//! The list is above its operators: a file of [`crate::operators`] knows neither the list nor another operator. What stands here
+//! needs several operators, or makes one of parts.
 
+use crate::nullability::Nullability;
+use crate::operators::{Given, Node, Scan, Shared, Tree, Turn, Values, find_nullable, node};
 use crate::operators::{
-    Aggregate, DependentJoin, Expand, Filter, Given, GroupingSets, Join, Limit, Map, Node, Recursion, Role,
-    Scan, Shared, Sort, TopPerGroup, Turn, UnionAll, Values, Window, Write,
+    aggregate, dependent_join, expand, filter, grouping_sets, join, limit, map, recursion, sort,
+    top_per_group, union_all, window, write,
 };
-use crate::{ColumnId, Columns, Expr};
-use frazil_types::LogicalType;
+use crate::subquery::{Subquery, SubqueryKind, SubqueryTree};
+use crate::{
+    AggregateCall, COUNT, ColumnId, Columns, Expr, Frame, SharedId, WindowCall, WindowFunction, plan,
+};
+use frazil_types::{ObjectId, Value};
+use std::any::Any;
+use std::collections::BTreeSet;
 
-/// A scalar subquery of the plan: index into [`Plan::subqueries`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SubqueryId(pub usize);
-
-/// A subplan computed once and read several times: index into [`Plan::shared`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SharedId(pub usize);
-
-/// A whole statement.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// The operator tree.
-    pub root: Operator,
-    /// Every column in it.
-    pub columns: Columns,
-    /// What the statement returns: names and columns. Of INSERT, UPDATE and DELETE what RETURNING shows, unless a query of
-    /// the [`Write`] makes that.
-    pub output: Vec<(String, ColumnId)>,
-    /// Scalar subqueries: a tree and its one column. More than one row is error 21000.
-    pub subqueries: Vec<(Operator, ColumnId)>,
-    /// Subplans read by [`Shared`].
-    pub shared: Vec<Operator>,
-    /// Types of the parameters.
-    pub parameters: Vec<LogicalType>,
-}
-
-impl Plan {
-    /// Its trees, each before those that read what it computes: shared subplans, scalar subqueries, the root. Queries of a
-    /// [`Write`] are plans of their own.
-    pub fn trees(&self) -> impl Iterator<Item = &Operator> {
-        self.shared.iter().chain(self.unshared_trees())
-    }
-
-    /// The trees that are no shared subplans: scalar subqueries, then the root.
-    pub fn unshared_trees(&self) -> impl Iterator<Item = &Operator> {
-        let subqueries = self.subqueries.iter().map(|s| &s.0);
-        subqueries.chain([&self.root])
-    }
-
-    /// Calls a function with every scan, those of queries of a [`Write`] as well.
-    pub fn for_each_scan(&self, visit: &mut dyn FnMut(&Scan)) {
-        self.trees().for_each(|tree| tree.for_each_scan(visit));
-    }
-
-    /// As [`Plan::trees`], to be changed, and beside them the columns.
-    pub fn trees_mut(&mut self) -> (impl Iterator<Item = &mut Operator>, &mut Columns) {
-        let subqueries = self.subqueries.iter_mut().map(|s| &mut s.0);
-        let trees = self.shared.iter_mut().chain(subqueries);
-        (trees.chain([&mut self.root]), &mut self.columns)
-    }
-}
+/// Rows for which a predicate is true: `operators/filter.rs`.
+pub type Filter = filter::Filter<Operator>;
+/// Adds computed columns: `operators/map.rs`.
+pub type Map = map::Map<Operator>;
+/// Joins two inputs: `operators/join.rs`.
+pub type Join = join::Join<Operator>;
+/// LATERAL: `operators/dependent_join.rs`.
+pub type DependentJoin = dependent_join::DependentJoin<Operator>;
+/// Groups: `operators/aggregate.rs`.
+pub type Aggregate = aggregate::Aggregate<Operator>;
+/// GROUPING SETS: `operators/grouping_sets.rs`.
+pub type GroupingSets = grouping_sets::GroupingSets<Operator>;
+/// Orders rows: `operators/sort.rs`.
+pub type Sort = sort::Sort<Operator>;
+/// The first rows of each group: `operators/top_per_group.rs`.
+pub type TopPerGroup = top_per_group::TopPerGroup<Operator>;
+/// Window functions: `operators/window.rs`.
+pub type Window = window::Window<Operator>;
+/// WITH RECURSIVE: `operators/recursion.rs`.
+pub type Recursion = recursion::Recursion<Operator>;
+/// Some rows: `operators/limit.rs`.
+pub type Limit = limit::Limit<Operator>;
+/// Rows of functions: `operators/expand.rs`.
+pub type Expand = expand::Expand<Operator>;
+/// All rows of all inputs: `operators/union_all.rs`.
+pub type UnionAll = union_all::UnionAll<Operator>;
+/// INSERT, UPDATE, DELETE: `operators/write.rs`.
+pub type Write = write::Write<Operator>;
+/// A whole statement: `plan.rs`.
+pub type Plan = plan::Plan<Operator>;
 
 /// An operator with its inputs: one of [`crate::operators`], a file each, which says what it means.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,22 +95,8 @@ pub enum Operator {
     Write(Box<Write>),
 }
 
-impl Operator {
-    /// [`Plan::for_each_scan`] of a tree.
-    fn for_each_scan(&self, visit: &mut dyn FnMut(&Scan)) {
-        if let Operator::Scan(scan) = self {
-            visit(scan);
-        }
-        if let Operator::Write(write) = self {
-            write.queries().for_each(|plan| plan.for_each_scan(visit));
-        }
-        self.inputs()
-            .into_iter()
-            .for_each(|input| input.for_each_scan(visit));
-    }
-
-    /// What it states of itself.
-    pub fn node(&self) -> &dyn Node {
+impl Tree for Operator {
+    fn node(&self) -> &(dyn Node<Operator> + 'static) {
         match self {
             Operator::Scan(node) => node,
             Operator::Values(node) => node,
@@ -145,8 +120,7 @@ impl Operator {
         }
     }
 
-    /// The same, to be changed.
-    pub fn node_mut(&mut self) -> &mut dyn Node {
+    fn node_mut(&mut self) -> &mut (dyn Node<Operator> + 'static) {
         match self {
             Operator::Scan(node) => node,
             Operator::Values(node) => node,
@@ -168,6 +142,31 @@ impl Operator {
             Operator::Shared(node) => node,
             Operator::Write(node) => &mut **node,
         }
+    }
+}
+
+impl Operator {
+    /// [`Plan::for_each_scan`] of a tree.
+    fn for_each_scan(&self, visit: &mut dyn FnMut(&Scan)) {
+        if let Operator::Scan(scan) = self {
+            visit(scan);
+        }
+        if let Operator::Write(write) = self {
+            write.queries().for_each(|plan| plan.for_each_scan(visit));
+        }
+        self.inputs()
+            .into_iter()
+            .for_each(|input| input.for_each_scan(visit));
+    }
+
+    /// What it states of itself.
+    pub fn node(&self) -> &dyn Node<Operator> {
+        Tree::node(self)
+    }
+
+    /// The same, to be changed.
+    pub fn node_mut(&mut self) -> &mut dyn Node<Operator> {
+        Tree::node_mut(self)
     }
 
     /// Whether it surely has no second row.
@@ -202,47 +201,198 @@ impl Operator {
 
     /// Columns visible above it.
     pub fn visible(&self) -> Vec<ColumnId> {
-        let mut found = Vec::new();
-        self.add_visible(&mut found);
-        found
-    }
-
-    /// Adds the columns visible above it to a list: one list for a whole tree, so that a deep one is walked in linear
-    /// time.
-    fn add_visible(&self, found: &mut Vec<ColumnId>) {
-        let node = self.node();
-        for input in node.passes() {
-            input.add_visible(found);
-        }
-        node.ids(&mut |role, id| {
-            if role.is_visible() {
-                found.push(id);
-            }
-        });
+        node::visible(self)
     }
 
     /// Columns that it makes itself.
     pub fn makes(&self) -> Vec<ColumnId> {
-        let mut made = Vec::new();
-        self.node().ids(&mut |role, id| {
-            if role == Role::Made {
-                made.push(id);
-            }
-        });
-        made
+        node::makes(self)
     }
 
     /// Columns that it reads itself, those of its inputs and those it only passes on not counted.
     pub fn reads(&self) -> Vec<ColumnId> {
-        let node = self.node();
-        let mut read: Vec<ColumnId> = (node.expressions().into_iter())
-            .flat_map(Expr::columns_read)
-            .collect();
-        node.ids(&mut |role, id| {
-            if role.is_read() {
-                read.push(id);
-            }
+        node::reads(self)
+    }
+
+    /// The aggregates that it computes over groups of its rows.
+    pub fn aggregates(&self) -> &[(ColumnId, AggregateCall)] {
+        match self {
+            Operator::Aggregate(node) => &node.aggregates,
+            Operator::GroupingSets(node) => &node.all.aggregates,
+            Operator::Scan(_)
+            | Operator::Values(_)
+            | Operator::Given(_)
+            | Operator::Filter(_)
+            | Operator::Map(_)
+            | Operator::Join(_)
+            | Operator::DependentJoin(_)
+            | Operator::Sort(_)
+            | Operator::TopPerGroup(_)
+            | Operator::Window(_)
+            | Operator::Recursion(_)
+            | Operator::Turn(_)
+            | Operator::Limit(_)
+            | Operator::Expand(_)
+            | Operator::UnionAll(_)
+            | Operator::Shared(_)
+            | Operator::Write(_) => &[],
+        }
+    }
+
+    /// Gives `visit` the shared subplans that a tree reads.
+    pub fn shared_read(&self, visit: &mut dyn FnMut(SharedId)) {
+        if let Operator::Shared(shared) = self {
+            visit(shared.id);
+        }
+        self.inputs()
+            .into_iter()
+            .for_each(|input| input.shared_read(visit));
+    }
+
+    /// True if it gives rows of functions.
+    pub fn gives_rows_of_functions(&self) -> bool {
+        matches!(self, Operator::Expand(_))
+    }
+
+    /// Its rows with a number each, and the column of the numbers.
+    pub fn numbered(self, columns: &mut Columns) -> (Operator, ColumnId) {
+        let number = columns.add("number", COUNT, false);
+        let call = WindowCall {
+            function: WindowFunction::RowNumber,
+            arguments: vec![],
+            filter: None,
+            ignore_nulls: false,
+            frame: Frame::to_peers(),
+            ty: COUNT,
+        };
+        let op = Operator::Window(Window {
+            input: Box::new(self),
+            partition: vec![],
+            order: vec![],
+            calls: vec![(number, call)],
+            most: None,
         });
-        read
+        (op, number)
+    }
+
+    /// The row that it gives, if all it does is to count the rows of a table whose number `rows` knows.
+    pub fn known_counts(&self, rows: impl Fn(ObjectId) -> Option<u64>) -> Option<Operator> {
+        let Operator::Aggregate(node) = self else {
+            return None;
+        };
+        let Operator::Scan(scan) = &*node.input else {
+            return None;
+        };
+        if !node.counts_all_rows() || !scan.is_whole_table() {
+            return None;
+        }
+        let rows = rows(scan.table)?;
+        let count = |call: &AggregateCall| Expr::constant(Value::Int(rows.into()), call.ty);
+        let (columns, row) = (node.aggregates.iter())
+            .map(|(id, call)| (*id, count(call)))
+            .unzip();
+        let rows = vec![row];
+        Some(Operator::Values(Values { columns, rows }))
+    }
+}
+
+impl Plan {
+    /// Calls a function with every scan, those of queries of a [`Write`] as well.
+    pub fn for_each_scan(&self, visit: &mut dyn FnMut(&Scan)) {
+        self.trees().for_each(|tree| tree.for_each_scan(visit));
+    }
+}
+
+impl Aggregate {
+    /// Groups of an operator's rows.
+    pub fn above(
+        input: Operator,
+        groups: Vec<(ColumnId, Expr)>,
+        aggregates: Vec<(ColumnId, AggregateCall)>,
+    ) -> Operator {
+        Operator::Aggregate(Aggregate {
+            input: Box::new(input),
+            groups,
+            aggregates,
+        })
+    }
+}
+
+impl Map {
+    /// Computed columns above an operator, if there are any.
+    pub fn above(input: Operator, expressions: Vec<(ColumnId, Expr)>) -> Operator {
+        if expressions.is_empty() {
+            return input;
+        }
+        let input = Box::new(input);
+        Operator::Map(Map { input, expressions })
+    }
+}
+
+impl Values {
+    /// No rows.
+    pub fn nothing(columns: Vec<ColumnId>) -> Operator {
+        let rows = vec![];
+        Operator::Values(Values { columns, rows })
+    }
+}
+
+impl SubqueryTree for Operator {
+    fn columns_made(&self) -> BTreeSet<ColumnId> {
+        node::columns_made(self)
+    }
+
+    fn columns_read(&self) -> BTreeSet<ColumnId> {
+        node::columns_read(self)
+    }
+
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>) {
+        find_nullable(self, pass);
+    }
+
+    fn copied(&self) -> Box<dyn SubqueryTree> {
+        Box::new(self.clone())
+    }
+
+    fn equals(&self, other: &dyn SubqueryTree) -> bool {
+        let other: &dyn Any = other;
+        other.downcast_ref() == Some(self)
+    }
+}
+
+/// No other type than [`Operator`] is a [`SubqueryTree`].
+const ONLY_OPERATORS: &str = "the tree of a subquery that is not an operator";
+
+impl Subquery {
+    /// A subquery of the rows of `root`, with its result columns.
+    pub fn new(kind: SubqueryKind, root: Operator, columns: Vec<ColumnId>) -> Subquery {
+        Subquery {
+            kind,
+            tree: Box::new(root),
+            columns,
+        }
+    }
+
+    /// Its rows.
+    pub fn root(&self) -> &Operator {
+        let tree: &dyn Any = &*self.tree;
+        tree.downcast_ref()
+            .unwrap_or_else(|| unreachable!("{ONLY_OPERATORS}"))
+    }
+
+    /// Its rows, to be changed.
+    pub fn root_mut(&mut self) -> &mut Operator {
+        let tree: &mut dyn Any = &mut *self.tree;
+        tree.downcast_mut()
+            .unwrap_or_else(|| unreachable!("{ONLY_OPERATORS}"))
+    }
+
+    /// What is asked of its rows, and its rows.
+    pub fn into_parts(self) -> (SubqueryKind, Operator) {
+        let tree: Box<dyn Any> = self.tree;
+        match tree.downcast::<Operator>() {
+            Ok(root) => (self.kind, *root),
+            Err(_) => unreachable!("{ONLY_OPERATORS}"),
+        }
     }
 }

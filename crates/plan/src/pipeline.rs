@@ -8,10 +8,10 @@
 
 use crate::breakers::{Breaker, BreakerId, JoinTable, Keeps, Which};
 use crate::lookup::Lookup;
-use crate::operators::{ScanDisjunction, ScanRestriction};
 use crate::schedule::Schedule;
 use crate::vector_function::VectorFunctionRef;
 use crate::{Assumption, Change, ColumnId, Columns, Expansion, Expr, JoinKind};
+use crate::{ScanDisjunction, ScanRestriction};
 use frazil_types::{LogicalType, ObjectId, Span};
 
 /// A plan cut into pipelines.

@@ -1,6 +1,6 @@
 //! How many rows LIMIT keeps and OFFSET skips.
 
-use crate::operators::Role;
+use crate::role::Role;
 use crate::{ColumnId, Expr};
 
 /// A number of rows.

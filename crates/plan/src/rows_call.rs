@@ -91,16 +91,14 @@ impl RowsCall {
 
     /// The rows that it gives, if its arguments are constants and it does not fail. Of one value there is a series of one row.
     pub fn constant_series(&self) -> Option<Series> {
-        let constant = |e: &Expr| match &e.kind {
-            ExprKind::Constant(value) => Some(value.clone()),
-            _ => None,
-        };
         match self.function {
             RowsFunction::Once => return Series::of_integers(0, 0, 1).ok(),
             RowsFunction::Elements => return None,
             RowsFunction::Series => {}
         }
-        let values: Option<Vec<Value>> = self.arguments.iter().map(constant).collect();
+        let values: Option<Vec<Value>> = (self.arguments.iter())
+            .map(|e| e.as_constant().cloned())
+            .collect();
         match &values?[..] {
             values if values.iter().any(Value::is_null) => Some(Series::EMPTY),
             [Value::Int(start), Value::Int(stop), Value::Int(step)] => {
@@ -122,10 +120,10 @@ impl RowsCall {
         let Some(step) = self.arguments.get(2) else {
             return false;
         };
-        match &step.kind {
-            ExprKind::Constant(Value::Int(step)) => *step == 0,
-            ExprKind::Constant(Value::Null) => false,
-            ExprKind::Constant(Value::Interval(step)) => {
+        match step.as_constant() {
+            Some(Value::Int(step)) => *step == 0,
+            Some(Value::Null) => false,
+            Some(Value::Interval(step)) => {
                 let is_uneven = step.months != 0 || step.days != 0 && self.ty.zone() != Zone::UTC;
                 is_uneven || interval_span(*step) == 0
             }

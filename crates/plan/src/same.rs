@@ -2,7 +2,7 @@
 
 use crate::operators::{RecursionId, Role};
 use crate::vector_function::VectorFunctionRef;
-use crate::{ColumnId, Expr, ExprKind, Operator};
+use crate::{ColumnId, Expr, ExprKind, Operator, Own, OwnMut};
 use std::collections::HashMap;
 
 /// Whether two expressions compute the same: equal but for the columns and rows of recursions that they make for themselves, in a Let
@@ -14,7 +14,7 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
     if a == b {
         return true;
     }
-    let (mut ours, mut theirs) = (Own::default(), Own::default());
+    let (mut ours, mut theirs) = (Owned::default(), Owned::default());
     ours.add(a);
     if ours.is_empty() {
         return false;
@@ -30,23 +30,27 @@ pub fn same(a: &Expr, b: &Expr) -> bool {
 
 /// What an expression has of its own, in the order in which it stands there.
 #[derive(Default)]
-struct Own {
+struct Owned {
     columns: Vec<ColumnId>,
     recursions: Vec<RecursionId>,
     calls: Vec<VectorFunctionRef>,
 }
 
-impl Own {
+impl Owned {
     fn is_empty(&self) -> bool {
         self.columns.is_empty() && self.recursions.is_empty() && self.calls.is_empty()
     }
 
     fn add(&mut self, e: &Expr) {
-        match &e.kind {
-            ExprKind::Let { column, .. } => self.columns.push(*column),
-            ExprKind::Subquery(subquery) => self.add_tree(&subquery.root),
-            ExprKind::VectorFunction(f, _) if f.0.is_volatile() => self.calls.push(f.clone()),
-            _ => {}
+        match e.own() {
+            Own::Makes(column) => self.columns.push(column),
+            Own::Asks(subquery) => self.add_tree(subquery.root()),
+            Own::Reads(_) | Own::Nothing => {}
+        }
+        if let ExprKind::VectorFunction(f, _) = &e.kind
+            && f.0.is_volatile()
+        {
+            self.calls.push(f.clone());
         }
         for child in e.children() {
             self.add(child);
@@ -75,8 +79,8 @@ struct Renamed {
 
 impl Renamed {
     /// `None` where one has more than the other, or calls other functions.
-    fn of(ours: Own, theirs: Own) -> Option<Renamed> {
-        let names = |own: &Own| {
+    fn of(ours: Owned, theirs: Owned) -> Option<Renamed> {
+        let names = |own: &Owned| {
             own.calls
                 .iter()
                 .map(|f| f.0.name().to_owned())
@@ -101,18 +105,19 @@ impl Renamed {
     }
 
     fn rename(&mut self, e: &mut Expr) {
-        match &mut e.kind {
-            ExprKind::Column(id) | ExprKind::Let { column: id, .. } => self.put(id),
-            ExprKind::Subquery(subquery) => {
+        match e.own_mut() {
+            OwnMut::Reads(id) | OwnMut::Makes(id) => self.put(id),
+            OwnMut::Asks(subquery) => {
                 subquery.columns.iter_mut().for_each(|id| self.put(id));
-                self.rename_tree(&mut subquery.root);
+                self.rename_tree(subquery.root_mut());
             }
-            ExprKind::VectorFunction(f, _) if f.0.is_volatile() => {
-                if let Some(ours) = self.calls.next() {
-                    *f = ours;
-                }
-            }
-            _ => {}
+            OwnMut::Nothing => {}
+        }
+        if let ExprKind::VectorFunction(f, _) = &mut e.kind
+            && f.0.is_volatile()
+            && let Some(ours) = self.calls.next()
+        {
+            *f = ours;
         }
         for child in e.children_mut() {
             self.rename(child);

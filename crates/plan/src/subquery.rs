@@ -6,18 +6,58 @@
 //! and every dependent join into joins without outer references (Neumann and Kemper, Unnesting Arbitrary
 //! Queries, BTW 2015).
 
-use crate::{ColumnId, Expr, ExprKind, Operator};
+use crate::nullability::Nullability;
+use crate::{ColumnId, Expr, ExprKind};
+use std::any::Any;
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 
 /// A subquery inside an expression.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Expressions are below operators: here its tree is known by [`SubqueryTree`] alone. `Subquery::root` (`operator.rs`) gives
+/// it as the operator that it is.
+#[derive(Debug)]
 pub struct Subquery {
     /// What is asked of its rows.
     pub kind: SubqueryKind,
     /// Its rows.
-    pub root: Operator,
+    pub(crate) tree: Box<dyn SubqueryTree>,
     /// Its result columns, in order. The kind [`SubqueryKind::Scalar`] has one.
     pub columns: Vec<ColumnId>,
+}
+
+/// What expressions know of a subquery's tree.
+pub trait SubqueryTree: Any + Debug + Send + Sync {
+    /// Columns that its operators make, those of subqueries in its expressions not counted.
+    fn columns_made(&self) -> BTreeSet<ColumnId>;
+
+    /// Columns that its operators read, whoever makes them.
+    fn columns_read(&self) -> BTreeSet<ColumnId>;
+
+    /// Recomputes which of its columns and expressions may be NULL.
+    fn find_nullable(&mut self, pass: &mut Nullability<'_>);
+
+    /// A copy of the tree.
+    fn copied(&self) -> Box<dyn SubqueryTree>;
+
+    /// True if both trees compute the same.
+    fn equals(&self, other: &dyn SubqueryTree) -> bool;
+}
+
+impl Clone for Subquery {
+    fn clone(&self) -> Subquery {
+        Subquery {
+            kind: self.kind.clone(),
+            tree: self.tree.copied(),
+            columns: self.columns.clone(),
+        }
+    }
+}
+
+impl PartialEq for Subquery {
+    fn eq(&self, other: &Subquery) -> bool {
+        self.kind == other.kind && self.columns == other.columns && self.tree.equals(&*other.tree)
+    }
 }
 
 /// What an expression asks of a subquery's rows.
@@ -52,50 +92,18 @@ impl Subquery {
 
     /// Columns that its operators make.
     pub fn columns_made(&self) -> BTreeSet<ColumnId> {
-        columns_made(&self.root)
+        self.tree.columns_made()
     }
 
     /// Columns of the queries around it that its operators read, and those of the condition that are not its own.
     pub fn outer_columns(&self) -> BTreeSet<ColumnId> {
-        let mut read = columns_read(&self.root);
+        let mut read = self.tree.columns_read();
         read.extend(self.condition().iter().flat_map(|c| c.columns_read()));
         read.extend(&self.columns);
         let made = self.columns_made();
         read.retain(|id| !made.contains(id));
         read
     }
-}
-
-/// Columns that a tree's operators make, those of subqueries in its expressions not counted.
-pub fn columns_made(op: &Operator) -> BTreeSet<ColumnId> {
-    of_tree(op, &|op| op.makes())
-}
-
-/// Columns that a tree's operators read, whoever makes them.
-fn columns_read(op: &Operator) -> BTreeSet<ColumnId> {
-    of_tree(op, &|op| op.reads())
-}
-
-/// Columns of all operators of a tree. They are put into a set once, at the end: a set for each operator would be filled
-/// as often as the tree is deep.
-fn of_tree(op: &Operator, of: &dyn Fn(&Operator) -> Vec<ColumnId>) -> BTreeSet<ColumnId> {
-    fn collect(op: &Operator, of: &dyn Fn(&Operator) -> Vec<ColumnId>, found: &mut Vec<ColumnId>) {
-        found.extend(of(op));
-        op.inputs()
-            .into_iter()
-            .for_each(|input| collect(input, of, found));
-    }
-    let mut found = Vec::new();
-    collect(op, of, &mut found);
-    found.into_iter().collect()
-}
-
-/// Columns that a tree reads and does not make: its outer references.
-pub fn free_columns(op: &Operator) -> BTreeSet<ColumnId> {
-    let made = columns_made(op);
-    let mut read = columns_read(op);
-    read.retain(|id| !made.contains(id));
-    read
 }
 
 /// Whether an expression holds a subquery that is not unnested yet.

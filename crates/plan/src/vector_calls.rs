@@ -74,15 +74,11 @@ impl Steps {
         let made = columns.add("result", e.ty, true);
         let call = std::mem::replace(e, Expr::column(made, columns));
         if let ExprKind::VectorFunction(function, arguments) = call.kind {
-            let column = |argument: Expr| match argument.kind {
-                ExprKind::Column(id) => Some(id),
-                _ => None,
-            };
             self.operators.push(PipelineOperator::Call(VectorCall {
                 made,
                 function,
                 ty: call.ty,
-                arguments: arguments.into_iter().filter_map(column).collect(),
+                arguments: arguments.iter().filter_map(Expr::as_column).collect(),
                 guard,
                 span: call.span,
             }));

@@ -2,9 +2,11 @@
 //! agree, nothing that may be NULL is called NOT NULL. Tests and debug builds run it after every
 //! rewriting; what it finds is a defect of Frazil, never of a statement.
 
+use crate::operators::node::Tree;
 use crate::pipeline::{PipelineOperator, PipelinePlan, Source};
+use crate::plan::Plan;
 use crate::schedule::Step;
-use crate::{ArithmeticOp, ColumnId, Columns, Expansion, Expr, ExprKind, Operator, Plan, RowCount, SharedId};
+use crate::{ArithmeticOp, ColumnId, Columns, Expansion, Expr, ExprKind, RowCount, SharedId};
 use frazil_types::{Error, LogicalType, Result};
 use std::collections::BTreeSet;
 
@@ -12,9 +14,10 @@ use std::collections::BTreeSet;
 pub type Visible = BTreeSet<ColumnId>;
 
 /// Checks a plan.
-pub fn plan(plan: &Plan) -> Result<()> {
+pub fn plan<T: Tree>(plan: &Plan<T>) -> Result<()> {
     let mut check = Check {
-        plan,
+        columns: &plan.columns,
+        subqueries: plan.subqueries.iter().map(|s| s.1).collect(),
         made: BTreeSet::new(),
         shared: plan.shared.len(),
         shared_visible: Vec::new(),
@@ -44,7 +47,9 @@ pub fn defect(message: impl std::fmt::Display) -> Error {
 
 /// A plan that is being checked: [`crate::operators::Node::verify`] is given it.
 pub struct Check<'a> {
-    plan: &'a Plan,
+    columns: &'a Columns,
+    /// The columns of scalar subqueries, by their ids.
+    subqueries: Vec<ColumnId>,
     made: BTreeSet<ColumnId>,
     shared: usize,
     shared_visible: Vec<Visible>,
@@ -53,17 +58,17 @@ pub struct Check<'a> {
 impl Check<'_> {
     /// The columns of the plan.
     pub fn columns(&self) -> &Columns {
-        &self.plan.columns
+        self.columns
     }
 
     /// Says that columns are made. Error for one that is made already.
     pub fn make(&mut self, ids: impl IntoIterator<Item = ColumnId>) -> Result<()> {
         for id in ids {
-            if id.0 as usize >= self.plan.columns.len() {
+            if id.0 as usize >= self.columns.len() {
                 return Err(defect(format!("column {} is unknown", id.0)));
             }
             if !self.made.insert(id) {
-                let label = &self.columns()[id].label;
+                let label = &self.columns[id].label;
                 return Err(defect(format!("column {label}#{} is made twice", id.0)));
             }
         }
@@ -75,8 +80,8 @@ impl Check<'_> {
         if visible.contains(&id) {
             return Ok(());
         }
-        let label = match (id.0 as usize) < self.plan.columns.len() {
-            true => self.columns()[id].label.as_str(),
+        let label = match (id.0 as usize) < self.columns.len() {
+            true => self.columns[id].label.as_str(),
             false => "?",
         };
         Err(defect(format!(
@@ -90,7 +95,7 @@ impl Check<'_> {
         for id in e.columns_read() {
             self.reads_column(id, visible, place)?;
         }
-        expression(e, self.plan).map_err(|e| e.in_context(place))
+        self.types(e).map_err(|e| e.in_context(place))
     }
 
     /// As [`Check::reads`], and for one that is not boolean.
@@ -128,8 +133,67 @@ impl Check<'_> {
         }
     }
 
+    /// Checks the types inside an expression.
+    fn types(&self, e: &Expr) -> Result<()> {
+        if let Some(what) = self.mismatch(e) {
+            return Err(defect(format!("{what} in {:?}", e.kind)));
+        }
+        e.children().into_iter().try_for_each(|c| self.types(c))
+    }
+
+    /// A mismatch of types between an expression and its direct parts.
+    fn mismatch(&self, e: &Expr) -> Option<&'static str> {
+        let unless = |holds: bool, what: &'static str| (!holds).then_some(what);
+        let boolean = |e: &Expr| e.ty.is_condition();
+        match &e.kind {
+            ExprKind::Subquery(_) => Some("a subquery that was not unnested"),
+            // A cast between strings that changes nothing is left out, and the value keeps its own type.
+            ExprKind::Let { column, value, body } => unless(
+                comparable(self.columns[*column].ty, value.ty) && comparable(body.ty, e.ty),
+                "a let of another type",
+            ),
+            ExprKind::Column(id) => unless(self.columns[*id].ty == e.ty, "a column of another type"),
+            ExprKind::Compare(_, l, r)
+            | ExprKind::Distinct {
+                left: l, right: r, ..
+            } => unless(comparable(l.ty, r.ty), "a comparison of different types"),
+            ExprKind::And(list) | ExprKind::Or(list) => unless(
+                list.len() >= 2 && list.iter().all(boolean),
+                "a part that is not boolean, or too few,",
+            ),
+            ExprKind::Not(v) => unless(boolean(v), "NOT of something not boolean"),
+            ExprKind::Arithmetic(op, l, r) => unless(
+                arithmetic_types(*op, l.ty, r.ty, e.ty),
+                "arithmetic of types that do not go together",
+            ),
+            ExprKind::ScalarSubquery(id) => {
+                let column = self.subqueries.get(id.0);
+                let is_known = column.is_some_and(|column| self.columns[*column].ty == e.ty);
+                unless(is_known, "an unknown subquery or one of another type")
+            }
+            ExprKind::Case { branches, otherwise } => {
+                let mut results = branches.iter().map(|b| &b.1).chain(otherwise.as_deref());
+                let is_result = |r: &Expr| r.ty == e.ty || comparable(r.ty, e.ty);
+                let conditions = branches.iter().all(|b| boolean(&b.0));
+                unless(conditions, "a condition that is not boolean")
+                    .or_else(|| unless(results.all(is_result), "a result of another type"))
+            }
+            ExprKind::Constant(_)
+            | ExprKind::Parameter(_)
+            | ExprKind::IsNull(_)
+            | ExprKind::Negate(_)
+            | ExprKind::Cast(_)
+            | ExprKind::Like { .. }
+            | ExprKind::InList { .. }
+            | ExprKind::Extract(..)
+            | ExprKind::AddInterval(..)
+            | ExprKind::Function(..)
+            | ExprKind::VectorFunction(..) => None,
+        }
+    }
+
     /// Checks a tree; gives what is visible above it.
-    pub fn tree(&mut self, op: &Operator) -> Result<Visible> {
+    pub fn tree<T: Tree>(&mut self, op: &T) -> Result<Visible> {
         op.node().verify(self)
     }
 
@@ -170,50 +234,6 @@ impl Check<'_> {
 pub fn comparable(a: LogicalType, b: LogicalType) -> bool {
     let decimal = |t: LogicalType| t.decimal_digits().map(|(_, scale)| scale);
     a == b || a.is_text() && b.is_text() || decimal(a).is_some() && decimal(a) == decimal(b)
-}
-
-/// Checks the types inside an expression.
-fn expression(e: &Expr, plan: &Plan) -> Result<()> {
-    let wrong = |what: &str| Err(defect(format!("{what} in {:?}", e.kind)));
-    let boolean = |e: &Expr| e.ty.is_condition();
-    match &e.kind {
-        ExprKind::Subquery(_) => return wrong("a subquery that was not unnested"),
-        // A cast between strings that changes nothing is left out, and the value keeps its own type.
-        ExprKind::Let { column, value, body }
-            if !comparable(plan.columns[*column].ty, value.ty) || !comparable(body.ty, e.ty) =>
-        {
-            return wrong("a let of another type");
-        }
-        ExprKind::Column(id) if plan.columns[*id].ty != e.ty => return wrong("a column of another type"),
-        ExprKind::Compare(_, l, r)
-        | ExprKind::Distinct {
-            left: l, right: r, ..
-        } if !comparable(l.ty, r.ty) => {
-            return wrong("a comparison of different types");
-        }
-        ExprKind::And(list) | ExprKind::Or(list) if list.len() < 2 || !list.iter().all(boolean) => {
-            return wrong("a part that is not boolean, or too few,");
-        }
-        ExprKind::Not(v) if !boolean(v) => return wrong("NOT of something not boolean"),
-        ExprKind::Arithmetic(op, l, r) if !arithmetic_types(*op, l.ty, r.ty, e.ty) => {
-            return wrong("arithmetic of types that do not go together");
-        }
-        ExprKind::ScalarSubquery(id) => match plan.subqueries.get(id.0) {
-            Some((_, column)) if plan.columns[*column].ty == e.ty => {}
-            _ => return wrong("an unknown subquery or one of another type"),
-        },
-        ExprKind::Case { branches, otherwise } => {
-            if !branches.iter().all(|b| boolean(&b.0)) {
-                return wrong("a condition that is not boolean");
-            }
-            let mut results = branches.iter().map(|b| &b.1).chain(otherwise.as_deref());
-            if !results.all(|r| r.ty == e.ty || comparable(r.ty, e.ty)) {
-                return wrong("a result of another type");
-            }
-        }
-        _ => {}
-    }
-    e.children().into_iter().try_for_each(|c| expression(c, plan))
 }
 
 fn arithmetic_types(op: ArithmeticOp, l: LogicalType, r: LogicalType, result: LogicalType) -> bool {

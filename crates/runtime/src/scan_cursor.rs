@@ -49,12 +49,10 @@ impl BoundValues<'_> {
 
     /// The value of an operand: a constant, a parameter, a subquery's value, or one of these cast.
     pub fn value(&self, operand: &Expr) -> Result<Value> {
-        match &operand.kind {
-            ExprKind::Cast(inner) => {
-                value_ops::cast(&self.value(inner)?, inner.ty, operand.ty, CastLength::Refuse)
-            }
-            _ => self.known(operand).cloned(),
+        if let ExprKind::Cast(inner) = &operand.kind {
+            return value_ops::cast(&self.value(inner)?, inner.ty, operand.ty, CastLength::Refuse);
         }
+        self.known(operand).cloned()
     }
 
     /// The value of a constant, a parameter or a subquery. An internal error for another operand.

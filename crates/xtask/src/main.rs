@@ -79,6 +79,7 @@ fn house(root: &Path) -> Result<(), String> {
     for house in [
         xtask::house::OPERATORS,
         xtask::house::BREAKERS,
+        xtask::house::AGGREGATES,
         xtask::house::TYPES,
     ] {
         let named = xtask::house::named(&house, root).map_err(|e| format!("house: {e}"))?;

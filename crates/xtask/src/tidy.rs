@@ -1,5 +1,6 @@
 //! The rules of the tree that the compiler does not check: see ARCHITECTURE.md, "Invariants".
 
+use crate::house::NO_PRODUCT;
 use crate::ratchets::Ratchets;
 use crate::{circles, functions, modules, wildcards};
 use std::fs;
@@ -45,6 +46,7 @@ const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", 
 pub struct Found {
     /// One line for each violation, those of ratchets apart.
     pub violations: Vec<String>,
+    /// Numbers that only shrink, a rule and a crate each.
     pub ratchets: Ratchets,
 }
 
@@ -67,6 +69,7 @@ pub fn look(root: &Path) -> io::Result<Found> {
         check_unsafe_policy(&folder, member, &mut violations)?;
         circles::check(&modules::read(&folder.join("src"))?, member, &mut ratchets);
         let mut long_functions = Vec::new();
+        let mut arms = wildcards::GROWING.map(|_| Vec::new());
         for file in sources(&folder)? {
             let text = fs::read_to_string(&file)?;
             let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
@@ -75,9 +78,18 @@ pub fn look(root: &Path) -> io::Result<Found> {
                 let long = functions::too_long(&text).into_iter();
                 long_functions
                     .extend(long.map(|(line, lines)| format!("{shown}:{line}: a function of {lines} lines")));
+                for (arms, name) in arms.iter_mut().zip(wildcards::GROWING) {
+                    let lines = wildcards::arms(name, &text).into_iter();
+                    arms.extend(lines.map(|line| format!("{shown}:{line}")));
+                }
             }
         }
         ratchets.cases("long_functions", member, long_functions);
+        if !NO_PRODUCT.contains(&member.as_str()) {
+            for (arms, name) in arms.into_iter().zip(wildcards::GROWING) {
+                ratchets.cases(&format!("arms_for_all_others_of_{name}"), member, arms);
+            }
+        }
     }
     Ok(Found { violations, ratchets })
 }
@@ -181,11 +193,6 @@ fn check_file(shown: &str, file: &Path, member: &str, text: &str, violations: &m
     let stem = file.file_stem().and_then(|s| s.to_str()).unwrap_or("");
     if EMPTY_NAMES.contains(&stem) {
         violations.push(format!("{shown}: a name that says nothing"));
-    }
-    if wildcards::CRATES.contains(&member) && !is_test {
-        violations.extend(wildcards::of_operators(text).into_iter().map(|line| {
-            format!("{shown}:{line}: an arm for all other operators; name them, or ask by if let")
-        }));
     }
     if !text.starts_with("//!") {
         violations.push(format!("{shown}: does not open with a //! line"));

@@ -4,7 +4,8 @@
 
 use super::groups::{Finish, State, States, argument};
 use super::lays::form;
-use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr, ExprKind};
+use frazil_plan::aggregates::{GroupState, OfRows};
+use frazil_plan::{AggregateCall, AggregateKey, Expr, ExprKind};
 use frazil_runtime::breakers::groups::lists::{
     Delimiter, Fraction, ListOutput, ListSpec, MadeOfRows, Quantile,
 };
@@ -37,20 +38,27 @@ impl States<'_> {
     /// Adds what a call needs that keeps rows; says how it comes of it.
     pub(super) fn finish_rows(&mut self, call: &AggregateCall) -> Result<Finish> {
         let arguments: Vec<Expr> = call.argument.iter().chain(&call.second).cloned().collect();
-        let takes_all = matches!(
-            call.function,
-            AggregateFunction::First | AggregateFunction::Last | AggregateFunction::ArrayAgg
-        );
-        let counted = match call.function.keeps_rows() {
-            true => &arguments[..usize::from(!takes_all)],
-            false => &arguments[..],
+        let of_rows = match call.function.info().state {
+            GroupState::Rows(of_rows) => Some(of_rows),
+            GroupState::Count
+            | GroupState::Sum
+            | GroupState::Average
+            | GroupState::End(_)
+            | GroupState::Bits(_)
+            | GroupState::Picked(_)
+            | GroupState::Deviations
+            | GroupState::Sketch
+            | GroupState::Squares => None,
+        };
+        let counted = match of_rows {
+            Some(of_rows) => &arguments[..usize::from(!of_rows.takes_nulls())],
+            None => &arguments[..],
         };
         let may_be_null = |e: &&Expr| self.nullable.expression(e);
         let required = counted.iter().filter(may_be_null).cloned().collect();
         let mut keys = call.order.clone();
         // The order of DISTINCT values has them as a key, in the form that tells them apart: 1 month is 30 days.
-        let tells_apart =
-            keys.is_empty() || call.function.keeps_rows() && call.function != AggregateFunction::ArrayAgg;
+        let tells_apart = keys.is_empty() || of_rows.is_some_and(|of_rows| of_rows != OfRows::Array);
         for e in arguments.into_iter().filter(|_| call.distinct && tells_apart) {
             if !keys.iter().any(|key| key.e == e) {
                 let (descending, nulls_first) = (false, false);
@@ -68,38 +76,41 @@ impl States<'_> {
             keys,
             distinct: call.distinct,
         });
-        let what = match call.function {
-            AggregateFunction::StringAgg => MadeOfRows::Concatenation {
-                value: self.value(list, argument(call)?),
+        let Some(of_rows) = of_rows else {
+            return self.of_states(call, Some(list));
+        };
+        let value = self.value(list, argument(call)?);
+        let what = match of_rows {
+            OfRows::Concatenation => MadeOfRows::Concatenation {
+                value,
                 delimiter: self.delimiter(list, call),
             },
-            AggregateFunction::ArrayAgg => MadeOfRows::Array {
-                value: self.value(list, argument(call)?),
+            OfRows::Array => MadeOfRows::Array {
+                value,
                 element: argument(call)?.ty.native(),
             },
-            AggregateFunction::PercentileCont | AggregateFunction::PercentileDisc => MadeOfRows::Quantile {
-                value: self.value(list, argument(call)?),
+            OfRows::Continuous => MadeOfRows::Quantile {
+                value,
                 fraction: self.fraction(call),
-                kind: match (call.function, call.ty.is_span()) {
-                    (AggregateFunction::PercentileDisc, _) => Quantile::Discrete,
-                    (_, true) => Quantile::BetweenIntervals,
-                    (_, false) => Quantile::BetweenDoubles,
+                kind: match call.ty.is_span() {
+                    true => Quantile::BetweenIntervals,
+                    false => Quantile::BetweenDoubles,
                 },
             },
-            AggregateFunction::Mode => MadeOfRows::Mode {
-                value: self.value(list, argument(call)?),
+            OfRows::Discrete => MadeOfRows::Quantile {
+                value,
+                fraction: self.fraction(call),
+                kind: Quantile::Discrete,
             },
-            AggregateFunction::First => MadeOfRows::First {
-                value: self.value(list, argument(call)?),
-            },
-            AggregateFunction::Last => MadeOfRows::Last {
-                value: self.value(list, argument(call)?),
-            },
-            _ => return self.of_states(call, Some(list)),
+            OfRows::Mode => MadeOfRows::Mode { value },
+            OfRows::First => MadeOfRows::First { value },
+            OfRows::Last => MadeOfRows::Last { value },
         };
-        let native = match call.function {
-            AggregateFunction::StringAgg | AggregateFunction::ArrayAgg => NativeType::String,
-            _ => form(self.plan, argument(call)?),
+        let native = match of_rows {
+            OfRows::Concatenation | OfRows::Array => NativeType::String,
+            OfRows::Continuous | OfRows::Discrete | OfRows::Mode | OfRows::First | OfRows::Last => {
+                form(self.plan, argument(call)?)
+            }
         };
         self.states.push(State {
             list: Some(list),
@@ -168,9 +179,9 @@ impl States<'_> {
     fn delimiter(&mut self, list: usize, call: &AggregateCall) -> Delimiter {
         match &call.second {
             None => Delimiter::Constant(Box::default()),
-            Some(e) => match &e.kind {
-                ExprKind::Constant(value) => Delimiter::Constant(value.as_bytes().unwrap_or_default().into()),
-                _ => Delimiter::Field(self.value(list, e)),
+            Some(e) => match e.as_constant() {
+                Some(value) => Delimiter::Constant(value.as_bytes().unwrap_or_default().into()),
+                None => Delimiter::Field(self.value(list, e)),
             },
         }
     }

@@ -2,11 +2,12 @@
 
 use super::group_lists::GroupList;
 use super::lays::{Lays, Nullable, form};
+use frazil_plan::aggregates::{Bits, End, GroupState};
 use frazil_plan::bounds;
 use frazil_plan::breakers::GroupTable;
 use frazil_plan::each_once::{Fingerprint, Places};
 use frazil_plan::pipeline::PipelinePlan;
-use frazil_plan::{AggregateCall, AggregateFunction, ColumnId, Expr};
+use frazil_plan::{AggregateCall, ColumnId, Expr};
 use frazil_runtime::breakers::groups::GroupsBreaker;
 use frazil_runtime::breakers::{Breaker, Shape};
 use frazil_runtime::{AggregateSpec, BoundValues, FieldPlace, GroupAddressing, RowField, StateKind};
@@ -170,22 +171,21 @@ impl States<'_> {
 
     /// Adds the states that a call is made of; with a list those are advanced by its rows.
     pub(super) fn of_states(&mut self, call: &AggregateCall, list: Option<usize>) -> Result<Finish> {
-        let kind = match call.function {
-            AggregateFunction::CountRows | AggregateFunction::Count => {
+        let kind = match call.function.info().state {
+            GroupState::Count => {
                 return Ok(Finish::State(self.add_by(count(call, self.nullable), list)));
             }
-            AggregateFunction::Avg => {
+            GroupState::Average => {
                 return Ok(Finish::Average {
                     sum: self.sum(call, list)?,
                     count: self.add_by(count(call, self.nullable), list),
                     scale: call.argument.as_ref().and_then(|a| a.ty.scale()).unwrap_or(0),
                 });
             }
-            AggregateFunction::Sum => return Ok(Finish::State(self.sum(call, list)?)),
-            AggregateFunction::Deviations => return self.deviations(call, list),
-            AggregateFunction::ArgMin => return self.picked(call, StateKind::Min),
-            AggregateFunction::ArgMax => return self.picked(call, StateKind::Max),
-            AggregateFunction::ApproxCountDistinct => {
+            GroupState::Sum => return Ok(Finish::State(self.sum(call, list)?)),
+            GroupState::Deviations => return self.deviations(call, list),
+            GroupState::Picked(end) => return self.picked(call, kind_of_end(end)),
+            GroupState::Sketch => {
                 let state = State::new(StateKind::Sketch, RowField::new(NativeType::I64, false));
                 return Ok(Finish::State(self.add(State {
                     argument: call.argument.clone(),
@@ -193,21 +193,13 @@ impl States<'_> {
                     ..state
                 })));
             }
-            AggregateFunction::SumOfSquares
-            | AggregateFunction::StringAgg
-            | AggregateFunction::ArrayAgg
-            | AggregateFunction::PercentileCont
-            | AggregateFunction::PercentileDisc
-            | AggregateFunction::Mode
-            | AggregateFunction::First
-            | AggregateFunction::Last => {
+            GroupState::Rows(_) | GroupState::Squares => {
                 return Err(Error::internal(format!("{} of states", call.function.name())));
             }
-            AggregateFunction::Min => StateKind::Min,
-            AggregateFunction::Max => StateKind::Max,
-            AggregateFunction::BitAnd => StateKind::BitAnd,
-            AggregateFunction::BitOr => StateKind::BitOr,
-            AggregateFunction::BitXor => StateKind::BitXor,
+            GroupState::End(end) => kind_of_end(end),
+            GroupState::Bits(Bits::And) => StateKind::BitAnd,
+            GroupState::Bits(Bits::Or) => StateKind::BitOr,
+            GroupState::Bits(Bits::Xor) => StateKind::BitXor,
         };
         let state = folded(self.plan, kind, call)?;
         Ok(Finish::State(self.add_by(state, list)))
@@ -288,6 +280,14 @@ impl Lays for GroupLayout {
     }
 }
 
+/// The state that keeps the value at an end of the order.
+fn kind_of_end(end: End) -> StateKind {
+    match end {
+        End::Least => StateKind::Min,
+        End::Greatest => StateKind::Max,
+    }
+}
+
 fn count(call: &AggregateCall, nullable: &Nullable) -> State {
     State {
         argument: call.argument.clone().filter(|a| nullable.expression(a)),
@@ -302,7 +302,7 @@ fn sum(table: &GroupTable, plan: &PipelinePlan, call: &AggregateCall, nullable: 
     let total = known.range().zip(table.row_bound);
     let total = total.and_then(|(b, rows)| b.sum_over(rows));
     let total = total.filter(|_| !plan.columns.proofs_forgotten());
-    let integer = call.function == AggregateFunction::Sum && call.ty.is_integer();
+    let integer = call.function.info().state == GroupState::Sum && call.ty.is_integer();
     let (native, checked) = if argument.ty.is_float() {
         (NativeType::F64, None)
     } else if total.is_some_and(|t| t.fits_i64()) {

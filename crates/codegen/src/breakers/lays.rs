@@ -101,21 +101,16 @@ fn effectively_nullable(plan: &PipelinePlan) -> Vec<bool> {
 
 /// Marks columns of Lets whose values may be NULL. Whether the expression reads a column that may be NULL.
 fn mark_lets(e: &Expr, nullable: &mut [bool]) -> bool {
-    match &e.kind {
-        ExprKind::Column(id) => nullable[id.0 as usize],
-        ExprKind::Let { column, value, body } => {
-            let reads_nullable = mark_lets(value, nullable);
-            nullable[column.0 as usize] |= value.nullable || reads_nullable;
-            mark_lets(body, nullable) || reads_nullable
-        }
-        _ => {
-            let mut reads_nullable = false;
-            for part in e.children() {
-                reads_nullable |= mark_lets(part, nullable);
-            }
-            reads_nullable
-        }
+    if let ExprKind::Let { column, value, body } = &e.kind {
+        let reads_nullable = mark_lets(value, nullable);
+        nullable[column.0 as usize] |= value.nullable || reads_nullable;
+        return mark_lets(body, nullable) || reads_nullable;
     }
+    let mut reads_nullable = e.as_column().is_some_and(|id| nullable[id.0 as usize]);
+    for part in e.children() {
+        reads_nullable |= mark_lets(part, nullable);
+    }
+    reads_nullable
 }
 
 /// The expressions that generated code computes.

@@ -3,7 +3,7 @@
 use super::lays::{Lays, Nullable};
 use frazil_plan::breakers::{SortedWindow, WindowSort, WindowTable};
 use frazil_plan::pipeline::PipelinePlan;
-use frazil_plan::{ColumnId, Expr, ExprKind, FrameBound, WindowCall, WindowFunction};
+use frazil_plan::{ColumnId, Expr, FrameBound, WindowCall, WindowFunction};
 use frazil_runtime::breakers::windows::WindowsBreaker;
 use frazil_runtime::breakers::windows::top::{TopRank, TopSpec};
 use frazil_runtime::breakers::{Breaker, Shape};
@@ -151,12 +151,12 @@ impl Steps<'_> {
     }
 
     fn input(&self, e: &Expr) -> Result<WindowInput> {
-        match &e.kind {
-            ExprKind::Column(id) => Ok(WindowInput::Field(self.field(*id)?)),
-            ExprKind::Constant(value) => Ok(WindowInput::Constant(value.clone())),
-            _ => Err(Error::internal(
-                "an argument of a window function that is no column",
-            )),
+        if let Some(id) = e.as_column() {
+            return Ok(WindowInput::Field(self.field(id)?));
         }
+        let value = e.as_constant().ok_or_else(|| {
+            Error::internal("an argument of a window function that is neither a column nor a constant")
+        })?;
+        Ok(WindowInput::Constant(value.clone()))
     }
 }

@@ -164,7 +164,24 @@ impl Translator<'_, '_> {
             ExprKind::Column(id) => self.unit.layouts.nullable(*id),
             ExprKind::Parameter(_) | ExprKind::ScalarSubquery(_) => true,
             ExprKind::Case { otherwise, .. } => otherwise.is_none(),
-            _ => e.nullable,
+            ExprKind::Constant(_)
+            | ExprKind::Subquery(_)
+            | ExprKind::Let { .. }
+            | ExprKind::Compare(..)
+            | ExprKind::Distinct { .. }
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Not(_)
+            | ExprKind::IsNull(_)
+            | ExprKind::Arithmetic(..)
+            | ExprKind::Negate(_)
+            | ExprKind::Cast(_)
+            | ExprKind::Like { .. }
+            | ExprKind::InList { .. }
+            | ExprKind::Extract(..)
+            | ExprKind::AddInterval(..)
+            | ExprKind::Function(..)
+            | ExprKind::VectorFunction(..) => e.nullable,
         };
         let nullable = own || e.children().into_iter().any(|part| self.may_be_null(part));
         self.nullable.insert(place, nullable);

@@ -110,8 +110,8 @@ impl Translator<'_, '_> {
         let digits = match digits.map(|d| &d.kind) {
             None => 0,
             Some(ExprKind::Constant(Value::Int(d))) => i32::try_from(*d).unwrap_or(0),
-            Some(ExprKind::Cast(inner)) => match inner.kind {
-                ExprKind::Constant(Value::Int(d)) => i32::try_from(d).unwrap_or(0),
+            Some(ExprKind::Cast(inner)) => match inner.as_constant() {
+                Some(Value::Int(d)) => i32::try_from(*d).unwrap_or(0),
                 _ => return Err(Error::unsupported("round with digits that are not a constant")),
             },
             Some(_) => return Err(Error::unsupported("round with digits that are not a constant")),

@@ -168,9 +168,10 @@ fn joined_texts(arguments: &[Expr]) -> Vec<&Expr> {
     let mut waiting: Vec<&Expr> = arguments.iter().rev().collect();
     let mut texts = Vec::with_capacity(arguments.len());
     while let Some(e) = waiting.pop() {
-        match &e.kind {
-            ExprKind::Function(ScalarFunction::Concat, parts) => waiting.extend(parts.iter().rev()),
-            _ => texts.push(e),
+        if let ExprKind::Function(ScalarFunction::Concat, parts) = &e.kind {
+            waiting.extend(parts.iter().rev());
+        } else {
+            texts.push(e);
         }
     }
     texts

@@ -10,7 +10,6 @@ use crate::stage_work::{Cell, Cells};
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
-use frazil_plan::ExprKind;
 use frazil_runtime::StateKind;
 use frazil_runtime::abi::{Partitions, PipelineContext, VectorColumn};
 use frazil_runtime::functions::Function;
@@ -55,13 +54,13 @@ impl<'p> Translator<'_, 'p> {
         }
         let cell = match &state.argument {
             None if matches!(state.kind, StateKind::Count) => return Some(Whole::Rows),
-            Some(argument) => match argument.kind {
-                ExprKind::Column(column) if of_source => match self.scope.get(column) {
-                    Ok(Place::Source(cell)) => cell,
-                    _ => return None,
-                },
-                _ => return None,
-            },
+            Some(argument) => {
+                let column = argument.as_column().filter(|_| of_source)?;
+                let Ok(Place::Source(cell)) = self.scope.get(column) else {
+                    return None;
+                };
+                cell
+            }
             None => return None,
         };
         let is_short = matches!(cell.storage, NativeType::I16 | NativeType::I32 | NativeType::I64);

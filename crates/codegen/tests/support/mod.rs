@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub struct Few;
 
-impl Estimates for Few {
+impl Estimates<Operator> for Few {
     fn rows_from(&self, _: &Operator, _: &[f64], _: &Columns) -> f64 {
         100.0
     }

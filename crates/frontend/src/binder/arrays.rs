@@ -90,11 +90,12 @@ impl<'a> Binder<'a> {
         let made = Computed {
             expressions: vec![(result, array)],
         };
-        let kind = ExprKind::Subquery(Box::new(Subquery {
-            kind: SubqueryKind::Scalar,
-            root: made.above(one_group(relation.op, vec![(column, call)])),
-            columns: vec![result],
-        }));
+        let subquery = Subquery::new(
+            SubqueryKind::Scalar,
+            made.above(one_group(relation.op, vec![(column, call)])),
+            vec![result],
+        );
+        let kind = ExprKind::Subquery(Box::new(subquery));
         Ok(Expr::new(kind, ty, true).at(span).into())
     }
 

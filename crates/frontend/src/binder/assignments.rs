@@ -9,8 +9,7 @@ use super::{Binder, error, fold};
 use crate::TableEntry;
 use frazil_functions::Operand;
 use frazil_plan::operators::{Aggregate, DependentJoin, Join};
-use frazil_plan::subquery::free_columns;
-use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, JoinKind, Operator, ScalarFunction};
+use frazil_plan::{AggregateCall, Expr, ExprKind, JoinKind, Operator, ScalarFunction, free_columns};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Assignment, AssignmentTarget, Expr as SqlExpr, ObjectName, Query};
 
@@ -27,7 +26,7 @@ impl Assignments {
     pub fn joined(&self, op: Operator) -> Operator {
         self.rows.iter().fold(op, |op, row| {
             let (outer, row) = (Box::new(op), Box::new(row.clone()));
-            if free_columns(&row).is_empty() {
+            if free_columns(&*row).is_empty() {
                 return Operator::Join(Join {
                     kind: JoinKind::Inner,
                     build: row,
@@ -161,15 +160,6 @@ impl<'a> Binder<'a> {
         if relation.columns.len() != width {
             return Err(wrong_width(span));
         }
-        let call = |function, argument, ty| AggregateCall {
-            function,
-            argument,
-            second: None,
-            distinct: false,
-            order: Vec::new(),
-            filter: None,
-            ty,
-        };
         let is_single = relation.op.at_most_one_row();
         let mut aggregates = Vec::with_capacity(width + 1);
         let count = AggregateCall::count(None);
@@ -182,7 +172,7 @@ impl<'a> Binder<'a> {
             let ty = value.ty;
             let one = self.columns.add(column.name, ty, true);
             self.own(one);
-            aggregates.push((one, call(AggregateFunction::Min, Some(value), ty)));
+            aggregates.push((one, AggregateCall::any(value)));
             let mut value = Expr::column(one, &self.columns);
             if !is_single {
                 let arguments = vec![value, Expr::column(rows, &self.columns)];

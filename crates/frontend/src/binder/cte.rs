@@ -7,8 +7,7 @@ use super::search_cycle::{Clauses, not_recursive};
 use super::writing_with::{Returned, not_at_the_top, writing};
 use super::{Binder, OutputColumn, Relation, error, fold};
 use frazil_plan::operators::{RecursionId, Shared};
-use frazil_plan::subquery::free_columns;
-use frazil_plan::{ColumnId, Operator, SharedId};
+use frazil_plan::{ColumnId, Operator, SharedId, free_columns};
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::ast::{Cte as SqlCte, CteAsMaterialized, With};
 

@@ -6,9 +6,7 @@ use super::{Binder, OutputColumn};
 use crate::{Bound, Statement};
 use frazil_functions::{Typing, compared_by};
 use frazil_plan::operators::{Aggregate, GROUPING, Map, Shared, SortKey, Values, grouping_value};
-use frazil_plan::{
-    AggregateCall, AggregateFunction, ColumnId, Columns, Expr, ExprKind, Operator, Plan, SharedId,
-};
+use frazil_plan::{AggregateCall, ColumnId, Columns, Expr, ExprKind, Operator, Own, Plan, SharedId};
 use frazil_types::{CompareOp, Error, LogicalType, Result, SqlState};
 use std::collections::BTreeMap;
 
@@ -109,10 +107,10 @@ fn compute_subqueries_once(op: &mut Operator, columns: &mut Columns) {
 
 /// What tells a subquery from all others: copies of it make the same columns.
 fn made_first(e: &Expr) -> Option<ColumnId> {
-    match &e.kind {
-        ExprKind::Subquery(subquery) => subquery.columns_made().first().copied(),
-        _ => None,
-    }
+    let Own::Asks(subquery) = e.own() else {
+        return None;
+    };
+    subquery.columns_made().first().copied()
 }
 
 fn count_subqueries<'a>(e: &'a Expr, found: &mut BTreeMap<ColumnId, (&'a Expr, usize)>) {
@@ -268,21 +266,12 @@ fn lengths(aggregate: &mut Aggregate, columns: &mut Columns) -> Vec<(usize, Colu
         let id = columns.add("length", length.ty, e.nullable);
         let (made, e) = (std::mem::replace(made, id), std::mem::replace(e, length));
         shown.push((at, made));
-        let any = AggregateCall {
-            function: AggregateFunction::Min,
-            ty: e.ty,
-            argument: Some(e),
-            second: None,
-            distinct: false,
-            order: Vec::new(),
-            filter: None,
-        };
-        aggregates.push((made, any));
+        aggregates.push((made, AggregateCall::any(e)));
     }
-    for call in aggregates.iter_mut().map(|a| &mut a.1).filter(|c| c.distinct) {
+    let counts = |call: &&mut AggregateCall| call.distinct && call.counts_values();
+    for call in aggregates.iter_mut().map(|a| &mut a.1).filter(counts) {
         if let Some(e) = &mut call.argument
             && is_compared_by_another(e.ty)
-            && call.function == AggregateFunction::Count
         {
             *e = compared_by(e.clone());
         }

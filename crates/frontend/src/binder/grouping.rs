@@ -9,7 +9,7 @@ use crate::parse::{DISTINCT_SETS, EMPTY_SET};
 use frazil_functions::Operand;
 use frazil_plan::operators::{Aggregate, GroupingSets, Map, grouping_value};
 use frazil_plan::same::same;
-use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator, nullability, subquery};
+use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator, OwnMut, nullability, subquery};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, GroupByExpr};
 use std::collections::{BTreeSet, HashMap};
@@ -288,10 +288,7 @@ impl Grouping {
                 continue;
             }
             places.push(grouping.groups.len());
-            let label = match &e.kind {
-                ExprKind::Column(id) => binder.columns[*id].label.clone(),
-                _ => "group".to_string(),
-            };
+            let label = e.label(&binder.columns, "group");
             let made = binder.columns.add(label, e.ty, e.nullable);
             binder.own(made);
             if let ExprKind::Column(id) = e.kind {
@@ -404,24 +401,24 @@ impl Grouping {
             *e = Expr::column(id, &binder.columns).at(span);
             return Ok(());
         }
-        match &mut e.kind {
-            ExprKind::Column(id) => {
+        match e.own_mut() {
+            OwnMut::Reads(id) => {
                 let is_own = binder.owner(*id) == binder.depth() && !made.contains(id);
                 if is_own {
                     return Err(ungrouped(binder, *id, e.span, within));
                 }
                 return Ok(());
             }
-            ExprKind::Subquery(subquery) => {
+            OwnMut::Asks(subquery) => {
                 let mut inside = made.clone();
                 inside.extend(subquery.columns_made());
-                self.replace_below(binder, &mut subquery.root, &inside)?;
+                self.replace_below(binder, subquery.root_mut(), &inside)?;
                 for child in e.children_mut() {
                     self.replace_in(binder, child, &inside, within)?;
                 }
                 return Ok(());
             }
-            _ => {}
+            OwnMut::Makes(_) | OwnMut::Nothing => {}
         }
         for child in e.children_mut() {
             self.replace_in(binder, child, made, within)?;

@@ -7,8 +7,7 @@ use super::scope::{Clause, Item};
 use super::{Binder, OutputColumn, error, fold};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::{DependentJoin, Join};
-use frazil_plan::subquery::free_columns;
-use frazil_plan::{ColumnId, Expr, JoinKind, Operator};
+use frazil_plan::{ColumnId, Expr, JoinKind, Operator, free_columns};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, Join as SqlJoin, JoinConstraint, JoinOperator, ObjectName};
 

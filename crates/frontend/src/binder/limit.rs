@@ -5,7 +5,7 @@ use super::scope::{Clause, Item, Level};
 use super::{Binder, Relation, error};
 use frazil_functions::CastContext;
 use frazil_plan::operators::{Limit, Sort};
-use frazil_plan::{COUNT, Expr, ExprKind, Operator, RowCount};
+use frazil_plan::{COUNT, Operator, RowCount};
 use frazil_types::{Error, Result, SqlState, Value};
 use sqlparser::ast::{Expr as SqlExpr, Fetch, LimitClause};
 
@@ -90,7 +90,7 @@ impl<'a> Binder<'a> {
         let bound = bound?;
         let span = bound.span();
         let e = self.typing.cast(bound, COUNT, CastContext::Assignment, span)?;
-        match constant(&e) {
+        match e.as_constant() {
             Some(Value::Null) => Ok(None),
             Some(Value::Int(n)) => {
                 let rows = u64::try_from(*n).map_err(|_| {
@@ -101,13 +101,6 @@ impl<'a> Binder<'a> {
             }
             _ => Ok(Some(RowCount::Value(Box::new(e)))),
         }
-    }
-}
-
-fn constant(e: &Expr) -> Option<&Value> {
-    match &e.kind {
-        ExprKind::Constant(value) => Some(value),
-        _ => None,
     }
 }
 

@@ -291,7 +291,7 @@ fn add_turns(op: &Operator, read: &mut Vec<RecursionId>, own: &mut Vec<Recursion
 
 fn add_turns_of_expression(e: &Expr, read: &mut Vec<RecursionId>, own: &mut Vec<RecursionId>) {
     if let ExprKind::Subquery(subquery) = &e.kind {
-        add_turns(&subquery.root, read, own);
+        add_turns(subquery.root(), read, own);
     }
     e.children()
         .into_iter()
@@ -299,7 +299,7 @@ fn add_turns_of_expression(e: &Expr, read: &mut Vec<RecursionId>, own: &mut Vec<
 }
 
 fn turn_in_expression(e: &Expr) -> bool {
-    let own = matches!(&e.kind, ExprKind::Subquery(subquery) if reads_turns(&subquery.root));
+    let own = matches!(&e.kind, ExprKind::Subquery(subquery) if reads_turns(subquery.root()));
     own || e.children().into_iter().any(turn_in_expression)
 }
 
@@ -339,8 +339,7 @@ impl Uses {
         if self.count == before {
             return Ok(());
         }
-        let aggregation = op.node().aggregation();
-        if aggregation.is_some_and(|a| !a.aggregates.is_empty()) {
+        if !op.aggregates().is_empty() {
             return Err("aggregate functions are not allowed in a recursive query's recursive term".into());
         }
         let supplied = op.node().null_supplied();

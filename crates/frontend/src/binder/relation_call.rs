@@ -30,8 +30,8 @@ pub(super) fn constant_text(x: &Operand) -> Option<&str> {
             kind: UnknownKind::Literal(text),
             ..
         }) => Some(text),
-        Operand::Typed(e) => match &e.kind {
-            ExprKind::Constant(Value::Text(text)) => Some(text),
+        Operand::Typed(e) => match e.as_constant() {
+            Some(Value::Text(text)) => Some(text),
             _ => None,
         },
         Operand::Unknown(_) => None,

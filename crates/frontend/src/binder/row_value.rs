@@ -225,11 +225,8 @@ impl<'a> Binder<'a> {
         let computed = Computed {
             expressions: vec![(id, compared)],
         };
-        let kind = ExprKind::Subquery(Box::new(Subquery {
-            kind: SubqueryKind::Scalar,
-            root: computed.above(relation.op),
-            columns: vec![id],
-        }));
+        let subquery = Subquery::new(SubqueryKind::Scalar, computed.above(relation.op), vec![id]);
+        let kind = ExprKind::Subquery(Box::new(subquery));
         Ok(Expr::boolean(kind, true).at(span).into())
     }
 

@@ -3,7 +3,7 @@
 use super::rows::Computed;
 use frazil_functions::{ArrayLines, TypedRowsCall};
 use frazil_plan::operators::Expand;
-use frazil_plan::{ColumnId, Columns, Expansion, Expr, ExprKind, Operator};
+use frazil_plan::{ColumnId, Columns, Expansion, Expr, Operator};
 
 /// The calls in the select list of a query, and in what orders and groups it.
 #[derive(Default)]
@@ -105,13 +105,13 @@ pub(super) fn expanded(
             }
             TypedRowsCall::Lines(array) => array,
         };
-        let array = match array.kind {
-            ExprKind::Column(_) | ExprKind::Constant(_) => array,
-            _ => {
-                let column = columns.add("array", array.ty, array.nullable);
-                below.expressions.push((column, array));
-                Expr::column(column, columns)
-            }
+        let is_read_at_once = array.as_column().is_some() || array.as_constant().is_some();
+        let array = if is_read_at_once {
+            array
+        } else {
+            let column = columns.add("array", array.ty, array.nullable);
+            below.expressions.push((column, array));
+            Expr::column(column, columns)
         };
         let lines = ArrayLines::of(array);
         let numbers = lines.numbers.clone();

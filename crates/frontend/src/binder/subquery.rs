@@ -18,11 +18,8 @@ impl<'a> Binder<'a> {
         let relation = self.query(query)?;
         let id = self.one_column(&relation, span)?;
         let ty = self.columns[id].ty;
-        let kind = ExprKind::Subquery(Box::new(Subquery {
-            kind: SubqueryKind::Scalar,
-            root: relation.op,
-            columns: vec![id],
-        }));
+        let subquery = Subquery::new(SubqueryKind::Scalar, relation.op, vec![id]);
+        let kind = ExprKind::Subquery(Box::new(subquery));
         Ok(Expr::new(kind, ty, true).at(span).into())
     }
 
@@ -31,11 +28,8 @@ impl<'a> Binder<'a> {
         let span = self.query_span(query);
         let relation = self.query(query)?;
         let columns = relation.columns.iter().map(|c| c.id).collect();
-        let kind = ExprKind::Subquery(Box::new(Subquery {
-            kind: SubqueryKind::Exists,
-            root: relation.op,
-            columns,
-        }));
+        let subquery = Subquery::new(SubqueryKind::Exists, relation.op, columns);
+        let kind = ExprKind::Subquery(Box::new(subquery));
         self.negated(boolean(kind, false, span), negated, span)
     }
 
@@ -119,11 +113,9 @@ impl<'a> Binder<'a> {
             Quantifier::All => self.typing.not(condition, at)?,
         };
         let condition = self.typing.predicate(condition, "IN")?;
-        let kind = ExprKind::Subquery(Box::new(Subquery {
-            kind: SubqueryKind::Any(condition),
-            columns: relation.columns.iter().map(|c| c.id).collect(),
-            root: relation.op,
-        }));
+        let columns = relation.columns.iter().map(|c| c.id).collect();
+        let subquery = Subquery::new(SubqueryKind::Any(condition), relation.op, columns);
+        let kind = ExprKind::Subquery(Box::new(subquery));
         let any = boolean(kind, true, span);
         self.negated(any, quantifier == Quantifier::All, span)
     }

@@ -15,7 +15,7 @@ pub(super) fn every_operator(op: &mut Operator, visit: &mut dyn FnMut(&mut Opera
 
 fn in_subqueries(e: &mut Expr, visit: &mut dyn FnMut(&mut Operator)) {
     if let ExprKind::Subquery(subquery) = &mut e.kind {
-        every_operator(&mut subquery.root, visit);
+        every_operator(subquery.root_mut(), visit);
     }
     for child in e.children_mut() {
         in_subqueries(child, visit);

@@ -10,6 +10,7 @@ use super::windows::{OrderKey, Specification, Windows};
 use super::{Binder, error, fold};
 use crate::parse::EXCLUDE;
 use frazil_functions::{FrameSide, Operand, TypedWindowCall, Typing, compared_by};
+use frazil_plan::aggregates::OverFrames;
 use frazil_plan::operators::Window;
 use frazil_plan::{
     AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnit,
@@ -400,31 +401,12 @@ pub(super) fn unit_name(unit: FrameUnit) -> &'static str {
 
 /// An aggregate as a function over a window. 0A000 for those that need all rows of a group in an order of their own.
 fn window_function(function: AggregateFunction, name: &str) -> Result<WindowFunction> {
-    Ok(match function {
-        AggregateFunction::First => WindowFunction::FirstValue,
-        AggregateFunction::Last => WindowFunction::LastValue,
-        AggregateFunction::PercentileCont
-        | AggregateFunction::PercentileDisc
-        | AggregateFunction::Mode
-        | AggregateFunction::ArrayAgg
-        | AggregateFunction::ApproxCountDistinct => {
-            return Err(Error::unsupported(format!("{name} as a window function")));
-        }
-        AggregateFunction::CountRows
-        | AggregateFunction::Count
-        | AggregateFunction::Sum
-        | AggregateFunction::Min
-        | AggregateFunction::Max
-        | AggregateFunction::Avg
-        | AggregateFunction::BitAnd
-        | AggregateFunction::BitOr
-        | AggregateFunction::BitXor
-        | AggregateFunction::Deviations
-        | AggregateFunction::SumOfSquares
-        | AggregateFunction::StringAgg
-        | AggregateFunction::ArgMin
-        | AggregateFunction::ArgMax => WindowFunction::Aggregate(function),
-    })
+    match function.info().over_frames {
+        OverFrames::AsGroups => Ok(WindowFunction::Aggregate(function)),
+        OverFrames::FirstValue => Ok(WindowFunction::FirstValue),
+        OverFrames::LastValue => Ok(WindowFunction::LastValue),
+        OverFrames::Refused => Err(Error::unsupported(format!("{name} as a window function"))),
+    }
 }
 
 /// True for IGNORE NULLS. 0A000 for functions without it.

@@ -4,7 +4,7 @@ use super::time_of_day::time_field;
 use super::truncation::truncated;
 use super::zones::{instant_field, instant_trunc, local, named};
 use super::{Function, Overload, Run, formatting};
-use crate::aggregate::{Aggregated, picked, plain, result_type};
+use crate::aggregate::{Aggregated, picked, picked_at, sum_type};
 use crate::build::{LENGTH, TEXT, constant_of, int, is_null_constant, null, text as text_constant};
 use crate::convert::{convert, decimal};
 use crate::ordered_set::keys_of;
@@ -12,6 +12,7 @@ use crate::resolve::Resolution;
 use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Time, Timestamp, TimestampTz};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
+use frazil_plan::aggregates::GroupState;
 use frazil_plan::{AggregateCall, AggregateFunction, COUNT, DatePart, Expr, ExprKind};
 use frazil_types::date::{
     DAYS, INFINITE_MICROS, MICROS_PER_DAY, MINUS_INFINITE_MICROS, calendar_day, civil_from_days,
@@ -138,10 +139,13 @@ pub(crate) fn of_intervals(
     distinct: bool,
     filter: Option<Expr>,
 ) -> Option<Aggregated> {
-    let by = match function {
-        AggregateFunction::Min => AggregateFunction::ArgMin,
-        AggregateFunction::Max => AggregateFunction::ArgMax,
-        AggregateFunction::Sum | AggregateFunction::Avg => {
+    let state = function.info().state;
+    match state {
+        GroupState::End(end) => {
+            let call = picked(picked_at(end), x.clone(), x, filter);
+            Some(Aggregated::one(call))
+        }
+        GroupState::Sum | GroupState::Average => {
             let order = || {
                 if distinct {
                     keys_of([x.clone()])
@@ -149,18 +153,15 @@ pub(crate) fn of_intervals(
                     Vec::new()
                 }
             };
-            let call = |function, argument: Expr, ty| AggregateCall {
+            let call = |call: AggregateCall| AggregateCall {
                 distinct,
                 order: order(),
-                ..plain(function, Some(argument), ty, filter.clone())
+                filter: filter.clone(),
+                ..call
             };
             let sum = |name: &'static str, run: RowFn, ty: LogicalType| {
                 let part = rows(name, OnNull::Null, run, vec![x.clone()], ty);
-                call(
-                    AggregateFunction::Sum,
-                    part,
-                    result_type(AggregateFunction::Sum, ty),
-                )
+                call(AggregateCall::sum(part, sum_type(ty)))
             };
             let mut calls = vec![
                 sum(
@@ -175,20 +176,24 @@ pub(crate) fn of_intervals(
                     COUNT,
                 ),
             ];
-            if function == AggregateFunction::Avg {
-                calls.push(call(AggregateFunction::Count, x.clone(), COUNT));
+            if state == GroupState::Average {
+                calls.push(call(AggregateCall::count(Some(x.clone()))));
             }
             let value = move |made| rows("interval", OnNull::Null, of_fields, made, INTERVAL);
-            return Some(Aggregated {
+            Some(Aggregated {
                 calls,
                 value: Some(Box::new(value)),
                 grouped: Vec::new(),
-            });
+            })
         }
-        _ => return None,
-    };
-    let call = picked(by, x.clone(), x, filter);
-    Some(Aggregated::one(call))
+        GroupState::Count
+        | GroupState::Bits(_)
+        | GroupState::Picked(_)
+        | GroupState::Deviations
+        | GroupState::Sketch
+        | GroupState::Rows(_)
+        | GroupState::Squares => None,
+    }
 }
 
 /// An interval of months, days and microseconds, over a count if there is one. Error 22008.

@@ -10,8 +10,7 @@ use super::{Unnesting, compare, filtered, first_row, join};
 use crate::rename::{copied, renamed};
 use crate::simplify::any_of;
 use frazil_plan::operators::{Aggregate, Values};
-use frazil_plan::subquery::free_columns;
-use frazil_plan::{AggregateCall, Expr, ExprKind, JoinKind, Operator, ScalarFunction};
+use frazil_plan::{AggregateCall, Expr, ExprKind, JoinKind, Operator, ScalarFunction, free_columns};
 use frazil_types::{CompareOp, Result, Value};
 
 /// Operators of the outer rows and the tree that a check repeats, at most.

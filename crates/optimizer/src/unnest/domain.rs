@@ -13,10 +13,8 @@ use crate::pushdown::take;
 use crate::rename::{Names, copied, rename_in, renamed};
 use frazil_plan::operators::{
     Aggregate, Expand, Filter, Join, Limit, Map, RecursionId, Shared, TopPerGroup, UnionAll, Values, Window,
-    numbered_rows,
 };
-use frazil_plan::subquery::free_columns;
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId, free_columns};
 use frazil_types::{CompareOp, Error, Result};
 
 /// The distinct values of outer columns.
@@ -152,7 +150,7 @@ impl Unnesting<'_> {
         values: Operator,
         (of, mut ids): (Vec<ColumnId>, Vec<ColumnId>),
     ) -> Domain {
-        let (tree, number) = numbered_rows(values, self.columns);
+        let (tree, number) = values.numbered(self.columns);
         ids.push(number);
         let id = self.share(tree);
         let mut domain = Domain {

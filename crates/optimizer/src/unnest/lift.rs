@@ -11,9 +11,9 @@
 use super::Unnesting;
 use crate::can_fail::may_fail;
 use frazil_plan::operators::{Aggregate, Expand, Filter, Join, Map, Sort, Values};
-use frazil_plan::subquery::{columns_made, free_columns};
 use frazil_plan::{
     AggregateCall, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, RowsCall, RowsFunction,
+    columns_made, free_columns,
 };
 use frazil_types::{CompareOp, Value};
 use std::collections::BTreeSet;
@@ -229,10 +229,7 @@ impl Lifting<'_> {
         if let Some((id, _)) = groups.iter().find(|g| g.1 == e) {
             return Expr::column(*id, self.columns);
         }
-        let label = match e.kind {
-            ExprKind::Column(id) => self.columns[id].label.clone(),
-            _ => "group".to_string(),
-        };
+        let label = e.label(self.columns, "group");
         let id = self.columns.add(label, e.ty, e.nullable);
         self.own.insert(id);
         groups.push((id, e));

@@ -31,10 +31,10 @@ use crate::pushdown::take;
 use crate::rename;
 use crate::value_bounds;
 use frazil_plan::operators::{Aggregate, DependentJoin, Filter, Join, Limit, Map, Sort};
-use frazil_plan::subquery::{free_columns, has_subquery};
+use frazil_plan::subquery::has_subquery;
 use frazil_plan::{
     ColumnId, Columns, Expr, ExprKind, Grid, JoinKind, Operator, Plan, RowCount, Statistics, Subquery,
-    SubqueryKind,
+    SubqueryKind, free_columns,
 };
 use frazil_types::{Cancel, CompareOp, Error, Result, SqlState, Value};
 use lift::Wanted;
@@ -318,7 +318,7 @@ impl Unnesting<'_> {
     /// A subquery's tree without subqueries, and the condition asked of its rows. A condition that holds subqueries
     /// itself is computed in the tree.
     fn asked(&mut self, subquery: Subquery) -> Result<(Operator, Option<Expr>)> {
-        let Subquery { kind, mut root, .. } = subquery;
+        let (kind, mut root) = subquery.into_parts();
         let mut condition = match kind {
             SubqueryKind::Any(condition) => Some(condition),
             SubqueryKind::Scalar | SubqueryKind::Exists => None,

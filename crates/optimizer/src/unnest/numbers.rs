@@ -2,15 +2,13 @@
 //! of an array's elements would hash the array once for each element. With a number for each row of the domain a value is hashed twice:
 //! where the domain is made, and where outer rows get their numbers.
 
-use frazil_plan::operators::gives_rows_of_functions;
-use frazil_plan::subquery::free_columns;
-use frazil_plan::{ColumnId, Columns, Operator};
+use frazil_plan::{ColumnId, Columns, Operator, free_columns};
 use frazil_types::NativeType;
 
 /// Whether a tree makes rows by functions of outer columns among which is one of any length.
 pub fn is_worth_numbers(inner: &Operator, of: &[ColumnId], columns: &Columns) -> bool {
     let is_long = |id: &ColumnId| columns[*id].ty.native() == NativeType::String;
-    if gives_rows_of_functions(inner) {
+    if inner.gives_rows_of_functions() {
         let free = free_columns(inner);
         return of.iter().any(|id| is_long(id) && free.contains(id));
     }

@@ -8,8 +8,10 @@ use crate::rename::{self, copied};
 use frazil_plan::operators::{
     Aggregate, Expand, Filter, GroupingSets, Join, Limit, Map, Sort, TopPerGroup, UnionAll, Values,
 };
-use frazil_plan::subquery::{free_columns, has_subquery};
-use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey, SubqueryKind};
+use frazil_plan::subquery::has_subquery;
+use frazil_plan::{
+    ColumnId, Expr, ExprKind, JoinKind, Operator, RowCount, SortKey, SubqueryKind, free_columns,
+};
 use frazil_types::{CompareOp, Error, Result, Value};
 use std::collections::HashSet;
 
@@ -335,13 +337,11 @@ impl Unnesting<'_> {
 
     /// Whether something in a subquery of an expression may fail.
     fn subquery_may_fail(&self, e: &Expr) -> bool {
-        let own = match &e.kind {
-            ExprKind::Subquery(subquery) => {
-                let several = subquery.kind == SubqueryKind::Scalar && !subquery.root.at_most_one_row();
-                several || self.may_fail_before_unnesting(&subquery.root)
-            }
-            _ => false,
-        };
+        let mut own = false;
+        if let ExprKind::Subquery(subquery) = &e.kind {
+            let several = subquery.kind == SubqueryKind::Scalar && !subquery.root().at_most_one_row();
+            own = several || self.may_fail_before_unnesting(subquery.root());
+        }
         own || e.children().into_iter().any(|c| self.subquery_may_fail(c))
     }
 
@@ -509,10 +509,7 @@ impl Unnesting<'_> {
 }
 
 fn constant_count(e: &Expr) -> Option<u64> {
-    match &e.kind {
-        ExprKind::Constant(value) => u64::try_from(value.as_int()?).ok(),
-        _ => None,
-    }
+    u64::try_from(e.as_constant()?.as_int()?).ok()
 }
 
 /// One row without columns.

@@ -5,10 +5,9 @@ use super::{Site, Unnesting, case, count_or_zero, join, mapped};
 use crate::can_fail::may_fail;
 use crate::pushdown::take;
 use frazil_plan::operators::{Aggregate, Filter, Map, Shared, Values};
-use frazil_plan::subquery::free_columns;
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ColumnId, Expr, ExprKind, JoinKind, Operator, ScalarFunction, Subquery,
-    SubqueryId,
+    AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, ScalarFunction, Subquery, SubqueryId,
+    free_columns,
 };
 use frazil_types::{Error, Result};
 
@@ -30,7 +29,7 @@ impl Unnesting<'_> {
         let [column] = subquery.columns[..] else {
             return Err(Error::internal("a scalar subquery of several columns"));
         };
-        let root = self.nested_tree(subquery.root)?;
+        let root = self.nested_tree(subquery.into_parts().1)?;
         let closed = free_columns(&root).is_empty() && root.visible().contains(&column);
         if closed && root.at_most_one_row() && !self.tree_may_fail(&root) {
             return Ok(self.computed_once(root, column));
@@ -126,21 +125,9 @@ impl Unnesting<'_> {
         }
         let single = root.at_most_one_row();
         let ty = value.ty;
-        let call = |function, argument, ty| AggregateCall {
-            function,
-            argument,
-            second: None,
-            distinct: false,
-            order: Vec::new(),
-            filter: None,
-            ty,
-        };
-        let label = match value.kind {
-            ExprKind::Column(id) => self.columns[id].label.clone(),
-            _ => "value".to_string(),
-        };
+        let label = value.label(self.columns, "value");
         let one = self.columns.add(label, ty, true);
-        let mut aggregates = vec![(one, call(AggregateFunction::Min, Some(value), ty))];
+        let mut aggregates = vec![(one, AggregateCall::any(value))];
         let mut value = Expr::column(one, self.columns);
         if !single {
             let count = AggregateCall::count(None);

@@ -8,7 +8,7 @@ use frazil_plan::operators::{
 };
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, ColumnId, Columns, Expansion, Expr, ExprKind, JoinKind,
-    Operator, Plan, RowCount, RowsCall, SharedId, SortKey, Subquery, SubqueryKind, nullability,
+    Operator, Plan, RowCount, RowsCall, SharedId, SortKey, Subquery, SubqueryKind, nullable_columns,
 };
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 use proptest::prelude::*;
@@ -343,11 +343,7 @@ impl Generator {
                 aggregates: vec![(column, call)],
             });
         }
-        let subquery = Subquery {
-            kind: SubqueryKind::Scalar,
-            root,
-            columns: vec![column],
-        };
+        let subquery = Subquery::new(SubqueryKind::Scalar, root, vec![column]);
         Expr::new(ExprKind::Subquery(Box::new(subquery)), LogicalType::Integer, true)
     }
 
@@ -371,7 +367,7 @@ impl Generator {
                     }
                 };
                 let nullable = kind != SubqueryKind::Exists;
-                let kind = ExprKind::Subquery(Box::new(Subquery { kind, root, columns }));
+                let kind = ExprKind::Subquery(Box::new(Subquery::new(kind, root, columns)));
                 Expr::boolean(kind, nullable)
             }
         };
@@ -703,7 +699,7 @@ fn planned(generator: Generator, root: Operator, shared: Vec<Operator>) -> Plan 
         shared,
         parameters: vec![],
     };
-    nullability::recompute(&mut plan);
+    nullable_columns::recompute(&mut plan);
     plan
 }
 

@@ -551,7 +551,7 @@ impl Run<'_> {
     }
 
     fn subquery(&self, subquery: &Subquery, row: &Row) -> Done<Cell> {
-        let rows = self.rows(&subquery.root, row)?;
+        let rows = self.rows(subquery.root(), row)?;
         match &subquery.kind {
             SubqueryKind::Exists => Ok(Some(i128::from(!rows.is_empty()))),
             SubqueryKind::Scalar => match &rows[..] {

@@ -1,78 +1,50 @@
 //! Groups and their aggregates.
 
-use super::node::{Needed, Node, Role};
-use super::scan::table_read_whole;
-use super::values::row_of_constants;
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::breakers::{Breaker, GroupTable};
 use crate::display_expression::Names;
 use crate::display_operator::aggregation;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
+use crate::opening::{Builder, NeededColumns, Opened, rows_of};
+use crate::role::Role;
 use crate::verify::{Check, Visible, defect};
-use crate::{AggregateCall, AggregateFunction, ColumnId, Expr, Operator};
-use frazil_types::{ObjectId, Result, Value};
+use crate::{AggregateCall, ColumnId, Expr};
+use frazil_types::Result;
 
 /// Groups. Without groups: one row, also for no input.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Aggregate {
+pub struct Aggregate<T> {
     /// Input.
-    pub input: Box<Operator>,
+    pub input: Box<T>,
     /// Group columns made, and the expressions grouped by. NULLs are one group.
     pub groups: Vec<(ColumnId, Expr)>,
     /// Aggregates made.
     pub aggregates: Vec<(ColumnId, AggregateCall)>,
 }
 
-impl Aggregate {
-    /// Groups of an operator's rows.
-    pub fn above(
-        input: Operator,
-        groups: Vec<(ColumnId, Expr)>,
-        aggregates: Vec<(ColumnId, AggregateCall)>,
-    ) -> Operator {
-        Operator::Aggregate(Aggregate {
-            input: Box::new(input),
-            groups,
-            aggregates,
-        })
+impl<T> Aggregate<T> {
+    /// True if there is one group, and all that is computed is its number of rows.
+    pub(crate) fn counts_all_rows(&self) -> bool {
+        self.groups.is_empty() && self.aggregates.iter().all(|(_, call)| is_of_all_rows(call))
     }
-}
-
-/// The row that an operator gives, if all it does is to count the rows of a table whose number `rows` knows.
-pub fn known_counts(op: &Operator, rows: impl Fn(ObjectId) -> Option<u64>) -> Option<Operator> {
-    let Operator::Aggregate(Aggregate {
-        input,
-        groups,
-        aggregates,
-    }) = op
-    else {
-        return None;
-    };
-    if !groups.is_empty() || !aggregates.iter().all(|(_, call)| is_of_all_rows(call)) {
-        return None;
-    }
-    let rows = rows(table_read_whole(input)?)?;
-    let count = |call: &AggregateCall| Expr::constant(Value::Int(rows.into()), call.ty);
-    let counts = aggregates.iter().map(|(id, call)| (*id, count(call)));
-    Some(row_of_constants(counts))
 }
 
 fn is_of_all_rows(call: &AggregateCall) -> bool {
-    call.function == AggregateFunction::CountRows && !call.distinct && call.filter.is_none()
+    call.counts_rows() && !call.distinct && call.filter.is_none()
 }
 
-impl Node for Aggregate {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Aggregate<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.input]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -117,16 +89,16 @@ impl Node for Aggregate {
     }
 
     fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
-        let visible = check.tree(&self.input)?;
+        let visible = check.tree(&*self.input)?;
         for (id, e) in &self.groups {
             check.reads(e, &visible, "a group key")?;
             check.same_type(*id, e)?;
         }
         for (id, call) in &self.aggregates {
-            if call.argument.is_none() != (call.function == AggregateFunction::CountRows) {
+            if call.argument.is_none() != call.counts_rows() {
                 return Err(defect(format!("{:?} with a wrong argument", call.function)));
             }
-            if call.function == AggregateFunction::CountRows && call.distinct == call.order.is_empty() {
+            if call.counts_rows() && call.distinct == call.order.is_empty() {
                 return Err(defect("rows that are told apart by no key, or counted by one"));
             }
             for e in call.values() {
@@ -147,7 +119,7 @@ impl Node for Aggregate {
         Ok(made().collect())
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -167,7 +139,7 @@ impl Node for Aggregate {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         match self.groups.is_empty() {
             true => Some(1),
             false => of.operator(&self.input),
@@ -188,12 +160,8 @@ impl Node for Aggregate {
         }
     }
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         pass.aggregate(&self.input, &self.groups, &self.aggregates);
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        Some(self)
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -204,7 +172,7 @@ impl Node for Aggregate {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         let aggregates = self.aggregates.iter().filter(|a| needed.contains(&a.0));
         let aggregates: Vec<_> = aggregates.cloned().collect();
         let parts = (aggregates.iter()).flat_map(|a| a.1.expressions());

@@ -1,40 +1,40 @@
 //! LATERAL, as it is bound.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::opening::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible, defect};
-use crate::{ColumnId, Expr, Operator};
+use crate::{ColumnId, Expr};
 use frazil_types::Result;
 
 /// Each row of `outer` with the rows of `inner` for it: LATERAL. `inner` reads columns of `outer`. Made by the
 /// binder alone; unnesting turns it into a [`Join`](super::Join).
 #[derive(Clone, Debug, PartialEq)]
-pub struct DependentJoin {
+pub struct DependentJoin<T> {
     /// The rows that `inner` depends on.
-    pub outer: Box<Operator>,
+    pub outer: Box<T>,
     /// The rows for each of them.
-    pub inner: Box<Operator>,
+    pub inner: Box<T>,
     /// A further condition on a pair; part of the match, not a filter after it.
     pub condition: Option<Expr>,
     /// LEFT JOIN LATERAL: a row of `outer` without a match comes once, the columns of `inner` NULL.
     pub keep_outer: bool,
 }
 
-impl Node for DependentJoin {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for DependentJoin<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.outer, &self.inner]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.outer, &mut self.inner]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![&self.outer, &self.inner]
     }
 
@@ -68,7 +68,7 @@ impl Node for DependentJoin {
         Err(defect("a dependent join that was not unnested"))
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         if self.keep_outer {
             vec![&self.inner]
         } else {
@@ -80,7 +80,7 @@ impl Node for DependentJoin {
         self.condition.iter_mut().for_each(|e| pass.expression(e));
     }
 
-    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, _of: &dyn MostRows<T>) -> Option<u64> {
         None
     }
 
@@ -90,14 +90,10 @@ impl Node for DependentJoin {
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for e in self.expressions() {
             pass.expression(e);
         }
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -110,7 +106,7 @@ impl Node for DependentJoin {
         ""
     }
 
-    fn open(&self, _op: &Operator, _builder: &mut Builder<'_>, _needed: &NeededColumns) -> Opened {
+    fn open(&self, _op: &T, _builder: &mut Builder<'_, T>, _needed: &NeededColumns) -> Opened {
         unreachable!("a dependent join that was not unnested")
     }
 }

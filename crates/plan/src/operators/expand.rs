@@ -1,53 +1,48 @@
 //! Rows of functions: generate_series and its like.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree, visible};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
+use crate::opening::{Builder, NeededColumns, Opened};
 use crate::pipeline::{PipelineOperator, Source};
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible, defect};
-use crate::{ColumnId, Expansion, Expr, Operator, RowsFunction};
+use crate::{ColumnId, Expansion, Expr, RowsFunction};
 use frazil_types::Result;
 
 /// Gives each row of its input as often as functions give rows for it, with what they give.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expand {
+pub struct Expand<T> {
     /// Input.
-    pub input: Box<Operator>,
+    pub input: Box<T>,
     /// The functions.
     pub expansion: Expansion,
 }
 
-impl Expand {
+impl<T: Tree> Expand<T> {
     /// True if it has no input but one row without columns, and the arguments are known before it runs: then it is where rows
     /// come from, on all workers.
     fn is_source(&self) -> bool {
-        let is_one_row = self.input.inputs().is_empty()
-            && self.input.visible().is_empty()
-            && self.input.at_most_one_row()
-            && self.input.surely_has_a_row();
+        let is_one_row = self.input.node().inputs().is_empty()
+            && visible(&*self.input).is_empty()
+            && self.input.node().at_most_one_row()
+            && self.input.node().surely_has_a_row();
         is_one_row && self.expansion.calls.iter().all(|c| c.1.is_known_before())
     }
 }
 
-/// Whether an operator gives rows of functions.
-pub fn gives_rows_of_functions(op: &Operator) -> bool {
-    matches!(op, Operator::Expand(_))
-}
-
-impl Node for Expand {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Expand<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.input]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
@@ -70,11 +65,11 @@ impl Node for Expand {
     }
 
     fn at_most_one_row(&self) -> bool {
-        self.input.at_most_one_row() && self.expansion.rows().is_some_and(|rows| rows <= 1)
+        self.input.node().at_most_one_row() && self.expansion.rows().is_some_and(|rows| rows <= 1)
     }
 
     fn surely_has_a_row(&self) -> bool {
-        self.input.surely_has_a_row() && self.expansion.rows().is_some_and(|rows| rows > 0)
+        self.input.node().surely_has_a_row() && self.expansion.rows().is_some_and(|rows| rows > 0)
     }
 
     fn is_empty_where(&self, empty: &[bool]) -> bool {
@@ -87,7 +82,7 @@ impl Node for Expand {
     }
 
     fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
-        let mut visible = check.tree(&self.input)?;
+        let mut visible = check.tree(&*self.input)?;
         for (id, call) in &self.expansion.calls {
             for e in &call.arguments {
                 check.reads(e, &visible, "a function that gives rows")?;
@@ -102,7 +97,7 @@ impl Node for Expand {
         Ok(visible)
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -122,7 +117,7 @@ impl Node for Expand {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         of.operator(&self.input)?.checked_mul(self.expansion.rows()?)
     }
 
@@ -137,12 +132,8 @@ impl Node for Expand {
         }
     }
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         pass.expansion(&self.expansion);
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -153,7 +144,7 @@ impl Node for Expand {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         if self.is_source() {
             let source = Source::Expansion(self.expansion.clone());
             return Opened::of(source, builder.rows(op, &[1.0]));

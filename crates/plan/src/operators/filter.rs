@@ -1,36 +1,36 @@
 //! Rows for which a predicate is true.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
+use crate::opening::{Builder, NeededColumns, Opened};
 use crate::pipeline::PipelineOperator;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible};
-use crate::{ColumnId, Expr, Operator};
+use crate::{ColumnId, Expr};
 use frazil_types::Result;
 
 /// Rows for which the predicate is true.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Filter {
+pub struct Filter<T> {
     /// Input.
-    pub input: Box<Operator>,
+    pub input: Box<T>,
     /// The predicate.
     pub predicate: Expr,
 }
 
-impl Node for Filter {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Filter<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.input]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
@@ -47,7 +47,7 @@ impl Node for Filter {
     fn ids_mut(&mut self, _visit: &mut dyn FnMut(Role, &mut ColumnId)) {}
 
     fn at_most_one_row(&self) -> bool {
-        self.input.at_most_one_row()
+        self.input.node().at_most_one_row()
     }
 
     fn surely_has_a_row(&self) -> bool {
@@ -61,12 +61,12 @@ impl Node for Filter {
     fn prune(&mut self, _needed: &mut dyn Needed) {}
 
     fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
-        let visible = check.tree(&self.input)?;
+        let visible = check.tree(&*self.input)?;
         check.predicate(&self.predicate, &visible, "a filter")?;
         Ok(visible)
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -74,7 +74,7 @@ impl Node for Filter {
         pass.expression(&mut self.predicate);
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         of.operator(&self.input)
     }
 
@@ -84,14 +84,10 @@ impl Node for Filter {
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for e in self.expressions() {
             pass.expression(e);
         }
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -102,7 +98,7 @@ impl Node for Filter {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         let mut below = needed.clone();
         below.extend(self.predicate.columns_read());
         let opened = builder.open(&self.input, &below);

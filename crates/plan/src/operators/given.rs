@@ -1,16 +1,16 @@
 //! Rows that come from outside of the plan.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::given;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
+use crate::opening::{Builder, NeededColumns, Opened};
 use crate::pipeline::Source;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible};
-use crate::{ColumnId, Expr, Operator};
+use crate::{ColumnId, Expr};
 use frazil_types::Result;
 
 /// Rows taken for given where a plan is given its rows: mostly those of one statement on a few rows.
@@ -23,16 +23,16 @@ pub struct Given {
     pub columns: Vec<(ColumnId, usize)>,
 }
 
-impl Node for Given {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Given {
+    fn inputs(&self) -> Vec<&T> {
         vec![]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -73,7 +73,7 @@ impl Node for Given {
         Ok(self.columns.iter().map(|c| c.0).collect())
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -83,7 +83,7 @@ impl Node for Given {
         }
     }
 
-    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, _of: &dyn MostRows<T>) -> Option<u64> {
         None
     }
 
@@ -93,12 +93,8 @@ impl Node for Given {
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         self.columns.iter().for_each(|c| pass.unknown(c.0));
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -109,7 +105,7 @@ impl Node for Given {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         let kept = self.columns.iter().filter(|c| needed.contains(&c.0));
         let columns = kept.copied().collect();
         Opened::of(Source::Given { columns }, builder.rows(op, &[]))

@@ -2,31 +2,32 @@
 //! together, so that nothing below it knows of sets.
 
 use super::aggregate::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::aggregation;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::opening::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible, defect};
-use crate::{ColumnId, Expr, Operator};
+use crate::{ColumnId, Expr};
 use frazil_types::{LogicalType, Result, Value};
 use std::collections::HashSet;
 
 /// Groups by several sets of columns: for each set the rows that grouping by it alone gives, with NULL in the columns of all
 /// other groups.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GroupingSets {
+pub struct GroupingSets<T> {
     /// The groups of all sets, and the aggregates.
-    pub all: Aggregate,
+    pub all: Aggregate<T>,
     /// The groups in each set: indexes into those of `all`, each once and ascending. One set may come several times.
     pub sets: Vec<Vec<usize>>,
     /// Columns of `grouping(…)` made, and the groups that are its arguments, as indexes.
     pub grouping: Vec<(ColumnId, Vec<usize>)>,
 }
 
-impl GroupingSets {
+impl<T> GroupingSets<T> {
     /// The groups that are in every set, as indexes.
     pub fn in_all(&self) -> impl Iterator<Item = usize> {
         let is_in_all = |group: &usize| self.sets.iter().all(|set| set.binary_search(group).is_ok());
@@ -46,16 +47,16 @@ pub fn grouping_value(set: &[usize], groups: &[usize]) -> Expr {
     Expr::constant(Value::Int(bits.fold(0, |all, bit| all * 2 + bit)), GROUPING)
 }
 
-impl Node for GroupingSets {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for GroupingSets<T> {
+    fn inputs(&self) -> Vec<&T> {
         self.all.inputs()
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         self.all.inputs_mut()
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -108,7 +109,7 @@ impl Node for GroupingSets {
         Ok(made)
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -130,7 +131,7 @@ impl Node for GroupingSets {
         self.grouping.iter().for_each(|g| pass.set(g.0, false));
     }
 
-    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, _of: &dyn MostRows<T>) -> Option<u64> {
         None
     }
 
@@ -142,13 +143,9 @@ impl Node for GroupingSets {
         // What reads its columns is estimated again once they are those of aggregations.
     }
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         self.all.find_bounds(pass);
         self.grouping.iter().for_each(|g| pass.unknown(g.0));
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        Some(&self.all)
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -168,7 +165,7 @@ impl Node for GroupingSets {
         ""
     }
 
-    fn open(&self, _op: &Operator, _builder: &mut Builder<'_>, _needed: &NeededColumns) -> Opened {
+    fn open(&self, _op: &T, _builder: &mut Builder<'_, T>, _needed: &NeededColumns) -> Opened {
         unreachable!("grouping sets of which no aggregations were made")
     }
 }

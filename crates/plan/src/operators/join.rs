@@ -1,28 +1,28 @@
 //! Joins of two inputs.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree, visible};
 use crate::Columns;
 use crate::breakers::{Breaker, JoinTable, Which};
 use crate::display_expression::Names;
 use crate::display_operator::{kind_name, match_text};
-use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
+use crate::facts::{AboutRows, Facts, KnownValues, Match, MostRows};
 use crate::nullability::Nullability;
+use crate::opening::{Builder, NeededColumns, Opened, some_rows_of};
 use crate::pipeline::{PipelineOperator, Sink};
-use crate::pipeline_builder::{Builder, NeededColumns, Opened, some_rows_of};
+use crate::role::Role;
 use crate::verify::{Check, Visible, comparable, defect};
-use crate::{ColumnId, Expr, Operator};
+use crate::{ColumnId, Expr, JoinKind};
 use frazil_types::Result;
 
 /// Joins two inputs. Without keys it is a nested loop over the build rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Join {
+pub struct Join<T> {
     /// How.
     pub kind: JoinKind,
     /// The side that becomes a hash table.
-    pub build: Box<Operator>,
+    pub build: Box<T>,
     /// The side that streams.
-    pub probe: Box<Operator>,
+    pub probe: Box<T>,
     /// Equal keys: (build expression, probe expression), of one native type each.
     pub keys: Vec<(Expr, Expr)>,
     /// A further condition on a pair; part of the match, not a filter after it.
@@ -32,74 +32,7 @@ pub struct Join {
     pub null_aware: bool,
 }
 
-/// How a join combines its sides. The probe side streams through; the build side is a hash table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum JoinKind {
-    /// Pairs that match.
-    Inner,
-    /// Pairs that match, and probe rows without a match, the build side NULL.
-    ProbeOuter,
-    /// Pairs that match, and build rows without a match, the probe side NULL.
-    BuildOuter,
-    /// Both of the above.
-    FullOuter,
-    /// Probe rows with a match, once.
-    ProbeSemi,
-    /// Probe rows without a match.
-    ProbeAnti,
-    /// Build rows with a match, once; the probe side only marks.
-    BuildSemi,
-    /// Build rows without a match.
-    BuildAnti,
-    /// Probe rows, each with a boolean that says whether it has a match; NULL where SQL's IN is unknown.
-    ProbeMark(ColumnId),
-}
-
-impl JoinKind {
-    /// The column that it makes: [`JoinKind::ProbeMark`].
-    pub fn mark(&self) -> Option<ColumnId> {
-        match self {
-            JoinKind::ProbeMark(mark) => Some(*mark),
-            _ => None,
-        }
-    }
-
-    /// The same, to be changed.
-    pub fn mark_mut(&mut self) -> Option<&mut ColumnId> {
-        match self {
-            JoinKind::ProbeMark(mark) => Some(mark),
-            _ => None,
-        }
-    }
-
-    /// Whether a probe row without a match leaves no trace, so that it need not come to the probe.
-    pub fn drops_probe_rows(self) -> bool {
-        match self {
-            JoinKind::Inner
-            | JoinKind::BuildOuter
-            | JoinKind::ProbeSemi
-            | JoinKind::BuildSemi
-            | JoinKind::BuildAnti => true,
-            JoinKind::ProbeOuter | JoinKind::FullOuter | JoinKind::ProbeAnti | JoinKind::ProbeMark(_) => {
-                false
-            }
-        }
-    }
-
-    /// Whether a probe row marks the build rows that it matches, so that it has to come to the probe for their sake.
-    pub fn marks_build_rows(self) -> bool {
-        match self {
-            JoinKind::BuildOuter | JoinKind::FullOuter | JoinKind::BuildSemi | JoinKind::BuildAnti => true,
-            JoinKind::Inner
-            | JoinKind::ProbeOuter
-            | JoinKind::ProbeSemi
-            | JoinKind::ProbeAnti
-            | JoinKind::ProbeMark(_) => false,
-        }
-    }
-}
-
-impl Join {
+impl<T> Join<T> {
     /// Its table, of `rows` rows that keep `payload`.
     fn table(&self, payload: Vec<ColumnId>, rows: f64) -> JoinTable {
         JoinTable {
@@ -113,16 +46,16 @@ impl Join {
     }
 }
 
-impl Node for Join {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Join<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.build, &self.probe]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.build, &mut self.probe]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         match self.kind {
             JoinKind::Inner | JoinKind::ProbeOuter | JoinKind::BuildOuter | JoinKind::FullOuter => {
                 vec![&self.build, &self.probe]
@@ -160,9 +93,11 @@ impl Node for Join {
     fn at_most_one_row(&self) -> bool {
         use JoinKind::*;
         match self.kind {
-            Inner | ProbeOuter | BuildOuter => self.build.at_most_one_row() && self.probe.at_most_one_row(),
-            ProbeSemi | ProbeAnti | ProbeMark(_) => self.probe.at_most_one_row(),
-            BuildSemi | BuildAnti => self.build.at_most_one_row(),
+            Inner | ProbeOuter | BuildOuter => {
+                self.build.node().at_most_one_row() && self.probe.node().at_most_one_row()
+            }
+            ProbeSemi | ProbeAnti | ProbeMark(_) => self.probe.node().at_most_one_row(),
+            BuildSemi | BuildAnti => self.build.node().at_most_one_row(),
             FullOuter => false,
         }
     }
@@ -184,7 +119,7 @@ impl Node for Join {
     fn prune(&mut self, _needed: &mut dyn Needed) {}
 
     fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
-        let (left, right) = (check.tree(&self.build)?, check.tree(&self.probe)?);
+        let (left, right) = (check.tree(&*self.build)?, check.tree(&*self.probe)?);
         for (b, p) in &self.keys {
             check.reads(b, &left, "a build key")?;
             check.reads(p, &right, "a probe key")?;
@@ -216,7 +151,7 @@ impl Node for Join {
         })
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         match self.kind {
             JoinKind::ProbeOuter => vec![&self.build],
             JoinKind::BuildOuter => vec![&self.probe],
@@ -242,7 +177,7 @@ impl Node for Join {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         let (b, p) = (of.operator(&self.build), of.operator(&self.probe));
         let pairs = || b?.checked_mul(p?);
         match self.kind {
@@ -256,19 +191,20 @@ impl Node for Join {
     }
 
     fn about_rows(&self, inputs: &[f64], of: &dyn AboutRows) -> f64 {
-        of.join(self, inputs[0], inputs[1])
+        let matched = Match {
+            kind: self.kind,
+            keys: &self.keys,
+            residual: &self.residual,
+        };
+        of.join(matched, inputs[0], inputs[1])
     }
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for e in self.expressions() {
             pass.expression(e);
         }
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -290,13 +226,13 @@ impl Node for Join {
         }
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         let Join {
             kind, build, probe, ..
         } = self;
         let residual_reads: NeededColumns = self.residual.iter().flat_map(Expr::columns_read).collect();
-        let build_visible: NeededColumns = build.visible().into_iter().collect();
-        let probe_visible: NeededColumns = probe.visible().into_iter().collect();
+        let build_visible: NeededColumns = visible(&**build).into_iter().collect();
+        let probe_visible: NeededColumns = visible(&**probe).into_iter().collect();
         let wanted: NeededColumns = needed.union(&residual_reads).copied().collect();
         let payload: NeededColumns = build_visible.intersection(&wanted).copied().collect();
         let mut build_needed = payload.clone();

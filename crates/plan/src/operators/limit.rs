@@ -1,38 +1,38 @@
 //! Some rows, in no order.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::limits;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
+use crate::opening::{Builder, NeededColumns, Opened, rows_of};
+use crate::role::Role;
 use crate::verify::{Check, Visible};
-use crate::{ColumnId, Expr, Operator, RowCount, row_count};
+use crate::{ColumnId, Expr, RowCount, row_count};
 use frazil_types::Result;
 
 /// Some rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limit {
+pub struct Limit<T> {
     /// Input.
-    pub input: Box<Operator>,
+    pub input: Box<T>,
     /// Rows kept, after `offset`.
     pub limit: Option<RowCount>,
     /// Rows skipped.
     pub offset: RowCount,
 }
 
-impl Node for Limit {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Limit<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.input]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
@@ -53,7 +53,7 @@ impl Node for Limit {
     }
 
     fn at_most_one_row(&self) -> bool {
-        row_count::at_most_one(&self.limit) || self.input.at_most_one_row()
+        row_count::at_most_one(&self.limit) || self.input.node().at_most_one_row()
     }
 
     fn surely_has_a_row(&self) -> bool {
@@ -68,10 +68,10 @@ impl Node for Limit {
 
     fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
         check.row_counts(self.limit.iter().chain([&self.offset]))?;
-        check.tree(&self.input)
+        check.tree(&*self.input)
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -81,7 +81,7 @@ impl Node for Limit {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         row_count::most(of.operator(&self.input), &self.limit)
     }
 
@@ -91,14 +91,10 @@ impl Node for Limit {
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for e in self.expressions() {
             pass.expression(e);
         }
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -109,7 +105,7 @@ impl Node for Limit {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         let columns: Vec<ColumnId> = needed.iter().copied().collect();
         let (limit, offset) = (self.limit.clone(), self.offset.clone());
         let (id, rows) = builder.keep_in_buffer(&self.input, columns.clone(), limit, offset);

@@ -1,48 +1,37 @@
 //! Computed columns.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::assignments;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
+use crate::opening::{Builder, NeededColumns, Opened};
 use crate::pipeline::PipelineOperator;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible};
-use crate::{ColumnId, Expr, Operator};
+use crate::{ColumnId, Expr};
 use frazil_types::Result;
 
 /// Adds computed columns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Map {
+pub struct Map<T> {
     /// Input.
-    pub input: Box<Operator>,
+    pub input: Box<T>,
     /// New columns and what they are; later ones may read earlier ones.
     pub expressions: Vec<(ColumnId, Expr)>,
 }
 
-impl Map {
-    /// Computed columns above an operator, if there are any.
-    pub fn above(input: Operator, expressions: Vec<(ColumnId, Expr)>) -> Operator {
-        if expressions.is_empty() {
-            return input;
-        }
-        let input = Box::new(input);
-        Operator::Map(Map { input, expressions })
-    }
-}
-
-impl Node for Map {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Map<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.input]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
@@ -65,11 +54,11 @@ impl Node for Map {
     }
 
     fn at_most_one_row(&self) -> bool {
-        self.input.at_most_one_row()
+        self.input.node().at_most_one_row()
     }
 
     fn surely_has_a_row(&self) -> bool {
-        self.input.surely_has_a_row()
+        self.input.node().surely_has_a_row()
     }
 
     fn is_empty_where(&self, empty: &[bool]) -> bool {
@@ -87,7 +76,7 @@ impl Node for Map {
     }
 
     fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
-        let mut visible = check.tree(&self.input)?;
+        let mut visible = check.tree(&*self.input)?;
         for (id, e) in &self.expressions {
             check.reads(e, &visible, "a map")?;
             check.same_type(*id, e)?;
@@ -97,7 +86,7 @@ impl Node for Map {
         Ok(visible)
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -108,7 +97,7 @@ impl Node for Map {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         of.operator(&self.input)
     }
 
@@ -122,14 +111,10 @@ impl Node for Map {
         }
     }
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for (id, e) in &self.expressions {
             pass.computed(*id, e);
         }
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -140,7 +125,7 @@ impl Node for Map {
         ""
     }
 
-    fn open(&self, _op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, _op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         // Later expressions may read earlier ones: walk backwards to keep what is read.
         let mut below = needed.clone();
         let mut kept = Vec::new();

@@ -1,32 +1,28 @@
 //! WITH RECURSIVE: rows that are computed from the rows of the turn before, until a turn gives none.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, RecursionId, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::opening::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible, defect};
-use crate::{ColumnId, Expr, Operator};
+use crate::{ColumnId, Expr};
 use frazil_types::Result;
 
 /// Turns of a recursion of which nothing is known.
 const TURNS: f64 = 10.0;
 
-/// Rows of a recursive query under construction, told apart from those of others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RecursionId(pub usize);
-
 /// All rows of all turns: the first turn is `start`, every other one is what `turn` makes of the rows of the one before.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recursion {
+pub struct Recursion<T> {
     /// What [`super::Turn`] reads in `turn`.
     pub id: RecursionId,
     /// The first rows, and the columns that become the output's, in order.
-    pub start: (Box<Operator>, Vec<ColumnId>),
+    pub start: (Box<T>, Vec<ColumnId>),
     /// A turn, and the columns that become the output's, in order.
-    pub turn: (Box<Operator>, Vec<ColumnId>),
+    pub turn: (Box<T>, Vec<ColumnId>),
     /// The columns made.
     pub columns: Vec<ColumnId>,
     /// UNION: a row that equals an earlier one is dropped, NULLs being equal.
@@ -35,16 +31,16 @@ pub struct Recursion {
     pub enough: Option<u64>,
 }
 
-impl Node for Recursion {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Recursion<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.start.0, &self.turn.0]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.start.0, &mut self.turn.0]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -81,7 +77,7 @@ impl Node for Recursion {
     }
 
     fn surely_has_a_row(&self) -> bool {
-        self.start.0.surely_has_a_row()
+        self.start.0.node().surely_has_a_row()
     }
 
     fn is_empty_where(&self, empty: &[bool]) -> bool {
@@ -92,7 +88,7 @@ impl Node for Recursion {
 
     fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
         for (input, from) in [&self.start, &self.turn] {
-            let visible = check.tree(input)?;
+            let visible = check.tree(&**input)?;
             if from.len() != self.columns.len() {
                 return Err(defect("a recursion of inputs that are not as wide as it"));
             }
@@ -106,7 +102,7 @@ impl Node for Recursion {
         Ok(self.columns.iter().copied().collect())
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -116,7 +112,7 @@ impl Node for Recursion {
         }
     }
 
-    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, _of: &dyn MostRows<T>) -> Option<u64> {
         None
     }
 
@@ -126,13 +122,9 @@ impl Node for Recursion {
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         // No bound of the first rows holds for those that are made of them.
         self.columns.iter().for_each(|id| pass.unknown(*id));
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -155,7 +147,7 @@ impl Node for Recursion {
         }
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         builder.recursion(op, self, needed)
     }
 }

@@ -1,17 +1,17 @@
 //! Rows of a table, with what storage is asked to test.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::{scan, scan_predicates};
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
+use crate::opening::{Builder, NeededColumns, Opened};
 use crate::pipeline::Source;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible, comparable, defect};
-use crate::{ColumnId, Expr, Operator};
-use frazil_types::{CompareOp, ObjectId, Result, Value};
+use crate::{ColumnId, Expr, ScanDisjunction, ScanRestriction};
+use frazil_types::{ObjectId, Result};
 
 /// Rows of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,26 +42,23 @@ impl Scan {
         let others = (self.disjunctions.iter_mut()).flat_map(ScanDisjunction::restrictions_mut);
         self.restrictions.iter_mut().chain(others)
     }
+
+    /// True if it reads all rows of its table.
+    pub(crate) fn is_whole_table(&self) -> bool {
+        self.restrictions.is_empty() && self.disjunctions.is_empty()
+    }
 }
 
-/// The table of an operator that reads all rows of one.
-pub fn table_read_whole(op: &Operator) -> Option<ObjectId> {
-    let Operator::Scan(scan) = op else {
-        return None;
-    };
-    (scan.restrictions.is_empty() && scan.disjunctions.is_empty()).then_some(scan.table)
-}
-
-impl Node for Scan {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Scan {
+    fn inputs(&self) -> Vec<&T> {
         vec![]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -120,7 +117,7 @@ impl Node for Scan {
         Ok(visible)
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -133,7 +130,7 @@ impl Node for Scan {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         Some(of.table(self.table))
     }
 
@@ -152,15 +149,11 @@ impl Node for Scan {
         facts.table(self.table, &self.columns);
     }
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for (id, position) in &self.columns {
             pass.base_column(*id, self.table, *position);
         }
         self.row_id.iter().for_each(|id| pass.unknown(*id));
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, columns: &Columns) -> String {
@@ -175,7 +168,7 @@ impl Node for Scan {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         let restricts = |id: ColumnId| {
             let others = self.disjunctions.iter().flat_map(ScanDisjunction::restrictions);
             self.restrictions.iter().chain(others).any(|r| r.column == id)
@@ -193,79 +186,5 @@ impl Node for Scan {
             bound: None,
         };
         Opened::of(source, builder.rows(op, &[]))
-    }
-}
-
-/// What a scan pushes into storage: a SARGable predicate whose operands are known when the pipeline
-/// opens (constants, parameters, scalar subqueries).
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScanRestriction {
-    /// The column, one of the scan's.
-    pub column: ColumnId,
-    /// What is asked.
-    pub kind: ScanRestrictionKind,
-}
-
-/// As [`frazil_types::RestrictionKind`], with operands still to be bound.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ScanRestrictionKind {
-    /// A comparison.
-    Compare(CompareOp, Expr),
-    /// Both bounds inclusive.
-    Between(Expr, Expr),
-    /// Any of the constants.
-    In(Vec<Value>),
-    /// IS NULL.
-    IsNull,
-    /// IS NOT NULL.
-    IsNotNull,
-    /// LIKE 'prefix%'.
-    Prefix(String),
-    /// LIKE with a pattern that has backslash as escape.
-    Like {
-        /// The pattern.
-        pattern: String,
-        /// NOT LIKE.
-        negated: bool,
-    },
-}
-
-impl ScanRestrictionKind {
-    /// The operands still to be bound.
-    pub fn operands(&self) -> Vec<&Expr> {
-        match self {
-            ScanRestrictionKind::Compare(_, operand) => vec![operand],
-            ScanRestrictionKind::Between(low, high) => vec![low, high],
-            _ => vec![],
-        }
-    }
-
-    /// The same, to be changed.
-    pub fn operands_mut(&mut self) -> Vec<&mut Expr> {
-        match self {
-            ScanRestrictionKind::Compare(_, operand) => vec![operand],
-            ScanRestrictionKind::Between(low, high) => vec![low, high],
-            _ => vec![],
-        }
-    }
-}
-
-/// Alternatives that a scan pushes into storage as [`frazil_types::Disjunction`]: a row has to satisfy all
-/// restrictions of one of them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScanDisjunction {
-    /// The alternatives, none of them empty.
-    pub alternatives: Vec<Vec<ScanRestriction>>,
-}
-
-impl ScanDisjunction {
-    /// The restrictions of all alternatives.
-    pub fn restrictions(&self) -> impl Iterator<Item = &ScanRestriction> {
-        self.alternatives.iter().flatten()
-    }
-
-    /// The same, to be changed.
-    pub fn restrictions_mut(&mut self) -> impl Iterator<Item = &mut ScanRestriction> {
-        self.alternatives.iter_mut().flatten()
     }
 }

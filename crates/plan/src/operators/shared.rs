@@ -1,17 +1,17 @@
 //! Rows of a subplan that is read several times.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::breakers::Which;
 use crate::display_expression::Names;
 use crate::display_operator::stored_columns;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
+use crate::opening::{Builder, NeededColumns, Opened};
 use crate::pipeline::Source;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible};
-use crate::{ColumnId, Expr, Operator, SharedId};
+use crate::{ColumnId, Expr, SharedId};
 use frazil_types::Result;
 
 /// Rows of a shared subplan.
@@ -23,28 +23,16 @@ pub struct Shared {
     pub columns: Vec<(ColumnId, ColumnId)>,
 }
 
-impl Shared {
-    /// Gives `visit` the shared subplans that a tree reads.
-    pub fn read_by(op: &Operator, visit: &mut dyn FnMut(SharedId)) {
-        if let Operator::Shared(shared) = op {
-            visit(shared.id);
-        }
-        op.inputs()
-            .into_iter()
-            .for_each(|input| Shared::read_by(input, visit));
-    }
-}
-
-impl Node for Shared {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Shared {
+    fn inputs(&self) -> Vec<&T> {
         vec![]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -96,7 +84,7 @@ impl Node for Shared {
         Ok(self.columns.iter().map(|c| c.0).collect())
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -106,7 +94,7 @@ impl Node for Shared {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         of.shared(self.id)
     }
 
@@ -120,14 +108,10 @@ impl Node for Shared {
         }
     }
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for (made, stored) in &self.columns {
             pass.same(*made, *stored);
         }
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -138,7 +122,7 @@ impl Node for Shared {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         let kept = self.columns.iter().filter(|c| needed.contains(&c.0));
         let source = Source::Of {
             breaker: builder.buffer_of(self.id),

@@ -1,23 +1,23 @@
 //! Order, and the first rows in it.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::breakers::{Breaker, SortTable};
 use crate::display_expression::Names;
 use crate::display_operator::{limits, sort_keys};
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened, rows_of};
+use crate::opening::{Builder, NeededColumns, Opened, rows_of};
+use crate::role::Role;
 use crate::verify::{Check, Visible};
-use crate::{ColumnId, Expr, Operator, RowCount, row_count};
+use crate::{ColumnId, Expr, RowCount, SortKey, row_count};
 use frazil_types::Result;
 
 /// Orders rows; with a limit keeps only the first ones.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sort {
+pub struct Sort<T> {
     /// Input.
-    pub input: Box<Operator>,
+    pub input: Box<T>,
     /// The keys, most significant first.
     pub keys: Vec<SortKey>,
     /// Rows kept, after `offset`.
@@ -26,27 +26,16 @@ pub struct Sort {
     pub offset: RowCount,
 }
 
-/// One key of a sort.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SortKey {
-    /// The column.
-    pub column: ColumnId,
-    /// Descending.
-    pub descending: bool,
-    /// NULLs before all else.
-    pub nulls_first: bool,
-}
-
-impl Node for Sort {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Sort<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.input]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
@@ -71,7 +60,7 @@ impl Node for Sort {
     }
 
     fn at_most_one_row(&self) -> bool {
-        row_count::at_most_one(&self.limit) || self.input.at_most_one_row()
+        row_count::at_most_one(&self.limit) || self.input.node().at_most_one_row()
     }
 
     fn surely_has_a_row(&self) -> bool {
@@ -86,14 +75,14 @@ impl Node for Sort {
 
     fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
         check.row_counts(self.limit.iter().chain([&self.offset]))?;
-        let visible = check.tree(&self.input)?;
+        let visible = check.tree(&*self.input)?;
         for key in &self.keys {
             check.reads_column(key.column, &visible, "a sort")?;
         }
         Ok(visible)
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -103,7 +92,7 @@ impl Node for Sort {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         row_count::most(of.operator(&self.input), &self.limit)
     }
 
@@ -113,14 +102,10 @@ impl Node for Sort {
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for e in self.expressions() {
             pass.expression(e);
         }
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -132,7 +117,7 @@ impl Node for Sort {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         open_sorted(
             op,
             &self.input,
@@ -150,11 +135,11 @@ impl Node for Sort {
 }
 
 /// A sorter of the rows of `input`, of the columns that it is asked for and those that it reads itself.
-pub(super) fn open_sorted(
-    op: &Operator,
-    input: &Operator,
+pub(super) fn open_sorted<T: Tree>(
+    op: &T,
+    input: &T,
     table: SortTable,
-    builder: &mut Builder<'_>,
+    builder: &mut Builder<'_, T>,
     needed: &NeededColumns,
 ) -> Opened {
     let mut columns = needed.clone();

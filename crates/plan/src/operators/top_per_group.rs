@@ -1,7 +1,6 @@
 //! The first rows of each group.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use super::sort::open_sorted;
 use crate::Columns;
 use crate::breakers::SortTable;
@@ -9,17 +8,17 @@ use crate::display_expression::Names;
 use crate::display_operator::{by_keys, limits};
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
-use crate::operators::SortKey;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::opening::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible, defect};
-use crate::{ColumnId, Expansion, Expr, Operator, RowCount, row_count};
+use crate::{ColumnId, Expansion, Expr, RowCount, SortKey, row_count};
 use frazil_types::Result;
 
 /// Of the rows of each group some, in the order of the keys: LIMIT for each outer row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TopPerGroup {
+pub struct TopPerGroup<T> {
     /// Input.
-    pub input: Box<Operator>,
+    pub input: Box<T>,
     /// What makes a group: rows equal in these columns, NULLs counting as equal. Without one all rows are a group, whose
     /// numbers of rows are columns.
     pub groups: Vec<ColumnId>,
@@ -31,16 +30,16 @@ pub struct TopPerGroup {
     pub offset: RowCount,
 }
 
-impl Node for TopPerGroup {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for TopPerGroup<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.input]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
@@ -81,7 +80,7 @@ impl Node for TopPerGroup {
     fn prune(&mut self, _needed: &mut dyn Needed) {}
 
     fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
-        let visible = check.tree(&self.input)?;
+        let visible = check.tree(&*self.input)?;
         let (of_rows, fixed): (Vec<_>, Vec<_>) =
             (self.limit.iter().chain([&self.offset])).partition(|n| n.column().is_some());
         for id in of_rows.iter().filter_map(|n| n.column()) {
@@ -103,7 +102,7 @@ impl Node for TopPerGroup {
         Ok(visible)
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -113,7 +112,7 @@ impl Node for TopPerGroup {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         of.operator(&self.input)
     }
 
@@ -123,14 +122,10 @@ impl Node for TopPerGroup {
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for e in self.expressions() {
             pass.expression(e);
         }
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -146,7 +141,7 @@ impl Node for TopPerGroup {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         let group = |column: &ColumnId| SortKey {
             column: *column,
             descending: false,

@@ -1,16 +1,15 @@
 //! The rows of the turn before, in a recursive query.
 
-use super::Aggregate;
-use super::RecursionId;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, RecursionId, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::given;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::opening::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible};
-use crate::{ColumnId, Expr, Operator};
+use crate::{ColumnId, Expr};
 use frazil_types::Result;
 
 /// Rows of a turn of a recursion, of which nothing is known.
@@ -25,16 +24,16 @@ pub struct Turn {
     pub columns: Vec<(ColumnId, usize)>,
 }
 
-impl Node for Turn {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Turn {
+    fn inputs(&self) -> Vec<&T> {
         vec![]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -83,7 +82,7 @@ impl Node for Turn {
         Ok(self.columns.iter().map(|c| c.0).collect())
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -93,7 +92,7 @@ impl Node for Turn {
         }
     }
 
-    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, _of: &dyn MostRows<T>) -> Option<u64> {
         None
     }
 
@@ -103,12 +102,8 @@ impl Node for Turn {
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         self.columns.iter().for_each(|c| pass.unknown(c.0));
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -119,7 +114,7 @@ impl Node for Turn {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         let kept = self.columns.iter().filter(|c| needed.contains(&c.0));
         let source = builder.rows_of_turn(self.id, kept.copied().collect());
         Opened::of(source, builder.rows(op, &[]))

@@ -1,37 +1,37 @@
 //! All rows of several inputs.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::union;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
+use crate::opening::{Builder, NeededColumns, Opened};
 use crate::pipeline::PipelineOperator;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible, defect};
-use crate::{ColumnId, Expr, Operator};
+use crate::{ColumnId, Expr};
 use frazil_types::Result;
 
 /// All rows of all inputs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct UnionAll {
+pub struct UnionAll<T> {
     /// Inputs, each with the columns that become the output's, in order.
-    pub inputs: Vec<(Operator, Vec<ColumnId>)>,
+    pub inputs: Vec<(T, Vec<ColumnId>)>,
     /// The columns made.
     pub columns: Vec<ColumnId>,
 }
 
-impl Node for UnionAll {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for UnionAll<T> {
+    fn inputs(&self) -> Vec<&T> {
         self.inputs.iter().map(|i| &i.0).collect()
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         self.inputs.iter_mut().map(|i| &mut i.0).collect()
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -64,7 +64,7 @@ impl Node for UnionAll {
     }
 
     fn surely_has_a_row(&self) -> bool {
-        self.inputs.iter().any(|i| i.0.surely_has_a_row())
+        self.inputs.iter().any(|i| i.0.node().surely_has_a_row())
     }
 
     fn is_empty_where(&self, empty: &[bool]) -> bool {
@@ -96,7 +96,7 @@ impl Node for UnionAll {
         Ok(self.columns.iter().copied().collect())
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -107,7 +107,7 @@ impl Node for UnionAll {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         let inputs = &mut self.inputs.iter();
         inputs.try_fold(0u64, |sum, (i, _)| sum.checked_add(of.operator(i)?))
     }
@@ -124,17 +124,13 @@ impl Node for UnionAll {
         }
     }
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for (i, id) in self.columns.iter().enumerate() {
             pass.union(
                 *id,
                 &self.inputs.iter().map(|(_, from)| from[i]).collect::<Vec<_>>(),
             );
         }
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -146,7 +142,7 @@ impl Node for UnionAll {
         ""
     }
 
-    fn open(&self, _op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, _op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         let mut all = Opened::none();
         for (input, from) in &self.inputs {
             let pairs = self.columns.iter().zip(from);

@@ -1,16 +1,16 @@
 //! Rows of expressions without columns.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_operator::values;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
+use crate::opening::{Builder, NeededColumns, Opened};
 use crate::pipeline::Source;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible, defect};
-use crate::{ColumnId, Expr, Operator};
+use crate::{ColumnId, Expr};
 use frazil_types::Result;
 
 /// Rows of expressions without columns. No columns and one row: SELECT without FROM.
@@ -22,33 +22,16 @@ pub struct Values {
     pub rows: Vec<Vec<Expr>>,
 }
 
-impl Values {
-    /// No rows.
-    pub fn nothing(columns: Vec<ColumnId>) -> Operator {
-        let rows = vec![];
-        Operator::Values(Values { columns, rows })
-    }
-}
-
-/// One row of such columns.
-pub fn row_of_constants(columns: impl Iterator<Item = (ColumnId, Expr)>) -> Operator {
-    let (columns, row) = columns.unzip();
-    Operator::Values(Values {
-        columns,
-        rows: vec![row],
-    })
-}
-
-impl Node for Values {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Values {
+    fn inputs(&self) -> Vec<&T> {
         vec![]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -96,7 +79,7 @@ impl Node for Values {
         Ok(self.columns.iter().copied().collect())
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -107,7 +90,7 @@ impl Node for Values {
         }
     }
 
-    fn most_rows(&self, _of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, _of: &dyn MostRows<T>) -> Option<u64> {
         Some(self.rows.len() as u64)
     }
 
@@ -117,14 +100,10 @@ impl Node for Values {
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         for (i, id) in self.columns.iter().enumerate() {
             pass.any_of(*id, &self.rows.iter().map(|row| &row[i]).collect::<Vec<_>>());
         }
-    }
-
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
     }
 
     fn text(&self, names: &Names, _columns: &Columns) -> String {
@@ -135,7 +114,7 @@ impl Node for Values {
         ""
     }
 
-    fn open(&self, _op: &Operator, _builder: &mut Builder<'_>, _needed: &NeededColumns) -> Opened {
+    fn open(&self, _op: &T, _builder: &mut Builder<'_, T>, _needed: &NeededColumns) -> Opened {
         let source = Source::Values {
             columns: self.columns.clone(),
             rows: self.rows.clone(),

@@ -1,23 +1,22 @@
 //! Window functions.
 
-use super::Aggregate;
-use super::node::{Needed, Node, Role};
+use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
 use crate::display_window;
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
-use crate::operators::SortKey;
-use crate::pipeline_builder::{Builder, NeededColumns, Opened};
+use crate::opening::{Builder, NeededColumns, Opened};
+use crate::role::Role;
 use crate::verify::{Check, Visible};
-use crate::{COUNT, ColumnId, Expr, Frame, Operator, WindowCall, WindowFunction};
+use crate::{ColumnId, Expr, SortKey, WindowCall};
 use frazil_types::Result;
 
 /// Adds what functions make of the rows around each row: those of its partition, in an order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Window {
+pub struct Window<T> {
     /// Input.
-    pub input: Box<Operator>,
+    pub input: Box<T>,
     /// Rows equal in these columns are a partition, NULLs counting as equal. Without one all rows are.
     pub partition: Vec<ColumnId>,
     /// The order within a partition, most significant key first. Rows equal in it are peers.
@@ -28,37 +27,16 @@ pub struct Window {
     pub most: Option<(ColumnId, u64)>,
 }
 
-/// Rows with a number each, and its column.
-pub fn numbered_rows(op: Operator, columns: &mut Columns) -> (Operator, ColumnId) {
-    let number = columns.add("number", COUNT, false);
-    let call = WindowCall {
-        function: WindowFunction::RowNumber,
-        arguments: vec![],
-        filter: None,
-        ignore_nulls: false,
-        frame: Frame::to_peers(),
-        ty: COUNT,
-    };
-    let op = Operator::Window(Window {
-        input: Box::new(op),
-        partition: vec![],
-        order: vec![],
-        calls: vec![(number, call)],
-        most: None,
-    });
-    (op, number)
-}
-
-impl Node for Window {
-    fn inputs(&self) -> Vec<&Operator> {
+impl<T: Tree> Node<T> for Window<T> {
+    fn inputs(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
-    fn inputs_mut(&mut self) -> Vec<&mut Operator> {
+    fn inputs_mut(&mut self) -> Vec<&mut T> {
         vec![&mut self.input]
     }
 
-    fn passes(&self) -> Vec<&Operator> {
+    fn passes(&self) -> Vec<&T> {
         vec![&self.input]
     }
 
@@ -91,11 +69,11 @@ impl Node for Window {
     }
 
     fn at_most_one_row(&self) -> bool {
-        self.input.at_most_one_row()
+        self.input.node().at_most_one_row()
     }
 
     fn surely_has_a_row(&self) -> bool {
-        self.input.surely_has_a_row()
+        self.input.node().surely_has_a_row()
     }
 
     fn is_empty_where(&self, empty: &[bool]) -> bool {
@@ -108,7 +86,7 @@ impl Node for Window {
     }
 
     fn verify(&self, check: &mut Check<'_>) -> Result<Visible> {
-        let mut visible = check.tree(&self.input)?;
+        let mut visible = check.tree(&*self.input)?;
         let order = self.order.iter().map(|k| k.column);
         for id in self.partition.iter().copied().chain(order) {
             check.reads_column(id, &visible, "a window")?;
@@ -128,7 +106,7 @@ impl Node for Window {
         Ok(visible)
     }
 
-    fn null_supplied(&self) -> Vec<&Operator> {
+    fn null_supplied(&self) -> Vec<&T> {
         vec![]
     }
 
@@ -139,7 +117,7 @@ impl Node for Window {
         }
     }
 
-    fn most_rows(&self, of: &dyn MostRows) -> Option<u64> {
+    fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         of.operator(&self.input)
     }
 
@@ -153,23 +131,24 @@ impl Node for Window {
         }
     }
 
-    fn find_bounds(&self, pass: &mut dyn KnownValues) {
+    fn find_bounds(&self, pass: &mut dyn KnownValues<T>) {
         pass.windows(&self.input, &self.calls);
     }
 
-    fn aggregation(&self) -> Option<&Aggregate> {
-        None
-    }
-
     fn text(&self, names: &Names, _columns: &Columns) -> String {
-        display_window::window(self, names)
+        format!(
+            "Window{}{}: {}",
+            display_window::over(self.partition.iter().copied(), &self.order, names),
+            display_window::most(self.most, names),
+            display_window::calls(&self.calls, names)
+        )
     }
 
     fn input_title(&self, _i: usize) -> &'static str {
         ""
     }
 
-    fn open(&self, op: &Operator, builder: &mut Builder<'_>, needed: &NeededColumns) -> Opened {
+    fn open(&self, op: &T, builder: &mut Builder<'_, T>, needed: &NeededColumns) -> Opened {
         builder.windows(op, needed)
     }
 }

@@ -9,6 +9,7 @@ use super::{CallSpec, WindowInput};
 use crate::functions::scaled_quotient;
 use crate::row_layout::{FieldPlace, SqlOrder};
 use frazil_plan::AggregateFunction;
+use frazil_plan::aggregates::{End, GroupState, OfRows};
 use frazil_types::{Error, LogicalType, Native, NativeType, Result, SqlState, decimal, dispatch_native};
 use std::cmp::Ordering;
 
@@ -19,67 +20,65 @@ pub fn compute(segment: &Segment<'_>, call: &CallSpec, function: AggregateFuncti
         let argument = call.arguments.first();
         argument.ok_or_else(|| Error::internal("an aggregate without its argument"))
     };
-    match function {
-        AggregateFunction::CountRows => count(segment, call, None),
-        AggregateFunction::Count => count(segment, call, Some(argument()?)),
-        AggregateFunction::Sum | AggregateFunction::Avg => {
+    let state = function.info().state;
+    match state {
+        GroupState::Count => count(segment, call, call.arguments.first()),
+        GroupState::Sum | GroupState::Average => {
             let argument = argument()?;
             match native(segment, argument, call.argument_type) {
                 NativeType::F64 => {
                     let values = input::column::<f64>(segment, argument, filter)?;
-                    let output = Output::new(segment, call, function);
+                    let output = Output::new(segment, call, state);
                     range_aggregate::compute(segment, call, &DoubleSum { values, output })
                 }
-                NativeType::I16 => sum::<i16>(segment, call, argument, function),
-                NativeType::I32 => sum::<i32>(segment, call, argument, function),
-                NativeType::I64 => sum::<i64>(segment, call, argument, function),
+                NativeType::I16 => sum::<i16>(segment, call, argument, state),
+                NativeType::I32 => sum::<i32>(segment, call, argument, state),
+                NativeType::I64 => sum::<i64>(segment, call, argument, state),
                 _ => {
                     let values = input::column::<i128>(segment, argument, filter)?;
-                    exact::<i128, Sum192>(segment, call, values, function)
+                    exact::<i128, Sum192>(segment, call, values, state)
                 }
             }
         }
-        AggregateFunction::Min | AggregateFunction::Max => {
+        GroupState::End(end) => {
             let place = *segment.result(call);
             let argument = argument()?;
             dispatch_native!(place.native, T => {
                 let values = input::column::<T>(segment, argument, filter)?;
-                let wanted = match function {
-                    AggregateFunction::Min => Ordering::Less,
-                    _ => Ordering::Greater,
-                };
-                let extreme = Extreme { segment, values, wanted, place };
+                let extreme = Extreme { segment, values, wanted: order_to(end), place };
                 range_aggregate::compute(segment, call, &extreme)
             })
         }
-        AggregateFunction::BitAnd | AggregateFunction::BitOr | AggregateFunction::BitXor => {
-            spread::bits(segment, call, argument()?, function)
-        }
-        AggregateFunction::Deviations => spread::deviations(segment, call),
-        AggregateFunction::StringAgg => texts::compute(segment, call),
-        AggregateFunction::ArgMin | AggregateFunction::ArgMax => {
+        GroupState::Bits(bits) => spread::bits(segment, call, argument()?, bits),
+        GroupState::Deviations => spread::deviations(segment, call),
+        GroupState::Rows(OfRows::Concatenation) => texts::compute(segment, call),
+        GroupState::Picked(end) => {
             let [_, by] = &call.arguments[..] else {
                 return Err(Error::internal("an aggregate without its second argument"));
             };
             dispatch_native!(native(segment, by, None), T => {
                 let values = input::column::<T>(segment, by, filter)?;
-                let wanted = match function {
-                    AggregateFunction::ArgMin => Ordering::Less,
-                    _ => Ordering::Greater,
-                };
-                range_aggregate::compute(segment, call, &Picked { segment, call, values, wanted })
+                range_aggregate::compute(segment, call, &Picked { segment, call, values, wanted: order_to(end) })
             })
         }
-        AggregateFunction::SumOfSquares
-        | AggregateFunction::ArrayAgg
-        | AggregateFunction::PercentileCont
-        | AggregateFunction::PercentileDisc
-        | AggregateFunction::Mode
-        | AggregateFunction::First
-        | AggregateFunction::Last
-        | AggregateFunction::ApproxCountDistinct => {
-            Err(Error::internal(format!("a window of {}", function.name())))
-        }
+        GroupState::Rows(
+            OfRows::Array
+            | OfRows::Continuous
+            | OfRows::Discrete
+            | OfRows::Mode
+            | OfRows::First
+            | OfRows::Last,
+        )
+        | GroupState::Squares
+        | GroupState::Sketch => Err(Error::internal(format!("a window of {}", function.name()))),
+    }
+}
+
+/// How a value compares with those that it replaces at an end of the order.
+fn order_to(end: End) -> Ordering {
+    match end {
+        End::Least => Ordering::Less,
+        End::Greatest => Ordering::Greater,
     }
 }
 
@@ -110,13 +109,13 @@ fn sum<T: Native + Into<i64>>(
     segment: &Segment<'_>,
     call: &CallSpec,
     argument: &WindowInput,
-    function: AggregateFunction,
+    state: GroupState,
 ) -> Result<()> {
     let values = input::column::<T>(segment, argument, call.filter.as_ref())?;
-    let is_narrow = function == AggregateFunction::Sum && segment.result(call).native == NativeType::I64;
+    let is_narrow = state == GroupState::Sum && segment.result(call).native == NativeType::I64;
     match is_narrow {
-        true => exact::<T, i64>(segment, call, values, function),
-        false => exact::<T, i128>(segment, call, values, function),
+        true => exact::<T, i64>(segment, call, values, state),
+        false => exact::<T, i128>(segment, call, values, state),
     }
 }
 
@@ -124,9 +123,9 @@ fn exact<T: Native, S: Accumulator<T>>(
     segment: &Segment<'_>,
     call: &CallSpec,
     values: Column<T>,
-    function: AggregateFunction,
+    state: GroupState,
 ) -> Result<()> {
-    let output = Output::new(segment, call, function);
+    let output = Output::new(segment, call, state);
     let sum = ExactSum::<T, S> {
         values,
         output,
@@ -382,13 +381,13 @@ struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    fn new(segment: &'a Segment<'a>, call: &CallSpec, function: AggregateFunction) -> Output<'a> {
+    fn new(segment: &'a Segment<'a>, call: &CallSpec, state: GroupState) -> Output<'a> {
         let scale = |ty: LogicalType| ty.scale().unwrap_or(0);
         Output {
             segment,
             place: *segment.result(call),
             ty: call.ty,
-            is_average: function == AggregateFunction::Avg,
+            is_average: state == GroupState::Average,
             shift: scale(call.ty)
                 .saturating_sub(call.argument_type.map_or(0, scale))
                 .into(),

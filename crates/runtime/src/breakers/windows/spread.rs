@@ -6,54 +6,44 @@ use super::segment::Segment;
 use super::{CallSpec, WindowInput};
 use crate::breakers::groups::aggregate_hash_table::Deviations;
 use crate::row_layout::FieldPlace;
-use frazil_plan::AggregateFunction;
+use frazil_plan::aggregates::Bits;
 use frazil_types::{Error, LogicalType, Native, NativeType, Result, SqlState, Value};
 use std::ops::{BitAnd, BitOr, BitXor};
 
 /// bit_and, bit_or, bit_xor.
-pub fn bits(
-    segment: &Segment<'_>,
-    call: &CallSpec,
-    argument: &WindowInput,
-    function: AggregateFunction,
-) -> Result<()> {
+pub fn bits(segment: &Segment<'_>, call: &CallSpec, argument: &WindowInput, bits: Bits) -> Result<()> {
     match segment.result(call).native {
-        NativeType::I16 => bits_of::<i16>(segment, call, argument, function),
-        NativeType::I32 => bits_of::<i32>(segment, call, argument, function),
-        _ => bits_of::<i64>(segment, call, argument, function),
+        NativeType::I16 => bits_of::<i16>(segment, call, argument, bits),
+        NativeType::I32 => bits_of::<i32>(segment, call, argument, bits),
+        _ => bits_of::<i64>(segment, call, argument, bits),
     }
 }
 
-fn bits_of<T>(
-    segment: &Segment<'_>,
-    call: &CallSpec,
-    argument: &WindowInput,
-    function: AggregateFunction,
-) -> Result<()>
+fn bits_of<T>(segment: &Segment<'_>, call: &CallSpec, argument: &WindowInput, bits: Bits) -> Result<()>
 where
     T: Native + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>,
 {
-    let bits = Bits {
+    let folded = BitFold {
         segment,
         values: input::column::<T>(segment, argument, call.filter.as_ref())?,
-        both: match function {
-            AggregateFunction::BitAnd => |a, b| a & b,
-            AggregateFunction::BitOr => |a, b| a | b,
-            _ => |a, b| a ^ b,
+        both: match bits {
+            Bits::And => |a, b| a & b,
+            Bits::Or => |a, b| a | b,
+            Bits::Xor => |a, b| a ^ b,
         },
         place: *segment.result(call),
     };
-    range_aggregate::compute(segment, call, &bits)
+    range_aggregate::compute(segment, call, &folded)
 }
 
-struct Bits<'a, T> {
+struct BitFold<'a, T> {
     segment: &'a Segment<'a>,
     values: Column<T>,
     both: fn(T, T) -> T,
     place: FieldPlace,
 }
 
-impl<T: Native> Aggregator for Bits<'_, T> {
+impl<T: Native> Aggregator for BitFold<'_, T> {
     type State = Option<T>;
     const REMOVES: bool = false;
 

@@ -1,14 +1,15 @@
 //! Recursions: what a turn does, and what is done once before the first one.
 
 use super::{Builder, NeededColumns, Opened, buffer, rows_of};
+use crate::ColumnId;
 use crate::breakers::{BreakerId, Which};
-use crate::operators::{Recursion, RecursionId};
+use crate::operators::node::{RecursionId, Tree};
+use crate::operators::recursion::Recursion;
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
 use crate::schedule::{Step, Turns};
-use crate::{ColumnId, Operator};
 use std::collections::HashSet;
 
-impl Builder<'_> {
+impl<T: Tree> Builder<'_, T> {
     /// The rows of the turn before, of a recursion that is open. `columns`: id in the plan, position among the recursion's.
     pub(crate) fn rows_of_turn(&self, id: RecursionId, columns: Vec<(ColumnId, usize)>) -> Source {
         let Some((work, kept)) = self.turns.get(&id) else {
@@ -23,12 +24,7 @@ impl Builder<'_> {
     }
 
     /// All rows of a recursion.
-    pub(crate) fn recursion(
-        &mut self,
-        op: &Operator,
-        recursion: &Recursion,
-        needed: &NeededColumns,
-    ) -> Opened {
+    pub(crate) fn recursion(&mut self, op: &T, recursion: &Recursion<T>, needed: &NeededColumns) -> Opened {
         let columns = &recursion.columns;
         let start = self.renamed(&recursion.start, columns);
         let rows_before = start.rows;
@@ -57,7 +53,7 @@ impl Builder<'_> {
     }
 
     /// The pipelines of an input, whose columns become `columns`.
-    fn renamed(&mut self, (input, from): &(Box<Operator>, Vec<ColumnId>), columns: &[ColumnId]) -> Opened {
+    fn renamed(&mut self, (input, from): &(Box<T>, Vec<ColumnId>), columns: &[ColumnId]) -> Opened {
         let opened = self.open(input, &from.iter().copied().collect());
         let map = columns.iter().zip(from);
         let map = map.map(|(made, from)| (*made, self.column(*from))).collect();

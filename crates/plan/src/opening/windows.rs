@@ -3,9 +3,10 @@
 
 use super::{Builder, NeededColumns as Needed, Opened, rows_of};
 use crate::breakers::{Breaker, SortedWindow, WindowSort, WindowTable};
-use crate::operators::Window;
+use crate::operators::node::{Tree, as_operator};
+use crate::operators::window::Window;
 use crate::pipeline::PipelineOperator;
-use crate::{ColumnId, Expr, ExprKind, FrameBound, FrameUnit, Operator, SortKey, WindowCall};
+use crate::{ColumnId, Expr, ExprKind, FrameBound, FrameUnit, SortKey, WindowCall};
 use frazil_types::NativeType;
 
 /// A window with the columns that a reader above needs.
@@ -16,14 +17,14 @@ struct Wanted {
     most: Option<(ColumnId, u64)>,
 }
 
-impl Builder<'_> {
+impl<T: Tree> Builder<'_, T> {
     /// The windows at the top of a tree.
-    pub(crate) fn windows(&mut self, op: &Operator, needed: &Needed) -> Opened {
+    pub(crate) fn windows(&mut self, op: &T, needed: &Needed) -> Opened {
         let mut below = needed.clone();
         let mut wanted = Vec::new();
         let mut computed = Vec::new();
         let (mut input, mut read, mut kept) = (op, Needed::new(), Needed::new());
-        while let Operator::Window(window) = input {
+        while let Some(window) = as_operator::<T, Window<T>>(input) {
             if window.calls.iter().any(|c| read.contains(&c.0)) {
                 // What is computed from the results of others waits for them.
                 break;
@@ -85,7 +86,7 @@ impl Builder<'_> {
 }
 
 impl Wanted {
-    fn of(window: &Window, calls: Vec<(ColumnId, WindowCall)>) -> Wanted {
+    fn of<T>(window: &Window<T>, calls: Vec<(ColumnId, WindowCall)>) -> Wanted {
         let mut partition: Vec<ColumnId> = Vec::new();
         for id in &window.partition {
             if !partition.contains(id) {

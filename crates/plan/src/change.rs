@@ -1,0 +1,155 @@
+//! How INSERT, UPDATE and DELETE change a table: what [`crate::operators::Write`] does with each row of its input.
+
+use crate::ColumnId;
+use crate::role::Role;
+use frazil_types::ObjectId;
+use std::collections::BTreeSet;
+
+/// What a write does with the rows it is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The table.
+    pub table: ObjectId,
+    /// Its name, for EXPLAIN and errors.
+    pub name: String,
+    /// How a row changes the table.
+    pub kind: WriteKind,
+    /// CHECK constraints of a row to be written, by name: boolean columns. False refuses the row, NULL does not.
+    pub checks: Vec<(String, ColumnId)>,
+    /// Columns that RETURNING shows of each row that was written.
+    pub returning: Vec<ColumnId>,
+}
+
+/// How a row of the input changes the table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WriteKind {
+    /// It is inserted.
+    Insert {
+        /// One input column for each of the table's, in order.
+        columns: Vec<ColumnId>,
+        /// What happens where a unique index has its key.
+        conflict: PlanConflict,
+    },
+    /// It gives a row of the table new values. Of several rows for one row of the table one counts.
+    Update {
+        /// The row of the table: a column of row ids.
+        row_id: ColumnId,
+        /// Positions of columns in the table, and their new values.
+        set: Vec<(usize, ColumnId)>,
+    },
+    /// It deletes a row of the table. Several rows for one row of the table count once.
+    Delete {
+        /// The row of the table: a column of row ids.
+        row_id: ColumnId,
+    },
+}
+
+/// What INSERT does with a row whose key a unique index has already.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlanConflict {
+    /// The statement fails: 23505.
+    Fail,
+    /// ON CONFLICT DO NOTHING: the row is left out.
+    Skip {
+        /// The indexes whose keys count; with an empty list all unique ones do. In others a conflict is 23505.
+        arbiters: Vec<ObjectId>,
+    },
+    /// ON CONFLICT DO UPDATE: the row with the key is changed.
+    Update(ConflictUpdate),
+}
+
+/// ON CONFLICT DO UPDATE. A query computes what becomes of rows in the way. It is given the table's columns of each row in
+/// the way, then those of the row that it stops, then a bigint, the number of the pair (`Given`'s positions go on from
+/// part to part), and returns for each pair that number, WHERE, the values of SET, and the CHECK constraints of the
+/// changed row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConflictUpdate {
+    /// The indexes whose keys count.
+    pub arbiters: Vec<ObjectId>,
+    /// Whether the query returns WHERE, a boolean: a row in the way is changed where it is true. Without it each row is.
+    pub has_condition: bool,
+    /// Positions of the columns that are set in the table.
+    pub set: Vec<usize>,
+    /// Names of the CHECK constraints that the changed row may violate.
+    pub checks: Vec<String>,
+}
+
+impl ConflictUpdate {
+    /// Number of columns that its query returns.
+    pub fn width(&self) -> usize {
+        1 + usize::from(self.has_condition) + self.set.len() + self.checks.len()
+    }
+}
+
+impl Change {
+    /// The tag of the command.
+    pub fn tag(&self) -> &'static str {
+        match self.kind {
+            WriteKind::Insert { .. } => "INSERT",
+            WriteKind::Update { .. } => "UPDATE",
+            WriteKind::Delete { .. } => "DELETE",
+        }
+    }
+
+    /// ON CONFLICT DO UPDATE, if it has one.
+    pub fn conflict_update(&self) -> Option<&ConflictUpdate> {
+        match &self.kind {
+            WriteKind::Insert {
+                conflict: PlanConflict::Update(update),
+                ..
+            } => Some(update),
+            _ => None,
+        }
+    }
+
+    /// The new values of a row: of INSERT for all columns of the table, of UPDATE for those that are set, of DELETE
+    /// none.
+    pub fn values(&self) -> Vec<ColumnId> {
+        match &self.kind {
+            WriteKind::Insert { columns, .. } => columns.clone(),
+            WriteKind::Update { set, .. } => set.iter().map(|s| s.1).collect(),
+            WriteKind::Delete { .. } => Vec::new(),
+        }
+    }
+
+    /// The columns that are kept of the input, in order: first [`Change::values`], where one may come twice, then each
+    /// other column once.
+    pub fn kept(&self) -> Vec<ColumnId> {
+        let mut kept = self.values();
+        let mut known: BTreeSet<ColumnId> = kept.iter().copied().collect();
+        self.ids(&mut |_, id| {
+            if known.insert(id) {
+                kept.push(id);
+            }
+        });
+        kept
+    }
+
+    /// Gives `visit` every column that it reads, those that RETURNING shows as passed.
+    pub(crate) fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        match &self.kind {
+            WriteKind::Insert { columns, .. } => columns.iter().for_each(|id| visit(Role::Read, *id)),
+            WriteKind::Update { row_id, set } => {
+                set.iter().for_each(|s| visit(Role::Read, s.1));
+                visit(Role::Read, *row_id);
+            }
+            WriteKind::Delete { row_id } => visit(Role::Read, *row_id),
+        }
+        self.checks.iter().for_each(|c| visit(Role::Read, c.1));
+        self.returning.iter().for_each(|id| visit(Role::Passed, *id));
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        match &mut self.kind {
+            WriteKind::Insert { columns, .. } => columns.iter_mut().for_each(|id| visit(Role::Read, id)),
+            WriteKind::Update { row_id, set } => {
+                set.iter_mut().for_each(|s| visit(Role::Read, &mut s.1));
+                visit(Role::Read, row_id);
+            }
+            WriteKind::Delete { row_id } => visit(Role::Read, row_id),
+        }
+        self.checks.iter_mut().for_each(|c| visit(Role::Read, &mut c.1));
+        self.returning.iter_mut().for_each(|id| visit(Role::Passed, id));
+    }
+}
