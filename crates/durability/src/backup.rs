@@ -11,8 +11,8 @@ use crate::segment::segment_path;
 use crate::wal::DatabaseId;
 use frazil_types::{Cancel, Error, Result, SqlState};
 use frazil_vfs::{
-    MappedFile, NewFile, Vfs, create_directory, io_error, replace_file, sync_directory,
-    sync_directory_and_above,
+    HeldDirectory, MappedFile, NewFile, Vfs, create_directory, hold_directory, io_error, replace_file,
+    sync_directory, sync_directory_and_above,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,10 @@ impl Directory {
     /// an error there is no backup, and what was copied is removed.
     pub fn backup(&self, to: &Path, cancel: &Cancel) -> Result<u64> {
         let (manifest, segments) = self.checkpointed()?;
-        let vfs = &self.files.vfs;
-        refuse_full(&**vfs, to)?;
+        refuse_full(&*self.files.vfs, to)?;
+        create_directory(&*self.files.vfs, to)?;
+        let HeldDirectory { vfs, path: to } = hold_directory(&*self.files.vfs, to)?;
+        let (vfs, to) = (&vfs, to.as_path());
         create_directory(&**vfs, &to.join("segments"))?;
         let manifest = Manifest {
             database: DatabaseId::random(),

@@ -12,8 +12,8 @@ use crate::wal::{DatabaseId, Wal, WalOptions};
 use frazil_storage::{Log, Lsn, Store, read_only};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{
-    Access, DirectoryLock, IoCounters, MappedFile, SystemVfs, Vfs, create_directory, io_error, read_file,
-    replace_file, sync_directory, sync_directory_and_above,
+    Access, DirectoryLock, HeldDirectory, IoCounters, MappedFile, SystemVfs, Vfs, create_directory,
+    hold_directory, io_error, read_file, replace_file, sync_directory, sync_directory_and_above,
 };
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -99,11 +99,16 @@ impl Directory {
     /// has behind the last checkpoint is done again in memory, and whatever would write is 25006.
     pub fn open_as(vfs: Arc<dyn Vfs>, path: &Path, opening: &Opening<'_>) -> Result<Directory> {
         let begun = Instant::now();
-        let files = &*vfs;
-        refuse_foreign(files, path)?;
+        refuse_foreign(&*vfs, path)?;
         match opening.access {
-            Access::Write => create_directory(files, &path.join("segments"))?,
-            Access::Read => refuse_absent(files, path)?,
+            Access::Write => create_directory(&*vfs, path)?,
+            Access::Read => refuse_absent(&*vfs, path)?,
+        }
+        // From here on nothing that happens to the path or to the process leads to another directory.
+        let HeldDirectory { vfs, path } = hold_directory(&*vfs, path)?;
+        let (files, path) = (&*vfs, path.as_path());
+        if opening.access == Access::Write {
+            create_directory(files, &path.join("segments"))?;
         }
         let lock = Arc::new(DirectoryLock::acquire(files, path, opening.access)?);
         let manifest = match opening.access {
@@ -128,8 +133,8 @@ impl Directory {
         let store = Store::restore(catalog, end, tables.into_values().collect());
         let segments = Segments::new(vfs.clone(), path, lock.clone(), last_segment);
         let files = Arc::new(Files {
-            vfs,
             path: path.to_path_buf(),
+            vfs,
             checkpointed: AtomicU64::new(state.manifest.log.position.0),
             state: Mutex::new(state),
             segments: Arc::new(segments),
@@ -151,7 +156,7 @@ impl Directory {
         })
     }
 
-    /// Where it lies.
+    /// Its absolute path when it was opened.
     pub fn path(&self) -> &Path {
         &self.files.path
     }

@@ -14,7 +14,7 @@ use frazil_storage::redo::{Change, changes};
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{Lsn, SegmentPlace};
 use frazil_types::{CHUNK_ROWS, Cancel, Error, ObjectId, Result, SqlState};
-use frazil_vfs::{Access, DirectoryLock, MappedFile, Vfs, io_error};
+use frazil_vfs::{Access, DirectoryLock, HeldDirectory, MappedFile, Vfs, hold_directory, io_error};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
@@ -61,6 +61,8 @@ pub fn inspect(
 ) -> Result<Inspection> {
     refuse_foreign(&**vfs, path)?;
     refuse_absent(&**vfs, path)?;
+    let HeldDirectory { vfs, path } = hold_directory(&**vfs, path)?;
+    let (vfs, path) = (&vfs, path.as_path());
     let lock = DirectoryLock::acquire(&**vfs, path, Access::Read)?;
     let mut inspector = Inspector {
         vfs: &**vfs,

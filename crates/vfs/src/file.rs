@@ -1,7 +1,7 @@
 //! Reading, mapping and replacing whole files.
 
 use crate::lock::DirectoryLock;
-use crate::vfs::{Access, Entry, Mapping, Vfs};
+use crate::vfs::{Access, Entry, HeldDirectory, Mapping, Vfs};
 use frazil_types::{Error, Result, SqlState};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -140,6 +140,11 @@ pub fn create_directory(vfs: &dyn Vfs, path: &Path) -> Result<()> {
         Err(_) if vfs.entry(path).is_ok_and(|e| e == Some(Entry::Directory)) => Ok(()),
         made => made.map_err(failed),
     }
+}
+
+/// Takes hold of the directory that a path leads to now.
+pub fn hold_directory(vfs: &dyn Vfs, path: &Path) -> Result<HeldDirectory> {
+    vfs.hold(path).map_err(|e| io_error("open directory", path, &e))
 }
 
 /// Makes the names in a directory durable.

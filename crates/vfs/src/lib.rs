@@ -13,7 +13,7 @@ mod system_lock;
 pub mod vfs;
 
 pub use file::{
-    MappedFile, create_directory, io_error, read_file, replace_file, sync_directory,
+    MappedFile, create_directory, hold_directory, io_error, read_file, replace_file, sync_directory,
     sync_directory_and_above, take_replacement, write_replacement,
 };
 pub use lock::DirectoryLock;
@@ -21,4 +21,4 @@ pub use mapping::AnonymousMapping;
 pub use new_file::{DurableFile, NewFile};
 pub use process::Process;
 pub use system::SystemVfs;
-pub use vfs::{Access, Entry, Holder, IoCounters, Locking, Mapping, Vfs, VfsFile, VfsLock};
+pub use vfs::{Access, Entry, HeldDirectory, Holder, IoCounters, Locking, Mapping, Vfs, VfsFile, VfsLock};

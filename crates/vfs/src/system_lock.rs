@@ -3,12 +3,12 @@
 use crate::process::Process;
 use crate::vfs::{Access, Holder, Locking, VfsLock};
 use frazil_types::{LogicalType, Value};
-use std::ffi::CString;
-use std::fs::{File, Metadata};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::{File, Permissions};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -56,27 +56,28 @@ fn take(file: &File, access: Access) -> io::Result<Taken> {
     }
 }
 
+/// Name of the lock file in its directory.
+const LOCK_FILE: &str = "lock";
+
 impl SystemLock {
-    /// Locks `directory`; who writes says so in its file `lock`.
-    pub(crate) fn take(directory: &Path, access: Access) -> io::Result<Locking> {
-        let path = directory.join("lock");
-        let held = File::open(directory)?;
+    /// Locks an open directory; who writes says so in its file `lock`.
+    pub(crate) fn take(held: File, access: Access) -> io::Result<Locking> {
         let taken = take(&held, access)?;
         if taken == Taken::Theirs {
-            return theirs(&held, access, &path);
+            return theirs(&held, access, &held);
         }
         let file = loop {
-            let Some(file) = open_lock_file(&path, access, taken)? else {
+            let Some(file) = open_lock_file(&held, access, taken)? else {
                 match taken {
                     Taken::Ours => break None,
                     _ => return Ok(Locking::Unsupported),
                 }
             };
             match take(&file, access)? {
-                Taken::Ours if is_still(&file, &path) => break Some(file),
+                Taken::Ours if is_still(&file, &held) => break Some(file),
                 // Removed between the two calls: the next one is another file.
                 Taken::Ours => continue,
-                Taken::Theirs => return theirs(&file, access, &path),
+                Taken::Theirs => return theirs(&file, access, &held),
                 Taken::Unsupported => return Ok(Locking::Unsupported),
             }
         };
@@ -93,28 +94,44 @@ impl SystemLock {
     }
 }
 
-/// Opens the file `lock`. `None` for somebody who reads and has none: it is not made, unless the directory cannot be locked.
-fn open_lock_file(path: &Path, access: Access, directory: Taken) -> io::Result<Option<File>> {
-    let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(false);
+/// Opens the file `lock` of a directory. `None` for somebody who reads and has none: it is not made, unless the directory
+/// cannot be locked.
+fn open_lock_file(directory: &File, access: Access, taken: Taken) -> io::Result<Option<File>> {
+    let open = |flags| open_in(directory, flags);
+    let making = OFlags::RDWR | OFlags::CREATE;
     if access == Access::Write {
-        return options.open(path).map(Some);
+        let file = open(making)?;
+        let mode = directory.metadata()?.mode() & 0o666 | 0o600;
+        if file.metadata()?.len() == 0 {
+            // A new one; a file system without permissions refuses it, and needs none.
+            let _ = file.set_permissions(Permissions::from_mode(mode));
+        }
+        return Ok(Some(file));
     }
-    match File::open(path) {
+    match open(OFlags::RDONLY) {
         Ok(file) => Ok(Some(file)),
-        Err(_) if directory == Taken::Ours => Ok(None),
-        Err(_) => Ok(options.open(path).ok()),
+        Err(_) if taken == Taken::Ours => Ok(None),
+        Err(_) => Ok(open(making).ok()),
+    }
+}
+
+/// Opens the file `lock` of a directory. An error that says so for a symbolic link: what it leads to is not ours to write.
+fn open_in(directory: &File, flags: OFlags) -> io::Result<File> {
+    let mode = Mode::from_raw_mode(0o666);
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let open = || rustix::fs::openat(directory, LOCK_FILE, flags, mode);
+    match rustix::io::retry_on_intr(open) {
+        Ok(file) => Ok(File::from(file)),
+        Err(Errno::LOOP) => Err(io::Error::other(
+            "its file \"lock\" is a symbolic link; remove the link",
+        )),
+        Err(e) => Err(e.into()),
     }
 }
 
 impl VfsLock for SystemLock {
     fn remove(&self, name: &Path) -> io::Result<()> {
-        let name = CString::new(name.as_os_str().as_bytes())?;
-        // SAFETY: a system call with a descriptor that is open and a string that ends in a zero byte.
-        match unsafe { libc::unlinkat(self.directory.as_raw_fd(), name.as_ptr(), 0) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        rustix::fs::unlinkat(&self.directory, name, AtFlags::empty()).map_err(io::Error::from)
     }
 }
 
@@ -133,11 +150,12 @@ fn unlock(file: &File) {
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
 }
 
-/// Whether a path still leads to an open file.
-fn is_still(file: &File, path: &Path) -> bool {
-    let identity = |m: Metadata| (m.dev(), m.ino());
-    match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(open), Ok(there)) => identity(open) == identity(there),
+/// True if an open file is still the file `lock` of a directory. The file is not opened for that: file systems of the network
+/// drop a process's locks on a file with any of its descriptors.
+fn is_still(file: &File, directory: &File) -> bool {
+    let there = rustix::fs::statat(directory, LOCK_FILE, AtFlags::SYMLINK_NOFOLLOW);
+    match (rustix::fs::fstat(file), there) {
+        (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino),
         _ => false,
     }
 }
@@ -151,12 +169,12 @@ fn own_name() -> String {
 }
 
 /// Who holds the lock of an open file that we did not get.
-fn theirs(file: &File, access: Access, path: &Path) -> io::Result<Locking> {
+fn theirs(file: &File, access: Access, directory: &File) -> io::Result<Locking> {
     // Where a lock can be shared, those who have it share it.
     let is_shared = access == Access::Write && take(file, Access::Read)? == Taken::Ours;
     let holder = match is_shared {
         true => Holder::Readers(holders(file, "READ")),
-        false => Holder::Writer(writer(file, path)),
+        false => Holder::Writer(writer(file, directory)),
     };
     if is_shared {
         unlock(file);
@@ -165,9 +183,9 @@ fn theirs(file: &File, access: Access, path: &Path) -> io::Result<Locking> {
 }
 
 /// What the writer wrote into the lock file, or its number while that is another one's text; nothing if neither is known.
-fn writer(file: &File, path: &Path) -> String {
+fn writer(file: &File, directory: &File) -> String {
     let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(100).read_to_string(&mut text));
+    let read = open_in(directory, OFlags::RDONLY).and_then(|file| file.take(100).read_to_string(&mut text));
     let text = read.map_or("", |_| text.trim());
     let is_of = |pid: &u32| text.split(',').next() == Some(&pid.to_string());
     match holders(file, "WRITE")[..] {

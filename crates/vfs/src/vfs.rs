@@ -8,11 +8,15 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file system. Paths are the caller's; a directory's entries are named relative to it.
 pub trait Vfs: fmt::Debug + Send + Sync {
+    /// Takes hold of the directory that `directory` leads to now. See [`HeldDirectory`].
+    fn hold(&self, directory: &Path) -> io::Result<HeldDirectory>;
+
     /// Opens a file that is there.
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn VfsFile>>;
 
@@ -49,6 +53,20 @@ pub trait Vfs: fmt::Debug + Send + Sync {
 
     /// What was done so far.
     fn counters(&self) -> &IoCounters;
+}
+
+/// A directory that stays the same one, whatever happens to its path or to the process.
+///
+/// Every path below [`HeldDirectory::path`] that is given to [`HeldDirectory::vfs`] leads into the directory that was there when it was
+/// taken hold of. A rename of the directory, another directory in its place, a link on the way that is turned elsewhere and
+/// another working directory change nothing of that. New files get the permissions that the directory had then, whatever
+/// the process's umask is by now. All other paths mean what they mean to the file system itself.
+#[derive(Clone, Debug)]
+pub struct HeldDirectory {
+    /// The file system, with the directory held. It lets go of the directory when its last clone is dropped.
+    pub vfs: Arc<dyn Vfs>,
+    /// The directory's absolute path when it was taken hold of.
+    pub path: PathBuf,
 }
 
 /// An open file. Reads and writes name their place, so that threads share it.

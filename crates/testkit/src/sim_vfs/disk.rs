@@ -4,7 +4,7 @@ use crate::Random;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 /// Bytes that a disk writes whole or not at all.
 pub(crate) const SECTOR: usize = 512;
@@ -24,7 +24,34 @@ pub(crate) struct Disk {
 enum Node {
     File(FileNode),
     Directory(DirectoryNode),
+    /// A symbolic link, and what it leads to.
+    Link(PathBuf),
 }
+
+/// A path, and the directory that a relative one starts from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At<'p> {
+    pub from: NodeId,
+    pub path: &'p Path,
+}
+
+impl<'p> At<'p> {
+    /// The directory of its last name, and that name.
+    fn split(self) -> io::Result<(At<'p>, &'p OsStr)> {
+        let name = self.path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let above = self.path.parent().unwrap_or(Path::new(""));
+        Ok((
+            At {
+                from: self.from,
+                path: above,
+            },
+            name,
+        ))
+    }
+}
+
+/// Links that a path may lead through.
+const MOST_LINKS: usize = 8;
 
 #[derive(Clone, Debug, Default)]
 struct FileNode {
@@ -125,29 +152,44 @@ impl Disk {
         }
     }
 
-    /// The node at a path, from the root on: `.` and a leading `/` are the root, `..` is not understood.
-    pub fn find(&self, path: &Path) -> io::Result<NodeId> {
-        self.find_below(0, path)
+    /// The node that a path leads to, through links; `..` is not understood.
+    pub fn find(&self, at: At<'_>) -> io::Result<NodeId> {
+        self.follow(at, MOST_LINKS)
     }
 
-    fn find_below(&self, directory: NodeId, path: &Path) -> io::Result<NodeId> {
-        let mut node = directory;
-        for component in path.components() {
+    fn follow(&self, at: At<'_>, links: usize) -> io::Result<NodeId> {
+        let mut node = at.from;
+        for component in at.path.components() {
             let name = match component {
-                Component::RootDir | Component::CurDir => continue,
+                Component::CurDir => continue,
+                Component::RootDir => {
+                    node = 0;
+                    continue;
+                }
                 Component::Normal(name) => name,
                 Component::ParentDir | Component::Prefix(_) => return Err(io::ErrorKind::Unsupported.into()),
             };
             let entries = &self.directory(node)?.entries;
-            node = *entries.get(name).ok_or(io::ErrorKind::NotFound)?;
+            let next = *entries.get(name).ok_or(io::ErrorKind::NotFound)?;
+            node = match &self.nodes[next] {
+                Node::Link(_) if links == 0 => return Err(io::Error::other("too many links (simulated)")),
+                Node::Link(target) => self.follow(
+                    At {
+                        from: node,
+                        path: target,
+                    },
+                    links - 1,
+                )?,
+                Node::File(_) | Node::Directory(_) => next,
+            };
         }
         Ok(node)
     }
 
     /// The directory above a path, and the path's last name.
-    pub fn find_parent<'p>(&self, path: &'p Path) -> io::Result<(NodeId, &'p OsStr)> {
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let parent = self.find(path.parent().unwrap_or(Path::new("")))?;
+    pub fn find_parent<'p>(&self, at: At<'p>) -> io::Result<(NodeId, &'p OsStr)> {
+        let (above, name) = at.split()?;
+        let parent = self.find(above)?;
         self.directory(parent)?;
         Ok((parent, name))
     }
@@ -159,21 +201,21 @@ impl Disk {
     fn directory(&self, node: NodeId) -> io::Result<&DirectoryNode> {
         match &self.nodes[node] {
             Node::Directory(directory) => Ok(directory),
-            Node::File(_) => Err(io::ErrorKind::NotADirectory.into()),
+            Node::File(_) | Node::Link(_) => Err(io::ErrorKind::NotADirectory.into()),
         }
     }
 
     fn directory_mut(&mut self, node: NodeId) -> io::Result<&mut DirectoryNode> {
         match &mut self.nodes[node] {
             Node::Directory(directory) => Ok(directory),
-            Node::File(_) => Err(io::ErrorKind::NotADirectory.into()),
+            Node::File(_) | Node::Link(_) => Err(io::ErrorKind::NotADirectory.into()),
         }
     }
 
     fn file_mut(&mut self, node: NodeId) -> io::Result<&mut FileNode> {
         match &mut self.nodes[node] {
             Node::File(file) => Ok(file),
-            Node::Directory(_) => Err(io::ErrorKind::IsADirectory.into()),
+            Node::Directory(_) | Node::Link(_) => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 
@@ -181,7 +223,7 @@ impl Disk {
     pub fn bytes(&self, node: NodeId) -> io::Result<&[u8]> {
         match &self.nodes[node] {
             Node::File(file) => Ok(&file.bytes),
-            Node::Directory(_) => Err(io::ErrorKind::IsADirectory.into()),
+            Node::Directory(_) | Node::Link(_) => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 
@@ -189,16 +231,42 @@ impl Disk {
         Ok(self.directory(node)?.entries.keys().cloned().collect())
     }
 
-    pub fn create(&mut self, path: &Path) -> io::Result<NodeId> {
-        self.link(path, Node::File(FileNode::default()))
+    pub fn create(&mut self, at: At<'_>) -> io::Result<NodeId> {
+        self.link(at, Node::File(FileNode::default()))
     }
 
-    pub fn create_directory(&mut self, path: &Path) -> io::Result<NodeId> {
-        self.link(path, Node::Directory(DirectoryNode::default()))
+    pub fn create_directory(&mut self, at: At<'_>) -> io::Result<NodeId> {
+        self.link(at, Node::Directory(DirectoryNode::default()))
     }
 
-    fn link(&mut self, path: &Path, node: Node) -> io::Result<NodeId> {
-        let (parent, name) = self.find_parent(path)?;
+    /// Makes a symbolic link, or turns one elsewhere; durable at once.
+    pub fn turn_link(&mut self, at: At<'_>, target: &Path) -> io::Result<()> {
+        let (parent, name) = self.find_parent(at)?;
+        let (id, name) = (self.nodes.len(), name.to_os_string());
+        self.nodes.push(Node::Link(target.to_path_buf()));
+        let directory = self.directory_mut(parent)?;
+        directory.entries.insert(name.clone(), id);
+        directory.durable.insert(name, id);
+        Ok(())
+    }
+
+    /// Gives a directory another path, which is free; durable at once.
+    pub fn move_directory(&mut self, from: At<'_>, to: At<'_>) -> io::Result<()> {
+        let ((old, from), (new, to)) = (self.find_parent(from)?, self.find_parent(to)?);
+        if self.directory(new)?.entries.contains_key(to) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let directory = self.directory_mut(old)?;
+        let node = directory.entries.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        directory.durable.remove(from);
+        let directory = self.directory_mut(new)?;
+        directory.entries.insert(to.to_os_string(), node);
+        directory.durable.insert(to.to_os_string(), node);
+        Ok(())
+    }
+
+    fn link(&mut self, at: At<'_>, node: Node) -> io::Result<NodeId> {
+        let (parent, name) = self.find_parent(at)?;
         let id = self.nodes.len();
         let directory = self.directory_mut(parent)?;
         if directory.entries.contains_key(name) {
@@ -209,20 +277,19 @@ impl Disk {
         Ok(id)
     }
 
-    /// Removes the name of the file at a path below a directory.
-    pub fn unlink(&mut self, directory: NodeId, path: &Path) -> io::Result<()> {
-        let parent = self.find_below(directory, path.parent().unwrap_or(Path::new("")))?;
-        if self.is_directory(self.find_below(directory, path)?) {
+    /// Removes the name of the file at a path.
+    pub fn unlink(&mut self, at: At<'_>) -> io::Result<()> {
+        let (parent, name) = self.find_parent(at)?;
+        if self.is_directory(self.find(at)?) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        self.directory_mut(parent)?
-            .change(Change::Unlink(name.to_os_string()));
+        let change = Change::Unlink(name.to_os_string());
+        self.directory_mut(parent)?.change(change);
         Ok(())
     }
 
     /// Renames a file within its directory.
-    pub fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+    pub fn rename(&mut self, from: At<'_>, to: At<'_>) -> io::Result<()> {
         let node = self.find(from)?;
         let ((parent, from), (target, to)) = (self.find_parent(from)?, self.find_parent(to)?);
         if parent != target || self.is_directory(node) {
@@ -237,7 +304,7 @@ impl Disk {
     pub fn used(&self) -> u64 {
         let named = self.nodes.iter().flat_map(|node| match node {
             Node::Directory(directory) => directory.entries.values().copied().collect(),
-            Node::File(_) => Vec::new(),
+            Node::File(_) | Node::Link(_) => Vec::new(),
         });
         named
             .map(|node| self.bytes(node).map_or(0, |b| b.len() as u64))
@@ -286,6 +353,7 @@ impl Disk {
                     change.apply(&mut directory.durable);
                 }
             }
+            Node::Link(_) => {}
         }
     }
 
@@ -301,6 +369,7 @@ impl Disk {
                     change.apply(&mut directory.durable);
                 }
             }
+            Node::Link(_) => {}
         }
     }
 
@@ -321,6 +390,7 @@ impl Disk {
                     }
                     directory.entries.clone_from(&directory.durable);
                 }
+                Node::Link(_) => {}
             }
         }
     }

@@ -9,8 +9,8 @@
 mod disk;
 
 use crate::Random;
-use disk::{Disk, NodeId, SECTOR};
-use frazil_vfs::{Access, Entry, Holder, IoCounters, Locking, Mapping, Vfs, VfsFile, VfsLock};
+use disk::{At, Disk, NodeId, SECTOR};
+use frazil_vfs::{Access, Entry, HeldDirectory, Holder, IoCounters, Locking, Mapping, Vfs, VfsFile, VfsLock};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -49,7 +49,11 @@ pub const FAILURES: [Failure; 6] = [
 
 /// A file system in memory. Clones are the same one.
 #[derive(Clone)]
-pub struct SimVfs(Arc<Shared>);
+pub struct SimVfs {
+    shared: Arc<Shared>,
+    /// The directory that is held, and the path that leads there whatever happens.
+    held: Option<(PathBuf, NodeId)>,
+}
 
 struct Shared {
     state: Mutex<State>,
@@ -71,6 +75,8 @@ struct Interruption {
 
 struct State {
     disk: Disk,
+    /// The process's working directory, and its path.
+    working: (PathBuf, NodeId),
     random: Random,
     powered: bool,
     /// Whether anything can be changed.
@@ -121,6 +127,7 @@ impl SimVfs {
     fn with(disk: Disk, random: Random) -> SimVfs {
         let state = State {
             disk,
+            working: (PathBuf::from("/"), 0),
             random,
             powered: true,
             medium: Access::Write,
@@ -130,11 +137,15 @@ impl SimVfs {
             failures: Vec::new(),
             struck: Vec::new(),
         };
-        SimVfs(Arc::new(Shared {
+        let shared = Shared {
             state: Mutex::new(state),
             interruption: Mutex::new(None),
             counters: IoCounters::default(),
-        }))
+        };
+        SimVfs {
+            shared: Arc::new(shared),
+            held: None,
+        }
     }
 
     /// It, as what databases are opened over.
@@ -226,7 +237,7 @@ impl SimVfs {
     /// What a process reads of a file.
     pub fn read(&self, path: &Path) -> Option<Vec<u8>> {
         let state = self.state();
-        let node = state.disk.find(path).ok()?;
+        let node = state.disk.find(self.at(&state, path)).ok()?;
         state.disk.bytes(node).ok().map(<[u8]>::to_vec)
     }
 
@@ -236,16 +247,59 @@ impl SimVfs {
     /// If there is no such file.
     pub fn tamper(&self, path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state();
-        let node = state.disk.find(path).expect("the file is there");
+        let node = state.disk.find(self.at(&state, path)).expect("the file is there");
         state.disk.replace(node, change);
     }
 
+    /// Has the process work in another directory: relative paths start there.
+    ///
+    /// # Panics
+    /// If there is no such directory.
+    pub fn change_directory(&self, path: &Path) {
+        let mut state = self.state();
+        let node = state
+            .disk
+            .find(self.at(&state, path))
+            .expect("the directory is there");
+        let path = state.working.0.join(path);
+        state.working = (path, node);
+    }
+
+    /// Gives a directory another path, behind the back of whoever has it open; durable at once.
+    ///
+    /// # Panics
+    /// If there is no such directory, or the other path is taken.
+    pub fn move_directory(&self, from: &Path, to: &Path) {
+        let mut state = self.state();
+        let (from, to) = (self.at(&state, from), self.at(&state, to));
+        state.disk.move_directory(from, to).expect("it can be moved");
+    }
+
+    /// Makes a symbolic link, or turns one elsewhere; durable at once. What takes away the name of a link takes that of what it leads to:
+    /// databases make no links.
+    ///
+    /// # Panics
+    /// If its directory is not there.
+    pub fn turn_link(&self, path: &Path, target: &Path) {
+        let mut state = self.state();
+        let at = self.at(&state, path);
+        state.disk.turn_link(at, target).expect("the directory is there");
+    }
+
+    /// Where a path starts: from the held directory if it leads below that, or from the working directory.
+    fn at<'p>(&self, state: &State, path: &'p Path) -> At<'p> {
+        let held = self.held.as_ref();
+        let below = held.and_then(|(held, node)| Some((path.strip_prefix(held).ok()?, *node)));
+        let (path, from) = below.unwrap_or((path, state.working.1));
+        At { from, path }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(|e| e.into_inner())
+        self.shared.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     fn interruption(&self) -> MutexGuard<'_, Option<Interruption>> {
-        self.0.interruption.lock().unwrap_or_else(|e| e.into_inner())
+        self.shared.interruption.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Counts an operation and says what is to become of it.
@@ -301,7 +355,8 @@ impl SimVfs {
             Fate::Fail(Failure::Done) => operation(&mut state).and(Err(failed())),
             Fate::Fail(Failure::Full) if makes_name => Err(io::ErrorKind::StorageFull.into()),
             Fate::Fail(Failure::Vanished) => {
-                let _ = state.disk.unlink(0, path);
+                let at = self.at(&state, path);
+                let _ = state.disk.unlink(at);
                 operation(&mut state)
             }
             Fate::Fail(Failure::PowerCut) => {
@@ -319,11 +374,11 @@ impl SimVfs {
         &self,
         what: &str,
         path: &Path,
-        find: impl FnOnce(&Disk) -> io::Result<NodeId>,
+        find: impl FnOnce(&State) -> io::Result<NodeId>,
     ) -> io::Result<()> {
         let (mut state, fate) = self.begin(|| format!("{what} {}", path.display()))?;
+        let node = find(&state)?;
         let State { disk, random, .. } = &mut *state;
-        let node = find(disk)?;
         match fate {
             Fate::Succeed => {
                 disk.sync(node);
@@ -408,9 +463,25 @@ fn whole_sectors(offset: u64, len: usize, random: &mut Random) -> usize {
 }
 
 impl Vfs for SimVfs {
+    fn hold(&self, directory: &Path) -> io::Result<HeldDirectory> {
+        let held = self.on_path("hold", directory, false, |state| {
+            let node = state.disk.find(self.at(state, directory))?;
+            state.disk.names(node)?;
+            Ok((state.working.0.join(directory), node))
+        })?;
+        let vfs = SimVfs {
+            shared: self.shared.clone(),
+            held: Some(held.clone()),
+        };
+        Ok(HeldDirectory {
+            vfs: Arc::new(vfs),
+            path: held.0,
+        })
+    }
+
     fn open(&self, path: &Path, access: Access) -> io::Result<Box<dyn VfsFile>> {
         let node = self.on_path("open", path, false, |state| {
-            let node = state.disk.find(path)?;
+            let node = state.disk.find(self.at(state, path))?;
             state.disk.bytes(node)?;
             match access {
                 Access::Write => state.check_medium().map(|()| node),
@@ -421,58 +492,78 @@ impl Vfs for SimVfs {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn VfsFile>> {
-        let node = self.on_name("create", path, true, |state| state.disk.create(path))?;
+        let node = self.on_name("create", path, true, |state| {
+            let at = self.at(state, path);
+            state.disk.create(at)
+        })?;
         Ok(self.handle(node, path, Access::Write))
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
         self.on_name("create directory", path, true, |state| {
-            state.disk.create_directory(path).map(drop)
+            let at = self.at(state, path);
+            state.disk.create_directory(at).map(drop)
         })
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        self.0.counters.count_directory_sync();
-        self.sync("sync directory", path, |disk| disk.find(path))
+        self.shared.counters.count_directory_sync();
+        self.sync("sync directory", path, |state| {
+            state.disk.find(self.at(state, path))
+        })
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.on_name("rename", from, true, |state| state.disk.rename(from, to))
+        self.on_name("rename", from, true, |state| {
+            let (from, to) = (self.at(state, from), self.at(state, to));
+            state.disk.rename(from, to)
+        })
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.on_name("remove", path, false, |state| state.disk.unlink(0, path))
+        self.on_name("remove", path, false, |state| {
+            let at = self.at(state, path);
+            state.disk.unlink(at)
+        })
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<OsString>> {
         self.on_path("list", directory, false, |state| {
-            let node = state.disk.find(directory)?;
+            let node = state.disk.find(self.at(state, directory))?;
             state.disk.names(node)
         })
     }
 
     fn entry(&self, path: &Path) -> io::Result<Option<Entry>> {
-        self.on_path("look at", path, false, |state| match state.disk.find(path) {
-            Ok(node) if state.disk.is_directory(node) => Ok(Some(Entry::Directory)),
-            Ok(_) => Ok(Some(Entry::File)),
-            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-            Err(e) => Err(e),
+        self.on_path("look at", path, false, |state| {
+            match state.disk.find(self.at(state, path)) {
+                Ok(node) if state.disk.is_directory(node) => Ok(Some(Entry::Directory)),
+                Ok(_) => Ok(Some(Entry::File)),
+                Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                    Ok(None)
+                }
+                Err(e) => Err(e),
+            }
         })
     }
 
     fn map(&self, path: &Path) -> io::Result<Mapping> {
         self.on_path("map", path, false, |state| {
-            let node = state.disk.find(path)?;
+            let node = state.disk.find(self.at(state, path))?;
             state.disk.bytes(node).map(Mapping::copied)
         })
     }
 
     fn lock(&self, directory: &Path, access: Access) -> io::Result<Locking> {
         let node = self.on_path("lock", directory, access == Access::Write, |state| {
-            let node = state.disk.find(directory)?;
+            let node = state.disk.find(self.at(state, directory))?;
             if access == Access::Write {
                 state.check_medium()?;
-                let _ = state.disk.create(&directory.join("lock"));
+                let lock = At {
+                    from: node,
+                    path: Path::new("lock"),
+                };
+                let _ = state.disk.create(lock);
             }
             Ok(node)
         })?;
@@ -500,13 +591,13 @@ impl Vfs for SimVfs {
 
     fn space(&self, directory: &Path) -> io::Result<u64> {
         self.on_path("ask for space", directory, false, |state| {
-            state.disk.find(directory)?;
+            state.disk.find(self.at(state, directory))?;
             Ok(state.disk.space())
         })
     }
 
     fn counters(&self) -> &IoCounters {
-        &self.0.counters
+        &self.shared.counters
     }
 }
 
@@ -534,12 +625,12 @@ impl VfsFile for SimFile {
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.vfs.0.counters.count_write(bytes.len());
+        self.vfs.shared.counters.count_write(bytes.len());
         self.vfs.write(self, offset, bytes)
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.vfs.0.counters.count_file_sync();
+        self.vfs.shared.counters.count_file_sync();
         self.vfs.sync("sync", &self.path, |_| Ok(self.node))
     }
 
@@ -559,7 +650,11 @@ struct SimLock {
 impl VfsLock for SimLock {
     fn remove(&self, name: &Path) -> io::Result<()> {
         self.vfs.on_name("remove locked", name, false, |state| {
-            state.disk.unlink(self.directory, name)
+            let at = At {
+                from: self.directory,
+                path: name,
+            };
+            state.disk.unlink(at)
         })
     }
 }
