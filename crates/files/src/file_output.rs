@@ -2,82 +2,16 @@
 
 use crate::batch_writer::Destination;
 use crate::compression::Compression;
+use crate::part_file::PartFile;
 use flate2::write::GzEncoder;
 use frazil_types::{Error, Result, SqlState};
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that are handed to the system at once.
 const BUFFER_BYTES: usize = 1 << 18;
 /// zstd's default, which is about as fast as a disk.
 const ZSTD_LEVEL: i32 = 3;
-
-/// Parts that this process has begun: their names differ by it.
-static PARTS: AtomicU64 = AtomicU64::new(0);
-
-/// A file that is being written, under another name in the same directory. Dropped before it is kept, it is removed.
-pub struct PartFile {
-    path: PathBuf,
-    /// The name until the file is whole; `None` for a pipe or device, which is written as it is.
-    part: Option<PathBuf>,
-    file: File,
-}
-
-impl PartFile {
-    /// Begins a file. Errors: 58P01, 58030, 53100.
-    pub fn create(path: &Path) -> Result<PartFile> {
-        let is_special = std::fs::metadata(path).is_ok_and(|m| !m.is_file());
-        let part = (!is_special).then(|| part_name(path));
-        let created = match &part {
-            Some(part) => File::create_new(part),
-            None => File::options().write(true).open(path),
-        };
-        Ok(PartFile {
-            path: path.to_path_buf(),
-            part,
-            file: created.map_err(|e| write_error(Some(path), &e))?,
-        })
-    }
-
-    /// Gives the file its name.
-    pub fn keep(mut self) -> Result<()> {
-        match self.part.take() {
-            Some(part) => std::fs::rename(&part, &self.path).map_err(|e| {
-                // It could not be moved, so it is of no use.
-                let _ = std::fs::remove_file(&part);
-                write_error(Some(&self.path), &e)
-            }),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Write for PartFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Drop for PartFile {
-    fn drop(&mut self) {
-        if let Some(part) = &self.part {
-            // What cannot be removed is named so that everybody sees what it is.
-            let _ = std::fs::remove_file(part);
-        }
-    }
-}
-
-fn part_name(path: &Path) -> PathBuf {
-    let number = PARTS.fetch_add(1, Ordering::Relaxed);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}-{number}.part", std::process::id()))
-}
 
 /// The error for bytes that the system does not take.
 pub fn write_error(path: Option<&Path>, error: &io::Error) -> Error {

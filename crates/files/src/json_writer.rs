@@ -6,7 +6,7 @@ use crate::file_output::FileOutput;
 use crate::in_order::in_order;
 use crate::json_arrays::push_array;
 use crate::value_text::Texts;
-use frazil_types::{ColumnVector, LogicalType, NativeType, Result, RowBatch, Schema};
+use frazil_types::{ColumnVector, Error, LogicalType, NativeType, Result, RowBatch, Schema};
 use std::ops::Range;
 
 /// Bytes of text that a piece takes, by estimate.
@@ -72,6 +72,16 @@ impl<'a> Values<'a> {
         }
         Ok(())
     }
+}
+
+/// The JSON of a value, as COPY writes it: arrays and documents are JSON's own. Errors: XX001 for an array that is damaged.
+pub fn json_of(column: &ColumnVector, row: usize) -> Result<String> {
+    if column.is_null(row) {
+        return Ok("null".to_owned());
+    }
+    let mut out = Vec::new();
+    Values::of(column).push(&mut out, row, &mut String::new())?;
+    String::from_utf8(out).map_err(|_| Error::internal("JSON that is not UTF-8"))
 }
 
 fn push_other(out: &mut Vec<u8>, column: &ColumnVector, row: usize, scratch: &mut String) -> Result<()> {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod batch_writer;
+mod claimed_name;
 mod compression;
 mod csv_dialect;
 mod csv_field;
@@ -12,6 +13,7 @@ mod csv_splitter;
 mod csv_types;
 mod csv_writer;
 mod date_form;
+mod file_access;
 mod file_input;
 mod file_output;
 mod folders;
@@ -32,6 +34,7 @@ mod parquet_reader;
 mod parquet_statistics;
 mod parquet_table;
 mod parquet_writer;
+mod part_file;
 mod partitioned_writer;
 mod placement;
 mod rejects;
@@ -46,10 +49,12 @@ pub use batch_writer::{BatchWriter, Destination};
 pub use compression::Compression;
 pub use csv_reader::{CsvOptions, CsvReader, Header};
 pub use date_form::DateForm;
+pub use file_access::FileAccess;
 pub use file_input::Origin;
 pub use folders::Folders;
 pub use footer_cache::FooterCache;
 pub use json_reader::JsonReader;
+pub use json_writer::json_of;
 pub use parquet_column::{BytesOf, column_of, rows_of, sources};
 pub use parquet_files::ParquetFiles;
 pub use parquet_reader::{ParquetReader, type_of};
@@ -82,6 +87,8 @@ pub struct ReadLimits {
     pub budget: MemoryBudget,
     /// Footers of Parquet files, kept between statements.
     pub footers: Option<Arc<FooterCache>>,
+    /// Files that the statement may name.
+    pub access: FileAccess,
 }
 
 impl Default for ReadLimits {
@@ -91,6 +98,7 @@ impl Default for ReadLimits {
             cancel: Cancel::new(),
             budget: MemoryBudget::unlimited(),
             footers: None,
+            access: FileAccess::On,
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::batch_writer::BatchWriter;
 use crate::compression::Compression;
-use crate::file_output::{PartFile, write_error};
+use crate::file_output::write_error;
 use crate::in_order::in_order;
 use crate::page_codec::{PageCodec, codec_of};
 use crate::parquet_chunk::{Chunk, ChunkWriter};
+use crate::part_file::PartFile;
 use crate::to_arrow::{UUID_BYTES, array_of, arrow_schema};
 use arrow_array::Array;
 use arrow_schema::SchemaRef;

@@ -6,18 +6,20 @@
 //! a statement that fails leaves what was there before.
 
 use crate::batch_writer::{BatchWriter, Destination, push_text};
+use crate::claimed_name::{self, Claimed, Kind};
 use crate::file_output::write_error;
 use crate::folders::{NULL_FOLDER, escaped};
 use crate::in_order::in_order;
-use crate::placement::Placement;
+use crate::placement::{self, Placement};
 use crate::writer::{Form, writer};
 use frazil_types::{
     ColumnVector, Error, MemoryBudget, NativeType, Reservation, Result, RowBatch, Schema, SqlState, Value,
 };
 use std::collections::HashMap;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Files that are open at a time; a process may have 1,024 by default.
 const MOST_OPEN: usize = 64;
@@ -25,9 +27,6 @@ const MOST_OPEN: usize = 64;
 const HELD_BYTES: usize = 64 << 20;
 /// Bytes that a part of the rows of a folder takes beside its values, by estimate.
 const PART_BYTES: usize = 256;
-
-/// Directories that this process has begun to write: their names differ by it.
-static BEGUN: AtomicU64 = AtomicU64::new(0);
 
 /// What becomes of files that are in the directory already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,19 +101,52 @@ struct FolderRows {
     files: Vec<PathBuf>,
 }
 
-/// The hidden folder, which goes with all that is left in it.
+/// The hidden folder, which goes with all that is left in it. Its paths are absolute: the working directory may change meanwhile.
 struct Staging {
-    path: PathBuf,
+    hidden: Claimed,
     directory: PathBuf,
+    /// What the statement calls the directory.
+    shown: PathBuf,
     /// Whether the directory was made for these files.
     is_made: bool,
     is_done: bool,
 }
 
+/// A file in the hidden folder that says that all new files have their places: old ones in the folder are not needed any more.
+const DONE: &str = "done";
+
+/// Hidden folders.
+struct HiddenFolders;
+
+impl Kind for HiddenFolders {
+    fn make(&self, path: &Path) -> io::Result<File> {
+        std::fs::create_dir(path)?;
+        File::open(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<File> {
+        match path.symlink_metadata()?.is_dir() {
+            true => File::open(path),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// One with old files whose process died while it gave new ones their places stays: nobody else has the old files.
+    fn remove(&self, path: &Path) -> io::Result<bool> {
+        let is_done = path.join(DONE).exists();
+        for entry in std::fs::read_dir(path)? {
+            if !is_done && placement::is_old(&entry?.file_name()) {
+                return Ok(false);
+            }
+        }
+        std::fs::remove_dir_all(path).map(|()| true)
+    }
+}
+
 impl Drop for Staging {
     fn drop(&mut self) {
-        // What cannot be removed is named so that everybody sees what it is.
-        let _ = std::fs::remove_dir_all(&self.path);
+        // What cannot be removed is removed by the next one that writes the directory.
+        let _ = std::fs::remove_dir_all(&self.hidden.path);
         if self.is_made && !self.is_done {
             // Unless somebody else has put a file there meanwhile.
             let _ = std::fs::remove_dir(&self.directory);
@@ -167,7 +199,7 @@ impl PartitionedWriter {
             if self.open == MOST_OPEN {
                 self.close_oldest()?;
             }
-            let path = self.staging.path.join(self.files.to_string());
+            let path = self.staging.hidden.path.join(self.files.to_string());
             let writer = writer(Destination::File(&path), &self.schema, &self.form)?;
             self.files += 1;
             self.folders[at].open = Some(writer);
@@ -359,31 +391,43 @@ fn extension(form: &Form) -> String {
 
 impl Staging {
     fn begin(directory: &Path, existing: Existing) -> Result<Staging> {
-        let failed = |e: std::io::Error| write_error(Some(directory), &e);
-        let is_made = match std::fs::metadata(directory) {
-            Ok(found) if !found.is_dir() => return Err(in_the_way(directory, "is a file")),
+        let failed = |e: io::Error| write_error(Some(directory), &e);
+        let shown = directory.to_path_buf();
+        let directory = std::path::absolute(directory).map_err(failed)?;
+        let is_made = match std::fs::metadata(&directory) {
+            Ok(found) if !found.is_dir() => return Err(in_the_way(&shown, "is a file")),
             Ok(_) => false,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                std::fs::create_dir(directory).map_err(failed)?;
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                std::fs::create_dir(&directory).map_err(failed)?;
                 true
             }
             Err(error) => return Err(failed(error)),
         };
-        if existing == Existing::Refused && std::fs::read_dir(directory).map_err(failed)?.next().is_some() {
-            return Err(in_the_way(directory, "is not empty").with_hint(
-                "OVERWRITE removes what is there, OVERWRITE_OR_IGNORE keeps files of other names, APPEND keeps all",
-            ));
-        }
-        let number = BEGUN.fetch_add(1, Ordering::Relaxed);
-        let path = directory.join(format!(".copy.{}-{number}.part", std::process::id()));
+        let claimed = claimed_name::claim(&directory, "copy", &HiddenFolders).map_err(failed)?;
         let staging = Staging {
-            path,
-            directory: directory.to_path_buf(),
+            hidden: claimed,
+            directory,
+            shown,
             is_made,
             is_done: false,
         };
-        std::fs::create_dir(&staging.path).map_err(failed)?;
-        Ok(staging)
+        match existing == Existing::Refused && staging.has_others()? {
+            true => Err(in_the_way(&staging.shown, "is not empty").with_hint(
+                "OVERWRITE removes what is there, OVERWRITE_OR_IGNORE keeps files of other names, APPEND keeps all",
+            )),
+            false => Ok(staging),
+        }
+    }
+
+    /// True if the directory holds something else than the hidden folder.
+    fn has_others(&self) -> Result<bool> {
+        let failed = |e: io::Error| write_error(Some(&self.shown), &e);
+        for entry in std::fs::read_dir(&self.directory).map_err(failed)? {
+            if entry.map_err(failed)?.path() != self.hidden.path {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Gives the files their places. If that fails, what was in the directory is there as before.
@@ -393,15 +437,17 @@ impl Staging {
         end: &str,
         existing: Existing,
     ) -> Result<()> {
-        let mut placement = Placement::new(&self.directory, &self.path, existing);
+        let mut placement = Placement::new(&self.directory, &self.hidden.path, existing);
         for (folder, files) in files {
             placement
                 .place(folder, files, end)
-                .map_err(|e| write_error(Some(&self.directory.join(folder)), &e))?;
+                .map_err(|e| write_error(Some(&self.shown.join(folder)), &e))?;
         }
-        let failed = |e: std::io::Error| write_error(Some(&self.directory), &e);
+        let failed = |e: io::Error| write_error(Some(&self.shown), &e);
         placement.keep().map_err(failed)?;
         self.is_done = true;
+        // It tells the next one that this folder may go, should this process die before it is gone.
+        let _ = File::create(self.hidden.path.join(DONE));
         Ok(())
     }
 }

@@ -3,8 +3,17 @@
 
 use crate::partitioned_writer::Existing;
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Names of old files in the hidden folder begin so.
+const OLD: &str = "old-";
+
+/// True if the file of the hidden folder is an old one.
+pub(crate) fn is_old(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(OLD.as_bytes())
+}
 
 /// New files on their way into a directory. Dropped before [`Placement::keep`], it leaves the directory as it was.
 pub(crate) struct Placement<'a> {
@@ -138,7 +147,7 @@ impl<'a> Placement<'a> {
     /// A place where old files wait.
     fn waiting_place(&mut self) -> PathBuf {
         self.set_aside += 1;
-        self.hidden.join(format!("old-{}", self.set_aside))
+        self.hidden.join(format!("{OLD}{}", self.set_aside))
     }
 
     /// Moves what is at a place to where it waits.

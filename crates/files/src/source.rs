@@ -3,6 +3,7 @@
 use crate::compression::Compression;
 use crate::csv_reader::{CsvOptions, CsvReader};
 use crate::csv_types::wider;
+use crate::file_access::FileAccess;
 use crate::file_input::Origin;
 use crate::folders::{Folders, TableColumns};
 use crate::rejects::{OnError, Rejects, Skipped};
@@ -36,8 +37,16 @@ pub struct Loaded {
     pub reservation: Reservation,
 }
 
-/// The files of a pattern, by name: `*`, `?` and `[…]` stand for letters, `**` for directories. 58P01 if there is none.
-pub fn files_of(pattern: &str) -> Result<Vec<PathBuf>> {
+/// The files of a pattern, by name: `*`, `?` and `[…]` stand for letters, `**` for directories. 58P01 if there is none, 42501 if
+/// one of them is not allowed.
+pub fn files_of(pattern: &str, access: &FileAccess) -> Result<Vec<PathBuf>> {
+    let files = found(pattern, access)?;
+    files.iter().try_for_each(|file| access.check(file))?;
+    Ok(files)
+}
+
+fn found(pattern: &str, access: &FileAccess) -> Result<Vec<PathBuf>> {
+    access.check_pattern(pattern)?;
     if !pattern.contains(['*', '?', '[']) || Path::new(pattern).exists() {
         return Ok(vec![PathBuf::from(pattern)]);
     }

@@ -51,7 +51,11 @@ pub fn from_file(
         })
         .collect();
     let origin = match source {
-        (CopyEnd::File(path), _) => Origin::File(Path::new(path)),
+        (CopyEnd::File(path), _) => {
+            let path = Path::new(path);
+            runner.read_limits().access.check(path)?;
+            Origin::File(path)
+        }
         (CopyEnd::Client, Delivery::Copied(streams)) => Origin::Stream(streams.input()),
         (CopyEnd::Client, _) => return Err(no_client("FROM STDIN")),
     };

@@ -27,6 +27,9 @@ pub fn run(
     to: Delivery<'_>,
 ) -> Result<Response> {
     let form = form(target, options)?;
+    if let CopyEnd::File(path) = target {
+        runner.read_limits().access.check(Path::new(path))?;
+    }
     let budget = runner.budget();
     let begin = |schema: &Schema| match (target, to) {
         (CopyEnd::File(path), _) if !options.partition_by.is_empty() => {

@@ -6,7 +6,7 @@ use crate::gate::{Gate, Inside};
 use crate::plan_cache::PlanCache;
 use frazil_durability::{Access, Directory, Inspection, Opening};
 use frazil_exec::WorkerPool;
-use frazil_files::FooterCache;
+use frazil_files::{FileAccess, FooterCache};
 use frazil_storage::Store;
 use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
 use frazil_vfs::{Process, SystemVfs, Vfs};
@@ -43,6 +43,70 @@ struct Inner {
     checkpoints: Arc<CheckpointPolicy>,
     plans: PlanCache,
     footers: Arc<FooterCache>,
+    /// What its connections begin with.
+    file_access: FileAccess,
+}
+
+/// How a database is opened: a builder.
+///
+/// ```
+/// # fn main() -> frazil::Result<()> {
+/// let database = frazil::OpenOptions::new()
+///     .file_access(frazil::FileAccess::Off)
+///     .open(":memory:")?;
+/// assert!(database.connect().execute("select * from 'data.csv'").is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    access: Access,
+    file_access: FileAccess,
+}
+
+impl OpenOptions {
+    /// A database that is written, whose statements may name all files that the process may open.
+    pub fn new() -> OpenOptions {
+        OpenOptions::default()
+    }
+
+    /// Opens the directory only to read it, or to write it as well.
+    pub fn read_only(mut self, is_read_only: bool) -> OpenOptions {
+        self.access = match is_read_only {
+            true => Access::Read,
+            false => Access::Write,
+        };
+        self
+    }
+
+    /// Says which files statements may name. A connection can narrow it, by `SET file_access`, and never widen it.
+    pub fn file_access(mut self, access: FileAccess) -> OpenOptions {
+        self.file_access = access;
+        self
+    }
+
+    /// Opens the database of a directory, as [`Database::open`] or [`Database::open_read_only`] does.
+    pub fn open(&self, directory: impl AsRef<Path>) -> Result<Database> {
+        self.open_as(directory, &Opening::to(self.access))
+    }
+
+    /// Opens it as [`Opening`] says, whose `access` counts: 57014 if it is stopped.
+    pub fn open_as(&self, directory: impl AsRef<Path>, opening: &Opening<'_>) -> Result<Database> {
+        let directory = directory.as_ref();
+        if !directory.as_os_str().is_empty() && directory != Path::new(IN_MEMORY) {
+            let vfs = Arc::new(SystemVfs::default());
+            let directory = Directory::open_as(vfs, directory, opening)?;
+            let store = directory.store().clone();
+            return Ok(Database::new(store, Some(directory), self.file_access.clone()));
+        }
+        match opening.access {
+            Access::Write => Ok(Database::new(Store::new(), None, self.file_access.clone())),
+            Access::Read => Err(Error::new(
+                SqlState::INVALID_PARAMETER,
+                "a database in memory begins empty: it cannot be opened read-only",
+            )),
+        }
+    }
 }
 
 impl Drop for Inner {
@@ -72,7 +136,7 @@ impl Drop for Inner {
 impl Database {
     /// An empty database in memory.
     pub fn memory() -> Result<Database> {
-        Ok(Database::new(Store::new(), None))
+        Ok(Database::new(Store::new(), None, FileAccess::On))
     }
 
     /// The database of a directory, which is made if it does not exist. One process at a time has it open. The empty
@@ -89,16 +153,7 @@ impl Database {
 
     /// The database of a directory, opened as [`Opening`] says: 57014 if it is stopped.
     pub fn open_as(directory: &Path, opening: &Opening<'_>) -> Result<Database> {
-        if directory.as_os_str().is_empty() || directory == Path::new(IN_MEMORY) {
-            return match opening.access {
-                Access::Write => Database::memory(),
-                Access::Read => Err(Error::new(
-                    SqlState::INVALID_PARAMETER,
-                    "a database in memory begins empty: it cannot be opened read-only",
-                )),
-            };
-        }
-        Database::open_over_as(Arc::new(SystemVfs::default()), directory, opening)
+        OpenOptions::new().open_as(directory, opening)
     }
 
     /// The database of a directory of another file system than the operating system's, as [`Database::open`] has those of
@@ -110,7 +165,11 @@ impl Database {
     /// The same, opened as [`Opening`] says.
     pub fn open_over_as(vfs: Arc<dyn Vfs>, directory: &Path, opening: &Opening<'_>) -> Result<Database> {
         let directory = Directory::open_as(vfs, directory, opening)?;
-        Ok(Database::new(directory.store().clone(), Some(directory)))
+        Ok(Database::new(
+            directory.store().clone(),
+            Some(directory),
+            FileAccess::On,
+        ))
     }
 
     /// Compares all files of a directory with their checksums, without opening it. Nobody writes the directory as long as what was found is
@@ -121,7 +180,7 @@ impl Database {
         frazil_durability::inspect(&vfs, directory, cancel, watch)
     }
 
-    fn new(store: Arc<Store>, directory: Option<Directory>) -> Database {
+    fn new(store: Arc<Store>, directory: Option<Directory>, file_access: FileAccess) -> Database {
         frazil_functions::start_of_process();
         let freezer = Arc::new(BackgroundFreezer::start(store.clone()));
         let directory = directory.map(Arc::new);
@@ -146,6 +205,7 @@ impl Database {
             pool: Arc::new(WorkerPool::new()),
             plans: PlanCache::default(),
             footers: Arc::default(),
+            file_access,
         }))
     }
 
@@ -251,6 +311,11 @@ impl Database {
     /// Footers of the Parquet files that statements read.
     pub(crate) fn footers(&self) -> &Arc<FooterCache> {
         &self.0.footers
+    }
+
+    /// Files that statements of its connections may name, unless they narrow it.
+    pub(crate) fn file_access(&self) -> &FileAccess {
+        &self.0.file_access
     }
 
     pub(crate) fn budget(&self) -> &MemoryBudget {

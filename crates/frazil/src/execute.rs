@@ -392,9 +392,9 @@ fn run_as_bound(
         }
         Statement::Backup { directory } => {
             refuse_transaction(session, "BACKUP")?;
-            session
-                .database()
-                .backup(Path::new(&directory), session.cancel())?;
+            let directory = Path::new(&directory);
+            session.settings().file_access.check(directory)?;
+            session.database().backup(directory, session.cancel())?;
             Ok(done("BACKUP", started))
         }
         writing => run_writing(session, parsed, call, writing, bundle, kept),

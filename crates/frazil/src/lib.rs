@@ -71,12 +71,12 @@ mod write;
 
 pub use appender::Appender;
 pub use connection::{CancelHandle, Connection};
-pub use database::Database;
+pub use database::{Database, OpenOptions};
 pub use frame_tables::{Frame, Frames};
 pub use frazil_catalog::identifier;
 pub use frazil_durability::{Access, InspectedTable, Inspection, Opening, OpeningProgress, OpeningStep};
 pub use frazil_exec::Progress;
-pub use frazil_files::{ArrowBatches, ArrowTexts};
+pub use frazil_files::{ArrowBatches, ArrowTexts, FileAccess, json_of};
 pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
 pub use frazil_types::{
     Cancel, Category, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, NativeType,

@@ -102,6 +102,7 @@ impl Runner {
             cancel: self.cancel.clone(),
             budget: self.budget().clone(),
             footers: Some(self.database.footers().clone()),
+            access: self.settings.file_access.clone(),
         }
     }
 

@@ -49,9 +49,13 @@ pub struct Session {
 impl Session {
     /// Default settings, no transaction.
     pub fn new(database: Database, cancel: Cancel, progress: Arc<Progress>) -> Session {
+        let settings = Settings {
+            file_access: database.file_access().clone(),
+            ..Settings::default()
+        };
         Session {
             database,
-            settings: Settings::default(),
+            settings,
             transaction: TransactionState::None,
             local: Vec::new(),
             clock: Clock::new(cancel.clone()),
@@ -229,6 +233,11 @@ impl Session {
             return Err(Error::unsupported(format!(
                 "SET LOCAL {name}, which is a setting of the database,"
             )));
+        }
+        if name == "file_access" {
+            return Err(
+                Error::unsupported("SET LOCAL file_access").with_hint("SET file_access narrows it for good")
+            );
         }
         let before = self.settings.show(name)?;
         self.settings.set(name, value)?;

@@ -1,6 +1,7 @@
 //! Settings of a connection: `SET name = value`, `SHOW name`.
 
 use frazil_codegen::PaxCode;
+use frazil_files::FileAccess;
 use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_storage::{Acknowledge, ScanOptions};
@@ -107,6 +108,8 @@ pub struct Settings {
     pub synchronous_commit: Acknowledge,
     /// Whose clock timestamps with a zone are read and shown by.
     pub time_zone: Zone,
+    /// Files that statements may name. It is only narrowed.
+    pub file_access: FileAccess,
 }
 
 impl Default for Settings {
@@ -130,18 +133,20 @@ impl Default for Settings {
             lock_timeout: Duration::from_secs(10),
             synchronous_commit: Acknowledge::Durable,
             time_zone: Zone::UTC,
+            file_access: FileAccess::On,
         }
     }
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 23] = [
+pub const NAMES: [&str; 24] = [
     "threads",
     "memory_limit",
     "statement_timeout",
     "lock_timeout",
     "synchronous_commit",
     "timezone",
+    "file_access",
     "max_wal_size",
     "checkpoint_timeout",
     "frazil.freeze_after",
@@ -250,6 +255,10 @@ impl Settings {
                 }
             }
             "timezone" => self.time_zone = zone(value)?,
+            "file_access" => {
+                let wanted = FileAccess::of_text(&text(value))?;
+                self.file_access = self.file_access.narrowed(wanted)?;
+            }
             "frazil.isa" => self.isa = parsed_isa(value)?,
             "frazil.stages" => self.stages = parsed(name, value)?,
             "frazil.scan" => self.scan = parsed(name, value)?,
@@ -282,6 +291,7 @@ impl Settings {
             }
             .to_owned(),
             "timezone" => self.time_zone.to_string(),
+            "file_access" => self.file_access.to_string(),
             "frazil.isa" => self.isa.to_string(),
             "frazil.stages" => format!("{:?}", self.stages).to_lowercase(),
             "frazil.scan" => self.scan.to_string(),

@@ -19,6 +19,7 @@ mod statement_threads;
 
 use connection::Connection;
 use cursor::Cursor;
+use frazil::FileAccess;
 use markers::ParamStyle;
 use pyo3::prelude::*;
 use statement::Statement;
@@ -40,17 +41,30 @@ fn frazil_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add(m, &m.py().get_type::<Connection>())
 }
 
+/// The files that `file_access` allows: "on", "off", or a list of folders as str, bytes or os.PathLike.
+fn access_of(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<FileAccess> {
+    if let Ok(text) = given.extract::<String>() {
+        return FileAccess::of_text(&text).map_err(errors::raise);
+    }
+    let decode = py.import("os")?.getattr("fsdecode")?;
+    let folder = |folder: PyResult<Bound<'_, PyAny>>| decode.call1((folder?,))?.extract::<PathBuf>();
+    let folders = given.try_iter()?.map(folder).collect::<PyResult<Vec<_>>>()?;
+    FileAccess::to_folders(&folders).map_err(errors::raise)
+}
+
 /// Opens a database: a directory, which is made if it does not exist, as str, bytes or os.PathLike; without one, and with "" or
 /// ":memory:", the database is in memory. With `read_only=True` the directory must be there, nothing about it changes, and several may
-/// read it at a time. `paramstyle` and `autocommit`: see the connection's attributes.
+/// read it at a time. `paramstyle` and `autocommit`: see the connection's attributes. `file_access` says which files statements may name:
+/// "on", "off", or a list of folders.
 #[pyfunction]
-#[pyo3(signature = (path = None, read_only = false, *, paramstyle = None, autocommit = true))]
+#[pyo3(signature = (path = None, read_only = false, *, paramstyle = None, autocommit = true, file_access = None))]
 fn connect(
     py: Python<'_>,
     path: Option<&Bound<'_, PyAny>>,
     read_only: bool,
     paramstyle: Option<&str>,
     autocommit: bool,
+    file_access: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Connection> {
     let path: PathBuf = match path {
         // Decodes bytes as the system does, and refuses what is no path.
@@ -61,10 +75,11 @@ fn connect(
         Some(name) => ParamStyle::named(name)?,
         None => ParamStyle::named(&py.import("frazil")?.getattr("paramstyle")?.extract::<String>()?)?,
     };
-    let database = py.detach(|| match read_only {
-        true => frazil::Database::open_read_only(&path),
-        false => frazil::Database::open(&path),
-    });
+    let file_access = file_access.map_or(Ok(FileAccess::On), |given| access_of(py, given))?;
+    let options = frazil::OpenOptions::new()
+        .read_only(read_only)
+        .file_access(file_access);
+    let database = py.detach(|| options.open(&path));
     Ok(Connection::opening(
         database.map_err(errors::raise)?,
         style,

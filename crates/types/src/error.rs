@@ -90,6 +90,8 @@ sql_states! {
     INVALID_SAVEPOINT = "3B001";
     /// A text that does not parse.
     SYNTAX_ERROR = "42601";
+    /// Something that the session may not do or use.
+    INSUFFICIENT_PRIVILEGE = "42501";
     /// A column that no table in scope has.
     UNDEFINED_COLUMN = "42703";
     /// A column name that several tables in scope have.

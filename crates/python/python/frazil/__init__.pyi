@@ -95,8 +95,10 @@ def connect(
     *,
     paramstyle: _Style | None = None,
     autocommit: bool = True,
+    file_access: str | Iterable[_Path] | None = None,
 ) -> Connection:
-    """Opens a database: a directory, which is made if it does not exist; without one, it is in memory."""
+    """Opens a database: a directory, which is made if it does not exist; without one, it is in memory. `file_access` says which
+    files statements may name: "on", "off", or a list of folders."""
 
 @final
 class Connection:
