@@ -189,6 +189,11 @@ impl Connection {
         (self.0.session.try_look()).is_some_and(|s| s.transaction().is_open())
     }
 
+    /// Whether a transaction is open that has failed: it takes ROLLBACK only. False while a statement runs on another thread.
+    pub fn in_failed_transaction(&self) -> bool {
+        (self.0.session.try_look()).is_some_and(|s| s.transaction().check().is_err())
+    }
+
     /// All tables by name.
     pub fn tables(&self) -> Vec<TableInfo> {
         let snapshot = self.session().snapshot();

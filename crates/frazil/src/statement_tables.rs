@@ -249,9 +249,14 @@ impl CatalogView for StatementTables {
     }
 
     fn relation_names(&self) -> Vec<String> {
+        let mut names = self.own_relation_names();
+        names.extend(SystemTable::ALL.map(|t| t.name().to_owned()));
+        names
+    }
+
+    fn own_relation_names(&self) -> Vec<String> {
         let relations = self.snapshot.catalog().relations();
-        let names = relations.map(|r| r.name().to_owned());
-        (names.chain(SystemTable::ALL.map(|t| t.name().to_owned()))).collect()
+        relations.map(|r| r.name().to_owned()).collect()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::binder::{
     self, Binder, Nesting, alter_table, alter_type, copy_from, create_domain, create_index, create_table,
-    create_type, create_view, default_query, delete, describe, drop_types, find_table, finished, insert,
-    tables, update,
+    create_type, create_view, default_query, delete, describe, describe_columns, drop_types, find_table,
+    finished, insert, tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -11,8 +11,10 @@ use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::limits::Limits;
 use crate::parse::{ParsedKind, ParsedStatement, parse};
+use crate::summary;
 use crate::{CatalogView, ExplainMode, Statement, TableEntry, catalog_view};
 use frazil_catalog::{AlterAction, DropBehavior, DropRelations, DropTypes, RelationKind, ViewEntry};
+use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result};
 use sqlparser::ast::{DataType, ObjectName, ObjectType, SetExpr, Statement as Ast};
 
@@ -153,6 +155,11 @@ impl<'a> Context<'a> {
             ParsedKind::Describe { table } => {
                 return describe(self.binder(parsed), table);
             }
+            ParsedKind::DescribeQuery { query } => {
+                let columns = self.columns_of(query, "DESCRIBE")?;
+                return describe_columns(self.binder(parsed), &columns);
+            }
+            ParsedKind::Summarize { query, is_query } => return self.summarize(query, *is_query),
             ParsedKind::CreateView { head, query } => {
                 let mut binder = self.binder(parsed);
                 binder.counts_rows = query.counts_rows;
@@ -210,6 +217,33 @@ impl<'a> Context<'a> {
             },
             ParsedKind::Deallocate { name } => Statement::Deallocate { name: name.clone() },
         }))
+    }
+
+    /// The columns of a query's result.
+    fn columns_of(&self, query: &ParsedStatement, what: &str) -> Result<Vec<ColumnDef>> {
+        let bound = self.bind(query)?;
+        let Statement::Query(plan) = &bound.statement else {
+            let what = format!("{what} of anything but a table, a view, a query or files");
+            return Err(Error::unsupported(what));
+        };
+        let column = |(name, id): &(String, ColumnId)| {
+            let known = &plan.columns[*id];
+            ColumnDef {
+                nullable: known.nullable,
+                ..ColumnDef::new(name, known.ty)
+            }
+        };
+        Ok(plan.output.iter().map(column).collect())
+    }
+
+    /// SUMMARIZE is a query over the one that it summarizes.
+    fn summarize(&self, query: &ParsedStatement, is_query: bool) -> Result<Bound> {
+        let columns = self.columns_of(query, "SUMMARIZE")?;
+        let text = summary::query(&query.text, is_query, &columns);
+        match &parse(&text, &query.limits)?[..] {
+            [summary] => self.bind_kind(summary),
+            _ => Err(Error::internal("a summary that is not one statement")),
+        }
     }
 
     /// PREPARE of a statement, whose parameters have the types that stand at a position of the text.

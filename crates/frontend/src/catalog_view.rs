@@ -47,4 +47,7 @@ pub trait CatalogView: Sync {
     fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>>;
     /// The names of all tables and views, for hints.
     fn relation_names(&self) -> Vec<String>;
+
+    /// The same without those of the system.
+    fn own_relation_names(&self) -> Vec<String>;
 }

@@ -238,7 +238,7 @@ fn relation(cursor: &mut Cursor) -> Result<(Copied, bool)> {
 
 /// The words of `SELECT columns FROM name`, each with a place in the text; `listed`: the columns in parentheses, or
 /// nothing for all.
-fn query_of(name: Vec<TokenWithSpan>, listed: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
+pub(crate) fn query_of(name: Vec<TokenWithSpan>, listed: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     let Some(span) = name.first().map(|t| t.span) else {
         return name;
     };

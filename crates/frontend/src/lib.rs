@@ -20,6 +20,7 @@ mod limits;
 mod parse;
 mod sql_type;
 mod statement;
+mod summary;
 
 pub use bind::{bind, bind_default, bind_values};
 pub use binder::{MOST_WRITES, RETURNED_ID};

@@ -53,6 +53,10 @@ impl CatalogView for Relations {
         Err(Error::unsupported(format!("{source:?}")))
     }
 
+    fn own_relation_names(&self) -> Vec<String> {
+        self.relation_names()
+    }
+
     fn relation_names(&self) -> Vec<String> {
         let tables = self.tables.iter().map(|t| t.name.clone());
         tables.chain(self.views.iter().map(|v| v.name.clone())).collect()

@@ -5,7 +5,7 @@ use crate::{Bound, Statement, catalog_view};
 use frazil_functions::Typing;
 use frazil_plan::operators::Values;
 use frazil_plan::{Expr, Operator};
-use frazil_types::{ColumnDefault, Result, Value};
+use frazil_types::{ColumnDef, ColumnDefault, Result, Value};
 
 /// The columns of a table or view. 42P01.
 pub(crate) fn describe(binder: Binder, name: &str) -> Result<Bound> {
@@ -14,8 +14,13 @@ pub(crate) fn describe(binder: Binder, name: &str) -> Result<Bound> {
         Some(catalog_view::Relation::View(view)) => view.schema.clone(),
         None => return Err(missing_relation(binder.catalog, name)),
     };
+    describe_columns(binder, &schema.columns)
+}
+
+/// Columns as the rows of DESCRIBE.
+pub(crate) fn describe_columns(binder: Binder, columns: &[ColumnDef]) -> Result<Bound> {
     let text = |t: String| Value::Text(t);
-    let rows = schema.columns.iter().map(|column| {
+    let rows = columns.iter().map(|column| {
         let default = match &column.default {
             Some(ColumnDefault::Value(value)) => text(value.display(column.ty).to_string()),
             Some(ColumnDefault::Expression(sql)) => text(sql.clone()),
@@ -32,9 +37,9 @@ pub(crate) fn describe(binder: Binder, name: &str) -> Result<Bound> {
     constant_rows(binder, &["column_name", "column_type", "null", "default"], rows)
 }
 
-/// The names of all tables and views, sorted.
+/// The names of all tables and views but the system's, sorted.
 pub(crate) fn tables(binder: Binder) -> Result<Bound> {
-    let mut names = binder.catalog.relation_names();
+    let mut names = binder.catalog.own_relation_names();
     names.sort();
     let rows = names.into_iter().map(|name| vec![Value::Text(name)]).collect();
     constant_rows(binder, &["name"], rows)

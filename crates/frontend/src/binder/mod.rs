@@ -73,7 +73,7 @@ pub(crate) use copy::copy_from;
 pub(crate) use create_index::create_index;
 pub(crate) use create_table::create_table;
 pub(crate) use delete::delete;
-pub(crate) use describe::{describe, tables};
+pub(crate) use describe::{describe, describe_columns, tables};
 pub(crate) use domain::create_domain;
 pub(crate) use execute::execute_values;
 pub(crate) use finish::finished;

@@ -132,6 +132,14 @@ pub(crate) enum ParsedKind {
     Describe {
         table: String,
     },
+    DescribeQuery {
+        query: Box<ParsedStatement>,
+    },
+    Summarize {
+        query: Box<ParsedStatement>,
+        /// Whether its text is a query, and not the name of a relation or of files.
+        is_query: bool,
+    },
     Explain {
         mode: ExplainMode,
         analyze: bool,
@@ -147,6 +155,8 @@ impl ParsedStatement {
             ParsedKind::Show { .. }
             | ParsedKind::ShowTables
             | ParsedKind::Describe { .. }
+            | ParsedKind::DescribeQuery { .. }
+            | ParsedKind::Summarize { .. }
             | ParsedKind::Explain { .. } => true,
             _ => false,
         }
@@ -374,7 +384,7 @@ impl Reading {
             "set" => own::set(&mut cursor),
             "reset" => own::reset(&mut cursor),
             "show" => own::show(&mut cursor),
-            "describe" | "desc" => own::describe(&mut cursor),
+            "describe" | "desc" | "summarize" => self.described(&mut cursor),
             "backup" => own::backup(&mut cursor),
             "prepare" => {
                 let (name, types, types_at) = prepared::prepare(&mut cursor, &self.dialect)?;
@@ -414,6 +424,21 @@ impl Reading {
                 Ok(ParsedKind::Ast(Arc::new(Deep::new(ast, depth))))
             }
         }
+    }
+
+    /// DESCRIBE and SUMMARIZE.
+    fn described(&self, cursor: &mut Cursor<'_>) -> Result<ParsedKind> {
+        let is_summary = cursor.word().as_deref() == Some("summarize");
+        let (words, is_query) = match own::described(cursor)? {
+            own::Described::Relation(table, _) if !is_summary => return Ok(ParsedKind::Describe { table }),
+            own::Described::Relation(_, words) | own::Described::Files(words) => (words, false),
+            own::Described::Query(words) => (words, true),
+        };
+        let query = Box::new(self.statement(words)?);
+        Ok(match is_summary {
+            true => ParsedKind::Summarize { query, is_query },
+            false => ParsedKind::DescribeQuery { query },
+        })
     }
 
     /// The statement that PREPARE names: a query, INSERT, UPDATE or DELETE. 42601.

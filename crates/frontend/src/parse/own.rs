@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use super::{ParsedKind, fold};
 use crate::ExplainMode;
+use crate::copy::query_of;
 use frazil_types::{Error, Result, SqlState, Value};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -138,13 +139,34 @@ pub(super) fn show(cursor: &mut Cursor) -> Result<ParsedKind> {
     })
 }
 
-/// DESCRIBE table.
-pub(super) fn describe(cursor: &mut Cursor) -> Result<ParsedKind> {
+/// What DESCRIBE and SUMMARIZE look at.
+pub(super) enum Described {
+    /// A table or view, and the words of a query of it.
+    Relation(String, Vec<TokenWithSpan>),
+    /// The words of a query.
+    Query(Vec<TokenWithSpan>),
+    /// Files: the words of a query of them.
+    Files(Vec<TokenWithSpan>),
+}
+
+/// DESCRIBE and SUMMARIZE: [TABLE] name, a query, 'file', read_csv(…).
+pub(super) fn described(cursor: &mut Cursor) -> Result<Described> {
     cursor.next();
+    if cursor.peek() == Some(&Token::LParen)
+        || matches!(cursor.word().as_deref(), Some("select" | "with" | "values"))
+    {
+        return Ok(Described::Query(cursor.rest().to_vec()));
+    }
     cursor.take("table");
+    let words = cursor.rest();
+    let query = || query_of(words.to_vec(), &[]);
+    let is_call = matches!(words, [_, open, ..] if open.token == Token::LParen);
+    if matches!(cursor.peek(), Some(Token::SingleQuotedString(_))) || is_call {
+        return Ok(Described::Files(query()));
+    }
     let table = cursor.table_name()?;
     cursor.end()?;
-    Ok(ParsedKind::Describe { table })
+    Ok(Described::Relation(table, query()))
 }
 
 /// BACKUP TO 'directory'.

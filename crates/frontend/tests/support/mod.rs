@@ -88,6 +88,10 @@ impl CatalogView for Tables {
         Err(Error::unsupported(format!("{source:?}")))
     }
 
+    fn own_relation_names(&self) -> Vec<String> {
+        self.relation_names()
+    }
+
     fn relation_names(&self) -> Vec<String> {
         self.0.iter().map(|t| t.name.clone()).collect()
     }
