@@ -20,12 +20,16 @@ pub struct Arguments {
 /// Opens a database and runs SQL.
 #[derive(Args)]
 pub struct ShellOptions {
-    /// Directory of the database, made if it does not exist, or a file (CSV, JSON, Parquet) that becomes a table in
+    /// Directory of the database, made if it does not exist, or files (CSV, JSON, Parquet) that become tables in
     /// memory; without it, an empty database in memory
-    pub directory: Option<PathBuf>,
+    #[arg(value_name = "DIRECTORY|FILE")]
+    pub paths: Vec<PathBuf>,
     /// Open the directory to read it: it must be there, several may read it, and nothing about it changes
     #[arg(long)]
     pub readonly: bool,
+    /// Files that statements may name: on, off, or folders with commas between them
+    #[arg(long, value_name = "WHICH", default_value = "on")]
+    pub file_access: String,
     /// Run these statements and leave (may be given several times)
     #[arg(short = 'c', long = "command", value_name = "SQL")]
     pub commands: Vec<String>,

@@ -12,7 +12,7 @@ use crate::output::{Display, Mode, Streamed};
 use crate::shell::Shell;
 use crate::target::Target;
 use crate::{interrupt, opening};
-use frazil::{Access, Connection, Error, Outcome, SqlState, TableInfo, Value, identifier};
+use frazil::{Access, Connection, Error, FileAccess, Outcome, SqlState, TableInfo, Value, identifier};
 use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 
@@ -21,7 +21,7 @@ pub fn run(options: &DumpOptions) -> Result<(), Complaint> {
     interrupt::install();
     let database = match options.salvage {
         true => opening::salvage(&options.directory)?,
-        false => opening::open(Some(&options.directory), Access::Read)?,
+        false => opening::open(Some(&options.directory), Access::Read, &FileAccess::On)?,
     };
     let mut shell = Shell::new(database.connect());
     if let Some(path) = &options.output {

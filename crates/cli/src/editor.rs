@@ -1,11 +1,10 @@
 //! The shell for a person: lines are edited, completed, coloured and remembered.
 
-use crate::commands::Next;
 use crate::complaint::Complaint;
 use crate::completion::complete;
 use crate::copying::is_end;
 use crate::highlight::highlighted;
-use crate::shell::Shell;
+use crate::shell::{Next, Shell};
 use crate::text::StatementReader;
 use console::Term;
 use frazil::{Connection, Error, SqlState};
@@ -17,6 +16,7 @@ use rustyline::history::DefaultHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 /// Rows of a table that a person at a terminal sees at most, unless `.maxrows` says otherwise.
@@ -62,55 +62,105 @@ impl Highlighter for Assistant {
     }
 }
 
+/// Lines as a person gives them: one that is typed, or those of a paste, which the line editor hands over at once.
+struct Lines {
+    editor: Editor<Assistant, DefaultHistory>,
+    /// Lines of a paste that are not taken yet.
+    pasted: VecDeque<String>,
+}
+
+impl Lines {
+    /// The next line. `before`: the lines of the statement above it.
+    fn next(&mut self, prompt: &str, before: &str) -> rustyline::Result<String> {
+        if let Some(line) = self.pasted.pop_front() {
+            return Ok(line);
+        }
+        if let Some(assistant) = self.editor.helper_mut() {
+            before.clone_into(&mut assistant.before);
+        }
+        let text = self.editor.readline(prompt)?;
+        self.pasted.extend(
+            text.split('\n')
+                .map(|line| line.trim_end_matches('\r').to_owned()),
+        );
+        Ok(self.pasted.pop_front().unwrap_or_default())
+    }
+}
+
+/// The prompt, always as wide: whether a transaction is open (`*`) or has failed (`!`), whether an untaken branch of `\if` skips what
+/// is typed (`@`), and what is open in a statement that goes on.
+fn prompt(shell: &Shell, reader: &StatementReader) -> String {
+    let connection = &shell.connection;
+    let state = match () {
+        () if !shell.branches.is_taken() => "@",
+        () if connection.in_failed_transaction() => "!",
+        () if connection.in_transaction() => "*",
+        () => "",
+    };
+    match reader.is_empty() {
+        true => format!("frazil{state}> "),
+        false => format!("   ..{}> ", reader.open_mark().unwrap_or('.')),
+    }
+}
+
 /// Serves a person until they leave. Errors are shown and forgotten.
 pub fn interact(shell: &mut Shell) -> Result<(), Complaint> {
     shell.display.max_rows.get_or_insert(MAX_ROWS);
     shell.output.pages = Term::stdout().is_term();
     // A person sees what failed and goes on.
     shell.bail = true;
-    let mut editor = editor(&shell.connection).map_err(editor_failed)?;
+    let mut lines = Lines {
+        editor: editor(&shell.connection).map_err(editor_failed)?,
+        pasted: VecDeque::new(),
+    };
     let history = history_file();
     if let Some(path) = &history {
         // A missing history is an empty one.
-        let _ = editor.load_history(path);
+        let _ = lines.editor.load_history(path);
     }
     if !shell.quiet {
         println!("Frazil {}. \\? for help, \\q to leave.", frazil::VERSION);
+        shell.place.told().iter().for_each(|text| println!("{text}"));
     }
+    let served = serve(shell, &mut lines);
+    if let Some(path) = &history {
+        let _ = lines.editor.save_history(path);
+    }
+    served
+}
+
+fn serve(shell: &mut Shell, lines: &mut Lines) -> Result<(), Complaint> {
     let mut reader = StatementReader::default();
     let mut typed = String::new();
     loop {
-        let prompt = match (reader.is_empty(), shell.connection.in_transaction()) {
-            (true, false) => "frazil> ",
-            (true, true) => "frazil*> ",
-            (false, _) => "   ...> ",
+        let before = match reader.pending() {
+            "" => String::new(),
+            pending => format!("{pending}\n"),
         };
-        if let Some(assistant) = editor.helper_mut() {
-            assistant.before = match reader.pending() {
-                "" => String::new(),
-                pending => format!("{pending}\n"),
-            };
-        }
-        match editor.readline(prompt) {
+        match lines.next(&prompt(shell, &reader), &before) {
             Ok(line) => {
                 // People may have resized it while they typed.
                 shell.display.terminal = Some(usize::from(Term::stdout().size().1));
                 typed.push_str(&line);
                 let mut result = shell.take_line(&mut reader, &line);
                 while let Some(statement) = shell.copying.take() {
-                    result = copy_typed_rows(shell, &mut editor, &statement);
+                    result = copy_typed_rows(shell, lines, &statement);
                     if result.is_ok() {
                         result = shell.run_pieces(&mut reader);
                     }
                 }
+                if let Some(assistant) = lines.editor.helper_mut() {
+                    // It may be another database by now.
+                    assistant.connection = shell.connection.clone();
+                }
                 if reader.is_empty() {
                     // Only a full disk or the like keeps history from growing; that is no reason to stop.
-                    let _ = editor.add_history_entry(std::mem::take(&mut typed).trim());
+                    let _ = lines.editor.add_history_entry(std::mem::take(&mut typed).trim());
                 } else {
                     typed.push('\n');
                 }
                 match result {
-                    Ok(Next::Leave) => break,
+                    Ok(Next::Leave) => return Ok(()),
                     Ok(Next::More) => {}
                     Err(complaint) => complaint.print(),
                 }
@@ -118,27 +168,20 @@ pub fn interact(shell: &mut Shell) -> Result<(), Complaint> {
             Err(ReadlineError::Interrupted) => {
                 reader.clear();
                 typed.clear();
+                shell.branches.clear();
             }
-            Err(ReadlineError::Eof) => break,
+            Err(ReadlineError::Eof) => return Ok(()),
             Err(error) => return Err(editor_failed(error)),
         }
     }
-    if let Some(path) = &history {
-        let _ = editor.save_history(path);
-    }
-    Ok(())
 }
 
 /// Runs a COPY FROM STDIN with rows that are typed.
-fn copy_typed_rows(
-    shell: &mut Shell,
-    editor: &mut Editor<Assistant, DefaultHistory>,
-    statement: &str,
-) -> Result<Next, Complaint> {
+fn copy_typed_rows(shell: &mut Shell, lines: &mut Lines, statement: &str) -> Result<Next, Complaint> {
     println!("Type the rows, then \\. on a line of its own.");
     let mut rows = String::new();
     loop {
-        match editor.readline(">> ") {
+        match lines.next(">> ", "") {
             Ok(line) if is_end(&line) => break,
             Ok(line) => rows.push_str(&(line + "\n")),
             Err(ReadlineError::Eof) => break,

@@ -1,7 +1,9 @@
-//! Ctrl-C: cancels the query that runs, ends what waits, and ends the program only where nothing of both is and nobody
-//! types.
+//! Ctrl-C cancels the query that runs, ends what waits, and ends the program only where nothing of both is and nobody
+//! types. SIGTERM and SIGHUP end the program, once the statement that runs has given up and removed what it was writing.
 
 use frazil::CancelHandle;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -17,11 +19,17 @@ struct State {
     running: Running,
     /// Whether Ctrl-C came since something began to run.
     came: bool,
+    /// The signal that ends the program when the query that runs is over.
+    ending: Option<i32>,
 }
+
+/// How long a query that is cancelled may take until the program ends without it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 static STATE: Mutex<State> = Mutex::new(State {
     running: Running::Nothing,
     came: false,
+    ending: None,
 });
 static CHANGED: Condvar = Condvar::new();
 
@@ -29,19 +37,39 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Takes over Ctrl-C. At the prompt the line editor sees the key itself.
+/// The exit code of a program that a signal ends.
+fn exit(signal: i32) -> ! {
+    std::process::exit(128 + signal)
+}
+
+/// Takes over Ctrl-C, SIGTERM and SIGHUP. At the prompt the line editor sees the key itself.
 pub fn install() {
-    // Fails only if a handler is installed already; then that one does this job.
-    let _ = ctrlc::set_handler(|| {
-        let mut state = state();
-        match &state.running {
-            Running::Query(handle) => handle.cancel(),
-            Running::Waiting => {}
-            Running::Nothing => std::process::exit(130),
-        }
-        state.came = true;
-        CHANGED.notify_all();
-    });
+    // Without them signals do what they do to any program.
+    if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+        let hear_all = move || signals.forever().for_each(hear);
+        let _ = std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(hear_all);
+    }
+}
+
+fn hear(signal: i32) {
+    let mut state = state();
+    let ends = signal != SIGINT;
+    match &state.running {
+        Running::Query(handle) => handle.cancel(),
+        Running::Waiting if !ends => {}
+        Running::Waiting | Running::Nothing => exit(signal),
+    }
+    state.came = true;
+    CHANGED.notify_all();
+    if ends {
+        state.ending = Some(signal);
+        // The thread that runs the query ends the program as soon as that is over.
+        let over = CHANGED.wait_timeout_while(state, PATIENCE, |_| true);
+        drop(over);
+        exit(signal);
+    }
 }
 
 fn during<T>(running: Running, work: impl FnOnce() -> T) -> T {
@@ -51,7 +79,11 @@ fn during<T>(running: Running, work: impl FnOnce() -> T) -> T {
         std::mem::replace(&mut state.running, running)
     };
     let result = work();
-    state().running = before;
+    let mut state = state();
+    if let Some(signal) = state.ending {
+        exit(signal);
+    }
+    state.running = before;
     result
 }
 

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod branches;
 mod commands;
 mod complaint;
 mod completion;
@@ -16,9 +17,13 @@ mod keywords;
 mod opening;
 mod output;
 mod pager;
+mod place;
 mod progress;
 mod running;
+mod script;
 mod shell;
+mod start;
+mod switching;
 mod target;
 mod text;
 mod tpch;
@@ -40,7 +45,7 @@ fn main() -> ExitCode {
         Some(Command::Verify(options)) => verify::run(options),
         Some(Command::Dump(options)) => dump::run(options),
         Some(Command::Bench(options)) => run_bench(&options.arguments),
-        None => shell::run(&arguments.shell),
+        None => start::run(&arguments.shell),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,18 +3,21 @@
 use crate::complaint::Complaint;
 use crate::interrupt;
 use crate::progress::{self, PATIENCE};
-use frazil::{Access, Cancel, Database, Error, Opening, OpeningProgress, SqlState};
+use frazil::{Access, Cancel, Database, Error, FileAccess, OpenOptions, Opening, OpeningProgress, SqlState};
 use indicatif::ProgressBar;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Opens the database of a directory, or an empty one in memory.
-pub fn open(directory: Option<&Path>, access: Access) -> Result<Database, Complaint> {
+/// Opens the database of a directory, or an empty one in memory, whose statements may name the files of `files`.
+pub fn open(directory: Option<&Path>, access: Access, files: &FileAccess) -> Result<Database, Complaint> {
     match (directory, access) {
-        (Some(directory), _) => open_as(directory, &Opening::to(access)),
-        (None, Access::Write) => Database::memory().map_err(Complaint::opening),
+        (Some(directory), _) => open_as(directory, &Opening::to(access), files),
+        (None, Access::Write) => {
+            let options = OpenOptions::new().file_access(files.clone());
+            options.open("").map_err(Complaint::opening)
+        }
         (None, Access::Read) => {
             let error = Error::new(
                 SqlState::INVALID_PARAMETER,
@@ -28,7 +31,7 @@ pub fn open(directory: Option<&Path>, access: Access) -> Result<Database, Compla
 /// Opens the database of a directory to read it. If its log is damaged, that is told, and it holds what was committed before.
 pub fn salvage(directory: &Path) -> Result<Database, Complaint> {
     let opening = Opening::to(Access::Read);
-    let opened = open_as(directory, &opening);
+    let opened = open_as(directory, &opening, &FileAccess::On);
     let Some(damage) = opened
         .as_ref()
         .err()
@@ -43,11 +46,12 @@ pub fn salvage(directory: &Path) -> Result<Database, Complaint> {
             salvages: true,
             ..opening
         },
+        &FileAccess::On,
     )
 }
 
 /// Opens the database of a directory as `opening` says, shows how far that is, and lets Ctrl-C stop it.
-fn open_as(directory: &Path, opening: &Opening<'_>) -> Result<Database, Complaint> {
+fn open_as(directory: &Path, opening: &Opening<'_>, files: &FileAccess) -> Result<Database, Complaint> {
     let cancel = Cancel::new();
     let shown = Shown::new();
     let watch = |progress: OpeningProgress| {
@@ -59,7 +63,8 @@ fn open_as(directory: &Path, opening: &Opening<'_>) -> Result<Database, Complain
         watch: &watch,
         ..opening.clone()
     };
-    let opened = interrupt::cancelling(cancel.into(), || Database::open_as(directory, &opening));
+    let options = OpenOptions::new().file_access(files.clone());
+    let opened = interrupt::cancelling(cancel.into(), || options.open_as(directory, &opening));
     shown.clear();
     opened.map_err(Complaint::opening)
 }

@@ -28,19 +28,25 @@ impl Shell {
             Some(CopyRole::Target) => return self.run_copy(&text, None),
             None => {}
         }
-        let mut display = display.clone();
-        if !self.output.is_stdout() {
-            // Only a person's screen is short.
-            display.max_rows = None;
-        }
-        let display = &display;
+        let display = &self.on_output(display);
+        let values = self.bound.take().unwrap_or_default();
         let result = match display.mode.is_streamed() || display.max_rows.is_some() {
-            true => self.stream(&text, display),
-            false => self.show_whole(&text, display),
+            true => self.stream(&text, &values, display),
+            false => self.show_whole(&text, &values, display),
         };
         self.note(&result);
         self.show_costs(&result?);
         Ok(())
+    }
+
+    /// A display as it is where results go: only a person's screen is short and narrow.
+    fn on_output(&self, display: &Display) -> Display {
+        let mut display = display.clone();
+        if !self.output.is_stdout() {
+            display.max_rows = None;
+            display.terminal = None;
+        }
+        display
     }
 
     /// Runs a statement as it was typed and shows what `change` makes of its rows, NULL as nothing unless a text for it was
@@ -55,7 +61,7 @@ impl Shell {
         let result = self.query(&text);
         self.note(&result);
         let response = result?;
-        let mut display = self.display.clone();
+        let mut display = self.on_output(&self.display);
         display.max_rows = None;
         match &response.outcome {
             Outcome::Rows(rows) => {
@@ -88,7 +94,9 @@ impl Shell {
     /// Runs a statement and gives what it gave.
     pub fn query(&mut self, statement: &str) -> Result<Response, Complaint> {
         let connection = self.connection.clone();
-        interrupt::cancelling(connection.cancel_handle(), || connection.execute(statement))
+        let values = self.bound.take().unwrap_or_default();
+        let run = || connection.execute_with(statement, &values);
+        interrupt::cancelling(connection.cancel_handle(), run)
             .map_err(|error| Complaint::from(error).of_statement(statement))
     }
 
@@ -112,14 +120,14 @@ impl Shell {
         let rows = Rows::new(schema.into(), vec![batch]);
         let display = Display {
             max_rows: None,
-            ..self.display.clone()
+            ..self.on_output(&self.display)
         };
         self.output.write(|out| output::write(out, &rows, &display))?;
         Ok(())
     }
 
     /// Rows are written while they are computed, or counted beyond the most that are shown.
-    fn stream(&mut self, text: &str, display: &Display) -> Result<Response, Complaint> {
+    fn stream(&mut self, text: &str, values: &[Value], display: &Display) -> Result<Response, Complaint> {
         let connection = self.connection.clone();
         let begun = AtomicBool::new(false);
         let tags = self.tells_tags(display);
@@ -127,7 +135,7 @@ impl Shell {
         self.output.write(|out| {
             let mut streamed = Streamed::new(out, display, &begun);
             let result = interrupt::cancelling(connection.cancel_handle(), || {
-                let run = || connection.execute_into(text, &[], &mut streamed);
+                let run = || connection.execute_into(text, values, &mut streamed);
                 progress::watching(&connection, &begun, run)
             });
             let written = streamed.finish(result.is_ok());
@@ -147,12 +155,12 @@ impl Shell {
         }
     }
 
-    fn show_whole(&mut self, text: &str, display: &Display) -> Result<Response, Complaint> {
+    fn show_whole(&mut self, text: &str, values: &[Value], display: &Display) -> Result<Response, Complaint> {
         let connection = self.connection.clone();
         let begun = AtomicBool::new(false);
         let tags = self.tells_tags(display);
         let response = interrupt::cancelling(connection.cancel_handle(), || {
-            progress::watching(&connection, &begun, || connection.execute(text))
+            progress::watching(&connection, &begun, || connection.execute_with(text, values))
         })
         .map_err(|error| Complaint::from(error).of_statement(text))?;
         match &response.outcome {

@@ -5,7 +5,9 @@ use crate::arguments::DirectoryOptions;
 use crate::complaint::Complaint;
 use crate::opening::{self, Shown};
 use crate::{interrupt, progress};
-use frazil::{Access, Cancel, Database, Error, Inspection, SqlState, TableVerification, Verification};
+use frazil::{
+    Access, Cancel, Database, Error, FileAccess, Inspection, SqlState, TableVerification, Verification,
+};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -65,7 +67,7 @@ fn inspect(directory: &Path) -> Result<Inspection, Complaint> {
 }
 
 fn verify_contents(directory: &Path) -> Result<Verification, Complaint> {
-    let database = opening::open(Some(directory), Access::Read)?;
+    let database = opening::open(Some(directory), Access::Read, &FileAccess::On)?;
     let connection = database.connect();
     let found = interrupt::cancelling(connection.cancel_handle(), || {
         progress::watching(&connection, &AtomicBool::new(false), || connection.verify())

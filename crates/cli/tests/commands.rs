@@ -386,3 +386,30 @@ fn tables_and_views_are_shown_in_full() {
         assert!(help.contains(command), "{command}\n{help}");
     }
 }
+
+#[test]
+fn a_copy_that_is_ended_leaves_nothing() {
+    let directory = Directory::new("ended");
+    let query = "select g, repeat('x', 100) from generate_series(1, 1000000000) g";
+    for (name, number) in [("TERM", 143), ("HUP", 129), ("INT", 1)] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_frazil"))
+            .args(["-X", "-c", &format!("copy ({query}) to 'x.csv'")])
+            .current_dir(&directory.0)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let left = || std::fs::read_dir(&directory.0).expect("it is listed").count();
+        let begun = std::time::Instant::now();
+        while left() == 0 {
+            assert!(begun.elapsed().as_secs() < 60, "it begins to write");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let killed = Command::new("kill")
+            .args([&format!("-{name}"), &child.id().to_string()])
+            .status();
+        assert!(killed.expect("kill starts").success());
+        assert_eq!(child.wait().expect("it ends").code(), Some(number), "{name}");
+        assert_eq!(left(), 0, "{name}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A shell in a terminal of 24 lines of 80 columns.
 struct Terminal {
     child: Child,
-    keys: ChildStdin,
+    keys: std::fs::File,
     seen: Arc<Mutex<Vec<u8>>>,
     /// Bytes of `seen` that were waited for.
     read: usize,
     home: PathBuf,
+    /// How long something is waited for.
+    patience: Duration,
 }
 
 impl Terminal {
@@ -52,6 +54,7 @@ impl Terminal {
             .spawn()
             .expect("script of util-linux starts");
         let keys = child.stdin.take().expect("it is piped");
+        let keys = std::fs::File::from(std::os::fd::OwnedFd::from(keys));
         let mut screen = child.stdout.take().expect("it is piped");
         let seen = Arc::new(Mutex::new(Vec::new()));
         let shown = seen.clone();
@@ -70,6 +73,7 @@ impl Terminal {
             seen,
             read: 0,
             home,
+            patience: PATIENCE,
         };
         terminal.expect("frazil> ");
         terminal
@@ -91,7 +95,7 @@ impl Terminal {
                 self.read += at + text.len();
                 return shown[..at].to_owned();
             }
-            assert!(begun.elapsed() < PATIENCE, "no {text:?} in {shown:?}");
+            assert!(begun.elapsed() < self.patience, "no {text:?} in {shown:?}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -143,7 +147,7 @@ fn lines_are_completed_remembered_and_searched() {
     terminal.expect("frazil> ");
     // Ctrl-C drops what was typed.
     terminal.keys("select (\r");
-    terminal.expect("   ...> ");
+    terminal.expect("   ..(> ");
     terminal.keys("\x03");
     terminal.expect("frazil> ");
     terminal.leave();
@@ -237,4 +241,95 @@ fn a_file_opens_a_shell_in_which_it_is_a_table() {
     terminal.expect("frazil> ");
     terminal.keys("\\q\r");
     assert!(terminal.child.wait().expect("it ends").success());
+}
+
+/// Sends lines at once, as a paste or hasty fingers do: each runs, in order.
+fn all_lines_run_in_order(name: &str, count: usize) {
+    let mut terminal = Terminal::open(name, &[]);
+    let mut lines = String::from("create table typed (n integer);\r");
+    for n in 0..count {
+        lines.push_str(&format!("insert into typed values ({n});\r"));
+    }
+    lines.push_str(
+        "select 'all=' || count(*) || ' off=' || sum(abs(d - 1)) || '.' as selected \
+         from (select n - lag(n, 1, -1) over () as d from typed) q;\r",
+    );
+    let mut keys = terminal.keys.try_clone().expect("there is another");
+    let typing = std::thread::spawn(move || keys.write_all(lines.as_bytes()));
+    terminal.patience = PATIENCE * 10;
+    terminal.expect(&format!("all={count} off=0."));
+    typing.join().expect("it types").expect("it reads");
+    terminal.expect("frazil> ");
+    terminal.leave();
+}
+
+#[test]
+fn a_thousand_lines_sent_at_once_run_in_order() {
+    all_lines_run_in_order("thousand", 1_000);
+}
+
+#[test]
+fn ten_thousand_lines_sent_at_once_run_in_order() {
+    all_lines_run_in_order("ten-thousand", 10_000);
+}
+
+#[test]
+fn a_paste_is_lines() {
+    let mut terminal = Terminal::open("paste", &[]);
+    let copy = "create table pasted (a integer);\n\\set more 5\ncopy pasted from stdin (format csv);\n1\n2\n\\.\ninsert into pasted values (:more);";
+    terminal.keys(&format!(
+        "\x1b[200~{copy}\nselect 'sum=' || sum(a) as s from pasted;\x1b[201~\r"
+    ));
+    terminal.expect("sum=8");
+    terminal.expect("frazil> ");
+    terminal.line("select 1 as last;", "last");
+    terminal.leave();
+}
+
+#[test]
+fn the_prompt_tells_what_is_open() {
+    let mut terminal = Terminal::open("prompts", &[]);
+    let mut step = |keys: &str, prompt: &str| {
+        terminal.keys(&format!("{keys}\r"));
+        terminal.expect(prompt);
+    };
+    step("select 'a", "   ..'> ");
+    step("b' || $x$ (", "   ..$> ");
+    step("$x$ as \"n", "   ..\"> ");
+    step("m\", (1 /* ", "   ..*> ");
+    step("*/ + 1", "   ..(> ");
+    step("), 2", "   ...> ");
+    step(";", "frazil> ");
+    step("begin;", "frazil*> ");
+    step("select 1/0;", "frazil!> ");
+    step("rollback;", "frazil> ");
+    step("\\if false", "frazil@> ");
+    step("\\endif", "frazil> ");
+    terminal.leave();
+}
+
+#[test]
+fn another_database_is_opened_and_a_slip_leaves_nothing() {
+    let mut terminal = Terminal::open_with("open", &[], "kept", &[]);
+    let home = terminal.home.clone();
+    terminal.line("create table selected (a integer);", "CREATE TABLE");
+    terminal.line(".open slipt", "slipt is a new database");
+    assert!(home.join("slipt").is_dir());
+    terminal.line("select count(*) as none from selected;", "42P01");
+    terminal.line("\\c kept", "");
+    terminal.line("select count(*) as some from selected;", "some");
+    assert!(!home.join("slipt").exists());
+    terminal.line("\\cd /", "");
+    terminal.line("insert into selected values (1); checkpoint;", "CHECKPOINT");
+    terminal.keys("begin;\r");
+    terminal.expect("frazil*> ");
+    terminal.keys(".open\r");
+    terminal.expect("25001");
+    terminal.expect("frazil*> ");
+    terminal.line("commit;", "COMMIT");
+    terminal.line(".open", "");
+    terminal.line("\\conninfo", "in memory");
+    terminal.keys("\\q\r");
+    assert!(terminal.child.wait().expect("it ends").success());
+    assert!(home.join("kept/manifest").exists() && !std::path::Path::new("/kept").exists());
 }

@@ -1,7 +1,8 @@
 //! `\crosstabview`: rows with a value each become a table with a column for every value of another column.
 
-use super::{Call, Next};
+use super::command::Call;
 use crate::complaint::Complaint;
+use crate::shell::Next;
 use crate::text::unquoted;
 use frazil::{ColumnDef, ColumnVector, RowBatch, Rows, Schema, Value};
 use std::collections::HashMap;

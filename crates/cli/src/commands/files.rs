@@ -1,8 +1,9 @@
 //! Reading files, and sending results to them.
 
-use super::{Call, Command, Next, Takes};
+use super::command::{Call, Command, Takes};
 use crate::complaint::Complaint;
 use crate::dump;
+use crate::shell::Next;
 use crate::target::Target;
 use crate::text::unquoted;
 use frazil::{Error, SqlState};

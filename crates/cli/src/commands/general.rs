@@ -1,8 +1,12 @@
 //! Leaving, help, other programs, times.
 
-use super::{Call, Command, GROUPS, Next, SWITCH, Takes, named};
+use super::command::{Call, Command, SWITCH, Takes};
+use super::{GROUPS, named};
 use crate::complaint::Complaint;
 use crate::interrupt;
+use crate::shell::Next;
+use frazil::Access;
+use std::path::PathBuf;
 
 pub const COMMANDS: &[Command] = &[
     Command {
@@ -85,12 +89,50 @@ pub const COMMANDS: &[Command] = &[
         run: change_directory,
     },
     Command {
+        names: &["\\c", "\\connect"],
+        arguments: "[DIRECTORY|FILE]",
+        help: "open another database, or connect anew to this one",
+        takes: Takes::File,
+        run: |call| {
+            let paths = match (call.one()?, &call.shell.place.directory) {
+                (Some(path), _) => vec![PathBuf::from(path)],
+                (None, Some(directory)) => vec![directory.clone()],
+                // A database in memory is gone with its last connection.
+                (None, None) => {
+                    call.shell.connection = call.shell.connection.database().connect();
+                    return Ok(Next::More);
+                }
+            };
+            let access = call.shell.place.access;
+            open(call, &paths, access)
+        },
+    },
+    Command {
+        names: &[".open"],
+        arguments: "[--readonly] [DIRECTORY|FILE …]",
+        help: "open another database; without a name, one in memory",
+        takes: Takes::File,
+        run: |call| {
+            let mut access = Access::Write;
+            let mut paths = Vec::new();
+            for word in call.words() {
+                match word.as_str() {
+                    "--readonly" | "-readonly" => access = Access::Read,
+                    option if option.starts_with('-') => return Err(call.wrong("--readonly", option)),
+                    ":memory:" => {}
+                    path => paths.push(PathBuf::from(path)),
+                }
+            }
+            open(call, &paths, access)
+        },
+    },
+    Command {
         names: &["\\conninfo"],
         arguments: "",
         help: "what database this is",
         takes: Takes::Words,
         run: |call| {
-            let text = match &call.shell.directory {
+            let text = match &call.shell.place.directory {
                 Some(directory) => format!("The database is the directory {}.", directory.display()),
                 None => "The database is in memory.".to_owned(),
             };
@@ -100,11 +142,20 @@ pub const COMMANDS: &[Command] = &[
     },
 ];
 
+/// Opens another database, and says what it is.
+fn open(call: &mut Call<'_>, paths: &[PathBuf], access: Access) -> Result<Next, Complaint> {
+    call.shell.switch(paths, access)?;
+    if let (true, Some(text)) = (call.shell.tells_opened, call.shell.place.told()) {
+        println!("{text}");
+    }
+    Ok(Next::More)
+}
+
 fn help(call: &mut Call<'_>) -> Result<Next, Complaint> {
     if let Some(name) = call.one()? {
         let found = [format!("\\{name}"), format!(".{name}"), name.clone()];
         let command = found.iter().find_map(|name| named(name));
-        let command = command.ok_or_else(|| super::unknown(&name))?;
+        let command = command.ok_or_else(|| super::command::unknown(&name))?;
         call.shell.output.line(&line(command))?;
         return Ok(Next::More);
     }

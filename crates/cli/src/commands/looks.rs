@@ -1,8 +1,9 @@
 //! How results look: modes, headers, NULL, widths.
 
-use super::{Call, Command, Next, SWITCH, Takes};
+use super::command::{Call, Command, SWITCH, Takes};
 use crate::complaint::Complaint;
 use crate::output::{Expanded, Mode};
+use crate::shell::Next;
 
 pub const COMMANDS: &[Command] = &[
     Command {
@@ -110,11 +111,36 @@ pub const COMMANDS: &[Command] = &[
         },
     },
     Command {
+        names: &[".maxwidth"],
+        arguments: "NUMBER",
+        help: "terminal columns that a table takes; 0 for as many as it needs",
+        takes: Takes::Words,
+        run: |call| {
+            let word = call.needed("a number of columns")?;
+            let width = word
+                .parse()
+                .map_err(|_| call.wrong("a number of columns", &word))?;
+            call.shell.display.max_width = Some(width);
+            Ok(Next::More)
+        },
+    },
+    Command {
+        names: &[".types"],
+        arguments: "[on|off]",
+        help: "types of columns under their names",
+        takes: SWITCH,
+        run: |call| {
+            call.shell.display.types = call.switch(call.shell.display.types)?;
+            Ok(Next::More)
+        },
+    },
+    Command {
         names: &["\\pset"],
         arguments: "[NAME [VALUE]]",
-        help: "format, null, expanded, fieldsep, tuples_only, footer, pager, border",
+        help: "format, null, expanded, columns, fieldsep, tuples_only, footer, …",
         takes: Takes::OneOf(&[
             "border",
+            "columns",
             "expanded",
             "fieldsep",
             "footer",
@@ -198,11 +224,17 @@ fn pset(call: &mut Call<'_>) -> Result<Next, Complaint> {
             call.shell.display.headers = !rows_only;
             call.shell.display.footer = !rows_only;
         }
+        "columns" => {
+            let width = value
+                .parse()
+                .map_err(|_| call.wrong("a number of columns", value))?;
+            call.shell.display.max_width = Some(width);
+        }
         "footer" => call.shell.display.footer = on(call.shell.display.footer)?,
         "pager" => call.shell.output.pages = on(call.shell.output.pages)?,
         other => {
             return Err(call.wrong(
-                "format, null, expanded, fieldsep, tuples_only, footer, pager or border",
+                "format, null, expanded, columns, fieldsep, tuples_only, footer, pager or border",
                 other,
             ));
         }

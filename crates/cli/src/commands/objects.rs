@@ -1,7 +1,9 @@
 //! What there is: tables, views, functions, schemas, the database.
 
-use super::{Call, Command, Next, Takes, describe};
+use super::command::{Call, Command, Takes};
+use super::describe;
 use crate::complaint::Complaint;
+use crate::shell::Next;
 use crate::text::unquoted;
 use frazil::{FunctionClass, Value};
 
@@ -327,7 +329,8 @@ fn functions(call: &mut Call<'_>) -> Result<Next, Complaint> {
 
 fn database(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let shell = &mut *call.shell;
-    let directory = (shell.directory.as_ref()).map_or("in memory".to_owned(), |d| d.display().to_string());
+    let directory =
+        (shell.place.directory.as_ref()).map_or("in memory".to_owned(), |d| d.display().to_string());
     let counts = [shell.connection.tables().len(), shell.connection.views().len()];
     let [tables, views] = counts.map(|n| Value::Int(n as i128));
     shell.show_rows(

@@ -1,11 +1,13 @@
 //! What is done with the statement that is being typed, or with the last one.
 
-use super::{Call, Command, Next, Takes, crosstab};
+use super::command::{Call, Command, Takes};
+use super::crosstab;
 use crate::complaint::Complaint;
 use crate::interrupt;
 use crate::output::Expanded;
+use crate::shell::Next;
 use crate::target::Target;
-use frazil::Outcome;
+use frazil::{Outcome, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -33,6 +35,31 @@ pub const COMMANDS: &[Command] = &[
         help: "run the statement; its one row becomes variables",
         takes: Takes::Words,
         run: set_variables,
+    },
+    Command {
+        names: &["\\gexec"],
+        arguments: "",
+        help: "run the statement, then each value of its result as a statement",
+        takes: Takes::Words,
+        run: run_values,
+    },
+    Command {
+        names: &["\\gdesc"],
+        arguments: "",
+        help: "names and types of the columns of the statement, which does not run",
+        takes: Takes::Words,
+        run: describe,
+    },
+    Command {
+        names: &["\\bind"],
+        arguments: "[VALUE …]",
+        help: "values for $1, $2 … of the next statement",
+        takes: Takes::Words,
+        run: |call| {
+            let values = call.words().into_iter().map(Value::Text);
+            call.shell.bound = Some(values.collect());
+            Ok(Next::More)
+        },
     },
     Command {
         names: &["\\crosstabview"],
@@ -119,6 +146,42 @@ fn go(call: &mut Call<'_>, expanded: Option<Expanded>) -> Result<Next, Complaint
     let mut display = call.shell.display.clone();
     display.expanded = expanded.unwrap_or(display.expanded);
     call.shell.run_statement_as(&text, &display)?;
+    Ok(Next::More)
+}
+
+/// Runs each value of a result, row by row. NULL is left out; an error ends it unless the shell goes on after errors.
+fn run_values(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let text = statement(call)?;
+    let expanded = call.shell.variables.expand(&text);
+    call.shell.last = Some(text);
+    let Outcome::Rows(rows) = call.shell.query(&expanded)?.outcome else {
+        return Ok(Next::More);
+    };
+    let last = call.shell.last.clone();
+    let columns = rows.schema().columns.clone();
+    for row in rows.iter() {
+        let values = row.iter().zip(&columns).filter(|(value, _)| !value.is_null());
+        for (value, column) in values {
+            let text = value.display(column.ty).to_string();
+            let result = call.shell.run_statement(&text).map(|()| Next::More);
+            call.shell.go_on(result)?;
+        }
+    }
+    call.shell.last = last;
+    Ok(Next::More)
+}
+
+/// Names and types of the columns that a statement would give.
+fn describe(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let text = statement(call)?;
+    let expanded = call.shell.variables.expand(&text);
+    call.shell.last = Some(text);
+    let described = call.shell.query(&format!("describe {expanded}"));
+    let Outcome::Rows(rows) = described.map_err(Complaint::without_statement)?.outcome else {
+        return Ok(Next::More);
+    };
+    let rows: Vec<Vec<Value>> = rows.iter().map(|row| row.into_iter().take(2).collect()).collect();
+    call.shell.show_rows(&["Column", "Type"], &rows)?;
     Ok(Next::More)
 }
 

@@ -1,7 +1,8 @@
 //! Variables.
 
-use super::{Call, Command, Next, Takes};
+use super::command::{Call, Command, Takes};
 use crate::complaint::Complaint;
+use crate::shell::Next;
 
 pub const COMMANDS: &[Command] = &[
     Command {

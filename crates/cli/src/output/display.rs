@@ -75,6 +75,10 @@ pub struct Display {
     pub max_rows: Option<usize>,
     /// Columns of the terminal, if there is one.
     pub terminal: Option<usize>,
+    /// Terminal columns that a table may take (aligned, table and box): 0 for any number; `None`: those of the terminal.
+    pub max_width: Option<usize>,
+    /// Whether types stand under the names of columns (aligned, table and box).
+    pub types: bool,
 }
 
 impl Default for Display {
@@ -90,6 +94,8 @@ impl Default for Display {
             table: "t".to_owned(),
             max_rows: None,
             terminal: None,
+            max_width: None,
+            types: false,
         }
     }
 }
@@ -120,6 +126,15 @@ impl Display {
             Mode::Box | Mode::Markdown => "NULL",
             _ => "",
         })
+    }
+
+    /// Terminal columns that a table may take; `None`: any number.
+    pub fn room(&self) -> Option<usize> {
+        match self.max_width {
+            Some(0) => None,
+            Some(most) => Some(most),
+            None => self.terminal,
+        }
     }
 
     /// The width that was asked for column `index`, and whether its values stand to the right.

@@ -1,6 +1,7 @@
 //! Tables as psql draws them: `aligned` (its border 1), `table` (border 2) and `box` (border 2 in Unicode).
 
 use super::cell::{blanks, cell, lines, wrap};
+use super::fitting::{cut, fitted};
 use super::{Display, Expanded, Layout, Mode, count, records};
 use frazil::{RowBatch, Schema};
 use std::io::{self, Write};
@@ -45,6 +46,8 @@ const UNICODE: Style = Style {
 pub struct Column {
     /// The lines of its name.
     pub name: Vec<String>,
+    /// Its type, where types are shown.
+    ty: Option<String>,
     /// Whether values stand to the right.
     pub right: bool,
     /// Terminal columns of the widest line.
@@ -62,15 +65,36 @@ pub struct Grid {
 }
 
 impl Column {
-    fn new(name: &str, is_numeric: bool, wanted: Option<(usize, bool)>) -> Column {
+    fn new(name: &str, is_numeric: bool, wanted: Option<(usize, bool)>, ty: Option<String>) -> Column {
         let name = lines(name);
-        let width = name.iter().map(|l| l.width()).max().unwrap_or(0);
+        let width = name.iter().chain(&ty).map(|l| l.width()).max().unwrap_or(0);
         Column {
             width: width.max(wanted.map_or(0, |w| w.0)),
             name,
+            ty,
             right: wanted.map_or(is_numeric, |w| w.1 || is_numeric),
             most: wanted.map(|w| w.0),
             cells: Vec::new(),
+        }
+    }
+
+    /// A column of one text in all rows and the header.
+    pub fn of_texts(text: &str, rows: usize) -> Column {
+        let mut column = Column::new(text, false, None, None);
+        column.cells = vec![vec![text.to_owned()]; rows];
+        column
+    }
+
+    /// The column with at most `most` terminal columns.
+    pub fn cut(&self, most: usize) -> Column {
+        let cut_all = |lines: &Vec<String>| lines.iter().map(|line| cut(line, most)).collect();
+        Column {
+            name: cut_all(&self.name),
+            ty: self.ty.as_ref().map(|ty| cut(ty, most)),
+            right: self.right,
+            width: self.width.min(most),
+            most: self.most,
+            cells: self.cells.iter().map(cut_all).collect(),
         }
     }
 
@@ -131,6 +155,9 @@ impl Grid {
         }
         if self.display.headers {
             self.write_header(out, style)?;
+            if self.display.types {
+                self.write_types(out, style)?;
+            }
             out.write_all(rule(1).as_bytes())?;
         }
         (0..self.shown()).try_for_each(|row| self.write_row(out, style, row))?;
@@ -138,6 +165,30 @@ impl Grid {
             out.write_all(rule(2).as_bytes())?;
         }
         Ok(())
+    }
+
+    /// Writes the table such that it fits the terminal, and what is left out of it.
+    fn write_fitted(&mut self, out: &mut dyn Write, rows: u64) -> io::Result<()> {
+        let frame = if self.style().outside { 1 } else { -1 };
+        let fitted = (self.display.room()).and_then(|room| fitted(&self.columns, room, frame));
+        let all = self.columns.len();
+        let left_out = match fitted {
+            Some((columns, left_out)) => {
+                self.columns = columns;
+                left_out
+            }
+            None => 0,
+        };
+        self.write(out)?;
+        self.write_count(out, rows)?;
+        match left_out > 0 && self.display.footer {
+            true => writeln!(
+                out,
+                "({} of {all} columns shown; \\x or .maxwidth 0 shows all)",
+                all - left_out
+            ),
+            false => Ok(()),
+        }
     }
 
     fn write_header(&self, out: &mut dyn Write, style: &Style) -> io::Result<()> {
@@ -161,6 +212,21 @@ impl Grid {
             }
         }
         Ok(())
+    }
+
+    /// A line of the header in which every text is short enough.
+    fn write_types(&self, out: &mut dyn Write, style: &Style) -> io::Result<()> {
+        let cells = self.columns.iter().map(|column| {
+            let text = column.ty.as_deref().unwrap_or("");
+            let room = column.width - text.width();
+            let (left, right) = (" ".repeat(room / 2), " ".repeat(room.div_ceil(2)));
+            format!(" {left}{text}{right} ")
+        });
+        let line = cells.collect::<Vec<_>>().join(style.vertical);
+        match style.outside {
+            true => writeln!(out, "{0}{line}{0}", style.vertical),
+            false => writeln!(out, "{line}"),
+        }
     }
 
     fn write_row(&self, out: &mut dyn Write, style: &Style, row: usize) -> io::Result<()> {
@@ -213,7 +279,10 @@ impl Layout for Grid {
     fn begin(&mut self, _: &mut dyn Write, schema: &Schema) -> io::Result<()> {
         let columns = schema.columns.iter().enumerate();
         self.columns = columns
-            .map(|(i, c)| Column::new(&c.name, c.ty.is_numeric(), self.display.width(i)))
+            .map(|(i, c)| {
+                let ty = self.display.types.then(|| c.ty.to_string());
+                Column::new(&c.name, c.ty.is_numeric(), self.display.width(i), ty)
+            })
             .collect();
         Ok(())
     }
@@ -237,8 +306,7 @@ impl Layout for Grid {
             return self.write_count(out, rows);
         }
         if !self.is_expanded() {
-            self.write(out)?;
-            return self.write_count(out, rows);
+            return self.write_fitted(out, rows);
         }
         records::write(out, &self.columns, self.style())?;
         match self.shown() as u64 == rows && rows > 0 {

@@ -1,9 +1,8 @@
-//! JSON: an array of objects, or an object a line. Numbers keep all their digits; NaN and infinities are strings, because
-//! JSON has no numbers for them.
+//! JSON: an array of objects, or an object a line, whose values are those that COPY writes: arrays and json columns are JSON's own,
+//! numbers keep all their digits, NaN and infinities are strings, because JSON has no numbers for them.
 
 use super::Layout;
-use super::cell::cell;
-use frazil::{ColumnVector, RowBatch, Schema, Value};
+use frazil::{RowBatch, Schema};
 use std::io::{self, Write};
 
 /// Writes rows as they come.
@@ -49,7 +48,8 @@ impl Layout for Objects {
             self.is_first = false;
             for (i, (name, column)) in self.names.iter().zip(&batch.columns).enumerate() {
                 let comma = if i > 0 { "," } else { "" };
-                write!(out, "{comma}{name}:{}", value(column, row))?;
+                let value = frazil::json_of(column, row).map_err(io::Error::other)?;
+                write!(out, "{comma}{name}:{value}")?;
             }
             out.write_all(if self.is_array { b"}" } else { b"}\n" })?;
         }
@@ -63,19 +63,6 @@ impl Layout for Objects {
             (false, _) => Ok(()),
         }
     }
-}
-
-fn value(column: &ColumnVector, row: usize) -> String {
-    let Some(text) = cell(column, row) else {
-        return "null".to_owned();
-    };
-    let bare = match column.value(row) {
-        Value::Bool(b) => return b.to_string(),
-        Value::Double(d) => d.is_finite(),
-        Value::Int(_) => column.ty().is_numeric(),
-        _ => false,
-    };
-    if bare { text.into_owned() } else { quoted(&text) }
 }
 
 fn quoted(text: &str) -> String {

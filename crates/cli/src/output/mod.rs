@@ -4,6 +4,7 @@ mod cell;
 mod column;
 mod delimited;
 mod display;
+mod fitting;
 mod grid;
 mod html;
 mod json;

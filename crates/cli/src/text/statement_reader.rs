@@ -33,6 +33,25 @@ impl StatementReader {
         self.text.trim()
     }
 
+    /// The mark of what is open where the pending text ends: a quote, `$` for a dollar quote, `*` for a comment, `(`.
+    pub fn open_mark(&self) -> Option<char> {
+        let mut depth = 0_usize;
+        let mut mark = None;
+        for token in tokens(&self.text) {
+            let text = &self.text[token.range];
+            match token.kind {
+                TokenKind::Symbol if text == "(" => depth += 1,
+                TokenKind::Symbol if text == ")" => depth = depth.saturating_sub(1),
+                TokenKind::Text if !token.closed && text.starts_with('$') => mark = Some('$'),
+                TokenKind::Text if !token.closed => mark = Some('\''),
+                TokenKind::QuotedName if !token.closed => mark = Some('"'),
+                TokenKind::Comment if !token.closed && text.starts_with("/*") => mark = Some('*'),
+                _ => {}
+            }
+        }
+        mark.or((depth > 0).then_some('('))
+    }
+
     /// Drops what is pending.
     pub fn clear(&mut self) {
         self.text.clear();
@@ -141,6 +160,23 @@ mod tests {
         reader.push_line("b'; ");
         assert_eq!(reader.next_piece(), Some(statement("select 'a\nb';")));
         assert!(reader.is_empty());
+    }
+
+    #[test]
+    fn what_is_open_is_told() {
+        for (text, mark) in [
+            ("select 1", None),
+            ("select 'a", Some('\'')),
+            ("select (\"a", Some('"')),
+            ("select (1, (2)", Some('(')),
+            ("select $x$ ' ", Some('$')),
+            ("select /* ( ", Some('*')),
+            ("select '(' -- '", None),
+        ] {
+            let mut reader = StatementReader::default();
+            reader.push_line(text);
+            assert_eq!(reader.open_mark(), mark, "{text}");
+        }
     }
 
     #[test]

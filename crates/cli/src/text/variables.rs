@@ -1,4 +1,4 @@
-//! Variables: `\set name value`, and `:name`, `:'name'`, `:"name"` in statements and arguments.
+//! Variables: `\set name value`, and `:name`, `:'name'`, `:"name"` in statements and arguments, and `:{?name}` for whether there is one.
 
 use frazil::sql_text::{TokenKind, is_of_word, tokens};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Variables {
     /// `text` with variables in their places. What no variable has a value for stays as it is, as does what stands in
     /// strings and comments, and the type behind `::`.
     pub fn expand(&self, text: &str) -> String {
-        if self.0.is_empty() || !text.contains(':') {
+        if !text.contains(':') {
             return text.to_owned();
         }
         let mut out = String::with_capacity(text.len());
@@ -55,6 +55,11 @@ impl Variables {
 
     /// What stands for the variable that `text`, behind a colon, begins with, and the bytes of its name.
     fn value(&self, text: &str) -> Option<(String, usize)> {
+        if let Some(inner) = text.strip_prefix("{?") {
+            let name = &inner[..inner.find('}')?];
+            let is_set = self.get(name).is_some();
+            return Some((if is_set { "TRUE" } else { "FALSE" }.to_owned(), name.len() + 3));
+        }
         let mark = text.chars().next()?;
         if mark == '\'' || mark == '"' {
             let end = text[1..].find(mark)? + 1;
@@ -80,6 +85,7 @@ mod tests {
             variables.expand("select :n, :'s', :\"s\", ':n', a::n, :unknown -- :n"),
             "select 42, 'it''s \"so\"', \"it's \"\"so\"\"\", ':n', a::n, :unknown -- :n"
         );
+        assert_eq!(variables.expand(":{?n} :{?m}"), "TRUE FALSE");
         variables.unset("n");
         assert_eq!(variables.expand(":n"), ":n");
     }

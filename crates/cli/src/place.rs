@@ -1,0 +1,130 @@
+//! Where a shell's database is: a directory, which may be a new one, or memory, perhaps with files as its tables.
+
+use crate::complaint::Complaint;
+use crate::opening;
+use frazil::{Access, Connection, Database, Error, FileAccess, SqlState};
+use std::path::{Path, PathBuf};
+
+/// Files of a database that was never used. A directory that holds anything else is not removed.
+const OWN_NAMES: [&str; 4] = ["lock", "log", "manifest", "segments"];
+
+/// A database that a shell has open.
+#[derive(Debug)]
+pub struct Place {
+    /// The absolute path of its directory; `None` in memory.
+    pub directory: Option<PathBuf>,
+    /// Whether the directory was made for it.
+    pub is_new: bool,
+    /// Whether it is written.
+    pub access: Access,
+    /// Files that statements may name.
+    pub files: FileAccess,
+}
+
+/// Whether a path ends as files of rows do: whoever mistypes one wants no database of that name.
+fn is_named_as_data(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    let bare = (name.strip_suffix(".gz").or(name.strip_suffix(".zst"))).unwrap_or(&name);
+    let ends = [".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"];
+    ends.iter().any(|end| bare.ends_with(end))
+}
+
+/// Whether a path is that of a file of rows, or is meant to be.
+pub fn is_data(path: &Path) -> bool {
+    path.is_file() || (is_named_as_data(path) && !path.exists())
+}
+
+impl Place {
+    /// Opens the database of a directory, or an empty one in memory.
+    pub fn open(
+        directory: Option<&Path>,
+        access: Access,
+        files: &FileAccess,
+    ) -> Result<(Place, Database), Complaint> {
+        let is_new = directory.is_some_and(|directory| !directory.exists());
+        let database = opening::open(directory, access, files)?;
+        // The working directory may change.
+        let directory = directory.map(std::path::absolute).transpose()?;
+        let place = Place {
+            directory,
+            is_new,
+            access,
+            files: files.clone(),
+        };
+        Ok((place, database))
+    }
+
+    /// What is said of it when it is opened: that its directory is a new one.
+    pub fn told(&self) -> Option<String> {
+        let directory = self.directory.as_ref().filter(|_| self.is_new)?;
+        let name = directory.file_name().unwrap_or(directory.as_os_str());
+        Some(format!(
+            "{} is a new database; nothing is left of it unless something is made in it.",
+            name.to_string_lossy()
+        ))
+    }
+
+    /// Closes a database. Nothing is left of one that was made for this shell and in which nothing was made: its name was a slip.
+    pub fn close(self, connection: Connection) -> Result<(), Complaint> {
+        let is_unused = self.is_new && is_empty(&connection);
+        let database = connection.database().clone();
+        drop(connection);
+        database.close()?;
+        match self.directory {
+            Some(directory) if is_unused => {
+                // What cannot be removed is an empty database.
+                let _ = remove_unused(&directory);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// True if a database has no table, view or type.
+fn is_empty(connection: &Connection) -> bool {
+    connection.tables().is_empty()
+        && connection.views().is_empty()
+        && connection.enumerations().is_empty()
+        && connection.domains().is_empty()
+}
+
+/// Removes the files of a database that was never used.
+fn remove_unused(directory: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        if !OWN_NAMES
+            .iter()
+            .any(|own| entry.as_ref().is_ok_and(|e| e.file_name() == *own))
+        {
+            return Ok(());
+        }
+    }
+    // Fails if it holds a segment: then it was used.
+    std::fs::remove_dir(directory.join("segments"))?;
+    let log = directory.join("log");
+    for entry in std::fs::read_dir(&log)? {
+        std::fs::remove_file(entry?.path())?;
+    }
+    std::fs::remove_dir(log)?;
+    std::fs::remove_file(directory.join("manifest"))?;
+    std::fs::remove_file(directory.join("lock"))?;
+    std::fs::remove_dir(directory)
+}
+
+/// The directory and the files that some paths name. 22023 for several paths that are not all files.
+pub fn parts(paths: &[PathBuf]) -> Result<(Option<&Path>, &[PathBuf]), Complaint> {
+    match paths {
+        [] => Ok((None, &[])),
+        [path] if !is_data(path) => Ok((Some(path.as_path()), &[])),
+        several => match several.iter().find(|path| !is_data(path)) {
+            None => Ok((None, several)),
+            Some(other) => {
+                let message = format!("\"{}\" is not a file", other.display());
+                let error = Error::new(SqlState::INVALID_PARAMETER, message);
+                Err(Complaint::opening(error.with_hint(
+                    "several paths are files, each of which becomes a table; a database is a single directory",
+                )))
+            }
+        },
+    }
+}
