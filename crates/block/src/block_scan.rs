@@ -12,7 +12,7 @@
 
 use crate::block::Block;
 use crate::disjunction::{AnyOf, PlannedAny};
-use crate::scan_test::{Planned, Test};
+use crate::scan_predicate::{Planned, Predicate};
 use crate::strategy;
 use crate::window_match::WindowMatch;
 use frazil_kernels::{Combine, Isa, count, positions};
@@ -56,7 +56,7 @@ pub enum Matched {
 /// A test, or a disjunction of tests.
 #[derive(Debug)]
 enum Term {
-    One(Test),
+    One(Predicate),
     Any(AnyOf),
 }
 
@@ -93,7 +93,7 @@ impl BlockScan {
             match block.plan_test(r.column, &r.kind, options.use_psma)? {
                 Planned::Never => scan.range = 0..0,
                 Planned::Always => {}
-                Planned::Test(test, rows) => scan.add(Term::One(test), rows),
+                Planned::Predicate(test, rows) => scan.add(Term::One(test), rows),
             }
             if scan.range.is_empty() {
                 return Ok(scan);
@@ -221,7 +221,7 @@ impl Term {
         }
     }
 
-    fn tests(&self) -> Box<dyn Iterator<Item = &Test> + '_> {
+    fn tests(&self) -> Box<dyn Iterator<Item = &Predicate> + '_> {
         match self {
             Term::One(test) => Box::new(std::iter::once(test)),
             Term::Any(any) => Box::new(any.tests()),
@@ -255,7 +255,7 @@ impl Term {
 
     /// Rows in a thousand below which it is better done at positions.
     fn reduce_below(&self, block: &Block) -> usize {
-        let below = |test: &Test| match test.is_text() {
+        let below = |test: &Predicate| match test.is_text() {
             // A string costs hundreds of cycles, wherever it is.
             true => 1000,
             false => strategy::reduce_below(block.entry(test.column)),

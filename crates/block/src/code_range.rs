@@ -10,7 +10,7 @@ use crate::encodings::patched::PatchedRange;
 use crate::format::{ColumnEntry, FLAG_SMA};
 use crate::resolve::{dispatch_integer, widen};
 use crate::sma::{ordinal_bounds_of_f64, ordinal_of_f64};
-use crate::text_test::{TextTest, text};
+use crate::text_predicate::{TextPredicate, text};
 use frazil_types::{CompareOp, Error, NativeType, RestrictionKind, Result, StringRef, Value};
 
 /// Codes that satisfy a restriction. Of a raw column of numbers the "codes" are ordinals.
@@ -44,7 +44,7 @@ pub(crate) enum Translated {
     /// Wide integers, in any of these inclusive ranges.
     Wide(Vec<(i128, i128)>),
     /// Raw strings.
-    Text(TextTest),
+    Text(TextPredicate),
 }
 
 /// Half-open range of ordinals, in 128 bits so that the end has room.
@@ -178,7 +178,7 @@ impl Domain<'_> {
                 vec![(low, self.strings_until(|s| cut(s).is_le()))]
             }
             RestrictionKind::Prefix(_) | RestrictionKind::Like { .. } => {
-                self.entries_that_match(&TextTest::new(kind)?)?
+                self.entries_that_match(&TextPredicate::new(kind)?)?
             }
         })
     }
@@ -188,7 +188,7 @@ impl Domain<'_> {
     }
 
     /// Evaluates a test once per dictionary entry, or per code point a char(1) column may hold.
-    fn entries_that_match(&self, test: &TextTest) -> Result<Vec<Span>> {
+    fn entries_that_match(&self, test: &TextPredicate) -> Result<Vec<Span>> {
         let ordinal = |i: usize| (i as u128, i as u128 + 1);
         let is_match = |v: i128| {
             let c = u32::try_from(v).ok().and_then(char::from_u32);
@@ -373,7 +373,7 @@ impl Block {
         }
         match entry.native {
             NativeType::String => {
-                let test = TextTest::new(kind)?;
+                let test = TextPredicate::new(kind)?;
                 let bounds = self.string_bounds(column);
                 Ok(bounds.and_then(|(min, max)| test.over_bounds(min, max)) == Some(false))
             }
@@ -386,7 +386,7 @@ impl Block {
     }
 
     fn translate_text(&self, column: usize, kind: &RestrictionKind) -> Result<Translated> {
-        let test = TextTest::new(kind)?;
+        let test = TextPredicate::new(kind)?;
         let (min, max) = self.string_bounds(column).unwrap_or_default();
         let known = if min == max {
             Some(test.matches(min))

@@ -9,7 +9,7 @@
 
 use crate::block::Block;
 use crate::code_match::{clear_tail, set_all};
-use crate::scan_test::{Planned, Test};
+use crate::scan_predicate::{Planned, Predicate};
 use crate::strategy;
 use crate::window_match::WindowMatch;
 use frazil_kernels::{Combine, count};
@@ -19,8 +19,8 @@ use std::ops::Range;
 /// A disjunction, ready to run: at least two alternatives, none without a test.
 #[derive(Debug)]
 pub(crate) struct AnyOf {
-    alternatives: Vec<Vec<Test>>,
-    /// Estimated share of rows that pass, as that of a [`Test`].
+    alternatives: Vec<Vec<Predicate>>,
+    /// Estimated share of rows that pass, as that of a [`Predicate`].
     pub rank: u32,
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum PlannedAny {
     /// All rows do.
     Always,
     /// A conjunction does the same, among these rows.
-    All(Vec<Test>, Range<u32>),
+    All(Vec<Predicate>, Range<u32>),
     /// Some may, all of them among these rows.
     Any(AnyOf, Range<u32>),
 }
@@ -60,7 +60,7 @@ impl Block {
             return Ok(match planned {
                 Planned::Never => PlannedAny::Never,
                 Planned::Always => PlannedAny::Always,
-                Planned::Test(test, rows) => PlannedAny::All(vec![test], rows),
+                Planned::Predicate(test, rows) => PlannedAny::All(vec![test], rows),
             });
         }
         let mut alternatives = Vec::new();
@@ -82,7 +82,7 @@ impl Block {
             });
         }
         // What finds most for the least goes first: the others then have fewer rows to look at.
-        alternatives.sort_by_key(|tests| (tests.iter().any(Test::is_text), tests.len()));
+        alternatives.sort_by_key(|tests| (tests.iter().any(Predicate::is_text), tests.len()));
         let rank = rank(&alternatives);
         Ok(PlannedAny::Any(AnyOf { alternatives, rank }, first..end))
     }
@@ -92,14 +92,14 @@ impl Block {
         &self,
         alternative: &[Restriction],
         use_psma: bool,
-    ) -> Result<Option<(Vec<Test>, Range<u32>)>> {
+    ) -> Result<Option<(Vec<Predicate>, Range<u32>)>> {
         let mut tests = Vec::with_capacity(alternative.len());
         let mut rows = 0..self.rows();
         for r in alternative {
             match self.plan_test(r.column, &r.kind, use_psma)? {
                 Planned::Never => return Ok(None),
                 Planned::Always => {}
-                Planned::Test(test, within) => {
+                Planned::Predicate(test, within) => {
                     rows = rows.start.max(within.start)..rows.end.min(within.end);
                     tests.push(test);
                 }
@@ -121,18 +121,18 @@ fn one_column(alternatives: &[Vec<Restriction>]) -> Option<(usize, Vec<&Restrict
 }
 
 /// The estimated share of rows, as if tests knew nothing of each other.
-fn rank(alternatives: &[Vec<Test>]) -> u32 {
+fn rank(alternatives: &[Vec<Predicate>]) -> u32 {
     let greatest = alternatives.iter().flatten().map(|t| t.rank).max().unwrap_or(0);
     if greatest > 1000 {
         return greatest;
     }
-    let fails = |tests: &Vec<Test>| 1.0 - tests.iter().map(|t| f64::from(t.rank) / 1e3).product::<f64>();
+    let fails = |tests: &Vec<Predicate>| 1.0 - tests.iter().map(|t| f64::from(t.rank) / 1e3).product::<f64>();
     ((1.0 - alternatives.iter().map(fails).product::<f64>()) * 1e3) as u32
 }
 
 impl AnyOf {
     /// Its tests.
-    pub fn tests(&self) -> impl Iterator<Item = &Test> {
+    pub fn tests(&self) -> impl Iterator<Item = &Predicate> {
         self.alternatives.iter().flatten()
     }
 

@@ -7,7 +7,7 @@
 //! for, and lays the sections out as [`format`](mod@format) says. [`block`] opens the bytes, [`verify`] distrusts them until they are
 //! checked. [`block_scan`] rules the block out by its SMAs ([`sma`]), narrows it by its PSMAs
 //! ([`psma`]), has [`code_range`] translate each restriction into codes, and matches windows of rows;
-//! [`unpack`] fetches what matched, [`point_access`] a single value.
+//! [`unpack`] fetches what matched, `point_access` a single value.
 //!
 //! **Trust.** Bytes come from files. The header is checked when a block is opened; a column is checked
 //! (checksum, code bounds, offsets, UTF-8) when it is first touched, by whichever call touches it.
@@ -33,15 +33,15 @@ pub mod format;
 pub mod input;
 pub mod layouts;
 pub mod observed;
-pub mod point_access;
+mod point_access;
 pub mod psma;
 mod raw_strings;
 mod resolve;
-mod scan_test;
+mod scan_predicate;
 mod selectivity;
 pub mod sma;
 mod strategy;
-mod text_test;
+mod text_predicate;
 pub mod unpack;
 pub mod verify;
 mod window_match;

@@ -198,7 +198,7 @@ pub(crate) fn unpack_reference(
     out: &mut ColumnBuffer,
 ) {
     if native == NativeType::Bool {
-        // What stands for NULL is a boolean as well.
+        // The code of NULL must unpack to a valid boolean, too.
         let value = |code: u64| (code as u8).wrapping_add(reference as u8) & 1;
         let out = out.values_mut::<u8>();
         dispatch_words!(codes, codes => match chosen {

@@ -8,10 +8,10 @@ use crate::encodings::Encoding;
 use crate::format::ColumnEntry;
 use crate::layouts::codes::{CodeScratch, Codes, MatchScratch, dispatch_words};
 use crate::resolve::dispatch_integer;
-use crate::scan_test::{Test, TestKind};
+use crate::scan_predicate::{Predicate, PredicateKind};
 use crate::sma::f64_of_ordinal;
 use crate::strategy;
-use crate::text_test::TextTest;
+use crate::text_predicate::TextPredicate;
 use crate::unpack::for_each_row;
 use frazil_kernels::{CodeWord, Combine, Isa, RangeOp, Selection, compare, positions, unpack};
 use frazil_types::{NativeType, Result};
@@ -55,7 +55,7 @@ impl WindowMatch {
     /// where that is quicker.
     pub fn match_joined(
         &mut self,
-        test: &Test,
+        test: &Predicate,
         range: Range<u32>,
         left: usize,
         bits: &mut [u64],
@@ -78,7 +78,7 @@ impl WindowMatch {
     /// Tests a window by SIMD.
     pub fn match_bits(
         &mut self,
-        test: &Test,
+        test: &Predicate,
         range: Range<u32>,
         combine: Combine,
         bits: &mut [u64],
@@ -88,14 +88,14 @@ impl WindowMatch {
         let coded = entry.encoding != Encoding::Raw;
         let isa = self.isa;
         match &test.kind {
-            TestKind::Null | TestKind::NotNull if coded => {
+            PredicateKind::Null | PredicateKind::NotNull if coded => {
                 let wanted = null_codes(&test.kind);
                 let codes = self.block.codes(entry);
                 codes.match_range(isa, rows, wanted, combine, bits, &mut self.scratch.matching);
             }
-            TestKind::Null => self.combine_validity(entry, range, true, combine, bits),
-            TestKind::NotNull => self.combine_validity(entry, range, false, combine, bits),
-            TestKind::Codes(codes_wanted) => {
+            PredicateKind::Null => self.combine_validity(entry, range, true, combine, bits),
+            PredicateKind::NotNull => self.combine_validity(entry, range, false, combine, bits),
+            PredicateKind::Codes(codes_wanted) => {
                 if coded {
                     let scratch = &mut self.scratch.matching;
                     let codes = self.block.codes(entry);
@@ -105,17 +105,17 @@ impl WindowMatch {
                     self.drop_nulls(entry, range, bits);
                 }
             }
-            TestKind::Patched(wanted) => {
+            PredicateKind::Patched(wanted) => {
                 let scratch = &mut self.scratch.matching;
                 self.block
                     .match_patched(isa, entry, rows, wanted, combine, bits, scratch);
             }
-            TestKind::Frames(wanted) => {
+            PredicateKind::Frames(wanted) => {
                 let scratch = &mut self.scratch.matching;
                 self.block
                     .match_frames(isa, entry, rows, wanted, combine, bits, scratch);
             }
-            TestKind::Wide(ranges) => {
+            PredicateKind::Wide(ranges) => {
                 let values = &self.block.slice::<i128>(entry.sections.codes)[rows];
                 any_of(
                     ranges,
@@ -128,7 +128,7 @@ impl WindowMatch {
                 );
                 self.drop_nulls(entry, range, bits);
             }
-            TestKind::Text(_) => {
+            PredicateKind::Text(_) => {
                 self.match_text(test, range.clone(), combine, bits)?;
                 self.drop_nulls(self.block.entry(test.column), range, bits);
             }
@@ -198,12 +198,12 @@ impl WindowMatch {
     /// Tests raw strings: those of the whole window where no test went before, else each row that is left.
     fn match_text(
         &mut self,
-        test: &Test,
+        test: &Predicate,
         range: Range<u32>,
         combine: Combine,
         bits: &mut [u64],
     ) -> Result<()> {
-        let TestKind::Text(text) = &test.kind else {
+        let PredicateKind::Text(text) = &test.kind else {
             return Ok(());
         };
         if combine == Combine::Replace {
@@ -211,7 +211,7 @@ impl WindowMatch {
             let Scratch {
                 text: heap, offsets, ..
             } = &self.scratch;
-            if let TextTest::Like { pattern, negated } = text {
+            if let TextPredicate::Like { pattern, negated } = text {
                 pattern.match_heap(self.isa, heap, offsets, Combine::Replace, bits);
                 if *negated {
                     negate(bits, range.len());
@@ -266,12 +266,12 @@ impl WindowMatch {
     }
 
     /// Keeps the positions that pass a test.
-    pub fn reduce(&mut self, test: &Test, out: &mut Vec<u16>) -> Result<()> {
+    pub fn reduce(&mut self, test: &Predicate, out: &mut Vec<u16>) -> Result<()> {
         let entry = self.block.entry(test.column);
         let isa = self.isa;
         let by_codes = match &test.kind {
-            TestKind::Codes(wanted) => Some(wanted),
-            TestKind::Null | TestKind::NotNull => Some(null_codes(&test.kind)),
+            PredicateKind::Codes(wanted) => Some(wanted),
+            PredicateKind::Null | PredicateKind::NotNull => Some(null_codes(&test.kind)),
             _ => None,
         };
         if let (Some(wanted), true) = (by_codes, entry.encoding != Encoding::Raw) {
@@ -336,9 +336,9 @@ fn reduce_dense(isa: Isa, codes: Codes, wanted: &CodeRange, scratch: &mut Scratc
 }
 
 /// The codes of NULL, or all others, in a nullable coded column.
-fn null_codes(kind: &TestKind) -> &'static CodeRange {
+fn null_codes(kind: &PredicateKind) -> &'static CodeRange {
     match kind {
-        TestKind::Null => &CodeRange::Range(0, 0),
+        PredicateKind::Null => &CodeRange::Range(0, 0),
         _ => &CodeRange::Except(0, 0),
     }
 }

@@ -1,7 +1,7 @@
 //! ALTER TABLE: one action after the other, each on the outcome of those before it.
 
 use crate::view::taken;
-use crate::{Catalog, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, Relation, TableEntry};
+use crate::{Catalog, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, TableEntry};
 use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
@@ -167,15 +167,6 @@ impl Catalog {
             entry.constraint = Some(to.clone());
         }
         Ok(())
-    }
-
-    /// Whether a name is a table's, also one that IF EXISTS lets be missing. 42809 for a view or an index.
-    pub fn table_if_exists(&self, name: &str) -> Result<Option<&Arc<TableEntry>>> {
-        match self.relation(name) {
-            None if self.index(name).is_none() => Ok(None),
-            Some(Relation::Table(table)) => Ok(Some(table)),
-            _ => self.table(name).map(Some),
-        }
     }
 }
 

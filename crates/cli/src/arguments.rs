@@ -66,10 +66,10 @@ pub struct ShellOptions {
     /// Write a line a value
     #[arg(short = 'x', long)]
     pub expanded: bool,
-    /// What stands for NULL
+    /// Show NULL as TEXT
     #[arg(long, value_name = "TEXT")]
     pub nullvalue: Option<String>,
-    /// What stands between values in csv, list and tabs
+    /// Separate values by TEXT in csv, list and tabs
     #[arg(short = 'F', long, value_name = "TEXT")]
     pub separator: Option<String>,
     /// Write results to this file, or to a program if it begins with |

@@ -65,7 +65,7 @@ impl Running {
         *self.lock()
     }
 
-    /// One begins, which has so many chunks to write. It is over when the result is dropped.
+    /// Starts a checkpoint of `chunks` chunks. It ends when the returned guard drops.
     pub fn begin<'a>(&'a self, cause: CheckpointCause, chunks: u64, pace: Pace<'a>) -> Steps<'a> {
         let progress = CheckpointProgress {
             cause,

@@ -83,11 +83,6 @@ impl Folders {
         Ok(Folders { columns, values })
     }
 
-    /// Whether they say nothing.
-    pub fn is_empty(&self) -> bool {
-        self.columns.is_empty()
-    }
-
     /// The columns of a table whose files have the columns `own`.
     pub fn with(&self, own: &[ColumnDef]) -> TableColumns {
         let mut columns = own.to_vec();

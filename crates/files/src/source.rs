@@ -177,11 +177,6 @@ impl CsvFiles {
         &self.table.columns
     }
 
-    /// Whether folders say columns.
-    pub fn have_folders(&self) -> bool {
-        !self.folders.is_empty()
-    }
-
     /// The number of files.
     pub fn count(&self) -> usize {
         self.files.len()

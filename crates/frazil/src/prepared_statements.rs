@@ -14,7 +14,7 @@ pub struct Prepared {
     pub parsed: ParsedStatement,
     /// Types of its parameters.
     pub types: Vec<LogicalType>,
-    /// What gave them.
+    /// Who fixed the parameter types: PREPARE, the text, or the first values.
     pub typed_by: TypedBy,
     compiled: Mutex<Option<Arc<CompiledStatement>>>,
 }

@@ -14,7 +14,7 @@ pub mod memory;
 pub mod one_row;
 pub mod row_layout;
 pub mod row_pages;
-pub mod scan_cursor;
+pub mod scan_source;
 pub mod string_heap;
 pub mod vector_column;
 
@@ -28,6 +28,6 @@ pub use breakers::sorter::sorted_rows::{GroupCounts, SortField, SortSpec, Sorted
 pub use breakers::windows::{BoundSpec, CallSpec, FrameSpec, WindowInput, WindowSpec, WindowStep};
 pub use row_layout::{FieldPlace, RowField, RowLayout};
 pub use row_pages::RowPages;
-pub use scan_cursor::{BoundValues, ScanSource};
+pub use scan_source::{BoundValues, ScanSource};
 pub use string_heap::StringHeap;
 pub use vector_column::LentColumns;

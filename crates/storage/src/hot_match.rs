@@ -61,7 +61,7 @@ impl HotPredicate {
                 let pattern = LikePattern::compile(pattern, Some('\\'))?;
                 Some(Test::Like(pattern, *negated))
             }
-            (NativeType::String, kind) => text_test(kind),
+            (NativeType::String, kind) => text_predicate(kind),
             (NativeType::F64, kind) => double_test(kind),
             (_, kind) => integer_test(native, kind),
         };
@@ -438,7 +438,7 @@ fn double_test(kind: &RestrictionKind) -> Option<Test> {
     })
 }
 
-fn text_test(kind: &RestrictionKind) -> Option<Test> {
+fn text_predicate(kind: &RestrictionKind) -> Option<Test> {
     let text = |value: &Value| value.as_bytes().map(<[u8]>::to_vec);
     Some(match kind {
         RestrictionKind::IsNull => Test::IsNull,

@@ -20,7 +20,7 @@ pub struct FoundRow<'a> {
     offset: u16,
 }
 
-/// Where cells of rows of one table are fetched to that cannot be read where they lie. Serves row after row.
+/// Scratch for cells that must be decoded (frozen or reshaped columns). Reused for every row of a table.
 #[derive(Debug)]
 pub struct RowCells {
     /// One for each column that is fetched.

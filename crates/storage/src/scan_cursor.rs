@@ -373,15 +373,6 @@ impl ScanCursor {
         fetch(&self.scan, entry, index, selection, buffer, &mut self.counters)
     }
 
-    /// Fetches a column at positions of the open chunk, for a later stage of the same chunk.
-    pub fn fetch_at(&mut self, index: usize, positions: &[u16]) -> Result<FetchedColumn> {
-        let entry = self.entry.as_ref().expect("a chunk is open");
-        let buffer = &mut self.buffers[index];
-        let selection = Selection::Positions(positions);
-        self.access.note_fetch(self.scan.columns[index], &selection);
-        fetch(&self.scan, entry, index, selection, buffer, &mut self.counters)
-    }
-
     fn make_positions(&mut self) {
         let Vector::Words { from, to, .. } = self.vector else {
             return;

@@ -109,6 +109,6 @@ pub struct Restriction {
 /// some are NULL satisfies it where another is true, and does not where none is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Disjunction {
-    /// The alternatives: none is satisfied by no row, an empty one by all.
+    /// Alternatives. With an empty list no row matches; an empty alternative matches every row.
     pub alternatives: Vec<Vec<Restriction>>,
 }

@@ -2,10 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod circles;
+mod dead_items;
+mod documents;
 mod functions;
 pub mod house;
 mod modules;
 pub mod mutants;
+mod phrases;
 mod ratchets;
 pub mod tidy;
 pub mod wheels;

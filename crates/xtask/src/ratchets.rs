@@ -12,6 +12,10 @@ const HEAD: &str = "\
 # Numbers only shrink: `cargo xtask tidy --lower` writes those that have become less.
 ";
 
+/// Rules that nearly every change touches, and how far a number may fall before it has to be lowered: so that not
+/// every branch changes the list.
+const LOOSE: [(&str, usize); 2] = [("long_lines", 10), ("phrases", 10)];
+
 /// A rule and a crate.
 type Key = (String, String);
 
@@ -65,7 +69,11 @@ impl Ratchets {
                 found.push(format!("{rule} of crate {member}: {count}, {listed} are listed:"));
                 found.extend(cases.iter().map(|case| format!("  {case}")));
             }
-            if *count < listed {
+            let slack = LOOSE
+                .iter()
+                .find(|(name, _)| name == rule)
+                .map_or(0, |loose| loose.1);
+            if count + slack < listed {
                 found.push(format!(
                     "{rule} of crate {member}: {count}, fewer than the {listed} listed: run cargo xtask tidy --lower"
                 ));
@@ -131,6 +139,15 @@ mod tests {
         assert!(fallen.contains("--lower"), "{fallen}");
         let gone = Ratchets::new("circles a 7").violations().join("\n");
         assert!(gone.contains("nothing counts"), "{gone}");
+    }
+
+    #[test]
+    fn rules_that_every_change_touches_have_some_slack() {
+        let mut ratchets = Ratchets::new("phrases a 20");
+        ratchets.count("phrases", "a", 10, Vec::new());
+        assert!(ratchets.violations().is_empty());
+        ratchets.count("phrases", "a", 9, Vec::new());
+        assert_eq!(ratchets.violations().len(), 1);
     }
 
     #[test]

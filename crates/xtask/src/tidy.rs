@@ -1,14 +1,18 @@
 //! The rules of the tree that the compiler does not check: see ARCHITECTURE.md, "Invariants".
 
+use crate::dead_items::Named;
+use crate::documents::{self, Files};
 use crate::house::NO_PRODUCT;
 use crate::ratchets::Ratchets;
-use crate::{circles, functions, modules, wildcards};
+use crate::{circles, functions, modules, phrases, wildcards};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Longest source file, tests apart.
 const FILE_LINES: usize = 700;
+/// Most columns of a line, in characters.
+const COLUMNS: usize = 120;
 /// Crates that may hold unsafe code.
 const UNSAFE_CRATES: [&str; 10] = [
     "types", "vfs", "kernels", "block", "mvcc", "index", "storage", "runtime", "codegen", "python",
@@ -25,7 +29,7 @@ const READERS_OF_CELLS: [&str; 7] = [
     "storage/src/read_chunk.rs",
     "storage/src/row_fetch.rs",
     "storage/src/fetched_column.rs",
-    "runtime/src/scan_cursor.rs",
+    "runtime/src/scan_source.rs",
 ];
 /// The clock on the wall, and the files that may ask it: for what they show, because a statement asks for it, or to compare it with the
 /// times of files, which are told by no other. It jumps, so nothing is ordered or timed by it.
@@ -63,35 +67,82 @@ pub fn look(root: &Path) -> io::Result<Found> {
     let mut ratchets = Ratchets::read(root)?;
     let members = members(root)?;
     check_strata(root, &members, &mut violations)?;
-    check_links(root, &mut violations)?;
+    let files = Files::list(root)?;
+    check_documents(root, &files, &mut violations)?;
+    let mut named = Named::default();
     for member in &members {
         let folder = root.join("crates").join(member);
         check_unsafe_policy(&folder, member, &mut violations)?;
         circles::check(&modules::read(&folder.join("src"))?, member, &mut ratchets);
-        let mut long_functions = Vec::new();
+        let mut counted = Counted::default();
         let mut arms = wildcards::GROWING.map(|_| Vec::new());
         for file in sources(&folder)? {
             let text = fs::read_to_string(&file)?;
             let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+            named.read(member, &shown, &text, is_test(&file));
+            for name in files.missing(&documents::comments(&text)) {
+                violations.push(format!("{shown}: a comment names {name}, which does not exist"));
+            }
             check_file(&shown, &file, member, &text, &mut violations);
-            if !is_test(&file) {
-                let long = functions::too_long(&text).into_iter();
-                long_functions
-                    .extend(long.map(|(line, lines)| format!("{shown}:{line}: a function of {lines} lines")));
-                for (arms, name) in arms.iter_mut().zip(wildcards::GROWING) {
-                    let lines = wildcards::arms(name, &text).into_iter();
-                    arms.extend(lines.map(|line| format!("{shown}:{line}")));
-                }
+            counted.count(&shown, &text, is_test(&file));
+            for (arms, name) in arms
+                .iter_mut()
+                .zip(wildcards::GROWING)
+                .filter(|_| !is_test(&file))
+            {
+                let lines = wildcards::arms(name, &text).into_iter();
+                arms.extend(lines.map(|line| format!("{shown}:{line}")));
             }
         }
-        ratchets.cases("long_functions", member, long_functions);
+        counted.into_ratchets(member, &mut ratchets);
         if !NO_PRODUCT.contains(&member.as_str()) {
             for (arms, name) in arms.into_iter().zip(wildcards::GROWING) {
                 ratchets.cases(&format!("arms_for_all_others_of_{name}"), member, arms);
             }
         }
     }
+    for member in &members {
+        ratchets.cases("dead_items", member, named.dead(member));
+    }
     Ok(Found { violations, ratchets })
+}
+
+/// What the files of a crate have against the rules that are ratchets.
+#[derive(Default)]
+struct Counted {
+    long_functions: Vec<String>,
+    long_lines: Vec<String>,
+    phrases: Vec<String>,
+}
+
+impl Counted {
+    fn count(&mut self, shown: &str, text: &str, is_test: bool) {
+        for (line, lines) in functions::too_long(text).into_iter().filter(|_| !is_test) {
+            self.long_functions
+                .push(format!("{shown}:{line}: a function of {lines} lines"));
+        }
+        for (line, columns) in too_wide(text) {
+            self.long_lines.push(format!("{shown}:{line}: {columns} columns"));
+        }
+        for (line, wrong) in phrases::found(text) {
+            self.phrases.push(format!("{shown}:{line}: {wrong}"));
+        }
+    }
+
+    fn into_ratchets(self, member: &str, ratchets: &mut Ratchets) {
+        ratchets.cases("long_functions", member, self.long_functions);
+        ratchets.cases("long_lines", member, self.long_lines);
+        ratchets.cases("phrases", member, self.phrases);
+    }
+}
+
+/// Lines of more than [`COLUMNS`] columns: the number of each, from 1, and its columns.
+fn too_wide(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let columns = text.lines().map(|line| line.chars().count());
+    columns
+        .enumerate()
+        .map(|(at, columns)| (at + 1, columns))
+        .filter(|(_, columns)| *columns > COLUMNS)
 }
 
 /// Names of the workspace's members, in their order.
@@ -133,22 +184,23 @@ fn check_strata(root: &Path, members: &[String], violations: &mut Vec<String>) -
     Ok(())
 }
 
-/// The documents' links to files lead somewhere.
-fn check_links(root: &Path, violations: &mut Vec<String>) -> io::Result<()> {
-    for folder in [root.to_path_buf(), root.join("docs")] {
-        for entry in fs::read_dir(&folder)? {
-            let file = entry?.path();
-            if file.extension().is_none_or(|e| e != "md") {
-                continue;
+/// The documents' links to files lead somewhere, and so do the names of files between backticks.
+fn check_documents(root: &Path, files: &Files, violations: &mut Vec<String>) -> io::Result<()> {
+    let all = documents::below(root)?;
+    for file in all.iter().filter(|f| f.extension().is_some_and(|e| e == "md")) {
+        let text = fs::read_to_string(file)?;
+        let folder = file.parent().unwrap_or(root);
+        let shown = file.strip_prefix(root).unwrap_or(file).display();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let path = target.split('#').next().unwrap_or(target);
+            if !path.contains("://") && !folder.join(path).exists() {
+                violations.push(format!("{shown}: a link leads nowhere: {target}"));
             }
-            let text = fs::read_to_string(&file)?;
-            for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-                let path = target.split('#').next().unwrap_or(target);
-                if !path.contains("://") && !folder.join(path).exists() {
-                    let shown = file.strip_prefix(root).unwrap_or(&file).display();
-                    violations.push(format!("{shown}: a link leads nowhere: {target}"));
-                }
-            }
+        }
+        // The book's readers have files of their own.
+        let is_ours = |name: &&str| name.ends_with(".rs") || !file.starts_with(root.join("docs/book"));
+        for name in files.missing(&text).into_iter().filter(is_ours) {
+            violations.push(format!("{shown}: names {name}, which does not exist"));
         }
     }
     Ok(())
@@ -237,5 +289,16 @@ fn check_file(shown: &str, file: &Path, member: &str, text: &str, violations: &m
         if ["todo!(", "unimplemented!("].iter().any(|m| code.contains(m)) && member != "xtask" {
             violations.push(format!("{shown}:{}: unfinished", number + 1));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_characters() {
+        let wide = format!("{}\n{}\n{}\n", "é".repeat(COLUMNS), "x".repeat(COLUMNS + 1), "x");
+        assert_eq!(too_wide(&wide).collect::<Vec<_>>(), [(2, COLUMNS + 1)]);
     }
 }

@@ -16,11 +16,11 @@ pub struct Trial<'a> {
     pub work: Box<dyn FnMut() + 'a>,
 }
 
-/// A case with what its runs took a unit.
+/// Results of one case: cost per unit of work for each run.
 pub struct Outcome {
     /// Name of the case.
     pub case: String,
-    /// What the runs took.
+    /// Cost of each run, per unit of work.
     pub runs: Vec<Cost>,
     /// Hardware events of the runs, a unit of work.
     pub events: Vec<Counts>,

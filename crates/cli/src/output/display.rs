@@ -58,7 +58,7 @@ pub struct Display {
     pub mode: Mode,
     /// One line a value (aligned, table and box).
     pub expanded: Expanded,
-    /// What stands for NULL; `None`: what the mode has for it.
+    /// Text shown for NULL; `None`: the mode's own.
     pub null: Option<String>,
     /// Whether names of columns are written.
     pub headers: bool,

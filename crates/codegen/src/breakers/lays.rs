@@ -5,7 +5,7 @@ use frazil_plan::column::native_within;
 use frazil_plan::pipeline::{PipelineOperator, PipelinePlan, Sink, Source};
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, RowCount};
 use frazil_runtime::breakers::{Breaker, Shape};
-use frazil_runtime::scan_cursor::Clause;
+use frazil_runtime::scan_source::Clause;
 use frazil_runtime::{BoundValues, FieldPlace, RowField};
 use frazil_types::{NativeType, Result};
 use std::sync::Arc;

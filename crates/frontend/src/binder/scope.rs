@@ -62,7 +62,7 @@ impl Aggregates {
         stands.find(|id| self.calls.binary_search_by_key(id, |call| call.0).is_ok())
     }
 
-    /// The calls with their columns; none is left.
+    /// Takes all calls with their columns, and leaves the list empty.
     pub fn take(&mut self) -> Vec<(ColumnId, AggregateCall)> {
         std::mem::take(self).calls
     }

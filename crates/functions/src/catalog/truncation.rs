@@ -11,12 +11,12 @@ const SECOND: i64 = 1_000_000;
 /// The Monday after 1970-01-01.
 const FIRST_MONDAY: i64 = 4 * MICROS_PER_DAY;
 
-/// What timestamps are cut to.
+/// Buckets that timestamps are rounded down to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
-    /// So many microseconds, counted from an origin, itself in microseconds since 1970-01-01.
+    /// Buckets of `length` µs that start at `origin` (µs since 1970-01-01).
     Clock { length: i64, origin: i64 },
-    /// So many months, counted from an origin, itself in months since January of year 0.
+    /// Buckets of `length` months that start at `origin` (months since January of year 0).
     Months { length: i64, origin: i64 },
 }
 

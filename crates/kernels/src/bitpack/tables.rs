@@ -36,7 +36,7 @@ const fn bytes(bits: u64) -> u64 {
     (of_byte + 0x7f * EACH) >> 7 & EACH
 }
 
-/// Sixteen bytes.
+/// A 16-byte shuffle table; `first` holds entries 0–7, `second` 8–15, least significant byte first.
 #[inline(always)]
 const fn table(first: u64, second: u64) -> [u8; 16] {
     (first as u128 | (second as u128) << 64).to_le_bytes()

@@ -18,7 +18,7 @@ struct Pair(__m256i, __m256i);
 
 impl Pair {
     /// # Safety
-    /// The machine has what `lanes` takes.
+    /// The CPU has AVX2 and BMI: `dispatch!` checked it.
     #[inline(always)]
     fn with(self, other: Pair, lanes: impl Fn(__m256i, __m256i) -> __m256i) -> Pair {
         Pair(lanes(self.0, other.0), lanes(self.1, other.1))
@@ -126,7 +126,7 @@ struct Quad(Pair, Pair);
 
 impl Quad {
     /// # Safety
-    /// The machine has what `lanes` takes.
+    /// The CPU has AVX2 and BMI: `dispatch!` checked it.
     #[inline(always)]
     fn with(self, other: Quad, lanes: impl Fn(__m256i, __m256i) -> __m256i) -> Quad {
         Quad(self.0.with(other.0, &lanes), self.1.with(other.1, &lanes))

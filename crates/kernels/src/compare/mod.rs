@@ -14,7 +14,6 @@ pub(crate) mod words;
 use crate::isa::dispatch;
 use crate::plain::{Codes, view};
 use crate::{CodeWord, Isa, Kernel, Plain, counters};
-use frazil_types::{Native, NativeType};
 use std::cmp::Ordering;
 
 /// Which side of a range matches.
@@ -228,9 +227,4 @@ pub fn in_set<C: CodeWord>(isa: Isa, codes: &[C], set: &[u64], combine: Combine,
         ),
         Codes::W64(_) => scalar::in_set(codes, set, combine, out),
     }
-}
-
-/// Whether range tests of a native type run here (booleans as bytes; strings do not).
-pub fn has_range_tests(native: NativeType) -> bool {
-    native != <frazil_types::StringRef as Native>::TYPE
 }

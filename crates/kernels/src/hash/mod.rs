@@ -35,9 +35,9 @@ pub const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 pub const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
 /// How far the hash so far is rotated before the next word.
 pub const ROTATION: u32 = 31;
-/// What stands for NULL.
+/// Hashed in place of NULL, so that all NULLs fall into one group. An arbitrary constant.
 pub const NULL_WORD: u64 = 0x6E75_6C6C_4E55_4C4C;
-/// What stands for every NaN.
+/// Hashed in place of every NaN, because all NaNs are equal.
 pub const CANONICAL_NAN: u64 = 0x7FF8_0000_0000_0000;
 
 /// The hash of one word.

@@ -34,14 +34,6 @@ pub fn prefetch_slots(isa: Isa, directory: *const u64, hashes: &[u64], shift: u3
     }
 }
 
-/// Asks for the first line behind each pointer (build rows about to be visited; null is harmless).
-pub fn prefetch_rows(isa: Isa, rows: &[*const u8]) {
-    counters::enter(Kernel::Prefetch, isa);
-    for &row in rows {
-        prefetch_read(row);
-    }
-}
-
 /// Asks for the lines of the first values at positions (byte-packed codes; the other layouts have a function of their
 /// own). Positions beyond the values are harmless.
 pub fn prefetch_values<T>(values: &[T], positions: &[u16]) {

@@ -108,7 +108,7 @@ struct Unnesting<'a> {
     shared: &'a mut Vec<Operator>,
     /// Whether something in shared subplan `i` may fail.
     shared_may_fail: Vec<bool>,
-    /// Whether the tree is one for which perhaps no row asks.
+    /// True inside a subquery: it may never be evaluated, so nothing that can fail may be computed early.
     is_nested: bool,
     /// Conditions that subqueries stand behind, of all so far.
     guards: usize,

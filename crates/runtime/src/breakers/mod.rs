@@ -43,16 +43,6 @@ pub trait Partial: Any + Debug + Send {
     /// Says which morsel the next rows come from, for breakers that give rows out in the order of their morsels. The upper half
     /// of the number is that of the pipeline, where several fill the breaker.
     fn begin_morsel(&mut self, morsel: u64);
-
-    /// Moves its rows out of memory, if it can. Errors of the files it would write.
-    fn spill(&mut self) -> Result<Spilled>;
-}
-
-/// What became of rows that were to leave memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spilled {
-    /// They stay where they are: this breaker needs them in memory.
-    Cannot,
 }
 
 /// All rows of a breaker.

@@ -259,7 +259,7 @@ impl<'a> Bytes<'a> {
         Ok(ids.map(|id| RowId(u64::from_le_bytes(*id))).collect())
     }
 
-    /// XX001 if there are more.
+    /// Errors with XX001 if bytes are left after `what`.
     pub fn end(&self, what: &str) -> Result<()> {
         match self.bytes.len() {
             0 => Ok(()),

@@ -4,7 +4,7 @@ pub mod row_buffer;
 mod seen_keys;
 pub mod turns;
 
-use super::{Breaker, Finished, Partial, Run, Shape, Spilled, Workers, parts_of};
+use super::{Breaker, Finished, Partial, Run, Shape, Workers, parts_of};
 use frazil_plan::breakers::Which;
 use frazil_types::{Result, RowBatch};
 use row_buffer::{BufferBuild, BufferWriter, RowBuffer};
@@ -45,10 +45,6 @@ impl Partial for BufferWriter {
 
     fn begin_morsel(&mut self, morsel: u64) {
         self.set_morsel(morsel);
-    }
-
-    fn spill(&mut self) -> Result<Spilled> {
-        Ok(Spilled::Cannot)
     }
 }
 

@@ -10,7 +10,7 @@ pub mod lists;
 mod ordered;
 mod sketch;
 
-use super::{Breaker, Finished, Partial, Run, Shape, Spilled, Workers, parts_of};
+use super::{Breaker, Finished, Partial, Run, Shape, Workers, parts_of};
 use aggregate_hash_table::{AggregateSpec, AggregateTable};
 use frazil_plan::breakers::Which;
 use frazil_types::{Error, Result, RowBatch};
@@ -65,10 +65,6 @@ impl Partial for AggregateTable {
 
     fn begin_morsel(&mut self, morsel: u64) {
         self.lists.begin_morsel(morsel);
-    }
-
-    fn spill(&mut self) -> Result<Spilled> {
-        Ok(Spilled::Cannot)
     }
 }
 

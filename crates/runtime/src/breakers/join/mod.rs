@@ -2,7 +2,7 @@
 
 pub mod join_hash_table;
 
-use super::{Breaker, Finished, Partial, Run, Shape, Spilled, Workers, parts_of};
+use super::{Breaker, Finished, Partial, Run, Shape, Workers, parts_of};
 use frazil_plan::breakers::Which;
 use frazil_types::{Result, RowBatch};
 use join_hash_table::{JoinBuild, JoinSpec, JoinTable};
@@ -65,10 +65,6 @@ impl Partial for JoinBuild {
     }
 
     fn begin_morsel(&mut self, _morsel: u64) {}
-
-    fn spill(&mut self) -> Result<Spilled> {
-        Ok(Spilled::Cannot)
-    }
 }
 
 impl Finished for JoinTable {

@@ -4,7 +4,7 @@
 mod before;
 pub mod sorted_rows;
 
-use super::{Breaker, Finished, Partial, Run, Shape, Spilled, Workers, parts_of};
+use super::{Breaker, Finished, Partial, Run, Shape, Workers, parts_of};
 use frazil_plan::breakers::Which;
 use frazil_storage::{KeyOrder, TopBound};
 use frazil_types::{Result, RowBatch};
@@ -90,10 +90,6 @@ impl Partial for Sorter {
     }
 
     fn begin_morsel(&mut self, _morsel: u64) {}
-
-    fn spill(&mut self) -> Result<Spilled> {
-        Ok(Spilled::Cannot)
-    }
 }
 
 impl Finished for SortedRows {

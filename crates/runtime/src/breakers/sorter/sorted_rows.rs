@@ -14,7 +14,7 @@ use super::before::Before;
 use crate::breakers::array::Array;
 use crate::row_layout::{FieldPlace, RowLayout};
 use crate::row_pages::RowPages;
-use crate::scan_cursor::{Clause, count_of_rows};
+use crate::scan_source::{Clause, count_of_rows};
 use crate::string_heap::StringHeap;
 use frazil_storage::TopBound;
 use frazil_types::{Cancel, MemoryBudget, NativeType, Reservation, Result, StringRef, Value};
@@ -45,7 +45,7 @@ pub struct SortSpec {
     pub layout: RowLayout,
     /// The keys, most significant first.
     pub keys: Vec<SortField>,
-    /// Limit and offset count among rows that are equal in so many of the first keys.
+    /// Number of leading keys that make a group. Limit and offset hold for each group; 0: for all rows.
     pub groups: usize,
     /// Rows given out, after `offset`.
     pub limit: Option<u64>,

@@ -107,7 +107,7 @@ pub struct Parts {
     ends: Vec<u32>,
     /// Rows of each frame that do not count; none: all count.
     holes: Vec<(u32, u32)>,
-    /// Whether the current row counts though it lies in the hole.
+    /// True for EXCLUDE TIES: the current row stays although its peers are excluded.
     keeps_row: bool,
 }
 

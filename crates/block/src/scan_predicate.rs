@@ -7,22 +7,22 @@ use crate::encodings::Encoding;
 use crate::encodings::patched::PatchedRange;
 use crate::psma;
 use crate::selectivity;
-use crate::text_test::TextTest;
+use crate::text_predicate::TextPredicate;
 use frazil_types::{RestrictionKind, Result};
 use std::ops::Range;
 
 /// One restriction, ready to run.
 #[derive(Debug)]
-pub(crate) struct Test {
+pub(crate) struct Predicate {
     pub column: usize,
-    pub kind: TestKind,
+    pub kind: PredicateKind,
     /// Estimated share of rows that pass, in thousandths; strings are put behind all else.
     pub rank: u32,
 }
 
 /// What is tested.
 #[derive(Debug)]
-pub(crate) enum TestKind {
+pub(crate) enum PredicateKind {
     /// Is NULL.
     Null,
     /// Is not NULL.
@@ -36,7 +36,7 @@ pub(crate) enum TestKind {
     /// Wide integers in any of the ranges.
     Wide(Vec<(i128, i128)>),
     /// Raw strings.
-    Text(TextTest),
+    Text(TextPredicate),
 }
 
 /// The rank of wide integers, which have no vector unit.
@@ -53,7 +53,7 @@ pub(crate) enum Planned {
     /// All rows do.
     Always,
     /// Some may, all of them among these rows.
-    Test(Test, Range<u32>),
+    Predicate(Predicate, Range<u32>),
 }
 
 impl Block {
@@ -92,30 +92,33 @@ impl Block {
             {
                 return Ok(Planned::Always);
             }
-            Translated::Codes(CodeRange::All, _) => (TestKind::NotNull, 990),
-            Translated::Null => (TestKind::Null, 50),
+            Translated::Codes(CodeRange::All, _) => (PredicateKind::NotNull, 990),
+            Translated::Null => (PredicateKind::Null, 50),
             Translated::Codes(range, hull) => {
                 narrow(hull)?;
                 let rank = selectivity::of_codes(entry, &range);
-                (TestKind::Codes(range), rank)
+                (PredicateKind::Codes(range), rank)
             }
             Translated::Patched(range, ordinals) => {
                 narrow(ends(&ordinals))?;
-                (TestKind::Patched(range), selectivity::of_ranges(entry, &ordinals))
+                (
+                    PredicateKind::Patched(range),
+                    selectivity::of_ranges(entry, &ordinals),
+                )
             }
             Translated::Frames(ordinals) => {
                 narrow(ends(&ordinals))?;
                 let rank = selectivity::of_ranges(entry, &ordinals);
-                (TestKind::Frames(ordinals), rank)
+                (PredicateKind::Frames(ordinals), rank)
             }
-            Translated::Wide(ranges) => (TestKind::Wide(ranges), WIDE_RANK),
-            Translated::Text(test) => (TestKind::Text(test), TEXT_RANK),
+            Translated::Wide(ranges) => (PredicateKind::Wide(ranges), WIDE_RANK),
+            Translated::Text(test) => (PredicateKind::Text(test), TEXT_RANK),
         };
         self.touch(column)?;
         if rows.is_empty() {
             return Ok(Planned::Never);
         }
-        Ok(Planned::Test(Test { column, kind, rank }, rows))
+        Ok(Planned::Predicate(Predicate { column, kind, rank }, rows))
     }
 
     /// The rows whose ordinals may be in a range, by the column's PSMA.
@@ -129,16 +132,16 @@ impl Block {
     }
 }
 
-impl Test {
+impl Predicate {
     /// Whether a string has to be looked at for each row.
     pub fn is_text(&self) -> bool {
-        matches!(self.kind, TestKind::Text(_))
+        matches!(self.kind, PredicateKind::Text(_))
     }
 
     /// Whether its match bits can be ORed to others as they come: a test on codes, where NULL is one of them.
     pub fn is_on_codes(&self, block: &Block) -> bool {
         match self.kind {
-            TestKind::Codes(_) | TestKind::Null | TestKind::NotNull => {
+            PredicateKind::Codes(_) | PredicateKind::Null | PredicateKind::NotNull => {
                 block.entry(self.column).encoding != Encoding::Raw
             }
             _ => false,

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 /// A predicate on the bytes of one string.
 #[derive(Debug)]
-pub(crate) enum TextTest {
+pub(crate) enum TextPredicate {
     /// A comparison.
     Compare(CompareOp, Vec<u8>),
     /// Both bounds inclusive.
@@ -31,12 +31,12 @@ pub(crate) fn text(value: &Value) -> Result<&[u8]> {
         .ok_or_else(|| Error::internal(format!("a restriction compares a string column with {value:?}")))
 }
 
-impl TextTest {
+impl TextPredicate {
     /// The test of a restriction whose operands are not NULL, and which is not one of NULLs.
-    pub fn new(kind: &RestrictionKind) -> Result<TextTest> {
+    pub fn new(kind: &RestrictionKind) -> Result<TextPredicate> {
         Ok(match kind {
-            RestrictionKind::Compare(op, v) => TextTest::Compare(*op, text(v)?.to_vec()),
-            RestrictionKind::Between(a, b) => TextTest::Between(text(a)?.to_vec(), text(b)?.to_vec()),
+            RestrictionKind::Compare(op, v) => TextPredicate::Compare(*op, text(v)?.to_vec()),
+            RestrictionKind::Between(a, b) => TextPredicate::Between(text(a)?.to_vec(), text(b)?.to_vec()),
             RestrictionKind::In(values) => {
                 let mut list = values
                     .iter()
@@ -44,10 +44,10 @@ impl TextTest {
                     .map(|v| text(v).map(<[u8]>::to_vec))
                     .collect::<Result<Vec<_>>>()?;
                 list.sort_unstable();
-                TextTest::In(list)
+                TextPredicate::In(list)
             }
-            RestrictionKind::Prefix(p) => TextTest::Prefix(p.as_bytes().to_vec()),
-            RestrictionKind::Like { pattern, negated } => TextTest::Like {
+            RestrictionKind::Prefix(p) => TextPredicate::Prefix(p.as_bytes().to_vec()),
+            RestrictionKind::Like { pattern, negated } => TextPredicate::Like {
                 pattern: LikePattern::compile(pattern, Some('\\'))?,
                 negated: *negated,
             },
@@ -61,18 +61,18 @@ impl TextTest {
     #[inline]
     pub fn matches(&self, string: &[u8]) -> bool {
         match self {
-            TextTest::Compare(op, v) => op.holds(string.cmp(v)),
-            TextTest::Between(a, b) => string >= &a[..] && string <= &b[..],
-            TextTest::In(list) => list.binary_search_by(|v| v[..].cmp(string)).is_ok(),
-            TextTest::Prefix(p) => string.starts_with(p),
-            TextTest::Like { pattern, negated } => pattern.matches(string) != *negated,
+            TextPredicate::Compare(op, v) => op.holds(string.cmp(v)),
+            TextPredicate::Between(a, b) => string >= &a[..] && string <= &b[..],
+            TextPredicate::In(list) => list.binary_search_by(|v| v[..].cmp(string)).is_ok(),
+            TextPredicate::Prefix(p) => string.starts_with(p),
+            TextPredicate::Like { pattern, negated } => pattern.matches(string) != *negated,
         }
     }
 
     /// Sets the bit of each string that passes and clears the others': string `i` is `text[offsets[i]..offsets[i + 1]]`.
     pub fn match_heap(&self, text: &[u8], offsets: &[u32], bits: &mut [u64]) {
         match self {
-            TextTest::Compare(op, v) => {
+            TextPredicate::Compare(op, v) => {
                 let bound = Bound::new(v);
                 match op {
                     CompareOp::Lt => match_each(text, offsets, bits, |s| bound.order(s).is_lt()),
@@ -83,11 +83,11 @@ impl TextTest {
                     CompareOp::Ne => match_each(text, offsets, bits, |s| s != &v[..]),
                 }
             }
-            TextTest::Between(a, b) => {
+            TextPredicate::Between(a, b) => {
                 let (a, b) = (Bound::new(a), Bound::new(b));
                 match_each(text, offsets, bits, |s| a.order(s).is_ge() && b.order(s).is_le());
             }
-            TextTest::In(_) | TextTest::Prefix(_) | TextTest::Like { .. } => {
+            TextPredicate::In(_) | TextPredicate::Prefix(_) | TextPredicate::Like { .. } => {
                 match_each(text, offsets, bits, |s| self.matches(s));
             }
         }
@@ -96,8 +96,8 @@ impl TextTest {
     /// What follows for all strings between `min` and `max`: all pass, none does, or neither is known.
     pub fn over_bounds(&self, min: &[u8], max: &[u8]) -> Option<bool> {
         match self {
-            TextTest::Compare(op, v) => compare_bounds(*op, min.cmp(v), max.cmp(v)),
-            TextTest::Between(a, b) => {
+            TextPredicate::Compare(op, v) => compare_bounds(*op, min.cmp(v), max.cmp(v)),
+            TextPredicate::Between(a, b) => {
                 if min >= &a[..] && max <= &b[..] {
                     Some(true)
                 } else if a > b || max < &a[..] || min > &b[..] {
@@ -106,11 +106,11 @@ impl TextTest {
                     None
                 }
             }
-            TextTest::In(list) => {
+            TextPredicate::In(list) => {
                 let inside = list.iter().any(|v| &v[..] >= min && &v[..] <= max);
                 (!inside).then_some(false)
             }
-            TextTest::Prefix(p) => {
+            TextPredicate::Prefix(p) => {
                 let cut = |s: &[u8]| s[..s.len().min(p.len())].cmp(p);
                 match (cut(min), cut(max)) {
                     (Ordering::Equal, Ordering::Equal) => Some(true),
@@ -118,7 +118,7 @@ impl TextTest {
                     _ => None,
                 }
             }
-            TextTest::Like { .. } => None,
+            TextPredicate::Like { .. } => None,
         }
     }
 }
@@ -212,9 +212,9 @@ mod tests {
                 offsets.push(offsets[offsets.len() - 1] + s.len() as u32);
             }
             let ops = [CompareOp::Lt, CompareOp::Le, CompareOp::Gt, CompareOp::Ge, CompareOp::Eq, CompareOp::Ne];
-            let mut tests: Vec<_> = ops.into_iter().map(|op| TextTest::Compare(op, a.clone())).collect();
-            tests.push(TextTest::Between(a.clone(), b.clone()));
-            tests.push(TextTest::Prefix(a));
+            let mut tests: Vec<_> = ops.into_iter().map(|op| TextPredicate::Compare(op, a.clone())).collect();
+            tests.push(TextPredicate::Between(a.clone(), b.clone()));
+            tests.push(TextPredicate::Prefix(a));
             for test in tests {
                 let mut bits = vec![u64::MAX; strings.len().div_ceil(64)];
                 test.match_heap(&text, &offsets, &mut bits);
