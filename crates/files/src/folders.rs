@@ -83,6 +83,11 @@ impl Folders {
         Ok(Folders { columns, values })
     }
 
+    /// True if the folders name no columns.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
     /// The columns of a table whose files have the columns `own`.
     pub fn with(&self, own: &[ColumnDef]) -> TableColumns {
         let mut columns = own.to_vec();

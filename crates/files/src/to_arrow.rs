@@ -237,23 +237,7 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
             let array = FixedSizeBinaryArray::try_new(UUID_BYTES, Buffer::from_vec(bytes), valid);
             Arc::new(array.map_err(arrow_failed)?)
         }
-        LogicalType::Char(1) => {
-            let point = |&v: &i32| {
-                u32::try_from(v)
-                    .ok()
-                    .and_then(char::from_u32)
-                    .unwrap_or('\u{fffd}')
-            };
-            let mut text = [0; 4];
-            let mut builder = StringBuilder::with_capacity(column.len(), column.len());
-            for (row, value) in column.values::<i32>().iter().enumerate() {
-                match column.is_null(row) {
-                    true => builder.append_null(),
-                    false => builder.append_value(point(value).encode_utf8(&mut text)),
-                }
-            }
-            Arc::new(builder.finish())
-        }
+        LogicalType::Char(1) => characters(column),
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => match texts {
             ArrowTexts::Copied => {
                 let (offsets, bytes) = joined(column)?;
@@ -273,6 +257,20 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
         LogicalType::Array(element) => list_of(column, element.get(), texts, valid)?,
         LogicalType::Enum(e) => labels(column, e),
     })
+}
+
+/// Code points as texts.
+fn characters(column: &ColumnVector) -> ArrayRef {
+    let mut text = [0; 4];
+    let mut builder = StringBuilder::with_capacity(column.len(), column.len());
+    for (row, &point) in column.values::<i32>().iter().enumerate() {
+        let character = u32::try_from(point).ok().and_then(char::from_u32);
+        match column.is_null(row) {
+            true => builder.append_null(),
+            false => builder.append_value(character.unwrap_or('\u{fffd}').encode_utf8(&mut text)),
+        }
+    }
+    Arc::new(builder.finish())
 }
 
 /// The labels of values as texts.

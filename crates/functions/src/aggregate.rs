@@ -3,14 +3,15 @@
 use crate::arithmetic::average_type;
 use crate::array_agg::array_agg;
 use crate::build::{case, is_null, is_null_constant, null};
-use crate::catalog::{JSON, JSONB};
 use crate::convert::{as_double, convert, type_of_kind};
+use crate::interval_aggregates::of_intervals;
 use crate::json_agg::json_agg;
 use crate::ordered_set::{self, OfSet, key_of, keys_of};
-use crate::resolve::{CallKind, Resolution, resolve};
+use crate::resolve::{CallKind, Resolution, no_function, resolve};
+use crate::scalar_functions::{JSON, JSONB};
 use crate::statistics::{self, OfPairs, Spread};
 use crate::type_rules::{Category, Kind, name_of};
-use crate::{CastContext, Operand, Typing, catalog};
+use crate::{CastContext, Operand, Typing};
 use frazil_plan::aggregates::{End, GroupState};
 use frazil_plan::same::same;
 use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, COUNT, Expr};
@@ -454,7 +455,7 @@ impl Typing {
         if let Operand::Typed(e) = &argument
             && e.ty.is_span()
         {
-            let made = catalog::of_intervals(function, e.clone(), distinct, filter);
+            let made = of_intervals(function, e.clone(), distinct, filter);
             return made.ok_or_else(|| no_function(name, &[argument]).at_span(span));
         }
         let e = self.aggregated(name, argument, takes, span)?;
@@ -607,15 +608,6 @@ pub(crate) fn picked(
         second: Some(by),
         ..plain(function, Some(value), ty, filter)
     }
-}
-
-/// 42883 for a call that fits none of a name.
-pub(crate) fn no_function(name: &str, arguments: &[Operand]) -> Error {
-    let types: Vec<&str> = arguments.iter().map(|a| name_of(a.ty())).collect();
-    let message = format!("function {name}({}) does not exist", types.join(", "));
-    Error::new(SqlState::UNDEFINED_FUNCTION, message).with_hint(
-        "no function matches the given name and argument types; you might need to add explicit type casts",
-    )
 }
 
 /// What is summed for a sum or average: of reals the doubles that they are. And the type that the sum is shown in, if it is not its own.

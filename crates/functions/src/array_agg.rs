@@ -1,8 +1,9 @@
 //! `array_agg`: the values of rows as an array.
 //!
-//! Groups keep the values and write the array when all are there. Over the frames of a window, and of arrays, rows are put together
-//! as texts are: each value becomes a piece that says where it ends (a byte that tells NULL from a value, the length of a string, the
-//! bytes), and what was put together becomes an array. So frames share their bytes, as those of `string_agg` do.
+//! Groups keep the values and write the array when all are there. Over the frames of a window, and of arrays, rows
+//! are put together as texts are: each value becomes a piece that says where it ends (a byte that tells NULL from a
+//! value, the length of a string, the bytes), and what was put together becomes an array. So frames share their
+//! bytes, as those of `string_agg` do.
 
 use crate::aggregate::{Aggregated, concatenated, plain, value_of};
 use crate::arrays::stacked;
@@ -96,8 +97,8 @@ fn array_of_pieces(
     }
 }
 
-/// The values of all rows as an array, in an order: the call, and what is made of its column, an array without elements if there are no
-/// rows.
+/// The values of all rows as an array, in an order: the call, and what is made of its column, an array without
+/// elements if there are no rows.
 pub fn array_of_rows(
     value: Expr,
     keys: Vec<AggregateKey>,

@@ -1,14 +1,13 @@
 //! Arrays where operators and syntax make them: constructors, subscripts and slices, `||`, ANY and ALL.
 
 use crate::build::{LENGTH, TEXT, and, boolean, constant_of, int, null, once, or, text};
-use crate::catalog::{self, elements_of};
-use crate::compare::comparison_kind;
+use crate::compare::{comparison, comparison_kind};
 use crate::convert::{convert, join_types, type_of_kind};
-use crate::operators::comparison;
-use crate::resolve::{Resolution, not_found};
+use crate::resolve::{Resolution, no_operator_between};
+use crate::scalar_functions::{array_function, elements_of};
 use crate::type_rules::{Kind, name_of};
 use crate::vector::{OnNull, Output, Row, predicate, rows};
-use crate::{CastContext, Operand, Typing, UnknownKind};
+use crate::{CastContext, Operand, Subscript, Typing, UnknownKind};
 use frazil_plan::{COUNT, Columns, Expr};
 use frazil_types::array::{self, ArrayRef, Dimension, order_elements};
 use frazil_types::sql_type::DocumentForm;
@@ -22,15 +21,6 @@ pub enum Quantifier {
     Any,
     /// Whether it holds for all.
     All,
-}
-
-/// What stands in the brackets behind an array.
-#[derive(Clone, Debug)]
-pub enum Subscript {
-    /// `[i]`.
-    Index(Operand),
-    /// `[from:to]`, either of which may be left out.
-    Slice(Option<Operand>, Option<Operand>),
 }
 
 /// How many arrays lie along an array's first dimension.
@@ -58,8 +48,8 @@ pub(crate) fn line(array: Expr, number: Expr) -> Expr {
 }
 
 impl Typing {
-    /// `ARRAY[…]`: of elements, or of arrays that all have one shape. `element`: the type of the elements where a cast stands around it.
-    /// 42P18 without elements or a type, 42804 for elements of types that do not go together.
+    /// `ARRAY[…]`: of elements, or of arrays that all have one shape. `element`: the type of the elements where a
+    /// cast stands around it. 42P18 without elements or a type, 42804 for elements of types that do not go together.
     pub fn array(&self, parts: Vec<Operand>, element: Option<LogicalType>, span: Span) -> Result<Operand> {
         let common = match element {
             Some(element) => {
@@ -95,8 +85,8 @@ impl Typing {
         Ok(made.at(span).into())
     }
 
-    /// `array[i]`, `array[from:to]` and as many brackets as there are, `jsonb['key'][0]`. 42804 for what has no subscripts, or a bound
-    /// that is no integer.
+    /// `array[i]`, `array[from:to]` and as many brackets as there are, `jsonb['key'][0]`. 42804 for what has no
+    /// subscripts, or a bound that is no integer.
     pub fn subscript(&self, x: Operand, subscripts: Vec<Subscript>, span: Span) -> Result<Operand> {
         if x.ty().and_then(LogicalType::document) == Some(DocumentForm::Binary) {
             return self.document_subscript(x, subscripts, span);
@@ -155,18 +145,18 @@ impl Typing {
             (false, _) => "array_prepend",
         };
         let types = (l.ty(), r.ty());
-        let function = catalog::array_function(name, 2).ok_or_else(|| Error::internal("no such function"))?;
+        let function = array_function(name, 2).ok_or_else(|| Error::internal("no such function"))?;
         self.array_call(function, vec![l, r])
             .map_err(|e| match e.state() {
                 SqlState::UNDEFINED_FUNCTION => {
-                    not_found("||", types.0, types.1, Resolution::None).at_span(span)
+                    no_operator_between("||", types.0, types.1, Resolution::None).at_span(span)
                 }
                 _ => e,
             })
     }
 
-    /// `x op ANY (array)` and `x op ALL (array)`; `None` where the operator is no comparison and the elements are not constants: it is
-    /// asked of the rows that `unnest` gives. 42809 for what is no array, 42883.
+    /// `x op ANY (array)` and `x op ALL (array)`; `None` where the operator is no comparison and the elements are not
+    /// constants: it is asked of the rows that `unnest` gives. 42809 for what is no array, 42883.
     pub fn quantified(
         &self,
         (op, quantifier): (&str, Quantifier),
@@ -310,7 +300,8 @@ fn constructed(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     out.bytes(&stacked(values, element)?)
 }
 
-/// The array of arrays of one shape, of one dimension more. Those without elements, and NULL, are none where all are so. Error 2202E.
+/// The array of arrays of one shape, of one dimension more. Those without elements, and NULL, are none where all are
+/// so. Error 2202E.
 pub(crate) fn stacked(arrays: impl Iterator<Item = Value>, element: LogicalType) -> Result<Vec<u8>> {
     let mut shape: Option<Vec<Dimension>> = None;
     let (mut elements, mut length) = (Vec::new(), 0);
@@ -400,7 +391,8 @@ fn slice(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     out.bytes(&array::encode(&shape, &elements, array.element())?)
 }
 
-/// Whether a value compares so with any, or all, elements of an array: arguments are the value, the array and `= any` or its like.
+/// Whether a value compares so with any, or all, elements of an array: arguments are the value, the array and `= any`
+/// or its like.
 fn quantified(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     if row.is_null(1) {
         return out.null();

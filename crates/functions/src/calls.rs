@@ -1,6 +1,7 @@
-//! Calls of scalar functions by name, as statements have them: where there is no function of a name, the error says which is nearest.
+//! Calls of scalar functions by name, as statements have them: where there is no function of a name, the error says
+//! which is nearest.
 
-use crate::catalog::NO_MATCH;
+use crate::resolve::NO_MATCH;
 use crate::{Operand, Typing, nearest_function};
 use frazil_plan::Columns;
 use frazil_types::{Error, Result, Span};

@@ -8,10 +8,10 @@ use crate::build::{
     TEXT, and, boolean, call, constant_of, function, int, is_null_constant, known_unless_null, not, text,
 };
 use crate::convert::{WIDEST, as_text, convert, decimal, digits, join_types, type_of_kind, wider_decimal};
-use crate::resolve::{CallKind, Resolution, not_found, resolve};
+use crate::resolve::{CallKind, Resolution, no_operator_between, resolve};
 use crate::type_rules::{Category, Kind};
 use crate::vector::{OnNull, Output, Row, RowFn, predicate, rows};
-use crate::{CastContext, Operand, Typing, Unknown, UnknownKind, catalog};
+use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::date;
 use frazil_types::json;
@@ -30,8 +30,8 @@ enum Aligned {
     Known(Expr),
 }
 
-/// Whether both are arrays whose elements have different kinds, or enumerations that are not the same one: only decimals and strings
-/// are as different as their digits and lengths.
+/// Whether both are arrays whose elements have different kinds, or enumerations that are not the same one: only
+/// decimals and strings are as different as their digits and lengths.
 fn is_of_other_type(l: &Operand, r: &Operand) -> bool {
     let enumeration = |x: &Operand| x.ty().and_then(LogicalType::enumeration_within);
     if let (Some(l), Some(r)) = (enumeration(l), enumeration(r))
@@ -50,7 +50,7 @@ fn is_of_other_type(l: &Operand, r: &Operand) -> bool {
 /// [has one](LogicalType::has_order_key).
 pub fn compared_by(e: Expr) -> Expr {
     if e.ty.is_span() {
-        return catalog::interval_length(e);
+        return interval_length(e);
     }
     if !e.ty.has_order_key() {
         return e;
@@ -68,7 +68,7 @@ pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) ->
     let arguments = [l.ty().map(Kind::of), r.ty().map(Kind::of)];
     let is_refused = |x: &Operand| x.ty().is_some_and(|ty| !ty.is_comparable());
     if is_of_other_type(l, r) || is_refused(l) || is_refused(r) {
-        return Err(not_found(op, l.ty(), r.ty(), Resolution::None).at_span(span));
+        return Err(no_operator_between(op, l.ty(), r.ty(), Resolution::None).at_span(span));
     }
     // Two operands of one kind, or one with a literal, meet at the first step of the rules.
     if let [Some(kind), None] | [None, Some(kind)] = arguments
@@ -96,7 +96,7 @@ pub(crate) fn comparison_kind(op: &str, l: &Operand, r: &Operand, span: Span) ->
             Some(kind) if arguments.iter().flatten().all(|k| k.borrows_operators()) => {
                 Ok(kind.category().preferred().unwrap_or(*kind))
             }
-            _ => Err(not_found(op, l.ty(), r.ty(), other).at_span(span)),
+            _ => Err(no_operator_between(op, l.ty(), r.ty(), other).at_span(span)),
         },
     }
 }
@@ -264,8 +264,8 @@ fn has_common_scale(l: LogicalType, r: LogicalType) -> bool {
     (pl - sl).max(pr - sr) + sl.max(sr) <= WIDEST
 }
 
-/// A comparison of exact numbers for which no decimal has room. Equal columns are joined by the greatest and the least value
-/// of the lesser scale around the one of the greater.
+/// A comparison of exact numbers for which no decimal has room. Equal columns are joined by the greatest and the
+/// least value of the lesser scale around the one of the greater.
 fn decimals(op: CompareOp, l: Expr, r: Expr) -> Expr {
     if let (Some(Value::Int(a)), Some(Value::Int(b))) = (constant_of(&l), constant_of(&r)) {
         let scale = |ty: LogicalType| ty.scale().unwrap_or(0);
@@ -414,4 +414,23 @@ fn char_against_text(op: CompareOp, l: Expr, text: &str) -> Aligned {
     };
     let constant = int(first, l.ty);
     Aligned::Operands(op, l, constant)
+}
+
+/// An interval's length in microseconds, which intervals compare by.
+fn interval_length(e: Expr) -> Expr {
+    let run: RowFn = |row, out| out.int(value_ops::interval_span(row.interval(0)));
+    rows("interval length", OnNull::Null, run, vec![e], decimal(38, 0))
+}
+
+/// The comparison that an operator is.
+pub(crate) fn comparison(op: &str) -> Option<CompareOp> {
+    Some(match op {
+        "=" => CompareOp::Eq,
+        "<>" | "!=" => CompareOp::Ne,
+        "<" => CompareOp::Lt,
+        "<=" => CompareOp::Le,
+        ">" => CompareOp::Gt,
+        ">=" => CompareOp::Ge,
+        _ => return None,
+    })
 }

@@ -1,11 +1,11 @@
 //! What is told of functions: the list, its page, and the nearest name to a misspelt one.
 
 use crate::aggregate::AGGREGATES;
-use crate::catalog;
 use crate::json_records::JSON_RECORDS;
 use crate::json_rows::JSON_ROWS;
 use crate::ordered_set::HYPOTHETICAL;
 use crate::rows::{ELEMENTS, ROWS_FUNCTIONS, SUBSCRIPTS};
+use crate::scalar_functions;
 use crate::typing::Volatility;
 use crate::window::WINDOW_FUNCTIONS;
 use std::fmt::Write;
@@ -76,15 +76,16 @@ const BY_SYNTAX: &[(&str, &str, &str)] = &[
 ];
 
 static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
-    let scalar = catalog::documentation()
-        .into_iter()
-        .map(|(name, signatures, volatility, description)| FunctionDoc {
-            name,
-            signatures,
-            volatility,
-            class: FunctionClass::Scalar,
-            description,
-        });
+    let scalar =
+        scalar_functions::documentation()
+            .into_iter()
+            .map(|(name, signatures, volatility, description)| FunctionDoc {
+                name,
+                signatures,
+                volatility,
+                class: FunctionClass::Scalar,
+                description,
+            });
     let syntax = BY_SYNTAX
         .iter()
         .map(|&(name, signature, description)| FunctionDoc {

@@ -1,6 +1,6 @@
 //! Values of any type as JSON, and documents of json and jsonb alike.
 
-use crate::vector::{Row, check_length};
+use crate::vector::{Row, check_length, invalid_parameter};
 use frazil_types::array::ArrayRef;
 use frazil_types::json::{self, Json, raw_elements, raw_kind, raw_members, raw_string};
 use frazil_types::logical_type::WITHOUT_LENGTH;
@@ -169,8 +169,8 @@ pub(crate) fn bytes_of_text(text: String, ty: LogicalType) -> Result<Vec<u8>> {
     }
 }
 
-/// Appends a value as JSON: numbers bare, dates and times in the form of ISO 8601, arrays as arrays, what has no form of its own as the
-/// string that shows it. Error 54000.
+/// Appends a value as JSON: numbers bare, dates and times in the form of ISO 8601, arrays as arrays, what has no form
+/// of its own as the string that shows it. Error 54000.
 pub(crate) fn push_json(out: &mut String, value: &Value, ty: LogicalType) -> Result<()> {
     let shown = || value.display(ty).to_string();
     match (value, ty.element()) {
@@ -250,7 +250,7 @@ fn iso(shown: String) -> String {
 pub(crate) fn push_key(out: &mut String, value: &Value, ty: LogicalType) -> Result<()> {
     if ty.element().is_some() || ty.document().is_some() {
         let message = "key value must be scalar, not array, composite, or json";
-        return Err(crate::catalog::invalid_parameter(message));
+        return Err(invalid_parameter(message));
     }
     let start = out.len();
     push_json(out, value, ty)?;

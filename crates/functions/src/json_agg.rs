@@ -1,19 +1,18 @@
-//! `json_agg`, `json_object_agg` and their like of jsonb: each row's value is written as JSON, and put together as texts are by
-//! `string_agg`; what was put together becomes a document when all is there.
+//! `json_agg`, `json_object_agg` and their like of jsonb: each row's value is written as JSON, and put together as
+//! texts are by `string_agg`; what was put together becomes a document when all is there.
 
 use crate::aggregate::{Aggregated, concatenated};
 use crate::build::TEXT;
-use crate::catalog::invalid_parameter;
 use crate::json::{bytes_of_text, push_json, push_key};
-use crate::vector::{OnNull, Output, Row, RowFn, rows};
+use crate::vector::{OnNull, Output, Row, RowFn, invalid_parameter, rows};
 use frazil_plan::{AggregateCall, AggregateKey, Expr};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 
 /// What stands in front of an array in a list of them.
 const LINE: &str = "\n ";
 
-/// The call for values as an array, or for keys and values as an object, that is a `ty`; of distinct rows, in an order, with a filter.
-/// Error 42883 for distinct values of a type without equality.
+/// The call for values as an array, or for keys and values as an object, that is a `ty`; of distinct rows, in an
+/// order, with a filter. Error 42883 for distinct values of a type without equality.
 pub(crate) fn json_agg(
     values: Vec<Expr>,
     (distinct, order, filter): (bool, Vec<AggregateKey>, Option<Expr>),

@@ -1,12 +1,14 @@
-//! Functions that give records of json or jsonb: in FROM, behind them a list of columns that says which members are read as which types,
-//! `json_to_recordset(…) AS x (a integer, b text)`.
+//! Functions that give records of json or jsonb: in FROM, behind them a list of columns that says which members are
+//! read as which types, `json_to_recordset(…) AS x (a integer, b text)`.
 
 use crate::build::{TEXT, case, is_null, null};
-use crate::catalog;
 use crate::convert::convert;
+use crate::function::call_of;
 use crate::json::Document;
 use crate::json_rows::json_rows;
+use crate::resolve::no_function;
 use crate::rows::TypedRowsCall;
+use crate::scalar_functions::{JSON, JSON_FUNCTIONS, JSONB};
 use crate::vector::{OnNull, Output, Row, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{Columns, Expr, RowsCall, RowsFunction};
@@ -35,7 +37,7 @@ pub(crate) static JSON_RECORDS: [JsonRecords; 4] = [
         name: "json_to_record",
         signature: "(json) → the row of a list of columns",
         description: "an object as a row; in FROM, before `AS x (a integer, …)`",
-        document: catalog::JSON,
+        document: JSON,
         elements: None,
         member: OF_JSON,
     },
@@ -43,7 +45,7 @@ pub(crate) static JSON_RECORDS: [JsonRecords; 4] = [
         name: "json_to_recordset",
         signature: "(json) → rows of a list of columns",
         description: "the objects of an array as rows; in FROM, before `AS x (a integer, …)`",
-        document: catalog::JSON,
+        document: JSON,
         elements: Some("json_array_elements"),
         member: OF_JSON,
     },
@@ -51,7 +53,7 @@ pub(crate) static JSON_RECORDS: [JsonRecords; 4] = [
         name: "jsonb_to_record",
         signature: "(jsonb) → the row of a list of columns",
         description: "an object as a row; in FROM, before `AS x (a integer, …)`",
-        document: catalog::JSONB,
+        document: JSONB,
         elements: None,
         member: OF_JSONB,
     },
@@ -59,7 +61,7 @@ pub(crate) static JSON_RECORDS: [JsonRecords; 4] = [
         name: "jsonb_to_recordset",
         signature: "(jsonb) → rows of a list of columns",
         description: "the objects of an array as rows; in FROM, before `AS x (a integer, …)`",
-        document: catalog::JSONB,
+        document: JSONB,
         elements: Some("jsonb_array_elements"),
         member: OF_JSONB,
     },
@@ -80,7 +82,7 @@ impl Typing {
         columns: &mut Columns,
     ) -> Result<TypedRowsCall> {
         let is_taken = |x: &Operand| x.ty().is_none_or(|given| given == function.document);
-        let missing = crate::aggregate::no_function(function.name, &arguments).at_span(span);
+        let missing = no_function(function.name, &arguments).at_span(span);
         let (Some(argument), true) = (arguments.pop(), arguments.is_empty()) else {
             return Err(missing);
         };
@@ -111,7 +113,8 @@ impl Typing {
         )
     }
 
-    /// A member of an object as a type: as its text reads, documents as they stand. What is missing or null is NULL. 0A000 for arrays.
+    /// A member of an object as a type: as its text reads, documents as they stand. What is missing or null is NULL.
+    /// 0A000 for arrays.
     pub fn member(&self, function: &JsonRecords, object: &Expr, name: &str, ty: LogicalType) -> Result<Expr> {
         if ty.element().is_some() {
             let what = format!("a column of type {ty} in {}", function.name);
@@ -120,11 +123,11 @@ impl Typing {
         }
         let key = Expr::constant(Value::Text(name.to_owned()), TEXT);
         let [member, text] = function.member;
-        let text = catalog::build(text, vec![object.clone(), key.clone()])?;
-        if ty != catalog::JSON && ty != catalog::JSONB {
+        let text = call_of(JSON_FUNCTIONS.iter(), text, vec![object.clone(), key.clone()])?;
+        if ty != JSON && ty != JSONB {
             return Ok(convert(text, ty.in_zone(self.zone), CastLength::Refuse));
         }
-        let member = catalog::build(member, vec![object.clone(), key])?;
+        let member = call_of(JSON_FUNCTIONS.iter(), member, vec![object.clone(), key])?;
         let member = convert(member, ty, CastLength::Refuse);
         Ok(case(vec![(is_null(text), null(ty))], member))
     }

@@ -1,11 +1,12 @@
-//! Functions that give the parts of a json or jsonb as rows, and others like them. Each column's values are made as one array, whose elements are the rows.
+//! Functions that give the parts of a json or jsonb as rows, and others like them. Each column's values are made as
+//! one array, whose elements are the rows.
 
-use crate::aggregate::no_function;
 use crate::build::TEXT;
-use crate::catalog;
 use crate::json::{Document, Members};
 use crate::jsonpath::{Form, query};
+use crate::resolve::no_function;
 use crate::rows::{BIGINTS, Once, TypedRowsCall};
+use crate::scalar_functions::open_at_snapshot;
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{CONDITION, Columns, RowsCall};
@@ -37,10 +38,15 @@ struct Takes {
     is_zoned: bool,
 }
 
-const JSON: Takes = one(&[catalog::JSON]);
-const JSONB: Takes = one(&[catalog::JSONB]);
+const JSON: Takes = one(&[LogicalType::Json]);
+const JSONB: Takes = one(&[LogicalType::Jsonb]);
 const PATH: Takes = Takes {
-    takes: &[catalog::JSONB, LogicalType::JsonPath, catalog::JSONB, CONDITION],
+    takes: &[
+        LogicalType::Jsonb,
+        LogicalType::JsonPath,
+        LogicalType::Jsonb,
+        CONDITION,
+    ],
     needed: 2,
     is_zoned: false,
 };
@@ -181,7 +187,7 @@ fn none(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
 }
 
 fn open_transactions(row: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
-    let numbers = crate::catalog::open_at_snapshot(row.text(0))?;
+    let numbers = open_at_snapshot(row.text(0))?;
     put(
         numbers.into_iter().map(|number| Ok(Value::Int(number.into()))),
         out,

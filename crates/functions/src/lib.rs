@@ -1,25 +1,27 @@
 //! What SQL's operators and functions mean: typing by PostgreSQL's rules (its manual, chapter 10), and every
 //! operator, function and aggregate as data.
 //!
-//! The binder hands over [`Operand`]s, expressions whose type may still be open, and gets back expressions of
-//! the plan with final types. [`Typing`] holds what a statement has taught about its parameters. `catalog` is the
-//! one table of functions: resolution, hints ([`nearest_function`]) and documentation ([`list`]) read it. What
+//! The binder hands over [`Operand`]s, expressions whose type may still be open, and gets back expressions of the
+//! plan with final types. [`Typing`] holds what a statement has taught about its parameters. `scalar_functions` is
+//! the one table of functions: resolution, hints ([`nearest_function`]) and documentation ([`list`]) read it. What
 //! generated code does not know runs behind `plan::VectorFunction` (`vector`).
 #![forbid(unsafe_code)]
 
 mod aggregate;
 mod arithmetic;
 mod array_agg;
+mod array_function;
 mod arrays;
 mod build;
 mod byte_runs;
 mod calls;
-mod catalog;
 mod compare;
 mod conditional;
 mod convert;
 mod documentation;
 mod domain;
+mod function;
+mod interval_aggregates;
 mod json;
 mod json_agg;
 mod json_records;
@@ -38,6 +40,7 @@ mod regular_expression;
 mod resolve;
 mod rows;
 mod sample;
+mod scalar_functions;
 mod statistics;
 mod type_rules;
 mod typing;
@@ -46,8 +49,7 @@ mod window;
 
 pub use aggregate::{AggregateArguments, Aggregated, MadeOf, OrderedBy, value_of};
 pub use array_agg::{array_of_rows, over_frames};
-pub use arrays::{Quantifier, Subscript};
-pub use catalog::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, start_of_process, text_of_path};
+pub use arrays::Quantifier;
 pub use compare::compared_by;
 pub use conditional::Named;
 pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_function};
@@ -55,10 +57,13 @@ pub use domain::{not_null, satisfying};
 pub use frazil_types::value_ops::CastContext;
 pub use json_records::{JsonRecords, columns_needed, json_records};
 pub use literal::negated_literal;
-pub use operand::{Operand, Unknown, UnknownKind};
+pub use operand::{Operand, Subscript, Unknown, UnknownKind};
 pub use parameter_names::{Parameter, parameter_defaults, parameters_of};
 pub use rows::{ArrayLines, TypedRowsCall};
 pub use sample::SampleMethod;
+pub use scalar_functions::{
+    KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, start_of_process, text_of_path,
+};
 pub use type_rules::{Kind, name_of};
 pub use typing::{BetweenKind, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility};
 pub use window::{FrameSide, TypedWindowCall};

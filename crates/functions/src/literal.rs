@@ -15,8 +15,8 @@ const SHORT: usize = 18;
 
 impl Typing {
     /// A number as written, without sign: integers as narrow as they fit, all else an exact decimal; `0x`, `0o`, `0b`
-    /// and `_` between digits as PostgreSQL 16 has them. With an exponent that 38 digits have no room for, it is a double.
-    /// 42601 for what is not a number, 22003 beyond 38 digits and beyond doubles.
+    /// and `_` between digits as PostgreSQL 16 has them. With an exponent that 38 digits have no room for, it is a
+    /// double. 42601 for what is not a number, 22003 beyond 38 digits and beyond doubles.
     pub fn number_literal(text: &str, span: Span) -> Result<Operand> {
         if text.len() <= SHORT
             && text.bytes().all(|b| b.is_ascii_digit())
@@ -40,7 +40,8 @@ impl Typing {
     }
 }
 
-/// A literal with the sign before it, which is part of it: `-2147483648` is an `integer` although `2147483648` is none. 22003.
+/// A literal with the sign before it, which is part of it: `-2147483648` is an `integer` although `2147483648` is
+/// none. 22003.
 pub fn negated_literal(literal: &Expr) -> Result<Expr> {
     let ExprKind::Constant(value) = &literal.kind else {
         return Err(Error::internal("a literal that is no constant"));

@@ -83,3 +83,12 @@ impl From<Expr> for Operand {
         Operand::Typed(e)
     }
 }
+
+/// What stands in the brackets behind an array.
+#[derive(Clone, Debug)]
+pub enum Subscript {
+    /// `[i]`.
+    Index(Operand),
+    /// `[from:to]`, either of which may be left out.
+    Slice(Option<Operand>, Option<Operand>),
+}

@@ -5,13 +5,14 @@ use crate::arithmetic::{
     timestamp_difference,
 };
 use crate::build::call;
+use crate::compare::comparison;
 use crate::convert::{as_text, type_of_kind};
-use crate::resolve::{CallKind, Resolution, no_operator, not_found, resolve};
+use crate::resolve::{CallKind, Resolution, no_operator, no_operator_between, resolve};
 use crate::type_rules::{Category, Kind, name_of};
-use crate::{CastContext, LikeKind, Operand, Typing, catalog};
+use crate::{CastContext, LikeKind, Operand, Typing, scalar_functions};
 use frazil_plan::{Columns, Expr, ScalarFunction};
 use frazil_types::value_ops::{ArithmeticOp, Divide};
-use frazil_types::{CompareOp, LogicalType, Result, Span, SqlState};
+use frazil_types::{LogicalType, Result, Span, SqlState};
 
 /// What an infix operator computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ enum Infix {
     TimesInterval,
     IntervalBy,
     Power,
-    /// A function of the catalog with the same operands.
+    /// A function of the table with the same operands.
     Function(&'static str),
 }
 
@@ -184,19 +185,6 @@ const PREFIX: &[(&str, Kind, Prefix)] = &[
     ("~", BigInt, Prefix::BitNot),
 ];
 
-/// The comparison that an operator is.
-pub(crate) fn comparison(op: &str) -> Option<CompareOp> {
-    Some(match op {
-        "=" => CompareOp::Eq,
-        "<>" | "!=" => CompareOp::Ne,
-        "<" => CompareOp::Lt,
-        "<=" => CompareOp::Le,
-        ">" => CompareOp::Gt,
-        ">=" => CompareOp::Ge,
-        _ => return None,
-    })
-}
-
 /// How many operators of a name there are, of those that are declared on types.
 pub(crate) fn operators_named(name: &str) -> usize {
     let prefixes = PREFIX.iter().filter(|c| c.0 == name).count();
@@ -233,10 +221,10 @@ impl Typing {
         let e = match found.2 {
             Prefix::Same => e,
             Prefix::Negate => negate(e),
-            Prefix::Abs => catalog::build("abs", vec![e])?,
+            Prefix::Abs => scalar_functions::build("abs", vec![e])?,
             Prefix::Sqrt => call(ScalarFunction::Sqrt, vec![e]),
-            Prefix::CubeRoot => catalog::build("cbrt", vec![e])?,
-            Prefix::BitNot => catalog::build("bit_not_of", vec![e])?,
+            Prefix::CubeRoot => scalar_functions::build("cbrt", vec![e])?,
+            Prefix::BitNot => scalar_functions::build("bit_not_of", vec![e])?,
         };
         Ok(e.at(span).into())
     }
@@ -273,7 +261,7 @@ impl Typing {
         let given = [l.ty().map(Kind::of), r.ty().map(Kind::of)];
         let found = match resolve(&kinds, &given, CallKind::Operator) {
             Resolution::Found(at) => candidates[at],
-            other => return Err(not_found(op, l.ty(), r.ty(), other).at_span(span)),
+            other => return Err(no_operator_between(op, l.ty(), r.ty(), other).at_span(span)),
         };
         let (lt, rt) = (l.ty(), r.ty());
         let l = self.beside(l, found.1, rt)?;
@@ -284,8 +272,8 @@ impl Typing {
     /// An operator of two arrays, as a function. 42883.
     fn array_operator(&self, op: &str, function: &str, [l, r]: [Operand; 2], span: Span) -> Result<Operand> {
         let (lt, rt) = (l.ty(), r.ty());
-        let missing = || not_found(op, lt, rt, Resolution::None).at_span(span);
-        let function = catalog::array_function(function, 2).ok_or_else(missing)?;
+        let missing = || no_operator_between(op, lt, rt, Resolution::None).at_span(span);
+        let function = scalar_functions::array_function(function, 2).ok_or_else(missing)?;
         match self.array_call(function, vec![l, r]) {
             Err(e) if e.state() == SqlState::UNDEFINED_FUNCTION => Err(missing()),
             e => Ok(e?.at(span).into()),
@@ -356,7 +344,7 @@ fn infix(meaning: Infix, l: Expr, r: Expr) -> Result<Expr> {
         Infix::IntervalTimes => scale_interval(l, r, Divide::No),
         Infix::TimesInterval => scale_interval(r, l, Divide::No),
         Infix::IntervalBy => scale_interval(l, r, Divide::Yes),
-        Infix::Power => catalog::build("power", vec![l, r])?,
-        Infix::Function(name) => catalog::build(name, vec![l, r])?,
+        Infix::Power => scalar_functions::build("power", vec![l, r])?,
+        Infix::Function(name) => scalar_functions::build(name, vec![l, r])?,
     })
 }

@@ -3,15 +3,13 @@
 //!
 //! A supposed row's rank is the number of rows before it, which plain aggregates count: nothing is sorted for it.
 
-use crate::aggregate::{
-    AggregateArguments, Aggregated, OrderedBy, concatenated, counted_rows, no_function, plain,
-};
+use crate::aggregate::{AggregateArguments, Aggregated, OrderedBy, concatenated, counted_rows, plain};
 use crate::arithmetic::numbers;
 use crate::arrays::shaped;
 use crate::build::{and, boolean, case, constant_of, int, is_null, is_null_constant, not, null, or};
-use crate::catalog::{BINARIES, PARTS, TEXTS};
 use crate::convert::{as_double, type_of_kind};
-use crate::resolve::{CallKind, Resolution, resolve};
+use crate::resolve::{CallKind, Resolution, no_function, resolve};
+use crate::scalar_functions::{BINARIES, PARTS, TEXTS};
 use crate::type_rules::Kind;
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr, ExprKind};

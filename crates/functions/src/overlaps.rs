@@ -1,6 +1,6 @@
 //! OVERLAPS: whether two spans of time, each given by two ends or by an end and its length, have a moment in common.
 
-use crate::resolve::{Resolution, not_found};
+use crate::resolve::{Resolution, no_operator_between};
 
 use crate::vector::{OnNull, Output, Row, predicate};
 use crate::{CastContext, Operand, Typing};
@@ -8,7 +8,8 @@ use frazil_plan::Columns;
 use frazil_types::{Counts, LogicalType, Result, Span};
 
 impl Typing {
-    /// `(a, b) OVERLAPS (c, d)`. The ends of a span may stand in any order; two spans that only touch have nothing in common. 42883.
+    /// `(a, b) OVERLAPS (c, d)`. The ends of a span may stand in any order; two spans that only touch have nothing in
+    /// common. 42883.
     pub fn overlaps(&self, [a, b, c, d]: [Operand; 4], span: Span, columns: &mut Columns) -> Result<Operand> {
         let types = [a.ty(), b.ty(), c.ty(), d.ty()].into_iter().flatten();
         let mut of_time = types
@@ -16,7 +17,7 @@ impl Typing {
             .collect::<Vec<_>>();
         // From the times of day to the instants: whoever says more decides.
         of_time.sort_by_key(|ty| (!ty.is_time_of_day(), ty.kind()));
-        let refused = || not_found("overlaps", a.ty(), c.ty(), Resolution::None).at_span(span);
+        let refused = || no_operator_between("overlaps", a.ty(), c.ty(), Resolution::None).at_span(span);
         let ty = match of_time.pop() {
             Some(day) if day.is_day() => LogicalType::TIMESTAMP,
             Some(ty) => ty.with_all_digits().in_zone(self.zone),

@@ -1,11 +1,13 @@
-//! The names of parameters, for calls such as `make_interval(days => 10)`: PostgreSQL's, of those functions whose parameters have names.
+//! The names of parameters, for calls such as `make_interval(days => 10)`: PostgreSQL's, of those functions whose
+//! parameters have names.
 
 /// A parameter that a call may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it is where a call leaves it out, as SQL: a number, `true`, `false`, or a string in quotes without quotes in it.
+    /// What it is where a call leaves it out, as SQL: a number, `true`, `false`, or a string in quotes without quotes
+    /// in it.
     pub default: Option<&'static str>,
 }
 

@@ -2,9 +2,11 @@
 
 use crate::build::{TEXT, boolean, call, constant_of, is_null_constant, null, text};
 use crate::convert::as_text;
+use crate::function::call_of;
 use crate::quantifiers::Quantifiers;
 use crate::regular_expression::{regex_insensitive_row, regex_row, with_raw_regex, with_regex};
-use crate::resolve::{Resolution, not_found};
+use crate::resolve::{Resolution, no_operator_between};
+use crate::scalar_functions::{BYTEA_OPERATORS, JSON_CHANGES};
 use crate::type_rules::{Category, Kind};
 use crate::vector::{OnNull, Output, Row, predicate};
 use crate::{CastContext, LikeKind, Operand, Typing};
@@ -104,7 +106,7 @@ impl Typing {
                 .is_none_or(|ty| Kind::of(ty).category() == Category::String)
         };
         if !is_text(&l) || !is_text(&r) {
-            return Err(not_found(op, l.ty(), r.ty(), Resolution::None).at_span(span));
+            return Err(no_operator_between(op, l.ty(), r.ty(), Resolution::None).at_span(span));
         }
         let text = TEXT.kind();
         Ok((self.argument(l, text)?, self.argument(r, text)?))
@@ -124,16 +126,16 @@ impl Typing {
         let is_binary = |x: &Operand| x.ty() == Some(LogicalType::Bytea);
         if (is_binary(&l) || is_open(&l)) && (is_binary(&r) || is_open(&r)) && is_binary(&l) | is_binary(&r) {
             let parts = [self.argument(l, Kind::Bytea)?, self.argument(r, Kind::Bytea)?];
-            return Ok(crate::catalog::build("byteacat", parts.into())?.at(span));
+            return Ok(call_of(BYTEA_OPERATORS.iter(), "byteacat", parts.into())?.at(span));
         }
         if (is_jsonb(&l) || is_open(&l)) && (is_jsonb(&r) || is_open(&r)) && is_jsonb(&l) | is_jsonb(&r) {
             let of = if is_jsonb(&l) { l.ty() } else { r.ty() };
             let kind = Kind::of(of.unwrap_or(TEXT));
             let parts = [self.argument(l, kind)?, self.argument(r, kind)?];
-            return Ok(crate::catalog::build("jsonb_concat", parts.into())?.at(span));
+            return Ok(call_of(JSON_CHANGES.iter(), "jsonb_concat", parts.into())?.at(span));
         }
         if !(is_string(&l) || is_string(&r) || is_open(&l) || is_open(&r)) {
-            return Err(not_found("||", l.ty(), r.ty(), Resolution::None).at_span(span));
+            return Err(no_operator_between("||", l.ty(), r.ty(), Resolution::None).at_span(span));
         }
         let mut parts = Vec::new();
         for x in [l, r] {

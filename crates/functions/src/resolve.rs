@@ -1,5 +1,6 @@
 //! Which of several operators or functions of one name is meant: PostgreSQL's manual, 10.2 and 10.3.
 
+use crate::Operand;
 use crate::type_rules::{Category, Kind, is_implicit, name_of};
 use frazil_types::{Error, LogicalType, SqlState};
 
@@ -58,7 +59,7 @@ pub fn resolve(candidates: &[&[Kind]], arguments: &[Option<Kind>], call: CallKin
 }
 
 /// The error for an operator that no candidate answers to: 42883, or 42725 where several do.
-pub(crate) fn not_found(
+pub(crate) fn no_operator_between(
     op: &str,
     l: Option<LogicalType>,
     r: Option<LogicalType>,
@@ -80,6 +81,33 @@ pub(crate) fn no_operator(signature: &str, resolution: Resolution) -> Error {
         "no operator matches the given name and argument types; you might need to add explicit type casts",
     )
 }
+
+/// The error of a call that fits no function of a name: 42883, or 42725 where several do.
+pub(crate) fn unresolved(name: &str, arguments: &[Operand], resolution: Resolution) -> Error {
+    let types: Vec<&str> = arguments.iter().map(|a| name_of(a.ty())).collect();
+    let signature = format!("{name}({})", types.join(", "));
+    if resolution == Resolution::Ambiguous {
+        return Error::new(
+            SqlState::AMBIGUOUS_FUNCTION,
+            format!("function {signature} is not unique"),
+        )
+        .with_hint("could not choose a best candidate function; you might need to add explicit type casts");
+    }
+    let error = Error::new(
+        SqlState::UNDEFINED_FUNCTION,
+        format!("function {signature} does not exist"),
+    );
+    error.with_hint(NO_MATCH)
+}
+
+/// The error of a call that fits no function of a name: 42883.
+pub(crate) fn no_function(name: &str, arguments: &[Operand]) -> Error {
+    unresolved(name, arguments, Resolution::None)
+}
+
+/// The hint of a call that fits no function.
+pub(crate) const NO_MATCH: &str =
+    "no function matches the given name and argument types; you might need to add explicit type casts";
 
 fn accepts(candidate: &[Kind], arguments: &[Option<Kind>]) -> bool {
     candidate.len() == arguments.len()

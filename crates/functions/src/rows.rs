@@ -1,11 +1,10 @@
 //! Functions that give rows.
 
-use crate::aggregate::no_function;
 use crate::arrays::{line, lines};
 use crate::build::{case, is_null, null};
 use crate::convert::wider_decimal;
 use crate::json_rows::json_rows;
-use crate::resolve::{CallKind, Resolution, resolve};
+use crate::resolve::{CallKind, Resolution, no_function, resolve, unresolved};
 use crate::type_rules::Kind::{self, BigInt, Integer, Interval, Numeric, Timestamp, TimestampTz};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::subquery::has_subquery;
@@ -23,8 +22,8 @@ pub enum TypedRowsCall {
     Call(RowsCall),
     /// The arrays along the first of an array's two dimensions.
     Lines(Expr),
-    /// A function of the plan whose arguments use values several times: `columns[i]`, read by it and calls beside it alone, stands
-    /// for `values[i]`, which is computed once, below the rows.
+    /// A function of the plan whose arguments use values several times: `columns[i]`, read by it and calls beside it
+    /// alone, stands for `values[i]`, which is computed once, below the rows.
     Over {
         /// The columns made.
         columns: Vec<ColumnId>,
@@ -86,8 +85,8 @@ pub(crate) struct Once {
 }
 
 impl Once {
-    /// Puts columns in the place of arguments if a subquery is among them, which makes its columns once; all else may stand in several
-    /// places, so that equal calls are equal.
+    /// Puts columns in the place of arguments if a subquery is among them, which makes its columns once; all else may
+    /// stand in several places, so that equal calls are equal.
     pub fn of<'a>(arguments: impl Iterator<Item = &'a mut Expr>, columns: &mut Columns) -> Option<Once> {
         let arguments: Vec<&mut Expr> = arguments.collect();
         if !arguments.iter().any(|e| has_subquery(e)) {
@@ -138,8 +137,8 @@ impl ArrayLines {
     }
 }
 
-/// What gives the elements of an array, and functions whose array is given by elements: how they are called, the function of the
-/// array, the description.
+/// What gives the elements of an array, and functions whose array is given by elements: how they are called, the
+/// function of the array, the description.
 pub(crate) const ELEMENTS: &[(&str, &str, Option<&str>, &str)] = &[
     (
         "regexp_matches",
@@ -324,7 +323,7 @@ impl Typing {
         let given: Vec<Option<Kind>> = arguments.iter().map(|a| a.ty().map(Kind::of)).collect();
         let parameters = match resolve(entry.overloads, &given, CallKind::Function) {
             Resolution::Found(at) => entry.overloads[at],
-            other => return Err(crate::catalog::not_found(name, &arguments, other).at_span(span)),
+            other => return Err(unresolved(name, &arguments, other).at_span(span)),
         };
         let typed = arguments
             .into_iter()

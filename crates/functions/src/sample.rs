@@ -1,5 +1,5 @@
-//! TABLESAMPLE: whether a row is in a sample. A hash of the seed and the row's id decides, so that the same seed takes the same
-//! rows as long as the table stays as it is.
+//! TABLESAMPLE: whether a row is in a sample. A hash of the seed and the row's id decides, so that the same seed
+//! takes the same rows as long as the table stays as it is.
 
 use crate::build::{boolean, constant_of};
 use crate::typing::HiddenParameter;

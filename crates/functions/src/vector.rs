@@ -15,20 +15,6 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// Functions on vectors that give something for whatever arguments of their types.
-const NEVER_FAIL: &[&str] = &[
-    "json_typeof",
-    "jsonb_array_element",
-    "jsonb_array_element_text",
-    "jsonb_at_path",
-    "jsonb_contained",
-    "jsonb_contains",
-    "jsonb_exists",
-    "jsonb_object_field",
-    "jsonb_object_field_text",
-    "jsonb_typeof",
-];
-
 /// Most bytes that the results of one vector may have: results of functions are not counted by the statement's
 /// budget, and a vector is at most 1,024 rows.
 pub const MAX_VECTOR_BYTES: usize = 1 << 28;
@@ -384,6 +370,11 @@ impl<'a> Output<'a> {
     }
 }
 
+/// The error 22023 of an argument.
+pub(crate) fn invalid_parameter(message: impl Into<String>) -> Error {
+    Error::new(SqlState::INVALID_PARAMETER, message)
+}
+
 /// Refuses a text longer than [`MAX_TEXT_BYTES`], before it is made. Error 54000.
 pub fn check_length(bytes: usize) -> Result<()> {
     if bytes <= MAX_TEXT_BYTES {
@@ -400,6 +391,7 @@ struct RowFunction {
     on_null: OnNull,
     run: RowFn,
     is_volatile: bool,
+    can_fail: bool,
 }
 
 impl RowFunction {
@@ -441,7 +433,7 @@ impl VectorFunction for RowFunction {
     }
 
     fn can_fail(&self) -> bool {
-        !NEVER_FAIL.contains(&self.name)
+        self.can_fail
     }
 
     fn is_volatile(&self) -> bool {
@@ -462,19 +454,14 @@ impl VectorFunction for RowFunction {
 /// One object a function: calls of it are equal where their arguments are.
 type Known = Mutex<HashMap<(&'static str, usize), VectorFunctionRef>>;
 
-fn known(name: &'static str, on_null: OnNull, run: RowFn) -> VectorFunctionRef {
+fn known(function: RowFunction) -> VectorFunctionRef {
     static KNOWN: LazyLock<Known> = LazyLock::new(Known::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (name, run as usize);
-    let made = || {
-        VectorFunctionRef(Arc::new(RowFunction {
-            name,
-            on_null,
-            run,
-            is_volatile: false,
-        }))
-    };
-    known.entry(key).or_insert_with(made).clone()
+    let key = (function.name, function.run as usize);
+    known
+        .entry(key)
+        .or_insert_with(|| VectorFunctionRef(Arc::new(function)))
+        .clone()
 }
 
 /// A call of a function that gives something else each time: equal to no other call, and never computed before the statement runs.
@@ -484,6 +471,7 @@ pub(crate) fn volatile(name: &'static str, run: RowFn, arguments: Vec<Expr>, ty:
         on_null: OnNull::Null,
         run,
         is_volatile: true,
+        can_fail: true,
     }));
     Expr::new(ExprKind::VectorFunction(function, arguments), ty, true)
 }
@@ -501,6 +489,29 @@ pub(crate) fn rows(
     arguments: Vec<Expr>,
     ty: LogicalType,
 ) -> Expr {
+    let function = RowFunction {
+        name,
+        on_null,
+        run,
+        is_volatile: false,
+        can_fail: true,
+    };
+    call(function, arguments, ty)
+}
+
+/// A call of a function that gives something for whatever arguments of its types, and NULL where one is NULL.
+pub(crate) fn total(name: &'static str, run: RowFn, arguments: Vec<Expr>, ty: LogicalType) -> Expr {
+    let function = RowFunction {
+        name,
+        on_null: OnNull::Null,
+        run,
+        is_volatile: false,
+        can_fail: false,
+    };
+    call(function, arguments, ty)
+}
+
+fn call(function: RowFunction, arguments: Vec<Expr>, ty: LogicalType) -> Expr {
     let constants: Option<Vec<&Value>> = arguments.iter().map(constant_of).collect();
     if let Some(values) = constants {
         let vectors: Vec<ColumnVector> = arguments
@@ -508,12 +519,6 @@ pub(crate) fn rows(
             .zip(&values)
             .map(|(a, v)| ColumnVector::from_values(a.ty, std::slice::from_ref(*v)))
             .collect();
-        let function = RowFunction {
-            name,
-            on_null,
-            run,
-            is_volatile: false,
-        };
         let (cancel, budget) = (Cancel::new(), MemoryBudget::unlimited());
         let context = CallContext::new(&cancel, &budget);
         let strings = values.iter().filter_map(|value| value.as_bytes());
@@ -523,6 +528,5 @@ pub(crate) fn rows(
             return Expr::constant(result.value(0), ty);
         }
     }
-    let function = known(name, on_null, run);
-    Expr::new(ExprKind::VectorFunction(function, arguments), ty, true)
+    Expr::new(ExprKind::VectorFunction(known(function), arguments), ty, true)
 }

@@ -1,8 +1,8 @@
 //! Window functions: what they take and give, and the offsets of frames.
 
-use crate::aggregate::no_function;
 use crate::build::function;
 use crate::convert::{WIDEST, decimal, digits};
+use crate::resolve::no_function;
 use crate::type_rules::{Category, Kind, is_implicit, name_of};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{COUNT, Expr, ScalarFunction, WindowFunction};
@@ -131,17 +131,7 @@ impl Typing {
         let Some(&(_, function, ..)) = known else {
             return Err(missing);
         };
-        let (least, most) = match function {
-            WindowFunction::Ntile | WindowFunction::FirstValue | WindowFunction::LastValue => (1, 1),
-            WindowFunction::NthValue => (2, 2),
-            WindowFunction::Lag | WindowFunction::Lead => (1, 3),
-            WindowFunction::RowNumber
-            | WindowFunction::Rank
-            | WindowFunction::DenseRank
-            | WindowFunction::PercentRank
-            | WindowFunction::CumeDist
-            | WindowFunction::Aggregate(_) => (0, 0),
-        };
+        let (least, most) = arity(function);
         if !(least..=most).contains(&arguments.len()) {
             return Err(missing);
         }
@@ -178,13 +168,7 @@ impl Typing {
         let arguments: Vec<Expr> = (arguments.into_iter())
             .map(|x| self.settle(x))
             .collect::<Result<_>>()?;
-        let ty = match function {
-            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => COUNT,
-            WindowFunction::PercentRank | WindowFunction::CumeDist => {
-                LogicalType::of_value(&Value::Double(0.0))
-            }
-            _ => arguments.first().map_or(COUNT, |e| e.ty),
-        };
+        let ty = result_type(function, &arguments);
         Ok(TypedWindowCall {
             function,
             arguments,
@@ -250,5 +234,35 @@ impl Typing {
             }
             offset => self.cast(offset, ty, CastContext::Implicit, span),
         }
+    }
+}
+
+/// The least and greatest number of arguments.
+fn arity(function: WindowFunction) -> (usize, usize) {
+    match function {
+        WindowFunction::Ntile | WindowFunction::FirstValue | WindowFunction::LastValue => (1, 1),
+        WindowFunction::NthValue => (2, 2),
+        WindowFunction::Lag | WindowFunction::Lead => (1, 3),
+        WindowFunction::RowNumber
+        | WindowFunction::Rank
+        | WindowFunction::DenseRank
+        | WindowFunction::PercentRank
+        | WindowFunction::CumeDist
+        | WindowFunction::Aggregate(_) => (0, 0),
+    }
+}
+
+/// The type of what a function gives: a number of rows, a share of them, or what its first argument is.
+fn result_type(function: WindowFunction, arguments: &[Expr]) -> LogicalType {
+    match function {
+        WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => COUNT,
+        WindowFunction::PercentRank | WindowFunction::CumeDist => LogicalType::of_value(&Value::Double(0.0)),
+        WindowFunction::Ntile
+        | WindowFunction::Lag
+        | WindowFunction::Lead
+        | WindowFunction::FirstValue
+        | WindowFunction::LastValue
+        | WindowFunction::NthValue
+        | WindowFunction::Aggregate(_) => arguments.first().map_or(COUNT, |e| e.ty),
     }
 }

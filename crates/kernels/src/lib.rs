@@ -1,10 +1,11 @@
 //! Pure functions on slices, codes and match bits: the only place that knows an instruction set.
 //!
-//! A kernel with SIMD of ours takes the [`Isa`] it shall run on as its first argument, so that a test can compare
-//! all of them in one process and a setting can force one. Hints, single codes and LIKE, whose search
-//! chooses by itself, take none. A folder is a kernel or a layout's kernels: `mod.rs` is safe, checks its arguments and chooses; `scalar.rs` is the oracle and the fallback of machines we
-//! have no SIMD for; `avx2.rs` and `avx512.rs` are the fast paths. An instruction set the machine
-//! lacks is silently lowered to the best it has, so no argument can reach an illegal instruction.
+//! A kernel with SIMD of ours takes the [`Isa`] it shall run on as its first argument, so that a test can compare all
+//! of them in one process and a setting can force one. Hints, single codes and LIKE, whose search chooses by itself,
+//! take none. A folder is a kernel or a layout's kernels: `mod.rs` is safe, checks its arguments and chooses;
+//! `scalar.rs` is the oracle and the fallback of machines we have no SIMD for; `avx2.rs` and `avx512.rs` are the fast
+//! paths. An instruction set the machine lacks is silently lowered to the best it has, so no argument can reach an
+//! illegal instruction.
 //!
 //! Kernels allocate nothing beyond a `Vec` they are asked to fill, do not fail on data, and panic only
 //! when slices do not fit each other, which is a defect of the caller. A LIKE pattern is compiled before, which

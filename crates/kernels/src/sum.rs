@@ -1,7 +1,7 @@
 //! Sums of whole columns. They are exact: no sum of 2^31 values overflows 128 bits.
 //!
-//! Loops over words without a branch or a carry, which compilers turn into vector instructions: 64-bit values are added up as halves,
-//! each in a word of its own.
+//! Loops over words without a branch or a carry, which compilers turn into vector instructions: 64-bit values are
+//! added up as halves, each in a word of its own.
 
 /// A value of an integer column.
 pub trait Summed: Copy {

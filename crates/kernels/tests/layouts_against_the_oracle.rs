@@ -399,8 +399,8 @@ fn runs_where_it_is_told(layout: &Layout) {
     }
 }
 
-/// A whole block of stretches that differ: what a scan decides by the rows it has seen (ByteSlice: which slices it needs, by
-/// chance, always, never) must make no difference.
+/// A whole block of stretches that differ: what a scan decides by the rows it has seen (ByteSlice: which slices it
+/// needs, by chance, always, never) must make no difference.
 fn tests_stretches(layout: &Layout) {
     for bits in [12, 20, 40] {
         let (mut random, top) = (Random::new(bits.into()), top(bits));

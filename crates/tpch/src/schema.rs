@@ -41,6 +41,87 @@ pub const TABLES: [Table; 8] = [
     Table::Lineitem,
 ];
 
+/// Names and types of a table's columns.
+type Columns = &'static [(&'static str, LogicalType)];
+
+const REGION: Columns = &[
+    ("r_regionkey", Integer),
+    ("r_name", Varchar(25)),
+    ("r_comment", Varchar(152)),
+];
+const NATION: Columns = &[
+    ("n_nationkey", Integer),
+    ("n_name", Varchar(25)),
+    ("n_regionkey", Integer),
+    ("n_comment", Varchar(152)),
+];
+const SUPPLIER: Columns = &[
+    ("s_suppkey", Integer),
+    ("s_name", Varchar(25)),
+    ("s_address", Varchar(40)),
+    ("s_nationkey", Integer),
+    ("s_phone", Varchar(15)),
+    ("s_acctbal", MONEY),
+    ("s_comment", Varchar(101)),
+];
+const CUSTOMER: Columns = &[
+    ("c_custkey", Integer),
+    ("c_name", Varchar(25)),
+    ("c_address", Varchar(40)),
+    ("c_nationkey", Integer),
+    ("c_phone", Varchar(15)),
+    ("c_acctbal", MONEY),
+    ("c_mktsegment", Varchar(10)),
+    ("c_comment", Varchar(117)),
+];
+const PART: Columns = &[
+    ("p_partkey", Integer),
+    ("p_name", Varchar(55)),
+    ("p_mfgr", Varchar(25)),
+    ("p_brand", Varchar(10)),
+    ("p_type", Varchar(25)),
+    ("p_size", Integer),
+    ("p_container", Varchar(10)),
+    ("p_retailprice", MONEY),
+    ("p_comment", Varchar(23)),
+];
+const PARTSUPP: Columns = &[
+    ("ps_partkey", Integer),
+    ("ps_suppkey", Integer),
+    ("ps_availqty", Integer),
+    ("ps_supplycost", MONEY),
+    ("ps_comment", Varchar(199)),
+];
+const ORDERS: Columns = &[
+    ("o_orderkey", Integer),
+    ("o_custkey", Integer),
+    ("o_orderstatus", Char(1)),
+    ("o_totalprice", MONEY),
+    ("o_orderdate", Date),
+    ("o_orderpriority", Varchar(15)),
+    ("o_clerk", Varchar(15)),
+    ("o_shippriority", Integer),
+    ("o_comment", Varchar(79)),
+];
+const LINEITEM: Columns = &[
+    ("l_orderkey", Integer),
+    ("l_partkey", Integer),
+    ("l_suppkey", Integer),
+    ("l_linenumber", Integer),
+    ("l_quantity", MONEY),
+    ("l_extendedprice", MONEY),
+    ("l_discount", MONEY),
+    ("l_tax", MONEY),
+    ("l_returnflag", Char(1)),
+    ("l_linestatus", Char(1)),
+    ("l_shipdate", Date),
+    ("l_commitdate", Date),
+    ("l_receiptdate", Date),
+    ("l_shipinstruct", Varchar(25)),
+    ("l_shipmode", Varchar(10)),
+    ("l_comment", Varchar(44)),
+];
+
 impl Table {
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -71,85 +152,16 @@ impl Table {
         }
     }
 
-    fn columns(self) -> &'static [(&'static str, LogicalType)] {
+    fn columns(self) -> Columns {
         match self {
-            Table::Region => &[
-                ("r_regionkey", Integer),
-                ("r_name", Varchar(25)),
-                ("r_comment", Varchar(152)),
-            ],
-            Table::Nation => &[
-                ("n_nationkey", Integer),
-                ("n_name", Varchar(25)),
-                ("n_regionkey", Integer),
-                ("n_comment", Varchar(152)),
-            ],
-            Table::Supplier => &[
-                ("s_suppkey", Integer),
-                ("s_name", Varchar(25)),
-                ("s_address", Varchar(40)),
-                ("s_nationkey", Integer),
-                ("s_phone", Varchar(15)),
-                ("s_acctbal", MONEY),
-                ("s_comment", Varchar(101)),
-            ],
-            Table::Customer => &[
-                ("c_custkey", Integer),
-                ("c_name", Varchar(25)),
-                ("c_address", Varchar(40)),
-                ("c_nationkey", Integer),
-                ("c_phone", Varchar(15)),
-                ("c_acctbal", MONEY),
-                ("c_mktsegment", Varchar(10)),
-                ("c_comment", Varchar(117)),
-            ],
-            Table::Part => &[
-                ("p_partkey", Integer),
-                ("p_name", Varchar(55)),
-                ("p_mfgr", Varchar(25)),
-                ("p_brand", Varchar(10)),
-                ("p_type", Varchar(25)),
-                ("p_size", Integer),
-                ("p_container", Varchar(10)),
-                ("p_retailprice", MONEY),
-                ("p_comment", Varchar(23)),
-            ],
-            Table::Partsupp => &[
-                ("ps_partkey", Integer),
-                ("ps_suppkey", Integer),
-                ("ps_availqty", Integer),
-                ("ps_supplycost", MONEY),
-                ("ps_comment", Varchar(199)),
-            ],
-            Table::Orders => &[
-                ("o_orderkey", Integer),
-                ("o_custkey", Integer),
-                ("o_orderstatus", Char(1)),
-                ("o_totalprice", MONEY),
-                ("o_orderdate", Date),
-                ("o_orderpriority", Varchar(15)),
-                ("o_clerk", Varchar(15)),
-                ("o_shippriority", Integer),
-                ("o_comment", Varchar(79)),
-            ],
-            Table::Lineitem => &[
-                ("l_orderkey", Integer),
-                ("l_partkey", Integer),
-                ("l_suppkey", Integer),
-                ("l_linenumber", Integer),
-                ("l_quantity", MONEY),
-                ("l_extendedprice", MONEY),
-                ("l_discount", MONEY),
-                ("l_tax", MONEY),
-                ("l_returnflag", Char(1)),
-                ("l_linestatus", Char(1)),
-                ("l_shipdate", Date),
-                ("l_commitdate", Date),
-                ("l_receiptdate", Date),
-                ("l_shipinstruct", Varchar(25)),
-                ("l_shipmode", Varchar(10)),
-                ("l_comment", Varchar(44)),
-            ],
+            Table::Region => REGION,
+            Table::Nation => NATION,
+            Table::Supplier => SUPPLIER,
+            Table::Customer => CUSTOMER,
+            Table::Part => PART,
+            Table::Partsupp => PARTSUPP,
+            Table::Orders => ORDERS,
+            Table::Lineitem => LINEITEM,
         }
     }
 

@@ -9,6 +9,7 @@ pub mod column_vector;
 pub mod date;
 pub mod decimal;
 pub mod error;
+pub mod interval;
 pub mod json;
 pub mod key_encoding;
 pub mod logical_type;
@@ -32,6 +33,7 @@ pub use bits::MatchBits;
 pub use cancel::Cancel;
 pub use column_vector::{ColumnVector, RowBatch, Strings};
 pub use error::{Error, Result, SqlState};
+pub use interval::Interval;
 pub use key_encoding::{EncodedKeys, KeyPart, KeySpec};
 pub use logical_type::LogicalType;
 pub use memory_budget::{MemoryBudget, Reservation};
@@ -46,7 +48,7 @@ pub use span::Span;
 pub use sql_type::{Category, Counts, DocumentForm, Kind, Order, TypeInfo};
 pub use string_builder::StringVectorBuilder;
 pub use string_ref::StringRef;
-pub use value::{Interval, Value};
+pub use value::Value;
 pub use zone::Zone;
 
 /// Rows of a full chunk: 2^16, so that a position within a chunk fits in a `u16`

@@ -527,6 +527,12 @@ impl LogicalType {
     }
 }
 
+impl From<EnumType> for LogicalType {
+    fn from(e: EnumType) -> LogicalType {
+        LogicalType::Enum(e)
+    }
+}
+
 impl fmt::Display for LogicalType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (self.info().show)(*self, f)

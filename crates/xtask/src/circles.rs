@@ -1,5 +1,5 @@
-//! Circles of imports among the files of a crate: files that reach each other by `use` or by paths can only be understood
-//! together. A circle of more than [`FILES`] files counts against the crate's ratchet.
+//! Circles of imports among the files of a crate: files that reach each other by `use` or by paths can only be
+//! understood together. A circle of more than [`FILES`] files counts against the crate's ratchet.
 
 use crate::modules::{Crate, Name};
 use crate::ratchets::Ratchets;

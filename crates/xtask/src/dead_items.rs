@@ -1,5 +1,5 @@
-//! Public items that nobody names: the compiler reports private ones, but believes that of a library's public items others may be in need.
-//! All members of the workspace are read, so that what none of them names is dead.
+//! Public items that nobody names: the compiler reports private ones, but believes that of a library's public items
+//! others may be in need. All members of the workspace are read, so that what none of them names is dead.
 
 use crate::modules::tokens;
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
 //! What one addition costs: in how many files of the product each operator of the plan is named, each breaker, each aggregate and each type.
 //!
 //! A file names an operator where its code, tests and comments apart, has `Operator::NAME` (a variant of the plan's
-//! enum), or where it is the operator's own file. Breakers likewise: the plan's `Breaker::NAME`, the code generator's `Layout::NAME`,
-//! and the files and folders that have their names; and types, as `LogicalType::NAME` or `Kind::NAME`. A name that is
-//! imported (`use Kind::{Integer, Text}`, `use LogicalType::*`) is named, too, where it stands bare. Tables of
-//! signatures are apart: a function is what its arguments' types are, so that its row must say them. The numbers of a
-//! [`House`] are ratchets: they are what the tree has, and only ever get less.
+//! enum), or where it is the operator's own file. Breakers likewise: the plan's `Breaker::NAME`, the code generator's
+//! `Layout::NAME`, and the files and folders that have their names; and types, as `LogicalType::NAME` or
+//! `Kind::NAME`. A name that is imported (`use Kind::{Integer, Text}`, `use LogicalType::*`) is named, too, where it
+//! stands bare. Tables of signatures are apart: a function is what its arguments' types are, so that its row must say
+//! them. The numbers of a [`House`] are ratchets: they are what the tree has, and only ever get less.
 
 use crate::tidy::{members, sources};
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ pub const TYPES: House = House {
     enums: &["LogicalType", "Kind"],
     own: &["crates/types/src/sql_type"],
     tables: &[
-        "crates/functions/src/catalog/",
+        "crates/functions/src/scalar_functions/",
         "crates/functions/src/operators.rs",
         "crates/functions/src/rows.rs",
         "crates/functions/src/json_rows.rs",

@@ -1,8 +1,9 @@
-//! Repository chores: `cargo xtask test` runs every test there is, `cargo xtask tidy` checks the rules
-//! that ARCHITECTURE.md lists, `cargo xtask house` prints what an addition costs, `cargo xtask inlined` that vector intrinsics have become instructions of the
-//! program, `cargo xtask mutants` that the tests of durability notice faults of one line, `cargo xtask wheel`
-//! builds and installs the Python module into a virtual environment below `target`, `cargo xtask wheels` makes wheels of it for Linux, and
-//! `cargo xtask judge --statements 100000` runs generated statements on Frazil and a judge (`python/judge`).
+//! Repository chores: `cargo xtask test` runs every test there is, `cargo xtask tidy` checks the rules that
+//! ARCHITECTURE.md lists, `cargo xtask house` prints what an addition costs, `cargo xtask inlined` that vector
+//! intrinsics have become instructions of the program, `cargo xtask mutants` that the tests of durability notice
+//! faults of one line, `cargo xtask wheel` builds and installs the Python module into a virtual environment below
+//! `target`, `cargo xtask wheels` makes wheels of it for Linux, and `cargo xtask judge --statements 100000` runs
+//! generated statements on Frazil and a judge (`python/judge`).
 #![forbid(unsafe_code)]
 
 use std::env;
@@ -100,8 +101,8 @@ fn formatted(root: &Path) -> Result<(), String> {
 /// Vector intrinsics that dependencies call as functions.
 const CALLED_ELSEWHERE: [&str; 1] = ["_mm256_loadu_si256"];
 
-/// That our vector intrinsics are instructions. In a closure, or a function that lacks the instruction set, each is a call of
-/// a function, and a kernel 25 times as slow or worse, with nothing but benchmarks to tell.
+/// That our vector intrinsics are instructions. In a closure, or a function that lacks the instruction set, each is a
+/// call of a function, and a kernel 25 times as slow or worse, with nothing but benchmarks to tell.
 fn inlined(root: &Path) -> Result<(), String> {
     let program = xtask::target_dir(root).join(PROFILE).join("frazil");
     let Ok(listed) = Command::new("nm").arg("-C").arg(&program).output() else {

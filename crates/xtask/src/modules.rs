@@ -1,7 +1,8 @@
 //! The modules of a crate, and where each name that a file uses is defined.
 //!
-//! A small reader of Rust: it knows modules, items, `use` trees and paths, and nothing about types. A path is followed
-//! through child modules, `pub use` at any level, and globs to the file that defines its item. Modules of tests are left out.
+//! A small reader of Rust: it knows modules, items, `use` trees and paths, and nothing about types. A path is
+//! followed through child modules, `pub use` at any level, and globs to the file that defines its item. Modules of
+//! tests are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -295,7 +296,7 @@ impl<'a> Reader<'a> {
                 }
                 Some("*") => return module.globs.push(prefix.clone()),
                 Some("::") => continue,
-                Some("self") if depth > 0 && self.peek() != Some("::") => continue,
+                Some("self") if depth > 0 && self.peek() != Some("::") => {}
                 Some(word) => prefix.push(word.to_owned()),
                 None => return,
             }
@@ -319,7 +320,7 @@ impl<'a> Reader<'a> {
     /// A path of the code that begins with `first`; not a field, nor a method.
     fn path(&mut self, first: String, module: &mut Module) {
         let before = self.at.checked_sub(2).map(|at| self.tokens[at].as_str());
-        if matches!(before, Some("." | "::" | "'")) {
+        if matches!(before, Some("." | "::")) {
             return;
         }
         let mut path = vec![first];
@@ -399,6 +400,11 @@ fn token(text: &str, first: char) -> (String, usize) {
     if word > 0 {
         return (text[..word].to_owned(), word);
     }
+    if let Some(lifetime) = text.strip_prefix('\'') {
+        let end = lifetime.find(|c: char| !c.is_alphanumeric() && c != '_');
+        let length = 1 + end.unwrap_or(lifetime.len());
+        return (text[..length].to_owned(), length);
+    }
     if text.starts_with("::") {
         return ("::".to_owned(), 2);
     }
@@ -439,5 +445,22 @@ fn is_character(text: &str) -> bool {
         Some('\\') => true,
         Some(_) => inside.next() == Some('\''),
         None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tokens;
+
+    #[test]
+    fn strings_characters_and_lifetimes_are_one_token() {
+        let text = "&'static C /* /* */ 'x' b'\\'' r#\"a \" b\"# br\"\" \"\\\" fn\" 'a: r#type a::b // fn";
+        assert_eq!(
+            tokens(text),
+            [
+                "&", "'static", "C", "''", "''", "\"\"", "\"\"", "\"\"", "'a", ":", "r", "#", "type", "a",
+                "::", "b"
+            ]
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Mutants: faults of one line that would lose what was committed, each with the test that must notice it. A test that lets its mutant
-//! live cannot fail where it should.
+//! Mutants: faults of one line that would lose what was committed, each with the test that must notice it. A test
+//! that lets its mutant live cannot fail where it should.
 //!
 //! [`check`] sees that each still has its line and its test; [`run`] makes them, one by one, in a copy of the tree.
 
@@ -235,8 +235,8 @@ pub fn check(root: &Path) -> Vec<String> {
     wrong
 }
 
-/// Makes each mutant whose name contains `wanted` in a copy of the tree below `target`, and runs its test there. An error names
-/// those that live.
+/// Makes each mutant whose name contains `wanted` in a copy of the tree below `target`, and runs its test there. An
+/// error names those that live.
 pub fn run(root: &Path, target: &Path, profile: &str, wanted: &str) -> Result<(), String> {
     let copy = target.join("mutants");
     let failed = |e: io::Error| format!("{}: {e}", copy.display());

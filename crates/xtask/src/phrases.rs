@@ -1,7 +1,7 @@
 //! Comments that have to be read twice: clauses where a sentence should be, and idioms that no manual of the field has.
 //!
-//! A comment is a sentence with a subject and a verb, or a noun with its unit. The phrases are patterns over comments, so
-//! that they also meet a few good ones; what they count is a ratchet, not a verdict.
+//! A comment is a sentence with a subject and a verb, or a noun with its unit. The phrases are patterns over
+//! comments, so that they also meet a few good ones; what they count is a ratchet, not a verdict.
 
 /// Words that open a clause. A comment that begins with one names no subject.
 const CLAUSES: [&str; 9] = [

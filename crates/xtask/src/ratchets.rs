@@ -16,6 +16,9 @@ const HEAD: &str = "\
 /// every branch changes the list.
 const LOOSE: [(&str, usize); 2] = [("long_lines", 10), ("phrases", 10)];
 
+/// Most cases that a violation lists.
+const SHOWN: usize = 12;
+
 /// A rule and a crate.
 type Key = (String, String);
 
@@ -67,7 +70,10 @@ impl Ratchets {
             let listed = self.listed_of(rule, member);
             if *count > listed {
                 found.push(format!("{rule} of crate {member}: {count}, {listed} are listed:"));
-                found.extend(cases.iter().map(|case| format!("  {case}")));
+                found.extend(cases.iter().take(SHOWN).map(|case| format!("  {case}")));
+                if cases.len() > SHOWN {
+                    found.push("  … cargo xtask tidy --show lists all".to_owned());
+                }
             }
             let slack = LOOSE
                 .iter()

@@ -31,8 +31,8 @@ const READERS_OF_CELLS: [&str; 7] = [
     "storage/src/fetched_column.rs",
     "runtime/src/scan_source.rs",
 ];
-/// The clock on the wall, and the files that may ask it: for what they show, because a statement asks for it, or to compare it with the
-/// times of files, which are told by no other. It jumps, so nothing is ordered or timed by it.
+/// The clock on the wall, and the files that may ask it: for what they show, because a statement asks for it, or to
+/// compare it with the times of files, which are told by no other. It jumps, so nothing is ordered or timed by it.
 const WALL_CLOCK: &str = "SystemTime";
 const READERS_OF_THE_CLOCK: [&str; 7] = [
     "durability/src/checkpoint.rs",
@@ -41,7 +41,7 @@ const READERS_OF_THE_CLOCK: [&str; 7] = [
     "frazil/src/parameters.rs",
     "frazil/src/system_tables.rs",
     "vfs/src/system_lock.rs",
-    "functions/src/catalog/clock.rs",
+    "functions/src/scalar_functions/clock.rs",
 ];
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "helper", "misc"];

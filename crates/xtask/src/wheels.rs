@@ -1,7 +1,8 @@
-//! Wheels to hand on: of the Python module, for Linux on x86-64 and aarch64, with the C library of 2014 or newer (manylinux2014).
+//! Wheels to hand on: of the Python module, for Linux on x86-64 and aarch64, with the C library of 2014 or newer
+//! (manylinux2014).
 //!
-//! Zig is the compiler of C and the linker, for it has the C library of every machine; pip brings it. The Rust standard library of the
-//! machine has to be there: a build downloads no toolchain.
+//! Zig is the compiler of C and the linker, for it has the C library of every machine; pip brings it. The Rust
+//! standard library of the machine has to be there: a build downloads no toolchain.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -31,8 +32,8 @@ pub fn targets(asked: &[String]) -> Result<Vec<&'static str>, String> {
     asked.iter().map(target).collect()
 }
 
-/// Whether the compiler, which RUSTC names for us as for Cargo, has the standard library of a target. The error says how rustup
-/// installs it.
+/// Whether the compiler, which RUSTC names for us as for Cargo, has the standard library of a target. The error says
+/// how rustup installs it.
 pub fn check_library(target: &str) -> Result<(), String> {
     let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let said = Command::new(compiler)
@@ -48,8 +49,8 @@ pub fn check_library(target: &str) -> Result<(), String> {
     }
 }
 
-/// The command that builds the wheel of a target into a directory, with an interpreter that has [`TOOLS`]. They look for each other where
-/// commands are looked for.
+/// The command that builds the wheel of a target into a directory, with an interpreter that has [`TOOLS`]. They look
+/// for each other where commands are looked for.
 pub fn build(python: &Path, root: &Path, target: &str, to: &Path) -> Command {
     let home = python.parent().into_iter().map(Path::to_path_buf);
     let path = env::var_os("PATH").unwrap_or_default();

@@ -1,6 +1,6 @@
 //! A result that is written while it is computed.
 
-use super::{Display, Layout, layout};
+use super::{Display, Layout, layout_of};
 use frazil::{Error, Result, RowBatch, RowSink, Schema, SqlState};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl<'a> Streamed<'a> {
     pub fn new(out: &'a mut dyn Write, display: &Display, begun: &'a AtomicBool) -> Streamed<'a> {
         Streamed {
             out,
-            layout: layout(display),
+            layout: layout_of(display),
             schema: None,
             rows: 0,
             begun,

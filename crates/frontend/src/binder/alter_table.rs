@@ -8,7 +8,7 @@ use frazil_catalog::{AlterAction, DropBehavior, NewConstraintKind, nearest};
 use frazil_types::{Error, Result, Schema, Span, SqlState};
 use sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation as Operation, ColumnDef, DropBehavior as Behavior,
-    Ident, RenameTableNameKind, Spanned,
+    Ident, RenameTableNameKind, Spanned, TableConstraint,
 };
 
 /// Binds ALTER TABLE.
@@ -190,21 +190,7 @@ impl<'a> Binder<'a> {
             Operation::AddConstraint {
                 constraint,
                 not_valid,
-            } => {
-                if *not_valid {
-                    let span = self.place.span(constraint.span());
-                    return Err(Error::unsupported("a constraint that is NOT VALID").at_span(span));
-                }
-                let target = Target {
-                    name: &altered.entry.name,
-                    schema: &altered.schema,
-                };
-                let mut constraints = Constraints::default();
-                self.table_constraint(&target, constraint, &mut constraints)?;
-                let made = constraints.in_order(&altered.entry.name)?.pop();
-                made.map(AlterAction::AddConstraint)
-                    .ok_or_else(|| Error::internal("a constraint that is none"))?
-            }
+            } => self.added_constraint(altered, constraint, *not_valid)?,
             Operation::DropConstraint { if_exists, name, .. } => AlterAction::DropConstraint {
                 name: fold(name),
                 if_exists: *if_exists,
@@ -212,6 +198,28 @@ impl<'a> Binder<'a> {
             other => return Err(Error::unsupported(refused(other))),
         });
         Ok(())
+    }
+
+    /// ADD CONSTRAINT. 0A000 for one that is NOT VALID.
+    fn added_constraint(
+        &mut self,
+        altered: &Altered<'a>,
+        constraint: &'a TableConstraint,
+        not_valid: bool,
+    ) -> Result<AlterAction> {
+        if not_valid {
+            let span = self.place.span(constraint.span());
+            return Err(Error::unsupported("a constraint that is NOT VALID").at_span(span));
+        }
+        let target = Target {
+            name: &altered.entry.name,
+            schema: &altered.schema,
+        };
+        let mut constraints = Constraints::default();
+        self.table_constraint(&target, constraint, &mut constraints)?;
+        let made = constraints.in_order(&altered.entry.name)?.pop();
+        made.map(AlterAction::AddConstraint)
+            .ok_or_else(|| Error::internal("a constraint that is none"))
     }
 
     /// ADD COLUMN; `None` if the column is there and may be. 42701.

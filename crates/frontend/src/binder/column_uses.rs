@@ -1,12 +1,8 @@
-//! Which columns of a table the query of a view reads: those that it names, those that `*` stands for, and those that USING,
-//! NATURAL and the column names of an alias take. PostgreSQL lets no other column be dropped under the view.
+//! The columns of tables that a query reads, as far as it is bound.
 
-use super::view::Names;
-use super::{Binder, OutputColumn};
-use frazil_catalog::ViewEntry;
+use super::OutputColumn;
 use frazil_plan::ColumnId;
-use frazil_types::{ObjectId, Result};
-use sqlparser::ast::Query;
+use frazil_types::ObjectId;
 use std::collections::HashSet;
 
 /// What a query reads, as far as it is bound.
@@ -17,37 +13,23 @@ pub(super) struct ColumnUses {
     used: HashSet<ColumnId>,
 }
 
-/// The positions of the columns of a table that the query of a view reads, views that it reads left out.
-pub(crate) fn columns_read<'a>(
-    mut binder: Binder<'a>,
-    view: &'a ViewEntry,
-    query: &'a Query,
-    table: ObjectId,
-) -> Result<Vec<usize>> {
-    binder.takes_parameters = false;
-    binder.names = Names::View(view);
-    binder.uses = Some(ColumnUses::default());
-    binder.top_query(query)?;
-    let uses = binder.uses.take().unwrap_or_default();
-    let of_table =
-        (uses.scanned.iter()).filter(|(scanned, _, id)| *scanned == table && uses.used.contains(id));
-    Ok(of_table.map(|(_, position, _)| *position).collect())
-}
-
-impl Binder<'_> {
-    /// Notes that a column is read, if somebody asks for that.
-    pub(super) fn note_use(&mut self, column: ColumnId) {
-        if let Some(uses) = &mut self.uses {
-            uses.used.insert(column);
-        }
+impl ColumnUses {
+    /// Notes that a column is read.
+    pub fn note(&mut self, column: ColumnId) {
+        self.used.insert(column);
     }
 
     /// Notes that columns of a table are there to be read, by their positions.
-    pub(super) fn note_scan(&mut self, table: ObjectId, columns: &[OutputColumn]) {
-        if let Some(uses) = &mut self.uses {
-            let columns = columns.iter().enumerate();
-            uses.scanned
-                .extend(columns.map(|(position, c)| (table, position, c.id)));
-        }
+    pub fn note_scan(&mut self, table: ObjectId, columns: &[OutputColumn]) {
+        let columns = columns.iter().enumerate();
+        self.scanned
+            .extend(columns.map(|(position, c)| (table, position, c.id)));
+    }
+
+    /// The positions of the columns of a table that are read.
+    pub fn positions_of(&self, table: ObjectId) -> Vec<usize> {
+        let scanned = self.scanned.iter();
+        let read = scanned.filter(|(scanned, _, id)| *scanned == table && self.used.contains(id));
+        read.map(|(_, position, _)| *position).collect()
     }
 }

@@ -1,47 +1,16 @@
 //! Common table expressions. One that is read several times is computed once; one that reads columns of a query
 //! around it is bound anew wherever it is read.
 
-use super::recursion::{Defined, MUTUAL, NO_UNION, TurnColumns, reads_turns, reads_turns_around};
+use super::common_tables::{Cte, Rows};
+use super::recursion::{Defined, MUTUAL, NO_UNION, reads_turns, reads_turns_around};
 use super::scope::Level;
 use super::search_cycle::{Clauses, not_recursive};
-use super::writing_with::{Returned, not_at_the_top, writing};
+use super::writing_with::{not_at_the_top, writing};
 use super::{Binder, OutputColumn, Relation, error, fold};
-use frazil_plan::operators::{RecursionId, Shared};
-use frazil_plan::{ColumnId, Operator, SharedId, free_columns};
+use frazil_plan::operators::Shared;
+use frazil_plan::{Operator, SharedId, free_columns};
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::ast::{Cte as SqlCte, CteAsMaterialized, With};
-
-/// A common table expression in sight.
-pub(super) struct Cte<'a> {
-    name: String,
-    definition: &'a SqlCte,
-    /// How many queries surround its definition.
-    depth: usize,
-    /// How many common table expressions its definition sees: those before it; of WITH RECURSIVE all of the clause.
-    sees: usize,
-    rows: Rows,
-}
-
-/// Where its rows come from.
-#[derive(Clone)]
-pub(super) enum Rows {
-    /// A shared subplan and its columns.
-    Shared(SharedId, Vec<(String, ColumnId)>),
-    /// Its definition, bound anew.
-    Anew,
-    /// The same of a definition that reads itself.
-    AnewRecursive,
-    /// Of WITH RECURSIVE: its definition is bound when it is read first.
-    Pending,
-    /// Its definition is being bound, and may not read it: why.
-    Closed(&'static str),
-    /// It writes, and returns rows.
-    Returned(Returned),
-    /// It writes, and returns nothing.
-    Silent,
-    /// Its turn is being bound: the rows of the turn before.
-    Turn(RecursionId, TurnColumns),
-}
 
 impl<'a> Binder<'a> {
     /// Takes the definitions of WITH in sight.

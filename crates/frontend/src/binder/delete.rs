@@ -3,7 +3,8 @@
 use super::join::Joined;
 use super::rows::filtered;
 use super::scope::Level;
-use super::target::{TargetRows, WriteQueries, Written};
+use super::target::TargetRows;
+use super::written::{WriteQueries, Written};
 use super::{Binder, OutputColumn};
 use crate::{Bound, TableEntry};
 use frazil_plan::operators::Aggregate;

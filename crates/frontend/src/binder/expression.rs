@@ -32,30 +32,9 @@ impl<'a> Binder<'a> {
                 low,
                 high,
             } => self.between(expr, *negated, low, high),
-            SqlExpr::Like {
-                negated,
-                any: false,
-                expr,
-                pattern,
-                escape_char,
-            } => self.like((expr, pattern, escape_char.as_ref()), LikeKind::Like, *negated),
-            SqlExpr::ILike {
-                negated,
-                any: false,
-                expr,
-                pattern,
-                escape_char,
-            } => self.like((expr, pattern, escape_char.as_ref()), LikeKind::ILike, *negated),
-            SqlExpr::SimilarTo {
-                negated,
-                expr,
-                pattern,
-                escape_char,
-            } => self.like(
-                (expr, pattern, escape_char.as_ref()),
-                LikeKind::SimilarTo,
-                *negated,
-            ),
+            SqlExpr::Like { any: false, .. }
+            | SqlExpr::ILike { any: false, .. }
+            | SqlExpr::SimilarTo { .. } => self.pattern_test(e),
             SqlExpr::InList { expr, list, negated } => self.in_list(expr, list, *negated),
             SqlExpr::InSubquery {
                 expr,
@@ -92,6 +71,34 @@ impl<'a> Binder<'a> {
             SqlExpr::Collate { expr, collation } => self.collated(expr, collation),
             _ => self.test(e),
         }
+    }
+
+    /// LIKE, ILIKE and SIMILAR TO.
+    fn pattern_test(&mut self, e: &'a SqlExpr) -> Result<Operand> {
+        let (kind, (negated, expr, pattern, escape)) = match e {
+            SqlExpr::Like {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+                ..
+            } => (LikeKind::Like, (negated, expr, pattern, escape_char)),
+            SqlExpr::ILike {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+                ..
+            } => (LikeKind::ILike, (negated, expr, pattern, escape_char)),
+            SqlExpr::SimilarTo {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+            } => (LikeKind::SimilarTo, (negated, expr, pattern, escape_char)),
+            other => return self.test(other),
+        };
+        self.like((expr, pattern, escape.as_ref()), kind, *negated)
     }
 
     /// IS NULL, IS TRUE and the like, or what has a grammar of its own.

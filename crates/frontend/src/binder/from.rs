@@ -2,9 +2,9 @@
 
 use super::file_table;
 use super::join::Joined;
+use super::nesting::Names;
 use super::rows::one_row;
 use super::scope::Item;
-use super::view::Names;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::file_source::FileSource;
 use frazil_plan::operators::Map;

@@ -92,6 +92,17 @@ impl<'a> Binder<'a> {
             let message = format!("window function {name} requires an OVER clause");
             return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
         }
+        self.call_beside_aggregates(call, &name, written, span)
+    }
+
+    /// A call of a function that is neither an aggregate nor a window function. 42809 with a clause of aggregates.
+    fn call_beside_aggregates(
+        &mut self,
+        call: &'a Function,
+        name: &str,
+        written: Written<'a>,
+        span: Span,
+    ) -> Result<Operand> {
         let of_aggregates = [
             (written.is_within, "WITHIN GROUP"),
             (written.distinct, "DISTINCT"),
@@ -113,13 +124,13 @@ impl<'a> Binder<'a> {
             let message = format!("{what} specified, but {name} is not an aggregate function");
             Err(error(SqlState::WRONG_OBJECT_TYPE, message, span))
         };
-        if Typing::gives_rows(&name) {
+        if Typing::gives_rows(name) {
             return match clause {
                 Some(what) => of_no_aggregate(what),
-                None => self.rows_function(&name, list, span),
+                None => self.rows_function(name, list, span),
             };
         }
-        let called = self.plain_call(&name, list, span)?;
+        let called = self.plain_call(name, list, span)?;
         match clause {
             Some(what) => of_no_aggregate(what),
             None => Ok(called),
@@ -450,35 +461,18 @@ impl<'a> Binder<'a> {
                 let text = self.expression(r#in)?;
                 self.named("position", vec![text, part])
             }
-            SqlExpr::Substring {
-                expr,
-                substring_from,
-                substring_for,
-                shorthand,
-                ..
-            } => {
-                let mut arguments = vec![self.expression(expr)?];
-                match (substring_from, substring_for) {
-                    (None, Some(_)) => arguments.push(Typing::number_literal("1", arguments[0].span())?),
-                    (Some(from), _) => arguments.push(self.expression(from)?),
-                    (None, None) => {}
-                }
-                if let Some(length) = substring_for {
-                    arguments.push(self.expression(length)?);
-                }
-                self.named(if *shorthand { "substr" } else { "substring" }, arguments)
-            }
+            SqlExpr::Substring { .. } => self.substring(e),
             SqlExpr::Trim {
                 trim_where,
                 trim_what,
                 expr,
                 trim_characters,
             } => {
-                let mut arguments = vec![self.expression(expr)?];
-                let what = trim_what.as_deref().into_iter();
-                for e in what.chain(trim_characters.iter().flatten()) {
-                    arguments.push(self.expression(e)?);
-                }
+                let characters = trim_characters.iter().flatten();
+                let arguments = std::iter::once(&**expr)
+                    .chain(trim_what.as_deref())
+                    .chain(characters);
+                let arguments = self.each(arguments.collect())?;
                 let name = match trim_where {
                     None | Some(TrimWhereField::Both) => "btrim",
                     Some(TrimWhereField::Leading) => "ltrim",
@@ -509,6 +503,30 @@ impl<'a> Binder<'a> {
             }
             other => Err(self.refused(other)),
         }
+    }
+
+    /// `substring(text from … for …)`.
+    fn substring(&mut self, e: &'a SqlExpr) -> Result<Operand> {
+        let SqlExpr::Substring {
+            expr,
+            substring_from,
+            substring_for,
+            shorthand,
+            ..
+        } = e
+        else {
+            return Err(self.refused(e));
+        };
+        let mut arguments = vec![self.expression(expr)?];
+        match (substring_from, substring_for) {
+            (None, Some(_)) => arguments.push(Typing::number_literal("1", arguments[0].span())?),
+            (Some(from), _) => arguments.push(self.expression(from)?),
+            (None, None) => {}
+        }
+        if let Some(length) = substring_for {
+            arguments.push(self.expression(length)?);
+        }
+        self.named(if *shorthand { "substr" } else { "substring" }, arguments)
     }
 
     fn is_normalized(&mut self, text: &'a SqlExpr, form: Option<String>) -> Result<Operand> {

@@ -3,7 +3,8 @@
 use super::query::Literals;
 use super::rows::Computed;
 use super::scope::{Item, Level};
-use super::target::{WriteQueries, Written, is_default};
+use super::target::is_default;
+use super::written::{WriteQueries, Written};
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::{Bound, TableEntry};
 use frazil_plan::{Change, ColumnId, Expr, Operator, PlanConflict, WriteKind};

@@ -11,6 +11,9 @@ mod arrays;
 mod assignments;
 mod column_name;
 mod column_uses;
+mod columns_read;
+mod common_tables;
+mod computed;
 mod constraints;
 mod copy;
 mod create_index;
@@ -32,14 +35,18 @@ mod grouping_sets;
 mod insert;
 mod join;
 mod json_records;
+mod levels;
 mod limit;
 mod named_arguments;
 mod names;
+mod naming;
+mod nesting;
 mod on_conflict;
 mod order_by;
 mod query;
 mod recursion;
 mod refuse;
+mod relation;
 mod relation_call;
 mod rename;
 mod returning;
@@ -66,9 +73,10 @@ mod walk;
 mod window;
 mod windows;
 mod writing_with;
+mod written;
 
 pub(crate) use alter_table::alter_table;
-pub(crate) use column_uses::columns_read;
+pub(crate) use columns_read::columns_read;
 pub(crate) use copy::copy_from;
 pub(crate) use create_index::create_index;
 pub(crate) use create_table::create_table;
@@ -78,26 +86,29 @@ pub(crate) use domain::create_domain;
 pub(crate) use execute::execute_values;
 pub(crate) use finish::finished;
 pub(crate) use insert::{column_position, insert};
+pub(crate) use naming::{find_table, fold, missing_relation};
+pub(crate) use nesting::Nesting;
 pub(crate) use refuse::unsupported_statement;
+pub(crate) use relation::{OutputColumn, Relation};
 pub(crate) use target::default_query;
 pub(crate) use update::update;
 pub(crate) use user_types::{alter_type, create_type, drop_types};
-pub(crate) use view::{Nesting, create_view};
+pub(crate) use view::create_view;
 pub use writing_with::{MOST_WRITES, RETURNED_ID};
 
 use crate::limits::Limits;
 use crate::parse::Place;
-use crate::{CatalogView, PlanSettings, TableEntry, catalog_view};
+use crate::{CatalogView, PlanSettings, TableEntry};
 use column_name::ColumnNames;
 use column_uses::ColumnUses;
-use cte::Cte;
-use frazil_functions::{Typing, Unknown};
-use frazil_plan::{ColumnId, Columns, Operator};
+use common_tables::{Cte, PendingWrite};
+use frazil_functions::Typing;
+use frazil_plan::{Columns, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use naming::error;
+use nesting::Names;
 use scope::{Item, Level, Reference};
 use sqlparser::ast::{Ident, ObjectName, Query};
-use view::Names;
-use writing_with::PendingWrite;
 
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
@@ -133,35 +144,6 @@ pub(crate) struct Binder<'a> {
     uses: Option<ColumnUses>,
     column_names: ColumnNames<'a>,
     nesting: &'a Nesting,
-}
-
-/// Rows and the columns that stand for a query's result, in order.
-#[derive(Clone)]
-pub(crate) struct Relation {
-    pub op: Operator,
-    pub columns: Vec<OutputColumn>,
-}
-
-/// A column of a query's result.
-#[derive(Clone, Debug)]
-pub(crate) struct OutputColumn {
-    pub name: String,
-    pub id: ColumnId,
-    /// The literal, NULL or parameter that it is as long as nothing types it; then no operator makes the column.
-    pub open: Option<Unknown>,
-    /// Where what it is was written.
-    pub span: Span,
-}
-
-impl OutputColumn {
-    fn new(name: impl Into<String>, id: ColumnId) -> OutputColumn {
-        OutputColumn {
-            name: name.into(),
-            id,
-            open: None,
-            span: Span::NONE,
-        }
-    }
 }
 
 impl<'a> Binder<'a> {
@@ -269,38 +251,4 @@ impl<'a> Binder<'a> {
         let message = format!("syntax error at or near \"{near}\"");
         Error::new(SqlState::SYNTAX_ERROR, message).at_span(span)
     }
-}
-
-/// A table of the catalog. 42P01 with the nearest name if there is none, 42809 for a view.
-pub(crate) fn find_table(catalog: &dyn CatalogView, name: &str) -> Result<TableEntry> {
-    match catalog.relation(name) {
-        Some(catalog_view::Relation::Table(table)) => Ok(table),
-        Some(catalog_view::Relation::View(_)) => Err(frazil_catalog::not_a_table(name)),
-        None => Err(missing_relation(catalog, name)),
-    }
-}
-
-/// 42P01 with the nearest name.
-pub(crate) fn missing_relation(catalog: &dyn CatalogView, name: &str) -> Error {
-    let message = format!("relation \"{name}\" does not exist");
-    let error = Error::new(SqlState::UNDEFINED_TABLE, message);
-    let names = catalog.relation_names();
-    match frazil_catalog::nearest(name, names.iter().map(String::as_str)) {
-        Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
-        None => error,
-    }
-}
-
-/// A name as the catalog keeps it.
-pub(crate) fn fold(ident: &Ident) -> String {
-    if ident.quote_style.is_some() {
-        ident.value.clone()
-    } else {
-        ident.value.to_lowercase()
-    }
-}
-
-/// An error of a SQLSTATE at a place.
-fn error(state: SqlState, message: impl Into<String>, span: Span) -> Error {
-    Error::new(state, message).at_span(span)
 }

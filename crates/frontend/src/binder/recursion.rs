@@ -3,7 +3,7 @@
 //! The left side is bound first. It gives the columns' types and names, under which the right side reads the rows of the turn
 //! before. A column may be NULL whatever the left side says: the right side makes of it what it likes.
 
-use super::cte::Rows;
+use super::common_tables::{Rows, TurnColumns};
 use super::query::{Literals, Tail};
 use super::search_cycle::{Clauses, not_recursive};
 use super::{Binder, OutputColumn, Relation, error, fold};
@@ -27,15 +27,6 @@ pub(super) enum Defined {
     Plain(Relation),
     /// It is no UNION; nothing is bound.
     NoUnion,
-}
-
-/// The columns of a turn's rows.
-#[derive(Clone)]
-pub(super) struct TurnColumns {
-    /// Names and types.
-    pub all: Vec<(String, LogicalType)>,
-    /// How many of them the query sees; SEARCH and CYCLE read those behind.
-    pub shown: usize,
 }
 
 /// A UNION.
@@ -116,17 +107,7 @@ impl<'a> Binder<'a> {
             let mut types = types.iter();
             types.try_for_each(|ty| super::finish::absent(*ty, "equality"))?;
         }
-        for (i, (column, ty)) in left.columns.iter().zip(&types).enumerate() {
-            let common = self.columns[column.id].ty;
-            if common != *ty {
-                let message = format!(
-                    "recursive query \"{name}\" column {} has type {ty} in non-recursive term but type {common} overall",
-                    i + 1
-                );
-                let found = error(SqlState::DATATYPE_MISMATCH, message, span);
-                return Err(found.with_hint("Cast the output of the non-recursive term to the correct type."));
-            }
-        }
+        self.keeps_types(&left, &types, &name, span)?;
         let Some(added) = added else {
             return Ok(Defined::Recursive(self.all_turns(
                 id,
@@ -143,6 +124,22 @@ impl<'a> Binder<'a> {
         let mut relation = self.all_turns(id, left, right, union.distinct);
         relation.columns.truncate(kept);
         Ok(Defined::Recursive(relation))
+    }
+
+    /// 42804 if a column of both terms has another type than the non-recursive one gives it.
+    fn keeps_types(&self, both: &Relation, types: &[LogicalType], name: &str, span: Span) -> Result<()> {
+        for (i, (column, ty)) in both.columns.iter().zip(types).enumerate() {
+            let common = self.columns[column.id].ty;
+            if common != *ty {
+                let message = format!(
+                    "recursive query \"{name}\" column {} has type {ty} in non-recursive term but type {common} overall",
+                    i + 1
+                );
+                let found = error(SqlState::DATATYPE_MISMATCH, message, span);
+                return Err(found.with_hint("Cast the output of the non-recursive term to the correct type."));
+            }
+        }
+        Ok(())
     }
 
     /// A relation whose open literals are text.

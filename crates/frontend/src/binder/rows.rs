@@ -1,28 +1,10 @@
 //! Operators that clauses share: maps of what is no column yet, filters, groups of whole rows.
 
+pub(super) use super::computed::Computed;
 use super::{Binder, OutputColumn, Relation};
-use frazil_plan::operators::{Aggregate, Filter, Map, Values};
+use frazil_plan::operators::{Aggregate, Filter, Values};
 use frazil_plan::{AggregateCall, ColumnId, Expr, ExprKind, Operator};
 use std::collections::HashMap;
-
-/// Columns to be computed in one [`Operator::Map`].
-#[derive(Default)]
-pub(super) struct Computed {
-    pub expressions: Vec<(ColumnId, Expr)>,
-}
-
-impl Computed {
-    /// A Map above `op`, if there is anything to compute.
-    pub fn above(self, op: Operator) -> Operator {
-        if self.expressions.is_empty() {
-            return op;
-        }
-        Operator::Map(Map {
-            input: Box::new(op),
-            expressions: self.expressions,
-        })
-    }
-}
 
 /// Aggregates of all rows together.
 pub(super) fn one_group(op: Operator, aggregates: Vec<(ColumnId, AggregateCall)>) -> Operator {

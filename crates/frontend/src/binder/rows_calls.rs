@@ -1,6 +1,6 @@
 //! The functions that give rows of a query while it is bound.
 
-use super::rows::Computed;
+use super::computed::Computed;
 use frazil_functions::{ArrayLines, TypedRowsCall};
 use frazil_plan::operators::Expand;
 use frazil_plan::{ColumnId, Columns, Expansion, Expr, Operator};

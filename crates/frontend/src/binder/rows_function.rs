@@ -12,7 +12,7 @@ use super::scope::Clause;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::parse::ROWS_FROM;
 use frazil_functions::{Operand, TypedRowsCall, Typing, columns_needed, json_records};
-use frazil_plan::{Expansion, Expr, RowsCall, RowsFunction};
+use frazil_plan::{ColumnId, Expansion, Expr, Operator, RowsCall, RowsFunction};
 use frazil_types::{Error, Result, Span, SqlState, Value};
 use sqlparser::ast::{
     CastKind, ColumnDef, DataType, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr,
@@ -155,18 +155,8 @@ impl<'a> Binder<'a> {
         }
         let ordinality = counts.then(|| self.columns.add("ordinality", Expansion::NUMBER, false));
         columns.extend(ordinality.map(|id| OutputColumn::new("ordinality", id)));
-        let op = match &calls[..] {
-            // A value is a row without any function that gives rows.
-            [(id, TypedRowsCall::Call(call))] if call.function == RowsFunction::Once => {
-                let one = Expr::constant(Value::Int(1), Expansion::NUMBER);
-                let numbers = ordinality.map(|id| (id, one));
-                let values = call.arguments.iter().map(|e| (*id, e.clone()));
-                let expressions = values.chain(numbers).collect();
-                Computed { expressions }.above(one_row())
-            }
-            _ => expanded(one_row(), calls, ordinality, &mut self.columns),
-        };
-        let op = members.above(objects.above(op));
+        let rows = self.rows_of_calls(calls, ordinality);
+        let op = members.above(objects.above(rows));
         let value = match &columns[..] {
             [column] if !has_records => Some(column.id),
             _ => None,
@@ -176,6 +166,25 @@ impl<'a> Binder<'a> {
             item.value = value;
         }
         Ok(rows)
+    }
+
+    /// The rows of functions side by side, numbered by the column `ordinality`.
+    fn rows_of_calls(
+        &mut self,
+        calls: Vec<(ColumnId, TypedRowsCall)>,
+        ordinality: Option<ColumnId>,
+    ) -> Operator {
+        match &calls[..] {
+            // A value is a row without any function that gives rows.
+            [(id, TypedRowsCall::Call(call))] if call.function == RowsFunction::Once => {
+                let one = Expr::constant(Value::Int(1), Expansion::NUMBER);
+                let numbers = ordinality.map(|id| (id, one));
+                let values = call.arguments.iter().map(|e| (*id, e.clone()));
+                let expressions = values.chain(numbers).collect();
+                Computed { expressions }.above(one_row())
+            }
+            _ => expanded(one_row(), calls, ordinality, &mut self.columns),
+        }
     }
 
     /// The functions of ROWS FROM.
@@ -241,6 +250,19 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// The columns of a function that is called with each argument by itself.
+    fn one_by_one(&mut self, name: &'a ObjectName, arguments: &'a [FunctionArg]) -> Result<Vec<Called<'a>>> {
+        let mut called = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            called.extend(self.function_columns(Calling {
+                name,
+                arguments: std::slice::from_ref(argument),
+                columns: None,
+            })?);
+        }
+        Ok(called)
+    }
+
     /// The columns of a function in FROM. What gives a value gives it as one row.
     fn function_columns(&mut self, calling: Calling<'a>) -> Result<Vec<Called<'a>>> {
         let Calling {
@@ -255,15 +277,7 @@ impl<'a> Binder<'a> {
             if list.is_some() {
                 return refused("UNNEST() with multiple arguments cannot have a column definition list");
             }
-            let mut called = Vec::with_capacity(arguments.len());
-            for argument in arguments {
-                called.extend(self.function_columns(Calling {
-                    name,
-                    arguments: std::slice::from_ref(argument),
-                    columns: None,
-                })?);
-            }
-            return Ok(called);
+            return self.one_by_one(name, arguments);
         }
         let name = self.function_name(name, span)?;
         is_of_one_row(&name, span)?;

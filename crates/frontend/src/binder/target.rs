@@ -4,38 +4,14 @@ use super::finish::plan_of;
 use super::from::FromRows;
 use super::rows::{Computed, one_row};
 use super::scope::Clause;
+use super::written::Written;
 use super::{Binder, OutputColumn, Relation, error, finished};
 use crate::{Bound, Statement, TableEntry};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::Scan;
-use frazil_plan::{Change, ColumnId, Expr, Operator, Write};
+use frazil_plan::{ColumnId, Expr, Operator, Write};
 use frazil_types::{ColumnDef, ColumnDefault, Result, SqlState, Value};
 use sqlparser::ast::{Expr as SqlExpr, Ident, TableAlias};
-
-/// Queries that a write runs between and after its writing: see [`Write`].
-#[derive(Default)]
-pub(super) struct WriteQueries {
-    pub update: Option<Relation>,
-    pub returning: Option<Relation>,
-}
-
-/// A change of a table, all of which is bound: its rows, what becomes of them, and what RETURNING shows unless a query makes that.
-pub(super) struct Written {
-    pub op: Operator,
-    pub change: Change,
-    pub output: Vec<OutputColumn>,
-    pub queries: WriteQueries,
-}
-
-impl Written {
-    /// The columns that RETURNING shows.
-    pub fn shown(&self) -> &[OutputColumn] {
-        match &self.queries.returning {
-            Some(query) => &query.columns,
-            None => &self.output,
-        }
-    }
-}
 
 /// The rows of the table, as one relation in sight, and the column of their ids.
 pub(super) struct TargetRows {

@@ -1,6 +1,6 @@
 //! CREATE TYPE, ALTER TYPE, DROP TYPE: enumerations.
 
-use super::view::Names;
+use super::nesting::Names;
 use super::{Binder, error, fold};
 use crate::sql_type;
 use crate::{Bound, Statement};

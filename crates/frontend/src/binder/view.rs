@@ -5,11 +5,11 @@
 //! when it was created ([`Reading`]). While a view is being created the views that it reads are not entered: their
 //! columns are recorded, so that a chain of views is made in linear time.
 
+use super::nesting::Names;
 use super::rows::Computed;
 use super::{Binder, OutputColumn, Relation, error, missing_relation};
 use crate::deep_stack::on_deep_stack;
-use crate::limits::Limits;
-use crate::parse::{MAX_DEPTH, ParsedStatement, ViewHead, parse};
+use crate::parse::{ParsedStatement, ViewHead, parse};
 use crate::{Bound, Statement, catalog_view};
 use frazil_catalog::{NewView, Reading, ViewEntry};
 use frazil_functions::CastContext;
@@ -17,97 +17,6 @@ use frazil_plan::operators::Scan;
 use frazil_plan::{Expr, Operator};
 use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState};
 use sqlparser::ast::ObjectName;
-use std::cell::Cell;
-
-/// Levels of depth that a view adds to those of its query: the calls that lead from its name to its text.
-const VIEW_LEVELS: usize = 4;
-
-/// Subqueries and dependent joins of a statement, at most. Each becomes a join around all that stood before it, so a plan is
-/// as deep as they are many.
-const MOST_SUBQUERIES: usize = MAX_DEPTH;
-
-/// How the names of relations are found.
-pub(crate) enum Names<'a> {
-    /// In the catalog.
-    Catalog,
-    /// In the catalog, and what is found is noted: the query of a view that is being created.
-    Noted(Vec<Reading>),
-    /// Among what a view reads: its query.
-    View(&'a ViewEntry),
-}
-
-/// How deep a statement and the views it reads nest, one in the other or side by side.
-#[derive(Debug)]
-pub(crate) struct Nesting {
-    /// Levels so far.
-    pub used: Cell<usize>,
-    /// Levels that the stack has room for.
-    pub room: usize,
-    /// Levels that were asked for beyond those; 0 as long as none were.
-    pub wanted: Cell<usize>,
-    /// Subqueries and dependent joins so far.
-    subqueries: Cell<usize>,
-    /// Parts of the widest row value so far: rows are ordered by conditions that nest as deep as that.
-    row: Cell<usize>,
-    /// What the statement keeps to.
-    pub limits: Limits,
-}
-
-impl Nesting {
-    /// A statement of some depth on a stack for `room` levels.
-    pub fn new(depth: usize, room: usize, limits: Limits) -> Nesting {
-        Nesting {
-            used: Cell::new(depth),
-            room,
-            wanted: Cell::new(0),
-            subqueries: Cell::new(0),
-            row: Cell::new(0),
-            limits,
-        }
-    }
-
-    /// Counts a subquery or a dependent join. 54001.
-    pub fn subquery(&self) -> Result<()> {
-        let subqueries = self.subqueries.get() + 1;
-        self.subqueries.set(subqueries);
-        if subqueries > MOST_SUBQUERIES {
-            let message = "the statement has too many subqueries";
-            return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
-                .with_detail(format!(
-                    "{MOST_SUBQUERIES} are supported, LATERAL and those of views counted"
-                ))
-                .with_hint("cut it into several statements, or join one subquery that gives all values"));
-        }
-        Ok(())
-    }
-
-    /// Counts a row value of so many parts.
-    pub fn row(&self, parts: usize) {
-        self.row.set(self.row.get().max(parts));
-    }
-
-    /// Levels of depth of the plan that was made: those of the statement and its views, one for each subquery, and four for
-    /// each part of a row value.
-    pub fn plan_levels(&self) -> usize {
-        self.used.get() + self.subqueries.get() + 4 * self.row.get()
-    }
-
-    /// Counts a view whose query is of some depth. 54001; an error, too, where the stack has no room for it.
-    pub(super) fn enter(&self, depth: usize) -> Result<()> {
-        let levels = self.used.get() + depth + VIEW_LEVELS;
-        self.used.set(levels);
-        if levels > MAX_DEPTH {
-            let message = "the statement reads too many views, or views nested too deeply";
-            return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
-                .with_hint("keep the rows of a view in a table: CREATE TABLE … AS TABLE view"));
-        }
-        if levels > self.room {
-            self.wanted.set(levels);
-            return Err(Error::internal("a view is bound again on a larger stack"));
-        }
-        Ok(())
-    }
-}
 
 /// Binds CREATE VIEW.
 pub(crate) fn create_view<'a>(

@@ -9,7 +9,7 @@ use super::scope::Clause;
 use super::windows::{OrderKey, Specification, Windows};
 use super::{Binder, error, fold};
 use crate::parse::EXCLUDE;
-use frazil_functions::{FrameSide, Operand, TypedWindowCall, Typing, compared_by};
+use frazil_functions::{FrameSide, MadeOf, Operand, TypedWindowCall, Typing, compared_by};
 use frazil_plan::aggregates::OverFrames;
 use frazil_plan::operators::Window;
 use frazil_plan::{
@@ -35,59 +35,14 @@ impl<'a> Binder<'a> {
             let message = format!("window functions are not allowed in {clause}");
             return Err(error(SqlState::WINDOWING_ERROR, message, span));
         }
-        let is_aggregate = Typing::is_aggregate(name);
-        if !is_aggregate && !Typing::is_window_function(name) {
+        if !Typing::is_aggregate(name) && !Typing::is_window_function(name) {
             return Err(self.no_window_function(name, written.arguments, span));
         }
-        if Typing::is_ordered_set(name) {
-            let message = format!("OVER is not supported for ordered-set aggregate {name}");
-            return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
-        }
-        if written.is_within {
-            let message = format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
-            return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
-        }
-        let refused = [
-            (
-                written.distinct,
-                "DISTINCT is not implemented for window functions",
-            ),
-            (
-                !written.order.is_empty(),
-                "aggregate ORDER BY is not implemented for window functions",
-            ),
-            (
-                call.filter.is_some() && !is_aggregate,
-                "FILTER is not implemented for non-aggregate window functions",
-            ),
-        ];
-        if let Some((_, message)) = refused.iter().find(|r| r.0) {
-            return Err(error(SqlState::FEATURE_NOT_SUPPORTED, *message, span));
-        }
+        refuse_clauses(call, name, &written, span)?;
         let first = self.references.len();
         let before = self.rows_functions();
-        let (typed, value, whole) = match is_aggregate {
-            true => {
-                let filter = call.filter.as_deref();
-                let (aggregate, whole) = self.aggregate_call(name, written, filter, span)?;
-                let aggregate = frazil_functions::over_frames(aggregate);
-                let over = |call: &AggregateCall| window_function(call.function, name);
-                let functions: Result<Vec<_>> = aggregate.calls.iter().map(over).collect();
-                let functions = functions.map_err(|e| e.at_span(span))?;
-                let typed = aggregate
-                    .calls
-                    .into_iter()
-                    .zip(functions)
-                    .map(|(call, function)| {
-                        let typed = TypedWindowCall {
-                            function,
-                            arguments: call.argument.into_iter().chain(call.second).collect(),
-                            ty: call.ty,
-                        };
-                        (typed, call.filter)
-                    });
-                (typed.collect(), aggregate.value, whole)
-            }
+        let (typed, value, whole) = match Typing::is_aggregate(name) {
+            true => self.aggregate_over_frames(call, (name, written), span)?,
             false => {
                 let mut bound = Vec::new();
                 for e in written.arguments.list() {
@@ -127,6 +82,28 @@ impl<'a> Binder<'a> {
             made.push(Expr::column(id, &self.columns));
         }
         Ok(frazil_functions::value_of(made, value)?.at(whole).into())
+    }
+
+    /// An aggregate as calls over a window, each with its filter; what is made of them, and where all of it is written.
+    fn aggregate_over_frames(
+        &mut self,
+        call: &'a Function,
+        (name, written): (&str, Written<'a>),
+        span: Span,
+    ) -> Result<(Vec<(TypedWindowCall, Option<Expr>)>, Option<MadeOf>, Span)> {
+        let filter = call.filter.as_deref();
+        let (aggregate, whole) = self.aggregate_call(name, written, filter, span)?;
+        let aggregate = frazil_functions::over_frames(aggregate);
+        let over = |call: AggregateCall| {
+            let typed = TypedWindowCall {
+                function: window_function(call.function, name).map_err(|e| e.at_span(span))?,
+                arguments: call.argument.into_iter().chain(call.second).collect(),
+                ty: call.ty,
+            };
+            Ok((typed, call.filter))
+        };
+        let calls: Result<Vec<_>> = aggregate.calls.into_iter().map(over).collect();
+        Ok((calls?, aggregate.value, whole))
     }
 
     /// The column of a call: that of an equal one, or a new one.
@@ -406,6 +383,36 @@ fn window_function(function: AggregateFunction, name: &str) -> Result<WindowFunc
         OverFrames::FirstValue => Ok(WindowFunction::FirstValue),
         OverFrames::LastValue => Ok(WindowFunction::LastValue),
         OverFrames::Refused => Err(Error::unsupported(format!("{name} as a window function"))),
+    }
+}
+
+/// 0A000 and 42809 for clauses that a call with OVER may not have.
+fn refuse_clauses(call: &Function, name: &str, written: &Written<'_>, span: Span) -> Result<()> {
+    if Typing::is_ordered_set(name) {
+        let message = format!("OVER is not supported for ordered-set aggregate {name}");
+        return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
+    }
+    if written.is_within {
+        let message = format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
+        return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
+    }
+    let refused = [
+        (
+            written.distinct,
+            "DISTINCT is not implemented for window functions",
+        ),
+        (
+            !written.order.is_empty(),
+            "aggregate ORDER BY is not implemented for window functions",
+        ),
+        (
+            call.filter.is_some() && !Typing::is_aggregate(name),
+            "FILTER is not implemented for non-aggregate window functions",
+        ),
+    ];
+    match refused.iter().find(|r| r.0) {
+        Some((_, message)) => Err(error(SqlState::FEATURE_NOT_SUPPORTED, *message, span)),
+        None => Ok(()),
     }
 }
 

@@ -1,12 +1,11 @@
 //! WITH queries that write. Each is a plan of its own, which runs before the statement does, on the same snapshot; what its
 //! RETURNING shows is read as a table.
 
-use super::cte::Rows;
+use super::common_tables::{PendingWrite, Returned, Rows};
 use super::finish::plan_of;
-use super::target::Written;
 use super::{Binder, Relation, error};
 use crate::WithWrite;
-use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, Schema, Span, SqlState};
+use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState};
 use sqlparser::ast::{Cte as SqlCte, SetExpr, Statement as Ast};
 
 /// The id of the table that shows what the first WITH query returned; those of others count down from it. Ids of system tables,
@@ -14,20 +13,6 @@ use sqlparser::ast::{Cte as SqlCte, SetExpr, Statement as Ast};
 pub const RETURNED_ID: u32 = u32::MAX - 4096;
 /// WITH queries of a statement that write, at most.
 pub const MOST_WRITES: usize = 64;
-
-/// A WITH query that writes, all of which is bound but the types of parameters.
-pub(super) struct PendingWrite {
-    name: String,
-    table: ObjectId,
-    written: Written,
-}
-
-/// What a WITH query returns: a table, and its columns.
-#[derive(Clone)]
-pub(super) struct Returned {
-    table: ObjectId,
-    columns: Vec<(String, LogicalType)>,
-}
 
 /// The statement that a WITH query is, if it writes.
 pub(super) fn writing(definition: &SqlCte) -> Option<&Ast> {

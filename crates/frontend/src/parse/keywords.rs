@@ -2,6 +2,7 @@
 
 use frazil_catalog::is_reserved;
 use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, Keyword, RESERVED_FOR_TABLE_ALIAS};
+use sqlparser::tokenizer::Word;
 use std::sync::LazyLock;
 
 /// Whether each keyword of sqlparser, by its discriminant, is one of them: asked for every word that may be an alias.
@@ -41,5 +42,14 @@ mod tests {
         assert!(UNSUPPORTED_STATEMENTS.is_sorted());
         assert!(is_reserved_keyword(Keyword::WHERE) && !is_reserved_keyword(Keyword::NAME));
         assert!(!is_reserved_keyword(Keyword::NoKeyword));
+    }
+}
+
+/// A name as the catalog keeps it: lower case unless quoted.
+pub(crate) fn fold(w: &Word) -> String {
+    if w.quote_style.is_some() {
+        w.value.clone()
+    } else {
+        w.value.to_lowercase()
     }
 }

@@ -25,6 +25,7 @@ pub(crate) use definition_words::UNTYPED;
 pub(crate) use depth::MAX_DEPTH;
 pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC, VARIADIC};
 pub(crate) use group_words::{DISTINCT_SETS, EMPTY_SET, GROUPING_SETS};
+pub(crate) use keywords::fold;
 pub(crate) use only::ROWS_FROM;
 pub(crate) use source::Place;
 pub(crate) use window_words::EXCLUDE;
@@ -35,11 +36,11 @@ use crate::deep_stack::{Deep, on_deep_stack};
 use crate::limits::Limits;
 use dialect::FrazilDialect;
 use frazil_types::{Error, Reservation, Result, Span, SqlState, Value};
-use source::Source;
+use source::{Source, near};
 use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Word};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::sync::Arc;
 
 /// A statement that was read but not yet bound.
@@ -498,11 +499,6 @@ impl Reading {
     }
 }
 
-fn near(source: &Source, at: Location, text: &str) -> Error {
-    let message = format!("syntax error at or near \"{text}\"");
-    Error::new(SqlState::SYNTAX_ERROR, message).at_position(source.position(source.byte(at)))
-}
-
 /// sqlparser's message, which names what it found and ends in ` at Line: 1, Column: 8`, as PostgreSQL words it.
 fn syntax_error(source: &Source, end: usize, error: &ParserError) -> Error {
     let text = match error {
@@ -538,13 +534,4 @@ fn location(text: &str) -> Option<Location> {
         line.trim().parse().ok()?,
         column.trim().parse().ok()?,
     ))
-}
-
-/// A name as the catalog keeps it: lower case unless quoted.
-pub(crate) fn fold(w: &Word) -> String {
-    if w.quote_style.is_some() {
-        w.value.clone()
-    } else {
-        w.value.to_lowercase()
-    }
 }

@@ -1,6 +1,6 @@
 //! Where a token stands in the text: sqlparser counts lines and characters, spans count bytes.
 
-use frazil_types::{Error, Span};
+use frazil_types::{Error, Span, SqlState};
 use sqlparser::tokenizer::{Location, Span as TokenSpan};
 use std::sync::Arc;
 
@@ -181,6 +181,12 @@ fn comment_length(text: &str) -> usize {
         }
     }
     text.len()
+}
+
+/// The syntax error at a token. 42601.
+pub(super) fn near(source: &Source, at: Location, text: &str) -> Error {
+    let message = format!("syntax error at or near \"{text}\"");
+    Error::new(SqlState::SYNTAX_ERROR, message).at_position(source.position(source.byte(at)))
 }
 
 #[cfg(test)]

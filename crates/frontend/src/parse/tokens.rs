@@ -360,13 +360,30 @@ impl Pass<'_> {
         if self.options && self.option_of_column(&token, span) {
             return Ok(());
         }
+        if self.is_taken(keyword, span) {
+            return Ok(());
+        }
+        // A function like any other: sqlparser would read a clause of its own.
+        let token = match token {
+            Token::Word(word) if keyword == Keyword::UNNEST => Token::Word(Word {
+                keyword: Keyword::NoKeyword,
+                ..word
+            }),
+            token => token,
+        };
+        self.push(token, span);
+        Ok(())
+    }
+
+    /// Joins a word with the tokens before it, where they are one operator; true if nothing of the word is left.
+    fn is_taken(&mut self, keyword: Keyword, span: Span) -> bool {
         match &self.out[..] {
             [.., is, distinct] if is_from_of(keyword, distinct) && is_word(is, Keyword::IS) => {
                 let start = is.span.start;
                 self.out.truncate(self.out.len() - 2);
                 let operator = Token::CustomBinaryOperator(IS_DISTINCT_FROM.to_string());
                 self.push(operator, Span::new(start, span.end));
-                return Ok(());
+                return true;
             }
             [.., is, not, distinct]
                 if is_from_of(keyword, distinct)
@@ -377,14 +394,14 @@ impl Pass<'_> {
                 self.out.truncate(self.out.len() - 3);
                 let operator = Token::CustomBinaryOperator(IS_NOT_DISTINCT_FROM.to_string());
                 self.push(operator, Span::new(start, span.end));
-                return Ok(());
+                return true;
             }
             [.., trim, open]
                 if keyword == Keyword::FROM
                     && open.token == Token::LParen
                     && is_word(trim, Keyword::TRIM) =>
             {
-                return Ok(());
+                return true;
             }
             [.., trim, open, side]
                 if keyword == Keyword::FROM
@@ -394,7 +411,7 @@ impl Pass<'_> {
                         .iter()
                         .any(|side_word| is_word(side, *side_word)) =>
             {
-                return Ok(());
+                return true;
             }
             [.., like]
                 if matches!(keyword, Keyword::ANY | Keyword::ALL | Keyword::SOME)
@@ -411,16 +428,7 @@ impl Pass<'_> {
             }
             _ => {}
         }
-        // A function like any other: sqlparser would read a clause of its own.
-        let token = match token {
-            Token::Word(word) if keyword == Keyword::UNNEST => Token::Word(Word {
-                keyword: Keyword::NoKeyword,
-                ..word
-            }),
-            token => token,
-        };
-        self.push(token, span);
-        Ok(())
+        false
     }
 
     /// Writes the [NOT] LIKE or ILIKE that was read last as an operator, as which it binds in front of ANY.

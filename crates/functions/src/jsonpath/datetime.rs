@@ -1,7 +1,7 @@
 //! Dates and times that the method `datetime` reads: how they are shown and compared.
 
 use super::evaluate::{Clock, Fault};
-use crate::catalog::{ExactMoment, MomentKind};
+use crate::scalar_functions::{ExactMoment, MomentKind};
 use frazil_types::date::{MICROS_PER_DAY, write_clock, write_date};
 use frazil_types::{Error, SqlState};
 use std::cmp::Ordering;
@@ -54,8 +54,8 @@ pub(super) fn shown(moment: ExactMoment) -> String {
     text
 }
 
-/// The order of two moments; `None` for those of which one has no day. Errors: 0A000 where a zone is needed to tell and `clock` has
-/// none, 22008 beyond the calendar.
+/// The order of two moments; `None` for those of which one has no day. Errors: 0A000 where a zone is needed to tell
+/// and `clock` has none, 22008 beyond the calendar.
 pub(super) fn order(l: ExactMoment, r: ExactMoment, clock: Option<Clock>) -> Result<Option<Ordering>, Fault> {
     use MomentKind::{Time, TimeTz, TimestampTz};
     let is_time = |moment: ExactMoment| matches!(moment.kind, Time | TimeTz);

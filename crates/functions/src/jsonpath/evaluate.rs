@@ -1,5 +1,5 @@
-//! What a path finds in a document: PostgreSQL's rules for lax and strict mode, step by step. Values are read where they lie: a step
-//! goes by the offsets of the binary form.
+//! What a path finds in a document: PostgreSQL's rules for lax and strict mode, step by step. Values are read where
+//! they lie: a step goes by the offsets of the binary form.
 
 use super::Compiled;
 use super::arithmetic::{compute, position};
@@ -10,7 +10,8 @@ use frazil_types::{Error, Result, SqlState, Zone};
 /// Free stack below which more is taken, and how much.
 const RED_ZONE: usize = 128 << 10;
 const STACK: usize = 1 << 20;
-/// Levels between two looks at the free stack: a level takes 2 KiB of it in release code, and less than 16 KiB without optimization.
+/// Levels between two looks at the free stack: a level takes 2 KiB of it in release code, and less than 16 KiB
+/// without optimization.
 const MEASURED: usize = 8;
 /// Expressions and levels of a document within one another. Paths that restart at `$` in nested filters reach it.
 const MAX_LEVELS: usize = 10_000;
@@ -47,8 +48,8 @@ pub(super) struct Clock {
 /// What a path is evaluated with.
 pub(super) struct Setting<'a> {
     pub document: &'a [u8],
-    /// The object, in its binary form, whose members `$name` stands for; no bytes where a call gives none, and `None` for operators, by
-    /// which all of them are null.
+    /// The object, in its binary form, whose members `$name` stands for; no bytes where a call gives none, and `None`
+    /// for operators, by which all of them are null.
     pub variables: Option<&'a [u8]>,
     /// Whether errors that a document makes are raised.
     pub throws: bool,
@@ -260,8 +261,9 @@ impl<'a> Evaluation<'a> {
         Ok(true)
     }
 
-    /// Goes from a stored value by the first steps, as long as each leads to one value at most: members of objects and elements
-    /// at a position. Stops before a step that is of another kind, goes through an array, or is in error.
+    /// Goes from a stored value by the first steps, as long as each leads to one value at most: members of objects
+    /// and elements at a position. Stops before a step that is of another kind, goes through an array, or is in
+    /// error.
     #[inline]
     fn plainly(&self, steps: &'a [Step], mut binary: &'a [u8]) -> Plainly<'a> {
         for (at, step) in steps.iter().enumerate() {
@@ -279,8 +281,8 @@ impl<'a> Evaluation<'a> {
         Plainly::At(binary, &[])
     }
 
-    /// Takes an item through the first of the steps and on; `unwraps`: of an array each element instead, where the step is not for
-    /// arrays.
+    /// Takes an item through the first of the steps and on; `unwraps`: of an array each element instead, where the
+    /// step is not for arrays.
     fn step(
         &mut self,
         steps: &'a [Step],
@@ -401,8 +403,8 @@ impl<'a> Evaluation<'a> {
         self.below(&below, item, 1, found)
     }
 
-    /// Takes what lies in an item through the steps: its elements or members, which lie `level` levels below where the search began,
-    /// and what lies in them.
+    /// Takes what lies in an item through the steps: its elements or members, which lie `level` levels below where
+    /// the search began, and what lies in them.
     fn below(
         &mut self,
         below: &Below<'a>,

@@ -1,7 +1,7 @@
 //! Items: what a path finds on its way.
 
 use super::datetime;
-use crate::catalog::ExactMoment;
+use crate::scalar_functions::ExactMoment;
 use frazil_types::json::{self, Array, Head, Object, Stored};
 use std::borrow::Cow;
 use std::rc::Rc;

@@ -3,7 +3,7 @@
 use super::arithmetic::whole;
 use super::evaluate::{Evaluation, Outcome};
 use super::item::{Item, List, Pair, View};
-use crate::catalog::{read_by, read_iso};
+use crate::scalar_functions::{read_by, read_iso};
 use frazil_types::json::{Method, Step, characters};
 use frazil_types::{Error, SqlState, value_ops};
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Paths in documents (PostgreSQL's manual, 9.16.2): a path is read once for all rows that have it, and evaluated on the binary form
-//! of each document.
+//! Paths in documents (PostgreSQL's manual, 9.16.2): a path is read once for all rows that have it, and evaluated on
+//! the binary form of each document.
 
 mod arithmetic;
 mod datetime;
@@ -114,8 +114,9 @@ fn variables<'a>(row: &'a Row<'_>) -> Result<&'a [u8]> {
     }
 }
 
-/// Evaluates the path of a row for what `use_found` makes of the items; it is given `None` where a silent call is in error, with the
-/// items found before, else whether there are any. `asks`: that is all that is asked, and no item is given.
+/// Evaluates the path of a row for what `use_found` makes of the items; it is given `None` where a silent call is in
+/// error, with the items found before, else whether there are any. `asks`: that is all that is asked, and no item is
+/// given.
 #[inline]
 fn evaluate<T>(
     row: &Row<'_>,

@@ -114,7 +114,8 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// Whether a predicate is true of one of the values. In lax mode the first true one decides, in strict mode an unknown one does.
+/// Whether a predicate is true of one of the values. In lax mode the first true one decides, in strict mode an
+/// unknown one does.
 fn any<T>(is_lax: bool, values: impl Iterator<Item = T>, mut truth: impl FnMut(T) -> Truth) -> Truth {
     let (mut is_found, mut is_unknown) = (false, false);
     for value in values {

@@ -1,10 +1,11 @@
-//! Which of PostgreSQL 15's functions and operators are there: those of its manual's chapters 9.3 to 9.19 and 9.26, by name.
+//! Which of PostgreSQL 15's functions and operators are there: those of its manual's chapters 9.3 to 9.19 and 9.26,
+//! by name.
 //!
-//! `names.txt` is what a server answers to `names.sql`; `left_out.txt` names, with a reason each, what of it belongs to other
-//! chapters or is internal.
+//! `names.txt` is what a server answers to `names.sql`; `left_out.txt` names, with a reason each, what of it belongs
+//! to other chapters or is internal.
 
 use crate::documentation::list;
-use crate::{Operand, Typing, catalog};
+use crate::{Operand, Typing, scalar_functions};
 use frazil_plan::{Columns, Expr};
 use frazil_types::{Category, Kind, LogicalType, Result, Span, SqlState, Value};
 use std::fmt::Write;
@@ -63,7 +64,7 @@ fn names() -> impl Iterator<Item = Name> {
 }
 
 fn has_function(name: &str) -> bool {
-    list().any(|f| f.name == name) || catalog::cast_function(name).is_some()
+    list().any(|f| f.name == name) || scalar_functions::cast_function(name).is_some()
 }
 
 /// Whether some operands have the operator.

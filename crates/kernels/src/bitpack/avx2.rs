@@ -362,11 +362,11 @@ impl Quads {
         unsafe { half!(0) | half!(4) << 32 }
     }
 
-    /// Bytes, counted from those of eight codes, at which the 16 begin that are loaded for the first four, and those for the
-    /// others.
+    /// Bytes, counted from those of eight codes, at which the 16 begin that are loaded for the first four, and those
+    /// for the others.
     ///
-    /// Where four codes end with a byte, the one load of 32 bytes around there is enough. Else it takes two, of which those
-    /// are moved that lie in two lines of the cache and need not.
+    /// Where four codes end with a byte, the one load of 32 bytes around there is enough. Else it takes two, of which
+    /// those are moved that lie in two lines of the cache and need not.
     #[inline(always)]
     const fn starts<const BITS: u32>(v: usize) -> [i32; 2] {
         let bits = BITS as i32;
@@ -394,8 +394,8 @@ impl Quads {
         ]
     }
 
-    /// As [`Quads::starts`], for codes that are unpacked. Where vectors of all parts begin alike in their lines, two loads
-    /// of 16 bytes take the place of one that lies in two lines of the cache, if neither of them does.
+    /// As [`Quads::starts`], for codes that are unpacked. Where vectors of all parts begin alike in their lines, two
+    /// loads of 16 bytes take the place of one that lies in two lines of the cache, if neither of them does.
     #[inline(always)]
     const fn starts_to_unpack<const BITS: u32>(v: usize) -> [i32; 2] {
         let bits = BITS as i32;
@@ -635,9 +635,9 @@ impl Lanes for Quads {
         }
     }
 
-    /// Codes of an even width in one loop over the vectors of all groups, of which all but the very first and the last
-    /// are loaded alike. Short code and asking for bytes ahead ([`UNPACKED_AHEAD`]) save 5 to 10 % where codes and words
-    /// are in the second-level cache.
+    /// Codes of an even width in one loop over the vectors of all groups, of which all but the very first and the
+    /// last are loaded alike. Short code and asking for bytes ahead ([`UNPACKED_AHEAD`]) save 5 to 10 % where codes
+    /// and words are in the second-level cache.
     #[inline(always)]
     unsafe fn unpack_groups<const BITS: u32>(from: *const u8, to: *mut u8, groups: usize) {
         // SAFETY: by contract; every vector of a part is one of the groups.

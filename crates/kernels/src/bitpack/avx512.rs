@@ -215,16 +215,16 @@ impl Base for References<'_> {
     }
 }
 
-/// Lanes whose vectors, rows of which follow each other, are unpacked by a loop, over those of all groups. Straight code for
-/// a group has shifts by constants and no second load where a code ends in its word, but steps by a group in each of its loads and
-/// stores, which hides from the machine's prefetchers that lines follow each other: words in the second-level cache
-/// take 1.3 to 1.7 times as long to be written (Zen 5).
+/// Lanes whose vectors, rows of which follow each other, are unpacked by a loop, over those of all groups. Straight
+/// code for a group has shifts by constants and no second load where a code ends in its word, but steps by a group in
+/// each of its loads and stores, which hides from the machine's prefetchers that lines follow each other: words in
+/// the second-level cache take 1.3 to 1.7 times as long to be written (Zen 5).
 ///
 /// # Safety
 /// All methods: the machine has AVX-512, and the bytes that are written are there.
 trait Rolled: LongLanes {
-    /// The codes whose first is at bit `bit` of the string of codes that a lane is, in words `low` and `high`; the latter is any
-    /// where they end in the former.
+    /// The codes whose first is at bit `bit` of the string of codes that a lane is, in words `low` and `high`; the
+    /// latter is any where they end in the former.
     unsafe fn codes<const BITS: u32>(low: Self, high: Self, bit: usize) -> Self;
     /// Writes codes, those of vector `v`, as words of 32 bits.
     unsafe fn write_32(self, v: usize, to: *mut u8, base: impl Base);
@@ -296,8 +296,9 @@ unsafe fn write<V: Rolled, const BITS: u32>(
     }
     let last = groups * V::BITS as usize - 1;
     let mut bit = 0;
-    // SAFETY: by contract: of all vectors but the last, the word behind the one in which codes begin is theirs, too, where
-    // codes lie in two words: those are wider than half a lane, so that two vectors of them take more than a word.
+    // SAFETY: by contract: of all vectors but the last, the word behind the one in which codes begin is theirs, too,
+    // where codes lie in two words: those are wider than half a lane, so that two vectors of them take more than a
+    // word.
     unsafe {
         for v in 0..last {
             let at = from.wrapping_add(bit / V::BITS as usize * VECTOR);
@@ -401,8 +402,8 @@ impl Quads {
         Shuffle::new(BITS, [if is_last { 2 * BITS as i32 - 64 } else { 0 }])
     }
 
-    /// Bytes before those of a shuffle, to be funnelled in. (There is no zero among the bytes of this machine's shuffle; what
-    /// comes in for [`Shuffle::NONE`] lies below the code.)
+    /// Bytes before those of a shuffle, to be funnelled in. (There is no zero among the bytes of this machine's
+    /// shuffle; what comes in for [`Shuffle::NONE`] lies below the code.)
     const fn before(high: [u8; 64]) -> [u8; 64] {
         let mut before = high;
         let mut i = 0;
@@ -565,8 +566,8 @@ impl Lanes for Quads {
             false => const { &Self::shuffle::<BITS>(false) },
         };
         let from = group.0.wrapping_add(v * 2 * BITS as usize);
-        // SAFETY: by contract: sixteen codes take twice `BITS` bytes, at least 34, and 64 before the end of the last ones or
-        // behind the beginning of others are the group's.
+        // SAFETY: by contract: sixteen codes take twice `BITS` bytes, at least 34, and 64 before the end of the last
+        // ones or behind the beginning of others are the group's.
         unsafe {
             if BITS == 32 {
                 return Self::load(from);

@@ -55,8 +55,8 @@ pub(super) struct Kernels {
     pub pack: unsafe fn(*const u8, u32, *mut u8),
 }
 
-/// Writes codes of up to 16 bits of as many groups as words of 32 bits, each added to its frame's reference: of [`FRAMES`]
-/// references a group.
+/// Writes codes of up to 16 bits of as many groups as words of 32 bits, each added to its frame's reference: of
+/// [`FRAMES`] references a group.
 pub(super) type UnpackFrames = unsafe fn(*const u8, *mut u8, &[[u32; FRAMES]]);
 
 /// A vector of unsigned lanes of 8, 16 or 32 bits.
@@ -126,8 +126,8 @@ pub(super) trait Lanes: Copy {
 /// # Safety
 /// As [`Lanes`].
 pub(super) trait LongLanes: Lanes {
-    /// Writes the codes of as many groups as have references, row by row, as words of 32 bits, each added to its frame's
-    /// reference.
+    /// Writes the codes of as many groups as have references, row by row, as words of 32 bits, each added to its
+    /// frame's reference.
     unsafe fn unpack_groups_of_frames<const BITS: u32>(
         from: *const u8,
         to: *mut u8,

@@ -1,30 +1,31 @@
 //! Bit-packed codes, in an order that suits vectors (ByteSlice, section 2.1).
 //!
-//! A group of 512 rows of codes of k bits is exactly k vectors of 64 bytes, whatever k: no bit is lost. How the codes lie in
-//! it is chosen by what limits them; the bytes are the same on every instruction set, and 256-bit units read a vector as two
-//! halves.
+//! A group of 512 rows of codes of k bits is exactly k vectors of 64 bytes, whatever k: no bit is lost. How the codes
+//! lie in it is chosen by what limits them; the bytes are the same on every instruction set, and 256-bit units read a
+//! vector as two halves.
 //!
 //! ```text
-//! bits of a code   order in a group                                            decided by
-//!         1 to 3   64 lanes of 8 bits, eight consecutive rows in each          tests: bit v of a byte of matches is that of code v
-//!         4 to 7   dealt to 64 lanes of 8 bits, row by row                     tests and unpacking: one shift and no shuffle
-//!        9 to 15   dealt to 32 lanes of 16 bits, row by row                    the same
-//!       17 to 31   one behind the other                                        positions: one load fetches any code
-//!       33 to 63   dealt to 8 lanes of 64 bits, row by row                     tests and unpacking
-//!  8, 16, 32, 64   words of the machine                                        both
+//! bits of a code   order in a group                                     decided by
+//!         1 to 3   64 lanes of 8 bits, eight consecutive rows in each   tests: bit v of a match byte is that of code v
+//!         4 to 7   dealt to 64 lanes of 8 bits, row by row              tests, unpacking: one shift and no shuffle
+//!        9 to 15   dealt to 32 lanes of 16 bits, row by row             tests, unpacking: one shift and no shuffle
+//!       17 to 31   one behind the other                                 positions: one load fetches any code
+//!       33 to 63   dealt to 8 lanes of 64 bits, row by row              tests and unpacking
+//!  8, 16, 32, 64   words of the machine                                 both
 //! ```
 //!
-//! Lanes (after Lemire and Boytsov's SIMD-BP128 and FastLanes) are bit strings of their own, with a word in each of the k
-//! vectors: code number v of every lane begins at bit v·k, so one shift, known at compile time, brings as many codes to where
-//! they can be compared as there are lanes. Where the codes of a row of lanes are those of consecutive rows, the compare's mask
-//! is the answer; taking the mask of 32 bytes out of a vector takes two cycles on the machines we know, though, twice as long as
-//! testing the narrowest codes, so those are dealt the other way around: a byte of the answer is made in the lane its codes lie
-//! in, by tables, for some shuffles when they are unpacked.
+//! Lanes (after Lemire and Boytsov's SIMD-BP128 and FastLanes) are bit strings of their own, with a word in each of
+//! the k vectors: code number v of every lane begins at bit v·k, so one shift, known at compile time, brings as many
+//! codes to where they can be compared as there are lanes. Where the codes of a row of lanes are those of consecutive
+//! rows, the compare's mask is the answer; taking the mask of 32 bytes out of a vector takes two cycles on the
+//! machines we know, though, twice as long as testing the narrowest codes, so those are dealt the other way around: a
+//! byte of the answer is made in the lane its codes lie in, by tables, for some shuffles when they are unpacked.
 //!
-//! A code that crosses from one word of its lane to the next lies in two lines of the cache. Wide codes do so more often than
-//! not, and fetching them at positions out of cache took twice as long as fetching words. So they are packed code after code,
-//! as those of the ByteSlice paper's bit-packed rival: a load of 8 bytes has all of any code, and a scan shuffles bytes into
-//! lanes before it shifts and compares, which costs a third more in cache and nothing out of it.
+//! A code that crosses from one word of its lane to the next lies in two lines of the cache. Wide codes do so more
+//! often than not, and fetching them at positions out of cache took twice as long as fetching words. So they are
+//! packed code after code, as those of the ByteSlice paper's bit-packed rival: a load of 8 bytes has all of any code,
+//! and a scan shuffles bytes into lanes before it shifts and compares, which costs a third more in cache and nothing
+//! out of it.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -122,8 +123,8 @@ pub fn unpack<C: CodeWord>(isa: Isa, codes: Packed<'_>, selection: Selection<'_>
 /// Writes codes of up to 16 bits as values of 32 bits, each added to the reference of its row's frame, modulo 2^32.
 /// `references` has one for each [`FRAME`] rows from row 0 on, `out` room for each of `rows`.
 ///
-/// Codes are widened while they are in registers: unpacking them to words of their own and adding references to these takes
-/// up to a half longer.
+/// Codes are widened while they are in registers: unpacking them to words of their own and adding references to these
+/// takes up to a half longer.
 pub fn unpack_frames<T: Reference>(
     isa: Isa,
     codes: Packed<'_>,

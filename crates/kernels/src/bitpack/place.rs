@@ -77,9 +77,9 @@ pub(super) const fn fits_4_bytes(bits: u32) -> bool {
     bits <= 26 || bits == 28
 }
 
-/// Byte of a window of `size` bytes that holds the code of a row, and the bits of the window below the code; the codes take
-/// `bytes` bytes, which no window leaves. 4 bytes hold the codes that [`fits_4_bytes`] says, 8 bytes all. Those begin
-/// at multiples of 4, so that few of them lie in two lines of the cache.
+/// Byte of a window of `size` bytes that holds the code of a row, and the bits of the window below the code; the
+/// codes take `bytes` bytes, which no window leaves. 4 bytes hold the codes that [`fits_4_bytes`] says, 8 bytes all.
+/// Those begin at multiples of 4, so that few of them lie in two lines of the cache.
 #[inline(always)]
 pub(super) const fn window(size: u32, bits: u32, row: u32, bytes: u32) -> (u32, u32) {
     let first_bit = row * bits;

@@ -360,7 +360,8 @@ fn groups(positions: &[u16]) -> Range<usize> {
     least as usize / GROUP..greatest as usize / GROUP + 1
 }
 
-/// Whether a lot of positions is of so many codes in so few groups that unpacking those is faster than fetching them one by one.
+/// Whether a lot of positions is of so many codes in so few groups that unpacking those is faster than fetching them
+/// one by one.
 #[inline(always)]
 fn are_close<L>(positions: &[u16]) -> bool {
     let groups = groups(positions).len();

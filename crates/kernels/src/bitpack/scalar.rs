@@ -7,8 +7,8 @@ use crate::selection::write_rows;
 use crate::{CodeWord, Combine, Packed, RangeOp, Selection};
 use std::ops::Range;
 
-/// The code of a row. Panics if the bytes do not have it. Codes that no word shares with a part of another are a load and
-/// little more: an indirect jump would take as long.
+/// The code of a row. Panics if the bytes do not have it. Codes that no word shares with a part of another are a load
+/// and little more: an indirect jump would take as long.
 #[inline(always)]
 pub fn get(Packed { bytes, bits, .. }: Packed<'_>, row: usize) -> u64 {
     let row = row as u32;
@@ -57,8 +57,8 @@ fn code<L: CodeWord, const BITS: u32>(bytes: &[u8], row: u32) -> u64 {
     code & top(BITS)
 }
 
-/// The word that begins at a byte, the least of its bytes first. Panics if it is not there: one comparison, where asking for
-/// the row's whole group takes a multiplication too.
+/// The word that begins at a byte, the least of its bytes first. Panics if it is not there: one comparison, where
+/// asking for the row's whole group takes a multiplication too.
 #[inline(always)]
 fn word<W: CodeWord>(bytes: &[u8], byte: u32) -> u64 {
     let byte = byte as usize;

@@ -6,10 +6,10 @@
 //! load depends on another row's, so the cache misses of many rows overlap.
 //!
 //! How many do is decided by how many codes fit the window in which a core looks for work, some 256 instructions: a
-//! loop that loads a code and cuts it out has 25 of them there, one that does nothing but load has 60, and one that does all
-//! else by vectors as many. So codes that stand in one window of 4 bytes are fetched by the last, those that take 8 bytes are
-//! all loaded first, and cut out by vectors then; out of cache that is a third faster. Of codes with two words the loads
-//! alone are too many for it to pay.
+//! loop that loads a code and cuts it out has 25 of them there, one that does nothing but load has 60, and one that
+//! does all else by vectors as many. So codes that stand in one window of 4 bytes are fetched by the last, those that
+//! take 8 bytes are all loaded first, and cut out by vectors then; out of cache that is a third faster. Of codes with
+//! two words the loads alone are too many for it to pay.
 
 use super::place::{fits_4_bytes, in_a_row, place, window};
 use super::rows::{Buffer, RING};
@@ -108,9 +108,9 @@ pub(super) unsafe fn extract<L: CodeWord, C: CodeWord>(
     }
 }
 
-/// [`extract`] of codes of 17 to 26 bits and of 28, by windows of 4 bytes. Not inlined: the compiler makes vectors of all of it but the
-/// loads, so that a code takes so few instructions that the core's window holds as many as below; where AVX-512 is allowed
-/// it makes gathers of those, too.
+/// [`extract`] of codes of 17 to 26 bits and of 28, by windows of 4 bytes. Not inlined: the compiler makes vectors of
+/// all of it but the loads, so that a code takes so few instructions that the core's window holds as many as below;
+/// where AVX-512 is allowed it makes gathers of those, too.
 ///
 /// # Safety
 /// As [`extract`]; the machine has AVX2.

@@ -1,8 +1,8 @@
 //! Range tests of codes of 2 and 3 bits by tables.
 //!
-//! A lane has the codes of eight consecutive rows, and so narrow are they that comparing them takes less time than cutting
-//! them out. A shuffle of bytes does both: it looks up 4 bits, which are two codes of 2 bits or a code of 3 and a
-//! neighbour's bit, and yields their match bits where they belong in the byte of eight rows.
+//! A lane has the codes of eight consecutive rows, and so narrow are they that comparing them takes less time than
+//! cutting them out. A shuffle of bytes does both: it looks up 4 bits, which are two codes of 2 bits or a code of 3
+//! and a neighbour's bit, and yields their match bits where they belong in the byte of eight rows.
 
 use super::groups::{GROUP_WORDS, LongLanes, Test, ask_ahead};
 use super::place::{VECTOR, group_bytes};
@@ -18,8 +18,8 @@ pub(super) trait Tables: LongLanes {
     unsafe fn look_up(self, table: Self) -> Self;
 }
 
-/// Bit `code`: codes of `bits` bits, at most 3, that are this one match. (A window of codes is tested in so little time that
-/// making its tables must be short work.)
+/// Bit `code`: codes of `bits` bits, at most 3, that are this one match. (A window of codes is tested in so little
+/// time that making its tables must be short work.)
 #[inline(always)]
 fn matching(test: Test, bits: u32) -> u64 {
     let codes = 1 << bits;
@@ -99,7 +99,8 @@ const fn turned(left: u32) -> [u8; 16] {
 pub(super) unsafe fn between_3<V: Tables>(from: *const u8, test: Test, out: &mut [[u64; GROUP_WORDS]]) {
     let matching = bytes(matching(test, 3));
     let table = table(matching, matching);
-    // SAFETY: by contract; a group's match words are 64 bytes. No closure has intrinsics: it would not have the features.
+    // SAFETY: by contract; a group's match words are 64 bytes. No closure has intrinsics: it would not have the
+    // features.
     unsafe {
         let first = V::table(&table);
         let turned_1 = V::table(const { &turned(1) }).look_up(first);

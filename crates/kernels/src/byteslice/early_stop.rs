@@ -1,5 +1,5 @@
-//! What early stopping brings (ByteSlice, section 3.1.1): an instrument that counts how much of the slices
-//! algorithm 1 reads, on registers of any width and running on none, and the test without early stopping. (The kernels may read
+//! What early stopping brings (ByteSlice, section 3.1.1): an instrument that counts how much of the slices algorithm
+//! 1 reads, on registers of any width and running on none, and the test without early stopping. (The kernels may read
 //! more of the second slice, where that is quicker than to stop before it.)
 
 use super::bounds::Bounds;

@@ -1,17 +1,17 @@
 //! Which lower slices a scan asks for ahead of time, and which it reads without looking whether it must.
 //!
-//! Early stopping leaves out most vectors of the lower slices, which no prefetcher of the machine foresees:
-//! out of cache every vector that is needed after all waits for memory, and a few of them take longer than
-//! reading the whole slice would. So a scan counts how many vectors of some rows needed a slice, and while
-//! they are not rare, asks for all of its lines well ahead: they then cost bandwidth only, as if
-//! all slices were read. Slices that are needed rarely are left alone and save their bandwidth. Slices that are read from end to
-//! end are asked for alike where they are several: a machine's prefetchers may follow one stream as fast as memory
-//! is, and two at half of that (Zen 5).
+//! Early stopping leaves out most vectors of the lower slices, which no prefetcher of the machine foresees: out of
+//! cache every vector that is needed after all waits for memory, and a few of them take longer than reading the whole
+//! slice would. So a scan counts how many vectors of some rows needed a slice, and while they are not rare, asks for
+//! all of its lines well ahead: they then cost bandwidth only, as if all slices were read. Slices that are needed
+//! rarely are left alone and save their bandwidth. Slices that are read from end to end are asked for alike where
+//! they are several: a machine's prefetchers may follow one stream as fast as memory is, and two at half of that (Zen
+//! 5).
 //!
-//! A slice that a fifth of the vectors needs is the worst case for a branch, in cache or out of it: foretold wrong once in five
-//! times, it takes longer than comparing the slice's bytes every time. So where enough vectors need a slice, it is
-//! read of all rows for a while, and then counted again, still without a branch. That is where we depart from
-//! algorithm 1: on uniform codes the second slice is read as a whole, and stopping begins behind it.
+//! A slice that a fifth of the vectors needs is the worst case for a branch, in cache or out of it: foretold wrong
+//! once in five times, it takes longer than comparing the slice's bytes every time. So where enough vectors need a
+//! slice, it is read of all rows for a while, and then counted again, still without a branch. That is where we depart
+//! from algorithm 1: on uniform codes the second slice is read as a whole, and stopping begins behind it.
 
 use super::slices::{MOST, Slices};
 use crate::prefetch::prefetch_read;
@@ -23,8 +23,8 @@ const WORDS: usize = 16;
 /// while a line is on its way.
 const AHEAD_ROWS: usize = 4096;
 
-/// Times [`WORDS`] match words for which slices are read unasked after many vectors needed one. A comparison takes three
-/// cycles, a branch foretold wrong some eighteen, so one vector in sixteen is break-even.
+/// Times [`WORDS`] match words for which slices are read unasked after many vectors needed one. A comparison takes
+/// three cycles, a branch foretold wrong some eighteen, so one vector in sixteen is break-even.
 const UNASKED: u32 = 63;
 /// The same after a single vector did, which says little.
 const UNASKED_IN_DOUBT: u32 = 3;
@@ -103,7 +103,8 @@ impl Lookahead {
             self.uncounted = 0;
             return;
         }
-        // One of the words that were tested is more than break-even. A slice that was needed before is asked for once more.
+        // One of the words that were tested is more than break-even. A slice that was needed before is asked for once
+        // more.
         let wanted = MOST - self.needed.leading_zeros() as usize / 8;
         let before = if self.is_sure { self.wanted.min(SURE) } else { 0 };
         self.wanted = wanted.max(before);

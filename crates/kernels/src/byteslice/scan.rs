@@ -370,6 +370,15 @@ unsafe fn combined<L: Lanes, T: Test<L>, const STOPS: bool>(
             }
         };
     }
+    // `asked`: the slices whose lines are asked for ahead of the row.
+    macro_rules! each {
+        ($stops:expr, $asked:expr, $rows:expr, $open:expr, $combine:expr) => {
+            for (row, word) in $rows {
+                ask(&codes, $asked, row, L::BYTES);
+                test!($stops, row, word, $open, $combine);
+            }
+        };
+    }
     macro_rules! run {
         ($open:expr, $combine:expr) => {{
             let mut left = &mut out[..];
@@ -383,36 +392,11 @@ unsafe fn combined<L: Lanes, T: Test<L>, const STOPS: bool>(
                 let (words, others) = left.split_at_mut(count);
                 let rows = (start..).step_by(64).zip(words);
                 match stops {
-                    Stops::Never => {
-                        for (row, word) in rows {
-                            ask(&codes, 0..bounds.count, row, L::BYTES);
-                            test!(NEVER, row, word, $open, $combine);
-                        }
-                    }
-                    Stops::NeverOfSure => {
-                        for (row, word) in rows {
-                            ask(&codes, 0..SURE, row, L::BYTES);
-                            test!(NEVER_OF_SURE, row, word, $open, $combine);
-                        }
-                    }
-                    Stops::BehindSure => {
-                        for (row, word) in rows {
-                            ask(&codes, 0..SURE, row, L::BYTES);
-                            test!(BEHIND_SURE, row, word, $open, $combine);
-                        }
-                    }
-                    Stops::BehindSureCounting => {
-                        for (row, word) in rows {
-                            ask(&codes, 0..SURE, row, L::BYTES);
-                            test!(BEHIND_SURE_COUNTING, row, word, $open, $combine);
-                        }
-                    }
-                    Stops::Anywhere => {
-                        for (row, word) in rows {
-                            ask(&codes, ahead.wanted(), row, L::BYTES);
-                            test!(ANYWHERE, row, word, $open, $combine);
-                        }
-                    }
+                    Stops::Never => each!(NEVER, 0..bounds.count, rows, $open, $combine),
+                    Stops::NeverOfSure => each!(NEVER_OF_SURE, 0..SURE, rows, $open, $combine),
+                    Stops::BehindSure => each!(BEHIND_SURE, 0..SURE, rows, $open, $combine),
+                    Stops::BehindSureCounting => each!(BEHIND_SURE_COUNTING, 0..SURE, rows, $open, $combine),
+                    Stops::Anywhere => each!(ANYWHERE, ahead.wanted(), rows, $open, $combine),
                 }
                 ahead.decide();
                 (left, start) = (others, start + count * 64);

@@ -15,9 +15,10 @@ pub fn prefetch_read<T>(address: *const T) {
     let _ = address;
 }
 
-/// Codes of a vector of positions whose lines are asked for. A machine keeps some dozens of lines under way and drops what is
-/// asked for beyond, but not the time it takes to ask; and the loops that fetch codes have as many loads under way themselves. With
-/// the first codes there when they begin, they are 5 to 25 per cent faster than with all of 1,024 asked for.
+/// Codes of a vector of positions whose lines are asked for. A machine keeps some dozens of lines under way and drops
+/// what is asked for beyond, but not the time it takes to ask; and the loops that fetch codes have as many loads
+/// under way themselves. With the first codes there when they begin, they are 5 to 25 per cent faster than with all
+/// of 1,024 asked for.
 pub(crate) const ASKED: usize = 64;
 
 /// The first [`ASKED`].

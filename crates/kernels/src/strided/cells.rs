@@ -71,8 +71,8 @@ impl<'a, T: Plain> Strided<'a, T> {
         self.rows
     }
 
-    /// Copies the cells of these rows to `out`, which has room for just them: in any order, but faster if they ascend. Panics
-    /// if there are no such rows.
+    /// Copies the cells of these rows to `out`, which has room for just them: in any order, but faster if they
+    /// ascend. Panics if there are no such rows.
     pub fn copy_at(&self, rows: &[u16], out: &mut [T]) {
         assert_eq!(rows.len(), out.len(), "room for the cells");
         if self.k < LONG {

@@ -1,10 +1,10 @@
 //! Cells that lie k rows at a time side by side, and from one partition to the next a stride apart: the columns of
 //! hot chunks in memPAX(k) (Runtime Fragility, section 2), without a call for each run.
 //!
-//! Long runs of whole groups of 64 rows are left to the kernels for values side by side; the next run is asked for before
-//! the end of each. Everything else goes 64 rows at a time: where they lie in one run they are read where they are; else
-//! they are put side by side on the stack first, partitions of a few rows by loops of known length. Gather instructions
-//! were not tried: they too load cell by cell.
+//! Long runs of whole groups of 64 rows are left to the kernels for values side by side; the next run is asked for
+//! before the end of each. Everything else goes 64 rows at a time: where they lie in one run they are read where they
+//! are; else they are put side by side on the stack first, partitions of a few rows by loops of known length. Gather
+//! instructions were not tried: they too load cell by cell.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

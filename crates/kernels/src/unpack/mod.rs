@@ -57,7 +57,11 @@ pub fn gather_dictionary<C: CodeWord, T: Plain>(
     out: &mut [T],
 ) -> usize {
     let isa = counters::enter(Kernel::Dictionary, isa);
-    dispatch!(isa, gather_dictionary(codes, dictionary, selection, out), otherwise scalar::gather_dictionary(codes, dictionary, selection, out))
+    dispatch!(
+        isa,
+        gather_dictionary(codes, dictionary, selection, out),
+        otherwise scalar::gather_dictionary(codes, dictionary, selection, out)
+    )
 }
 
 /// The selected values themselves (also codes: then a later step decodes them).

@@ -73,7 +73,11 @@ pub fn between(
         CodeRange::Nothing => match_all_or_none(op == RangeOp::Outside, rows.len(), combine, out),
         CodeRange::Everything => match_all_or_none(op == RangeOp::Inside, rows.len(), combine, out),
         range => {
-            dispatch!(isa, between(planes, rows, range, op, combine, out), otherwise scalar::between(planes, rows, range, op, combine, out))
+            dispatch!(
+                isa,
+                between(planes, rows, range, op, combine, out),
+                otherwise scalar::between(planes, rows, range, op, combine, out)
+            )
         }
     }
 }

@@ -4,147 +4,21 @@
 //! A new type is a file here with a line in `kinds!`, a variant of [`LogicalType`], and its rows in the table of casts
 //! (`value_ops/casts.rs`).
 
-use crate::logical_type::MICRO_DIGITS;
-use crate::{Error, LogicalType, NativeType, Result, SqlState, Value, value_ops};
-use std::fmt;
+mod element_type;
+mod enum_type;
+mod info;
+mod moments;
 
-/// A type's facts.
-#[derive(Debug)]
-pub struct TypeInfo {
-    /// The type without its length or digits.
-    pub kind: Kind,
-    /// PostgreSQL's number of the type (pg_type.oid).
-    pub oid: u32,
-    /// PostgreSQL's short name (pg_type.typname), which is a function that casts, too.
-    pub typname: &'static str,
-    /// Its name in messages, PostgreSQL's.
-    pub name: &'static str,
-    /// PostgreSQL's number of arrays of the type; 0 of arrays, of which there are none, and of what statements define.
-    pub array_oid: u32,
-    /// The name of arrays of the type in messages.
-    pub array_name: &'static str,
-    /// Names that SQL has for it, in lower case, without the length or digits that may stand behind the first word.
-    pub sql_names: &'static [&'static str],
-    /// Its family.
-    pub category: Category,
-    /// Whether it is the preferred type of its family.
-    pub is_preferred: bool,
-    /// Whether columns of tables can have it; otherwise it is an expression's type.
-    pub is_stored: bool,
-    /// Whether min and max are declared for it. Varchar has those of text; intervals are compared by their length.
-    pub has_extremes: bool,
-    /// The type of sums of its values, which has room for many; `None` for what is not summed.
-    pub sum: fn(LogicalType) -> Option<LogicalType>,
-    /// How values are held in storage.
-    pub native: NativeOf,
-    /// What of time its integers count.
-    pub counts: Counts,
-    /// How values are documents of JSON, if they are.
-    pub document: Option<DocumentForm>,
-    /// What of a value decides its order, equality, hash and key.
-    pub order: Order,
-    /// How constants look in a plan's text.
-    pub constant: ConstantForm,
-    /// Writes the type as plans, DESCRIBE and the manifest show it.
-    pub show: fn(LogicalType, &mut fmt::Formatter<'_>) -> fmt::Result,
-    /// The type with the length or digits that [`TypeInfo::show`] writes in parentheses; `None` if they are not its.
-    pub of_modifiers: fn(&[u32]) -> Option<LogicalType>,
-    /// Least and greatest value of those that are held as integers; `None` for others.
-    pub range: fn(LogicalType) -> Option<(i128, i128)>,
-    /// The state of [`TypeInfo::overflow`].
-    pub overflow_state: SqlState,
-    /// The error of a value that is beyond the type.
-    pub overflow: fn(LogicalType) -> Error,
-    /// Reads a value from text. Errors 22P02, 22007 for what is not of the type, 22003, 22008, 22001 for what does not fit.
-    pub read: fn(&str, LogicalType) -> Result<Value>,
-    /// Writes a value that is not NULL, as results show it.
-    pub write: fn(&mut dyn fmt::Write, &Value, LogicalType) -> fmt::Result,
-}
+use crate::{LogicalType, NativeType};
+use info::{number_overflow, range, show_plain, write_integer, write_text};
+use moments::{datetime_overflow, rounded, second_digits, show_second_digits};
 
-/// Families of types. A literal is taken for a string where it could be several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Category {
-    /// boolean.
-    Boolean,
-    /// Numbers.
-    Numeric,
-    /// Dates and timestamps.
-    DateTime,
-    /// Intervals.
-    Timespan,
-    /// Strings.
-    String,
-    /// Arrays.
-    Array,
-    /// What has no family: each such type is one by itself.
-    UserDefined,
-}
-
-/// How values are held in storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NativeOf {
-    /// All values alike.
-    Always(NativeType),
-    /// Decimals: in 64 bits up to [`DECIMAL_I64_DIGITS`](crate::logical_type::DECIMAL_I64_DIGITS) digits, else in 128.
-    Digits,
-    /// Padded text: one character as its code point, else a string.
-    Length,
-}
-
-/// What of time the integers count that values are held as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
-    /// Nothing: the type is none of time.
-    Nothing,
-    /// Days since 1970-01-01.
-    Days,
-    /// Microseconds since midnight.
-    DayMicros,
-    /// Microseconds since 1970-01-01, on a clock or in UTC.
-    Micros,
-}
-
-/// How documents of JSON are held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DocumentForm {
-    /// As they were written.
-    Text,
-    /// In the form of [`crate::json`].
-    Binary,
-}
-
-/// What of a value decides its order, equality, hash and key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The native value: integers as numbers, strings by their bytes, doubles with NaN as the largest and −0 equal to 0.
-    Native,
-    /// Bytes of a string without the blanks at its end.
-    WithoutBlanks,
-    /// The length of an interval ([`interval_span`](crate::value_ops::interval_span)).
-    Span,
-    /// A key made of the value's bytes ([`order_key`](crate::value_ops::order_key)): neither their order nor their equality is that of
-    /// the bytes themselves.
-    Key,
-    /// None: values are neither compared nor grouped nor sorted (42883).
-    Absent,
-}
-
-/// How constants look in a plan's text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConstantForm {
-    /// As written: `1.50`.
-    Bare,
-    /// In quotes: `'abc'`.
-    Quoted,
-    /// In quotes behind the type's name: `date '1998-09-02'`.
-    Named,
-}
-
-pub use array::ElementType;
 pub use boolean::read_boolean;
 pub use bytea::{escaped_bytes, hex_digits, write_hex};
 pub use double::read_double;
-pub use enumeration::{EnumLabel, EnumType};
+pub use element_type::ElementType;
+pub use enum_type::{EnumLabel, EnumType};
+pub use info::{Category, ConstantForm, Counts, DocumentForm, NativeOf, Order, TypeInfo};
 pub(crate) use real::of_double as real_of_double;
 pub use uuid::{of_bytes as uuid_of_bytes, to_bytes as uuid_to_bytes};
 
@@ -296,62 +170,6 @@ impl Kind {
         let is_named = |kind: &&Kind| kind.info().sql_names.contains(&name);
         Kind::ALL.iter().find(is_named).copied()
     }
-}
-
-/// Shows a type that has neither length nor digits.
-fn show_plain(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str(ty.info().sql_names[0])
-}
-
-/// The digits of a second that stand in parentheses; all without them.
-fn second_digits(modifiers: &[u32]) -> Option<u8> {
-    match modifiers {
-        [] => Some(MICRO_DIGITS),
-        [digits] => u8::try_from(*digits).ok().filter(|digits| *digits < MICRO_DIGITS),
-        _ => None,
-    }
-}
-
-/// Shows a type of times, with its digits of a second unless it has all.
-fn show_second_digits(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    show_plain(ty, f)?;
-    match ty.second_digits() {
-        Some(digits) if digits < MICRO_DIGITS => write!(f, "({digits})"),
-        _ => Ok(()),
-    }
-}
-
-/// Microseconds rounded to the digits of their type. Error 22008 beyond it.
-fn rounded(micros: i64, ty: LogicalType) -> Result<Value> {
-    value_ops::round_micros(micros, ty).map(|micros| Value::Int(micros.into()))
-}
-
-/// Two numbers as a range.
-const fn range(min: i128, max: i128) -> Option<(i128, i128)> {
-    Some((min, max))
-}
-
-/// `integer out of range` and its like, of numbers.
-fn number_overflow(ty: LogicalType) -> Error {
-    Error::new(SqlState::NUMERIC_OUT_OF_RANGE, format!("{ty} out of range"))
-}
-
-/// `date out of range` and its like.
-fn datetime_overflow(ty: LogicalType) -> Error {
-    Error::new(SqlState::DATETIME_OVERFLOW, format!("{ty} out of range"))
-}
-
-/// Writes a value that is held as an integer by `write`; values of other forms are none of the type.
-fn write_integer(value: &Value, write: impl FnOnce(i128) -> fmt::Result) -> fmt::Result {
-    let Value::Int(v) = value else {
-        return Err(fmt::Error);
-    };
-    write(*v)
-}
-
-/// Writes a text.
-fn write_text(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {
-    f.write_str(value.as_text().ok_or(fmt::Error)?)
 }
 
 #[cfg(test)]

@@ -1,0 +1,41 @@
+//! Which columns of a table the query of a view reads: those that it names, those that `*` stands for, and those that USING,
+//! NATURAL and the column names of an alias take. PostgreSQL lets no other column be dropped under the view.
+
+use super::column_uses::ColumnUses;
+use super::nesting::Names;
+use super::{Binder, OutputColumn};
+use frazil_catalog::ViewEntry;
+use frazil_plan::ColumnId;
+use frazil_types::{ObjectId, Result};
+use sqlparser::ast::Query;
+
+/// The positions of the columns of a table that the query of a view reads, views that it reads left out.
+pub(crate) fn columns_read<'a>(
+    mut binder: Binder<'a>,
+    view: &'a ViewEntry,
+    query: &'a Query,
+    table: ObjectId,
+) -> Result<Vec<usize>> {
+    binder.takes_parameters = false;
+    binder.names = Names::View(view);
+    binder.uses = Some(ColumnUses::default());
+    binder.top_query(query)?;
+    let uses = binder.uses.take().unwrap_or_default();
+    Ok(uses.positions_of(table))
+}
+
+impl Binder<'_> {
+    /// Notes that a column is read, if somebody asks for that.
+    pub(super) fn note_use(&mut self, column: ColumnId) {
+        if let Some(uses) = &mut self.uses {
+            uses.note(column);
+        }
+    }
+
+    /// Notes that columns of a table are there to be read, by their positions.
+    pub(super) fn note_scan(&mut self, table: ObjectId, columns: &[OutputColumn]) {
+        if let Some(uses) = &mut self.uses {
+            uses.note_scan(table, columns);
+        }
+    }
+}

@@ -1,0 +1,500 @@
+//! What a session, its server and its types are: PostgreSQL's system information functions. There are no users but
+//! [`USER`], who may do everything, one schema for tables, and no numbers of objects but those of types: a function
+//! that asks for an object by its number finds none.
+
+use super::find;
+use crate::Operand;
+use crate::build::{TEXT, null, text};
+use crate::function::{Function, Overload, Run, functions, rows};
+use crate::operators::{has_operator, operators_named};
+use crate::type_rules::Category;
+use crate::type_rules::Kind::{self, BigInt, Boolean, Double, Integer, Text, TimestampTz};
+use crate::vector::{OnNull, Output, Row, RowFn, rows as call};
+use frazil_plan::Expr;
+use frazil_types::{Error, Result, SqlState, TypeInfo};
+
+/// The user of every session.
+pub(crate) const USER: &str = "frazil";
+/// The name of every database.
+pub(crate) const DATABASE: &str = "frazil";
+/// Schemas of tables, and of functions and types.
+const SCHEMAS: [&str; 2] = ["public", "pg_catalog"];
+/// PostgreSQL's number of the user who made the server.
+const FIRST_USER: i64 = 10;
+
+/// Asks of an object by its number, of which there are none.
+const OF_NO_NUMBER: RowFn = |_, out| out.null();
+/// The definition of an object, by its number.
+const DEFINITION: [Overload; 1] = [rows(&[BigInt], OF_NO_NUMBER, Text)];
+/// The same, with PostgreSQL's flag for a pretty one.
+const PRETTY_DEFINITION: [Overload; 2] = [
+    rows(&[BigInt], OF_NO_NUMBER, Text),
+    rows(&[BigInt, Boolean], OF_NO_NUMBER, Text),
+];
+/// Whether an object of a number is visible.
+const VISIBLE: [Overload; 1] = [rows(&[BigInt], OF_NO_NUMBER, Boolean)];
+
+pub(super) const FUNCTIONS: &[Function] = functions! {
+    "col_description", [rows(&[BigInt, Integer], OF_NO_NUMBER, Text)], "NULL: columns have no comments";
+    "current_database", [rows(&[], |_, o| o.text(DATABASE), Text)], "`frazil`: a database has no name of its own";
+    "current_schema", [rows(&[], |_, o| o.text(SCHEMAS[0]), Text)], "`public`, the one schema";
+    "current_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
+    "format_type", [Overload { parameters: &[BigInt, Integer], run: Run::Build(|a| Ok(call("format_type", OnNull::Called, format_type, a, TEXT)), Text) }],
+        "the name of a type by PostgreSQL's number, with its length or digits";
+    "inet_client_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
+    "inet_server_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
+    "obj_description", [rows(&[BigInt], OF_NO_NUMBER, Text), rows(&[BigInt, Text], OF_NO_NUMBER, Text)],
+        "NULL: objects have no comments";
+    "pg_backend_pid", [rows(&[], |_, o| o.int(std::process::id().into()), Integer)], "the number of the process";
+    "pg_client_encoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
+    "pg_collation_is_visible", VISIBLE, "NULL: collations have no numbers";
+    "pg_conversion_is_visible", VISIBLE, "NULL: conversions have no numbers";
+    "pg_conf_load_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
+        "when the process opened its first database: settings are those of sessions";
+    "pg_current_logfile", [rows(&[], |_, o| o.null(), Text), rows(&[Text], |_, o| o.null(), Text)],
+        "NULL: there is no file of messages";
+    "pg_describe_object", [rows(&[BigInt, BigInt, Integer], OF_NO_NUMBER, Text)], "NULL: objects have no numbers";
+    "pg_function_is_visible", VISIBLE, "NULL: functions have no numbers";
+    "pg_last_committed_xact", [rows(&[], |_, _| Err(no_commit_times()), Text)],
+        "error 55000: times of commits are not kept";
+    "pg_xact_commit_timestamp", [rows(&[BigInt], |_, _| Err(no_commit_times()), TimestampTz)],
+        "error 55000: times of commits are not kept";
+    "pg_xact_commit_timestamp_origin", [rows(&[BigInt], |_, _| Err(no_commit_times()), Text)],
+        "error 55000: times of commits are not kept";
+    "pg_get_constraintdef", PRETTY_DEFINITION, "NULL: constraints have no numbers";
+    "pg_get_expr", [rows(&[Text, BigInt], OF_NO_NUMBER, Text), rows(&[Text, BigInt, Boolean], OF_NO_NUMBER, Text)],
+        "NULL: the relation that an expression is of has no number";
+    "pg_get_function_arguments", DEFINITION, "NULL: functions have no numbers";
+    "pg_get_function_identity_arguments", DEFINITION, "NULL: functions have no numbers";
+    "pg_get_function_result", DEFINITION, "NULL: functions have no numbers";
+    "pg_get_functiondef", DEFINITION, "NULL: functions have no numbers";
+    "pg_get_indexdef", [
+        rows(&[BigInt], OF_NO_NUMBER, Text),
+        rows(&[BigInt, Integer, Boolean], OF_NO_NUMBER, Text),
+    ], "NULL: indexes have no numbers";
+    "pg_get_partkeydef", DEFINITION, "NULL: tables have no numbers";
+    "pg_get_ruledef", PRETTY_DEFINITION, "NULL: rules have no numbers";
+    "pg_get_statisticsobjdef", DEFINITION, "NULL: statistics have no numbers";
+    "pg_get_triggerdef", PRETTY_DEFINITION, "NULL: triggers have no numbers";
+    "pg_get_userbyid", [rows(&[BigInt], user_by_number, Text)], "the user of a number: 10 is `frazil`";
+    "pg_get_viewdef", PRETTY_DEFINITION, "NULL: views have no numbers";
+    "pg_index_column_has_property", [rows(&[BigInt, Integer, Text], OF_NO_NUMBER, Boolean)],
+        "NULL: indexes have no numbers";
+    "pg_index_has_property", [rows(&[BigInt, Text], OF_NO_NUMBER, Boolean)], "NULL: indexes have no numbers";
+    "pg_indexam_has_property", [rows(&[BigInt, Text], OF_NO_NUMBER, Boolean)],
+        "NULL: kinds of indexes have no numbers";
+    "pg_is_other_temp_schema", [rows(&[BigInt], |_, o| o.bool(false), Boolean)],
+        "false: temporary tables have no schema";
+    "pg_jit_available", [rows(&[], |_, o| o.bool(true), Boolean)], "true: every statement is compiled";
+    "pg_my_temp_schema", [rows(&[], |_, o| o.int(0), BigInt)], "0: temporary tables have no schema";
+    "pg_notification_queue_usage", [rows(&[], |_, o| o.double(0.0), Double)],
+        "0: there are no notifications";
+    "pg_opclass_is_visible", VISIBLE, "NULL: operator classes have no numbers";
+    "pg_operator_is_visible", VISIBLE, "NULL: operators have no numbers";
+    "pg_opfamily_is_visible", VISIBLE, "NULL: operator families have no numbers";
+    "pg_postmaster_start_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
+        "when the process opened its first database";
+    "pg_statistics_obj_is_visible", VISIBLE, "NULL: statistics have no numbers";
+    "pg_table_is_visible", VISIBLE, "NULL: tables have no numbers";
+    "pg_tablespace_location", [rows(&[BigInt], OF_NO_NUMBER, Text)], "NULL: tablespaces have no numbers";
+    "pg_trigger_depth", [rows(&[], |_, o| o.int(0), Integer)], "0: there are no triggers";
+    "pg_type_is_visible", [rows(&[BigInt], type_is_visible, Boolean)], "true for the number of a type, NULL for others";
+    "session_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
+    "shobj_description", [rows(&[BigInt, Text], OF_NO_NUMBER, Text)], "NULL: objects have no comments";
+    "to_regcollation", [rows(&[Text], collation, Text)], "the name of a collation, NULL if there is none";
+    "to_regnamespace", [rows(&[Text], |r, o| known(name(r.text(0)), &SCHEMAS, o), Text)],
+        "the name of a schema, NULL if there is none";
+    "to_regoper", [rows(&[Text], operator, Text)], "the name of an operator, NULL if there is none or are several";
+    "to_regoperator", [rows(&[Text], operator_of_types, Text)],
+        "the name of an operator with its operand types, NULL if there is none";
+    "to_regproc", [rows(&[Text], function, Text)], "the name of a function, NULL if there is none or are several";
+    "to_regprocedure", [rows(&[Text], function_of_types, Text)],
+        "the name of a function with its argument types, NULL if there is none";
+    "to_regrole", [rows(&[Text], |r, o| known(name(r.text(0)), &[USER], o), Text)],
+        "the name of a user, NULL if there is none";
+    "to_regtype", [rows(&[Text], type_name, Text)], "the name of a type, NULL if there is none";
+    "version", [rows(&[], |_, o| o.text(VERSION), Text)], "the version of Frazil";
+};
+
+const VERSION: &str = concat!(
+    "Frazil ",
+    env!("CARGO_PKG_VERSION"),
+    ", by the rules of PostgreSQL 15"
+);
+
+/// The kind of a type by PostgreSQL's number.
+fn kind_of(number: i64) -> Option<Kind> {
+    Kind::ALL
+        .into_iter()
+        .find(|kind| i64::from(kind.info().oid) == number)
+}
+
+/// The name of the arrays of which that is the number.
+fn array_name_of(number: i64) -> Option<&'static str> {
+    let arrays = Kind::ALL.iter().map(|kind| kind.info());
+    let known = |info: &&TypeInfo| i64::from(info.array_oid) == number && number != 0;
+    arrays.into_iter().find(known).map(|info| info.array_name)
+}
+
+fn type_is_visible(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    match kind_of(row.int(0)) {
+        None if array_name_of(row.int(0)).is_none() => out.null(),
+        Some(_) | None => out.bool(true),
+    }
+}
+
+fn user_by_number(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    match row.int(0) {
+        FIRST_USER => out.text(USER),
+        number => out.text(&format!("unknown (OID={number})")),
+    }
+}
+
+// --- Types -------------------------------------------------------------------------------------
+
+/// format_type(number, modifier), of which either may be NULL.
+fn format_type(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    if row.is_null(0) {
+        return out.null();
+    }
+    let modifier = (!row.is_null(1)).then(|| row.int(1));
+    match kind_of(row.int(0)) {
+        None if row.int(0) == 0 => out.text("-"),
+        None => out.text(array_name_of(row.int(0)).unwrap_or("???")),
+        // What has a short name of its own is called so where its length is said to be none.
+        Some(kind) if kind.info().typname == "bpchar" && modifier.is_some_and(|m| m < 0) => {
+            out.text("bpchar")
+        }
+        Some(kind) => out.text(&with_modifier(kind, modifier.unwrap_or(-1))),
+    }
+}
+
+/// The fields of an interval, by the bits of its modifier.
+const FIELDS: [(i64, &str); 6] = [
+    (1 << 2, "year"),
+    (1 << 1, "month"),
+    (1 << 3, "day"),
+    (1 << 10, "hour"),
+    (1 << 11, "minute"),
+    (1 << 12, "second"),
+];
+
+/// A type's name with what PostgreSQL's modifier says; a negative one says nothing.
+fn with_modifier(kind: Kind, modifier: i64) -> String {
+    let name = kind.info().name;
+    if modifier < 0 {
+        return name.to_string();
+    }
+    let has_length = (kind.info().of_modifiers)(&[1]).is_some();
+    match kind.category() {
+        // Modifiers of decimals and strings are 4 more than what they say.
+        Category::Numeric if kind.plain().is_none() && modifier >= 4 => {
+            let scale = (((modifier - 4) & 0x7ff) ^ 1024) - 1024;
+            format!("{name}({},{scale})", ((modifier - 4) >> 16) & 0xffff)
+        }
+        Category::Numeric | Category::Boolean => name.to_string(),
+        Category::String if has_length && modifier > 4 => format!("{name}({})", modifier - 4),
+        Category::String if has_length => name.to_string(),
+        Category::DateTime => match name.split_once(' ') {
+            Some((first, rest)) => format!("{first}({modifier}) {rest}"),
+            None => format!("{name}({modifier})"),
+        },
+        Category::Timespan => {
+            let named: Vec<&str> =
+                (FIELDS.iter().filter(|f| modifier >> 16 & f.0 != 0).map(|f| f.1)).collect();
+            let fields = match named.as_slice() {
+                [only] => format!(" {only}"),
+                [first, .., last] if named.len() < FIELDS.len() => format!(" {first} to {last}"),
+                _ => String::new(),
+            };
+            match modifier & 0xffff {
+                0xffff => format!("{name}{fields}"),
+                digits => format!("{name}{fields}({digits})"),
+            }
+        }
+        Category::String | Category::Array | Category::UserDefined => format!("{name}({modifier})"),
+    }
+}
+
+/// A type by one of its names, with or without a length or digits.
+fn type_named(text: &str) -> Option<Kind> {
+    let text = text.trim().to_ascii_lowercase();
+    let text = text.strip_prefix("pg_catalog.").unwrap_or(&text);
+    let plain = match (text.find('('), text.find(')')) {
+        (Some(from), Some(to)) if from < to => format!("{}{}", text[..from].trim_end(), &text[to + 1..]),
+        _ => text.to_string(),
+    };
+    Kind::named(&plain).or_else(|| Kind::ALL.into_iter().find(|kind| kind.info().typname == plain))
+}
+
+fn type_name(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    if row.text(0).trim().is_empty() {
+        let message = format!("invalid type name \"{}\"", row.text(0));
+        return Err(Error::new(SqlState::SYNTAX_ERROR, message));
+    }
+    let element = row.text(0).trim_end().strip_suffix("[]");
+    match type_named(element.unwrap_or(row.text(0))) {
+        Some(kind) if element.is_some() => out.text(kind.info().array_name),
+        Some(kind) => out.text(kind.info().name),
+        None => out.null(),
+    }
+}
+
+// --- Names -------------------------------------------------------------------------------------
+
+/// A name as the catalog keeps it, without the schema that it may stand in.
+fn name(text: &str) -> String {
+    let text = text.trim();
+    let last = SCHEMAS
+        .iter()
+        .find_map(|schema| text.strip_prefix(schema)?.strip_prefix('.'));
+    let text = last.unwrap_or(text);
+    match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
+        Some(quoted) => quoted.replace("\"\"", "\""),
+        None => text.to_lowercase(),
+    }
+}
+
+/// A name if it is among those that there are, else NULL.
+fn known(name: String, names: &[&str], out: &mut Output) -> Result<()> {
+    match names.contains(&name.as_str()) {
+        true => out.text(&name),
+        false => out.null(),
+    }
+}
+
+fn collation(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    match name(row.text(0)).as_str() {
+        "default" => out.text("\"default\""),
+        "ucs_basic" => out.text("ucs_basic"),
+        "C" => out.text("\"C\""),
+        "POSIX" => out.text("\"POSIX\""),
+        _ => out.null(),
+    }
+}
+
+fn operator(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    match operators_named(row.text(0).trim()) {
+        1 => out.text(row.text(0).trim()),
+        _ => out.null(),
+    }
+}
+
+/// `+(integer,integer)`, or `-(NONE,integer)`. Error 22P02 without parentheses.
+fn operator_of_types(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let (name, types) = name_and_types(row.text(0))?;
+    let kinds: Option<Vec<Kind>> = types
+        .iter()
+        .copied()
+        .filter(|t| !is_none(t))
+        .map(type_named)
+        .collect();
+    let Some(kinds) = kinds.filter(|kinds| has_operator(name.trim(), kinds)) else {
+        return out.null();
+    };
+    let shown: Vec<&str> = kinds.iter().map(|kind| kind.info().name).collect();
+    let none = if types.len() > kinds.len() { "NONE," } else { "" };
+    out.text(&format!("{}({none}{})", name.trim(), shown.join(",")))
+}
+
+/// What stands for the left operand of a prefix operator.
+fn is_none(name: &str) -> bool {
+    name.trim().eq_ignore_ascii_case("none")
+}
+
+fn function(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let name = name(row.text(0));
+    let one = match find(&name) {
+        Some(function) => function.overloads.len() == 1,
+        None => crate::list().any(|f| f.name == name && f.signatures.len() == 1),
+    };
+    if one { out.text(&name) } else { out.null() }
+}
+
+/// The name and the types of `abs(integer)`. Error 22P02 without parentheses.
+fn name_and_types(text: &str) -> Result<(&str, Vec<&str>)> {
+    let refused = |message: &str| Error::new(SqlState::INVALID_TEXT, message);
+    let (name, rest) = text
+        .split_once('(')
+        .ok_or_else(|| refused("expected a left parenthesis"))?;
+    let inside = rest.trim_end().strip_suffix(')');
+    let inside = inside.ok_or_else(|| refused("expected a right parenthesis"))?;
+    let types = inside.split(',').filter(|_| !inside.trim().is_empty());
+    Ok((name, types.collect()))
+}
+
+/// The function that `abs(int)` names, as `abs(integer)`; `None` if there is no such type or function. Error 22P02
+/// without parentheses.
+fn signature(text: &str) -> Result<Option<String>> {
+    let (before, types) = name_and_types(text)?;
+    let kinds: Option<Vec<Kind>> = types.into_iter().map(type_named).collect();
+    let Some((kinds, function)) = kinds.zip(find(&name(before))) else {
+        return Ok(None);
+    };
+    let is_there = function.overloads.iter().any(|o| o.parameters == kinds);
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.info().name).collect();
+    Ok(is_there.then(|| format!("{}({})", function.name, names.join(","))))
+}
+
+fn function_of_types(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    match signature(row.text(0))? {
+        Some(found) => out.text(&found),
+        None => out.null(),
+    }
+}
+
+// --- Privileges --------------------------------------------------------------------------------
+
+/// What there is to be allowed, and whether the object is there.
+struct Privileges {
+    words: &'static [&'static str],
+    /// Error if there is no object of a name.
+    exists: fn(&str) -> Result<()>,
+}
+
+fn missing(state: &'static str, what: &str, name: &str) -> Error {
+    Error::new(SqlState(state), format!("{what} \"{name}\" does not exist"))
+}
+
+/// An object that is there if it has one of some names.
+fn one_of(names: &[&str], text: &str, state: &'static str, what: &str) -> Result<()> {
+    match names.contains(&name(text).as_str()) {
+        true => Ok(()),
+        false => Err(missing(state, what, text)),
+    }
+}
+
+fn user_exists(text: &str) -> Result<()> {
+    one_of(&[USER, "public"], text, "42704", "role")
+}
+
+const COLUMN_WORDS: &[&str] = &["SELECT", "INSERT", "UPDATE", "REFERENCES"];
+
+/// Tables and their columns are looked for by the binder.
+const TABLE: Privileges = Privileges {
+    words: &[
+        "SELECT",
+        "INSERT",
+        "UPDATE",
+        "DELETE",
+        "TRUNCATE",
+        "REFERENCES",
+        "TRIGGER",
+    ],
+    exists: |_| Ok(()),
+};
+const COLUMN: Privileges = Privileges {
+    words: COLUMN_WORDS,
+    exists: |_| Ok(()),
+};
+
+/// All of its words are known, or error 22023.
+fn check_words(list: &str, words: &[&str], options: &[&str]) -> Result<()> {
+    for word in list.split(',').map(str::trim) {
+        let upper = word.to_ascii_uppercase();
+        let plain = options.iter().find_map(|option| upper.strip_suffix(option));
+        if !words.contains(&plain.unwrap_or(&upper).trim_end()) {
+            let message = format!("unrecognized privilege type: \"{word}\"");
+            return Err(Error::new(SqlState::INVALID_PARAMETER, message));
+        }
+    }
+    Ok(())
+}
+
+/// has_…_privilege([user,] object, [column,] privileges): the one user may do everything.
+fn allowed(row: &Row<'_>, out: &mut Output, of: &Privileges, objects: usize) -> Result<()> {
+    let last = row.arguments() - 1;
+    if last > objects {
+        user_exists(row.text(0))?;
+    }
+    (of.exists)(row.text(last - objects))?;
+    check_words(row.text(last), of.words, &["WITH GRANT OPTION"])?;
+    out.bool(true)
+}
+
+macro_rules! privileges {
+    ($($name:literal, $words:expr, $exists:expr, $description:literal;)*) => {
+        &[$(Function {
+            name: $name,
+            overloads: &[
+                rows(&[Text, Text], |r, o| allowed(r, o, &Privileges { words: &$words, exists: $exists }, 1), Boolean),
+                rows(&[Text, Text, Text], |r, o| allowed(r, o, &Privileges { words: &$words, exists: $exists }, 1), Boolean),
+            ],
+            description: $description,
+        }),*]
+    };
+}
+
+/// Of objects that are known without the catalog of tables.
+pub(super) const PRIVILEGES: &[Function] = privileges! {
+    "has_database_privilege", ["CREATE", "CONNECT", "TEMPORARY", "TEMP"], |n| one_of(&[DATABASE], n, "3D000", "database"),
+        "true for the database";
+    "has_foreign_data_wrapper_privilege", ["USAGE"], |n| Err(missing("42704", "foreign-data wrapper", n)),
+        "error 42704: there are no foreign-data wrappers";
+    "has_function_privilege", ["EXECUTE"], |n| match signature(n)? {
+        Some(_) => Ok(()),
+        None => Err(missing("42883", "function", n)),
+    }, "true for a function with its argument types";
+    "has_language_privilege", ["USAGE"], |n| one_of(&["sql"], n, "42704", "language"), "true for SQL";
+    "has_parameter_privilege", ["SET", "ALTER SYSTEM"], |_| Ok(()), "true: everybody may set everything";
+    "has_schema_privilege", ["CREATE", "USAGE"], |n| one_of(&SCHEMAS, n, "3F000", "schema"), "true for `public`";
+    "has_sequence_privilege", ["SELECT", "UPDATE", "USAGE"], |n| Err(missing("42P01", "relation", n)),
+        "error 42P01: there are no sequences";
+    "has_server_privilege", ["USAGE"], |n| Err(missing("42704", "server", n)), "error 42704: there are no servers";
+    "has_tablespace_privilege", ["CREATE"], |n| one_of(&["pg_default"], n, "42704", "tablespace"),
+        "true for `pg_default`, the database's directory";
+    "has_type_privilege", ["USAGE"], |n| match type_named(n) {
+        Some(_) => Ok(()),
+        None => Err(missing("42704", "type", n)),
+    }, "true for a type";
+};
+
+/// Of relations, which the binder looks for, and of users.
+pub(super) const OF_RELATIONS: &[Function] = functions! {
+    "has_any_column_privilege", [
+        rows(&[Text, Text], |r, o| allowed(r, o, &COLUMN, 1), Boolean),
+        rows(&[Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 1), Boolean),
+    ], "true for a table or view";
+    "has_column_privilege", [
+        rows(&[Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 2), Boolean),
+        rows(&[Text, Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 2), Boolean),
+    ], "true for a column of a table or view";
+    "has_table_privilege", [
+        rows(&[Text, Text], |r, o| allowed(r, o, &TABLE, 1), Boolean),
+        rows(&[Text, Text, Text], |r, o| allowed(r, o, &TABLE, 1), Boolean),
+    ], "true for a table or view";
+    "pg_get_serial_sequence", [rows(&[Text, Text], |_, o| o.null(), Text)], "NULL for a column: there are no sequences";
+    "pg_has_role", [rows(&[Text, Text], has_role, Boolean), rows(&[Text, Text, Text], has_role, Boolean)],
+        "true for `frazil`, the one user";
+    "row_security_active", [rows(&[Text], |_, o| o.bool(false), Boolean)], "false for a table: rows are not hidden";
+    "to_regclass", [rows(&[Text], |r, o| o.text(r.text(0)), Text)], "the name of a table or view, NULL if there is none";
+};
+
+/// pg_has_role([user,] role, privileges).
+fn has_role(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let last = row.arguments() - 1;
+    (0..last).try_for_each(|i| user_exists(row.text(i)))?;
+    check_words(
+        row.text(last),
+        &["USAGE", "MEMBER"],
+        &["WITH GRANT OPTION", "WITH ADMIN OPTION"],
+    )?;
+    out.bool(true)
+}
+
+/// The name of the collation of a value. Error 42804 for a value that is not a text.
+pub(super) fn collation_for(x: &Operand) -> Result<Expr> {
+    match x.ty() {
+        None => Ok(null(TEXT)),
+        Some(ty) if ty.is_string() => Ok(text("\"default\"")),
+        Some(ty) => {
+            let message = format!("collations are not supported by type {}", ty.name());
+            Err(Error::new(SqlState::DATATYPE_MISMATCH, message))
+        }
+    }
+}
+
+fn no_commit_times() -> Error {
+    Error::new(SqlState("55000"), "could not get commit timestamp data")
+        .with_hint("pg_current_xact_id() is the start of the transaction")
+}

@@ -1,0 +1,34 @@
+//! Functions that the types of dates and times share.
+
+use super::show_plain;
+use crate::logical_type::MICRO_DIGITS;
+use crate::{Error, LogicalType, Result, SqlState, Value, value_ops};
+use std::fmt;
+
+/// The digits of a second that stand in parentheses; all without them.
+pub(super) fn second_digits(modifiers: &[u32]) -> Option<u8> {
+    match modifiers {
+        [] => Some(MICRO_DIGITS),
+        [digits] => u8::try_from(*digits).ok().filter(|digits| *digits < MICRO_DIGITS),
+        _ => None,
+    }
+}
+
+/// Shows a type of times, with its digits of a second unless it has all.
+pub(super) fn show_second_digits(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    show_plain(ty, f)?;
+    match ty.second_digits() {
+        Some(digits) if digits < MICRO_DIGITS => write!(f, "({digits})"),
+        _ => Ok(()),
+    }
+}
+
+/// Microseconds rounded to the digits of their type. Error 22008 beyond it.
+pub(super) fn rounded(micros: i64, ty: LogicalType) -> Result<Value> {
+    value_ops::round_micros(micros, ty).map(|micros| Value::Int(micros.into()))
+}
+
+/// `date out of range` and its like.
+pub(super) fn datetime_overflow(ty: LogicalType) -> Error {
+    Error::new(SqlState::DATETIME_OVERFLOW, format!("{ty} out of range"))
+}
