@@ -3,7 +3,8 @@
 
 use crate::breakers::PlanLayouts;
 use crate::scope::SourceCell;
-use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
+use frazil_plan::breakers::BreakerId;
+use frazil_plan::pipeline::{LateColumns, Pipeline, PipelinePlan, Source};
 use frazil_plan::{ColumnId, Expr, ExprKind};
 use frazil_runtime::FieldPlace;
 use frazil_runtime::breakers::Shape;
@@ -53,77 +54,116 @@ pub struct SourceShape {
 
 impl SourceShape {
     pub(crate) fn of(plan: &PipelinePlan, layouts: &PlanLayouts, pipeline: &Pipeline) -> SourceShape {
-        let live = crate::pipeline_function::live_at(plan, pipeline, 0);
-        let in_row = |id: Option<ColumnId>, field: FieldPlace| SourceColumn {
-            id,
-            storage: field.native,
-            native: field.native,
-            nullable: field.validity.is_some(),
-            read: id.is_none_or(|id| live.contains(&id)),
-            flat: true,
-            in_table: None,
-            field: Some(field),
-        };
-        let stored = |id: ColumnId, nullable: bool| SourceColumn {
-            id: Some(id),
-            storage: plan.columns[id].ty.native(),
-            native: plan.columns[id].native(),
-            nullable,
-            read: live.contains(&id),
+        let columns = Columns {
+            plan,
+            layouts,
+            live: crate::pipeline_function::live_at(plan, pipeline, 0),
             flat: !matches!(pipeline.source, Source::Scan { .. }),
-            in_table: None,
-            field: None,
         };
-        let columns = match &pipeline.source {
+        SourceShape {
+            columns: columns.of(&pipeline.source),
+        }
+    }
+}
+
+/// The columns that the source of a pipeline has.
+struct Columns<'a> {
+    plan: &'a PipelinePlan,
+    layouts: &'a PlanLayouts,
+    /// Columns that the pipeline reads.
+    live: Vec<ColumnId>,
+    flat: bool,
+}
+
+impl Columns<'_> {
+    fn of(&self, source: &Source) -> Vec<SourceColumn> {
+        match source {
             Source::Scan { columns, row_id, .. } => columns
                 .iter()
                 .map(|c| SourceColumn {
                     in_table: Some(c.1),
-                    ..stored(c.0, plan.columns[c.0].nullable)
+                    ..self.planned(c.0)
                 })
-                .chain(row_id.map(|id| stored(id, false)))
+                .chain(row_id.map(|id| self.stored(id, false)))
                 .collect(),
             Source::Lookup(lookup) => {
-                let columns = lookup.columns.iter();
-                let columns = columns.map(|c| stored(c.0, plan.columns[c.0].nullable));
-                columns.chain(lookup.row_id.map(|id| stored(id, false))).collect()
+                let columns = lookup.columns.iter().map(|c| self.planned(c.0));
+                columns
+                    .chain(lookup.row_id.map(|id| self.stored(id, false)))
+                    .collect()
             }
-            Source::Values { columns, .. } => columns.iter().map(|&id| stored(id, true)).collect(),
-            Source::Given { columns } => columns.iter().map(|c| stored(c.0, true)).collect(),
-            Source::Expansion(expansion) => {
-                let made = expansion.made();
-                made.map(|id| stored(id, plan.columns[id].nullable)).collect()
-            }
+            Source::Values { columns, .. } => columns.iter().map(|&id| self.stored(id, true)).collect(),
+            Source::Given { columns } => columns.iter().map(|c| self.stored(c.0, true)).collect(),
+            Source::Expansion(expansion) => expansion.made().map(|id| self.planned(id)).collect(),
             Source::Of {
                 breaker,
                 columns,
                 late,
                 ..
-            } => {
-                let layout = layouts.of_breaker(*breaker).lays();
-                match layout.shape() {
-                    Shape::Rows => {
-                        // A partial aggregate has no column of its own.
-                        let made =
-                            |kept: ColumnId| columns.iter().find(|c| c.1 == kept).map_or(kept, |c| c.0);
-                        let fields = layout.fields().into_iter();
-                        let late = late.iter().flat_map(|late| &late.columns);
-                        fields
-                            .map(|(kept, field)| in_row(kept.map(made), field))
-                            .chain(late.map(|c| stored(c.0, plan.columns[c.0].nullable)))
-                            .collect()
-                    }
-                    Shape::Columns => {
-                        let pairs = columns.iter();
-                        let may_be_null = |id: &ColumnId| layouts.nullable(*id);
-                        pairs
-                            .map(|(made, kept)| stored(*made, may_be_null(made) || may_be_null(kept)))
-                            .collect()
-                    }
-                }
+            } => self.of_breaker(*breaker, columns, late.as_deref()),
+        }
+    }
+
+    /// The columns of a breaker's rows: pairs of the column made and the one kept, and those that are fetched late.
+    fn of_breaker(
+        &self,
+        breaker: BreakerId,
+        columns: &[(ColumnId, ColumnId)],
+        late: Option<&LateColumns>,
+    ) -> Vec<SourceColumn> {
+        let layout = self.layouts.of_breaker(breaker).lays();
+        match layout.shape() {
+            Shape::Rows => {
+                // A partial aggregate has no column of its own.
+                let made = |kept: ColumnId| columns.iter().find(|c| c.1 == kept).map_or(kept, |c| c.0);
+                let fields = layout.fields().into_iter();
+                let late = late.iter().flat_map(|late| &late.columns);
+                fields
+                    .map(|(kept, field)| self.in_row(kept.map(made), field))
+                    .chain(late.map(|c| self.planned(c.0)))
+                    .collect()
             }
-        };
-        SourceShape { columns }
+            Shape::Columns => {
+                let may_be_null = |id: &ColumnId| self.layouts.nullable(*id);
+                let stored = |(made, kept): &(ColumnId, ColumnId)| {
+                    self.stored(*made, may_be_null(made) || may_be_null(kept))
+                };
+                columns.iter().map(stored).collect()
+            }
+        }
+    }
+
+    /// A field of rows.
+    fn in_row(&self, id: Option<ColumnId>, field: FieldPlace) -> SourceColumn {
+        SourceColumn {
+            id,
+            storage: field.native,
+            native: field.native,
+            nullable: field.validity.is_some(),
+            read: id.is_none_or(|id| self.live.contains(&id)),
+            flat: true,
+            in_table: None,
+            field: Some(field),
+        }
+    }
+
+    /// A vector of values in their stored form.
+    fn stored(&self, id: ColumnId, nullable: bool) -> SourceColumn {
+        SourceColumn {
+            id: Some(id),
+            storage: self.plan.columns[id].ty.native(),
+            native: self.plan.columns[id].native(),
+            nullable,
+            read: self.live.contains(&id),
+            flat: self.flat,
+            in_table: None,
+            field: None,
+        }
+    }
+
+    /// A stored column that is NULL where the plan says so.
+    fn planned(&self, id: ColumnId) -> SourceColumn {
+        self.stored(id, self.plan.columns[id].nullable)
     }
 }
 
