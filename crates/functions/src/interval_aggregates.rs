@@ -3,6 +3,7 @@
 use crate::aggregate::{Aggregated, picked, picked_at, sum_type};
 use crate::build::LENGTH;
 use crate::ordered_set::keys_of;
+use crate::scalar_functions::INTERVAL;
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use frazil_plan::aggregates::GroupState;
 use frazil_plan::{AggregateCall, AggregateFunction, COUNT, Expr};
@@ -55,7 +56,7 @@ pub(crate) fn of_intervals(
             if state == GroupState::Average {
                 calls.push(call(AggregateCall::count(Some(x.clone()))));
             }
-            let value = move |made| rows("interval", OnNull::Null, of_fields, made, LogicalType::Interval);
+            let value = move |made| rows("interval", OnNull::Null, of_fields, made, INTERVAL);
             Some(Aggregated {
                 calls,
                 value: Some(Box::new(value)),

@@ -81,7 +81,7 @@ pub trait Facts {
 
 /// Proofs of what values columns have, told by those that make them.
 pub trait KnownValues<T> {
-    /// An expression that makes no column.
+    /// Notes an expression that is evaluated but not output (a predicate or a key).
     fn expression(&mut self, e: &Expr);
 
     /// A column of which nothing is known.

@@ -50,8 +50,7 @@ impl ValueBounds {
         of_type(ty).map_or(ValueBounds::Unknown, ValueBounds::Type)
     }
 
-    /// What is known of a value of `ty` whose exact result lies in `exact`. With `None`, a range that 128 bits
-    /// do not hold, that is nothing but the type.
+    /// Bounds of a `ty` whose exact result lies in `exact`. `None` (beyond i128) proves nothing: the type's range.
     pub fn of_exact(exact: Option<Bounds>, ty: LogicalType) -> ValueBounds {
         match (exact, of_type(ty)) {
             (Some(exact), Some(ty)) if exact.within(ty) => ValueBounds::Proved(exact),

@@ -34,7 +34,7 @@ pub(crate) use json_changes::FUNCTIONS as JSON_CHANGES;
 pub use paths::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
 pub(crate) use snapshots::open_at_snapshot;
 pub(crate) use text::TEXTS;
-pub(crate) use time::PARTS;
+pub(crate) use time::{INTERVAL, PARTS};
 
 use crate::build::{LENGTH, TEXT, case, constant_of, is_null, is_simple, not, once, text as text_constant};
 use crate::convert::{as_text, convert};

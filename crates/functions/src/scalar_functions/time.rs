@@ -9,7 +9,7 @@ use crate::convert::convert;
 use crate::function::{Function, rows as over};
 use crate::resolve::no_function;
 use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Time, Timestamp, TimestampTz};
-use crate::vector::{OnNull, Output, Row, rows};
+use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{COUNT, DatePart, Expr, ExprKind};
 use frazil_types::date::{
@@ -20,7 +20,7 @@ use frazil_types::value_ops::{self, CastLength, IntervalFields, round_from_2000}
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 const TIMESTAMP: LogicalType = LogicalType::TIMESTAMP;
-const INTERVAL: LogicalType = LogicalType::Interval;
+pub(crate) const INTERVAL: LogicalType = LogicalType::Interval;
 const TIME: LogicalType = LogicalType::TIME;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 

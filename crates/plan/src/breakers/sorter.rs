@@ -10,7 +10,7 @@ use crate::{ColumnId, Expr, RowCount, SortKey};
 pub struct SortTable {
     /// Keys, most significant first.
     pub keys: Vec<SortKey>,
-    /// Limit and offset count among rows that are equal in so many of the first keys.
+    /// Number of leading keys that make a group. Limit and offset hold for each group; 0: for all rows.
     pub groups: usize,
     /// Columns kept, the keys among them.
     pub columns: Vec<ColumnId>,

@@ -50,11 +50,6 @@ impl<T> Write<T> {
     pub fn queries(&self) -> impl Iterator<Item = &Plan<T>> {
         self.update.iter().chain(&self.returning).map(|plan| &**plan)
     }
-
-    /// The same, to be changed.
-    pub fn queries_mut(&mut self) -> impl Iterator<Item = &mut Plan<T>> {
-        (self.update.iter_mut().chain(&mut self.returning)).map(|plan| &mut **plan)
-    }
 }
 
 impl<T: Tree> Node<T> for Write<T> {
