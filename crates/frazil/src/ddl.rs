@@ -6,48 +6,52 @@ use crate::query::{self, Runner};
 use crate::rows::{Response, counted, done};
 use crate::system_tables::SystemTable;
 use frazil_catalog::{NewConstraint, NewIndex, NewTable, NewView, RelationKind, TableOptions};
-use frazil_frontend::Statement;
+use frazil_frontend::Definition;
 use frazil_plan::Plan;
 use frazil_storage::{Conflict, NewRows, Transaction};
 use frazil_types::{Error, Result, Schema, Value};
 use std::sync::Arc;
 
 /// ALTER TABLE, CREATE VIEW, CREATE INDEX, CREATE TYPE, ALTER TYPE, DROP, TRUNCATE. Returns the command's tag.
-pub fn define(runner: &Runner, transaction: &mut Transaction, statement: Statement) -> Result<&'static str> {
-    Ok(match statement {
-        Statement::AlterOptions { table, options } => {
+pub fn define(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    definition: Definition,
+) -> Result<&'static str> {
+    Ok(match definition {
+        Definition::AlterOptions { table, options } => {
             alter_options(transaction, &table, &options)?;
             "ALTER TABLE"
         }
-        Statement::AlterTable { table, actions } => {
+        Definition::AlterTable { table, actions } => {
             alter_table(runner, transaction, &table, actions)?;
             "ALTER TABLE"
         }
-        Statement::CreateView(view) => {
+        Definition::CreateView(view) => {
             create_view(transaction, view)?;
             "CREATE VIEW"
         }
-        Statement::CreateIndex(new) => {
+        Definition::CreateIndex(new) => {
             create_index(runner, transaction, new)?;
             "CREATE INDEX"
         }
-        Statement::DropIndexes { names, if_exists } => {
+        Definition::DropIndexes { names, if_exists } => {
             transaction.drop_indexes(&names, if_exists)?;
             "DROP INDEX"
         }
-        Statement::CreateType { name, labels } => {
+        Definition::CreateType { name, labels } => {
             transaction.create_type(&name, &labels)?;
             "CREATE TYPE"
         }
-        Statement::AlterType { name, action } => {
+        Definition::AlterType { name, action } => {
             transaction.alter_type(&name, &action)?;
             "ALTER TYPE"
         }
-        Statement::CreateDomain { name, domain } => {
+        Definition::CreateDomain { name, domain } => {
             transaction.create_domain(&name, domain)?;
             "CREATE DOMAIN"
         }
-        Statement::DropTypes { drop, columns } => {
+        Definition::DropTypes { drop, columns } => {
             for (table, actions) in columns {
                 alter_table(runner, transaction, &table, actions)?;
             }
@@ -58,18 +62,17 @@ pub fn define(runner: &Runner, transaction: &mut Transaction, statement: Stateme
                 "DROP TYPE"
             }
         }
-        Statement::Truncate { tables } => {
+        Definition::Truncate { tables } => {
             truncate(transaction, &tables)?;
             "TRUNCATE TABLE"
         }
-        Statement::Drop(drop) => {
+        Definition::Drop(drop) => {
             transaction.drop_relations(&drop)?;
             match drop.kind {
                 RelationKind::Table => "DROP TABLE",
                 RelationKind::View => "DROP VIEW",
             }
         }
-        other => return Err(Error::internal(format!("{other:?} does not write"))),
     })
 }
 

@@ -13,7 +13,9 @@ use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
 use crate::{copy, copy_to, ddl, explain, explain_freeze, query, with_writes};
 use frazil_codegen::OneRun;
-use frazil_frontend::{Bound, ExplainMode, HiddenParameter, ParsedStatement, PlanSettings, Statement};
+use frazil_frontend::{
+    Bound, ExplainMode, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement, Writing,
+};
 use frazil_plan::{Operator, Plan};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value, Zone};
@@ -341,9 +343,7 @@ fn run_as_bound(
             let runner = query::Runner::new(session);
             read(&runner, plan, bundle, kept, call.to)
         }
-        of_prepared @ (Statement::Prepare { .. }
-        | Statement::Execute { .. }
-        | Statement::Deallocate { .. }) => {
+        Statement::Prepared(of_prepared) => {
             drop(bundle);
             prepared::run(session, of_prepared, call)
         }
@@ -363,7 +363,7 @@ fn run_as_bound(
             mode,
             analyze,
             statement,
-        } => explained(session, (mode, analyze), *statement, bundle, call),
+        } => explained(session, (mode, analyze), statement, bundle, call),
         Statement::ExplainFreeze {
             table,
             order_by,
@@ -397,22 +397,22 @@ fn run_as_bound(
             session.database().backup(directory, session.cancel())?;
             Ok(done("BACKUP", started))
         }
-        writing => run_writing(session, parsed, call, writing, bundle, kept),
+        Statement::Writing(writing) => run_writing(session, parsed, call, writing, bundle, kept),
     }
 }
 
 fn explained(
     session: &mut Session,
     (mode, analyze): (ExplainMode, bool),
-    statement: Statement,
+    statement: Explained,
     bundle: Bundle,
     call: &Call<'_>,
 ) -> Result<Response> {
     match statement {
-        Statement::Execute { name, values } => {
+        Explained::Execute { name, values } => {
             prepared::explained(session, (mode, analyze), &name, values.as_ref(), call)
         }
-        statement => explain::run(session, mode, analyze, statement, bundle),
+        Explained::Plan(plan) => explain::run(session, mode, analyze, plan, bundle),
     }
 }
 
@@ -436,20 +436,26 @@ fn run_writing(
     session: &mut Session,
     parsed: &ParsedStatement,
     call: &Call<'_>,
-    statement: Statement,
+    writing: Writing,
     bundle: Bundle,
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
     let runner = query::Runner::new(session);
     session.write(|_, transaction| {
         let snapshot = transaction.snapshot();
-        let (statement, bundle) = match Arc::ptr_eq(&snapshot, bundle.tables.snapshot()) {
-            true => (statement, bundle),
-            false => bind(parsed, runner.tables(snapshot), call)?,
+        let (writing, bundle) = match Arc::ptr_eq(&snapshot, bundle.tables.snapshot()) {
+            true => (writing, bundle),
+            false => {
+                let (Statement::Writing(writing), bundle) = bind(parsed, runner.tables(snapshot), call)?
+                else {
+                    return Err(Error::internal("a statement that does not write any more"));
+                };
+                (writing, bundle)
+            }
         };
         // A view may have become another one since.
         frazil_frontend::on_deep_stack(bundle.depth, || {
-            write(&runner, transaction, statement, bundle, kept, call.to)
+            write(&runner, transaction, writing, bundle, kept, call.to)
         })
     })
 }
@@ -457,18 +463,16 @@ fn run_writing(
 fn write(
     runner: &query::Runner,
     transaction: &mut Transaction,
-    statement: Statement,
+    writing: Writing,
     bundle: Bundle,
     kept: &mut Option<Arc<CompiledStatement>>,
     to: Delivery<'_>,
 ) -> Result<Response> {
     let started = bundle.started;
-    match statement {
-        Statement::Write(plan) => write_plan(runner, transaction, plan, bundle, kept),
-        Statement::With { writes, last } => {
-            with_writes::run(runner, transaction, (writes, *last), bundle, to)
-        }
-        Statement::CreateTable {
+    match writing {
+        Writing::Write(plan) => write_plan(runner, transaction, plan, bundle, kept),
+        Writing::With { writes, last } => with_writes::run(runner, transaction, (writes, last), bundle, to),
+        Writing::CreateTable {
             name,
             schema,
             if_not_exists,
@@ -485,11 +489,11 @@ fn write(
             };
             ddl::create_table(runner, transaction, create, as_query, bundle)
         }
-        Statement::Freeze { table, order_by } => {
+        Writing::Freeze { table, order_by } => {
             let blocks = ddl::freeze(runner, transaction, &table, order_by)?;
             Ok(counted("FREEZE", blocks, started))
         }
-        Statement::CopyFrom {
+        Writing::CopyFrom {
             name,
             columns,
             source,
@@ -503,7 +507,7 @@ fn write(
                 ..counted("COPY", copied.rows, started)
             })
         }
-        definition => {
+        Writing::Define(definition) => {
             // What it was bound to is let go, so that the transaction need not copy it.
             drop(bundle);
             let tag = ddl::define(runner, transaction, definition)?;

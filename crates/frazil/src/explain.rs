@@ -7,29 +7,22 @@ use crate::rows::{Response, Timing, text_rows};
 use crate::session::Session;
 use frazil_codegen::PaxCode;
 use frazil_exec::{Metrics, PipelineMetrics};
-use frazil_frontend::{ExplainMode, Statement};
+use frazil_frontend::ExplainMode;
 use frazil_plan::pipeline::Source;
 use frazil_plan::{Plan, display};
 use frazil_storage::LookedUp;
-use frazil_types::{Error, Result};
+use frazil_types::Result;
 use std::time::Duration;
 
-/// Runs EXPLAIN. With ANALYZE the statement is run too; a statement that writes then writes nothing.
+/// Runs EXPLAIN of a query, INSERT, UPDATE or DELETE. With ANALYZE the statement is run too; a statement that writes then
+/// writes nothing.
 pub fn run(
     session: &Session,
     mode: ExplainMode,
     analyze: bool,
-    statement: Statement,
+    plan: Plan,
     bundle: Bundle,
 ) -> Result<Response> {
-    let plan: Plan = match statement {
-        Statement::Query(plan) | Statement::Write(plan) => plan,
-        _ => {
-            return Err(Error::unsupported(
-                "EXPLAIN of anything but a query, INSERT, UPDATE, DELETE or FREEZE",
-            ));
-        }
-    };
     let started = bundle.started;
     let runner = Runner::new(session);
     let mut timing = Timing::default();

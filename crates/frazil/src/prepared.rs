@@ -10,13 +10,15 @@ use crate::query;
 use crate::row_sink::Delivery;
 use crate::rows::{Outcome, Response, done};
 use crate::session::Session;
-use frazil_frontend::{Bound, ExplainMode, ParsedStatement, Statement, bind_values, on_deep_stack};
+use frazil_frontend::{
+    Bound, ExplainMode, Explained, ParsedStatement, Prepared, Statement, bind_values, on_deep_stack,
+};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 
 /// PREPARE, EXECUTE and DEALLOCATE. 42P05, 26000.
-pub fn run(session: &mut Session, statement: Statement, call: &Call<'_>) -> Result<Response> {
+pub fn run(session: &mut Session, statement: Prepared, call: &Call<'_>) -> Result<Response> {
     let tag = match statement {
-        Statement::Prepare {
+        Prepared::Prepare {
             name,
             types,
             typed_by_text,
@@ -30,9 +32,8 @@ pub fn run(session: &mut Session, statement: Statement, call: &Call<'_>) -> Resu
             session.prepared_mut().add(name, statement, types, typed_by)?;
             "PREPARE"
         }
-        Statement::Execute { name, values } => return execute(session, &name, values.as_ref(), call),
-        Statement::Deallocate { name } => session.prepared_mut().remove(name.as_deref())?,
-        _ => return Err(Error::internal("a statement that prepares none")),
+        Prepared::Execute { name, values } => return execute(session, &name, values.as_ref(), call),
+        Prepared::Deallocate { name } => session.prepared_mut().remove(name.as_deref())?,
     };
     Ok(done(tag, call.started()))
 }
@@ -80,8 +81,13 @@ pub fn explained(
     let call = call.of_prepared(&values, &prepared.types, prepared.typed_by);
     let tables = query::Runner::new(session).tables(session.snapshot());
     let (statement, bundle) = execute::bind(&prepared.parsed, tables, &call)?;
+    let Some(Explained::Plan(plan)) = Explained::of(statement) else {
+        return Err(Error::unsupported(
+            "EXPLAIN of anything but a query, INSERT, UPDATE, DELETE or FREEZE",
+        ));
+    };
     on_deep_stack(bundle.depth, || {
-        explain::run(session, mode, analyze, statement, bundle)
+        explain::run(session, mode, analyze, plan, bundle)
     })
 }
 

@@ -7,15 +7,15 @@ use crate::made_table;
 use crate::query::Runner;
 use crate::row_sink::Delivery;
 use crate::rows::{Outcome, Response};
-use frazil_frontend::{Statement, WithWrite};
+use frazil_frontend::{Last, WithWrite};
 use frazil_storage::Transaction;
-use frazil_types::{ColumnDef, Error, Result, Schema};
+use frazil_types::{ColumnDef, Result, Schema};
 
 /// Runs the queries, then the statement.
 pub fn run(
     runner: &Runner,
     transaction: &mut Transaction,
-    (writes, last): (Vec<WithWrite>, Statement),
+    (writes, last): (Vec<WithWrite>, Last),
     bundle: Bundle,
     to: Delivery<'_>,
 ) -> Result<Response> {
@@ -41,8 +41,7 @@ pub fn run(
         }
     }
     match last {
-        Statement::Query(plan) => execute::read(runner, plan, again(), &mut None, to),
-        Statement::Write(plan) => execute::write_plan(runner, transaction, plan, again(), &mut None),
-        _ => Err(Error::internal("a statement that has no WITH")),
+        Last::Query(plan) => execute::read(runner, plan, again(), &mut None, to),
+        Last::Write(plan) => execute::write_plan(runner, transaction, plan, again(), &mut None),
     }
 }

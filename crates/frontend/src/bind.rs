@@ -11,6 +11,7 @@ use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::limits::Limits;
 use crate::parse::{ParsedKind, ParsedStatement, parse};
+use crate::statement::{Definition, Explained, Prepared, Writing};
 use crate::summary;
 use crate::{CatalogView, ExplainMode, Statement, TableEntry, catalog_view};
 use frazil_catalog::{AlterAction, DropBehavior, DropRelations, DropTypes, RelationKind, ViewEntry};
@@ -171,14 +172,12 @@ impl<'a> Context<'a> {
                 columns,
                 end,
                 options,
-            } => copy_from(self.catalog, table, columns, end, options)?,
+            } => copy_from(self.catalog, table, columns, end, options)?.into(),
             ParsedKind::CopyTo { query, end, options } => return self.copy_to(query, end, options),
             ParsedKind::Freeze { table, order_by } => {
                 let (entry, order_by) = self.freeze(table, order_by.as_deref())?;
-                Statement::Freeze {
-                    table: entry.name,
-                    order_by,
-                }
+                let table = entry.name;
+                Writing::Freeze { table, order_by }.into()
             }
             ParsedKind::Checkpoint => Statement::Checkpoint,
             ParsedKind::Backup { directory } => Statement::Backup {
@@ -187,12 +186,13 @@ impl<'a> Context<'a> {
             ParsedKind::Begin => Statement::Begin,
             ParsedKind::Commit => Statement::Commit,
             ParsedKind::Rollback => Statement::Rollback,
-            ParsedKind::Truncate { tables } => Statement::Truncate {
-                tables: tables
+            ParsedKind::Truncate { tables } => {
+                let tables = tables
                     .iter()
                     .map(|name| Ok(find_table(self.catalog, name)?.name))
-                    .collect::<Result<_>>()?,
-            },
+                    .collect::<Result<_>>()?;
+                Definition::Truncate { tables }.into()
+            }
             ParsedKind::Savepoint { name } => Statement::Savepoint { name: name.clone() },
             ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },
             ParsedKind::Release { name } => Statement::Release { name: name.clone() },
@@ -211,11 +211,12 @@ impl<'a> Context<'a> {
                 types_at,
                 inner,
             } => self.prepare(parsed, name, (types, *types_at), inner)?,
-            ParsedKind::Execute { name, values } => Statement::Execute {
+            ParsedKind::Execute { name, values } => Prepared::Execute {
                 name: name.clone(),
                 values: values.as_deref().cloned(),
-            },
-            ParsedKind::Deallocate { name } => Statement::Deallocate { name: name.clone() },
+            }
+            .into(),
+            ParsedKind::Deallocate { name } => Prepared::Deallocate { name: name.clone() }.into(),
         }))
     }
 
@@ -261,12 +262,13 @@ impl<'a> Context<'a> {
             given.push(ty.map_err(|e| e.at_position(at))?);
         }
         let bound = bind(inner, self.catalog, &self.settings, &given)?;
-        Ok(Statement::Prepare {
+        let prepare = Prepared::Prepare {
             name: name.to_string(),
             types: bound.parameters,
             typed_by_text: types.iter().all(Option::is_none),
             statement: inner.clone(),
-        })
+        };
+        Ok(prepare.into())
     }
 
     fn explain(&self, mode: ExplainMode, analyze: bool, inner: &ParsedStatement) -> Result<Bound> {
@@ -281,19 +283,14 @@ impl<'a> Context<'a> {
             }));
         }
         let bound = self.bind(inner)?;
-        match &bound.statement {
-            Statement::Query(_) | Statement::Write(_) | Statement::Execute { .. } => {}
-            _ => {
-                return Err(Error::unsupported(
-                    "EXPLAIN of anything but a query, INSERT, UPDATE, DELETE, EXECUTE or FREEZE",
-                ));
-            }
-        }
+        let statement = Explained::of(bound.statement).ok_or_else(|| {
+            Error::unsupported("EXPLAIN of anything but a query, INSERT, UPDATE, DELETE, EXECUTE or FREEZE")
+        })?;
         Ok(Bound {
             statement: Statement::Explain {
                 mode,
                 analyze,
-                statement: Box::new(bound.statement),
+                statement,
             },
             ..bound
         })
@@ -405,7 +402,8 @@ fn drop_behavior(cascade: bool) -> DropBehavior {
 
 /// DROP TYPE … CASCADE with the columns of tables that go with the types, and the views that read these.
 fn with_columns(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
-    let Statement::DropTypes { drop, columns } = &mut bound.statement else {
+    let Statement::Writing(Writing::Define(Definition::DropTypes { drop, columns })) = &mut bound.statement
+    else {
         return Ok(bound);
     };
     if drop.behavior == DropBehavior::Restrict {
@@ -433,11 +431,12 @@ fn with_columns(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
             readers: Vec::new(),
         };
         if !gone.is_empty() {
-            let alter = Bound::plain(Statement::AlterTable {
+            let alter = Bound::plain(Definition::AlterTable {
                 table: name,
                 actions: gone.into_iter().map(drop).collect(),
             });
-            if let Statement::AlterTable { table, actions } = with_readers(alter, catalog, limits)?.statement
+            if let Statement::Writing(Writing::Define(Definition::AlterTable { table, actions })) =
+                with_readers(alter, catalog, limits)?.statement
             {
                 columns.push((table, actions));
             }
@@ -448,7 +447,8 @@ fn with_columns(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
 
 /// ALTER TABLE with the views that read the columns which it drops.
 fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
-    let Statement::AlterTable { table, actions } = &mut bound.statement else {
+    let Statement::Writing(Writing::Define(Definition::AlterTable { table, actions })) = &mut bound.statement
+    else {
         return Ok(bound);
     };
     let Some(catalog_view::Relation::Table(table)) = catalog.relation(table) else {
@@ -480,7 +480,7 @@ fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
 fn drop_indexes(binder: &Binder, ast: &Ast, names: &[ObjectName], if_exists: bool) -> Result<Bound> {
     refuse_drop_options(ast)?;
     let names = names.iter().map(|n| binder.table_name(n));
-    Ok(Bound::plain(Statement::DropIndexes {
+    Ok(Bound::plain(Definition::DropIndexes {
         names: names.collect::<Result<_>>()?,
         if_exists,
     }))
@@ -513,7 +513,7 @@ fn drop_relations(binder: &Binder, ast: &Ast, kind: RelationKind) -> Result<Boun
     };
     refuse_drop_options(ast)?;
     let names = names.iter().map(|n| binder.table_name(n));
-    Ok(Bound::plain(Statement::Drop(DropRelations {
+    Ok(Bound::plain(Definition::Drop(DropRelations {
         kind,
         names: names.collect::<Result<_>>()?,
         if_exists: *if_exists,

@@ -37,9 +37,9 @@ pub struct Bound {
 
 impl Bound {
     /// A statement without parameters.
-    pub(crate) fn plain(statement: Statement) -> Bound {
+    pub(crate) fn plain(statement: impl Into<Statement>) -> Bound {
         Bound {
-            statement,
+            statement: statement.into(),
             parameters: Vec::new(),
             hidden: Vec::new(),
             depth: 0,

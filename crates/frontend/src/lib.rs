@@ -32,4 +32,4 @@ pub use file_source::{FileForm, FileSource};
 pub use frazil_functions::HiddenParameter;
 pub use limits::Limits;
 pub use parse::{ParsedStatement, Script, parse};
-pub use statement::{ExplainMode, Statement, WithWrite};
+pub use statement::{Definition, ExplainMode, Explained, Last, Prepared, Statement, WithWrite, Writing};

@@ -12,6 +12,89 @@ use frazil_types::{LogicalType, ObjectId, Schema, Value};
 pub enum Statement {
     /// SELECT, VALUES.
     Query(Plan),
+    /// A statement that changes the database.
+    Writing(Writing),
+    /// PREPARE, EXECUTE, DEALLOCATE.
+    Prepared(Prepared),
+    /// COPY … TO.
+    CopyTo {
+        /// The query whose rows are written: its `output` in order.
+        plan: Plan,
+        /// Where they go.
+        target: CopyEnd,
+        /// Its form.
+        options: CopyOptions,
+    },
+    /// EXPLAIN FREEZE: the ways to hold each column, and what they cost.
+    ExplainFreeze {
+        /// The table.
+        table: ObjectId,
+        /// Position of the column to sort by.
+        order_by: Option<usize>,
+        /// Whether to build each and measure it.
+        analyze: bool,
+    },
+    /// CHECKPOINT.
+    Checkpoint,
+    /// BACKUP TO.
+    Backup {
+        /// Path of the directory to be made.
+        directory: String,
+    },
+    /// BEGIN.
+    Begin,
+    /// COMMIT.
+    Commit,
+    /// ROLLBACK.
+    Rollback,
+    /// SAVEPOINT.
+    Savepoint {
+        /// Its name, folded.
+        name: String,
+    },
+    /// ROLLBACK TO a savepoint.
+    RollbackTo {
+        /// Its name, folded.
+        name: String,
+    },
+    /// RELEASE of a savepoint.
+    Release {
+        /// Its name, folded.
+        name: String,
+    },
+    /// SET; DEFAULT is NULL.
+    Set {
+        /// The setting's name, folded.
+        name: String,
+        /// Its value: text, number or boolean as written.
+        value: Value,
+    },
+    /// SET LOCAL, for the rest of the transaction; DEFAULT is NULL.
+    SetLocal {
+        /// The setting's name, folded.
+        name: String,
+        /// Its value: text, number or boolean as written.
+        value: Value,
+    },
+    /// SHOW.
+    Show {
+        /// The setting's name, folded.
+        name: String,
+    },
+    /// EXPLAIN.
+    Explain {
+        /// What to show.
+        mode: ExplainMode,
+        /// Whether to run it and show what it did.
+        analyze: bool,
+        /// The statement explained.
+        statement: Explained,
+    },
+}
+
+/// A statement that changes the database: it runs on what its transaction sees.
+#[derive(Clone, Debug)]
+pub enum Writing {
     /// INSERT, UPDATE, DELETE: the root of the plan is a [`frazil_plan::Operator::Write`].
     Write(Plan),
     /// A statement with WITH queries that write.
@@ -19,7 +102,7 @@ pub enum Statement {
         /// What they write, in order.
         writes: Vec<WithWrite>,
         /// The statement itself: a query, INSERT, UPDATE or DELETE.
-        last: Box<Statement>,
+        last: Last,
     },
     /// CREATE TABLE.
     CreateTable {
@@ -36,6 +119,42 @@ pub enum Statement {
         /// The query whose rows fill it, of the schema's types: its `output` in order.
         as_query: Option<Plan>,
     },
+    /// FREEZE TABLE.
+    Freeze {
+        /// The table's name.
+        table: String,
+        /// Position of the column to sort by.
+        order_by: Option<usize>,
+    },
+    /// COPY … FROM a file.
+    CopyFrom {
+        /// The table.
+        table: ObjectId,
+        /// Its name.
+        name: String,
+        /// Positions in the table of the file's columns, in the file's order.
+        columns: Vec<usize>,
+        /// Where they come from.
+        source: CopyEnd,
+        /// Its form.
+        options: CopyOptions,
+    },
+    /// A definition.
+    Define(Definition),
+}
+
+/// The statement behind WITH queries that write.
+#[derive(Clone, Debug)]
+pub enum Last {
+    /// A query.
+    Query(Plan),
+    /// INSERT, UPDATE, DELETE.
+    Write(Plan),
+}
+
+/// CREATE, ALTER and DROP of what the catalog has, but for the tables that CREATE TABLE fills; TRUNCATE.
+#[derive(Clone, Debug)]
+pub enum Definition {
     /// ALTER TABLE … SET (name = value, …); DEFAULT is NULL.
     AlterOptions {
         /// The table's name.
@@ -96,91 +215,11 @@ pub enum Statement {
         /// The names of the tables.
         tables: Vec<String>,
     },
-    /// COPY … FROM a file.
-    CopyFrom {
-        /// The table.
-        table: ObjectId,
-        /// Its name.
-        name: String,
-        /// Positions in the table of the file's columns, in the file's order.
-        columns: Vec<usize>,
-        /// Where they come from.
-        source: CopyEnd,
-        /// Its form.
-        options: CopyOptions,
-    },
-    /// COPY … TO.
-    CopyTo {
-        /// The query whose rows are written: its `output` in order.
-        plan: Plan,
-        /// Where they go.
-        target: CopyEnd,
-        /// Its form.
-        options: CopyOptions,
-    },
-    /// FREEZE TABLE.
-    Freeze {
-        /// The table's name.
-        table: String,
-        /// Position of the column to sort by.
-        order_by: Option<usize>,
-    },
-    /// EXPLAIN FREEZE: the ways to hold each column, and what they cost.
-    ExplainFreeze {
-        /// The table.
-        table: ObjectId,
-        /// Position of the column to sort by.
-        order_by: Option<usize>,
-        /// Whether to build each and measure it.
-        analyze: bool,
-    },
-    /// CHECKPOINT.
-    Checkpoint,
-    /// BACKUP TO.
-    Backup {
-        /// Path of the directory to be made.
-        directory: String,
-    },
-    /// BEGIN.
-    Begin,
-    /// COMMIT.
-    Commit,
-    /// ROLLBACK.
-    Rollback,
-    /// SAVEPOINT.
-    Savepoint {
-        /// Its name, folded.
-        name: String,
-    },
-    /// ROLLBACK TO a savepoint.
-    RollbackTo {
-        /// Its name, folded.
-        name: String,
-    },
-    /// RELEASE of a savepoint.
-    Release {
-        /// Its name, folded.
-        name: String,
-    },
-    /// SET; DEFAULT is NULL.
-    Set {
-        /// The setting's name, folded.
-        name: String,
-        /// Its value: text, number or boolean as written.
-        value: Value,
-    },
-    /// SET LOCAL, for the rest of the transaction; DEFAULT is NULL.
-    SetLocal {
-        /// The setting's name, folded.
-        name: String,
-        /// Its value: text, number or boolean as written.
-        value: Value,
-    },
-    /// SHOW.
-    Show {
-        /// The setting's name, folded.
-        name: String,
-    },
+}
+
+/// PREPARE, EXECUTE, DEALLOCATE.
+#[derive(Clone, Debug)]
+pub enum Prepared {
     /// PREPARE.
     Prepare {
         /// Its name, folded.
@@ -204,15 +243,85 @@ pub enum Statement {
         /// The name of the prepared statement, folded; none: all.
         name: Option<String>,
     },
-    /// EXPLAIN.
-    Explain {
-        /// What to show.
-        mode: ExplainMode,
-        /// Whether to run it and show what it did.
-        analyze: bool,
-        /// The statement explained: a query, INSERT, UPDATE, DELETE or EXECUTE.
-        statement: Box<Statement>,
+}
+
+/// A statement that EXPLAIN explains.
+#[derive(Clone, Debug)]
+pub enum Explained {
+    /// A query, INSERT, UPDATE, DELETE.
+    Plan(Plan),
+    /// EXECUTE.
+    Execute {
+        /// The name of the prepared statement, folded.
+        name: String,
+        /// The values of its parameters, to be bound by [`crate::bind_values`].
+        values: Option<ParsedStatement>,
     },
+}
+
+impl From<Writing> for Statement {
+    fn from(writing: Writing) -> Statement {
+        Statement::Writing(writing)
+    }
+}
+
+impl From<Definition> for Statement {
+    fn from(definition: Definition) -> Statement {
+        Statement::Writing(Writing::Define(definition))
+    }
+}
+
+impl From<Prepared> for Statement {
+    fn from(prepared: Prepared) -> Statement {
+        Statement::Prepared(prepared)
+    }
+}
+
+impl Explained {
+    /// The statement, if EXPLAIN explains it.
+    pub fn of(statement: Statement) -> Option<Explained> {
+        match statement {
+            Statement::Query(plan) | Statement::Writing(Writing::Write(plan)) => Some(Explained::Plan(plan)),
+            Statement::Prepared(Prepared::Execute { name, values }) => {
+                Some(Explained::Execute { name, values })
+            }
+            Statement::Writing(
+                Writing::With { .. }
+                | Writing::CreateTable { .. }
+                | Writing::Freeze { .. }
+                | Writing::CopyFrom { .. }
+                | Writing::Define(_),
+            )
+            | Statement::Prepared(Prepared::Prepare { .. } | Prepared::Deallocate { .. })
+            | Statement::CopyTo { .. }
+            | Statement::ExplainFreeze { .. }
+            | Statement::Checkpoint
+            | Statement::Backup { .. }
+            | Statement::Begin
+            | Statement::Commit
+            | Statement::Rollback
+            | Statement::Savepoint { .. }
+            | Statement::RollbackTo { .. }
+            | Statement::Release { .. }
+            | Statement::Set { .. }
+            | Statement::SetLocal { .. }
+            | Statement::Show { .. }
+            | Statement::Explain { .. } => None,
+        }
+    }
+}
+
+impl Last {
+    /// The statement, if it is one that stands behind WITH.
+    pub(crate) fn of(statement: Statement) -> Option<Last> {
+        if let Statement::Query(plan) = statement {
+            return Some(Last::Query(plan));
+        }
+        let Statement::Writing(Writing::Write(plan)) = statement else {
+            return None;
+        };
+        Some(Last::Write(plan))
+    }
 }
 
 /// A WITH query that writes.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use frazil_frontend::Statement;
+use frazil_frontend::{Statement, Writing};
 use std::fmt::Write;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden.txt");
@@ -10,7 +10,7 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden.txt");
 fn text_of(sql: &str) -> String {
     match support::try_bind(sql) {
         Ok(bound) => match bound.statement {
-            Statement::Query(plan) | Statement::Write(plan) => {
+            Statement::Query(plan) | Statement::Writing(Writing::Write(plan)) => {
                 frazil_plan::display::plan(&plan).trim_end().to_string()
             }
             other => format!("{other:?}"),

@@ -4,7 +4,8 @@ mod support;
 
 use frazil_catalog::{DropBehavior, NewConstraintKind, RelationKind};
 use frazil_frontend::{
-    CopyCompression, CopyEnd, CopyFormat, ExplainMode, Limits, Script, Statement, bind, parse,
+    CopyCompression, CopyEnd, CopyFormat, Definition, ExplainMode, Limits, Script, Statement, Writing, bind,
+    parse,
 };
 use frazil_plan::operators::{Map, Scan, Values};
 use frazil_plan::{Operator, WriteKind};
@@ -90,12 +91,12 @@ fn create_table_takes_not_null_and_default() {
     let sql = "create table New (Id integer not null, n decimal(10,2) default 1.5, d date default date '2024-02-29', \
                c char(3) default 'ab ', \"Q\" varchar(4) default 'x', f char default 'Y') with (pax_rows = 64, \
                layout.Id = byteslice, encoding.\"Q\" = 'dictionary', \"layout.n\" = 'bit-packed', freeze_for = default)";
-    let Statement::CreateTable {
+    let Statement::Writing(Writing::CreateTable {
         name,
         schema,
         options,
         ..
-    } = bound(sql).statement
+    }) = bound(sql).statement
     else {
         panic!();
     };
@@ -132,7 +133,7 @@ fn create_table_takes_not_null_and_default() {
 
 #[test]
 fn alter_table_sets_options_and_nothing_else() {
-    let Statement::AlterOptions { table, options } =
+    let Statement::Writing(Writing::Define(Definition::AlterOptions { table, options })) =
         bound("alter table T set (layout.A = vbp, pax_rows = default)").statement
     else {
         panic!();
@@ -176,7 +177,7 @@ fn explain_freeze_names_table_and_column() {
 
 /// The constraints of a table's definition: each its name, and what it is.
 fn constraints(sql: &str) -> Vec<String> {
-    let Statement::CreateTable { constraints, .. } = bound(sql).statement else {
+    let Statement::Writing(Writing::CreateTable { constraints, .. }) = bound(sql).statement else {
         panic!("{sql}");
     };
     let shown = constraints.into_iter().map(|c| {
@@ -259,7 +260,7 @@ fn a_default_is_a_value_or_its_text() {
     let sql = "create table n (a integer default 1 + 2 not null, b text default upper('x') || 'y' check (b > ''), \
                c varchar(2) default 'abc', d integer default case when true then 1 else null end unique, \
                e timestamp default now(), f integer default (not false)::integer)";
-    let Statement::CreateTable { schema, .. } = bound(sql).statement else {
+    let Statement::Writing(Writing::CreateTable { schema, .. }) = bound(sql).statement else {
         panic!();
     };
     let text = |t: &str| Some(ColumnDefault::Expression(t.to_string()));
@@ -280,7 +281,7 @@ fn a_default_is_a_value_or_its_text() {
 #[test]
 fn indexes_are_bound_to_columns() {
     let made = |sql: &str| match bound(sql).statement {
-        Statement::CreateIndex(new) => new,
+        Statement::Writing(Writing::Define(Definition::CreateIndex(new))) => new,
         other => panic!("{sql}: {other:?}"),
     };
     let new = made(
@@ -320,7 +321,10 @@ fn indexes_are_bound_to_columns() {
         "truncate table u continue identity restrict",
     ] {
         assert!(
-            matches!(bound(sql).statement, Statement::Truncate { .. }),
+            matches!(
+                bound(sql).statement,
+                Statement::Writing(Writing::Define(Definition::Truncate { .. }))
+            ),
             "{sql}"
         );
     }
@@ -363,12 +367,12 @@ fn what_is_not_enforced_is_refused() {
 fn copy_options() {
     let sql =
         "copy t (b, a) from '/data/f.csv' with (format csv, header, delimiter '|', quote '''', null 'NULL')";
-    let Statement::CopyFrom {
+    let Statement::Writing(Writing::CopyFrom {
         columns,
         source,
         options,
         ..
-    } = bound(sql).statement
+    }) = bound(sql).statement
     else {
         panic!();
     };
@@ -382,7 +386,8 @@ fn copy_options() {
         ('|', '\'', '\'')
     );
     assert_eq!((options.format, options.null.as_str()), (CopyFormat::Csv, "NULL"));
-    let Statement::CopyFrom { options, .. } = bound("copy t from 'x.parquet'").statement else {
+    let Statement::Writing(Writing::CopyFrom { options, .. }) = bound("copy t from 'x.parquet'").statement
+    else {
         panic!();
     };
     assert_eq!(options.format, CopyFormat::Parquet);
@@ -421,7 +426,8 @@ fn copy_options() {
 
 #[test]
 fn insert_casts_and_fills_defaults() {
-    let Statement::Write(plan) = bound("insert into u (note, id) values ('a', 1), ('b', '2')").statement
+    let Statement::Writing(Writing::Write(plan)) =
+        bound("insert into u (note, id) values ('a', 1), ('b', '2')").statement
     else {
         panic!();
     };
@@ -468,7 +474,7 @@ fn delete_reads_row_ids() {
         "delete from t as o where exists (select 1 from u where id = o.a)",
         "delete from t where a not in (select id from u)",
     ] {
-        let Statement::Write(plan) = bound(sql).statement else {
+        let Statement::Writing(Writing::Write(plan)) = bound(sql).statement else {
             panic!("{sql}");
         };
         let Operator::Write(write) = &plan.root else {
@@ -507,7 +513,9 @@ fn settings_transactions_and_explain() {
     assert!(matches!(bound("abort").statement, Statement::Rollback));
     assert!(matches!(bound("checkpoint").statement, Statement::Checkpoint));
     let freeze = bound("freeze table lineitem order by l_shipdate").statement;
-    assert!(matches!(freeze, Statement::Freeze { table, order_by: Some(10) } if table == "lineitem"));
+    assert!(
+        matches!(freeze, Statement::Writing(Writing::Freeze { table, order_by: Some(10) }) if table == "lineitem")
+    );
     let explain = bound("explain analyze (stages) select 1").statement;
     assert!(matches!(
         explain,
@@ -526,12 +534,16 @@ fn settings_transactions_and_explain() {
             ..
         }
     ));
-    let Statement::Drop(drop) = bound("drop table if exists t, u").statement else {
+    let Statement::Writing(Writing::Define(Definition::Drop(drop))) =
+        bound("drop table if exists t, u").statement
+    else {
         panic!("not DROP");
     };
     assert!(drop.if_exists && drop.kind == RelationKind::Table && drop.behavior == DropBehavior::Restrict);
     assert_eq!(drop.names, ["t", "u"]);
-    let Statement::Drop(drop) = bound("drop view public.v, \"W\" cascade").statement else {
+    let Statement::Writing(Writing::Define(Definition::Drop(drop))) =
+        bound("drop view public.v, \"W\" cascade").statement
+    else {
         panic!("not DROP");
     };
     assert!(!drop.if_exists && drop.kind == RelationKind::View && drop.behavior == DropBehavior::Cascade);

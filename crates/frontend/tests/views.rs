@@ -4,8 +4,8 @@ mod support;
 
 use frazil_catalog::{ExistingView, NewView, Reading, ViewEntry};
 use frazil_frontend::{
-    Bound, CatalogView, FileSource, Limits, PlanSettings, Relation, Statement, TableEntry, bind,
-    on_deep_stack, parse,
+    Bound, CatalogView, Definition, FileSource, Limits, PlanSettings, Relation, Statement, TableEntry,
+    Writing, bind, on_deep_stack, parse,
 };
 use frazil_plan::operators::Scan;
 use frazil_plan::{Operator, Plan};
@@ -96,7 +96,7 @@ impl Relations {
 
     fn definition(&self, sql: &str) -> NewView {
         match self.bind(sql).map(|b| b.statement) {
-            Ok(Statement::CreateView(view)) => view,
+            Ok(Statement::Writing(Writing::Define(Definition::CreateView(view)))) => view,
             other => panic!("{sql}: {other:?}"),
         }
     }

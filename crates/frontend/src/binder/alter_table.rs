@@ -3,7 +3,7 @@
 use super::constraints::{Constraints, Target};
 use super::rename::Renamed;
 use super::{Binder, TableEntry, error, fold};
-use crate::{Bound, Statement};
+use crate::{Bound, Definition};
 use frazil_catalog::{AlterAction, DropBehavior, NewConstraintKind, nearest};
 use frazil_types::{Error, Result, Schema, Span, SqlState};
 use sqlparser::ast::{
@@ -18,7 +18,7 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     }
     let entry = match binder.table(&alter.name) {
         Err(e) if alter.if_exists && e.state() == SqlState::UNDEFINED_TABLE => {
-            return Ok(Bound::plain(Statement::AlterTable {
+            return Ok(Bound::plain(Definition::AlterTable {
                 table: binder.table_name(&alter.name)?,
                 actions: Vec::new(),
             }));
@@ -26,7 +26,7 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
         entry => entry?,
     };
     if let [Operation::SetOptionsParens { options }] = &alter.operations[..] {
-        return Ok(Bound::plain(Statement::AlterOptions {
+        return Ok(Bound::plain(Definition::AlterOptions {
             table: entry.name,
             options: super::alter::settings(&binder, options)?,
         }));
@@ -51,7 +51,7 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     }
     binder.constraints_of_added(&altered, &mut actions)?;
     actions[settled..].sort_by_key(pass_of_action);
-    Ok(Bound::plain(Statement::AlterTable {
+    Ok(Bound::plain(Definition::AlterTable {
         table: altered.entry.name,
         actions,
     }))

@@ -3,7 +3,7 @@
 use super::find_table;
 use super::insert::positions;
 use crate::copy::{CopyEnd, CopyOptions};
-use crate::{CatalogView, Statement};
+use crate::{CatalogView, Writing};
 use frazil_types::{Error, Result, Span, SqlState};
 
 /// Binds COPY … FROM.
@@ -13,7 +13,7 @@ pub(crate) fn copy_from(
     columns: &[String],
     source: &CopyEnd,
     options: &CopyOptions,
-) -> Result<Statement> {
+) -> Result<Writing> {
     let entry = find_table(catalog, table).map_err(|e| match e.state() {
         SqlState::WRONG_OBJECT_TYPE => {
             let message = format!("cannot copy to view \"{table}\"");
@@ -31,7 +31,7 @@ pub(crate) fn copy_from(
             return Err(Error::unsupported(what).with_hint("let the file have the column"));
         }
     }
-    Ok(Statement::CopyFrom {
+    Ok(Writing::CopyFrom {
         table: entry.id,
         name: entry.name,
         columns,

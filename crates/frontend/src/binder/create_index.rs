@@ -1,7 +1,7 @@
 //! CREATE INDEX.
 
 use super::{Binder, error, fold};
-use crate::{Bound, Statement, TableEntry};
+use crate::{Bound, Definition, TableEntry};
 use frazil_catalog::{IndexKey, NewIndex};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{CreateIndex, Expr as SqlExpr, Ident, IndexColumn, IndexType, ObjectName};
@@ -23,7 +23,7 @@ pub(crate) fn create_index(binder: &Binder, create: &CreateIndex) -> Result<Boun
     for column in &create.include {
         include.push(position(binder, &entry, column)?);
     }
-    Ok(Bound::plain(Statement::CreateIndex(NewIndex {
+    Ok(Bound::plain(Definition::CreateIndex(NewIndex {
         name,
         if_not_exists: create.if_not_exists,
         table: entry.name,

@@ -5,7 +5,7 @@ use super::expression::is_by_bytes;
 use super::scope::{Clause, Level};
 use super::{Binder, error, finished, fold};
 use crate::parse::UNTYPED;
-use crate::{Bound, Statement};
+use crate::{Bound, Writing};
 use frazil_functions::CastContext;
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ColumnId, Expr, value_by_parts};
@@ -38,14 +38,15 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
                 ColumnDef::new(name, plan.columns[*id].ty.in_zone(Zone::UTC))
             };
             schema = Schema::new(plan.output.iter().map(column).collect());
-            Statement::CreateTable {
+            let create = Writing::CreateTable {
                 name,
                 schema: schema.clone(),
                 if_not_exists,
                 options,
                 constraints: Vec::new(),
                 as_query: Some(plan),
-            }
+            };
+            create.into()
         })?;
         if !bound.hidden.is_empty() || !bound.parameters.is_empty() {
             return Err(Error::unsupported("parameters or now() in CREATE TABLE AS"));
@@ -82,7 +83,7 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         binder.table_constraint(&target, constraint, &mut constraints)?;
     }
     let constraints = constraints.in_order(&name)?;
-    Ok(Bound::plain(Statement::CreateTable {
+    Ok(Bound::plain(Writing::CreateTable {
         name,
         schema,
         if_not_exists,

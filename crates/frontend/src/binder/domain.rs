@@ -5,7 +5,7 @@ use super::rename::Renamed;
 use super::scope::{Clause, Item};
 use super::{Binder, OutputColumn, TableEntry, error};
 use crate::parse::VALUE;
-use crate::{Bound, Statement};
+use crate::{Bound, Definition};
 use frazil_catalog::{
     Constraint, ConstraintKind, Domain, DomainCheck, NewConstraint, NewConstraintKind, TypeEntry,
     domain_violation, identifier,
@@ -53,7 +53,7 @@ pub(crate) fn create_domain<'a>(mut binder: Binder<'a>, create: &'a CreateTable)
         checks.extend(check_of(&name, constraint, &checks));
     }
     let column = &schema.columns[0];
-    Ok(Bound::plain(Statement::CreateDomain {
+    Ok(Bound::plain(Definition::CreateDomain {
         domain: Domain {
             base: column.ty,
             nullable: column.nullable,

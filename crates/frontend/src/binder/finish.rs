@@ -3,6 +3,7 @@
 
 use super::walk::every_operator;
 use super::{Binder, OutputColumn};
+use crate::statement::{Last, Writing};
 use crate::{Bound, Statement};
 use frazil_functions::{Typing, compared_by};
 use frazil_plan::operators::{Aggregate, GROUPING, Map, Shared, SortKey, Values, grouping_value};
@@ -19,14 +20,16 @@ pub(crate) fn finished(
 ) -> Result<Bound> {
     let writes = binder.planned_writes()?;
     let statement = statement(plan_of(&binder, root, output)?);
+    let statement = match writes.is_empty() {
+        true => statement,
+        false => {
+            let last = Last::of(statement);
+            let last = last.ok_or_else(|| Error::internal("a statement that has no WITH"))?;
+            Writing::With { writes, last }.into()
+        }
+    };
     Ok(Bound {
-        statement: match writes.is_empty() {
-            true => statement,
-            false => Statement::With {
-                writes,
-                last: Box::new(statement),
-            },
-        },
+        statement,
         parameters: binder.typing.parameter_types()?,
         hidden: binder.typing.hidden_parameters(),
         depth: 0,

@@ -6,7 +6,7 @@ use super::rows::{Computed, one_row};
 use super::scope::Clause;
 use super::written::Written;
 use super::{Binder, OutputColumn, Relation, error, finished};
-use crate::{Bound, Statement, TableEntry};
+use crate::{Bound, Statement, TableEntry, Writing};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::Scan;
 use frazil_plan::{ColumnId, Expr, Operator, Write};
@@ -103,7 +103,7 @@ impl<'a> Binder<'a> {
     /// The statement that writes so.
     pub(super) fn finish_write(self, written: Written) -> Result<Bound> {
         let (op, output) = self.write_operator(written)?;
-        finished(self, op, output, Statement::Write)
+        finished(self, op, output, |plan| Writing::Write(plan).into())
     }
 
     /// The Write above rows, and what it shows unless a query makes that.

@@ -3,7 +3,7 @@
 use super::nesting::Names;
 use super::{Binder, error, fold};
 use crate::sql_type;
-use crate::{Bound, Statement};
+use crate::{Bound, Definition};
 use frazil_catalog::{AlterType, DropTypes, LabelPlace, Reading, TypeEntry, identifier};
 use frazil_types::{Error, Kind, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
@@ -22,7 +22,7 @@ pub(crate) fn create_type(
         return Err(Error::unsupported("CREATE TYPE of anything but AS ENUM (…)"));
     };
     let labels = labels.iter().map(|l| binder.label(l));
-    Ok(Bound::plain(Statement::CreateType {
+    Ok(Bound::plain(Definition::CreateType {
         name: binder.type_name(name)?,
         labels: labels.collect::<Result<_>>()?,
     }))
@@ -51,7 +51,7 @@ pub(crate) fn alter_type(binder: &Binder, statement: &SqlAlterType) -> Result<Bo
             },
         },
     };
-    Ok(Bound::plain(Statement::AlterType {
+    Ok(Bound::plain(Definition::AlterType {
         name: binder.type_name(&statement.name)?,
         action,
     }))
@@ -60,7 +60,7 @@ pub(crate) fn alter_type(binder: &Binder, statement: &SqlAlterType) -> Result<Bo
 /// Binds DROP TYPE and DROP DOMAIN, without the columns that CASCADE drops.
 pub(crate) fn drop_types(binder: &Binder, names: &[ObjectName], of: DropTypes) -> Result<Bound> {
     let names = names.iter().map(|n| binder.type_name(n));
-    Ok(Bound::plain(Statement::DropTypes {
+    Ok(Bound::plain(Definition::DropTypes {
         drop: DropTypes {
             names: names.collect::<Result<_>>()?,
             ..of

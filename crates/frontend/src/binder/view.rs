@@ -10,7 +10,7 @@ use super::rows::Computed;
 use super::{Binder, OutputColumn, Relation, error, missing_relation};
 use crate::deep_stack::on_deep_stack;
 use crate::parse::{ParsedStatement, ViewHead, parse};
-use crate::{Bound, Statement, catalog_view};
+use crate::{Bound, Definition, catalog_view};
 use frazil_catalog::{NewView, Reading, ViewEntry};
 use frazil_functions::CastContext;
 use frazil_plan::operators::Scan;
@@ -51,7 +51,7 @@ pub(crate) fn create_view<'a>(
     let Names::Noted(reads) = binder.names else {
         return Err(Error::internal("what a view reads was not noted"));
     };
-    Ok(Bound::plain(Statement::CreateView(NewView {
+    Ok(Bound::plain(Definition::CreateView(NewView {
         name: head.name.clone(),
         existing: head.existing,
         schema: Schema::new(columns),
