@@ -333,3 +333,27 @@ fn another_database_is_opened_and_a_slip_leaves_nothing() {
     assert!(terminal.child.wait().expect("it ends").success());
     assert!(home.join("kept/manifest").exists() && !std::path::Path::new("/kept").exists());
 }
+
+#[test]
+fn a_wide_result_fits_the_terminal() {
+    let mut terminal = Terminal::open("wide", &[]);
+    let columns: Vec<String> = (0..19).map(|i| format!("'value {i}' as selected_{i}")).collect();
+    let query = format!("select {};\r", columns.join(", "));
+    terminal.keys(&query);
+    let shown = terminal.expect("of 19 columns shown");
+    for line in shown.lines().filter(|line| line.starts_with('│')) {
+        assert!(line.chars().count() <= 80 && line.contains('…'), "{line}");
+    }
+    terminal.expect("frazil> ");
+    // A wider window shows more, and all if that is said.
+    terminal.line("\\! stty cols 200", "");
+    terminal.keys(&query);
+    terminal.expect("of 19 columns shown");
+    terminal.expect("frazil> ");
+    terminal.line(".maxwidth 0", "");
+    terminal.keys(&query);
+    let shown = terminal.expect("(1 row)");
+    assert!(shown.contains("selected_9 ") && !shown.contains('…'), "{shown}");
+    terminal.expect("frazil> ");
+    terminal.leave();
+}
