@@ -10,7 +10,7 @@ use frazil_block::{Block, BuildOptions};
 use frazil_catalog::{Catalog, Relation};
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{BuiltFor, ChunkEntry, DeletedRows, FrozenChunk, Table, TableSnapshot};
-use frazil_types::{CHUNK_ROWS, Error, ObjectId, Result, SqlState};
+use frazil_types::{CHUNK_ROWS, Error, MemoryBudget, ObjectId, Result, SqlState};
 use frazil_vfs::{MappedFile, Vfs};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -128,7 +128,7 @@ pub(crate) fn build_indexes(
         loop {
             let next = waiting.lock().unwrap_or_else(|e| e.into_inner()).next();
             let Some(table) = next else { return };
-            if let Err(e) = table.build_indexes(&cancel) {
+            if let Err(e) = table.build_indexes(&cancel, &mut MemoryBudget::unlimited().reservation()) {
                 let mut failed = failed.lock().unwrap_or_else(|e| e.into_inner());
                 // What the cancel makes of the others' work is no cause.
                 failed.get_or_insert(e);

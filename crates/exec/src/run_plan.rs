@@ -154,7 +154,7 @@ impl Run<'_> {
             self.steps(&turns.steps)?;
             rows = done.add(self.taken(turns.next)?)?;
         }
-        Arc::make_mut(&mut self.state).finish(self.plan, turns.all, Arc::new(done.finish()))
+        Arc::make_mut(&mut self.state).finish(self.plan, turns.all, Arc::new(done.finish()?))
     }
 
     /// Takes a buffer out, which nobody reads any more.

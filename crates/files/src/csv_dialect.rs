@@ -1,9 +1,8 @@
 //! What stands between, around and beside the fields of a CSV file: delimiter, quote, escape, comments, lines in front of the table.
 
-use crate::ReadLimits;
 use crate::csv_splitter::{Marks, Record, Split, split};
 use crate::sniff::CsvHints;
-use frazil_types::Result;
+use frazil_types::{Cancel, Result};
 
 /// Delimiters in the order in which they are preferred.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
@@ -11,6 +10,8 @@ const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 const QUOTES: [u8; 2] = [b'"', b'\''];
 /// Begins lines that are no rows.
 const COMMENT: u8 = b'#';
+/// Bytes between two looks at the cancel flag.
+const POLLED_BYTES: usize = 1 << 14;
 /// Lines that decide.
 const LINES: usize = 200;
 /// Lines in front of a table that are read past at most.
@@ -24,14 +25,6 @@ pub struct Dialect {
     /// Records in front of the table.
     pub skipped: usize,
     score: Score,
-}
-
-/// A field as it was split off.
-pub struct Field {
-    /// Its text; bytes that are no text are replaced.
-    pub text: String,
-    /// Whether it was in quotes.
-    pub is_quoted: bool,
 }
 
 /// How well marks cut a text: by the share of records with as many fields as the first one of the table, in a thousand of all, then
@@ -48,18 +41,19 @@ impl Score {
     }
 }
 
-/// The records of a text, at most `most`; the last one of a text that is cut off is left out.
-pub fn records(
+/// Hands each record of a text to `visit` until that wants no more; the last one of a text that is cut off is left out. 57014.
+pub fn each_record(
     text: &[u8],
     marks: Marks,
     is_whole: bool,
-    most: usize,
-    limits: &ReadLimits,
-) -> Result<Vec<Vec<Field>>> {
-    let (mut at, mut record, mut all) = (0, Record::default(), Vec::new());
-    while at < text.len() && all.len() < most {
-        if all.len() % 1024 == 0 {
-            limits.cancel.check()?;
+    cancel: &Cancel,
+    visit: &mut dyn FnMut(&Record) -> bool,
+) -> Result<()> {
+    let (mut at, mut polled, mut record) = (0, 0, Record::default());
+    while at < text.len() {
+        if at >= polled {
+            cancel.check()?;
+            polled = at + POLLED_BYTES;
         }
         match split(&text[at..], marks, is_whole, &mut record) {
             Split::Record { bytes, .. } => at += bytes,
@@ -69,23 +63,21 @@ pub fn records(
             }
             Split::Incomplete | Split::OpenQuote => break,
         }
-        if record.is_blank_line() {
-            continue;
+        if !record.is_blank_line() && !visit(&record) {
+            break;
         }
-        let fields = (0..record.len()).map(|i| {
-            let (bytes, is_quoted) = record.field(i);
-            Field {
-                text: String::from_utf8_lossy(bytes).into_owned(),
-                is_quoted,
-            }
-        });
-        all.push(fields.collect());
     }
-    Ok(all)
+    Ok(())
 }
 
-/// The form that cuts most records into as many fields. Of several that do, the plainest with most fields.
-pub fn dialect(text: &[u8], hints: &CsvHints, is_whole: bool) -> Dialect {
+/// The texts of a record's fields; bytes that are no text are replaced.
+pub fn texts(record: &Record) -> Vec<String> {
+    let text = |i| String::from_utf8_lossy(record.field(i).0).into_owned();
+    (0..record.len()).map(text).collect()
+}
+
+/// The form that cuts most records into as many fields. Of several that do, the plainest with most fields. 57014.
+pub fn dialect(text: &[u8], hints: &CsvHints, is_whole: bool, cancel: &Cancel) -> Result<Dialect> {
     let delimiters = hints.delimiter.map_or(DELIMITERS.to_vec(), |d| vec![d]);
     let quotes = hints.quote.map_or(QUOTES.to_vec(), |q| vec![q]);
     let mut best: Option<Dialect> = None;
@@ -98,18 +90,24 @@ pub fn dialect(text: &[u8], hints: &CsvHints, is_whole: bool) -> Dialect {
                 comment: None,
                 padded: false,
             };
-            let tried = tried(text, plain, is_whole);
-            let found = refined(text, hints, tried, is_whole);
+            let tried = tried(text, plain, is_whole, cancel)?;
+            let found = refined(text, hints, tried, is_whole, cancel)?;
             if best.is_none_or(|known| found.score > known.score) {
                 best = Some(found);
             }
         }
     }
-    best.unwrap_or_else(|| tried(text, Marks::default(), is_whole))
+    best.map_or_else(|| tried(text, Marks::default(), is_whole, cancel), Ok)
 }
 
 /// A form with what else makes more of the records alike: another escape, spaces in front of quotes, comments.
-fn refined(text: &[u8], hints: &CsvHints, mut best: Dialect, is_whole: bool) -> Dialect {
+fn refined(
+    text: &[u8],
+    hints: &CsvHints,
+    mut best: Dialect,
+    is_whole: bool,
+    cancel: &Cancel,
+) -> Result<Dialect> {
     let contains = |what: &[u8]| memchr::memmem::find(text, what).is_some();
     let Marks { delimiter, quote, .. } = best.marks;
     if contains(&[delimiter, b' ', quote]) {
@@ -120,7 +118,8 @@ fn refined(text: &[u8], hints: &CsvHints, mut best: Dialect, is_whole: bool) -> 
                 ..best.marks
             },
             is_whole,
-        );
+            cancel,
+        )?;
         if padded.score >= best.score {
             best = padded;
         }
@@ -133,7 +132,8 @@ fn refined(text: &[u8], hints: &CsvHints, mut best: Dialect, is_whole: bool) -> 
                 ..best.marks
             },
             is_whole,
-        );
+            cancel,
+        )?;
         if escaped.score > best.score {
             best = escaped;
         }
@@ -146,19 +146,22 @@ fn refined(text: &[u8], hints: &CsvHints, mut best: Dialect, is_whole: bool) -> 
                 ..best.marks
             },
             is_whole,
-        );
+            cancel,
+        )?;
         let is_better = !best.score.is_perfect() || best.skipped > 0;
         if is_better && commented.score.is_perfect() && commented.skipped == 0 {
             best = commented;
         }
     }
-    best
+    Ok(best)
 }
 
-fn tried(text: &[u8], marks: Marks, is_whole: bool) -> Dialect {
-    // Without a limit on time nothing can fail: there are few lines.
-    let records = records(text, marks, is_whole, LINES, &ReadLimits::default()).unwrap_or_default();
-    let widths: Vec<usize> = records.iter().map(Vec::len).collect();
+fn tried(text: &[u8], marks: Marks, is_whole: bool, cancel: &Cancel) -> Result<Dialect> {
+    let mut widths: Vec<usize> = Vec::new();
+    each_record(text, marks, is_whole, cancel, &mut |record| {
+        widths.push(record.len());
+        widths.len() < LINES
+    })?;
     let skipped = title(&widths);
     let width = widths.get(skipped).copied().unwrap_or(0);
     let same = widths[skipped..].iter().filter(|&&w| w == width).count();
@@ -170,11 +173,11 @@ fn tried(text: &[u8], marks: Marks, is_whole: bool) -> Dialect {
             width,
         },
     };
-    Dialect {
+    Ok(Dialect {
         marks,
         skipped,
         score,
-    }
+    })
 }
 
 /// Records of one field in front of a table of more, all of whose records have as many fields.

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 /// Bytes that the thread behind a pipe reads at once.
 const PIECE_BYTES: usize = 1 << 16;
-/// How long a reader waits for a pipe before it looks whether the statement is cancelled.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// How long a reader waits for a pipe or a directory before it looks whether the statement is cancelled.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What a reader reads.
 pub enum Origin<'a> {

@@ -11,11 +11,9 @@ use crate::file_input::{FileInput, Origin};
 use crate::json_arrays::array_text;
 use crate::rejects::{OnError, Place as RejectPlace};
 use crate::{BatchReader, ReadLimits};
-use frazil_types::{
-    CHUNK_ROWS, ColumnDef, Error, MemoryBudget, Reservation, Result, RowBatch, SqlState, date,
-};
+use frazil_types::{CHUNK_ROWS, Cancel, ColumnDef, Error, Reservation, Result, RowBatch, SqlState, date};
 use memchr::{memchr, memchr_iter};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -24,6 +22,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 1 << 20;
+/// Rows between two looks at the cancel flag.
+const POLLED_ROWS: usize = 1024;
 
 /// The name of a member, lent by the text where it has no escapes.
 struct Name<'t>(Cow<'t, str>);
@@ -75,8 +75,8 @@ impl<'de> Deserialize<'de> for Object<'de> {
     }
 }
 
-/// An array of objects, each handed to a function.
-struct Array<'a, 'de>(&'a mut dyn FnMut(Object<'de>));
+/// An array of objects, each handed to a function, which says whether it wants more.
+struct Array<'a, 'de>(&'a mut dyn FnMut(Object<'de>) -> Result<()>);
 
 impl<'de> Visitor<'de> for Array<'_, 'de> {
     type Value = ();
@@ -87,7 +87,7 @@ impl<'de> Visitor<'de> for Array<'_, 'de> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<(), A::Error> {
         while let Some(object) = items.next_element()? {
-            (self.0)(object);
+            (self.0)(object).map_err(A::Error::custom)?;
         }
         Ok(())
     }
@@ -144,7 +144,7 @@ pub fn read(
     }
     let Rows {
         names, values, ends, ..
-    } = Rows::of(&text, &input.path, on_error)?;
+    } = Rows::of(&text, &input.path, on_error, &limits.cancel)?;
     let folded: HashSet<String> = names.iter().map(|n| n.to_lowercase()).collect();
     let folds = folded.len() == names.len();
     let columns = names.into_iter().map(|name| {
@@ -160,7 +160,7 @@ pub fn read(
         ends,
         _reserved: reserved,
     };
-    file.find_types();
+    file.find_types(&limits.cancel)?;
     Ok(file)
 }
 
@@ -204,17 +204,18 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(text: &[u8], path: &Path, on_error: &OnError) -> Result<Rows> {
+    fn of(text: &[u8], path: &Path, on_error: &OnError, cancel: &Cancel) -> Result<Rows> {
         let mut rows = Rows::default();
         if text.trim_ascii_start().starts_with(b"[") {
             let mut reader = serde_json::Deserializer::from_slice(text);
-            let read = reader.deserialize_seq(Array(&mut |object| rows.take(text, object)));
-            read.and_then(|()| reader.end())
-                .map_err(|e| not_json(&e).in_context(place_of_error(path, 0, &e)))?;
+            let read = reader.deserialize_seq(Array(&mut |object| rows.take(text, object, cancel)));
+            let read = read.and_then(|()| reader.end());
+            cancel.check()?;
+            read.map_err(|e| not_json(&e).in_context(place_of_error(path, 0, &e)))?;
             return Ok(rows);
         }
         let (mut from, mut lines) = (0, Lines::default());
-        while let Some((at, error)) = rows.objects(text, from) {
+        while let Some((at, error)) = rows.objects(text, from, cancel)? {
             // The rest of the line is no row.
             let start = at + (text[at..].len() - text[at..].trim_ascii_start().len());
             let end = memchr(b'\n', &text[start..]).map_or(text.len(), |bytes| start + bytes);
@@ -233,17 +234,27 @@ impl Rows {
     }
 
     /// Takes the objects of a text from a position on. The first error comes with the position behind the last object.
-    fn objects(&mut self, text: &[u8], from: usize) -> Option<(usize, serde_json::Error)> {
+    fn objects(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        cancel: &Cancel,
+    ) -> Result<Option<(usize, serde_json::Error)>> {
         let mut objects = serde_json::Deserializer::from_slice(&text[from..]).into_iter::<Object<'_>>();
-        loop {
-            match objects.next()? {
-                Ok(object) => self.take(text, object),
-                Err(error) => return Some((from + objects.byte_offset(), error)),
+        while let Some(object) = objects.next() {
+            match object {
+                Ok(object) => self.take(text, object, cancel)?,
+                Err(error) => return Ok(Some((from + objects.byte_offset(), error))),
             }
         }
+        Ok(None)
     }
 
-    fn take(&mut self, text: &[u8], object: Object<'_>) {
+    /// Takes a row. 57014.
+    fn take(&mut self, text: &[u8], object: Object<'_>, cancel: &Cancel) -> Result<()> {
+        if self.ends.len().is_multiple_of(POLLED_ROWS) {
+            cancel.check()?;
+        }
         let row = self.values.len();
         for (Name(name), value) in object.0 {
             let column = match self.places.get(&*name) {
@@ -265,6 +276,7 @@ impl Rows {
             };
         }
         self.ends.push(self.values.len());
+        Ok(())
     }
 }
 
@@ -341,23 +353,33 @@ impl JsonFile {
     }
 
     /// Gives each column the type that has all of its values; text if there are none.
-    fn find_types(&mut self) {
+    fn find_types(&mut self, cancel: &Cancel) -> Result<()> {
         for column in 0..self.columns.len() {
-            let types = (0..self.rows()).filter_map(|row| form_of(self.value(row, column)));
-            let ty = types.map(Form::ty).reduce(wider).unwrap_or(Form::Words.ty());
-            self.columns[column].ty = ty;
+            let mut found = None;
+            for row in 0..self.rows() {
+                if row.is_multiple_of(POLLED_ROWS) {
+                    cancel.check()?;
+                }
+                let ty = form_of(self.value(row, column)).map(Form::ty);
+                found = found.zip(ty).map(|(a, b)| wider(a, b)).or(found).or(ty);
+            }
+            self.columns[column].ty = found.unwrap_or(Form::Words.ty());
         }
+        Ok(())
     }
 
     /// Rows from `cursor` on, at most [`CHUNK_ROWS`], as columns of these names and types: of a column that the file lacks all values
     /// are NULL. Errors are those of casts of the text, and 23502 for NULL where a column has none.
-    fn batch(&self, cursor: &mut Cursor, columns: &[ColumnDef], budget: &MemoryBudget) -> Result<RowBatch> {
+    fn batch(&self, cursor: &mut Cursor, columns: &[ColumnDef], limits: &ReadLimits) -> Result<RowBatch> {
         let capacity = CHUNK_ROWS.min(self.rows() - cursor.row);
-        let new = |c: &ColumnDef| ColumnBuilder::new(c.clone(), DateForm::Iso, capacity, budget);
+        let new = |c: &ColumnDef| ColumnBuilder::new(c.clone(), DateForm::Iso, capacity, &limits.budget);
         let mut builders: Vec<ColumnBuilder> = columns.iter().map(new).collect();
         let places: Vec<Option<usize>> = columns.iter().map(|c| self.place_of(&c.name)).collect();
         let mut rows = 0;
         while rows < CHUNK_ROWS && cursor.row < self.rows() {
+            if cursor.row.is_multiple_of(POLLED_ROWS) {
+                limits.cancel.check()?;
+            }
             match self.push_row(cursor.row, &places, &mut builders) {
                 Ok(()) => rows += 1,
                 Err((at, error)) => {
@@ -425,10 +447,10 @@ impl JsonFile {
     }
 
     /// The rows as batches of columns of these names and types.
-    pub fn batches(&self, columns: &[ColumnDef], budget: &MemoryBudget) -> Result<Vec<RowBatch>> {
+    pub fn batches(&self, columns: &[ColumnDef], limits: &ReadLimits) -> Result<Vec<RowBatch>> {
         let (mut cursor, mut batches) = (Cursor::default(), Vec::new());
         while cursor.row < self.rows() {
-            let batch = self.batch(&mut cursor, columns, budget)?;
+            let batch = self.batch(&mut cursor, columns, limits)?;
             batches.extend((batch.rows > 0).then_some(batch));
         }
         Ok(batches)
@@ -448,7 +470,7 @@ struct Cursor {
 pub struct JsonReader {
     file: JsonFile,
     columns: Vec<ColumnDef>,
-    budget: MemoryBudget,
+    limits: ReadLimits,
     cursor: Cursor,
 }
 
@@ -477,7 +499,7 @@ impl JsonReader {
         Ok(JsonReader {
             file,
             columns: columns.to_vec(),
-            budget: limits.budget.clone(),
+            limits: limits.clone(),
             cursor: Cursor::default(),
         })
     }
@@ -485,7 +507,7 @@ impl JsonReader {
 
 impl BatchReader for JsonReader {
     fn next_batch(&mut self) -> Result<Option<RowBatch>> {
-        let batch = self.file.batch(&mut self.cursor, &self.columns, &self.budget)?;
+        let batch = self.file.batch(&mut self.cursor, &self.columns, &self.limits)?;
         Ok((batch.rows > 0).then_some(batch))
     }
 

@@ -5,18 +5,21 @@
 //! there is taken to be one.
 
 use crate::compression::Compression;
-use crate::csv_dialect::{Dialect, Field, dialect, records};
+use crate::csv_dialect::{Dialect, dialect, each_record, texts};
 use crate::csv_reader::{CsvOptions, Header};
+use crate::csv_splitter::Record;
 use crate::csv_types::{Fits, Form};
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::{ReadLimits, io_error};
-use frazil_types::{ColumnDef, Error, LogicalType, Result, SqlState};
+use frazil_types::{ColumnDef, Error, LogicalType, Reservation, Result, SqlState};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Bytes of a file that are looked at, unless all are.
 const SAMPLE_BYTES: usize = 1 << 20;
+/// Bytes of a file that are looked at for the end of its first record: eight times as many each time.
+const LONGEST_FIRST: usize = SAMPLE_BYTES << 6;
 
 /// What is known of a CSV file beforehand; the rest is found out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,41 +62,104 @@ pub struct Sniffed {
     pub lines: usize,
 }
 
-/// Looks at a file. 22P04 for bytes that are no text, 53200 if all of it is asked for and there is no room.
+/// Looks at a file. 22P04 for bytes that are no text, and for a first record that is longer than [`LONGEST_FIRST`]; 53200 if all of the
+/// file is asked for and there is no room.
 pub fn sniff(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits) -> Result<Sniffed> {
-    let bytes = read(path, hints, sample, limits)?;
-    let is_whole = sample == Sample::All || bytes.len() < SAMPLE_BYTES;
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let mut most = match sample {
+        Sample::First => SAMPLE_BYTES,
+        Sample::All => usize::MAX,
+    };
+    loop {
+        let (bytes, _reserved) = read(path, hints, most, limits)?;
+        let is_whole = bytes.len() < most;
+        if let Some(found) = look_at(&bytes, is_whole, path, hints, limits)? {
+            return Ok(found);
+        }
+        // The first record is longer than what was read.
+        let refused = |what: &str| {
+            let message = format!("file \"{}\" {what}", path.display());
+            Error::new(SqlState::BAD_COPY_FORMAT, message)
+        };
+        if bytes.contains(&0) {
+            return Err(refused("is not text: it has bytes of zero"));
+        }
+        if most >= LONGEST_FIRST {
+            let error = refused("has a first record of more than 64 MB");
+            return Err(error.with_hint("is there a quote that is never closed?"));
+        }
+        most *= 8;
+    }
+}
+
+/// What the records of a table have told so far.
+#[derive(Default)]
+struct Seen {
+    /// The fields of the first record.
+    first: Option<Vec<String>>,
+    /// For each of its columns what all records but the first, and what all records hold.
+    below: Vec<Fits>,
+    all: Vec<Fits>,
+    lines: usize,
+}
+
+impl Seen {
+    fn take(&mut self, record: &Record, null: &str) {
+        let width = self.first.get_or_insert_with(|| texts(record)).len();
+        self.below.resize(width, Fits::ALL);
+        self.all.resize(width, Fits::ALL);
+        for at in 0..width.min(record.len()) {
+            let (bytes, is_quoted) = record.field(at);
+            let text = String::from_utf8_lossy(bytes);
+            if !is_quoted && text == null {
+                continue;
+            }
+            if self.lines > 0 {
+                self.below[at].take(&text);
+            }
+            self.all[at].take(&text);
+        }
+        self.lines += 1;
+    }
+}
+
+/// What the bytes at the beginning of a file tell; `None` if they are not a whole record.
+fn look_at(
+    bytes: &[u8],
+    is_whole: bool,
+    path: &Path,
+    hints: &CsvHints,
+    limits: &ReadLimits,
+) -> Result<Option<Sniffed>> {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         let message = format!("file \"{}\" is UTF-16 text", path.display());
         return Err(Error::new(SqlState::BAD_COPY_FORMAT, message).with_hint("convert it to UTF-8"));
     }
-    let Dialect { marks, skipped, .. } = dialect(text, hints, is_whole);
-    let mut records = records(text, marks, is_whole, usize::MAX, limits)?;
-    if records.len() <= skipped && !is_whole {
-        // The first record is longer than the sample.
-        return sniff(path, hints, Sample::All, limits);
-    }
-    records.drain(..skipped.min(records.len()));
-    let null = hints.null.clone().unwrap_or_default();
-    let width = records.first().map_or(0, Vec::len);
-    let (mut below, mut all) = (vec![Fits::ALL; width], vec![Fits::ALL; width]);
-    for (at, record) in records.iter().enumerate() {
-        for ((column, below), all) in record.iter().zip(&mut below).zip(&mut all) {
-            let is_null = !column.is_quoted && column.text == null;
-            if !is_null && at > 0 {
-                below.take(&column.text);
-            }
-            if !is_null {
-                all.take(&column.text);
-            }
+    let Dialect { marks, skipped, .. } = dialect(text, hints, is_whole, &limits.cancel)?;
+    let null = hints.null.as_deref().unwrap_or_default();
+    let (mut seen, mut passed) = (Seen::default(), 0);
+    each_record(text, marks, is_whole, &limits.cancel, &mut |record| {
+        match passed < skipped {
+            true => passed += 1,
+            false => seen.take(record, null),
         }
+        true
+    })?;
+    let Seen {
+        first,
+        below,
+        all,
+        lines,
+    } = seen;
+    if lines == 0 && !is_whole {
+        return Ok(None);
     }
+    let width = first.as_ref().map_or(0, Vec::len);
     let header = hints
         .header
-        .unwrap_or_else(|| has_header(records.first(), &below, records.len()));
+        .unwrap_or_else(|| has_header(first.as_ref(), &below, lines));
     let types = if header { below } else { all };
-    let names = match records.first() {
+    let names = match &first {
         Some(first) if header => names(first),
         _ => (0..width).map(|i| unnamed(i, width)).collect(),
     };
@@ -106,13 +172,13 @@ pub fn sniff(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits)
         .into_iter()
         .zip(types)
         .map(|(name, ty)| ColumnDef::new(name, ty));
-    Ok(Sniffed {
+    Ok(Some(Sniffed {
         options: CsvOptions {
             header: if header { Header::Skipped } else { Header::Absent },
             delimiter: marks.delimiter,
             quote: marks.quote,
             escape: marks.escape,
-            null,
+            null: null.to_owned(),
             compression: hints.compression,
             comment: marks.comment,
             skipped,
@@ -120,53 +186,55 @@ pub fn sniff(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits)
             dates,
         },
         columns: columns.collect(),
-        lines: records.len(),
-    })
+        lines,
+    }))
 }
 
-fn read(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits) -> Result<Vec<u8>> {
+/// The first `most` bytes of a file, and the memory that they take.
+fn read(path: &Path, hints: &CsvHints, most: usize, limits: &ReadLimits) -> Result<(Vec<u8>, Reservation)> {
     let mut input = FileInput::open(Origin::File(path), hints.compression, limits)?;
     let mut reserved = limits.budget.reservation();
     let mut bytes = Vec::new();
-    loop {
+    'pieces: while bytes.len() < most {
         let start = bytes.len();
-        if sample == Sample::First && start >= SAMPLE_BYTES {
-            break;
-        }
         reserved.grow(SAMPLE_BYTES).map_err(|e| {
             e.in_context(format!("file \"{}\"", path.display()))
                 .with_detail("what does not show in the first megabyte is looked for in all of the file")
         })?;
         bytes.resize(start + SAMPLE_BYTES, 0);
-        let count = input.read(&mut bytes[start..], limits)?;
-        bytes.truncate(start + count);
-        if count == 0 {
-            break;
+        let mut filled = start;
+        while filled < bytes.len() {
+            let count = input.read(&mut bytes[filled..], limits)?;
+            filled += count;
+            if count == 0 {
+                bytes.truncate(filled);
+                break 'pieces;
+            }
         }
     }
     if path.is_dir() {
         return Err(io_error(path, &std::io::Error::other("it is a directory")));
     }
-    Ok(bytes)
+    Ok((bytes, reserved))
 }
 
-fn has_header(first: Option<&Vec<Field>>, below: &[Fits], lines: usize) -> bool {
+fn has_header(first: Option<&Vec<String>>, below: &[Fits], lines: usize) -> bool {
     let Some(first) = first else {
         return false;
     };
-    let distinct: HashSet<&str> = first.iter().map(|f| f.text.as_str()).collect();
+    let distinct: HashSet<&str> = first.iter().map(String::as_str).collect();
     let are_distinct = distinct.len() == first.len();
-    let is_empty = |field: &Field| field.text.trim().is_empty();
-    let is_name = |field: &Field| {
+    let is_empty = |field: &String| field.trim().is_empty();
+    let is_name = |field: &String| {
         let mut fits = Fits::ALL;
-        fits.take(&field.text);
+        fits.take(field);
         let form = fits.form().0;
-        is_empty(field) || form == Form::Words || (form == Form::Truth && !is_truth(&field.text))
+        is_empty(field) || form == Form::Words || (form == Form::Truth && !is_truth(field))
     };
     let are_names = first.iter().all(is_name) && !first.iter().all(is_empty);
     let differs = first.iter().zip(below).any(|(field, fits)| {
         let mut with = *fits;
-        with.take(&field.text);
+        with.take(field);
         !is_empty(field) && fits.any && fits.form().0 != Form::Words && with.ty() != fits.ty()
     });
     let is_all_text = below.iter().all(|fits| fits.form().0 == Form::Words);
@@ -182,8 +250,8 @@ fn is_truth(text: &str) -> bool {
 
 /// Names of columns. They are in lower case where that keeps different ones apart, so that they are found without quotes; what has no name
 /// is called by its position, and a name that was there gets a number, as DuckDB has it: `a`, `column1`, `a_1` for `a,,a`.
-fn names(first: &[Field]) -> Vec<String> {
-    let given: Vec<&str> = first.iter().map(|field| field.text.trim()).collect();
+fn names(first: &[String]) -> Vec<String> {
+    let given: Vec<&str> = first.iter().map(|field| field.trim()).collect();
     let mut written: HashMap<String, HashSet<&str>> = HashMap::new();
     for &name in &given {
         written.entry(name.to_lowercase()).or_default().insert(name);
@@ -245,11 +313,7 @@ mod tests {
     #[test]
     fn columns_are_called_as_by_duckdb() {
         for (header, expected) in HEADERS {
-            let field = |text: &str| Field {
-                text: text.to_owned(),
-                is_quoted: false,
-            };
-            let first: Vec<Field> = header.split(',').map(field).collect();
+            let first: Vec<String> = header.split(',').map(str::to_owned).collect();
             assert_eq!(names(&first).join(","), expected, "{header}");
         }
         assert_eq!(unnamed(0, 1), "column0");

@@ -3,8 +3,7 @@
 use crate::compression::Compression;
 use crate::csv_reader::{CsvOptions, CsvReader};
 use crate::csv_types::wider;
-use crate::file_access::FileAccess;
-use crate::file_input::Origin;
+use crate::file_input::{Origin, PATIENCE};
 use crate::folders::{Folders, TableColumns};
 use crate::rejects::{OnError, Rejects, Skipped};
 use crate::sniff::{CsvHints, Sample, Sniffed, sniff};
@@ -12,6 +11,7 @@ use crate::{BatchReader, ReadLimits, io_error, json_reader};
 use frazil_types::{ColumnDef, Disjunction, Error, Reservation, Restriction, Result, RowBatch, SqlState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 
 /// What the files of a source hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,15 +38,17 @@ pub struct Loaded {
 }
 
 /// The files of a pattern, by name: `*`, `?` and `[…]` stand for letters, `**` for directories. 58P01 if there is none, 42501 if
-/// one of them is not allowed.
-pub fn files_of(pattern: &str, access: &FileAccess) -> Result<Vec<PathBuf>> {
-    let files = found(pattern, access)?;
-    files.iter().try_for_each(|file| access.check(file))?;
+/// one of them is not allowed, 57014 once the statement is cancelled.
+pub fn files_of(pattern: &str, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
+    limits.access.check_pattern(pattern)?;
+    let files = found(pattern, limits)?;
+    files.iter().try_for_each(|file| limits.access.check(file))?;
     Ok(files)
 }
 
-fn found(pattern: &str, access: &FileAccess) -> Result<Vec<PathBuf>> {
-    access.check_pattern(pattern)?;
+/// A thread of its own looks into directories: the system does not answer within any time, and a pattern may lead through millions of
+/// files before it finds one.
+fn found(pattern: &str, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
     if !pattern.contains(['*', '?', '[']) || Path::new(pattern).exists() {
         return Ok(vec![PathBuf::from(pattern)]);
     }
@@ -54,12 +56,29 @@ fn found(pattern: &str, access: &FileAccess) -> Result<Vec<PathBuf>> {
         let message = format!("\"{pattern}\" is not a pattern of files: {e}");
         Error::new(SqlState::INVALID_PARAMETER, message)
     })?;
-    let mut files = Vec::new();
-    for path in paths {
-        let path = path.map_err(|e| io_error(e.path(), e.error()))?;
-        if path.is_file() {
-            files.push(path);
+    let (sender, receiver) = channel();
+    let look = move || {
+        for path in paths {
+            let file = match path {
+                Ok(path) => path.is_file().then_some(Ok(path)),
+                Err(e) => Some(Err(io_error(e.path(), e.error()))),
+            };
+            // Nobody receives any more: the statement has ended.
+            if file.is_some_and(|file| sender.send(file).is_err()) {
+                return;
+            }
         }
+    };
+    let thread = std::thread::Builder::new().name("frazil-files".to_owned());
+    thread.spawn(look).map_err(|e| io_error(Path::new(pattern), &e))?;
+    let mut files = Vec::new();
+    loop {
+        match receiver.recv_timeout(PATIENCE) {
+            Ok(file) => files.push(file?),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        limits.cancel.check()?;
     }
     match files.is_empty() {
         true => Err(Error::new(
@@ -236,7 +255,7 @@ fn load_json(
     let table = folders.with(&own_columns);
     let mut loaded = Loaded::new(table.columns.clone(), limits);
     for (at, json) in read.into_iter().enumerate() {
-        for batch in json.batches(&own_columns, &limits.budget)? {
+        for batch in json.batches(&own_columns, limits)? {
             loaded.push(folders.widened(at, &table, batch))?;
         }
     }

@@ -9,7 +9,7 @@ use frazil_plan::{CONDITION, COUNT, ConflictUpdate, PlanConflict, WriteKind};
 use frazil_storage::{
     CheckResult, Conflict, InTheWay, NewRows, RowFetch, RowsInTheWay, TableSnapshot, Transaction, Written,
 };
-use frazil_types::{ColumnVector, Error, Result, RowBatch, RowId};
+use frazil_types::{ColumnVector, Error, Reservation, Result, RowBatch, RowId};
 use std::time::Instant;
 
 impl WriteAction {
@@ -25,7 +25,8 @@ impl WriteAction {
         let begun = Instant::now();
         let filled = batches.into_iter().filter(|batch| batch.rows > 0);
         let given: Vec<Given<'_>> = filled.map(|batch| self.given(batch)).collect();
-        let changes = self.changes(runner, transaction, &given, &reading)?;
+        let mut held = runner.budget().reservation();
+        let changes = self.changes(runner, transaction, &given, &reading, &mut held)?;
         if self.returning.as_ref().and_then(RowQuery::code).is_none() {
             // What the statement read is let go before it writes, so that the transaction need not copy it.
             reading.tables = None;
@@ -51,13 +52,14 @@ impl WriteAction {
         Ok(self.response(result, timing))
     }
 
-    /// Of DO UPDATE what becomes of the rows in the way, for each batch; else nothing.
+    /// Of DO UPDATE what becomes of the rows in the way, for each batch; else nothing. `held` grows by what that takes. 53200.
     fn changes(
         &self,
         runner: &Runner,
         transaction: &mut Transaction,
         given: &[Given<'_>],
         reading: &Reading,
+        held: &mut Reservation,
     ) -> Result<Vec<Changes>> {
         let (Some(update), Some(query)) = (self.change.conflict_update(), &self.update) else {
             return Ok(Vec::new());
@@ -66,20 +68,19 @@ impl WriteAction {
         for given in given {
             runner.cancel().check()?;
             let writer = transaction.writer(self.change.table)?;
-            met.push(writer.in_the_way(&given.values, &update.arbiters)?);
+            let in_the_way = writer.in_the_way(&given.values, &update.arbiters)?;
+            held.grow(in_the_way.bytes())?;
+            met.push(in_the_way);
         }
         let version = transaction.view().table(self.change.table)?;
         let mut pairs = Vec::with_capacity(given.len());
         let mut first = 0;
         for (given, met) in given.iter().zip(&met) {
             let stopped = met.stopped();
-            pairs.push(pairs_of(
-                version,
-                met,
-                &given.values,
-                (&stopped, first),
-                query.reads(),
-            )?);
+            let batch = pairs_of(version, met, &given.values, (&stopped, first), query.reads())?;
+            // What is made of the rows in the way is as long as they are, and put in their order.
+            held.grow(2 * bytes_of(&batch) + stopped.len() * ORDERED_ROW_BYTES)?;
+            pairs.push(batch);
             first += stopped.len();
         }
         let counts: Vec<usize> = pairs.iter().map(|batch| batch.rows).collect();
@@ -142,6 +143,13 @@ impl WriteAction {
             _ => Err(Error::internal("queries of a write without ON CONFLICT")),
         }
     }
+}
+
+/// Bytes that bringing a row into its order takes.
+const ORDERED_ROW_BYTES: usize = 48;
+
+fn bytes_of(batch: &RowBatch) -> usize {
+    batch.columns.iter().map(ColumnVector::bytes).sum()
 }
 
 /// What is in the way of the rows of a batch, and what becomes of it.

@@ -213,7 +213,7 @@ fn name(pattern: &str) -> String {
 
 fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
     let mark = |c: Option<char>| c.and_then(|c| u8::try_from(c).ok());
-    let files = files_of(&source.pattern, &limits.access)?;
+    let files = files_of(&source.pattern, limits)?;
     let folders = source.hive_partitioning;
     let form = match source.form {
         FileForm::Parquet => return open_parquet(source, &files, limits),

@@ -29,6 +29,24 @@ struct Entry {
 }
 
 impl SortedEntries {
+    /// None yet, with room for entries of `rows` rows.
+    pub fn with_rows(rows: usize) -> SortedEntries {
+        SortedEntries {
+            bytes: Vec::new(),
+            entries: Vec::with_capacity(rows),
+        }
+    }
+
+    /// Bytes of the entries of `rows` rows, without their keys.
+    pub fn bytes_of_rows(rows: usize) -> usize {
+        rows * size_of::<Entry>()
+    }
+
+    /// Bytes of all keys.
+    pub fn key_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Adds an entry. `shares`: its key may be another one's, too.
     pub fn push(&mut self, key: &[u8], row: RowId, shares: bool) {
         let mut head = [0; 8];

@@ -8,7 +8,7 @@ use frazil_catalog::{
     AlterAction, AlterType, Catalog, Domain, DropRelations, DropTypes, IndexEntry, NewIndex, NewTable,
     NewView, TableEntry, TableOptions,
 };
-use frazil_types::{Cancel, Error, ObjectId, Result, Schema};
+use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Result, Schema};
 use std::sync::Arc;
 
 impl Transaction {
@@ -144,12 +144,13 @@ impl Transaction {
         self.redefine_indexes(entry, &Cancel::new())
     }
 
-    /// Gives a table another entry, and builds the indexes that are new in it. 23505, 54000, 57014.
+    /// Gives a table another entry, and builds the indexes that are new in it. 23505, 54000, 53200, 57014.
     pub(crate) fn redefine_indexes(&mut self, entry: Arc<TableEntry>, cancel: &Cancel) -> Result<()> {
-        let version = self.table_mut(entry.id)?;
-        let mut next = version.with_entry(entry)?;
-        next.build_indexes(cancel)?;
-        *version = next;
+        let id = entry.id;
+        let mut next = self.table_mut(id)?.with_entry(entry)?;
+        let mut unlimited = MemoryBudget::unlimited().reservation();
+        next.build_indexes(cancel, self.held().unwrap_or(&mut unlimited))?;
+        *self.table_mut(id)? = next;
         Ok(())
     }
 

@@ -6,14 +6,15 @@ use crate::table_indexes::{TableIndex, TableIndexes, key_spec};
 use frazil_catalog::{IndexEntry, TableEntry};
 use frazil_index::SortedEntries;
 use frazil_kernels::Selection;
-use frazil_types::{Cancel, EncodedKeys, Error, Result, RowId, SqlState, Value};
+use frazil_types::{Cancel, EncodedKeys, Error, Reservation, Result, RowId, SqlState, Value};
 use std::sync::Arc;
 
 impl TableSnapshot {
-    /// Builds the indexes that the table's entry names and the version does not have. 23505 if one is unique and rows have the same
-    /// key, 54000 for a key that is too long, 57014.
-    pub fn build_indexes(&mut self, cancel: &Cancel) -> Result<()> {
-        let indexes = TableIndexes::for_entry(self.table().entry(), self, cancel)?;
+    /// Builds the indexes that the table's entry names and the version does not have. `memory` grows by the bytes of the new indexes;
+    /// what building them takes besides comes out of the same budget and is given back. 23505 if one is unique and rows have the same
+    /// key, 54000 for a key that is too long, 53200, 57014.
+    pub fn build_indexes(&mut self, cancel: &Cancel, memory: &mut Reservation) -> Result<()> {
+        let indexes = TableIndexes::for_entry(self.table().entry(), self, cancel, memory)?;
         self.set_indexes(indexes);
         Ok(())
     }
@@ -22,7 +23,12 @@ impl TableSnapshot {
 impl TableIndexes {
     /// The indexes of a table's entry over the rows of a version. Those that the version has keep their entries. The errors of
     /// building one.
-    fn for_entry(entry: &TableEntry, version: &TableSnapshot, cancel: &Cancel) -> Result<TableIndexes> {
+    fn for_entry(
+        entry: &TableEntry,
+        version: &TableSnapshot,
+        cancel: &Cancel,
+        memory: &mut Reservation,
+    ) -> Result<TableIndexes> {
         let mut list = Vec::with_capacity(entry.indexes.len());
         for wanted in &entry.indexes {
             let same = |index: &&Arc<TableIndex>| {
@@ -30,7 +36,7 @@ impl TableIndexes {
             };
             list.push(Arc::new(match version.indexes().iter().find(same) {
                 Some(index) => index.renamed(wanted.clone()),
-                None => TableIndex::build(wanted.clone(), version, cancel)?,
+                None => TableIndex::build(wanted.clone(), version, cancel, memory)?,
             }));
         }
         Ok(TableIndexes::of(list))
@@ -39,14 +45,17 @@ impl TableIndexes {
 
 impl TableIndex {
     /// An index over the live rows of a version. 23505 if it is unique and two rows have one key: the error names the key, and
-    /// how many rows have it; 54000 for a key that is too long; 57014.
+    /// how many rows have it; 54000 for a key that is too long; 53200; 57014. `memory` grows by the bytes of the index.
     pub(crate) fn build(
         entry: Arc<IndexEntry>,
         version: &TableSnapshot,
         cancel: &Cancel,
+        memory: &mut Reservation,
     ) -> Result<TableIndex> {
         let index = TableIndex::empty(entry, version.schema());
-        let mut sorted = SortedEntries::default();
+        let rows = usize::try_from(version.rows()).unwrap_or(usize::MAX);
+        let mut held = memory.budget().reserve(SortedEntries::bytes_of_rows(rows))?;
+        let (mut sorted, mut keys_held) = (SortedEntries::with_rows(rows), 0);
         let mut keys = EncodedKeys::default();
         for chunk in version.chunks() {
             cancel.check()?;
@@ -64,13 +73,24 @@ impl TableIndex {
                     shares,
                 );
             }
+            held.grow(sorted.key_bytes() - keys_held)?;
+            keys_held = sorted.key_bytes();
         }
         cancel.check()?;
         sorted.sort();
         if let Some((row, count)) = sorted.duplicate() {
             return Err(index.cannot_be_unique(version, row, count));
         }
-        index.tree().load(&sorted, &mut || cancel.check())?;
+        let mut counted = 0;
+        let mut count = || -> Result<()> {
+            cancel.check()?;
+            let bytes = index.bytes();
+            memory.grow(bytes - counted)?;
+            counted = bytes;
+            Ok(())
+        };
+        index.tree().load(&sorted, &mut count)?;
+        count()?;
         Ok(index)
     }
 

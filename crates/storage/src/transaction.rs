@@ -154,6 +154,11 @@ impl Transaction {
         (self.watch.as_mut()).map_or(Ok(()), |watch| watch.wrote(rows, bytes, redo))
     }
 
+    /// What counts the memory that it writes; none if there is no budget.
+    pub(crate) fn held(&mut self) -> Option<&mut Reservation> {
+        self.watch.as_mut().map(|watch| &mut watch.memory)
+    }
+
     /// What the transaction's next statement sees: the committed state and its own earlier effects.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.next.clone()

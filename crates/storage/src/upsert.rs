@@ -27,6 +27,12 @@ impl InTheWay {
         &self.rows
     }
 
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        let keys: usize = self.keys.iter().map(EncodedKeys::capacity).sum();
+        self.rows.len() * size_of::<Option<RowId>>() + keys
+    }
+
     /// The rows in the way, one for each new row that has one.
     pub fn ids(&self) -> Vec<RowId> {
         self.rows.iter().flatten().copied().collect()

@@ -11,7 +11,7 @@ use crate::vector::{Output, Row, RowFn, check_length};
 use frazil_plan::{Expr, ScalarFunction};
 use frazil_types::value_ops::interval_span;
 use frazil_types::{Error, Result, SqlState, Value};
-use md5::{Digest, Md5};
+use md5::Md5;
 use std::fmt::Write;
 
 /// Two texts.
@@ -277,7 +277,7 @@ fn fill(filler: &str, missing: usize, out: &mut Output) -> Result<()> {
 }
 
 fn md5(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    for byte in Md5::digest(row.text(0).as_bytes()) {
+    for byte in bytes::digest::<Md5>(row.text(0).as_bytes(), out)? {
         let _ = write!(out.scratch, "{byte:02x}");
     }
     out.scratch()
@@ -335,6 +335,9 @@ fn reverse(row: &Row<'_>, out: &mut Output) -> Result<()> {
     out.scratch()
 }
 
+/// Parts of a text between two looks at the cancel flag.
+const POLLED_PARTS: usize = 1 << 14;
+
 /// split_part(text, separator, n). Error 22023 for 0.
 fn split_part(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (text, separator, n) = (row.text(0), row.text(1), row.int(2));
@@ -347,13 +350,25 @@ fn split_part(row: &Row<'_>, out: &mut Output) -> Result<()> {
     if separator.is_empty() {
         return out.text(if matches!(n, 1 | -1) { text } else { "" });
     }
-    let at = magnitude(n) - 1;
-    let part = if n > 0 {
-        text.split(separator).nth(at)
-    } else {
-        text.rsplit(separator).nth(at)
+    let part = match n > 0 {
+        true => nth(text.split(separator), n, out)?,
+        false => nth(text.rsplit(separator), n, out)?,
     };
     out.text(part.unwrap_or(""))
+}
+
+/// The part of a number from 1 on, whatever its sign. 57014.
+fn nth<'t>(parts: impl Iterator<Item = &'t str>, n: i64, out: &Output) -> Result<Option<&'t str>> {
+    let wanted = magnitude(n) - 1;
+    for (at, part) in parts.enumerate() {
+        if at == wanted {
+            return Ok(Some(part));
+        }
+        if at % POLLED_PARTS == 0 {
+            out.check()?;
+        }
+    }
+    Ok(None)
 }
 
 fn hex(bits: u64, out: &mut Output) -> Result<()> {

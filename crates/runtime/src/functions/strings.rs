@@ -79,8 +79,24 @@ unsafe fn slice(of: &StringRef, from: usize, to: usize) -> StringRef {
 
 /// Where character `n` (from 0) of a text begins; its end where it has fewer.
 fn byte_of_character(text: &str, n: u64) -> usize {
-    let n = usize::try_from(n).unwrap_or(usize::MAX);
-    text.char_indices().nth(n).map_or(text.len(), |c| c.0)
+    const PIECE: usize = 4 << 10;
+    let mut left = usize::try_from(n).unwrap_or(usize::MAX);
+    let begins = |byte: &u8| *byte as i8 >= -0x40;
+    let mut before = 0;
+    for piece in text.as_bytes().chunks(PIECE) {
+        let characters = piece.iter().filter(|byte| begins(byte)).count();
+        if characters > left {
+            let first = piece
+                .iter()
+                .enumerate()
+                .filter(|(_, byte)| begins(byte))
+                .nth(left);
+            return before + first.map_or(0, |(at, _)| at);
+        }
+        left -= characters;
+        before += piece.len();
+    }
+    text.len()
 }
 
 /// # Safety
@@ -132,7 +148,13 @@ pub unsafe fn trim(string: Text, characters: Text, sides: u32, out: TextOut) {
     unsafe {
         let (string, characters) = (string.read_unaligned(), characters.read_unaligned());
         let (text, characters) = (string.text(), characters.text());
-        let dropped = |c: char| characters.contains(c);
+        // Few characters are ASCII's, and most texts have no other at their ends.
+        let mut ascii = [false; 128];
+        (characters.bytes().filter(u8::is_ascii)).for_each(|byte| ascii[usize::from(byte)] = true);
+        let dropped = |c: char| match ascii.get(c as usize) {
+            Some(dropped) => *dropped,
+            None => characters.contains(c),
+        };
         let mut kept = text;
         if sides & 1 != 0 {
             kept = kept.trim_start_matches(dropped);
@@ -152,7 +174,7 @@ pub unsafe fn position(string: Text, part: Text) -> i64 {
     unsafe {
         let (string, part) = (string.read_unaligned(), part.read_unaligned());
         let text = string.text();
-        text.find(part.text())
+        memchr::memmem::find(text.as_bytes(), part.bytes())
             .map_or(0, |at| text[..at].chars().count() as i64 + 1)
     }
 }
@@ -463,6 +485,18 @@ pub(super) mod tests {
 
     fn s(text: &'static str) -> StringRef {
         StringRef::from_static(text)
+    }
+
+    #[test]
+    fn characters_are_found_in_texts_of_any_length() {
+        let text = "aüb\u{1F600}".repeat(3_000);
+        let starts: Vec<usize> = text.char_indices().map(|c| c.0).collect();
+        for n in [0, 1, 2, 3, 4, 1_000, 2_047, 4_095, 4_096, 11_998, 11_999] {
+            assert_eq!(byte_of_character(&text, n as u64), starts[n]);
+        }
+        for n in [12_000, u64::MAX] {
+            assert_eq!(byte_of_character(&text, n), text.len());
+        }
     }
 
     #[test]

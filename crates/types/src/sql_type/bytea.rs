@@ -42,7 +42,13 @@ fn write(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {
 
 /// Writes two hexadecimal digits a byte.
 pub fn write_hex(f: &mut dyn fmt::Write, bytes: &[u8]) -> fmt::Result {
-    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
+    bytes.iter().try_for_each(|byte| {
+        f.write_char(DIGITS[usize::from(byte >> 4)])?;
+        f.write_char(DIGITS[usize::from(byte & 15)])
+    })
 }
 
 /// Reads `\x` and hexadecimal digits, or what [`escaped_bytes`] reads. Errors 22023, 22P02.

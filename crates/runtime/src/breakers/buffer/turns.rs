@@ -3,20 +3,48 @@
 use super::row_buffer::RowBuffer;
 use super::seen_keys::SeenKeys;
 use crate::breakers::{Finished, Shape};
+use crate::string_heap::StringHeap;
 use frazil_plan::breakers::Which;
 use frazil_types::key_encoding::{EncodedKeys, KeyPart, KeySpec};
-use frazil_types::{ColumnVector, LogicalType, MemoryBudget, Reservation, Result, RowBatch, dispatch_native};
+use frazil_types::{
+    ColumnVector, LogicalType, MemoryBudget, NativeType, Reservation, Result, RowBatch, StringRef,
+    dispatch_native,
+};
 use std::sync::Arc;
 
+/// Rows of small turns that become one batch.
+const GATHERED_ROWS: usize = 4 << 10;
+/// Bytes that a turn takes by itself, beside its rows, and for each of its columns.
+const TURN_BYTES: usize = 512;
+const COLUMN_BYTES: usize = 256;
+
 /// The rows of the turns so far.
+///
+/// A recursion may have millions of turns of a row each, which by themselves would take a hundred times their rows: small turns are
+/// gathered into batches.
 #[derive(Debug)]
 pub struct TurnRows {
-    turns: Vec<Arc<RowBuffer>>,
+    types: Vec<LogicalType>,
+    batches: Vec<Batch>,
+    /// The turns after those, each of few rows.
+    small: Vec<Arc<RowBuffer>>,
+    /// Rows of the small turns, and bytes reserved for them.
+    small_rows: usize,
+    small_bytes: usize,
     rows: u64,
     /// UNION: the rows that were there.
     seen: Option<Seen>,
     /// What the rows take: each turn by itself would take a whole piece of the budget.
     reservation: Reservation,
+}
+
+/// Rows of a recursion that lie together.
+#[derive(Debug)]
+enum Batch {
+    /// Those of small turns.
+    Gathered(RowBatch),
+    /// A batch of a turn, by its number there.
+    OfTurn(Arc<RowBuffer>, usize),
 }
 
 #[derive(Debug)]
@@ -39,7 +67,11 @@ impl TurnRows {
             keys: SeenKeys::new(budget),
         };
         TurnRows {
-            turns: Vec::new(),
+            types: types.to_vec(),
+            batches: Vec::new(),
+            small: Vec::new(),
+            small_rows: 0,
+            small_bytes: 0,
             rows: 0,
             seen: distinct.then(seen),
             reservation: budget.reservation(),
@@ -63,24 +95,82 @@ impl TurnRows {
         if turn.len() == 0 {
             return Ok(None);
         }
-        self.reservation.grow(turn.batch_bytes())?;
+        let bytes = turn.batch_bytes() + TURN_BYTES + turn.columns().len() * COLUMN_BYTES;
+        self.reservation.grow(bytes)?;
         let turn = Arc::new(turn);
         self.rows += turn.len() as u64;
-        self.turns.push(turn.clone());
+        if turn.len() >= GATHERED_ROWS {
+            self.gather()?;
+            let batches = 0..turn.batches().len();
+            (self.batches).extend(batches.map(|at| Batch::OfTurn(turn.clone(), at)));
+            return Ok(Some(turn));
+        }
+        self.small_rows += turn.len();
+        self.small_bytes += bytes;
+        self.small.push(turn.clone());
+        if self.small_rows >= GATHERED_ROWS {
+            self.gather()?;
+        }
         Ok(Some(turn))
     }
 
-    /// All rows of all turns.
-    pub fn finish(self) -> AllTurns {
-        let batches = (self.turns.iter().enumerate())
-            .flat_map(|(turn, rows)| (0..rows.batches().len()).map(move |batch| (turn, batch)));
-        AllTurns {
-            batches: batches.collect(),
-            turns: self.turns,
+    /// Makes one batch of the small turns. Error 53200.
+    fn gather(&mut self) -> Result<()> {
+        let small = std::mem::take(&mut self.small);
+        let parts: Vec<&RowBatch> = small.iter().flat_map(|turn| turn.batches()).collect();
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let of_part = |(part, batch): (usize, &&RowBatch)| (0..batch.rows).map(move |row| (part, row));
+        let places: Vec<(usize, usize)> = parts.iter().enumerate().flat_map(of_part).collect();
+        let width: usize = self.types.iter().map(|ty| ty.native().size()).sum();
+        self.reservation.grow(places.len() * width + TURN_BYTES)?;
+        let mut columns = Vec::with_capacity(self.types.len());
+        for (at, ty) in self.types.iter().enumerate() {
+            let parts: Vec<&ColumnVector> = parts.iter().map(|part| &part.columns[at]).collect();
+            columns.push(match ty.native() {
+                NativeType::String => strings(*ty, &parts, &places, self.reservation.budget())?,
+                _ => ColumnVector::gathered(*ty, &parts, &places),
+            });
+        }
+        let rows = places.len();
+        self.batches.push(Batch::Gathered(RowBatch { columns, rows }));
+        self.reservation.shrink(std::mem::take(&mut self.small_bytes));
+        self.small_rows = 0;
+        Ok(())
+    }
+
+    /// All rows of all turns. Error 53200.
+    pub fn finish(mut self) -> Result<AllTurns> {
+        self.gather()?;
+        Ok(AllTurns {
+            batches: self.batches,
             rows: self.rows,
             _reservation: self.reservation,
+        })
+    }
+}
+
+/// Copies of strings, given by the position of their column among `parts` and their row there: turns keep a heap each.
+fn strings(
+    ty: LogicalType,
+    parts: &[&ColumnVector],
+    places: &[(usize, usize)],
+    budget: &MemoryBudget,
+) -> Result<ColumnVector> {
+    let (mut heap, mut out) = (StringHeap::new(budget), ColumnVector::new(ty, places.len()));
+    out.resize(places.len());
+    for (at, &(part, row)) in places.iter().enumerate() {
+        if parts[part].is_null(row) {
+            out.set_null(at);
+        } else {
+            out.values_mut::<StringRef>()[at] = heap.copy(parts[part].string(row))?;
         }
     }
+    if heap.bytes() > 0 {
+        out.keep(Arc::new(heap));
+    }
+    Ok(out)
 }
 
 impl Seen {
@@ -132,9 +222,7 @@ fn taken(column: &ColumnVector, rows: &[usize]) -> ColumnVector {
 /// All rows of a recursion.
 #[derive(Debug)]
 pub struct AllTurns {
-    turns: Vec<Arc<RowBuffer>>,
-    /// Each batch: number of the turn, number in the turn.
-    batches: Vec<(usize, usize)>,
+    batches: Vec<Batch>,
     rows: u64,
     _reservation: Reservation,
 }
@@ -151,8 +239,10 @@ impl Finished for AllTurns {
     fn rows(&self, _morsel: usize, _which: Which, _out: &mut Vec<*const u8>) {}
 
     fn batch(&self, morsel: usize) -> Option<&RowBatch> {
-        let (turn, batch) = self.batches.get(morsel)?;
-        self.turns.get(*turn)?.batches().get(*batch)
+        match self.batches.get(morsel)? {
+            Batch::Gathered(batch) => Some(batch),
+            Batch::OfTurn(turn, at) => turn.batches().get(*at),
+        }
     }
 
     fn address(&self) -> *const u8 {

@@ -511,6 +511,8 @@ pub struct SortedRows {
     /// Bytes that strings of the rows refer to beside those of the sorters.
     _texts: Vec<Array<u8>>,
     rows: Vec<*const u8>,
+    /// What `rows` takes; none where somebody else counts it.
+    _held: Option<Reservation>,
 }
 
 // SAFETY: the rows are owned by the sorters and no longer written.
@@ -519,11 +521,20 @@ unsafe impl Send for SortedRows {}
 unsafe impl Sync for SortedRows {}
 
 impl SortedRows {
-    /// Merges the workers' runs. 57014 once the statement is cancelled; 2201W, 2201X where a group has a negative limit or
+    /// Merges the workers' runs. 57014 once the statement is cancelled; 53200; 2201W, 2201X where a group has a negative limit or
     /// offset.
     pub fn merge(runs: Vec<SortedRun>) -> Result<SortedRows> {
         let mut sorters = Vec::with_capacity(runs.len());
         let mut entries: Vec<Entry> = Vec::new();
+        let count: usize = runs.iter().map(|run| run.entries.len()).sum();
+        let budget = runs.first().map(|run| run.sorter.budget.clone());
+        let budget = budget.unwrap_or_else(MemoryBudget::unlimited);
+        // All entries, what the stable sort puts aside of them, and the rows: the runs are counted until they are in.
+        let mut held = budget.reservation();
+        if runs.len() > 1 {
+            held.grow(count * size_of::<Entry>() * 3 / 2)?;
+        }
+        let mut own = Vec::with_capacity(runs.len());
         for run in runs {
             if entries.is_empty() {
                 entries = run.entries;
@@ -531,6 +542,7 @@ impl SortedRows {
                 entries.extend(run.entries);
             }
             sorters.push(run.sorter);
+            own.push(run._reservation);
         }
         let Some(first) = sorters.first() else {
             return Ok(SortedRows::of(sorters, Vec::new(), Vec::new()));
@@ -552,7 +564,9 @@ impl SortedRows {
             true => first_of_groups(&spec, &entries)?,
             false => entries.iter().skip(skipped).take(kept).map(|e| e.row).collect(),
         };
-        Ok(SortedRows::of(sorters, rows, Vec::new()))
+        let mut sorted = SortedRows::of(sorters, rows, Vec::new());
+        sorted._held = Some(budget.reserve(sorted.rows.len() * size_of::<*const u8>())?);
+        Ok(sorted)
     }
 
     /// Sorts and merges in this thread.
@@ -567,6 +581,7 @@ impl SortedRows {
             _sorters: sorters,
             _texts: texts,
             rows,
+            _held: None,
         }
     }
 
