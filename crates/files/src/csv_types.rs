@@ -1,7 +1,8 @@
 //! The type of a CSV column: the narrowest that all its values have.
 
 use crate::date_form::{DateForm, DateForms};
-use frazil_types::{LogicalType, date, value_ops};
+use frazil_types::date_input::{parse_date, parse_instant, parse_timestamp_in_utc};
+use frazil_types::{LogicalType, Zone, value_ops};
 
 /// Digits of the widest decimal.
 const DECIMAL_DIGITS: usize = 38;
@@ -23,6 +24,8 @@ pub enum Form {
     Day,
     /// A day and a time.
     Moment,
+    /// A day and a time with its offset from UTC, or `Z`.
+    Instant,
     /// A time of day.
     Time,
     /// Nothing of that.
@@ -39,6 +42,7 @@ impl Form {
             Form::Number => LogicalType::Double,
             Form::Day => LogicalType::Date,
             Form::Moment => LogicalType::TIMESTAMP,
+            Form::Instant => LogicalType::TIMESTAMPTZ,
             Form::Time => LogicalType::TIME,
             Form::Words => LogicalType::Text,
         }
@@ -70,6 +74,7 @@ pub struct Fits {
     has_number: bool,
     date: bool,
     timestamp: bool,
+    instant: bool,
     time: bool,
     forms: DateForms,
     /// Whether there was a value at all.
@@ -96,6 +101,7 @@ impl Fits {
         has_number: false,
         date: true,
         timestamp: true,
+        instant: true,
         time: true,
         forms: DateForms::ALL,
         any: false,
@@ -108,9 +114,10 @@ impl Fits {
         self.boolean = self.boolean && is_boolean(text);
         self.take_number(text);
         let has_date = text.len() >= 10 && text.is_char_boundary(10) && text.as_bytes()[4] == b'-';
-        self.date = self.date && has_date && text.len() == 10 && date::parse_date(text).is_ok();
-        self.timestamp =
-            self.timestamp && has_date && !has_offset(text) && date::parse_timestamp(text).is_ok();
+        self.date = self.date && has_date && text.len() == 10 && parse_date(text).is_ok();
+        let moment = if has_date { moment_form(text) } else { None };
+        self.timestamp &= moment == Some(Form::Moment);
+        self.instant &= moment == Some(Form::Instant);
         self.time = self.time && is_time(text);
         self.forms.take(text);
     }
@@ -150,6 +157,7 @@ impl Fits {
             } => Form::Number,
             Fits { date: true, .. } => Form::Day,
             Fits { timestamp: true, .. } => Form::Moment,
+            Fits { instant: true, .. } => Form::Instant,
             Fits { time: true, .. } => Form::Time,
             Fits { forms, .. } => {
                 return match forms.only() {
@@ -169,9 +177,18 @@ fn is_boolean(text: &str) -> bool {
         .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether a timestamp says how far it is from UTC: without a place for that it stays text.
-fn has_offset(text: &str) -> bool {
-    text.get(11..).is_some_and(|time| time.contains(['+', '-']))
+/// The form of a timestamp that begins with an ISO date: an instant if it names its offset from UTC. `None` if it is not a timestamp, or
+/// names a zone in another way.
+pub fn moment_form(text: &str) -> Option<Form> {
+    let time = text.get(10..)?;
+    let has_offset = time.ends_with(['Z', 'z']) || time.contains(['+', '-']);
+    let is_plain = time
+        .bytes()
+        .all(|c| !c.is_ascii_alphabetic() || matches!(c, b'T' | b't' | b'Z' | b'z'));
+    match has_offset {
+        true => (is_plain && parse_instant(text, Zone::UTC).is_ok()).then_some(Form::Instant),
+        false => parse_timestamp_in_utc(text).is_ok().then_some(Form::Moment),
+    }
 }
 
 fn is_time(text: &str) -> bool {

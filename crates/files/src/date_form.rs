@@ -1,6 +1,7 @@
 //! Dates as people write them: with slashes or points, the day, the month or the year first.
 
 use frazil_types::date;
+use frazil_types::date_input::parse_timestamp_in_utc;
 
 /// The order of a date's parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,8 +105,8 @@ impl DateForms {
         let parts = Parts::of(text);
         let parts = parts.filter(|parts| {
             parts.rest.is_empty()
-                || !parts.rest.contains(['+', '-'])
-                    && date::parse_timestamp_in_utc(&format!("2024-01-01{}", parts.rest)).is_ok()
+                || !parts.rest.contains(['+', '-', 'Z', 'z'])
+                    && parse_timestamp_in_utc(&format!("2024-01-01{}", parts.rest)).is_ok()
         });
         let has = |form| parts.as_ref().is_some_and(|parts| parts.ordered(form).is_some());
         self.year_first &= has(DateForm::YearFirst);

@@ -5,13 +5,14 @@
 use crate::compression::Compression;
 use crate::csv_field::ColumnBuilder;
 use crate::csv_types::wider;
-use crate::csv_types::{Form, LONG_INTEGER};
+use crate::csv_types::{Form, LONG_INTEGER, moment_form};
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::json_arrays::array_text;
 use crate::rejects::{OnError, Place as RejectPlace};
 use crate::{BatchReader, ReadLimits};
-use frazil_types::{CHUNK_ROWS, Cancel, ColumnDef, Error, Reservation, Result, RowBatch, SqlState, date};
+use frazil_types::date_input::parse_date;
+use frazil_types::{CHUNK_ROWS, Cancel, ColumnDef, Error, Reservation, Result, RowBatch, SqlState};
 use memchr::{memchr, memchr_iter};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -288,9 +289,8 @@ fn form_of(json: &[u8]) -> Option<Form> {
         Some(b'[' | b'{') => Form::Words,
         Some(b'"') => match text_of(json) {
             Ok(text) if text.len() >= 10 && text.as_bytes()[4] == b'-' => match () {
-                () if text.len() == 10 && date::parse_date(&text).is_ok() => Form::Day,
-                () if date::parse_timestamp_in_utc(&text).is_ok() => Form::Moment,
-                () => Form::Words,
+                () if text.len() == 10 && parse_date(&text).is_ok() => Form::Day,
+                () => moment_form(&text).unwrap_or(Form::Words),
             },
             _ => Form::Words,
         },

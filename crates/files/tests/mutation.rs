@@ -148,6 +148,19 @@ fn naive_split(content: &[u8]) -> Option<Vec<Vec<Field>>> {
     Some(records)
 }
 
+/// True for `YYYY-MM-DD`, perhaps with a sign.
+fn is_iso_date(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text).bytes().enumerate();
+    let shape = |(at, c): (usize, u8)| {
+        if matches!(at, 4 | 7) {
+            c == b'-'
+        } else {
+            c.is_ascii_digit()
+        }
+    };
+    text.len() >= 10 && digits.clone().count() == 10 && digits.into_iter().all(shape)
+}
+
 /// A field's value by the plainest means; `None` if it has none.
 fn naive_value(field: &[u8], quoted: bool, column: usize) -> Option<Value> {
     if field.is_empty() && !quoted {
@@ -170,6 +183,11 @@ fn naive_value(field: &[u8], quoted: bool, column: usize) -> Option<Value> {
                 }
             };
             (cents.abs() < 10_i128.pow(15)).then_some(Value::Int(cents))
+        }
+        // Dates in other forms have tests of their own, with PostgreSQL's answers.
+        2 if !is_iso_date(text.trim()) => {
+            let day = frazil_types::date_input::parse_date(text);
+            day.ok().map(|day| Value::Int(day.into()))
         }
         2 => {
             // Years before year 1 have a sign.

@@ -181,6 +181,7 @@ fn run_query(
         bind: started.elapsed(),
         text: text.into(),
         types: Vec::new(),
+        guessed: Vec::new(),
         hidden,
         typed_by: TypedBy::Text,
         depth,

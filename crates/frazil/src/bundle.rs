@@ -31,6 +31,8 @@ pub struct Bundle {
     pub text: Arc<str>,
     /// Types of its own parameters.
     pub types: Vec<LogicalType>,
+    /// Parameters, counted from 0, that are texts although another type might do as well.
+    pub guessed: Vec<usize>,
     /// Parameters that follow its own.
     pub hidden: Vec<HiddenParameter>,
     /// What gives the types of its parameters.

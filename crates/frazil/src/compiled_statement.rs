@@ -12,7 +12,7 @@ use frazil_codegen::CompiledPlan;
 use frazil_frontend::HiddenParameter;
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_storage::Snapshot;
-use frazil_types::{LogicalType, Schema};
+use frazil_types::{LogicalType, Schema, Value};
 use std::sync::Arc;
 
 /// A statement in the form in which it runs.
@@ -24,6 +24,8 @@ pub struct CompiledStatement {
     pub text: Arc<str>,
     /// Types of its parameters.
     pub parameters: Vec<LogicalType>,
+    /// Parameters, counted from 0, that are texts although another type might do as well.
+    pub guessed: Vec<usize>,
     /// Parameters that follow its own.
     pub hidden: Vec<HiddenParameter>,
     /// The way it was planned.
@@ -73,6 +75,13 @@ pub struct CompiledQuery {
     pub schema: Arc<Schema>,
 }
 
+/// The parameters of `guessed` for which a value is given that is not a text.
+pub fn mistyped<'g>(guessed: &'g [usize], given: &'g [Value]) -> impl Iterator<Item = usize> + 'g {
+    let is_text = |value: &Value| value.is_null() || value.as_text().is_some();
+    let at = guessed.iter().copied();
+    at.filter(move |&at| given.get(at).is_some_and(|value| !is_text(value)))
+}
+
 impl Action {
     /// Its queries.
     pub fn queries(&self) -> impl Iterator<Item = &CompiledQuery> {
@@ -99,6 +108,11 @@ impl CompiledStatement {
                 .all(|assumed| (snapshot.table(assumed.table)).is_ok_and(|version| assumed.hold(version)))
     }
 
+    /// True if a value that is not a text is given for a parameter that is a text for want of a better type.
+    pub fn is_mistyped(&self, given: &[Value]) -> bool {
+        mistyped(&self.guessed, given).next().is_some()
+    }
+
     /// Whether it runs without pipelines, on the caller's thread.
     pub fn is_direct(&self) -> bool {
         match &self.action {
@@ -115,6 +129,7 @@ impl CompiledStatement {
             action: Action::Rows(DirectRows::none(), Arc::default()),
             text: Arc::default(),
             parameters: Vec::new(),
+            guessed: Vec::new(),
             hidden: Vec::new(),
             settings,
             catalog: 0,

@@ -1,7 +1,7 @@
 //! Runs one statement: binds it and sends it where its kind belongs.
 
 use crate::bundle::{Bundle, TypedBy};
-use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
+use crate::compiled_statement::{Action, CompiledStatement, WriteRows, mistyped};
 use crate::panics::survive;
 use crate::parameters;
 pub(crate) use crate::parameters::hidden_value;
@@ -18,6 +18,7 @@ use frazil_frontend::{
 };
 use frazil_plan::{Operator, Plan};
 use frazil_storage::{Snapshot, Transaction};
+use frazil_types::statement_clock::{self, StatementClock};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value, Zone};
 use std::borrow::Cow;
 use std::path::Path;
@@ -83,6 +84,7 @@ impl<'a> Call<'a> {
             bind: self.started.elapsed(),
             text: Arc::default(),
             types: Vec::new(),
+            guessed: Vec::new(),
             hidden,
             typed_by: TypedBy::Values,
             depth: 0,
@@ -97,8 +99,12 @@ impl<'a> Call<'a> {
         };
         if !hidden.is_empty() {
             // now() is the start of the transaction, or of the statement where it is its own.
-            let started = parameters::now_micros();
-            let now = self.transaction.unwrap_or(started);
+            let now = statement_clock::start();
+            let started = if self.transaction.is_some() {
+                parameters::now_micros()
+            } else {
+                now
+            };
             let hidden = hidden.iter().map(|h| hidden_value(h, now, started));
             values.to_mut().extend(hidden);
         }
@@ -116,6 +122,7 @@ impl<'a> Call<'a> {
             bind: self.started.elapsed(),
             text: Arc::default(),
             types: Vec::new(),
+            guessed: Vec::new(),
             hidden: Vec::new(),
             typed_by: TypedBy::Text,
             depth: 0,
@@ -149,6 +156,9 @@ pub fn run_compiled(
 ) -> Option<Result<Response>> {
     guarded(session, &statement.text, |session| {
         session.transaction().check()?;
+        if statement.is_mistyped(given) {
+            return Ok(None);
+        }
         let call = Call::new(session, given, to);
         let response = run_kept(session, statement, &call)?;
         response.map(|response| response.delivered(to)).transpose()
@@ -304,7 +314,8 @@ pub fn run(
 
 /// Runs work on the statement of `text`, in which errors get their place. A failure ends the transaction.
 fn guarded<T>(session: &mut Session, text: &str, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
-    let result = survive(|| work(session));
+    let clock = StatementClock::new(session.transaction().started(), session.settings().time_zone);
+    let result = survive(|| statement_clock::during(Some(clock), || work(session)));
     if result.is_err() {
         session.transaction_mut().fail();
     }
@@ -552,14 +563,18 @@ pub(crate) fn bind(
         None => vec![None; call.given.len()],
     };
     let mut typed_by = call.prepared.map_or(TypedBy::Text, |p| p.1);
-    let bound = match frazil_frontend::bind(parsed, &tables, &settings, &open) {
+    let bind_as = |types: &[Option<LogicalType>]| frazil_frontend::bind(parsed, &tables, &settings, types);
+    let bound = match bind_as(&open) {
         // A parameter whose type nothing tells is of its value's own type.
         Err(e) if !call.given.is_empty() && call.prepared.is_none() && lacks_types(e.state()) => {
             typed_by = TypedBy::Values;
             let own: Vec<_> = (call.given.iter())
                 .map(|v| Some(parameters::own_type(v)))
                 .collect();
-            frazil_frontend::bind(parsed, &tables, &settings, &own)
+            bind_as(&own)
+        }
+        Ok(bound) if call.prepared.is_none() && mistyped(&bound.guessed, call.given).next().is_some() => {
+            Ok(typed_by_values(bound, call, bind_as, &mut typed_by))
         }
         other => other,
     };
@@ -567,6 +582,7 @@ pub(crate) fn bind(
     let Bound {
         statement,
         parameters: types,
+        guessed,
         hidden,
         depth,
     } = bound;
@@ -576,12 +592,37 @@ pub(crate) fn bind(
         bind: begun.elapsed(),
         text: parsed.text.as_str().into(),
         types,
+        guessed,
         hidden,
         typed_by,
         tables: tables.into(),
         depth,
     };
     Ok((statement, bundle))
+}
+
+/// The statement bound anew, with a parameter that was taken for a text for want of a better type as what its value is; as it was, if a
+/// text is what is needed there.
+fn typed_by_values(
+    bound: Bound,
+    call: &Call<'_>,
+    bind_as: impl Fn(&[Option<LogicalType>]) -> Result<Bound>,
+    typed_by: &mut TypedBy,
+) -> Bound {
+    let mut types: Vec<_> = bound.parameters.iter().copied().map(Some).collect();
+    for at in mistyped(&bound.guessed, call.given) {
+        types[at] = Some(parameters::own_type(&call.given[at]));
+    }
+    match bind_as(&types) {
+        Ok(again) => {
+            *typed_by = TypedBy::Values;
+            again
+        }
+        Err(_) => Bound {
+            guessed: Vec::new(),
+            ..bound
+        },
+    }
 }
 
 /// Whether a statement fails so whose parameters nothing types.

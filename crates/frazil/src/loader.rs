@@ -7,6 +7,7 @@ use crate::row_checks::{self, RowChecks};
 use frazil_block::{Block, BuildOptions};
 use frazil_files::BatchReader;
 use frazil_storage::{Conflict, Freezer, NewRows, Table, Transaction};
+use frazil_types::statement_clock;
 use frazil_types::{CHUNK_ROWS, Result, RowBatch};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -72,10 +73,11 @@ pub fn load(
         }
         return Ok(lock(&shared.reader).rows);
     }
+    statement_clock::start();
+    let clock = statement_clock::handed_over();
+    let work = || statement_clock::during(clock, || shared.work());
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..runner.threads())
-            .map(|_| scope.spawn(|| shared.work()))
-            .collect();
+        let others: Vec<_> = (1..runner.threads()).map(|_| scope.spawn(work)).collect();
         let mut result = shared.work();
         for other in others {
             let ended = other

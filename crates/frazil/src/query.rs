@@ -21,6 +21,7 @@ use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
 use frazil_plan::{Assumption, Operator, Plan, Statistics};
 use frazil_storage::{Snapshot, TableSnapshot, Transaction};
+use frazil_types::statement_clock;
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, RowBatch, Schema, Value, Zone};
 use std::sync::Arc;
 use std::time::Instant;
@@ -257,11 +258,14 @@ impl Runner {
             assumptions.extend(sizes(&query.pipelines, &bundle.tables));
         }
         let assumptions = assumptions::by_table(&assumptions);
-        let lasts = bundle.typed_by != TypedBy::Values && !bundle.tables.names_system_tables();
+        let lasts = bundle.typed_by != TypedBy::Values
+            && !bundle.tables.names_system_tables()
+            && !statement_clock::was_asked();
         let statement = Arc::new(CompiledStatement {
             action,
             text: bundle.text.clone(),
             parameters: bundle.types.clone(),
+            guessed: bundle.guessed.clone(),
             hidden: bundle.hidden.clone(),
             settings: self.settings.plan(),
             catalog: bundle.tables.snapshot().catalog().version(),

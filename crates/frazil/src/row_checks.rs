@@ -165,6 +165,7 @@ fn bundle(tables: StatementTables, parameters: Vec<Value>, depth: usize) -> Bund
         bind: Duration::ZERO,
         text: Arc::default(),
         types: Vec::new(),
+        guessed: Vec::new(),
         hidden: Vec::new(),
         typed_by: TypedBy::Text,
         depth,

@@ -25,6 +25,7 @@ pub fn run(
         parameters: bundle.parameters.clone(),
         text: bundle.text.clone(),
         types: bundle.types.clone(),
+        guessed: bundle.guessed.clone(),
         hidden: bundle.hidden.clone(),
         typed_by: TypedBy::Values,
         ..bundle

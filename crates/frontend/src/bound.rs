@@ -28,6 +28,8 @@ pub struct Bound {
     pub statement: Statement,
     /// Types of `$1`, `$2`, …: as given, or inferred.
     pub parameters: Vec<LogicalType>,
+    /// Parameters, counted from 0, that are texts although another type might do as well.
+    pub guessed: Vec<usize>,
     /// Parameters that follow the statement's own.
     pub hidden: Vec<HiddenParameter>,
     /// How deep it nests, with the views that it reads: what walks it recursively needs a stack for it
@@ -41,6 +43,7 @@ impl Bound {
         Bound {
             statement: statement.into(),
             parameters: Vec::new(),
+            guessed: Vec::new(),
             hidden: Vec::new(),
             depth: 0,
         }

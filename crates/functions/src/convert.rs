@@ -109,6 +109,10 @@ impl Typing {
         context: CastContext,
         span: Span,
     ) -> Result<Expr> {
+        let is_first = self.parameters.borrow()[index].is_none();
+        if is_first && ty == TEXT && context == CastContext::Implicit {
+            self.guessed.borrow_mut().push(index);
+        }
         let known = *self.parameters.borrow_mut()[index].get_or_insert(ty);
         let parameter = Expr::new(ExprKind::Parameter(index), known, true).at(span);
         let least = cast_context_of(known, ty);

@@ -8,6 +8,8 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod are_options;
+mod are_syntax;
 mod arithmetic;
 mod array_agg;
 mod array_function;
@@ -20,6 +22,7 @@ mod conditional;
 mod convert;
 mod documentation;
 mod domain;
+mod escape;
 mod function;
 mod interval_aggregates;
 mod json;
@@ -41,6 +44,7 @@ mod resolve;
 mod rows;
 mod sample;
 mod scalar_functions;
+mod similar;
 mod statistics;
 mod type_rules;
 mod typing;

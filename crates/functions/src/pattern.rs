@@ -2,11 +2,12 @@
 
 use crate::build::{TEXT, boolean, call, constant_of, is_null_constant, null, text};
 use crate::convert::as_text;
+use crate::escape::escape_character;
 use crate::function::call_of;
-use crate::quantifiers::Quantifiers;
-use crate::regular_expression::{regex_insensitive_row, regex_row, with_raw_regex, with_regex};
+use crate::regular_expression::{regex_insensitive_row, regex_row, with_regex};
 use crate::resolve::{Resolution, no_operator_between};
 use crate::scalar_functions::{BYTEA_OPERATORS, JSON_CHANGES};
+use crate::similar::similar_row;
 use crate::type_rules::{Category, Kind};
 use crate::vector::{OnNull, Output, Row, predicate};
 use crate::{CastContext, LikeKind, Operand, Typing};
@@ -183,16 +184,6 @@ fn like_constant(value: Expr, pattern: String, escape: Option<char>, kind: LikeK
     Expr::boolean(kind, nullable)
 }
 
-/// The one character of an ESCAPE text; none if it is empty. Error 22025.
-fn escape_character(escape: &str) -> Result<Option<char>> {
-    let mut chars = escape.chars();
-    match (chars.next(), chars.next()) {
-        (first, None) => Ok(first),
-        _ => Err(Error::new(SqlState::INVALID_ESCAPE, "invalid escape string")
-            .with_hint("escape string must be empty or one character")),
-    }
-}
-
 // --- LIKE --------------------------------------------------------------------------------------
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -316,88 +307,6 @@ fn like_bytes_row(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     out.bool(like_match(&characters(0), &pattern)?)
 }
 
-// --- SIMILAR TO --------------------------------------------------------------------------------
-
-/// The regular expression of an SQL pattern; `"` behind the escape character cuts it into the part before, the part
-/// that `substring` returns, and the part behind. Errors 22025, 2200C.
-pub(crate) fn similar_regex(pattern: &str, escape: &str) -> Result<String> {
-    let escape = escape_character(escape)?;
-    let mut out = String::from("^(?:");
-    let (mut in_bracket, mut separators) = (false, 0);
-    let mut quantifiers = Quantifiers::new();
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        if Some(c) == escape {
-            match chars.next() {
-                Some('"') if !in_bracket && separators < 2 => {
-                    out.push_str(if separators == 0 { ")(" } else { ")(?:" });
-                    separators += 1;
-                    quantifiers.constraint();
-                }
-                Some('"') => {
-                    let message =
-                        "SQL regular expression may not contain more than two escape-double-quote separators";
-                    return Err(Error::new(SqlState("2200C"), message));
-                }
-                Some(c) => {
-                    push_literal(c, &mut out);
-                    quantifiers.atom();
-                }
-                None => {
-                    return Err(Error::new(SqlState::INVALID_ESCAPE, "invalid escape sequence"));
-                }
-            }
-            continue;
-        }
-        match c {
-            ']' if in_bracket => {
-                in_bracket = false;
-                out.push(']');
-                quantifiers.atom();
-            }
-            '\\' | '&' | '~' if in_bracket => push_literal(c, &mut out),
-            c if in_bracket => out.push(c),
-            '[' => {
-                in_bracket = true;
-                out.push('[');
-            }
-            // The part before the first separator takes as little as it can.
-            '%' => {
-                out.push_str(match separators == 0 && pattern.contains('"') {
-                    true => ".*?",
-                    false => ".*",
-                });
-                quantifiers.repeated();
-            }
-            '_' => quantifiers.write('.', &mut chars, &mut out)?,
-            '(' => {
-                out.push_str("(?:");
-                quantifiers.constraint();
-            }
-            '\\' | '.' | '^' | '$' => {
-                push_literal(c, &mut out);
-                quantifiers.atom();
-            }
-            c => quantifiers.write(c, &mut chars, &mut out)?,
-        }
-    }
-    out.push_str(")$");
-    Ok(out)
-}
-
-fn push_literal(c: char, out: &mut String) {
-    if c.is_ascii_punctuation() {
-        out.push('\\');
-    }
-    out.push(c);
-}
-
-fn similar_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let pattern = similar_regex(row.text(1), row.text(2))?;
-    let matched = with_raw_regex(&pattern, "", |regex| Ok(regex.is_match(row.text(0))))?;
-    out.bool(matched)
-}
-
 /// starts_with(text, prefix): a constant prefix becomes a pattern that blocks can be asked for.
 pub(crate) fn starts_with(mut arguments: Vec<Expr>) -> Result<Expr> {
     let prefix = arguments
@@ -491,17 +400,5 @@ mod tests {
         assert!(matched("A%b", "aQ%B", Some('Q')) && !matched("AxB", "aQ%b", Some('Q')));
         assert!(matched("Aq-B", "aq%b", Some('Q')) && matched("q", "QQ", Some('Q')));
         assert!(matched(r"a\B", r"A\b", None) && matched(r"\%", r"\Q%", Some('Q')));
-    }
-
-    #[test]
-    fn similar_to_is_anchored() {
-        let matches = |t: &str, p: &str| {
-            let regex = similar_regex(p, "\\").unwrap();
-            with_raw_regex(&regex, "", |r| Ok(r.is_match(t))).unwrap()
-        };
-        assert!(matches("abcb", "a(b|c)+"));
-        assert!(!matches("xab", "a(b|c)+"));
-        assert!(matches("abc", "%(b|d)%"));
-        assert!(matches("a.c", "a.c") && !matches("abc", "a.c"));
     }
 }

@@ -40,11 +40,6 @@ impl Quantifiers {
         self.before = Before::Nothing;
     }
 
-    /// Something that is repeated was written.
-    pub fn repeated(&mut self) {
-        self.before = Before::Quantifier;
-    }
-
     /// Writes a character that is neither escaped nor in brackets, and the rest of a bound that begins with it. Error 2201B.
     pub fn write(
         &mut self,
@@ -59,6 +54,9 @@ impl Quantifiers {
             }
             '{' if rest.clone().next().is_some_and(|next| next.is_ascii_digit()) => {
                 self.quantifier(c)?;
+                if !rest.clone().any(|c| c == '}') {
+                    return Err(invalid("braces {} not balanced"));
+                }
                 let bound: String = rest.take_while(|c| *c != '}').collect();
                 check_bound(&bound)?;
                 out.extend(["{", &bound, "}"]);

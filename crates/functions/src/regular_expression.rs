@@ -1,11 +1,12 @@
-//! PostgreSQL's regular expressions, by the crate `regex`: its escapes, brackets, quantifiers and flags, translated. What it has
+//! PostgreSQL's regular expressions, by the crate `regex`: [`crate::are_syntax`] translates them. What the crate has
 //! not (back-references, look-around) is refused. Of several alternatives that match at one place the first is taken,
 //! where PostgreSQL takes the longest.
 
+use crate::are_options::{Options, invalid};
+use crate::are_syntax::translate;
 use crate::byte_runs::ByteRuns;
-use crate::quantifiers::Quantifiers;
 use crate::vector::{Output, Row};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Error, Result};
 use regex::{Captures, Regex, RegexBuilder};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ use std::rc::Rc;
 const KEPT: usize = 64;
 
 thread_local! {
-    static COMPILED: RefCell<HashMap<(String, String), Rc<Regex>>> = RefCell::default();
+    static COMPILED: RefCell<HashMap<(String, Options), Rc<Regex>>> = RefCell::default();
 }
 
 /// What `f` makes of PostgreSQL's regular expression `pattern` with its flags. 2201B, 0A000; 22023 for a flag.
@@ -51,49 +52,50 @@ pub(crate) fn with_expression<T>(
 }
 
 fn expression(pattern: &str, flags: &str) -> Result<Expression> {
-    let literal = flags.contains('q');
-    let translated = if literal {
-        regex::escape(pattern)
-    } else {
-        translate(pattern, flags.contains('x'))?
-    };
-    let regex = kept(&translated, flags)?;
+    let (translated, options) = translated(pattern, flags)?;
+    if options.is_literal && (options.is_expanded || options.stops_at_newline || options.has_lines) {
+        return Err(invalid("invalid argument to regex function"));
+    }
     Ok(Expression {
-        byte_runs: ByteRuns::of(&translated, flags),
+        byte_runs: ByteRuns::of(&translated).filter(|_| options == Options::default()),
         pattern: pattern.to_owned(),
         flags: flags.to_owned(),
-        regex,
+        regex: kept(&translated, options)?,
     })
+}
+
+/// An expression as the crate `regex` writes it, and its options.
+fn translated(pattern: &str, flags: &str) -> Result<(String, Options)> {
+    let mut options = Options::of_flags(flags)?;
+    let body = &pattern[options.take_prefix(pattern)?..];
+    let translated = match options.is_literal {
+        true => regex::escape(body),
+        false => translate(body, options)?,
+    };
+    Ok((translated, options))
 }
 
 /// PostgreSQL's regular expression `pattern`, compiled with its flags. Errors as of [`with_regex`].
 pub(crate) fn compiled(pattern: &str, flags: &str) -> Result<Regex> {
-    match flags.contains('q') {
-        true => compile(&regex::escape(pattern), flags),
-        false => compile(&translate(pattern, flags.contains('x'))?, flags),
-    }
+    let (translated, options) = translated(pattern, flags)?;
+    compile(&translated, options)
 }
 
-/// [`with_regex`] of an expression that is written as the crate `regex` reads it.
-pub(crate) fn with_raw_regex<T>(
-    pattern: &str,
-    flags: &str,
-    f: impl FnOnce(&Regex) -> Result<T>,
-) -> Result<T> {
-    f(&*kept(pattern, flags)?)
+/// [`with_regex`] of an expression that is written as the crate `regex` reads it, without options.
+pub(crate) fn with_raw_regex<T>(pattern: &str, f: impl FnOnce(&Regex) -> Result<T>) -> Result<T> {
+    f(&*kept(pattern, Options::default())?)
 }
 
 /// The expression, compiled once for a thread.
-fn kept(pattern: &str, flags: &str) -> Result<Rc<Regex>> {
+fn kept(pattern: &str, options: Options) -> Result<Rc<Regex>> {
     COMPILED.with_borrow_mut(|compiled| {
         if compiled.len() > KEPT {
             compiled.clear();
         }
-        let key = (pattern.to_string(), flags.to_string());
-        Ok(match compiled.entry(key) {
+        Ok(match compiled.entry((pattern.to_string(), options)) {
             std::collections::hash_map::Entry::Occupied(known) => known.get().clone(),
             std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(Rc::new(compile(pattern, flags)?)).clone()
+                place.insert(Rc::new(compile(pattern, options)?)).clone()
             }
         })
     })
@@ -128,135 +130,18 @@ fn behind(text: &str, found: &Range<usize>) -> Option<usize> {
     }
 }
 
-/// The expression as the crate `regex` writes it, compiled with PostgreSQL's flags. 2201B; 22023 for a flag.
-fn compile(pattern: &str, flags: &str) -> Result<Regex> {
+/// The expression as the crate `regex` writes it, compiled. Error 2201B.
+fn compile(pattern: &str, options: Options) -> Result<Regex> {
     let mut builder = RegexBuilder::new(pattern);
-    builder.dot_matches_new_line(true);
-    for flag in flags.chars() {
-        match flag {
-            'i' => builder.case_insensitive(true),
-            'c' => builder.case_insensitive(false),
-            'n' | 'm' => builder.multi_line(true).dot_matches_new_line(false),
-            's' => builder.multi_line(false).dot_matches_new_line(true),
-            'w' => builder.multi_line(true),
-            'p' => builder.dot_matches_new_line(false),
-            'x' => builder.ignore_whitespace(true),
-            'e' | 't' | 'q' | 'g' => &mut builder,
-            other => {
-                let message = format!("invalid regular expression option: \"{other}\"");
-                return Err(Error::new(SqlState::INVALID_PARAMETER, message));
-            }
-        };
-    }
+    builder
+        .case_insensitive(options.ignores_case)
+        .dot_matches_new_line(!options.stops_at_newline)
+        .multi_line(options.has_lines);
     builder.build().map_err(|e| {
         let reason = e.to_string();
-        let reason = reason
-            .lines()
-            .last()
-            .unwrap_or_default()
-            .trim_start_matches("error: ");
-        Error::new(
-            SqlState::INVALID_REGULAR_EXPRESSION,
-            format!("invalid regular expression: {reason}"),
-        )
+        let reason = reason.lines().last().unwrap_or_default();
+        invalid(reason.trim_start_matches("error: "))
     })
-}
-
-/// PostgreSQL's escapes, brackets and quantifiers as the crate `regex` writes them. Blanks and comments of an expanded
-/// expression stay.
-fn translate(pattern: &str, is_expanded: bool) -> Result<String> {
-    let mut out = String::with_capacity(pattern.len());
-    let mut quantifiers = Quantifiers::new();
-    let mut chars = pattern.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => escaped(chars.next(), &mut quantifiers, &mut out)?,
-            '(' if chars.next_if_eq(&'?').is_some() => {
-                if matches!(chars.peek(), Some('=' | '!' | '<')) {
-                    return Err(Error::unsupported("look-around in a regular expression"));
-                }
-                out.push_str("(?");
-                for c in chars.by_ref() {
-                    out.push(c);
-                    if matches!(c, ':' | ')' | '>') {
-                        break;
-                    }
-                }
-                quantifiers.constraint();
-            }
-            '[' => {
-                bracket(&mut chars, &mut out);
-                quantifiers.atom();
-            }
-            c if is_expanded && c.is_whitespace() => out.push(c),
-            '#' if is_expanded => {
-                out.push(c);
-                out.extend(chars.by_ref().take_while(|c| *c != '\n'));
-                out.push('\n');
-            }
-            c => quantifiers.write(c, &mut chars, &mut out)?,
-        }
-    }
-    Ok(out)
-}
-
-/// Writes what stands behind a backslash.
-fn escaped(c: Option<char>, quantifiers: &mut Quantifiers, out: &mut String) -> Result<()> {
-    match c {
-        Some('m') => out.push_str(r"\b{start}"),
-        Some('M') => out.push_str(r"\b{end}"),
-        Some('y') => out.push_str(r"\b"),
-        Some('Y') => out.push_str(r"\B"),
-        Some('Z') => out.push_str(r"\z"),
-        Some('1'..='9') => {
-            return Err(Error::unsupported("a back-reference in a regular expression"));
-        }
-        Some(c) => out.extend(['\\', c]),
-        None => {
-            let message = "invalid regular expression: invalid escape \\ sequence";
-            return Err(Error::new(SqlState::INVALID_REGULAR_EXPRESSION, message));
-        }
-    }
-    match c {
-        Some('m' | 'M' | 'y' | 'Y' | 'Z' | 'A') => quantifiers.constraint(),
-        _ => quantifiers.atom(),
-    }
-    Ok(())
-}
-
-/// A bracket expression behind its `[`: in PostgreSQL only classes, `^`, `-` and `]` are special in it.
-fn bracket(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String) {
-    out.push('[');
-    if chars.peek() == Some(&'^') {
-        chars.next();
-        out.push('^');
-    }
-    let mut first = true;
-    while let Some(c) = chars.next() {
-        match c {
-            ']' if !first => {
-                out.push(']');
-                return;
-            }
-            ']' => out.push_str(r"\]"),
-            '[' if chars.peek() == Some(&':') => {
-                out.push('[');
-                for c in chars.by_ref() {
-                    out.push(c);
-                    if c == ']' {
-                        break;
-                    }
-                }
-            }
-            '[' | '&' | '~' => out.extend(['\\', c]),
-            '\\' => {
-                out.push('\\');
-                out.extend(chars.next());
-            }
-            c => out.push(c),
-        }
-        first = false;
-    }
 }
 
 pub(crate) fn regex_row(row: &Row<'_>, out: &mut Output) -> Result<()> {

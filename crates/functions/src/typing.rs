@@ -78,6 +78,8 @@ pub const FIRST_HIDDEN: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Typing {
     pub(crate) parameters: RefCell<Vec<Option<LogicalType>>>,
+    /// Parameters that became text because an operand or argument was needed: nothing said that they are texts.
+    pub(crate) guessed: RefCell<Vec<usize>>,
     pub(crate) hidden: RefCell<Vec<HiddenParameter>>,
     pub(crate) zone: Zone,
 }
@@ -93,6 +95,7 @@ impl Typing {
         let given = given.iter().map(|ty| ty.map(|ty| ty.in_zone(zone)));
         Typing {
             parameters: RefCell::new(given.collect()),
+            guessed: RefCell::default(),
             hidden: RefCell::default(),
             zone,
         }
@@ -123,6 +126,11 @@ impl Typing {
             })
         });
         typed.collect()
+    }
+
+    /// Parameters, counted from 0, that are texts although another type might do as well.
+    pub fn guessed_parameters(&self) -> Vec<usize> {
+        self.guessed.borrow().clone()
     }
 
     /// Hidden parameters that calls asked for. The one at position `i` is `Parameter(FIRST_HIDDEN + i)` until the

@@ -213,11 +213,13 @@ impl Typing {
                 |kind| kind.category() == Category::Timespan,
                 LogicalType::of_value(&Value::Interval(Interval::default())),
             ),
-            Category::Boolean
-            | Category::Timespan
-            | Category::String
-            | Category::Array
-            | Category::UserDefined => return refused(String::new()),
+            Category::Timespan => (
+                |kind| kind.category() == Category::Timespan,
+                LogicalType::of_value(&Value::Interval(Interval::default())),
+            ),
+            Category::Boolean | Category::String | Category::Array | Category::UserDefined => {
+                return refused(String::new());
+            }
         };
         if let Some(kind) = given.filter(|kind| !takes(*kind)) {
             return refused(format!(" and offset type {}", kind.name()))
@@ -232,6 +234,13 @@ impl Typing {
                 };
                 Ok(function(nearest, vec![e], ty).at(span))
             }
+            // Lengths add up, so that a length says how far a key may be.
+            offset if key.is_span() => Ok(crate::compared_by(self.cast(
+                offset,
+                ty,
+                CastContext::Implicit,
+                span,
+            )?)),
             offset => self.cast(offset, ty, CastContext::Implicit, span),
         }
     }

@@ -74,7 +74,7 @@ enum Values {
     Objects,
 }
 
-/// Of each column its name, the kind of its values ("number", "flag", "time", "text" or "object"), the values, and a mask that is true
+/// Of each column its name, the kind of its values ("number", "flag", "time", "instant", "text" or "object"), the values, and a mask that is true
 /// for NULL, or None. Where a value is NULL, doubles are NaN, times NaT, objects None, all others 0.
 pub fn columns<'py>(py: Python<'py>, rows: &Rows, form: &Form) -> PyResult<Bound<'py, PyList>> {
     let parts = |column: usize| rows.batches().iter().map(move |batch| &batch.columns[column]);
@@ -98,6 +98,9 @@ pub fn columns<'py>(py: Python<'py>, rows: &Rows, form: &Form) -> PyResult<Bound
             Values::F64(v) => ("double", array(py, v)),
             Values::Days(v) => ("time", times::<units::Days>(py, v)),
             Values::Seconds(v) => ("time", times::<units::Seconds>(py, v)),
+            Values::Micros(v) if defs[column].ty.is_zoned() => {
+                ("instant", times::<units::Microseconds>(py, v))
+            }
             Values::Micros(v) => ("time", times::<units::Microseconds>(py, v)),
             Values::Texts(v) => ("text", arrow_array(py, v)?),
             Values::Objects => ("object", array(py, objects(py, parts(column))?)),

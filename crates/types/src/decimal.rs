@@ -69,7 +69,7 @@ pub fn parse(text: &str, precision: u8, scale: u8) -> Result<i128> {
             format!("invalid input syntax for type decimal: \"{text}\""),
         )
     };
-    let trimmed = text.trim();
+    let trimmed = text.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c']);
     let (mantissa, exponent) = match trimmed.find(['e', 'E']) {
         Some(at) => (
             &trimmed[..at],

@@ -2,11 +2,13 @@
 //! errors with their SQLSTATE, dates and decimals, strings by reference, match bits, restrictions and
 //! the memory budget. It knows no table, no plan and no file.
 
+pub mod abbreviation;
 pub mod array;
 pub mod bits;
 pub mod cancel;
 pub mod column_vector;
 pub mod date;
+pub mod date_input;
 pub mod decimal;
 pub mod error;
 pub mod interval;
@@ -23,6 +25,7 @@ pub mod schema;
 pub mod shared_strings;
 pub mod span;
 pub mod sql_type;
+pub mod statement_clock;
 pub mod string_builder;
 pub mod string_ref;
 pub mod value;

@@ -67,11 +67,22 @@ impl Zone {
         zone.ok_or_else(|| unknown(name))
     }
 
-    /// The zone that an abbreviation of a time means, PostgreSQL's; `None` if it knows none.
-    pub fn abbreviated(name: &str) -> Option<Zone> {
-        let is_named = |names: &str| names.split(' ').any(|n| n.eq_ignore_ascii_case(name));
-        let found = ABBREVIATIONS.iter().find(|(_, names)| is_named(names));
-        found.map(|(seconds, _)| Zone::fixed(*seconds))
+    /// True if its clock has never been set to another offset.
+    pub fn has_one_offset(self) -> bool {
+        let Some(tz) = self.table_place().and_then(|at| TZ_VARIANTS.get(at)) else {
+            return true;
+        };
+        let quarters =
+            (FIRST_YEAR..*LAST_YEARS.end()).flat_map(|year| [1, 4, 7, 10].map(|month| (year, month)));
+        let mut offsets = quarters.map(|(year, month)| {
+            let seconds = i64::from(days_from_civil(year, month, 1)) * (MICROS_PER_DAY / MICROS_PER_SECOND);
+            let instant = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+            tz.offset_from_utc_datetime(&instant.naive_utc())
+                .fix()
+                .local_minus_utc()
+        });
+        let first = offsets.next();
+        offsets.all(|offset| Some(offset) == first)
     }
 
     /// The number that stands for it within one process.
@@ -113,9 +124,12 @@ impl Zone {
         };
         let instant = DateTime::from_timestamp(looked_up(micros), 0).unwrap_or_default();
         let offset = tz.offset_from_utc_datetime(&instant.naive_utc());
+        let seconds = offset.fix().local_minus_utc();
         ZoneOffset {
-            seconds: offset.fix().local_minus_utc(),
-            abbreviation: offset.abbreviation().unwrap_or_default().to_owned(),
+            seconds,
+            abbreviation: offset
+                .abbreviation()
+                .map_or_else(|| digits_of(seconds), str::to_owned),
         }
     }
 
@@ -217,6 +231,15 @@ fn of_posix(name: &str) -> Option<Zone> {
     Zone::of_offset(sign * ((number(0) * 60 + number(1)) * 60 + number(2))).ok()
 }
 
+/// What a zone without abbreviations calls an offset: `+11`, `+0545`.
+fn digits_of(seconds: i32) -> String {
+    let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs() / 60);
+    match (minutes / 60, minutes % 60) {
+        (hours, 0) => format!("{sign}{hours:02}"),
+        (hours, minutes) => format!("{sign}{hours:02}{minutes:02}"),
+    }
+}
+
 fn unknown(name: &str) -> Error {
     let message = format!("time zone \"{name}\" not recognized");
     Error::new(SqlState::INVALID_PARAMETER, message)
@@ -260,57 +283,11 @@ impl fmt::Debug for Zone {
     }
 }
 
-/// Abbreviations of times by their offset from UTC in seconds: those that PostgreSQL knows by default. One that changed its offset over
-/// the years has the last one.
-const ABBREVIATIONS: &[(i32, &str)] = &[
-    (-39600, "NUT"),
-    (-36000, "CKT HST TAHT"),
-    (-34200, "MART"),
-    (-32400, "AKST GAMT"),
-    (-28800, "AKDT PST"),
-    (-25200, "MST PDT"),
-    (-21600, "CST GALT MDT"),
-    (-18000, "ACT CDT COT EASST EAST EST PET"),
-    (-14400, "AMT AST BOT EDT GYT VET"),
-    (-12600, "NFT NST"),
-    (
-        -10800,
-        "ADT ARST ART BRA BRT CLST CLT FKST FKT GFT PMST PYST PYT UYT WGT",
-    ),
-    (-9000, "NDT"),
-    (-7200, "BRST FNT PMDT UYST WGST"),
-    (-3600, "AZOT EGT FNST"),
-    (0, "AZOST EGST GMT UCT UT UTC WET Z ZULU"),
-    (3600, "BST CET MET MEZ WAT WETDST"),
-    (7200, "BDST CEST CETDST EET IST MEST MESZ METDST SAST"),
-    (10800, "EAT EEST EETDST FET IDT MSK VOLT"),
-    (12600, "IRT"),
-    (14400, "AMST AZST AZT GEST GET MSD MUT RET SCT"),
-    (16200, "AFT"),
-    (18000, "MAWT MUST MVT PKT TFT TJT TMT UZT YEKT"),
-    (19800, "LKT"),
-    (20700, "NPT"),
-    (21600, "ALMT BDT BTT IOT KGST KGT OMSST OMST PKST UZST XJT YEKST"),
-    (23400, "MMT"),
-    (25200, "ALMST CXT DAVT ICT KRAST KRAT NOVST NOVT WAST"),
-    (28800, "AWST BNT BORT CCT HKT IRKST IRKT MYT PHT SGT ULAT WADT"),
-    (31500, "ACWST"),
-    (32400, "AWSST JAYT JST KST PWT ULAST WDT YAKST YAKT"),
-    (34200, "ACST CAST"),
-    (36000, "AEST CHUT DDUT KDT LIGT MPT PGT TRUT VLAST VLAT YAPT"),
-    (37800, "ACDT ACSST CADT LHST SADT"),
-    (39600, "AEDT AESST KOST LHDT MAGST MAGT PONT VUT"),
-    (43200, "ANAST ANAT FJT GILT MHT NZST NZT PETST PETT TVT WAKT WFT"),
-    (45900, "CHAST"),
-    (46800, "FJST NZDT TKT TOT"),
-    (49500, "CHADT"),
-    (50400, "LINT"),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::date::{parse_timestamp, write_timestamp};
+    use crate::date::write_timestamp;
+    use crate::date_input::parse_timestamp;
 
     fn zone(name: &str) -> Zone {
         Zone::named(name).expect("a zone")
@@ -408,11 +385,6 @@ mod tests {
     #[test]
     fn zones_have_names_abbreviations_and_offsets() {
         let seconds = |name: &str| zone(name).at(0).seconds;
-        let short = |name: &str| Zone::abbreviated(name).map(|zone| zone.at(0).seconds);
-        assert_eq!(
-            [short("CEST"), short("pst"), short("CET"), short("XYZ")],
-            [Some(7200), Some(-28800), Some(3600), None]
-        );
         assert_eq!(
             (seconds("+02"), seconds("-03:30"), seconds("XYZ-2")),
             (-7200, 12600, 7200)

@@ -43,6 +43,7 @@ mod lookup_orders;
 mod lookups;
 mod many_elements;
 mod model;
+mod parameter_types;
 mod places;
 mod plans;
 mod points;

@@ -31,6 +31,7 @@ pub(crate) fn finished(
     Ok(Bound {
         statement,
         parameters: binder.typing.parameter_types()?,
+        guessed: binder.typing.guessed_parameters(),
         hidden: binder.typing.hidden_parameters(),
         depth: 0,
     })

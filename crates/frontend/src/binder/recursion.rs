@@ -10,7 +10,7 @@ use super::{Binder, OutputColumn, Relation, error, fold};
 use frazil_functions::Typing;
 use frazil_plan::operators::{Join, Recursion, RecursionId, Turn};
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind, Operator};
-use frazil_types::{LogicalType, Result, Span, SqlState};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{Cte as SqlCte, Query, SetExpr, SetOperator, SetQuantifier};
 
 /// Why a definition may not read itself, behind "recursive query \"name\"".
@@ -27,6 +27,15 @@ pub(super) enum Defined {
     Plain(Relation),
     /// It is no UNION; nothing is bound.
     NoUnion,
+}
+
+/// Which digits decimals of a definition that reads itself have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decimals {
+    /// Those of the left side.
+    AsWritten,
+    /// Those of `numeric`, to which the right side's decimals are cast.
+    Numeric,
 }
 
 /// A UNION.
@@ -51,19 +60,33 @@ impl<'a> Binder<'a> {
         if let Some(with) = &query.with {
             self.with(with)?;
         }
-        let defined = self.recursion_of(at, definition, &union);
+        let inside = self.ctes.len();
+        let mut defined = self.recursion_of(at, definition, &union, Decimals::AsWritten);
+        if matches!(defined, Ok(None)) {
+            self.ctes.truncate(inside);
+            self.set_rows(at, Rows::Closed(ON_THE_LEFT));
+            defined = self.recursion_of(at, definition, &union, Decimals::Numeric);
+        }
         self.ctes.truncate(known);
-        defined
+        defined?.ok_or_else(|| Error::internal("a recursion over numeric that has other digits"))
     }
 
-    fn recursion_of(&mut self, at: usize, definition: &'a SqlCte, union: &Union<'a>) -> Result<Defined> {
+    /// The definition with decimals as written, or as `numeric`. `None` if the right side makes decimals of other digits than the left
+    /// side has.
+    fn recursion_of(
+        &mut self,
+        at: usize,
+        definition: &'a SqlCte,
+        union: &Union<'a>,
+        decimals: Decimals,
+    ) -> Result<Option<Defined>> {
         let span = self.span(&definition.alias.name);
         if union.clauses.is_some() {
             of_selects(union, span)?;
         }
         let left = self.set_expression(union.left, Literals::Keep)?;
         let open = left.clone();
-        let left = self.settled(left)?;
+        let left = self.settled(left, decimals)?;
         let given = definition.alias.columns.iter().map(|c| fold(&c.name));
         let names = left.columns.iter().map(|c| c.name.clone());
         let names: Vec<String> = given.chain(names.skip(definition.alias.columns.len())).collect();
@@ -100,21 +123,16 @@ impl<'a> Binder<'a> {
             } else {
                 both
             };
-            return Ok(Defined::Plain(relation));
+            return Ok(Some(Defined::Plain(relation)));
         }
-        let (left, right) = self.of_one_type(left, right, "UNION")?;
-        if union.distinct {
-            let mut types = types.iter();
-            types.try_for_each(|ty| super::finish::absent(*ty, "equality"))?;
-        }
+        let Some((left, right)) = self.of_types(left, right, &types, decimals)? else {
+            return Ok(None);
+        };
+        check_equality(union, &types)?;
         self.keeps_types(&left, &types, &name, span)?;
         let Some(added) = added else {
-            return Ok(Defined::Recursive(self.all_turns(
-                id,
-                left,
-                right,
-                union.distinct,
-            )));
+            let relation = self.all_turns(id, left, right, union.distinct);
+            return Ok(Some(Defined::Recursive(relation)));
         };
         self.enough_columns(left.columns.len(), definition)?;
         let before = turn_of(&right.op, id).unwrap_or_default();
@@ -123,7 +141,35 @@ impl<'a> Binder<'a> {
         let kept = left.columns.len() - (added.columns.len() - added.shown);
         let mut relation = self.all_turns(id, left, right, union.distinct);
         relation.columns.truncate(kept);
-        Ok(Defined::Recursive(relation))
+        Ok(Some(Defined::Recursive(relation)))
+    }
+
+    /// Both sides of a UNION with common types. Decimals are those of `types`, the left side's; `None` if the right side's have other digits
+    /// although they are as written.
+    fn of_types(
+        &mut self,
+        left: Relation,
+        right: Relation,
+        types: &[LogicalType],
+        decimals: Decimals,
+    ) -> Result<Option<(Relation, Relation)>> {
+        let (left, right) = self.of_one_type(left, right, "UNION")?;
+        let common = left.columns.iter().map(|c| self.columns[c.id].ty).zip(types);
+        let common: Vec<(LogicalType, LogicalType)> = common.map(|(ty, of_left)| (ty, *of_left)).collect();
+        if common
+            .iter()
+            .all(|(ty, of_left)| ty == of_left || !are_decimals(*ty, *of_left))
+        {
+            return Ok(Some((left, right)));
+        }
+        if decimals == Decimals::AsWritten {
+            return Ok(None);
+        }
+        let shown = common.into_iter();
+        let shown = shown.map(|(ty, of_left)| if are_decimals(ty, of_left) { of_left } else { ty });
+        let shown: Vec<LogicalType> = shown.collect();
+        let left = self.cast_columns(left, &shown)?;
+        Ok(Some((left, self.cast_columns(right, &shown)?)))
     }
 
     /// 42804 if a column of both terms has another type than the non-recursive one gives it.
@@ -142,11 +188,14 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// A relation whose open literals are text.
-    fn settled(&mut self, relation: Relation) -> Result<Relation> {
+    /// A relation whose open literals are text, and whose decimals have some digits.
+    fn settled(&mut self, relation: Relation, decimals: Decimals) -> Result<Relation> {
         let of = |column: &OutputColumn| match column.open {
             Some(_) => Typing::OPEN,
-            None => self.columns[column.id].ty,
+            None => match self.columns[column.id].ty {
+                ty if decimals == Decimals::Numeric && ty.decimal_digits().is_some() => NUMERIC,
+                ty => ty,
+            },
         };
         let types: Vec<LogicalType> = relation.columns.iter().map(of).collect();
         self.cast_columns(relation, &types)
@@ -185,6 +234,23 @@ impl<'a> Binder<'a> {
         }
         Relation::new(Operator::Turn(Turn { id, columns: made }), shown)
     }
+}
+
+/// 42883 if UNION without ALL meets a type that has no equality.
+fn check_equality(union: &Union<'_>, types: &[LogicalType]) -> Result<()> {
+    match union.distinct {
+        true => types
+            .iter()
+            .try_for_each(|ty| super::finish::absent(*ty, "equality")),
+        false => Ok(()),
+    }
+}
+
+/// `numeric` without digits.
+const NUMERIC: LogicalType = LogicalType::widest_exact(10);
+
+fn are_decimals(a: LogicalType, b: LogicalType) -> bool {
+    a.decimal_digits().is_some() && b.decimal_digits().is_some()
 }
 
 /// The UNION that a query is, with nothing behind it but SEARCH and CYCLE.

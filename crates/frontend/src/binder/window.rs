@@ -182,7 +182,7 @@ impl<'a> Binder<'a> {
         let partition = self.in_clause(Clause::WindowPartition, |b| {
             partition_by
                 .iter()
-                .map(|e| b.window_key(e))
+                .map(|e| b.window_key(e).map(|(key, _)| key))
                 .collect::<Result<Vec<Expr>>>()
         })?;
         let order = self.in_clause(Clause::WindowOrder, |b| {
@@ -208,12 +208,13 @@ impl<'a> Binder<'a> {
         Ok(window)
     }
 
-    /// What rows of a window are put together or ordered by.
-    fn window_key(&mut self, e: &'a SqlExpr) -> Result<Expr> {
+    /// What rows of a window are put together or ordered by, and its type as it is written.
+    fn window_key(&mut self, e: &'a SqlExpr) -> Result<(Expr, LogicalType)> {
         let bound = self.expression(e)?;
         let e = self.typing.settle(bound)?;
         super::finish::absent(e.ty, "ordering").map_err(|error| error.at_span(e.span))?;
-        Ok(compared_by(e))
+        let ty = e.ty;
+        Ok((compared_by(e), ty))
     }
 
     fn window_order(&mut self, item: &'a OrderByExpr) -> Result<OrderKey> {
@@ -221,8 +222,10 @@ impl<'a> Binder<'a> {
             return Err(Error::unsupported("ORDER BY … WITH FILL"));
         }
         let descending = item.options.asc == Some(false);
+        let (e, ty) = self.window_key(&item.expr)?;
         Ok(OrderKey {
-            e: self.window_key(&item.expr)?,
+            e,
+            ty,
             descending,
             nulls_first: item.options.nulls_first.unwrap_or(descending),
         })
@@ -261,7 +264,7 @@ impl<'a> Binder<'a> {
             let message = "GROUPS mode requires an ORDER BY clause";
             return Err(error(SqlState::WINDOWING_ERROR, message, span));
         }
-        let key = order.first().map(|k| k.e.ty);
+        let key = order.first().map(|k| k.ty);
         let start = self.frame_bound(&written.start_bound, unit, key, FrameEnd::Start)?;
         let end = match &written.end_bound {
             None => FrameBound::CurrentRow,

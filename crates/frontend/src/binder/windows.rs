@@ -2,6 +2,7 @@
 
 use frazil_plan::same::same;
 use frazil_plan::{ColumnId, Expr, Frame, WindowCall};
+use frazil_types::LogicalType;
 
 /// The windows of a query.
 #[derive(Default)]
@@ -26,7 +27,10 @@ pub(super) struct Specification {
 /// A key of the order of a window.
 #[derive(Clone)]
 pub(super) struct OrderKey {
+    /// What rows are compared by.
     pub e: Expr,
+    /// The type of the key as it is written: intervals are compared by their length.
+    pub ty: LogicalType,
     pub descending: bool,
     pub nulls_first: bool,
 }

@@ -307,6 +307,9 @@ impl Dialect for FrazilDialect {
             }
             Token::Number(..) | Token::SingleQuotedString(_) => Some(parser.parse_value().map(Expr::Value)),
             Token::Word(w) if is_type(w) && before_text(parser) => Some(typed_text(parser)),
+            Token::Word(w) if w.quote_style.is_none() && is_collation_for(parser, &w.value) => {
+                Some(collation_for(parser))
+            }
             Token::Word(w) if w.keyword == Keyword::NoKeyword && is_name(parser) => {
                 Some(parser.parse_identifier().map(Expr::Identifier))
             }
@@ -324,6 +327,7 @@ impl Dialect for FrazilDialect {
                 | Keyword::TRY_CAST
                 | Keyword::SAFE_CAST
                 | Keyword::TRY_CONVERT => plain_name(parser),
+                Keyword::OVERLAY if !has_placing(parser) => plain_name(parser),
                 Keyword::EXTRACT | Keyword::SUBSTRING | Keyword::TRIM | Keyword::OVERLAY => {
                     let calls = parser.peek_nth_token_ref(1).token == Token::LParen;
                     if calls { None } else { plain_name(parser) }
@@ -512,6 +516,43 @@ fn plain_name(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         return Some(parser.parse_function(ObjectName::from(vec![name])));
     }
     Some(Ok(Expr::Identifier(name)))
+}
+
+/// True if the call of `overlay` that comes next has PLACING between its arguments.
+fn has_placing(parser: &Parser) -> bool {
+    let mut depth = 0;
+    for ahead in 1.. {
+        match &parser.peek_nth_token_ref(ahead).token {
+            Token::LParen => depth += 1,
+            Token::RParen if depth <= 1 => return false,
+            Token::RParen => depth -= 1,
+            Token::Word(w) if depth == 1 && w.keyword == Keyword::PLACING => return true,
+            Token::EOF => return false,
+            _ if depth == 0 => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// True if `COLLATION FOR (` comes next.
+fn is_collation_for(parser: &Parser, word: &str) -> bool {
+    let is_for = |token: &Token| matches!(token, Token::Word(w) if w.keyword == Keyword::FOR);
+    word.eq_ignore_ascii_case("collation")
+        && is_for(&parser.peek_nth_token_ref(1).token)
+        && parser.peek_nth_token_ref(2).token == Token::LParen
+}
+
+/// `COLLATION FOR (value)`, a call of `pg_collation_for`.
+fn collation_for(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let span = parser.next_token().span;
+    parser.advance_token();
+    let name = Ident {
+        value: "pg_collation_for".to_owned(),
+        quote_style: None,
+        span,
+    };
+    parser.parse_function(ObjectName::from(vec![name]))
 }
 
 /// A word before an expression that only some places allow: `SYMMETRIC low` behind BETWEEN, `VARIADIC array` in a call.

@@ -51,8 +51,12 @@ impl Compiled {
         if has('q') {
             flags.push('q');
         } else {
-            flags.extend(has('m').then_some('w'));
-            flags.extend((!has('s')).then_some('p'));
+            flags.push(match (has('m'), has('s')) {
+                (true, true) => 'w',
+                (true, false) => 'n',
+                (false, true) => 's',
+                (false, false) => 'p',
+            });
         }
         let regex = crate::regular_expression::compiled(&like.pattern, &flags)?;
         Ok(cell.get_or_init(|| regex))

@@ -2,8 +2,8 @@
 
 use super::bytes;
 use crate::function::{Function, plan, rows};
-use crate::pattern::similar_regex;
-use crate::regular_expression::{captures, matches, with_expression, with_raw_regex, with_regex};
+use crate::regular_expression::{captures, matches, with_expression, with_regex};
+use crate::similar::similar_part;
 use crate::type_rules::Kind::{Boolean, Integer, Text};
 use crate::vector::{Output, Row, check_length};
 use frazil_plan::ScalarFunction;
@@ -308,20 +308,6 @@ fn replace_from(row: &Row<'_>, out: &mut Output) -> Result<()> {
 
 fn matched_part(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let found = with_regex(row.text(1), "", |regex| {
-        let captures = regex.captures(row.text(0));
-        Ok(captures
-            .and_then(|c| c.get(if c.len() > 1 { 1 } else { 0 }))
-            .map(|m| m.as_str()))
-    })?;
-    match found {
-        Some(found) => out.text(found),
-        None => out.null(),
-    }
-}
-
-fn similar_part(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let pattern = similar_regex(row.text(1), row.text(2))?;
-    let found = with_raw_regex(&pattern, "", |regex| {
         let captures = regex.captures(row.text(0));
         Ok(captures
             .and_then(|c| c.get(if c.len() > 1 { 1 } else { 0 }))

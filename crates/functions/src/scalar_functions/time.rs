@@ -3,7 +3,7 @@
 use super::formatting;
 use super::time_of_day::time_field;
 use super::truncation::truncated;
-use super::zones::{instant_field, instant_trunc, local, named};
+use super::zones::{instant_field, instant_trunc, local, zone_named};
 use crate::build::{LENGTH, TEXT, constant_of, int, is_null_constant, null, text as text_constant};
 use crate::convert::convert;
 use crate::function::{Function, rows as over};
@@ -59,7 +59,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             ),
             over(
                 &[Text, TimestampTz, Text],
-                |r, o| o.int(instant_trunc(r.text(0), r.int(1), named(r.text(2))?)?.into()),
+                |r, o| o.int(instant_trunc(r.text(0), r.int(1), zone_named(r.text(2), r.int(1))?)?.into()),
                 TimestampTz,
             ),
             over(&[Text, Interval], interval_trunc, Interval),
@@ -235,7 +235,7 @@ impl Typing {
             && (value.ty.is_day() || value.ty == TIMESTAMP)
             && let Some(part) = inline_part(&lower)
         {
-            let nullable = value.nullable;
+            let nullable = value.nullable || !part.grows();
             return Ok(Expr::new(
                 ExprKind::Extract(part, Box::new(value)),
                 COUNT,
@@ -350,6 +350,15 @@ fn inline_part(field: &str) -> Option<DatePart> {
 
 fn extract_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let field = unit_name(row.text(0));
+    let is_moment = row.ty(1).is_local_time() || row.ty(1).is_zoned();
+    if is_moment && !is_finite(row.int(1)) && !grows(&field) {
+        // An unknown field is an error of any value.
+        match row.ty(1).is_zoned() {
+            true => instant_field(&field, 0, row.ty(1).zone())?,
+            false => timestamp_field(&field, 0)?,
+        };
+        return out.null();
+    }
     let value = match row.ty(1) {
         INTERVAL => interval_field(&field, row.interval(1))?,
         TIME => time_field(&field, row.int(1))?,
@@ -373,14 +382,28 @@ fn rounded_years(year: i64, span: i64) -> i64 {
     }
 }
 
-/// A field of a timestamp; of an infinite one what grows with time is the greatest or least number, all else 0.
+/// True for a field that grows with time: of infinity it is the greatest number of 64 bits, while the other fields are NULL.
+fn grows(field: &str) -> bool {
+    let fields = [
+        "year",
+        "years",
+        "isoyear",
+        "epoch",
+        "decade",
+        "decades",
+        "century",
+        "centuries",
+        "millennium",
+        "millennia",
+        "julian",
+    ];
+    fields.contains(&field)
+}
+
+/// A field of a timestamp; of an infinite one a field that grows with time.
 pub(super) fn timestamp_field(field: &str, micros: i64) -> Result<i64> {
-    if !is_finite(micros) {
-        return match field {
-            "year" | "years" | "isoyear" | "epoch" | "decade" | "decades" | "century" | "centuries"
-            | "millennium" | "millennia" | "julian" => Ok(micros),
-            field => timestamp_field(field, 0).map(|_| 0),
-        };
+    if !is_finite(micros) && grows(field) {
+        return Ok(micros);
     }
     let (days, clock) = (
         micros.div_euclid(MICROS_PER_DAY),
@@ -414,6 +437,10 @@ pub(super) fn timestamp_field(field: &str, micros: i64) -> Result<i64> {
         "millennium" | "millennia" => rounded_years(year, 1000),
         // Julian day 0 is 4714-11-24 BC.
         "julian" => days + 2_440_588,
+        "timezone" | "timezone_hour" | "timezone_minute" => {
+            let message = format!("unit \"{field}\" not supported for type timestamp without time zone");
+            return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        }
         _ => return Err(unknown_field(field, "timestamp without time zone")),
     })
 }

@@ -5,6 +5,7 @@ use super::truncation::truncated;
 use crate::function::{Function, rows as over};
 use crate::type_rules::Kind::{Double, Integer, Interval, Text, Timestamp, TimestampTz};
 use crate::vector::Row;
+use frazil_types::abbreviation::Abbreviation;
 use frazil_types::date::is_finite;
 use frazil_types::{Error, Result, SqlState, Zone};
 
@@ -24,7 +25,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             ),
             over(
                 &[Integer, Integer, Integer, Integer, Integer, Double, Text],
-                |r, o| o.int(of_offset_or_name(r.text(6))?.instant(timestamp_of(r)?)?.into()),
+                |r, o| o.int(instant_by(r.text(6), timestamp_of(r)?)?.into()),
                 TimestampTz,
             ),
         ],
@@ -35,12 +36,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
         overloads: &[
             over(
                 &[Text, Timestamp],
-                |r, o| o.int(named(r.text(0))?.instant(r.int(1))?.into()),
+                |r, o| o.int(instant_in(r.text(0), r.int(1))?.into()),
                 TimestampTz,
             ),
             over(
                 &[Text, TimestampTz],
-                |r, o| o.int(named(r.text(0))?.local(r.int(1))?.into()),
+                |r, o| o.int(zone_named(r.text(0), r.int(1))?.local(r.int(1))?.into()),
                 Timestamp,
             ),
             over(
@@ -58,22 +59,34 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// The zone of a name: an abbreviation of a time before a zone that is called so, as PostgreSQL has it. Error 22023.
-pub(super) fn named(name: &str) -> Result<Zone> {
-    Zone::abbreviated(name.trim()).map_or_else(|| Zone::named(name), Ok)
+/// The instant at which the clock of a zone's name or abbreviation shows a time. Error 22023.
+fn instant_in(name: &str, local: i64) -> Result<i64> {
+    match Abbreviation::named(name.trim()) {
+        Some(abbreviation) => abbreviation.instant(local),
+        None => Zone::named(name)?.instant(local),
+    }
 }
 
-/// A zone by its name, or by what it is ahead of UTC where the text begins with a sign, unlike that of `AT TIME ZONE`. 22023.
-fn of_offset_or_name(text: &str) -> Result<Zone> {
+/// The zone of a name at an instant: an abbreviation comes before a zone that is called so, as PostgreSQL has it. Error 22023.
+pub(super) fn zone_named(name: &str, instant: i64) -> Result<Zone> {
+    match Abbreviation::named(name.trim()) {
+        Some(abbreviation) => Ok(abbreviation.zone_at(instant)),
+        None => Zone::named(name),
+    }
+}
+
+/// The instant at which a zone's clock shows a time. The zone is named, or is an offset with a sign, east being positive unlike in
+/// `AT TIME ZONE`. 22023.
+fn instant_by(text: &str, local: i64) -> Result<i64> {
     match text.as_bytes().first() {
-        Some(b'+') => named(&text.replacen('+', "-", 1)),
-        Some(b'-') => named(&text.replacen('-', "+", 1)),
+        Some(b'+') => instant_in(&text.replacen('+', "-", 1), local),
+        Some(b'-') => instant_in(&text.replacen('-', "+", 1), local),
         Some(b'0'..=b'9') => {
             let message = format!("invalid input syntax for type numeric time zone: \"{text}\"");
             let hint = "numeric time zones begin with \"-\" or \"+\"";
             Err(Error::new(SqlState::INVALID_PARAMETER, message).with_hint(hint))
         }
-        _ => named(text),
+        _ => instant_in(text, local),
     }
 }
 

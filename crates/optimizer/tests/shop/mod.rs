@@ -6,7 +6,7 @@ use frazil_plan::operators::{Filter, Join, Scan};
 use frazil_plan::{
     Bounds, ColumnId, Columns, Expr, ExprKind, IndexInfo, JoinKind, Operator, Plan, Statistics,
 };
-use frazil_types::date::parse_date;
+use frazil_types::date_input::parse_date;
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 
 /// Columns of a plan over the shop.

@@ -52,6 +52,8 @@ def _series(pandas, kind, values, mask, texts):
     """A column of a frame: NULL is NA in those of integers and booleans, NaN, NaT or None in others."""
     if kind == "text":
         return pandas.arrays.ArrowStringArray(values, dtype=texts)
+    if kind == "instant":
+        return pandas.DatetimeIndex(values).tz_localize("UTC").array
     if mask is None or kind in ("double", "time", "object"):
         return values
     if kind == "flag":

@@ -71,7 +71,8 @@ pub unsafe fn timestamp_add(time: i64, months: i32, days: i32, micros: i64, out:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_types::date::{MICROS_PER_DAY, parse_date, parse_timestamp};
+    use frazil_types::date::MICROS_PER_DAY;
+    use frazil_types::date_input::{parse_date, parse_timestamp};
 
     fn part(part: DatePart, text: &str) -> i64 {
         // SAFETY: the code is one.

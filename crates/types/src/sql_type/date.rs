@@ -2,7 +2,8 @@
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
 use crate::date::write_date;
-use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
+use crate::date_input::parse_date;
+use crate::{LogicalType, NativeType, SqlState, Value};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
     kind: Kind::Date,
@@ -27,6 +28,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     range: |_| range(i32::MIN as i128, i32::MAX as i128),
     overflow_state: SqlState::DATETIME_OVERFLOW,
     overflow: datetime_overflow,
-    read: |text, _| value_ops::read_date(text).map(|days| Value::Int(days.into())),
+    read: |text, _| parse_date(text).map(|days| Value::Int(days.into())),
     write: |f, value, _| write_integer(value, |v| write_date(f, v as i32)),
 };

@@ -1,7 +1,8 @@
 //! time: microseconds since midnight, without a zone, up to 24:00.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
-use crate::date::{MICROS_PER_DAY, parse_time, write_clock};
+use crate::date::{MICROS_PER_DAY, write_clock};
+use crate::date_input::parse_time;
 use crate::{LogicalType, NativeType, SqlState};
 
 pub(super) static INFO: TypeInfo = TypeInfo {

@@ -1,7 +1,8 @@
 //! timestamp: microseconds since 1970-01-01 00:00:00, without a zone.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
-use crate::date::{parse_timestamp, write_timestamp};
+use crate::date::write_timestamp;
+use crate::date_input::parse_timestamp;
 use crate::{LogicalType, NativeType, SqlState};
 
 pub(super) static INFO: TypeInfo = TypeInfo {

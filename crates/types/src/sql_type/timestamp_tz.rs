@@ -2,7 +2,8 @@
 //! carries along and that columns do not have.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
-use crate::date::{parse_instant, write_instant};
+use crate::date::write_instant;
+use crate::date_input::parse_instant;
 use crate::zone::Zone;
 use crate::{LogicalType, NativeType, SqlState};
 

@@ -2,7 +2,7 @@
 
 use crate::date::{
     MICROS_PER_DAY, add_interval_to_date, add_interval_to_timestamp, civil_from_days, days_from_civil,
-    infinite_day_of_micros, infinite_micros_of_day,
+    infinite_day_of_micros, infinite_micros_of_day, is_finite, is_finite_day,
 };
 use crate::{Error, Interval, LogicalType, Result, Value};
 
@@ -34,10 +34,10 @@ pub enum DatePart {
 }
 
 impl DatePart {
-    /// The field of an infinite date or timestamp: what grows with time is the greatest or least number, all else 0.
-    fn of_infinity(self, micros: i64) -> i64 {
+    /// True for a field that grows with time: of `infinity` it is the greatest number, while the other fields are NULL.
+    pub fn grows(self) -> bool {
         match self {
-            DatePart::Year | DatePart::Epoch => micros,
+            DatePart::Year | DatePart::Epoch => true,
             DatePart::Quarter
             | DatePart::Month
             | DatePart::Week
@@ -46,13 +46,18 @@ impl DatePart {
             | DatePart::DayOfYear
             | DatePart::Hour
             | DatePart::Minute
-            | DatePart::Second => 0,
+            | DatePart::Second => false,
         }
+    }
+
+    /// The field of an infinite date or timestamp: 0 stands for NULL.
+    fn of_infinity(self, micros: i64) -> i64 {
+        if self.grows() { micros } else { 0 }
     }
 }
 
 /// A field of a date, whose time of day is midnight. The year before year 1 is 0. Of `infinity` year and epoch are the greatest number
-/// of 64 bits, of `-infinity` the least, and the other fields 0.
+/// of 64 bits, of `-infinity` the least, and the other fields are 0 in place of NULL.
 pub fn date_part(part: DatePart, days: i32) -> i64 {
     if let Some(micros) = infinite_micros_of_day(days) {
         return part.of_infinity(micros);
@@ -87,15 +92,24 @@ pub fn timestamp_part(part: DatePart, micros: i64) -> i64 {
     }
 }
 
-/// A field of a date or timestamp; NULL of NULL. An internal error for another type.
+/// A field of a date or timestamp; NULL of NULL, and of infinity unless the field grows with time. An internal error for another type.
 pub fn extract(part: DatePart, value: &Value, ty: LogicalType) -> Result<Value> {
     match (value, ty) {
         (Value::Null, _) => Ok(Value::Null),
+        (Value::Int(value), ty) if !part.grows() && is_infinite(*value, ty) => Ok(Value::Null),
         (Value::Int(days), ty) if ty.is_day() => Ok(Value::Int(date_part(part, *days as i32).into())),
         (Value::Int(micros), ty) if ty.is_local_time() => {
             Ok(Value::Int(timestamp_part(part, *micros as i64).into()))
         }
         (_, ty) => Err(Error::internal(format!("a field of a {ty}"))),
+    }
+}
+
+/// True for an infinite date or timestamp.
+fn is_infinite(value: i128, ty: LogicalType) -> bool {
+    match ty.is_day() {
+        true => !is_finite_day(value as i32),
+        false => !is_finite(value as i64),
     }
 }
 

@@ -192,7 +192,8 @@ fn age_forward(a: i64, b: i64) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::date::{parse_timestamp, write_interval};
+    use crate::date::write_interval;
+    use crate::date_input::parse_timestamp;
     use crate::value_ops::parse_interval;
 
     fn written(i: Interval) -> String {

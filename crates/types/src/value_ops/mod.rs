@@ -28,7 +28,7 @@ pub use interval::{
 };
 pub use order_key::order_key;
 pub(crate) use read::{invalid, is_lost, trimmed};
-pub use read::{read, read_boolean, read_date, read_double, read_integer};
+pub use read::{read, read_boolean, read_double, read_integer};
 pub use read_interval::{IntervalFields, parse_interval, truncate};
 pub use series::Series;
 

@@ -1,6 +1,5 @@
 //! Reading values from text.
 
-use crate::date;
 pub use crate::sql_type::{read_boolean, read_double};
 use crate::{Error, LogicalType, Result, SqlState, Value};
 
@@ -25,19 +24,6 @@ pub(crate) fn trimmed(text: &str) -> &str {
 /// the type, 22007 for dates and intervals, 22003, 22008 and 22001 for what does not fit.
 pub fn read(text: &str, ty: LogicalType) -> Result<Value> {
     (ty.info().read)(text, ty)
-}
-
-/// Reads a date, `epoch`, `infinity` or `-infinity`; of a timestamp its day. Errors 22007, 22008.
-pub fn read_date(text: &str) -> Result<i32> {
-    if let Some(days) = date::parse_day_word(text) {
-        return Ok(days);
-    }
-    date::parse_date(text).or_else(|e| {
-        date::parse_day_of_timestamp(text).map_err(|of_time| match of_time.state() {
-            SqlState::DATETIME_OVERFLOW => of_time,
-            _ => e,
-        })
-    })
 }
 
 /// Reads an integer of type `ty`. Errors 22P02, 22003.

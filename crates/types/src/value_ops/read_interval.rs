@@ -1,6 +1,7 @@
 //! Reading intervals.
 
 use crate::date::MICROS_PER_DAY;
+use crate::date_input::{Token, TokenKind, interval_tokens};
 use crate::{Error, Interval, Result, SqlState};
 
 const MONTHS_PER_YEAR: i64 = 12;
@@ -100,20 +101,14 @@ impl Unit {
     }
 }
 
-/// A part of an interval's text.
-enum Part {
-    /// A number without a unit: what stands behind it tells the unit.
-    Bare(Number),
-    /// What is in the sum already: its fields, and the unit of a bare number in front of it.
-    Added(Fields, Unit),
-}
+/// Letters of a word that count, as in PostgreSQL.
+const WORD_LETTERS: usize = 10;
 
+/// The unit that a word names.
 fn unit_of(name: &str) -> Option<Unit> {
-    Some(match name {
-        "us" | "usec" | "usecs" | "usecond" | "useconds" | "microsecond" | "microseconds" => Unit::Micros(1),
-        "ms" | "msec" | "msecs" | "msecond" | "mseconds" | "millisecond" | "milliseconds" => {
-            Unit::Micros(1000)
-        }
+    Some(match name.get(..WORD_LETTERS).unwrap_or(name) {
+        "us" | "usec" | "usecs" | "usecond" | "useconds" | "microsecon" => Unit::Micros(1),
+        "ms" | "msec" | "msecs" | "msecond" | "mseconds" | "millisecon" => Unit::Micros(1000),
         "s" | "sec" | "secs" | "second" | "seconds" => Unit::Micros(MICROS_PER_SECOND),
         "m" | "min" | "mins" | "minute" | "minutes" => Unit::Micros(60 * MICROS_PER_SECOND),
         "h" | "hr" | "hrs" | "hour" | "hours" => Unit::Micros(3600 * MICROS_PER_SECOND),
@@ -236,22 +231,15 @@ pub(super) fn number(text: &str) -> Option<(Number, bool, &str)> {
 /// number without unit counts, and what is cut off. Errors 22007, 22008, 22015.
 pub fn parse_interval(text: &str, fields: Option<IntervalFields>) -> Result<Interval> {
     let mut sum = Sum::default();
-    match text.trim().strip_prefix('P') {
+    match text.strip_prefix('P') {
         Some(iso) => super::read_iso_interval::add(iso, text, &mut sum)?,
-        None => parse_units(&separated(text), fields, text, &mut sum)?,
+        None => {
+            let tokens = interval_tokens(text).ok_or_else(|| invalid(text))?;
+            add_tokens(&tokens, fields, text, &mut sum)?;
+        }
     }
     let interval = sum.interval(text)?;
     Ok(fields.map_or(interval, |fields| truncate(interval, fields)))
-}
-
-/// The text in lower case, with blanks in place of punctuation that separates its parts.
-fn separated(text: &str) -> String {
-    let shown = |c: char| match c {
-        '+' | '-' | '.' | ':' | '/' | '_' => c,
-        c if c.is_ascii_punctuation() => ' ',
-        c => c.to_ascii_lowercase(),
-    };
-    text.trim().chars().map(shown).collect()
 }
 
 /// Drops what is finer than the fields asked for.
@@ -281,38 +269,50 @@ pub fn truncate(i: Interval, fields: IntervalFields) -> Interval {
     }
 }
 
-fn parse_units(lower: &str, fields: Option<IntervalFields>, text: &str, sum: &mut Sum) -> Result<()> {
-    let mut rest = lower.trim_start();
-    let mut parts: Vec<Part> = Vec::new();
-    let mut ago = false;
-    while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix("ago") {
-            // What stands in front of it has a unit. It turns what follows, too.
-            let has_unit = !matches!(parts.last(), Some(Part::Bare(_)));
-            if !has_unit || after.starts_with(|c: char| c.is_ascii_alphanumeric()) {
-                return Err(invalid(text));
+/// Adds the tokens of a text, from the last: a word names the unit of the number in front of it. A number without a unit is one of days
+/// in front of a clock, and has the unit of the fields at the end.
+fn add_tokens(tokens: &[Token], fields: Option<IntervalFields>, text: &str, sum: &mut Sum) -> Result<()> {
+    let mut unit = NextUnit::Last;
+    let (mut set, mut is_ago): (Fields, bool) = (0, false);
+    for token in tokens.iter().rev() {
+        let sets = match token.kind {
+            TokenKind::Time => {
+                sum.micros = clock(&token.text, fields, text)?.into();
+                unit = NextUnit::Of(Unit::Days(1));
+                CLOCK
             }
-            ago = true;
-            rest = after.trim_start();
-            continue;
-        }
-        let (n, negative, after) = number(rest).ok_or_else(|| number_error(rest, text))?;
-        let (part, after) = match after.as_bytes().first() {
-            Some(b':') => {
-                let after = clock(n, negative, after, fields, text, sum)?;
-                (Part::Added(CLOCK, Unit::Days(1)), after)
+            TokenKind::Offset | TokenKind::Date | TokenKind::Number => {
+                match signed_clock(token, fields, text) {
+                    Some(micros) => {
+                        sum.micros = micros;
+                        unit = NextUnit::Of(Unit::Days(1));
+                        CLOCK
+                    }
+                    None => add_number(&token.text, &mut unit, fields, text, sum)?,
+                }
             }
-            Some(b'-') if n.fraction == 0.0 => {
-                let after = years_and_months(n, negative, after, text, sum)?;
-                (Part::Added(MONTHS, Unit::Month), after)
+            TokenKind::Word | TokenKind::SignedWord => {
+                unit = match unit_of(&token.text) {
+                    Some(unit) => NextUnit::Of(unit),
+                    None if token.text == "ago" => {
+                        is_ago = true;
+                        NextUnit::None
+                    }
+                    None if NO_UNITS.contains(&token.text.as_str()) => NextUnit::None,
+                    None => return Err(invalid(text)),
+                };
+                0
             }
-            _ => with_unit(n, after, text, sum)?,
         };
-        parts.push(part);
-        rest = after.trim_start();
+        if set & sets != 0 {
+            return Err(invalid(text));
+        }
+        set |= sets;
     }
-    add_bare(&parts, fields, text, sum)?;
-    if ago {
+    if set == 0 {
+        return Err(invalid(text));
+    }
+    if is_ago {
         *sum = Sum {
             years: -sum.years,
             months: -sum.months,
@@ -321,6 +321,124 @@ fn parse_units(lower: &str, fields: Option<IntervalFields>, text: &str, sum: &mu
         };
     }
     Ok(())
+}
+
+/// The unit of the next number to the left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NextUnit {
+    /// Nothing has said: that of the fields, or seconds.
+    Last,
+    Of(Unit),
+    /// No number may stand here.
+    None,
+}
+
+/// Words of PostgreSQL that are units of nothing that an interval has.
+const NO_UNITS: &[&str] = &["qtr", "quarter", "timezone", "timezone_h", "timezone_m"];
+
+/// A clock with a sign, in microseconds; `None` for a token that is something else.
+fn signed_clock(token: &Token, fields: Option<IntervalFields>, text: &str) -> Option<i128> {
+    let is_clock = token.kind == TokenKind::Offset && token.text[1..].contains(':');
+    let micros: i128 = is_clock
+        .then(|| clock(&token.text[1..], fields, text).ok())??
+        .into();
+    Some(if token.text.starts_with('-') {
+        -micros
+    } else {
+        micros
+    })
+}
+
+/// Adds a number, `years-months` among them, and returns the fields that it sets.
+fn add_number(
+    token: &str,
+    unit: &mut NextUnit,
+    fields: Option<IntervalFields>,
+    text: &str,
+    sum: &mut Sum,
+) -> Result<Fields> {
+    let own = match *unit {
+        NextUnit::Last => fields.map_or(SECOND, IntervalFields::last_unit),
+        NextUnit::Of(unit) => unit,
+        // A date may still be one of years and months.
+        NextUnit::None => SECOND,
+    };
+    let is_negative = token.starts_with('-');
+    let unsigned = token.strip_prefix(['-', '+']).unwrap_or(token);
+    let (whole, rest) = integer(unsigned, text)?;
+    let sign = if is_negative { -1 } else { 1 };
+    let (number, own) = if let Some(months) = rest.strip_prefix('-') {
+        let (is_below_zero, (months, rest)) = (months.starts_with('-'), integer(months, text)?);
+        if months >= MONTHS_PER_YEAR || is_below_zero {
+            return Err(field_overflow(text));
+        }
+        if !rest.is_empty() {
+            return Err(invalid(text));
+        }
+        let all = whole
+            .checked_mul(MONTHS_PER_YEAR)
+            .and_then(|all| all.checked_add(months));
+        let whole = sign * all.ok_or_else(|| field_overflow(text))?;
+        *unit = NextUnit::Of(Unit::Month);
+        (Number { whole, fraction: 0.0 }, Unit::Month)
+    } else {
+        let fraction: f64 = match rest {
+            "" | "." => 0.0,
+            rest if rest.starts_with('.') => rest.parse().map_err(|_| invalid(text))?,
+            _ => return Err(invalid(text)),
+        };
+        if *unit == NextUnit::None {
+            return Err(invalid(text));
+        }
+        // A number in front of hours counts days.
+        *unit = NextUnit::Of(if own == HOUR { Unit::Days(1) } else { own });
+        let number = Number {
+            whole: sign * whole,
+            fraction: sign as f64 * fraction,
+        };
+        (number, own)
+    };
+    sum.add(number, own).ok_or_else(|| field_overflow(text))?;
+    Ok(own.fields(number.fraction))
+}
+
+/// The integer at the start of a text, 0 if there is none, and what follows. Error 22015.
+fn integer<'t>(token: &'t str, text: &str) -> Result<(i64, &'t str)> {
+    let digits = token.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = token.split_at(digits);
+    match number {
+        "" => Ok((0, rest)),
+        number => Ok((number.parse().map_err(|_| field_overflow(text))?, rest)),
+    }
+}
+
+/// `hours:minutes[:seconds]` in microseconds; in MINUTE TO SECOND, and with a fraction, two numbers are minutes and seconds.
+/// Errors 22007, 22015.
+fn clock(token: &str, fields: Option<IntervalFields>, text: &str) -> Result<i64> {
+    let (first, rest) = integer(token, text)?;
+    let rest = rest.strip_prefix(':').ok_or_else(|| invalid(text))?;
+    let (second, rest) = integer(rest, text)?;
+    let fraction = |rest: &str| match rest {
+        "" | "." => Ok(0.0),
+        rest if rest.starts_with('.') => rest.parse::<f64>().map_err(|_| invalid(text)),
+        _ => Err(invalid(text)),
+    };
+    let (hours, minutes, seconds, fraction) = match rest.strip_prefix(':') {
+        Some(rest) => {
+            let (third, rest) = integer(rest, text)?;
+            (first, second, third, fraction(rest)?)
+        }
+        None if rest.is_empty() && fields != Some(IntervalFields::MinuteToSecond) => (first, second, 0, 0.0),
+        None => (0, first, second, fraction(rest)?),
+    };
+    let micros = (fraction * 1e6).round_ties_even() as i64;
+    if minutes > 59 || seconds > 60 {
+        return Err(field_overflow(text));
+    }
+    let hours = hours.checked_mul(3600 * MICROS_PER_SECOND);
+    let all =
+        hours.and_then(|hours| hours.checked_add((minutes * 60 + seconds) * MICROS_PER_SECOND + micros));
+    all.ok_or_else(|| field_overflow(text))
 }
 
 /// 22015 for digits that are too many, else 22007.
@@ -335,143 +453,6 @@ pub(super) fn number_error(rest: &str, text: &str) -> Error {
     } else {
         invalid(text)
     }
-}
-
-/// Adds numbers without a unit, from the last: it has that of the part behind it, days in front of hours and clocks, and at
-/// the end that of the fields. 22007 for no part, and for a field that is set twice.
-fn add_bare(parts: &[Part], fields: Option<IntervalFields>, text: &str, sum: &mut Sum) -> Result<()> {
-    let mut unit = fields.map_or(SECOND, IntervalFields::last_unit);
-    let mut set: Fields = 0;
-    for part in parts.iter().rev() {
-        let sets = match *part {
-            Part::Bare(n) => {
-                sum.add(n, unit).ok_or_else(|| field_overflow(text))?;
-                let sets = unit.fields(n.fraction);
-                unit = in_front_of(unit);
-                sets
-            }
-            Part::Added(sets, in_front) => {
-                unit = in_front;
-                sets
-            }
-        };
-        if set & sets != 0 {
-            return Err(invalid(text));
-        }
-        set |= sets;
-    }
-    match parts.is_empty() {
-        true => Err(invalid(text)),
-        false => Ok(()),
-    }
-}
-
-/// The unit of a bare number in front of a number of some unit.
-fn in_front_of(unit: Unit) -> Unit {
-    match unit {
-        HOUR => Unit::Days(1),
-        other => other,
-    }
-}
-
-/// A number with the unit that follows it, if one does.
-fn with_unit<'a>(n: Number, after: &'a str, text: &str, sum: &mut Sum) -> Result<(Part, &'a str)> {
-    let unit_text = after.trim_start();
-    let end = unit_text
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(unit_text.len());
-    let unit = match &unit_text[..end] {
-        "" | "ago" => return Ok((Part::Bare(n), unit_text)),
-        name => unit_of(name).ok_or_else(|| invalid(text))?,
-    };
-    // A word with digits or signs behind it is a date or a zone, unless it is a word of dates itself.
-    let is_of_dates = matches!(&unit_text[..end], "d" | "h" | "m" | "s" | "y" | "mon" | "dec");
-    let is_longer = match unit_text[end..].chars().next() {
-        Some('-' | '.' | '/' | '_') => true,
-        Some('+' | '0'..='9') => !is_of_dates,
-        _ => false,
-    };
-    if is_longer {
-        return Err(invalid(text));
-    }
-    sum.add(n, unit).ok_or_else(|| field_overflow(text))?;
-    let part = Part::Added(unit.fields(n.fraction), in_front_of(unit));
-    Ok((part, &unit_text[end..]))
-}
-
-/// `-MM` of the SQL standard's `YYYY-MM`.
-fn years_and_months<'a>(
-    years: Number,
-    negative: bool,
-    after: &'a str,
-    text: &str,
-    sum: &mut Sum,
-) -> Result<&'a str> {
-    let (months, _, rest) = number(&after[1..]).ok_or_else(|| invalid(text))?;
-    if !rest.is_empty() && !rest.starts_with(' ') {
-        return Err(invalid(text));
-    }
-    if !(0..12).contains(&months.whole) || months.fraction != 0.0 {
-        return Err(field_overflow(text));
-    }
-    let months = if negative { -months.whole } else { months.whole };
-    let whole = years.whole.checked_mul(MONTHS_PER_YEAR);
-    let both = whole
-        .and_then(|whole| whole.checked_add(months))
-        .map(|whole| Number { whole, fraction: 0.0 });
-    let added = both.and_then(|both| sum.add(both, Unit::Month));
-    added.ok_or_else(|| field_overflow(text))?;
-    Ok(rest)
-}
-
-/// `hours:minutes[:seconds]`; in MINUTE TO SECOND two parts are minutes and seconds.
-fn clock<'a>(
-    first: Number,
-    negative: bool,
-    after: &'a str,
-    fields: Option<IntervalFields>,
-    text: &str,
-    sum: &mut Sum,
-) -> Result<&'a str> {
-    let (second, _, rest) = number(&after[1..]).ok_or_else(|| invalid(text))?;
-    let (third, rest) = match rest.strip_prefix(':') {
-        Some(rest) => number(rest)
-            .map(|(n, _, rest)| (Some(n), rest))
-            .ok_or_else(|| invalid(text))?,
-        None => (None, rest),
-    };
-    let minutes_first =
-        third.is_none() && (fields == Some(IntervalFields::MinuteToSecond) || second.fraction != 0.0);
-    let zero = Number {
-        whole: 0,
-        fraction: 0.0,
-    };
-    let (hours, minutes, seconds) = match third {
-        Some(seconds) => (first, second, seconds),
-        None if minutes_first => (zero, first, second),
-        None => (first, second, zero),
-    };
-    let bad = |n: Number, most: i64| n.whole < 0 || n.whole > most;
-    if bad(minutes, 59) && !(minutes_first && negative) || bad(seconds, 60) {
-        return Err(field_overflow(text));
-    }
-    let flip = |n: Number| {
-        if negative {
-            Number {
-                whole: -n.whole,
-                fraction: -n.fraction,
-            }
-        } else {
-            n
-        }
-    };
-    let minutes = if minutes_first { minutes } else { flip(minutes) };
-    let added = sum
-        .add(hours, Unit::Micros(3600 * MICROS_PER_SECOND))
-        .and_then(|()| sum.add(minutes, Unit::Micros(60 * MICROS_PER_SECOND)))
-        .and_then(|()| sum.add(flip(seconds), Unit::Micros(MICROS_PER_SECOND)));
-    added.ok_or_else(|| field_overflow(text))?;
-    Ok(rest)
 }
 
 #[cfg(test)]

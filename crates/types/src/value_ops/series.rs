@@ -138,7 +138,7 @@ fn step_of_zero() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::date::parse_timestamp;
+    use crate::date_input::parse_timestamp;
 
     fn values(mut series: Series) -> Vec<i128> {
         let mut found = Vec::new();

@@ -18,7 +18,7 @@ pub(super) use date_pattern::{DAYS, MONTHS};
 use frazil_types::date::{MICROS_PER_DAY, is_finite};
 use frazil_types::decimal::{self, POWERS_OF_TEN, divide_round};
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
-use frazil_types::{LogicalType, Result};
+use frazil_types::{LogicalType, Result, value_ops};
 use number_pattern::NumberPattern;
 pub(crate) use read_exact::{Moment as ExactMoment, MomentKind, read_by, read_iso};
 use show_date::Moment;
@@ -34,12 +34,13 @@ const REAL_DIGITS: usize = 6;
 /// `to_timestamp` by a pattern.
 pub(super) const TO_TIMESTAMP: Overload = over(
     &[Text, Text],
-    |row, out| match by_pattern(row)? {
-        Some(local) => {
-            let zone = out.ty().zone();
-            out.int(zone.instant(local)?.into())
-        }
-        None => out.null(),
+    |row, out| {
+        let (local, digits) = by_pattern(row)?;
+        let instant = out.ty().zone().instant(local)?;
+        out.int(match digits {
+            Some(digits) => value_ops::round_micros(instant, LogicalType::Timestamp(digits))?.into(),
+            None => instant.into(),
+        })
     },
     TimestampTz,
 );
@@ -71,10 +72,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         name: "to_date",
         overloads: &[over(
             &[Text, Text],
-            |row, out| match by_pattern(row)? {
-                Some(micros) => out.int(micros.div_euclid(MICROS_PER_DAY).into()),
-                None => out.null(),
-            },
+            |row, out| out.int(by_pattern(row)?.0.div_euclid(MICROS_PER_DAY).into()),
             Date,
         )],
         description: "the date that a text shows by a pattern",
@@ -86,12 +84,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// The timestamp of a row's text by its pattern; `None` for an empty pattern.
-fn by_pattern(row: &Row<'_>) -> Result<Option<i64>> {
-    match row.text(1) {
-        "" => Ok(None),
-        pattern => date_pattern::with_pattern(pattern, |p| read_date::read(row.text(0), p)).map(Some),
-    }
+/// The timestamp of a row's text by its pattern, and the digits of a second that the pattern asks for.
+fn by_pattern(row: &Row<'_>) -> Result<(i64, Option<u8>)> {
+    date_pattern::with_pattern(row.text(1), |p| read_date::read(row.text(0), p))
 }
 
 fn timestamp_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {

@@ -35,6 +35,8 @@ pub(super) struct Read {
     century: i64,
     julian: i64,
     year_digits: usize,
+    /// Digits of a second that a keyword asks for, `FF3`.
+    fraction_digits: Option<u8>,
     is_pm: bool,
     is_twelve_hours: bool,
 }
@@ -159,8 +161,8 @@ fn set(field: &mut i64, value: i64, place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// The timestamp that a text shows by a pattern. Errors: 22007, 22008; 0A000 for fields that only `to_char` has.
-pub(super) fn read(text: &str, pattern: &Pattern) -> Result<i64> {
+/// The timestamp that a text shows by a pattern, and the digits of a second that the pattern asks for (`FF3`). Errors: 22007, 22008; 0A000 for fields that only `to_char` has.
+pub(super) fn read(text: &str, pattern: &Pattern) -> Result<(i64, Option<u8>)> {
     let mut read = Read::default();
     let mut input = Input {
         rest: text,
@@ -199,7 +201,7 @@ pub(super) fn read(text: &str, pattern: &Pattern) -> Result<i64> {
             }
         }
     }
-    read.timestamp(text)
+    Ok((read.timestamp(text)?, read.fraction_digits))
 }
 
 /// Whether a number of the pattern ends where its digits do: what follows is not a digit.
@@ -240,6 +242,7 @@ impl Read {
                 set(&mut self.micros, scaled(value, digits, 6), place)
             }
             Field::Fraction(length) => {
+                self.fraction_digits = Some(length as u8);
                 let (value, digits) = number(length)?;
                 set(&mut self.micros, scaled(value, digits, 6), place)
             }
@@ -395,8 +398,11 @@ impl Read {
                 (year, true) => (century - 1) * 100 + year,
                 (year, false) => (century + 1) * 100 - year + 1,
             },
-            (year, _) if self.is_bc => 1 - year,
-            (year, _) => year,
+            // A year with a sign is one before 1 as well, and one of both after 1.
+            (year, _) => {
+                let year = if self.is_bc { -year } else { year };
+                year + i64::from(year < 0)
+            }
         }
     }
 
@@ -441,6 +447,9 @@ impl Read {
                 false => i64::from(days_from_civil(year as i32, 1, 1)),
             };
             let civil = civil_from_days((start + day_of_year - 1) as i32);
+            if !is_iso && i64::from(civil.0) != year {
+                return Err(out_of_range(text));
+            }
             // A month or day that was given stays.
             if is_iso {
                 year = civil.0.into();

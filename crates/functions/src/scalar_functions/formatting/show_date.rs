@@ -236,8 +236,8 @@ fn name(m: &Moment, place: &Place, out: &mut String) -> Result<()> {
         (Letters::Upper, _) => out.push_str(&text.to_ascii_uppercase()),
         (Letters::Capital, _) => out.push_str(text),
     }
-    if !place.is_tight && !place.is_translated && !matches!(place.field, Field::MonthShort | Field::DayShort)
-    {
+    let is_translated = place.is_translated && place.field != Field::RomanMonth;
+    if !place.is_tight && !is_translated && !matches!(place.field, Field::MonthShort | Field::DayShort) {
         let blanks = width - (out.len() - start).min(width);
         out.extend(std::iter::repeat_n(' ', blanks));
     }
@@ -270,9 +270,11 @@ fn zone(m: &Moment, place: &Place, out: &mut String) -> Result<()> {
         Field::ZoneMinute => write!(out, "{minutes:02}"),
         Field::ZoneName => {
             if let Some(zone) = &m.zone {
-                let name = zone.abbreviation.as_str();
                 // chrono's tables call a zone without letters by its offset, as PostgreSQL does.
-                out.push_str(name);
+                match place.letters() {
+                    Letters::Lower => out.push_str(&zone.abbreviation.to_ascii_lowercase()),
+                    Letters::Upper | Letters::Capital => out.push_str(&zone.abbreviation),
+                }
             }
             Ok(())
         }
