@@ -12,7 +12,9 @@ use crate::output::{Display, Mode, Streamed};
 use crate::shell::Shell;
 use crate::target::Target;
 use crate::{interrupt, opening};
-use frazil::{Access, Connection, Error, FileAccess, Outcome, SqlState, TableInfo, Value, identifier};
+use frazil::{
+    Access, Connection, DomainInfo, Error, FileAccess, Outcome, SqlState, TableInfo, Value, identifier,
+};
 use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 
@@ -63,7 +65,11 @@ pub fn write(shell: &mut Shell, names: &[String]) -> Result<(), Complaint> {
             for ty in enumerations.iter().filter(|ty| is_needed(&ty.name)) {
                 writeln!(out, "{}", ty.ddl())?;
             }
-            for domain in connection.domains().iter().filter(|_| names.is_empty()) {
+            let is_of = |domain: &&DomainInfo| {
+                let mut domains = tables.iter().flat_map(|table| table.domains.iter().flatten());
+                names.is_empty() || domains.any(|name| *name == domain.name)
+            };
+            for domain in connection.domains().iter().filter(is_of) {
                 writeln!(out, "{}", domain.ddl())?;
             }
             for table in &tables {

@@ -199,7 +199,7 @@ impl Connection {
         let snapshot = self.session().snapshot();
         let entries = snapshot.catalog().tables().map(|entry| {
             let rows = snapshot.table(entry.id).map_or(0, |t| t.rows());
-            TableInfo::of(entry, rows)
+            TableInfo::of(entry, rows, snapshot.catalog())
         });
         entries.collect()
     }
@@ -245,7 +245,8 @@ impl Connection {
     pub fn table(&self, name: &str) -> Result<TableInfo> {
         let snapshot = self.session().snapshot();
         let table = snapshot.table_named(name)?;
-        Ok(TableInfo::of(table.table().entry(), table.rows()))
+        let entry = table.table().entry();
+        Ok(TableInfo::of(entry, table.rows(), snapshot.catalog()))
     }
 
     /// Waits for the connection and makes it ready for a statement, which then has to come in ([`Database::enter`]).

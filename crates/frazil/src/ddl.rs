@@ -3,12 +3,13 @@
 use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
 use crate::query::{self, Runner};
+use crate::row_checks::{self, RowChecks};
 use crate::rows::{Response, counted, done};
 use crate::system_tables::SystemTable;
 use frazil_catalog::{NewConstraint, NewIndex, NewTable, NewView, RelationKind, TableOptions};
 use frazil_frontend::Definition;
 use frazil_plan::Plan;
-use frazil_storage::{Conflict, NewRows, Transaction};
+use frazil_storage::Transaction;
 use frazil_types::{Error, Result, Schema, Value};
 use std::sync::Arc;
 
@@ -114,12 +115,12 @@ pub fn create_table(
     let Some(plan) = as_query else {
         return Ok(done("CREATE TABLE", started));
     };
+    // Columns of domains bring checks with them.
+    let checks = RowChecks::of(runner, transaction.snapshot(), &entry)?;
     let rows = query::rows(runner, plan, bundle)?;
     let mut count = 0;
     for batch in rows.batches() {
-        count += batch.rows as u64;
-        let rows = NewRows::of(batch);
-        transaction.writer(entry.id)?.insert(&rows, Conflict::Fail)?;
+        count += row_checks::insert(transaction, entry.id, batch, checks.as_ref())?;
     }
     Ok(counted("CREATE TABLE AS", count, started))
 }

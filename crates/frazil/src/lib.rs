@@ -33,6 +33,7 @@ mod database;
 mod ddl;
 mod deadline;
 mod direct_rows;
+mod domain_checks;
 mod execute;
 mod explain;
 mod explain_freeze;

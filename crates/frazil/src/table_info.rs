@@ -1,5 +1,6 @@
 //! What the shell and other tools ask of tables, views and types.
 
+use crate::domain_checks::ChecksOfDomains;
 use crate::view_text::restated;
 use frazil_catalog::{
     Catalog, Constraint, ConstraintKind, Domain, IndexEntry, TableEntry, TypeEntry, ViewEntry, identifier,
@@ -15,6 +16,8 @@ pub struct TableInfo {
     pub name: String,
     /// Its columns.
     pub schema: Arc<Schema>,
+    /// The domain of each column that has one, by position.
+    pub domains: Vec<Option<String>>,
     /// Its rows.
     pub rows: u64,
     /// Its keys and checks, in the order in which they were made.
@@ -30,6 +33,8 @@ pub struct ConstraintInfo {
     pub name: String,
     /// What it asks, as SQL: `PRIMARY KEY (a, b)`.
     pub definition: String,
+    /// True for a check that the table has because a column is of a domain.
+    pub is_of_domain: bool,
 }
 
 /// An index of a table.
@@ -156,16 +161,19 @@ impl ViewInfo {
 }
 
 impl TableInfo {
-    /// What the catalog has of a table of so many rows.
-    pub(crate) fn of(table: &TableEntry, rows: u64) -> TableInfo {
+    /// What the catalog has of a table of `rows` rows.
+    pub(crate) fn of(table: &TableEntry, rows: u64, catalog: &Catalog) -> TableInfo {
+        let of_domains = ChecksOfDomains::of(table, catalog);
         TableInfo {
             name: table.name.clone(),
             schema: table.schema.clone(),
+            domains: of_domains.names(),
             rows,
-            constraints: (table.constraints.iter())
-                .map(|constraint| ConstraintInfo {
+            constraints: (table.constraints.iter().enumerate())
+                .map(|(at, constraint)| ConstraintInfo {
                     name: constraint.name.clone(),
                     definition: definition(table, constraint),
+                    is_of_domain: of_domains.has(at),
                 })
                 .collect(),
             indexes: (table.indexes.iter())
@@ -187,12 +195,13 @@ impl TableInfo {
 
     /// Its CREATE TABLE statement, which makes the indexes of constraints.
     pub fn table_ddl(&self) -> String {
-        let columns = self.schema.columns.iter().map(|c| {
+        let columns = self.schema.columns.iter().zip(&self.domains).map(|(c, domain)| {
             let null = if c.nullable { "" } else { " not null" };
             let default = default_text(c).map_or(String::new(), |text| format!(" default {text}"));
-            format!("  {} {}{default}{null}", identifier(&c.name), c.ty)
+            let ty = domain.as_deref().map_or_else(|| c.ty.to_string(), identifier);
+            format!("  {} {ty}{default}{null}", identifier(&c.name))
         });
-        let constraints = self.constraints.iter();
+        let constraints = self.constraints.iter().filter(|c| !c.is_of_domain);
         let constraints =
             constraints.map(|c| format!("  constraint {} {}", identifier(&c.name), c.definition));
         let parts: Vec<String> = columns.chain(constraints).collect();
@@ -317,7 +326,7 @@ mod tests {
         };
         let (catalog, _) = Catalog::new().create(new).unwrap();
         let (_, entry, _) = catalog.create_index(index).unwrap().unwrap();
-        let table = TableInfo::of(&entry, 0);
+        let table = TableInfo::of(&entry, 0, &catalog);
         assert_eq!(
             table.ddl(),
             "create table t (\n  a integer not null,\n  \"B c\" text default 'it''s',\n  \

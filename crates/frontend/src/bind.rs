@@ -136,6 +136,7 @@ impl<'a> Context<'a> {
             &self.nesting,
         );
         binder.counts_rows = parsed.counts_rows;
+        binder.groups = parsed.groups;
         binder.definitions = &parsed.definitions;
         binder
     }
@@ -164,6 +165,7 @@ impl<'a> Context<'a> {
             ParsedKind::CreateView { head, query } => {
                 let mut binder = self.binder(parsed);
                 binder.counts_rows = query.counts_rows;
+                binder.groups = query.groups;
                 return create_view(binder, head, query);
             }
             ParsedKind::Explain { mode, analyze, inner } => return self.explain(*mode, *analyze, inner),

@@ -6,6 +6,9 @@ use sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as SqlDataType, ExactNumberInfo, ObjectName, TimezoneInfo,
 };
 
+/// Digits of a `numeric` that is declared without any, and those after the point: PostgreSQL's has no fixed scale, ours always has one.
+const UNCONSTRAINED: (u8, u8) = (38, 10);
+
 /// Types that statements defined, by their names.
 pub(crate) type Defined<'a> = &'a dyn Fn(&ObjectName) -> Option<LogicalType>;
 
@@ -26,9 +29,9 @@ pub(crate) fn of_sql(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalTy
             Ok(LogicalType::TimestampTz(Zone::UTC, second_digits(*digits)))
         }
         T::Char(length) | T::Character(length) => Ok(LogicalType::Char(of_length(length, ty)?.unwrap_or(1))),
-        T::Varchar(length) | T::CharacterVarying(length) | T::CharVarying(length) => {
-            Ok(of_length(length, ty)?.map_or(LogicalType::Text, LogicalType::Varchar))
-        }
+        T::Varchar(length) | T::CharacterVarying(length) | T::CharVarying(length) => Ok(
+            LogicalType::Varchar(of_length(length, ty)?.unwrap_or(WITHOUT_LENGTH)),
+        ),
         T::Custom(name, arguments) if name.to_string().eq_ignore_ascii_case("bpchar") => {
             match arguments.first().map(|a| a.parse::<u32>()) {
                 None => Ok(LogicalType::Char(WITHOUT_LENGTH)),
@@ -42,6 +45,18 @@ pub(crate) fn of_sql(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalTy
             Ok(element.array().unwrap_or(element))
         }
         ty => of_name(ty, defined),
+    }
+}
+
+/// The type as it is declared without a length or digits.
+pub(crate) fn without_modifiers(ty: LogicalType) -> LogicalType {
+    match (ty, ty.element()) {
+        (LogicalType::Decimal { .. }, _) => LogicalType::Decimal {
+            precision: UNCONSTRAINED.0,
+            scale: UNCONSTRAINED.1,
+        },
+        (_, Some(element)) => without_modifiers(element).array().unwrap_or(ty),
+        (ty, None) => ty.without_length().with_all_digits(),
     }
 }
 
@@ -125,8 +140,7 @@ fn is_known(name: &str) -> bool {
 
 fn of_number_info(info: &ExactNumberInfo) -> Result<LogicalType> {
     let (precision, scale) = match *info {
-        // PostgreSQL's unconstrained numeric has no fixed scale; ours always has one.
-        ExactNumberInfo::None => (38, 10),
+        ExactNumberInfo::None => (UNCONSTRAINED.0.into(), UNCONSTRAINED.1.into()),
         ExactNumberInfo::Precision(p) => (p, 0),
         ExactNumberInfo::PrecisionAndScale(p, s) => (p, s),
     };

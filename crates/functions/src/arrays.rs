@@ -227,9 +227,9 @@ impl Typing {
         }
         let is_literal = matches!(&x, Operand::Unknown(u) if !matches!(u.kind, UnknownKind::Parameter(_)));
         match (op, quantifier) {
-            ("=", Quantifier::Any) => return self.in_list(x, elements, span, columns),
+            ("=", Quantifier::Any) => return self.among(x, elements, span, columns),
             ("<>" | "!=", Quantifier::All) => {
-                let found = self.in_list(x, elements, span, columns)?;
+                let found = self.among(x, elements, span, columns)?;
                 return self.not(found, span);
             }
             _ => {}

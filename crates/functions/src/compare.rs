@@ -307,7 +307,12 @@ fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
             let [l, r] = [l, r].map(|e| compared_by(convert(e, ty, CastLength::Refuse)));
             (l, r)
         }
-        _ if matches!(kind.info().order, Order::Span | Order::Key) => (compared_by(l), compared_by(r)),
+        _ if kind.info().order == Order::Span => {
+            let ty = type_of_kind(kind, None);
+            let [l, r] = [l, r].map(|e| compared_by(convert(e, ty, CastLength::Refuse)));
+            (l, r)
+        }
+        _ if kind.info().order == Order::Key => (compared_by(l), compared_by(r)),
         _ if kind.category() == Category::String => match l.ty.is_code_point() && r.ty.is_code_point() {
             true => (l, r),
             false => (as_text(l), as_text(r)),

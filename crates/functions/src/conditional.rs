@@ -5,17 +5,25 @@ use crate::build::{
     null, once, or,
 };
 use crate::compare::{compare_as, comparison_kind};
-use crate::convert::{as_text, convert, type_of_kind};
+use crate::convert::{convert, type_of_kind};
 use crate::type_rules::{Category, Kind};
 use crate::typing::{BetweenKind, Truth};
-use crate::{Operand, Typing};
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind};
+use crate::{Operand, Typing, UnknownKind};
+use frazil_plan::{ColumnId, Columns, Expr, ExprKind, subquery};
 use frazil_types::value_ops::CastLength;
-use frazil_types::{CompareOp, Counts, Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{CompareOp, Counts, Error, LogicalType, Order, Result, Span, SqlState, Value};
 use std::collections::HashSet;
 
 /// Parts of COALESCE that are to be computed, each inside what the one before leaves open, up to so many.
 const NESTED_PARTS: usize = 8;
+
+/// True if an operand reads no column and no subquery.
+fn reads_nothing(x: &Operand) -> bool {
+    match x {
+        Operand::Typed(e) => e.columns_read().is_empty() && !subquery::has_subquery(e),
+        Operand::Unknown(_) => true,
+    }
+}
 
 /// Columns that stand for operands, and the operands.
 #[derive(Debug)]
@@ -95,7 +103,8 @@ impl Typing {
         Ok(body.into())
     }
 
-    /// `x IN (list)`. Constants become a set, all else comparisons. The list is not empty.
+    /// `x IN (list)`. As in PostgreSQL, items that read no column come to the type that they and `x` have in common, if there are
+    /// several and there is such a type; each other item is compared by itself. Constants become a set. The list is not empty.
     pub fn in_list(
         &self,
         x: Operand,
@@ -103,15 +112,47 @@ impl Typing {
         span: Span,
         columns: &mut Columns,
     ) -> Result<Operand> {
-        let x = match x {
-            Operand::Typed(e) => e,
-            // As PostgreSQL: an untyped operand takes the type that the list's items have in common.
-            unknown => {
-                let parts: Vec<&Operand> = list.iter().chain([&unknown]).collect();
-                let ty = self.common_type(&parts, "IN")?;
-                self.part(unknown, ty)?
+        let (together, apart): (Vec<Operand>, Vec<Operand>) = list.into_iter().partition(reads_nothing);
+        let common = match together.len() {
+            0 | 1 => None,
+            _ => {
+                let parts: Vec<&Operand> = [&x].into_iter().chain(&together).collect();
+                self.common_type(&parts, "IN").ok()
             }
         };
+        let together = together.into_iter().map(|item| match common {
+            Some(ty) => self.part(item, ty).map(Operand::from),
+            None => Ok(item),
+        });
+        let list = together
+            .chain(apart.into_iter().map(Ok))
+            .collect::<Result<Vec<_>>>()?;
+        match (x, common) {
+            (Operand::Typed(x), _) => self.in_typed(x, list, span, columns),
+            (x, Some(ty)) => self.in_typed(self.part(x, ty)?, list, span, columns),
+            (x, None) => {
+                let equal = |item| self.compare(CompareOp::Eq, x.clone(), item, span);
+                let equal = list.into_iter().map(equal).collect::<Result<_>>()?;
+                Ok(or(equal).at(span).into())
+            }
+        }
+    }
+
+    /// `x = ANY (elements)`, which have one type already.
+    pub(crate) fn among(
+        &self,
+        x: Operand,
+        elements: Vec<Operand>,
+        span: Span,
+        columns: &mut Columns,
+    ) -> Result<Operand> {
+        match x {
+            Operand::Typed(x) => self.in_typed(x, elements, span, columns),
+            x => self.in_list(x, elements, span, columns),
+        }
+    }
+
+    fn in_typed(&self, x: Expr, list: Vec<Operand>, span: Span, columns: &mut Columns) -> Result<Operand> {
         // Comparisons are made with a column in place of x, which costs nothing to repeat.
         let placeholder = if is_simple(&x) {
             x.clone()
@@ -205,6 +246,13 @@ impl Typing {
             let otherwise = self.part(otherwise, ty)?;
             Ok(case(out, otherwise).at(span))
         };
+        // As PostgreSQL: what nothing types is a text, whatever it is compared with.
+        let operand = match operand {
+            Some(Operand::Unknown(u)) if !matches!(u.kind, UnknownKind::Parameter(_)) => {
+                Some(self.settle(Operand::Unknown(u))?.into())
+            }
+            operand => operand,
+        };
         let e = match operand {
             None => build(None)?,
             Some(operand) => self.once_operand(operand, columns, |operand, _| build(Some(operand)))?,
@@ -244,10 +292,14 @@ impl Typing {
         let y = self.operand_of_kind(kind, y, xt)?;
         let x = match x {
             Operand::Typed(e) if Kind::of(e.ty) == kind || stays(e.ty, kind) => match kind {
-                _ if e.ty.is_padded() && !kind.is_padded() => as_text(e),
+                _ if e.ty.is_padded() && !kind.is_padded() => convert(e, TEXT, CastLength::Refuse),
                 _ => e,
             },
-            Operand::Typed(e) if kind.number_rank().is_some() || kind.info().counts == Counts::Micros => {
+            Operand::Typed(e)
+                if kind.number_rank().is_some()
+                    || kind.info().counts == Counts::Micros
+                    || kind.info().order == Order::Span =>
+            {
                 let ty = type_of_kind(kind, Some(e.ty)).in_zone(self.zone);
                 convert(e, ty, CastLength::Refuse)
             }
@@ -292,6 +344,10 @@ impl Typing {
                 SqlState::SYNTAX_ERROR,
                 format!("{place} needs an argument"),
             ));
+        }
+        if !ty.is_comparable() {
+            let message = format!("could not identify a comparison function for type {}", ty.name());
+            return Err(Error::new(SqlState::UNDEFINED_FUNCTION, message).at_span(span));
         }
         let mut typed = Vec::with_capacity(parts.len());
         for part in parts {
@@ -429,10 +485,15 @@ impl Typing {
     }
 }
 
-/// Whether a value is compared as a kind without a conversion: strings as text, an integer with a wider one.
+/// True if a value of a type has operators with others of a kind without a conversion: a string as text, an integer beside a wider
+/// one, a real beside a double, a date beside a timestamp.
 fn stays(ty: LogicalType, kind: Kind) -> bool {
     let is_text = kind.category() == Category::String && kind.is_preferred();
-    ty.is_string() && is_text || ty.is_integer() && kind.is_integer()
+    let is_time = |counts: Counts| matches!(counts, Counts::Days | Counts::Micros);
+    ty.is_string() && is_text
+        || ty.is_integer() && kind.is_integer()
+        || ty.is_float() && kind.is_float()
+        || is_time(ty.info().counts) && is_time(kind.info().counts)
 }
 
 /// What the items of an IN list come to.

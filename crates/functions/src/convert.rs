@@ -7,7 +7,7 @@ use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{CONDITION, Expr, ExprKind, ScalarFunction};
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::value_ops::{self, CastLength, cannot_cast};
-use frazil_types::{Error, LogicalType, NativeType, Result, Span, SqlState, Value};
+use frazil_types::{Counts, Error, LogicalType, NativeType, Result, Span, SqlState, Value, date};
 
 /// Digits of the widest integers.
 const BIGGEST_INTEGER: u8 = 19;
@@ -69,7 +69,7 @@ impl Typing {
             Operand::Typed(e) => {
                 self.check_cast(e.ty, ty, context)
                     .map_err(|error| error.at_span(at).at_span(span))?;
-                Ok(convert(e, ty, length_of(context)))
+                Ok(convert(with_time(e, ty), ty, length_of(context)))
             }
         }
         .map(|e| convert(e, ty.with_all_digits(), CastLength::Refuse))
@@ -213,14 +213,25 @@ fn fits(x: &Operand, n: u32) -> bool {
     }
 }
 
+/// 42804 for types of different families, 42846 for those of one family of which neither becomes the other without being asked.
 fn mismatch(a: LogicalType, b: LogicalType, place: &str) -> Error {
+    let is_one_family = Kind::of(a).category() == Kind::of(b).category()
+        && a.enumeration().is_some() == b.enumeration().is_some();
     let (a, b) = (name_of(Some(a)), name_of(Some(b)));
-    let message = format!("{place} types {a} and {b} cannot be matched");
-    Error::new(SqlState::DATATYPE_MISMATCH, message)
+    match is_one_family {
+        true => {
+            let message = format!("{place} could not convert type {b} to {a}");
+            Error::new(SqlState::CANNOT_COERCE, message)
+        }
+        false => {
+            let message = format!("{place} types {a} and {b} cannot be matched");
+            Error::new(SqlState::DATATYPE_MISMATCH, message)
+        }
+    }
 }
 
-/// The type that values of both have in common. Of strings the first decides, as in PostgreSQL: each becomes each other
-/// without being asked.
+/// The type that values of both have in common: that of the two which the other becomes without being asked, and the first of
+/// strings, each of which becomes each other. `None` if neither becomes the other.
 pub(crate) fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     let (ka, kb) = (Kind::of(a), Kind::of(b));
     if a == b {
@@ -229,7 +240,7 @@ pub(crate) fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> 
     if let (Some(a), Some(b)) = (a.element(), b.element()) {
         return join_types(a, b)?.array();
     }
-    if ka.category() != kb.category() || ka.category() == Category::UserDefined {
+    if ka.category() != kb.category() || a.enumeration().is_some() {
         return None;
     }
     if ka.category() == Category::String {
@@ -243,7 +254,11 @@ pub(crate) fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> 
     if ka == Kind::Numeric || kb == Kind::Numeric {
         return Some(wider_decimal(a, b));
     }
-    Some(if is_implicit(ka, kb) { b } else { a })
+    match (is_implicit(ka, kb), is_implicit(kb, ka)) {
+        (true, _) => Some(b),
+        (false, true) => Some(a),
+        (false, false) => None,
+    }
 }
 
 /// What becomes of strings that are too long in a context.
@@ -284,6 +299,26 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
         }
         Some(_) | None => cast(e, ty),
     }
+}
+
+/// A timestamp that becomes a time, as the time of day on the zone's clock: NULL of infinity. Anything else as it is.
+fn with_time(e: Expr, to: LogicalType) -> Expr {
+    fn run(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+        let is_infinite = i64::try_from(row.wide(0)).is_ok_and(|v| date::infinite_day_of_micros(v).is_some());
+        if is_infinite {
+            return out.null();
+        }
+        out.value(&value_ops::cast(
+            &row.value(0),
+            row.ty(0),
+            out.ty(),
+            CastLength::Refuse,
+        )?)
+    }
+    if e.ty.kind().info().counts != Counts::Micros || !to.is_time_of_day() {
+        return e;
+    }
+    rows("time", OnNull::Null, run, vec![e], LogicalType::TIME)
 }
 
 /// Elements of an array as those of another type.

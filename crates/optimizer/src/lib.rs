@@ -38,6 +38,7 @@ mod top_bounds;
 mod unions;
 mod unnest;
 pub mod value_bounds;
+mod volatile;
 
 use cardinality::Estimator;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};

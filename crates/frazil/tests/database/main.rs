@@ -24,6 +24,7 @@ mod files;
 mod folders;
 mod golden_code;
 mod golden_directories;
+mod grids;
 mod heard;
 mod holding;
 mod hostile;

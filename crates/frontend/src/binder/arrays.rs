@@ -6,7 +6,7 @@ use super::{Binder, error};
 use frazil_functions::{CastContext, Operand, Quantifier, Subscript, array_of_rows};
 use frazil_plan::{AggregateKey, Expr, ExprKind, Subquery, SubqueryKind};
 use frazil_types::{LogicalType, Result, Span, SqlState};
-use sqlparser::ast::{AccessExpr, Expr as SqlExpr, Query, Subscript as SqlSubscript};
+use sqlparser::ast::{AccessExpr, Expr as SqlExpr, Ident, Query, Subscript as SqlSubscript};
 
 impl<'a> Binder<'a> {
     /// `ARRAY[…]`, and the lists in brackets within it. `element`: what a cast around it makes of the elements.
@@ -23,9 +23,14 @@ impl<'a> Binder<'a> {
         self.typing.array(parts, element, inside)
     }
 
-    /// `x[1]`, `x[1:2][3]`.
+    /// `x[1]`, `x[1:2][3]`, `t.x[1]`.
     pub(super) fn subscripted(&mut self, root: &'a SqlExpr, chain: &'a [AccessExpr]) -> Result<Operand> {
-        let x = self.expression(root)?;
+        let name = qualified_name(root, chain);
+        let chain = &chain[name.len().saturating_sub(1)..];
+        let x = match &name[..] {
+            [] => self.expression(root)?,
+            name => self.column(name)?.into(),
+        };
         let span = x.span();
         let mut subscripts = Vec::with_capacity(chain.len());
         for access in chain {
@@ -114,4 +119,16 @@ impl<'a> Binder<'a> {
         let cast = self.typing.cast(array, ty, CastContext::Explicit, span)?;
         Ok(Some(cast.into()))
     }
+}
+
+/// The name of a column with what qualifies it, if a chain of fields begins with one; no parts if it does not.
+fn qualified_name(root: &SqlExpr, chain: &[AccessExpr]) -> Vec<Ident> {
+    let SqlExpr::Identifier(first) = root else {
+        return Vec::new();
+    };
+    let fields = chain.iter().map_while(|access| match access {
+        AccessExpr::Dot(SqlExpr::Identifier(field)) => Some(field),
+        AccessExpr::Dot(_) | AccessExpr::Subscript(_) => None,
+    });
+    [first].into_iter().chain(fields).cloned().collect()
 }

@@ -32,18 +32,21 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         for (column, (name, _)) in relation.columns.iter_mut().zip(names) {
             column.name = name;
         }
+        let (of_domains, constraints) = binder.domains_of(&name, &relation)?;
         let mut schema = Schema::new(Vec::new());
         let bound = finished(binder, relation.op, relation.columns, |plan| {
-            let column = |(name, id): &(String, ColumnId)| {
-                ColumnDef::new(name, plan.columns[*id].ty.in_zone(Zone::UTC))
+            let column = |((name, id), of_domain): (&(String, ColumnId), ColumnDef)| ColumnDef {
+                name: name.clone(),
+                ty: plan.columns[*id].ty.in_zone(Zone::UTC),
+                ..of_domain
             };
-            schema = Schema::new(plan.output.iter().map(column).collect());
+            schema = Schema::new(plan.output.iter().zip(of_domains.columns).map(column).collect());
             let create = Writing::CreateTable {
                 name,
                 schema: schema.clone(),
                 if_not_exists,
                 options,
-                constraints: Vec::new(),
+                constraints,
                 as_query: Some(plan),
             };
             create.into()

@@ -231,6 +231,8 @@ impl<'a> Binder<'a> {
                     let new = known.unwrap_or_else(|| {
                         let info = self.columns[from].clone();
                         let new = self.columns.add(name.clone(), info.ty, info.nullable);
+                        let domain = self.domains.get(&from).copied();
+                        self.domains.extend(domain.map(|domain| (new, domain)));
                         made.push((new, from));
                         new
                     });

@@ -3,15 +3,15 @@
 use super::constraints::{Constraints, Target};
 use super::rename::Renamed;
 use super::scope::{Clause, Item};
-use super::{Binder, OutputColumn, TableEntry, error};
+use super::{Binder, OutputColumn, Relation, TableEntry, error};
 use crate::parse::VALUE;
 use crate::{Bound, Definition};
 use frazil_catalog::{
     Constraint, ConstraintKind, Domain, DomainCheck, NewConstraint, NewConstraintKind, TypeEntry,
     domain_violation, identifier,
 };
-use frazil_functions::{not_null, satisfying};
-use frazil_plan::{Expr, ExprKind};
+use frazil_functions::{Operand, not_null, satisfying};
+use frazil_plan::{ColumnId, Expr, ExprKind};
 use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState};
 use sqlparser::ast::{ColumnOption, CreateTable};
 use std::sync::Arc;
@@ -87,6 +87,64 @@ impl Binder<'_> {
         column.default.clone_from(&domain.default);
     }
 
+    /// The domain of an expression's values: that of a column, or of a cast.
+    pub(super) fn domain_of(&self, e: &Expr) -> Option<ObjectId> {
+        let id = if let ExprKind::Let { column, .. } = &e.kind {
+            Some(*column)
+        } else {
+            e.as_column()
+        };
+        self.domains.get(&id?).copied()
+    }
+
+    /// Notes that a column has the values of an expression, which may be of a domain.
+    pub(super) fn keep_domain(&mut self, made: ColumnId, e: &Expr) {
+        let domain = self.domain_of(e);
+        self.domains.extend(domain.map(|domain| (made, domain)));
+    }
+
+    /// The name of the domain that the only argument of `pg_typeof` is of.
+    pub(super) fn domain_name(&self, arguments: &[Operand]) -> Option<String> {
+        let [Operand::Typed(e)] = arguments else {
+            return None;
+        };
+        let entry = self.catalog.user_type_of(self.domain_of(e)?)?;
+        Some(identifier(&entry.name))
+    }
+
+    /// The columns of a table made of a query's rows, as far as they are of domains, and the checks that the table gets of these.
+    pub(super) fn domains_of(
+        &self,
+        table: &str,
+        relation: &Relation,
+    ) -> Result<(Schema, Vec<NewConstraint>)> {
+        let column = |column: &OutputColumn| {
+            let info = &self.columns[column.id];
+            let mut made = ColumnDef::new(column.name.as_str(), info.ty);
+            let domain = self
+                .domains
+                .get(&column.id)
+                .and_then(|id| self.catalog.user_type_of(*id));
+            if let Some(entry) = domain {
+                self.take_domain(&mut made, &entry);
+                // An outer join makes NULLs that no domain was asked about.
+                made.nullable |= info.nullable;
+            }
+            made
+        };
+        let schema = Schema::new(relation.columns.iter().map(column).collect());
+        let target = Target {
+            name: table,
+            schema: &schema,
+        };
+        let mut constraints = Constraints::default();
+        for at in 0..schema.columns.len() {
+            self.domain_checks(&target, (at, Span::NONE), &mut constraints)?;
+        }
+        let constraints = constraints.in_order(table)?;
+        Ok((schema, constraints))
+    }
+
     /// Adds the conditions of the domain of a column, if it has one, as checks of the table.
     pub(super) fn domain_checks(
         &self,
@@ -133,6 +191,7 @@ impl Binder<'_> {
         };
         let span = value.span;
         let column = self.columns.add(VALUE, value.ty, value.nullable);
+        self.domains.insert(column, entry.id);
         let mut body = Expr::column(column, &self.columns);
         if !domain.nullable {
             let message = format!("domain {} does not allow null values", identifier(&entry.name));

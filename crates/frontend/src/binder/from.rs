@@ -39,11 +39,15 @@ impl<'a> Binder<'a> {
             self.level().lateral = items;
         }
         self.level().lateral.clear();
-        Ok(all.unwrap_or_else(|| FromRows {
+        let all = all.unwrap_or_else(|| FromRows {
             op: one_row(),
             items: Vec::new(),
             is_lateral: false,
-        }))
+        });
+        Ok(match self.groups {
+            true => self.told_apart(all),
+            false => all,
+        })
     }
 
     pub(super) fn table_with_joins(&mut self, t: &'a TableWithJoins) -> Result<FromRows> {

@@ -178,6 +178,11 @@ impl<'a> Binder<'a> {
         if let Some(known) = self.type_call(name, &mut arguments, span) {
             return Ok(self.typing.settle(known)?.into());
         }
+        if name == "pg_typeof"
+            && let Some(domain) = self.domain_name(&arguments)
+        {
+            return Ok(self.typing.settle(Operand::literal(domain, span))?.into());
+        }
         let columns = &mut self.columns;
         match (name, arguments.len()) {
             ("current_query", 0) => {

@@ -67,13 +67,13 @@ impl<'a> Binder<'a> {
     /// GROUP BY ALL: by every item of the select list without an aggregate.
     fn group_by_all(&mut self, targets: &mut [Target]) -> Result<Groups<'a>> {
         let mut groups = Groups::default();
-        for target in targets {
+        for (at, target) in targets.iter().enumerate() {
             match &target.value {
                 Operand::Typed(e)
                     if self.first_aggregate(&target.references).is_none()
                         && self.first_window(&target.references).is_none() =>
                 {
-                    groups.push(e.clone(), &self.references[target.references.clone()]);
+                    groups.push(e.clone(), &self.references[target.references.clone()], Some(at));
                 }
                 _ => {}
             }
@@ -148,52 +148,57 @@ impl<'a> Binder<'a> {
                 _ => None,
             },
         };
-        let (e, references) = match target {
-            Some(at) => {
-                let value = self.typing.settle(targets[at].value.clone())?;
-                targets[at].value = value.clone().into();
-                let references = targets[at].references.clone();
-                if self.first_aggregate(&references).is_some() {
-                    let message = "aggregate functions are not allowed in GROUP BY";
-                    return Err(error(SqlState::GROUPING_ERROR, message, value.span));
-                }
-                if self.first_window(&references).is_some() {
-                    let message = "window functions are not allowed in GROUP BY";
-                    return Err(error(SqlState::WINDOWING_ERROR, message, value.span));
-                }
-                (value, references)
-            }
-            None => {
-                let first = self.references.len();
-                let bound = self.expression(e)?;
-                let bound = self.typing.settle(bound)?;
-                // Two subqueries are the same if they are written alike.
-                let has_subquery = subquery::has_subquery(&bound);
-                if let Some((_, at)) = groups
-                    .written
-                    .iter()
-                    .find(|(known, _)| has_subquery && *known == e)
-                {
-                    return Ok(*at);
-                }
-                if has_subquery {
-                    groups.written.push((e, groups.expressions.len()));
-                }
-                let alike = match has_subquery {
-                    true => targets.iter().find(|t| t.written == Some(e)),
-                    false => None,
-                };
-                match alike {
-                    Some(Target {
-                        value: Operand::Typed(same),
-                        references,
-                        ..
-                    }) => (same.clone(), references.clone()),
-                    _ => (bound, first..self.references.len()),
-                }
-            }
+        match target {
+            Some(at) => self.group_of_item(at, targets, groups),
+            None => self.group_written(e, targets, groups),
+        }
+    }
+
+    /// Adds an item of the select list to the groups; its number there. 42803, 42P20.
+    fn group_of_item(&mut self, at: usize, targets: &mut [Target], groups: &mut Groups) -> Result<usize> {
+        let value = self.typing.settle(targets[at].value.clone())?;
+        targets[at].value = value.clone().into();
+        let references = targets[at].references.clone();
+        if self.first_aggregate(&references).is_some() {
+            let message = "aggregate functions are not allowed in GROUP BY";
+            return Err(error(SqlState::GROUPING_ERROR, message, value.span));
+        }
+        if self.first_window(&references).is_some() {
+            let message = "window functions are not allowed in GROUP BY";
+            return Err(error(SqlState::WINDOWING_ERROR, message, value.span));
+        }
+        Ok(groups.push(value, &self.references[references], Some(at)))
+    }
+
+    /// Adds an expression to the groups; its number there.
+    fn group_written(
+        &mut self,
+        e: &'a SqlExpr,
+        targets: &[Target],
+        groups: &mut Groups<'a>,
+    ) -> Result<usize> {
+        let first = self.references.len();
+        let bound = self.expression(e)?;
+        let bound = self.typing.settle(bound)?;
+        let item = item_of(&bound, e, targets);
+        if !subquery::has_subquery(&bound) {
+            return Ok(groups.push(bound, &self.references[first..], item));
+        }
+        // Two subqueries are the same if they are written alike.
+        if let Some((_, at)) = groups.written.iter().find(|(known, _)| *known == e) {
+            return Ok(*at);
+        }
+        let (bound, references) = match item.map(|at| &targets[at]) {
+            Some(Target {
+                value: Operand::Typed(same),
+                references,
+                ..
+            }) => (same.clone(), references.clone()),
+            _ => (bound, first..self.references.len()),
         };
-        Ok(groups.push(e, &self.references[references]))
+        let at = groups.push(bound, &self.references[references], item);
+        groups.written.push((e, at));
+        Ok(at)
     }
 
     /// The first of some references that is to an aggregate of the query being bound, or to a `grouping(…)`.
@@ -230,6 +235,8 @@ impl<'a> Binder<'a> {
 #[derive(Default)]
 pub(super) struct Groups<'a> {
     expressions: Vec<Expr>,
+    /// The item of the select list that each expression is, if it is one.
+    items: Vec<Option<usize>>,
     /// Those that hold subqueries, as they are written: each binding of a subquery has columns of its own.
     written: Vec<(&'a SqlExpr, usize)>,
     /// The sets of them that it groups by; `None`: one, of all.
@@ -251,14 +258,48 @@ impl Groups<'_> {
         self.expressions.iter().flat_map(Expr::columns_read)
     }
 
-    /// Adds an expression; its number.
-    fn push(&mut self, e: Expr, references: &[Reference]) -> usize {
+    /// Adds an expression, which may be an item of the select list; its number. What is the same item, or is in no item and was
+    /// added before, is one group.
+    fn push(&mut self, e: Expr, references: &[Reference], item: Option<usize>) -> usize {
+        let is_known = |at: &usize| match item {
+            Some(_) => self.items[*at] == item,
+            None => self.items[*at].is_none() && !is_constant(&e) && same(&self.expressions[*at], &e),
+        };
+        if let Some(known) = (0..self.items.len()).find(is_known) {
+            return known;
+        }
         let read: BTreeSet<ColumnId> = e.columns_read().into_iter().collect();
         let named = references.iter().map(|r| r.id);
         self.unread.extend(named.filter(|id| !read.contains(id)));
         self.expressions.push(e);
+        self.items.push(item);
         self.expressions.len() - 1
     }
+}
+
+/// The item of the select list that an expression of GROUP BY is. A constant, or what holds a subquery, is the item that is
+/// written alike.
+fn item_of(bound: &Expr, written: &SqlExpr, targets: &[Target]) -> Option<usize> {
+    let is_item = |t: &Target| match &t.value {
+        _ if is_constant(bound) || subquery::has_subquery(bound) => {
+            t.written.map(without_parentheses) == Some(without_parentheses(written))
+        }
+        Operand::Typed(value) => same(value, bound),
+        Operand::Unknown(_) => false,
+    };
+    targets.iter().position(is_item)
+}
+
+fn is_constant(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Constant(_))
+}
+
+/// An expression without the parentheses around it.
+fn without_parentheses(mut e: &SqlExpr) -> &SqlExpr {
+    while let SqlExpr::Nested(inner) = e {
+        e = inner;
+    }
+    e
 }
 
 /// The groups of a query, and what stands for them above.
@@ -267,23 +308,31 @@ pub(super) struct Grouping {
     columns: HashMap<ColumnId, ColumnId>,
     /// The sets of groups, each ascending; `None`: one, of all.
     sets: Option<Vec<Vec<usize>>>,
+    /// Number of groups that GROUP BY lists. Those behind them depend on these.
+    listed: usize,
+    /// With sets: items of the select list that are groups, with the group's column.
+    items: Vec<(usize, ColumnId)>,
     /// As in [`Groups`].
     unread: BTreeSet<ColumnId>,
 }
 
 impl Grouping {
-    /// Groups, each once.
+    /// Groups: each once without sets, else each expression by itself, because a set may have one of two that are equal.
     pub fn new(binder: &mut Binder, list: Groups) -> Grouping {
         let mut grouping = Grouping {
             groups: Vec::new(),
             columns: HashMap::new(),
             sets: None,
+            listed: 0,
+            items: Vec::new(),
             unread: list.unread,
         };
         // For each expression the group that it is.
         let mut places = Vec::with_capacity(list.expressions.len());
-        for e in list.expressions {
-            if let Some(at) = grouping.place_of(&e) {
+        for (e, item) in list.expressions.into_iter().zip(list.items) {
+            if list.sets.is_none()
+                && let Some(at) = grouping.place_of(&e)
+            {
                 places.push(at);
                 continue;
             }
@@ -291,15 +340,47 @@ impl Grouping {
             let label = e.label(&binder.columns, "group");
             let made = binder.columns.add(label, e.ty, e.nullable);
             binder.own(made);
+            binder.keep_domain(made, &e);
             if let ExprKind::Column(id) = e.kind {
-                grouping.columns.insert(id, made);
+                grouping.columns.entry(id).or_insert(made);
             }
+            let item = item.filter(|_| list.sets.is_some());
+            grouping.items.extend(item.map(|item| (item, made)));
             grouping.groups.push((made, e));
         }
         if let Some(sets) = list.sets {
             grouping.set_sets(binder, sets, &places);
         }
+        grouping.listed = grouping.groups.len();
         grouping
+    }
+
+    /// Adds the columns that depend on groups which are in every set, as far as something reads them.
+    pub fn add_dependents(&mut self, binder: &mut Binder, read: &BTreeSet<ColumnId>) {
+        let is_in_all = |at: usize| {
+            self.sets
+                .iter()
+                .flatten()
+                .all(|set| set.binary_search(&at).is_ok())
+        };
+        let grouped = self.groups.iter().enumerate().filter(|(at, _)| is_in_all(*at));
+        let grouped: BTreeSet<ColumnId> = grouped.filter_map(|(_, (_, e))| e.as_column()).collect();
+        for id in binder.level().dependents(&grouped) {
+            if !read.contains(&id) || self.columns.contains_key(&id) {
+                continue;
+            }
+            let e = Expr::column(id, &binder.columns);
+            let made = binder
+                .columns
+                .add(binder.columns[id].label.clone(), e.ty, e.nullable);
+            binder.own(made);
+            binder.keep_domain(made, &e);
+            self.columns.insert(id, made);
+            for set in self.sets.iter_mut().flatten() {
+                set.push(self.groups.len());
+            }
+            self.groups.push((made, e));
+        }
     }
 
     /// Says by which sets it groups; `places`: the group that each expression is.
@@ -325,8 +406,12 @@ impl Grouping {
     }
 
     fn find(&self, e: &Expr) -> Option<ColumnId> {
-        if let ExprKind::Column(id) = &e.kind {
-            return self.columns.get(id).copied();
+        if let Some(id) = e.as_column() {
+            return self.columns.get(&id).copied();
+        }
+        // Constants are groups by their place: see `put_items`.
+        if is_constant(e) {
+            return None;
         }
         self.place_of(e).map(|at| self.groups[at].0)
     }
@@ -345,13 +430,21 @@ impl Grouping {
     /// The groups that the arguments of a `grouping(…)` are. 42803 if one is none.
     fn arguments(&self, call: &GroupingCall) -> Result<Vec<usize>> {
         let places = call.arguments.iter().map(|e| {
-            self.place_of(e).ok_or_else(|| {
+            self.place_of(e).filter(|at| *at < self.listed).ok_or_else(|| {
                 let message =
                     "arguments to GROUPING must be grouping expressions of the associated query level";
                 error(SqlState::GROUPING_ERROR, message, e.span)
             })
         });
         places.collect()
+    }
+
+    /// With sets: puts the groups' columns in the place of the items of the select list that they are.
+    pub fn put_items(&self, binder: &Binder, targets: &mut [Target]) {
+        for (item, id) in &self.items {
+            let span = targets[*item].value.span();
+            targets[*item].value = Expr::column(*id, &binder.columns).at(span).into();
+        }
     }
 
     /// Puts the groups' columns in the place of what they stand for in the expressions in which something was named. `made`

@@ -118,10 +118,9 @@ impl<'a> Binder<'a> {
     fn equal(&mut self, common: &Common) -> Result<Option<Expr>> {
         let mut equal = Vec::new();
         for (_, l, r) in common {
-            let sides = (Expr::column(*l, &self.columns), Expr::column(*r, &self.columns));
-            let both =
-                self.typing
-                    .infix("=", sides.0.into(), sides.1.into(), Span::NONE, &mut self.columns)?;
+            let [l, r] = [*l, *r].map(|id| Operand::from(Expr::column(id, &self.columns)));
+            self.typing.common_type(&[&l, &r], "JOIN/USING")?;
+            let both = self.typing.infix("=", l, r, Span::NONE, &mut self.columns)?;
             equal.push(self.typing.predicate(both, "JOIN/USING")?);
         }
         Ok(Expr::conjunction(equal))

@@ -20,6 +20,7 @@ mod create_index;
 mod create_table;
 mod cte;
 mod delete;
+mod dependents;
 mod describe;
 mod distinct;
 mod domain;
@@ -63,6 +64,7 @@ mod set_operation;
 mod stored_expression;
 mod subquery;
 mod target;
+mod told_apart;
 mod type_call;
 mod update;
 mod user_types;
@@ -103,12 +105,13 @@ use column_name::ColumnNames;
 use column_uses::ColumnUses;
 use common_tables::{Cte, PendingWrite};
 use frazil_functions::Typing;
-use frazil_plan::{Columns, Operator};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState};
+use frazil_plan::{ColumnId, Columns, Operator};
+use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
 use naming::error;
 use nesting::Names;
 use scope::{Item, Level, Reference};
 use sqlparser::ast::{Ident, ObjectName, Query};
+use std::collections::HashMap;
 
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
@@ -117,6 +120,8 @@ pub(crate) struct Binder<'a> {
     pub place: &'a Place,
     /// Whether every relation gets a column that tells its rows from those an outer join makes: `count(t.*)`.
     pub counts_rows: bool,
+    /// True if the statement has a GROUP BY, which tells two names of one column apart.
+    pub groups: bool,
     /// Whether `$1` may stand in it.
     pub takes_parameters: bool,
     /// Where the expressions of a definition stand in the statement.
@@ -127,6 +132,8 @@ pub(crate) struct Binder<'a> {
     levels: Vec<Level>,
     /// The depth of the query in whose FROM a column stands, by column.
     owners: Vec<u32>,
+    /// The domain of each column whose values are of one.
+    domains: HashMap<ColumnId, ObjectId>,
     /// What was named so far, but what stands inside an aggregate of its own query.
     references: Vec<Reference>,
     ctes: Vec<Cte<'a>>,
@@ -159,12 +166,14 @@ impl<'a> Binder<'a> {
             settings,
             place,
             counts_rows: false,
+            groups: false,
             takes_parameters: true,
             definitions: &[],
             columns: Columns::in_zone(settings.zone),
             typing: Typing::in_zone(parameters, settings.zone),
             levels: Vec::new(),
             owners: Vec::new(),
+            domains: HashMap::new(),
             references: Vec::new(),
             ctes: Vec::new(),
             recursions: 0,

@@ -8,7 +8,7 @@ use frazil_plan::each_once::Places;
 use frazil_plan::{AggregateCall, ColumnId, Expr, FrameUnit};
 use frazil_types::{LogicalType, Span};
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// One query in the nest.
@@ -20,6 +20,8 @@ pub(super) struct Level {
     pub lateral: Vec<Item>,
     /// The target of UPDATE or DELETE while its FROM or USING is bound, which may not read it.
     pub target: Vec<Item>,
+    /// The tables of its FROM that have a primary key.
+    pub keyed_tables: Vec<KeyedTable>,
     /// The clause being bound.
     pub clause: Clause,
     /// Aggregates of this query.
@@ -32,6 +34,24 @@ pub(super) struct Level {
     pub rows_calls: RowsCalls,
     /// Names of the select list and what they mean, while QUALIFY is bound.
     pub aliases: Vec<(String, Operand)>,
+}
+
+impl Level {
+    /// The columns that depend on grouped ones, of the tables whose whole key is grouped by.
+    pub fn dependents(&self, grouped: &BTreeSet<ColumnId>) -> BTreeSet<ColumnId> {
+        let is_grouped = |table: &&KeyedTable| table.key.iter().all(|id| grouped.contains(id));
+        let tables = self.keyed_tables.iter().filter(is_grouped);
+        let columns = tables.flat_map(|table| table.columns.iter().copied());
+        columns.filter(|id| !grouped.contains(id)).collect()
+    }
+}
+
+/// A table in the FROM of a query, with its primary key.
+pub(super) struct KeyedTable {
+    /// The columns of the key.
+    pub key: Vec<ColumnId>,
+    /// All columns that are seen of the table.
+    pub columns: Vec<ColumnId>,
 }
 
 /// Aggregates of a query, with the columns that stand for them: those of equal calls are one.

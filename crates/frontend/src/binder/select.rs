@@ -1,12 +1,14 @@
 //! SELECT: its clauses in PostgreSQL's order, then the operators.
 
-use super::grouping::Grouping;
+use super::distinct::OnKey;
+use super::grouping::{Grouping, Groups};
 use super::order_by::{By, Key, KeyColumns};
 use super::query::Literals;
 use super::rows::{Computed, filtered};
 use super::rows_calls::RowsCalls;
 use super::scope::{Clause, Level, Reference};
 use super::select_list::Target;
+use super::windows::Windows;
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand, Typing};
 use frazil_plan::operators::Sort;
@@ -55,56 +57,50 @@ impl<'a> Binder<'a> {
         let in_targets = first..self.references.len();
         let condition = self.where_condition(select.selection.as_ref())?;
         let first = self.references.len();
-        let mut having = self.having(select.having.as_ref())?;
-        let mut keys = match order_by {
+        let having = self.having(select.having.as_ref())?;
+        let keys = match order_by {
             Some(order_by) => self.in_clause(Clause::OrderBy, |b| b.order_keys(order_by, &targets))?,
             None => Vec::new(),
         };
         let in_keys = first..self.references.len();
         let groups = self.in_clause(Clause::GroupBy, |b| b.group_by(&select.group_by, &mut targets))?;
         let first = self.references.len();
-        let mut on = match &select.distinct {
+        let on = match &select.distinct {
             Some(Distinct::On(list)) => {
                 Some(self.in_clause(Clause::DistinctOn, |b| b.distinct_on(list, &targets))?)
             }
             _ => None,
         };
-        let mut qualify = self.qualified(select, &targets)?;
+        let qualify = self.qualified(select, &targets)?;
         let in_rest = first..self.references.len();
         let keeps = matches!(literals, Literals::Keep) && select.distinct.is_none();
-        let mut targets = self.settle_targets(targets, literals, keeps)?;
+        let named = [in_targets, in_keys, in_rest].into_iter().flatten();
+        let named: Vec<Reference> = named.map(|at| self.references[at]).collect();
+        let mut clauses = Clauses {
+            targets: self.settle_targets(targets, literals, keeps)?,
+            keys,
+            on,
+            having,
+            qualify,
+            direct: self.direct_arguments(groups.as_ref())?,
+            windows: std::mem::take(&mut self.level().windows),
+            rows_calls: std::mem::take(&mut self.level().rows_calls),
+        };
         let mut op = filtered(from.op, condition);
-        let mut direct = self.direct_arguments(groups.as_ref())?;
-        let aggregates = self.level().aggregates.take();
-        let groupings = std::mem::take(&mut self.level().groupings);
-        let mut windows = std::mem::take(&mut self.level().windows);
-        let mut rows_calls = std::mem::take(&mut self.level().rows_calls);
         if let Some(groups) = &groups {
-            let read = rows_calls.take_read(groups.columns_read());
+            let read = clauses.rows_calls.take_read(groups.columns_read());
             op = read.above(op, &mut self.columns);
         }
-        if groups.is_some() || having.is_some() || !aggregates.is_empty() || !groupings.is_empty() {
-            let grouping = Grouping::new(self, groups.unwrap_or_default());
-            let made: Vec<ColumnId> = (aggregates.iter().map(|a| a.0))
-                .chain(windows.columns())
-                .chain(rows_calls.columns())
-                .chain(groupings.iter().map(|g| g.id))
-                .collect();
-            let read = targets
-                .iter_mut()
-                .filter_map(|target| target.value.expression_mut())
-                .chain(keys.iter_mut().filter_map(|key| key.by.expression_mut()))
-                .chain(on.iter_mut().flatten().filter_map(|key| key.by.expression_mut()))
-                .chain(&mut having)
-                .chain(&mut qualify)
-                .chain(&mut direct)
-                .chain(windows.expressions_mut())
-                .chain(rows_calls.expressions_mut());
-            let named = [in_targets, in_keys, in_rest].into_iter().flatten();
-            let named: Vec<Reference> = named.map(|at| self.references[at]).collect();
-            grouping.replace(self, read, named.into_iter(), &made)?;
-            op = filtered(grouping.above(op, aggregates, groupings)?, having);
-        }
+        op = self.grouped(op, groups, &named, &mut clauses)?;
+        let Clauses {
+            mut targets,
+            keys,
+            on,
+            qualify,
+            mut windows,
+            mut rows_calls,
+            ..
+        } = clauses;
         if !windows.is_empty() {
             let read: Vec<ColumnId> = windows.expressions_mut().flat_map(|e| e.columns_read()).collect();
             let read = rows_calls.take_read(read.into_iter());
@@ -113,11 +109,40 @@ impl<'a> Binder<'a> {
         }
         op = filtered(op, qualify);
         let distinct = Distinctness::of(select, on);
-        let (op, keys) = match distinct {
-            Distinctness::No => self.rows_in_order(op, rows_calls, &mut targets, keys),
-            Distinctness::Rows | Distinctness::On(_) => (rows_calls.above(op, &mut self.columns), keys),
-        };
+        let (op, keys, distinct) = self.rows_in_order(op, rows_calls, &mut targets, (keys, distinct))?;
         self.project(op, targets, keys, distinct)
+    }
+
+    /// The groups of the rows that pass HAVING, and what stands for them in the clauses; the rows as they are if nothing groups them.
+    /// `named`: what is named in the clauses that groups are asked for.
+    fn grouped(
+        &mut self,
+        op: Operator,
+        groups: Option<Groups<'a>>,
+        named: &[Reference],
+        clauses: &mut Clauses<'a>,
+    ) -> Result<Operator> {
+        let aggregates = self.level().aggregates.take();
+        let groupings = std::mem::take(&mut self.level().groupings);
+        if groups.is_none() && clauses.having.is_none() && aggregates.is_empty() && groupings.is_empty() {
+            return Ok(op);
+        }
+        let mut grouping = Grouping::new(self, groups.unwrap_or_default());
+        let made: Vec<ColumnId> = (aggregates.iter().map(|a| a.0))
+            .chain(clauses.windows.columns())
+            .chain(clauses.rows_calls.columns())
+            .chain(groupings.iter().map(|g| g.id))
+            .collect();
+        let parts = clauses.expressions_mut();
+        let read = parts.iter().flat_map(|e| e.columns_read());
+        let read = read.chain(named.iter().map(|r| r.id)).collect();
+        grouping.add_dependents(self, &read);
+        grouping.replace(self, parts.into_iter(), named.iter().copied(), &made)?;
+        grouping.put_items(self, &mut clauses.targets);
+        Ok(filtered(
+            grouping.above(op, aggregates, groupings)?,
+            clauses.having.take(),
+        ))
     }
 
     fn having(&mut self, condition: Option<&'a SqlExpr>) -> Result<Option<Expr>> {
@@ -128,47 +153,79 @@ impl<'a> Binder<'a> {
         self.typing.predicate(bound, "HAVING").map(Some)
     }
 
-    /// The rows of functions in the select list. Where the order does not read what they give, it is that of the rows for
-    /// which they give it, and no key is left: what a function gives stays in its own order.
+    /// The rows of functions in the select list. If neither the order nor DISTINCT ON reads what they give, both are those of the
+    /// rows for which they give it, and no key is left: what a function gives stays in its own order. DISTINCT, and DISTINCT ON
+    /// without an order, are asked of the functions' rows.
     fn rows_in_order(
         &mut self,
         op: Operator,
         calls: RowsCalls,
         targets: &mut [Target<'a>],
-        keys: Vec<Key<'a>>,
-    ) -> (Operator, Vec<Key<'a>>) {
+        (keys, distinct): (Vec<Key<'a>>, Distinctness<'a>),
+    ) -> Result<(Operator, Vec<Key<'a>>, Distinctness<'a>)> {
         let made: Vec<ColumnId> = calls.columns().collect();
-        let expression = |key: &Key<'a>, targets: &[Target<'a>]| match &key.by {
-            By::Expression(e, _) => Some(e.clone()),
-            By::Target(at) => match &targets[*at].value {
-                Operand::Typed(e) => Some(e.clone()),
-                Operand::Unknown(_) => None,
-            },
+        let is_below = |by: &By<'a>| {
+            let e = match by {
+                By::Expression(e, _) => e,
+                By::Target(at) => match &targets[*at].value {
+                    Operand::Typed(e) => e,
+                    Operand::Unknown(_) => return false,
+                },
+            };
+            !e.columns_read().iter().any(|id| made.contains(id))
         };
-        let apart = |e: &Expr| !e.columns_read().iter().any(|id| made.contains(id));
-        let is_below = |key: &Key<'a>| expression(key, targets).as_ref().is_some_and(apart);
-        if made.is_empty() || keys.is_empty() || !keys.iter().all(is_below) {
-            return (calls.above(op, &mut self.columns), keys);
+        let on: &[OnKey<'a>] = match &distinct {
+            Distinctness::On(on) => on,
+            Distinctness::No | Distinctness::Rows => &[],
+        };
+        let mut all = keys.iter().map(|k| &k.by).chain(on.iter().map(|k| &k.by));
+        let is_apart = !made.is_empty() && !keys.is_empty() && all.all(is_below);
+        if !is_apart || matches!(distinct, Distinctness::Rows) {
+            return Ok((calls.above(op, &mut self.columns), keys, distinct));
         }
-        let mut computed = Computed::default();
+        let (mut computed, mut known) = (Computed::default(), KeyColumns::default());
         let mut sorted = Vec::with_capacity(keys.len());
         for key in &keys {
-            let Some(e) = expression(key, targets) else {
-                continue;
-            };
-            let span = e.span;
-            let id = self.as_column(e, "sort key", &mut computed);
-            if let By::Target(at) = key.by {
-                // It is computed once: a subquery in it has columns of its own.
-                targets[at].value = Expr::column(id, &self.columns).at(span).into();
-            }
-            sorted.push(key.on(id));
+            sorted.push(key.on(self.column_below(&key.by, targets, &mut known, &mut computed)));
         }
+        let mut groups = Vec::with_capacity(on.len());
+        for key in on {
+            let id = self.column_below(&key.by, targets, &mut known, &mut computed);
+            if !groups.contains(&id) {
+                groups.push(id);
+            }
+        }
+        let span = on.first().map(|key| key.span);
         let rows = Relation::new(computed.above(op), Vec::new());
-        (
-            calls.above(ordered(rows, sorted).op, &mut self.columns),
+        let rows = match span {
+            Some(span) => super::distinct::first_of_each(rows, groups, sorted, span)?,
+            None => ordered(rows, sorted),
+        };
+        Ok((
+            calls.above(rows.op, &mut self.columns),
             Vec::new(),
-        )
+            Distinctness::No,
+        ))
+    }
+
+    /// The column that a key reads below the rows of functions. An item of the select list is that column from here on: it is
+    /// computed once, and a subquery in it has columns of its own.
+    fn column_below(
+        &mut self,
+        by: &By<'a>,
+        targets: &mut [Target<'a>],
+        known: &mut KeyColumns<'a>,
+        computed: &mut Computed,
+    ) -> ColumnId {
+        if let By::Target(at) = by
+            && let Operand::Typed(e) = &targets[*at].value
+        {
+            let span = e.span;
+            let id = self.as_column(e.clone(), "sort key", computed);
+            targets[*at].value = Expr::column(id, &self.columns).at(span).into();
+            return id;
+        }
+        self.key_column(by, &[], known, computed)
     }
 
     /// The condition of QUALIFY, in which names of the select list mean its items.
@@ -257,15 +314,47 @@ impl<'a> Binder<'a> {
     }
 }
 
+/// What a query computes of its rows, above those that WHERE leaves.
+struct Clauses<'a> {
+    targets: Vec<Target<'a>>,
+    /// ORDER BY.
+    keys: Vec<Key<'a>>,
+    /// DISTINCT ON.
+    on: Option<Vec<OnKey<'a>>>,
+    having: Option<Expr>,
+    qualify: Option<Expr>,
+    /// Direct arguments of aggregates.
+    direct: Vec<Expr>,
+    windows: Windows,
+    rows_calls: RowsCalls,
+}
+
+impl Clauses<'_> {
+    /// All expressions over the groups, if there are groups.
+    fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        let keys = self.keys.iter_mut().map(|key| &mut key.by);
+        let on = self.on.iter_mut().flatten().map(|key| &mut key.by);
+        let targets = self.targets.iter_mut();
+        (targets.filter_map(|target| target.value.expression_mut()))
+            .chain(keys.chain(on).filter_map(By::expression_mut))
+            .chain(&mut self.having)
+            .chain(&mut self.qualify)
+            .chain(&mut self.direct)
+            .chain(self.windows.expressions_mut())
+            .chain(self.rows_calls.expressions_mut())
+            .collect()
+    }
+}
+
 /// What DISTINCT asks.
 enum Distinctness<'a> {
     No,
     Rows,
-    On(Vec<super::distinct::OnKey<'a>>),
+    On(Vec<OnKey<'a>>),
 }
 
 impl<'a> Distinctness<'a> {
-    fn of(select: &Select, on: Option<Vec<super::distinct::OnKey<'a>>>) -> Distinctness<'a> {
+    fn of(select: &Select, on: Option<Vec<OnKey<'a>>>) -> Distinctness<'a> {
         match (&select.distinct, on) {
             (_, Some(on)) => Distinctness::On(on),
             (Some(Distinct::Distinct), None) => Distinctness::Rows,

@@ -112,6 +112,9 @@ impl<'a> Binder<'a> {
             let made = columns.clone();
             if of_left == made {
                 for (id, from) in made.iter().zip(&of_right) {
+                    if self.domains.get(id) != self.domains.get(from) {
+                        self.domains.remove(id);
+                    }
                     self.columns[*id].nullable |= self.columns[*from].nullable;
                 }
                 inputs.push((right.op, of_right));
@@ -134,6 +137,9 @@ impl<'a> Binder<'a> {
         for (l, r) in left.columns.iter().zip(&right.columns) {
             let nullable = self.columns[l.id].nullable || self.columns[r.id].nullable;
             let id = self.columns.add(l.name.clone(), self.columns[l.id].ty, nullable);
+            let domain = self.domains.get(&l.id).copied();
+            let common = domain.filter(|domain| self.domains.get(&r.id) == Some(domain));
+            self.domains.extend(common.map(|domain| (id, domain)));
             columns.push(OutputColumn::new(l.name.clone(), id));
         }
         let op = Operator::UnionAll(UnionAll {

@@ -134,9 +134,9 @@ impl Binder<'_> {
         }
     }
 
-    /// The type of a parameter that PREPARE declares.
+    /// The type of a parameter that PREPARE declares, whose length and digits are not looked at.
     pub(crate) fn parameter_type(&mut self, ty: &DataType) -> Result<LogicalType> {
-        self.ty(ty, Span::NONE)
+        self.ty(ty, Span::NONE).map(sql_type::without_modifiers)
     }
 
     /// A type's name; there is one schema. 42704.

@@ -67,7 +67,12 @@ impl<'a> Binder<'a> {
         let name = self.table_name(name)?;
         let (relation, columns) = self.find(&name).map_err(|e| e.at_span(span))?;
         let (id, schema) = match relation {
-            catalog_view::Relation::Table(table) => (table.id, table.schema),
+            catalog_view::Relation::Table(table) => {
+                let names = columns.unwrap_or_else(|| names_of(&table.schema));
+                let relation = self.scan(table.id, &name, names, &table.schema);
+                self.note_key(&table, relation.columns.iter().map(|c| c.id).collect());
+                return Ok((relation, name));
+            }
             catalog_view::Relation::View(view) => match self.names {
                 Names::Noted(_) => (ObjectId(0), view.schema.clone()),
                 Names::Catalog | Names::View(_) => {
@@ -82,7 +87,7 @@ impl<'a> Binder<'a> {
                 }
             },
         };
-        let names = columns.unwrap_or_else(|| schema.columns.iter().map(|c| c.name.clone()).collect());
+        let names = columns.unwrap_or_else(|| names_of(&schema));
         Ok((self.scan(id, &name, names, &schema), name))
     }
 
@@ -126,6 +131,7 @@ impl<'a> Binder<'a> {
         for (position, (name, column)) in names.into_iter().zip(&schema.columns).enumerate() {
             let id = self.columns.add(name.as_str(), column.ty, column.nullable);
             read.push((id, position));
+            self.domains.extend(column.domain.map(|domain| (id, domain)));
             columns.push(OutputColumn::new(name, id));
         }
         self.note_scan(table, &columns);
@@ -162,6 +168,7 @@ impl<'a> Binder<'a> {
         let place = parsed.place.of_view();
         let mut inner = Binder::new(self.catalog, self.settings, &place, &[], self.nesting);
         inner.counts_rows = parsed.counts_rows;
+        inner.groups = parsed.groups;
         inner.takes_parameters = false;
         inner.names = Names::View(view);
         self.exchange(&mut inner);
@@ -175,6 +182,7 @@ impl<'a> Binder<'a> {
         std::mem::swap(&mut self.columns, &mut other.columns);
         std::mem::swap(&mut self.typing, &mut other.typing);
         std::mem::swap(&mut self.owners, &mut other.owners);
+        std::mem::swap(&mut self.domains, &mut other.domains);
         std::mem::swap(&mut self.shared, &mut other.shared);
     }
 
@@ -203,4 +211,8 @@ impl<'a> Binder<'a> {
         }
         Ok(Relation::new(computed.above(relation.op), columns))
     }
+}
+
+fn names_of(schema: &Schema) -> Vec<String> {
+    schema.columns.iter().map(|c| c.name.clone()).collect()
 }

@@ -7,6 +7,7 @@
 //! Programs write chains of AND and of OR with any number of parts. The dialect reads a long one as a balanced tree
 //! ([`Measured::junctions`]), which is as deep as the logarithm of its length.
 
+use super::dialect::is_isnull;
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
@@ -157,6 +158,7 @@ fn count(level: &mut Level, token: &TokenWithSpan, long: &mut HashSet<Location>)
     match &token.token {
         Token::Comma if level.in_from => level.operator(SETS, long),
         Token::Comma => level.fold(SETS, long),
+        Token::Word(w) if is_isnull(w) => level.operator(IS, long),
         Token::Word(w) if w.quote_style.is_none() => word(level, w.keyword, token.span.start, long),
         Token::Eq | Token::DoubleEq | Token::Neq | Token::Lt | Token::Gt | Token::LtEq | Token::GtEq => {
             level.operator(COMPARISON, long)

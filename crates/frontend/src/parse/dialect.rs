@@ -79,6 +79,11 @@ const LOWEST: u8 = 0;
 /// Tighter than every infix operator but `::` and `[`.
 const SIGN: u8 = 120;
 
+/// True for the word ISNULL, an operator behind its operand.
+pub(super) fn is_isnull(word: &Word) -> bool {
+    word.quote_style.is_none() && word.value.eq_ignore_ascii_case("isnull")
+}
+
 /// What [`super::tokens`] writes for IS [NOT] DISTINCT FROM, whose right side sqlparser would read too far.
 pub(crate) const IS_DISTINCT_FROM: &str = "is distinct from";
 pub(crate) const IS_NOT_DISTINCT_FROM: &str = "is not distinct from";
@@ -257,6 +262,7 @@ impl Dialect for FrazilDialect {
             // There is no postfix operator and no XOR in PostgreSQL.
             Token::ExclamationMark => Some(Ok(self.prec_unknown())),
             Token::Word(w) if w.keyword == Keyword::XOR => Some(Ok(self.prec_unknown())),
+            Token::Word(w) if is_isnull(w) => Some(Ok(IS)),
             _ => POSTGRES.get_next_precedence(parser),
         }
     }
@@ -343,13 +349,17 @@ impl Dialect for FrazilDialect {
         }
     }
 
-    /// COLLATE behind what is no prefix, such as a cast; and long chains of AND and of OR.
+    /// COLLATE behind what is no prefix, such as a cast; ISNULL, which sqlparser does not know; and long chains of AND and of OR.
     fn parse_infix(
         &self,
         parser: &mut Parser,
         expr: &Expr,
         precedence: u8,
     ) -> Option<Result<Expr, ParserError>> {
+        if matches!(&parser.peek_token_ref().token, Token::Word(w) if is_isnull(w)) {
+            parser.advance_token();
+            return Some(Ok(Expr::IsNull(Box::new(expr.clone()))));
+        }
         if let Some(op) = self.junction(parser) {
             return Some(chain(parser, expr, &op, precedence));
         }

@@ -52,6 +52,8 @@ pub struct ParsedStatement {
     pub(crate) place: Place,
     /// Whether it counts the rows of a relation: `count(t.*)`.
     pub(crate) counts_rows: bool,
+    /// True if it has a GROUP BY.
+    pub(crate) groups: bool,
     /// Where the expressions of CHECK and DEFAULT stand, if it defines a table.
     pub(crate) definitions: Vec<Span>,
     pub(crate) limits: Limits,
@@ -329,6 +331,7 @@ impl Reading {
         let counts_rows = words
             .windows(3)
             .any(|w| w[0].token == Token::Period && w[1].token == Token::Mul && w[2].token == Token::RParen);
+        let groups = words.iter().any(|w| tokens::is_word(w, Keyword::GROUP));
         let defines =
             ["create", "alter"].contains(&Cursor::new(source, &words).word().as_deref().unwrap_or(""));
         let definitions = match defines {
@@ -341,6 +344,7 @@ impl Reading {
             text: place.text().to_string(),
             kind,
             counts_rows,
+            groups,
             definitions: definitions.into_iter().map(|s| place.span(s)).collect(),
             place,
             limits: self.limits.clone(),

@@ -1,10 +1,15 @@
 //! Functions of bytes. Positions count bytes, from 1; `get_byte` and its like count from 0.
 
+use crate::build::{TEXT, once};
+use crate::convert::convert;
 use crate::function::{Function, Overload, functions, rows};
 use crate::type_rules::Kind::{self, BigInt, Bytea, Integer, Text};
 use crate::vector::{Output, Row, check_length};
+use crate::{Operand, Typing};
+use frazil_plan::{Columns, Expr};
 use frazil_types::sql_type::{escaped_bytes, hex_digits, write_hex};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::value_ops::CastLength;
+use frazil_types::{Error, Result, Span, SqlState, Value};
 use md5::{Digest, Md5};
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 use std::fmt::Write;
@@ -99,6 +104,22 @@ fn concatenation(row: &Row<'_>, out: &mut Output) -> Result<()> {
 }
 
 /// The bytes from `start`, from 1, that are there of `length`. Error 22011 for a negative length.
+impl Typing {
+    /// `octet_length` of a char(n), the blanks counted that it is padded with.
+    pub(crate) fn padded_octets(&self, x: Expr, columns: &mut Columns) -> Result<Expr> {
+        let length = x.ty.length().unwrap_or_default();
+        once(x, columns, |x, columns| {
+            let text = Operand::from(convert(x, TEXT, CastLength::Refuse));
+            let octets = self.call_of("octet_length", vec![text.clone()], columns)?;
+            let characters = self.call_of("char_length", vec![text], columns)?;
+            let padded = Expr::literal(Value::Int(length.into())).into();
+            let blanks = self.infix("-", padded, characters.into(), Span::NONE, columns)?;
+            let all = self.infix("+", octets.into(), blanks, Span::NONE, columns)?;
+            self.settle(all)
+        })
+    }
+}
+
 fn part(bytes: &[u8], start: i64, length: Option<i64>) -> Result<&[u8]> {
     if length.is_some_and(|length| length < 0) {
         let message = "negative substring length not allowed";

@@ -46,6 +46,7 @@ use crate::typing::{HiddenParameter, Volatility};
 use crate::vector::{OnNull, Output, Row, RowFn, rows, volatile};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{COUNT, Columns, Expr, ExprKind};
+use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::value_ops::CastLength;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
@@ -340,6 +341,13 @@ impl Typing {
             ("quote_literal", [x]) if x.ty().is_some_and(|ty| !ty.is_text()) => {
                 let text = as_text(self.settle(arguments.remove(0))?);
                 return self.call_of("quote_literal", vec![text.into()], columns);
+            }
+            ("octet_length", [x])
+                if x.ty()
+                    .is_some_and(|ty| ty.is_padded() && ty.length() != Some(WITHOUT_LENGTH)) =>
+            {
+                let x = self.settle(arguments.remove(0))?;
+                return self.padded_octets(x, columns);
             }
             ("num_nulls" | "num_nonnulls" | "hash", [_, ..]) => return self.over_values(name, arguments),
             ("pg_collation_for", [x]) => return system::collation_for(x),

@@ -6,15 +6,17 @@
 //! domain stands behind a [`gate`](super::gate): for an empty domain nothing that may fail is computed.
 
 use super::Unnesting;
+use super::cheap::is_cheap;
 use super::gate::{Closed, GatedShared};
 use super::numbers;
 use crate::grouping_branches;
 use crate::pushdown::take;
 use crate::rename::{Names, copied, rename_in, renamed};
+use crate::volatile::is_volatile;
 use frazil_plan::operators::{
     Aggregate, Expand, Filter, Join, Limit, Map, RecursionId, Shared, TopPerGroup, UnionAll, Values, Window,
 };
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, RowCount, SharedId, free_columns};
+use frazil_plan::{ColumnId, Columns, Expr, JoinKind, Operator, RowCount, SharedId, free_columns};
 use frazil_types::{CompareOp, Error, Result};
 
 /// The distinct values of outer columns.
@@ -29,6 +31,8 @@ pub struct Domain {
     readings: usize,
     /// Shared subplans behind gates of it.
     pub gated: Vec<GatedShared>,
+    /// True if it has the outer rows rather than their different values: what calls a volatile function is computed for each.
+    is_of_rows: bool,
     /// Recursions whose turn is being computed for it: the rows of the turn before have its columns, from this position on.
     pub turns: Vec<(RecursionId, usize)>,
 }
@@ -57,6 +61,7 @@ impl Domain {
             source: Source::Shared(id, vec![]),
             readings: 0,
             gated: vec![],
+            is_of_rows: false,
             turns: vec![],
         }
     }
@@ -98,6 +103,9 @@ impl Unnesting<'_> {
         let visible = outer.visible();
         let free = free_columns(inner);
         let of: Vec<ColumnId> = visible.into_iter().filter(|c| free.contains(c)).collect();
+        if !of.is_empty() && is_volatile(inner) && free_columns(outer).is_empty() {
+            return self.domain_of_rows(outer, of, guards);
+        }
         let (rows, names) = self.second_reading(outer);
         let guards = guards.iter().map(|g| renamed(g.clone(), &names));
         let rows = super::filtered(rows, guards.collect());
@@ -138,6 +146,28 @@ impl Unnesting<'_> {
             source,
             readings: 0,
             gated: vec![],
+            is_of_rows: false,
+            turns: vec![],
+        }
+    }
+
+    /// The domain of the rows of `outer` that pass the guards, whether or not their values are equal. Each row gets a number, by which
+    /// it finds what was computed for it.
+    fn domain_of_rows(&mut self, outer: &mut Operator, mut of: Vec<ColumnId>, guards: &[Expr]) -> Domain {
+        let (numbered, number) = take(outer).numbered(self.columns);
+        *outer = numbered;
+        of.push(number);
+        let (rows, names) = self.second_reading(outer);
+        let guards = guards.iter().map(|g| renamed(g.clone(), &names));
+        let tree = super::filtered(rows, guards.collect());
+        let ids = of.iter().map(|id| names[id]).collect();
+        Domain {
+            source: Source::Shared(self.share(tree), ids),
+            keys: vec![number],
+            of,
+            readings: 0,
+            gated: vec![],
+            is_of_rows: true,
             turns: vec![],
         }
     }
@@ -159,6 +189,7 @@ impl Unnesting<'_> {
             source: Source::Shared(id, ids),
             readings: 0,
             gated: vec![],
+            is_of_rows: false,
             turns: vec![],
         };
         domain.of.push(number);
@@ -247,10 +278,13 @@ impl Unnesting<'_> {
         Ok(out)
     }
 
-    /// Whether a tree reads columns that the domain stands for, or rows that have the domain's columns.
+    /// Whether a tree reads columns that the domain stands for, or rows that have the domain's columns, or gives others for each
+    /// row of a domain of rows.
     fn depends(op: &Operator, domain: &Domain) -> bool {
         let free = free_columns(op);
-        domain.of.iter().any(|c| free.contains(c)) || domain.turns.iter().any(|turn| reads_turn(op, turn.0))
+        domain.of.iter().any(|c| free.contains(c))
+            || domain.turns.iter().any(|turn| reads_turn(op, turn.0))
+            || domain.is_of_rows && is_volatile(op)
     }
 
     /// A tree for each row of the domain.
@@ -623,39 +657,6 @@ fn reads_turn(op: &Operator, id: RecursionId) -> bool {
 
 fn reads(e: &Expr, ids: &[ColumnId]) -> bool {
     e.columns_read().iter().any(|c| ids.contains(c))
-}
-
-/// Rows of functions that are computed again rather than kept: they are numbers.
-const FEW_ROWS: u64 = 1_000_000;
-
-/// Whether reading a tree's table twice costs no more than keeping its rows: it may be copied.
-pub fn is_cheap(op: &Operator) -> bool {
-    match op {
-        Operator::Scan(_) | Operator::Given(_) | Operator::Shared(_) | Operator::Turn(_) => true,
-        Operator::Values(Values { rows, .. }) => rows.len() <= 1,
-        Operator::Filter(Filter { input, predicate }) => is_simple(predicate) && is_cheap(input),
-        Operator::Map(Map { input, expressions }) => {
-            expressions.iter().all(|(_, e)| is_simple(e)) && is_cheap(input)
-        }
-        Operator::Expand(Expand { input, expansion }) => {
-            expansion.rows().is_some_and(|rows| rows <= FEW_ROWS) && is_cheap(input)
-        }
-        Operator::Join(_)
-        | Operator::DependentJoin(_)
-        | Operator::Aggregate(_)
-        | Operator::GroupingSets(_)
-        | Operator::Sort(_)
-        | Operator::TopPerGroup(_)
-        | Operator::Limit(_)
-        | Operator::UnionAll(_)
-        | Operator::Window(_)
-        | Operator::Recursion(_)
-        | Operator::Write(_) => false,
-    }
-}
-
-fn is_simple(e: &Expr) -> bool {
-    !matches!(e.kind, ExprKind::VectorFunction(..)) && e.children().into_iter().all(is_simple)
 }
 
 /// Puts a subplan where it is read.

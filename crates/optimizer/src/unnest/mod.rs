@@ -14,6 +14,7 @@
 //! [`lift`] finds the simple correlations, [`domain`] serves all others. The result is as naive as what was bound:
 //! join conditions are residuals until predicates are pushed down.
 
+mod cheap;
 mod checks;
 mod domain;
 mod gate;
@@ -23,13 +24,14 @@ mod places;
 mod recursion;
 mod scalar;
 
-pub use domain::is_cheap;
+pub use cheap::is_cheap;
 
 use crate::can_fail::may_fail;
 use crate::limits;
 use crate::pushdown::take;
 use crate::rename;
 use crate::value_bounds;
+use crate::volatile::is_volatile;
 use frazil_plan::operators::{Aggregate, DependentJoin, Filter, Join, Limit, Map, Sort};
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{
@@ -262,6 +264,7 @@ impl Unnesting<'_> {
             });
         }
         if depends
+            && !is_volatile(&inner)
             && let Some(lifted) = lift::lift(&inner, wanted, self.columns)
             && (safe || !self.tree_may_fail(&lifted.op))
         {

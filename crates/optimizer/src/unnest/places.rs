@@ -388,11 +388,11 @@ impl Unnesting<'_> {
                 Expr::column(id, self.columns),
             ));
         }
-        let pairs = Operator::Aggregate(Aggregate {
-            input: Box::new(op),
-            groups,
-            aggregates: vec![],
-        });
+        let pairs = match groups.is_empty() {
+            // Without groups there always is a row.
+            true => super::first_row(op),
+            false => Aggregate::above(op, groups, vec![]),
+        };
         *build = join(JoinKind::Inner, pairs, take(build), of_build);
         Ok(of_probe)
     }

@@ -4,10 +4,11 @@ use super::lift::{self, Lifted};
 use super::{Site, Unnesting, case, count_or_zero, join, mapped};
 use crate::can_fail::may_fail;
 use crate::pushdown::take;
+use crate::volatile::{calls_volatile, is_volatile};
 use frazil_plan::operators::{Aggregate, Filter, Map, Shared, Values};
 use frazil_plan::{
     AggregateCall, ColumnId, Expr, ExprKind, JoinKind, Operator, ScalarFunction, Subquery, SubqueryId,
-    free_columns,
+    columns_made, free_columns,
 };
 use frazil_types::{Error, Result};
 
@@ -35,7 +36,11 @@ impl Unnesting<'_> {
             return Ok(self.computed_once(root, column));
         }
         let value = Expr::column(column, self.columns);
-        let whole = self.in_one_row(root, value);
+        let whole = match closed && is_volatile(&root) {
+            // One value for all rows, whatever is computed of it.
+            true => self.least_of(root, value),
+            false => self.in_one_row(root, value),
+        };
         // What is computed once for the plan is computed whether or not a row asks for it.
         if closed && !self.one_row_may_fail(&whole) {
             return Ok(self.computed_together(whole));
@@ -102,7 +107,7 @@ impl Unnesting<'_> {
     /// the value, filters a CASE around it. What has no such form is aggregated whole: its one value, and how many
     /// there are.
     fn in_one_row(&mut self, root: Operator, value: Expr) -> OneRow {
-        if is_aggregation(&root) {
+        if is_one_row(&root) {
             return peeled(root, value);
         }
         if let Operator::Values(Values { columns, rows }) = &root
@@ -123,6 +128,11 @@ impl Unnesting<'_> {
                 value,
             };
         }
+        self.least_of(root, value)
+    }
+
+    /// The one value of a tree, and how many there are.
+    fn least_of(&mut self, root: Operator, value: Expr) -> OneRow {
         let single = root.at_most_one_row();
         let ty = value.ty;
         let label = value.label(self.columns, "value");
@@ -163,7 +173,10 @@ impl Unnesting<'_> {
             value.replace_columns(&|c| (c == made).then(|| e.clone()));
         }
         let asked = site.guards.is_empty() && site.op.surely_has_a_row();
-        let lifted = lift::lift_ungrouped(&input, &aggregates, self.columns);
+        let lifted = match varies(&input, &aggregates) {
+            true => None,
+            false => lift::lift_ungrouped(&input, &aggregates, self.columns),
+        };
         let lifted = lifted.filter(|lifted| asked || !self.tree_may_fail(&lifted.op));
         let Lifted { op, mut conjuncts } = match lifted {
             Some(lifted) => lifted,
@@ -240,14 +253,27 @@ fn bound(column: ColumnId, value: Expr, mut body: Expr) -> Expr {
     Expr::new(kind, ty, nullable)
 }
 
-fn is_aggregation(op: &Operator) -> bool {
+/// True if the tree is maps and filters above an aggregation without groups, or above one row without columns.
+fn is_one_row(op: &Operator) -> bool {
     if let Operator::Map(Map { input, .. }) | Operator::Filter(Filter { input, .. }) = op {
-        return is_aggregation(input);
+        return is_one_row(input);
+    }
+    if let Operator::Values(Values { columns, rows }) = op {
+        return columns.is_empty() && rows.len() == 1;
     }
     matches!(op, Operator::Aggregate(Aggregate { groups, .. }) if groups.is_empty())
 }
 
-/// Takes the maps and filters above an aggregation into the value.
+/// True if aggregates of rows depend on outer columns and call a volatile function: each outer row has others.
+fn varies(input: &Operator, aggregates: &[(ColumnId, AggregateCall)]) -> bool {
+    let parts = || aggregates.iter().flat_map(|a| a.1.expressions());
+    let own = columns_made(input);
+    let is_outer = |e: &Expr| e.columns_read().iter().any(|id| !own.contains(id));
+    (is_volatile(input) || parts().any(calls_volatile))
+        && (!free_columns(input).is_empty() || parts().any(is_outer))
+}
+
+/// Takes the maps and filters above an aggregation, or above one row, into the value.
 fn peeled(mut op: Operator, mut value: Expr) -> OneRow {
     loop {
         if let Operator::Map(Map { input, expressions }) = op {
