@@ -166,9 +166,9 @@ ERRORS = [
     ("show nothing", "42704"),
     ("set frazil.background_failures = 1", "55P02"),
     # Transactions.
-    ("begin; begin", "25001"),
-    ("commit", "25P01"),
-    ("rollback", "25P01"),
+    ("begin; select 1; set transaction isolation level serializable", "25001"),
+    ("commit and chain", "25P01"),
+    ("begin read only; delete from t", "25006"),
     ("begin; rollback to s", "3B001"),
     # Prepared statements.
     ("execute p (1)", "26000"),

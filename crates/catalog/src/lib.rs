@@ -19,7 +19,7 @@ pub use constraint::{Constraint, ConstraintKind, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
 pub use domains::{Domain, DomainCheck, domain_violation};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema, SqlState};
-pub use names::{identifier, is_reserved};
+pub use names::{WordClass, identifier, is_bare_label, is_reserved, word_class};
 pub use new_constraint::{NewConstraint, NewConstraintKind, NewIndex, NewTable, multiple_primary_keys};
 use std::collections::BTreeMap;
 use std::sync::Arc;

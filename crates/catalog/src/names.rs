@@ -128,11 +128,6 @@ const EXPRESSIONS_AND_TYPES: &[&str] = &[
     "int",
     "integer",
     "interval",
-    "json",
-    "json_array",
-    "json_arrayagg",
-    "json_object",
-    "json_objectagg",
     "least",
     "national",
     "nchar",
@@ -168,6 +163,86 @@ const EXPRESSIONS_AND_TYPES: &[&str] = &[
     "xmltable",
 ];
 
+/// Words that begin expressions in later versions of PostgreSQL, sorted: names here, and quoted where SQL is written.
+const LATER: &[&str] = &[
+    "json",
+    "json_array",
+    "json_arrayagg",
+    "json_object",
+    "json_objectagg",
+];
+
+/// Words that name a column of a select list only behind AS, sorted.
+const NOT_BARE: &[&str] = &[
+    "array",
+    "as",
+    "char",
+    "character",
+    "create",
+    "day",
+    "except",
+    "fetch",
+    "filter",
+    "for",
+    "from",
+    "grant",
+    "group",
+    "having",
+    "hour",
+    "intersect",
+    "into",
+    "isnull",
+    "limit",
+    "minute",
+    "month",
+    "notnull",
+    "offset",
+    "on",
+    "order",
+    "over",
+    "overlaps",
+    "precision",
+    "returning",
+    "second",
+    "to",
+    "union",
+    "varying",
+    "where",
+    "window",
+    "with",
+    "within",
+    "without",
+    "year",
+];
+
+/// The names that an unquoted word can be: the classes of PostgreSQL 15's `pg_get_keywords()`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordClass {
+    /// Any name: a word that is not a keyword, or an unreserved one.
+    Name,
+    /// A column, table or alias, but neither a function nor a type.
+    ColumnName,
+    /// A function or type, but neither a column nor a table.
+    FunctionOrType,
+    /// Only a label behind AS or a dot.
+    Reserved,
+}
+
+/// The names that an unquoted word can be.
+pub fn word_class(word: &str) -> WordClass {
+    match () {
+        () if is_in(RESERVED, word) => WordClass::Reserved,
+        () if is_in(FUNCTIONS_AND_TYPES, word) => WordClass::FunctionOrType,
+        () if is_in(EXPRESSIONS_AND_TYPES, word) => WordClass::ColumnName,
+        () => WordClass::Name,
+    }
+}
+
+/// True if an unquoted word can name a column of a select list without AS.
+pub fn is_bare_label(word: &str) -> bool {
+    !is_in(NOT_BARE, word)
+}
+
 /// Whether an unquoted word cannot name a table, column or alias.
 pub fn is_reserved(word: &str) -> bool {
     is_in(RESERVED, word) || is_in(FUNCTIONS_AND_TYPES, word)
@@ -177,7 +252,7 @@ pub fn is_reserved(word: &str) -> bool {
 pub fn identifier(name: &str) -> String {
     let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && (name.chars()).all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    match is_plain && !is_reserved(name) && !is_in(EXPRESSIONS_AND_TYPES, name) {
+    match is_plain && word_class(name) == WordClass::Name && !is_in(LATER, name) {
         true => name.to_owned(),
         false => format!("\"{}\"", name.replace('"', "\"\"")),
     }
@@ -198,7 +273,13 @@ mod tests {
 
     #[test]
     fn the_lists_are_sorted() {
-        for list in [RESERVED, FUNCTIONS_AND_TYPES, EXPRESSIONS_AND_TYPES] {
+        for list in [
+            RESERVED,
+            FUNCTIONS_AND_TYPES,
+            EXPRESSIONS_AND_TYPES,
+            LATER,
+            NOT_BARE,
+        ] {
             assert!(list.is_sorted());
         }
         assert!(is_reserved("Where") && is_reserved("JOIN") && !is_reserved("name"));

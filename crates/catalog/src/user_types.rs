@@ -252,8 +252,8 @@ impl Catalog {
 
     /// The next version without some types; this version if there is nothing to do.
     ///
-    /// 42704 for a name that there is not, unless it need not be there; 42809 for one that is not a domain's where it must be; 2BP01 while a column of a table or a domain has one of them, and with RESTRICT
-    /// while a view needs one, which CASCADE drops.
+    /// 42704 for a name that there is not, unless it need not be there; 42809 for one that is not a domain's where it must be; 2BP01 while a column of a table has one of them, and with RESTRICT
+    /// while a view or domain needs one, which CASCADE drops.
     pub fn drop_types(&self, drop: &DropTypes) -> Result<Catalog> {
         let behavior = drop.behavior;
         let mut gone: Vec<&Arc<TypeEntry>> = Vec::new();
@@ -272,13 +272,22 @@ impl Catalog {
         if gone.is_empty() {
             return Ok(self.clone());
         }
+        if behavior == DropBehavior::Cascade {
+            let is_of_them = |of_it: &&Arc<TypeEntry>| {
+                let base = of_it.as_domain().map(|domain| domain.base);
+                base.is_some_and(|base| gone.iter().any(|entry| entry.is_within(base)))
+                    && gone.iter().all(|entry| entry.id != of_it.id)
+            };
+            let of_them: Vec<&Arc<TypeEntry>> = self.types().filter(is_of_them).collect();
+            gone.extend(of_them);
+        }
         let mut views: Vec<String> = Vec::new();
         for entry in &gone {
             let readers = self.views().filter(|view| needs(view, entry));
             match behavior {
-                DropBehavior::Restrict => self.refuse_users(entry, readers)?,
+                DropBehavior::Restrict => self.refuse_users(entry, readers, &gone)?,
                 DropBehavior::Cascade => {
-                    self.refuse_users(entry, std::iter::empty())?;
+                    self.refuse_users(entry, std::iter::empty(), &gone)?;
                     views.extend(readers.map(|view| view.name.clone()));
                 }
             }
@@ -352,6 +361,7 @@ impl Catalog {
         &self,
         entry: &TypeEntry,
         views: impl Iterator<Item = &'v Arc<ViewEntry>>,
+        gone: &[&Arc<TypeEntry>],
     ) -> Result<()> {
         let name = identifier(&entry.name);
         let mut users: Vec<String> = Vec::new();
@@ -363,7 +373,10 @@ impl Catalog {
                 format!("column {column} of table {table} depends on type {name}")
             }));
         }
-        let of_it = self.domains().filter(|(_, domain)| entry.is_within(domain.base));
+        let stays = |of_it: &TypeEntry| gone.iter().all(|entry| entry.id != of_it.id);
+        let of_it = self
+            .domains()
+            .filter(|(of_it, domain)| entry.is_within(domain.base) && stays(of_it));
         users.extend(
             of_it.map(|(of_it, _)| format!("type {} depends on type {name}", identifier(&of_it.name))),
         );

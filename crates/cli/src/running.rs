@@ -183,7 +183,7 @@ impl Shell {
     /// Tells what a statement has to say beside its result, and keeps what happened in variables, as psql does.
     fn note(&mut self, result: &Result<Response, Complaint>) {
         for notice in result.iter().flat_map(|response| &response.notices) {
-            eprintln!("NOTICE: {notice}");
+            eprintln!("{notice}");
         }
         let (error, state, rows) = match result {
             Ok(response) => ("false", "00000".to_owned(), count(response)),

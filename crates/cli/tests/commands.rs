@@ -163,19 +163,64 @@ fn an_import_that_fails_shows_no_statement_that_nobody_typed() {
     assert!(!told.contains("LINE 1"), "{told}");
 }
 
+/// What `pg_dump` of PostgreSQL 15 writes of a table, with its settings, keys, an index and a view.
+const PG_DUMP: &str = r#"SET statement_timeout = 0;
+SET lock_timeout = 0;
+SET idle_in_transaction_session_timeout = 0;
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+SET check_function_bodies = false;
+SET xmloption = content;
+SET client_min_messages = warning;
+SET row_security = off;
+SET default_tablespace = '';
+SET default_table_access_method = heap;
+CREATE TABLE public.items (
+    id integer NOT NULL,
+    name text,
+    price numeric(8,2) DEFAULT 1.5 NOT NULL,
+    tags text[]
+);
+CREATE VIEW public.cheap AS
+ SELECT items.id
+   FROM public.items
+  WHERE (items.price < (3)::numeric);
+COPY public.items (id, name, price, tags) FROM stdin;
+1	a\tb\\c	2.50	{x,"y z"}
+2	\N	3.00	\N
+\.
+ALTER TABLE ONLY public.items
+    ADD CONSTRAINT items_pkey PRIMARY KEY (id);
+CREATE INDEX items_name_idx ON public.items USING btree (name);
+"#;
+
+#[test]
+fn what_pg_dump_writes_is_loaded() {
+    let directory = Directory::new("pg_dump");
+    directory.write("dump.sql", PG_DUMP);
+    let script =
+        "\\i dump.sql\nselect * from items order by id;\nselect * from cheap;\ncopy items to stdout;\n";
+    let shown = directory.run(script, &["-q", "-csv"]);
+    assert_eq!(String::from_utf8_lossy(&shown.stderr), "");
+    assert_eq!(
+        String::from_utf8_lossy(&shown.stdout),
+        "id,name,price,tags\n1,a\tb\\c,2.50,\"{x,\"\"y z\"\"}\"\n2,,3.00,\nid\n1\n1\ta\\tb\\\\c\t2.50\t{x,\"y z\"}\n2\t\\N\t3.00\t\\N\n"
+    );
+}
+
 #[test]
 fn copy_reads_the_rows_behind_it_and_writes_where_results_go() {
     let directory = Directory::new("copy");
-    let script = "create table t (a integer, b text);\ncopy t from stdin (null 'nil'); select count(*) as n from t;\n1,one\n\
-                  2,nil\n3,\"a;\"\"b\"\n\\.\ncopy (select * from t order by a) to stdout (header, delimiter '|');\n\
-                  copy t to 'all.jsonl';\ncopy t to 'all.csv.gz';\ncopy t from 'all.csv.gz';\n\\copy t from stdin\n7,x\n\\.\n\
+    let script = "create table t (a integer, b text);\ncopy t from stdin (format csv, null 'nil'); select count(*) as n from t;\n1,one\n\
+                  2,nil\n3,\"a;\"\"b\"\n\\.\ncopy (select * from t order by a) to stdout (format csv, header, delimiter '|');\n\
+                  copy t to 'all.jsonl';\ncopy t to 'all.csv.gz';\ncopy t from 'all.csv.gz';\n\\copy t from stdin csv\n7,x\n\\.\n\
                   select count(*) as n from t;\n";
     let expected = "CREATE TABLE\nCOPY 3\n n \n---\n 3\n(1 row)\na|b\n1|one\n2|\n3|\"a;\"\"b\"\nCOPY 3\nCOPY 3\nCOPY 3\n\
                     COPY 1\n n \n---\n 7\n(1 row)\n";
     assert_eq!(directory.out(script, &["-aligned"]), expected);
     let lines = "{\"a\":1,\"b\":\"one\"}\n{\"a\":2,\"b\":null}\n{\"a\":3,\"b\":\"a;\\\"b\"}\n";
     assert_eq!(directory.read("all.jsonl"), lines);
-    directory.write("rows.csv", "5,five\n");
+    directory.write("rows.csv", "5\tf\\\\i\\tve\n\\N\t\\N\n");
     let piped = Command::new(env!("CARGO_BIN_EXE_frazil"))
         .args([
             "-X",
@@ -187,7 +232,7 @@ fn copy_reads_the_rows_behind_it_and_writes_where_results_go() {
         .expect("the program starts");
     assert_eq!(
         String::from_utf8_lossy(&piped.stdout),
-        "CREATE TABLE\nCOPY 1\n5,five\n"
+        "CREATE TABLE\nCOPY 2\n5\tf\\\\i\\tve\n\\N\t\\N\n"
     );
     let failed = directory.run(
         "create table t (a integer);\ncopy t from stdin;\n1\nx\n\\.\n",

@@ -61,7 +61,7 @@ pub fn each_record(
                 at += bytes;
                 continue;
             }
-            Split::Incomplete | Split::OpenQuote => break,
+            Split::Incomplete | Split::OpenQuote | Split::End => break,
         }
         if !record.is_blank_line() && !visit(&record) {
             break;

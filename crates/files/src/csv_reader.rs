@@ -5,6 +5,7 @@ use crate::csv_splitter::{Marks, Record, Split, split};
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::rejects::{OnError, Place};
+use crate::text_splitter::{TextMarks, split_text};
 use crate::{BatchReader, Compression, ReadLimits};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Reservation, Result, RowBatch, SqlState};
 
@@ -17,15 +18,29 @@ const RECORD_MAX_BYTES: usize = 1 << 30;
 pub enum Header {
     /// Is a row.
     Absent,
-    /// Names the columns, which a reader checks.
+    /// Names the columns, which a reader checks but for the case of letters.
     Checked,
+    /// Names the columns, which a reader checks.
+    Matched,
     /// Names the columns, and is read past.
     Skipped,
 }
 
-/// What a CSV file looks like.
+/// How the fields of a record are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Records {
+    /// CSV: in quotes where they contain marks.
+    #[default]
+    Quoted,
+    /// PostgreSQL's text: with backslashes in front of marks.
+    Escaped,
+}
+
+/// What a file of text looks like: CSV, or PostgreSQL's text format.
 #[derive(Clone, Debug)]
 pub struct CsvOptions {
+    /// How fields are written. Quotes, comments and padding are CSV's alone.
+    pub records: Records,
     /// What the first record is. A writer writes the names unless it is absent.
     pub header: Header,
     /// Between fields.
@@ -46,11 +61,18 @@ pub struct CsvOptions {
     pub padded: bool,
     /// The form of the dates of each column; ISO's for those that are not listed.
     pub dates: Vec<DateForm>,
+    /// Of each column, whether the text of NULL is a text; not for those that are not listed.
+    pub force_not_null: Vec<bool>,
+    /// Of each column, whether the text of NULL in quotes is NULL, too; not for those that are not listed.
+    pub force_null: Vec<bool>,
+    /// Of each column, whether a writer quotes all values; not for those that are not listed.
+    pub force_quote: Vec<bool>,
 }
 
 impl Default for CsvOptions {
     fn default() -> CsvOptions {
         CsvOptions {
+            records: Records::Quoted,
             header: Header::Absent,
             delimiter: b',',
             quote: b'"',
@@ -61,6 +83,9 @@ impl Default for CsvOptions {
             skipped: 0,
             padded: false,
             dates: Vec::new(),
+            force_not_null: Vec::new(),
+            force_null: Vec::new(),
+            force_quote: Vec::new(),
         }
     }
 }
@@ -116,7 +141,7 @@ impl CsvReader {
         }
         match reader.options.header {
             Header::Absent => {}
-            Header::Checked => reader.check_header()?,
+            Header::Checked | Header::Matched => reader.check_header()?,
             Header::Skipped => drop(reader.next_record()?),
         }
         Ok(reader)
@@ -137,7 +162,13 @@ impl CsvReader {
             } else {
                 "".into()
             };
-            if !found.trim().eq_ignore_ascii_case(&column.name) {
+            let fits = match self.options.header {
+                Header::Matched => found == column.name,
+                Header::Absent | Header::Checked | Header::Skipped => {
+                    found.trim().eq_ignore_ascii_case(&column.name)
+                }
+            };
+            if !fits {
                 let message = format!(
                     "column {} of the header is \"{found}\", expected \"{}\"",
                     i + 1,
@@ -224,16 +255,33 @@ impl CsvReader {
             if self.start == self.buffer.len() && self.ended {
                 return Ok(None);
             }
-            match split(&self.buffer[self.start..], marks, self.ended, &mut self.record) {
+            let input = &self.buffer[self.start..];
+            let outcome = match self.options.records {
+                Records::Quoted => split(input, marks, self.ended, &mut self.record),
+                Records::Escaped => {
+                    let marks = TextMarks {
+                        delimiter: self.options.delimiter,
+                        null: self.options.null.as_bytes(),
+                    };
+                    split_text(input, marks, self.ended, &mut self.record)
+                }
+            };
+            match outcome {
                 Split::Record { bytes, lines } => {
                     let line = self.line;
                     self.start += bytes;
                     self.line += lines;
                     self.record_bytes = bytes;
-                    if self.record.is_blank_line() && self.columns.len() > 1 {
+                    let skips_blank = self.options.records == Records::Quoted && self.columns.len() > 1;
+                    if skips_blank && self.record.is_blank_line() {
                         continue;
                     }
                     return Ok(Some(line));
+                }
+                Split::End => {
+                    self.start = self.buffer.len();
+                    self.ended = true;
+                    return Ok(None);
                 }
                 Split::Comment { bytes } => {
                     self.start += bytes;
@@ -254,12 +302,22 @@ impl CsvReader {
         }
     }
 
+    /// True if the text of NULL in a column is NULL.
+    fn is_null(&self, column: usize, quoted: bool) -> bool {
+        let is_set = |flags: &[bool]| flags.get(column).copied().unwrap_or(false);
+        match quoted {
+            true => is_set(&self.options.force_null),
+            false => !is_set(&self.options.force_not_null),
+        }
+    }
+
     /// The record as a row. The error of a value comes with the column's position.
     fn push_row(&self, builders: &mut [ColumnBuilder]) -> std::result::Result<(), (Option<usize>, Error)> {
         self.check_width().map_err(|e| (None, e))?;
         for (i, builder) in builders.iter_mut().enumerate() {
             let (field, quoted) = self.record.field(i);
-            let pushed = if !quoted && field == self.options.null.as_bytes() {
+            let says_null = field == self.options.null.as_bytes();
+            let pushed = if says_null && self.is_null(i, quoted) {
                 builder.push_null()
             } else {
                 builder.push(field)

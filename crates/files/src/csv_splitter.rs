@@ -46,6 +46,32 @@ struct Field {
 }
 
 impl Record {
+    /// Takes all fields away.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.fields.clear();
+    }
+
+    /// Appends bytes to the field that is being read.
+    pub(crate) fn extend(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Ends a field of the text format, which stands in the input as `raw`: that of NULL is like one of CSV without quotes, any other
+    /// like one with them.
+    pub(crate) fn end_text_field(&mut self, raw: &[u8], null: &[u8]) {
+        let is_null = raw == null;
+        if is_null {
+            let start = self.fields.last().map_or(0, |field| field.end);
+            self.bytes.truncate(start);
+            self.bytes.extend_from_slice(null);
+        }
+        self.fields.push(Field {
+            end: self.bytes.len(),
+            quoted: !is_null,
+        });
+    }
+
     /// Number of fields.
     pub fn len(&self) -> usize {
         self.fields.len()
@@ -83,12 +109,13 @@ pub enum Split {
     Incomplete,
     /// A quote is open at the end of the file.
     OpenQuote,
+    /// The mark behind the last record.
+    End,
 }
 
 /// Splits the first record off `input`. `last`: nothing follows the input.
 pub fn split(input: &[u8], marks: Marks, last: bool, record: &mut Record) -> Split {
-    record.bytes.clear();
-    record.fields.clear();
+    record.clear();
     if marks.comment.is_some() && input.first() == marks.comment.as_ref() {
         return comment(input, last);
     }

@@ -1,10 +1,11 @@
-//! Rows → CSV, quoted as PostgreSQL's COPY quotes: a field in which a mark or a line break stands, and one that reads as
+//! Rows → CSV and PostgreSQL's text format, with escapes or quoted as PostgreSQL's COPY does: a field in which a mark or a line break stands, and one that reads as
 //! NULL.
 
 use crate::batch_writer::{BatchWriter, pieces};
-use crate::csv_reader::{CsvOptions, Header};
+use crate::csv_reader::{CsvOptions, Header, Records};
 use crate::file_output::FileOutput;
 use crate::in_order::in_order;
+use crate::text_splitter::push_escaped;
 use crate::value_text::Texts;
 use frazil_types::{ColumnVector, Result, RowBatch, Schema};
 use std::ops::Range;
@@ -31,7 +32,7 @@ impl<'a> CsvWriter<'a> {
                 if i > 0 {
                     text.push(options.delimiter);
                 }
-                push_field(&mut text, column.name.as_bytes(), &options);
+                push_field(&mut text, column.name.as_bytes(), false, &options);
             }
             text.push(b'\n');
         }
@@ -49,8 +50,12 @@ impl<'a> CsvWriter<'a> {
     }
 }
 
-/// Appends a field, in quotes where it needs them.
-fn push_field(out: &mut Vec<u8>, field: &[u8], options: &CsvOptions) {
+/// Appends a field, in quotes where it needs them or `always`; in the text format with escapes.
+fn push_field(out: &mut Vec<u8>, field: &[u8], always: bool, options: &CsvOptions) {
+    if options.records == Records::Escaped {
+        push_escaped(out, field, options.delimiter);
+        return;
+    }
     let CsvOptions {
         delimiter,
         quote,
@@ -61,7 +66,7 @@ fn push_field(out: &mut Vec<u8>, field: &[u8], options: &CsvOptions) {
     // Without a branch, so that it is a loop over vectors.
     let is_mark = |b: u8| (b == *delimiter) | (b == *quote) | (b == b'\n') | (b == b'\r');
     let has_mark = field.iter().fold(false, |any, &b| any | is_mark(b));
-    if !has_mark && field != null.as_bytes() && field != b"\\." {
+    if !always && !has_mark && field != null.as_bytes() && field != b"\\." {
         out.extend_from_slice(field);
         return;
     }
@@ -78,6 +83,9 @@ fn push_field(out: &mut Vec<u8>, field: &[u8], options: &CsvOptions) {
 /// Whether texts of digits, signs, points, colons and blanks, and infinities, need no look for marks.
 fn marks_no_digits(options: &CsvOptions) -> bool {
     let is_apart = |b: u8| !b.is_ascii_digit() && !b"+-.: infty".contains(&b);
+    if options.records == Records::Escaped {
+        return is_apart(options.delimiter);
+    }
     let null = options.null.bytes();
     is_apart(options.delimiter) && is_apart(options.quote) && { null }.all(is_apart)
 }
@@ -85,15 +93,16 @@ fn marks_no_digits(options: &CsvOptions) -> bool {
 /// Appends some rows of a batch.
 fn push_rows(out: &mut Vec<u8>, batch: &RowBatch, rows: Range<usize>, options: &CsvOptions) {
     let digits_are_plain = marks_no_digits(options);
-    let columns = batch.columns.iter().map(|column| {
+    let columns = batch.columns.iter().enumerate().map(|(i, column)| {
         let texts = Texts::of(column);
-        let is_plain = texts.is_of_digits() && digits_are_plain;
-        (column, texts, is_plain)
+        let always = options.force_quote.get(i).copied().unwrap_or(false);
+        let is_plain = texts.is_of_digits() && digits_are_plain && !always;
+        (column, texts, is_plain, always)
     });
-    let columns: Vec<(&ColumnVector, Texts<'_>, bool)> = columns.collect();
+    let columns: Vec<(&ColumnVector, Texts<'_>, bool, bool)> = columns.collect();
     let mut field = Vec::new();
     for row in rows {
-        for (i, (column, texts, is_plain)) in columns.iter().enumerate() {
+        for (i, (column, texts, is_plain, always)) in columns.iter().enumerate() {
             if i > 0 {
                 out.push(options.delimiter);
             }
@@ -102,11 +111,11 @@ fn push_rows(out: &mut Vec<u8>, batch: &RowBatch, rows: Range<usize>, options: &
             } else if *is_plain {
                 texts.push(out, row);
             } else if let Texts::Strings(strings) = texts {
-                push_field(out, strings.string(row), options);
+                push_field(out, strings.string(row), *always, options);
             } else {
                 field.clear();
                 texts.push(&mut field, row);
-                push_field(out, &field, options);
+                push_field(out, &field, *always, options);
             }
         }
         out.push(b'\n');

@@ -40,6 +40,7 @@ mod placement;
 mod rejects;
 mod sniff;
 mod source;
+mod text_splitter;
 mod to_arrow;
 mod value_text;
 mod writer;
@@ -47,7 +48,7 @@ mod zstd_input;
 
 pub use batch_writer::{BatchWriter, Destination};
 pub use compression::Compression;
-pub use csv_reader::{CsvOptions, CsvReader, Header};
+pub use csv_reader::{CsvOptions, CsvReader, Header, Records};
 pub use date_form::DateForm;
 pub use file_access::FileAccess;
 pub use file_input::Origin;

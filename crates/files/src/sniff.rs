@@ -184,6 +184,7 @@ fn look_at(
             skipped,
             padded: marks.padded,
             dates,
+            ..CsvOptions::default()
         },
         columns: columns.collect(),
         lines,

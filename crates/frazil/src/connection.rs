@@ -67,7 +67,7 @@ impl Connection {
     pub fn execute_with(&self, sql: &str, parameters: &[Value]) -> Result<Response> {
         let mut last = None;
         self.execute_each(sql, parameters, &mut |response| {
-            last = Some(response);
+            keep(&mut last, response);
             Ok(())
         })?;
         Ok(last.unwrap_or_default())
@@ -79,7 +79,7 @@ impl Connection {
     pub fn execute_into(&self, sql: &str, parameters: &[Value], sink: &mut dyn RowSink) -> Result<Response> {
         let mut last = None;
         let mut take = |response| {
-            last = Some(response);
+            keep(&mut last, response);
             Ok(())
         };
         self.each(sql, parameters, Delivery::Parts(&RefCell::new(sink)), &mut take)?;
@@ -91,7 +91,7 @@ impl Connection {
     pub fn execute_copy(&self, sql: &str, streams: &mut dyn CopyStreams) -> Result<Response> {
         let mut last = None;
         let mut take = |response| {
-            last = Some(response);
+            keep(&mut last, response);
             Ok(())
         };
         self.each(sql, &[], Delivery::Copied(&RefCell::new(streams)), &mut take)?;
@@ -263,6 +263,14 @@ impl Connection {
     fn session(&self) -> MutexGuard<'_, Session> {
         self.0.session.look()
     }
+}
+
+/// Puts a statement's response in the place of that before it, whose notices stay.
+fn keep(last: &mut Option<Response>, mut response: Response) {
+    if let Some(before) = last.take() {
+        response.notices.splice(0..0, before.notices);
+    }
+    *last = Some(response);
 }
 
 impl Database {

@@ -3,13 +3,15 @@
 
 use crate::compression::compression;
 use crate::loader;
+use crate::notice::Notice;
 use crate::query::Runner;
 use crate::rejected_rows;
 use crate::row_sink::Delivery;
 use frazil_files::{
     BatchReader, CsvOptions, CsvReader, Header, JsonReader, OnError, Origin, ParquetReader, ReadLimits,
+    Records,
 };
-use frazil_frontend::{CopyEnd, CopyFormat, CopyOptions};
+use frazil_frontend::{CopyColumns, CopyEnd, CopyFormat, CopyHeader, CopyOptions};
 use frazil_storage::Transaction;
 use frazil_types::{CHUNK_ROWS, ColumnDef, ColumnVector, Error, Result, RowBatch, Schema, Value};
 use std::path::Path;
@@ -24,11 +26,13 @@ pub struct Copied {
 
 impl Copied {
     /// What is said of rows that were left out.
-    pub fn notices(&self) -> Vec<String> {
+    pub fn notices(&self) -> Vec<Notice> {
         match self.skipped {
             0 => Vec::new(),
-            1 => vec!["1 row was skipped because it could not be read".to_owned()],
-            rows => vec![format!("{rows} rows were skipped because they could not be read")],
+            1 => vec![Notice::new("1 row was skipped because it could not be read")],
+            rows => vec![Notice::new(format!(
+                "{rows} rows were skipped because they could not be read"
+            ))],
         }
     }
 }
@@ -88,8 +92,8 @@ fn open(
             Ok(Box::new(ParquetReader::open(path, columns, limits)?))
         }
         (CopyFormat::Parquet, Origin::Stream(_)) => Err(Error::unsupported("Parquet FROM STDIN")),
-        (CopyFormat::Csv, origin) => {
-            let options = csv_options(options)?;
+        (CopyFormat::Csv | CopyFormat::Text, origin) => {
+            let options = csv_options(options, columns)?;
             let reader = CsvReader::open(origin, columns, options, limits)?;
             Ok(Box::new(reader.on_error(on_error)))
         }
@@ -107,14 +111,22 @@ pub fn no_client(end: &str) -> Error {
         .with_hint("name a file: COPY t FROM 'path', COPY t TO 'path'")
 }
 
-/// What is said of a CSV file.
-pub fn csv_options(options: &CopyOptions) -> Result<CsvOptions> {
+/// What is said of a file of CSV or text with these columns. 42703 for a column that an option names and there is not.
+pub fn csv_options(options: &CopyOptions, columns: &[ColumnDef]) -> Result<CsvOptions> {
+    let forced = |option, forced: &CopyColumns| forced.among(option, columns.iter().map(|c| c.name.as_str()));
     Ok(CsvOptions {
-        header: if options.header {
-            Header::Checked
-        } else {
-            Header::Absent
+        records: match options.format {
+            CopyFormat::Text => Records::Escaped,
+            CopyFormat::Csv | CopyFormat::Json | CopyFormat::Parquet => Records::Quoted,
         },
+        header: match options.header {
+            CopyHeader::Absent => Header::Absent,
+            CopyHeader::Names => Header::Checked,
+            CopyHeader::Match => Header::Matched,
+        },
+        force_quote: forced("FORCE_QUOTE", &options.force_quote)?,
+        force_not_null: forced("FORCE_NOT_NULL", &options.force_not_null)?,
+        force_null: forced("FORCE_NULL", &options.force_null)?,
         delimiter: one_byte("DELIMITER", options.delimiter)?,
         quote: one_byte("QUOTE", options.quote)?,
         escape: one_byte("ESCAPE", options.escape)?,

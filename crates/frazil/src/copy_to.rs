@@ -11,7 +11,7 @@ use frazil_files::{
 };
 use frazil_frontend::{CopyEnd, CopyExisting, CopyFormat, CopyOptions};
 use frazil_plan::Plan;
-use frazil_types::{ColumnVector, Error, NativeType, Result, RowBatch, Schema, SqlState};
+use frazil_types::{ColumnVector, Error, MemoryBudget, NativeType, Result, RowBatch, Schema, SqlState};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
@@ -26,22 +26,13 @@ pub fn run(
     options: &CopyOptions,
     to: Delivery<'_>,
 ) -> Result<Response> {
-    let form = form(target, options)?;
     if let CopyEnd::File(path) = target {
         runner.read_limits().access.check(Path::new(path))?;
     }
     let budget = runner.budget();
-    let begin = |schema: &Schema| match (target, to) {
-        (CopyEnd::File(path), _) if !options.partition_by.is_empty() => {
-            let partitioning = partitioning(schema, options)?;
-            let writer = PartitionedWriter::create(Path::new(path), schema, &form, partitioning, budget)?;
-            Ok(Box::new(writer) as Box<dyn BatchWriter>)
-        }
-        (CopyEnd::File(path), _) => writer(Destination::File(Path::new(path)), schema, &form),
-        (CopyEnd::Client, Delivery::Copied(streams)) => {
-            writer(Destination::Stream(Box::new(Client(streams))), schema, &form)
-        }
-        (CopyEnd::Client, Delivery::Whole | Delivery::Parts(_)) => Err(no_client("TO STDOUT")),
+    let begin = |schema: &Schema| {
+        let form = form(target, options, schema)?;
+        begin_writer((target, to), options, schema, &form, budget)
     };
     let writing = Writing {
         begin: &begin,
@@ -59,6 +50,28 @@ pub fn run(
         rows: Some(rows),
     };
     Ok(Response::new(outcome, timing))
+}
+
+/// The writer of rows of these columns.
+fn begin_writer<'a>(
+    (target, to): (&'a CopyEnd, Delivery<'a>),
+    options: &CopyOptions,
+    schema: &Schema,
+    form: &Form,
+    budget: &MemoryBudget,
+) -> Result<Box<dyn BatchWriter + 'a>> {
+    match (target, to) {
+        (CopyEnd::File(path), _) if !options.partition_by.is_empty() => {
+            let partitioning = partitioning(schema, options)?;
+            let writer = PartitionedWriter::create(Path::new(path), schema, form, partitioning, budget)?;
+            Ok(Box::new(writer) as Box<dyn BatchWriter>)
+        }
+        (CopyEnd::File(path), _) => writer(Destination::File(Path::new(path)), schema, form),
+        (CopyEnd::Client, Delivery::Copied(streams)) => {
+            writer(Destination::Stream(Box::new(Client(streams))), schema, form)
+        }
+        (CopyEnd::Client, Delivery::Whole | Delivery::Parts(_)) => Err(no_client("TO STDOUT")),
+    }
 }
 
 /// How rows are spread over folders. 42703 and 42701 for columns that there are not, or twice; 22023 if no column is left.
@@ -92,14 +105,14 @@ fn partitioning(schema: &Schema, options: &CopyOptions) -> Result<Partitioning> 
     })
 }
 
-fn form(target: &CopyEnd, options: &CopyOptions) -> Result<Form> {
+fn form(target: &CopyEnd, options: &CopyOptions, schema: &Schema) -> Result<Form> {
     let said = compression(options.compression);
     let of_text = said.unwrap_or(match target {
         CopyEnd::File(path) => Compression::of_path(Path::new(path)),
         CopyEnd::Client => Compression::None,
     });
     Ok(match options.format {
-        CopyFormat::Csv => Form::Csv(csv_options(options)?, of_text),
+        CopyFormat::Csv | CopyFormat::Text => Form::Csv(csv_options(options, &schema.columns)?, of_text),
         CopyFormat::Json => Form::Json {
             array: options.array,
             compression: of_text,

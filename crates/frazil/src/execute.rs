@@ -7,14 +7,14 @@ use crate::parameters;
 pub(crate) use crate::parameters::hidden_value;
 use crate::prepared;
 use crate::row_sink::Delivery;
-use crate::rows::{Response, Timing, counted, done, text_rows};
+use crate::rows::{Response, Timing, counted, done, noted, text_rows};
 use crate::session::Session;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
 use crate::{copy, copy_to, ddl, explain, explain_freeze, query, with_writes};
 use frazil_codegen::OneRun;
 use frazil_frontend::{
-    Bound, ExplainMode, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement, Writing,
+    Bound, ExplainOptions, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement, Writing,
 };
 use frazil_plan::{Operator, Plan};
 use frazil_storage::{Snapshot, Transaction};
@@ -308,7 +308,11 @@ pub fn run(
     guarded(session, &parsed.text, |session| {
         let call = Call::new(session, given, to);
         let run = || run_bound(session, parsed, &call, kept);
-        frazil_frontend::on_deep_stack(parsed.depth(), run)?.delivered(to)
+        let response = frazil_frontend::on_deep_stack(parsed.depth(), run)?;
+        let least = session.settings().least_notice;
+        let mut response = response.delivered(to)?;
+        response.notices.retain(|notice| least.tells(notice.severity));
+        Ok(response)
     })
 }
 
@@ -332,7 +336,12 @@ pub(crate) fn run_bound(
     if !parsed.leaves_failure() {
         session.transaction().check()?;
     }
-    let tables = query::Runner::new(session).tables(session.snapshot());
+    let snapshot = match parsed.controls_session() {
+        // What the transaction sees begins with its first query.
+        true => session.database().store().snapshot(),
+        false => session.snapshot(),
+    };
+    let tables = query::Runner::new(session).tables(snapshot);
     let (statement, bundle) = bind(parsed, tables, call)?;
     frazil_frontend::on_deep_stack(bundle.depth, || {
         run_as_bound(session, parsed, call, statement, bundle, kept)
@@ -370,19 +379,35 @@ fn run_as_bound(
             &options,
             call.to,
         ),
-        Statement::Explain {
-            mode,
-            analyze,
-            statement,
-        } => explained(session, (mode, analyze), statement, bundle, call),
+        Statement::Explain { options, statement } => explained(session, options, statement, bundle, call),
         Statement::ExplainFreeze {
             table,
             order_by,
             analyze,
         } => explain_freeze::run(session, table, order_by, analyze, bundle),
-        Statement::Begin => session.transaction_mut().begin().map(|()| done("BEGIN", started)),
-        Statement::Commit => session.commit().map(|tag| done(tag, started)),
-        Statement::Rollback => session.rollback().map(|()| done("ROLLBACK", started)),
+        Statement::Begin { modes } => session.begin(modes).map(|notice| noted("BEGIN", notice, started)),
+        Statement::Commit { chain } => {
+            (session.commit(chain)).map(|(tag, notice)| noted(tag, notice, started))
+        }
+        Statement::Rollback { chain } => {
+            (session.rollback(chain)).map(|notice| noted("ROLLBACK", notice, started))
+        }
+        Statement::SetTransaction { modes } => {
+            (session.set_transaction(modes)).map(|notice| noted("SET", notice, started))
+        }
+        Statement::SetSessionTransaction { modes } => {
+            session.set_session_transaction(modes);
+            Ok(done("SET", started))
+        }
+        Statement::ResetAll => {
+            session.reset_all();
+            Ok(done("RESET", started))
+        }
+        Statement::Vacuum => {
+            refuse_transaction(session, "VACUUM")?;
+            Ok(done("VACUUM", started))
+        }
+        Statement::Analyze => Ok(done("ANALYZE", started)),
         Statement::Savepoint { name } => session.savepoint(name).map(|()| done("SAVEPOINT", started)),
         Statement::RollbackTo { name } => (session.rollback_to(&name)).map(|()| done("ROLLBACK", started)),
         Statement::Release { name } => {
@@ -390,7 +415,7 @@ fn run_as_bound(
         }
         Statement::Set { name, value } => session.set(&name, &value).map(|()| done("SET", started)),
         Statement::SetLocal { name, value } => {
-            (session.set_local(&name, &value)).map(|()| done("SET", started))
+            (session.set_local(&name, &value)).map(|notice| noted("SET", notice, started))
         }
         Statement::Show { name } => {
             let value = session.show(&name)?;
@@ -414,16 +439,16 @@ fn run_as_bound(
 
 fn explained(
     session: &mut Session,
-    (mode, analyze): (ExplainMode, bool),
+    options: ExplainOptions,
     statement: Explained,
     bundle: Bundle,
     call: &Call<'_>,
 ) -> Result<Response> {
     match statement {
         Explained::Execute { name, values } => {
-            prepared::explained(session, (mode, analyze), &name, values.as_ref(), call)
+            prepared::explained(session, options, &name, values.as_ref(), call)
         }
-        Explained::Plan(plan) => explain::run(session, mode, analyze, plan, bundle),
+        Explained::Plan(plan) => explain::run(session, options, plan, bundle),
     }
 }
 

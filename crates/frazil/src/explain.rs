@@ -7,7 +7,8 @@ use crate::rows::{Response, Timing, text_rows};
 use crate::session::Session;
 use frazil_codegen::PaxCode;
 use frazil_exec::{Metrics, PipelineMetrics};
-use frazil_frontend::ExplainMode;
+use frazil_frontend::{ExplainMode, ExplainOptions};
+use frazil_optimizer::Estimates;
 use frazil_plan::pipeline::Source;
 use frazil_plan::{Plan, display};
 use frazil_storage::LookedUp;
@@ -16,19 +17,20 @@ use std::time::Duration;
 
 /// Runs EXPLAIN of a query, INSERT, UPDATE or DELETE. With ANALYZE the statement is run too; a statement that writes then
 /// writes nothing.
-pub fn run(
-    session: &Session,
-    mode: ExplainMode,
-    analyze: bool,
-    plan: Plan,
-    bundle: Bundle,
-) -> Result<Response> {
+pub fn run(session: &Session, options: ExplainOptions, plan: Plan, bundle: Bundle) -> Result<Response> {
+    let ExplainOptions { mode, analyze, .. } = options;
+    let estimates = match options.costs {
+        true => Estimates::Shown,
+        false => Estimates::Hidden,
+    };
     let started = bundle.started;
     let runner = Runner::new(session);
     let mut timing = Timing::default();
     let plan = runner.optimize(plan, &bundle, &mut timing)?;
     let mut text = match mode {
-        ExplainMode::Plan => frazil_optimizer::explain(&plan, &*bundle.tables, &runner.optimizer_settings()),
+        ExplainMode::Plan => {
+            frazil_optimizer::explain(&plan, &*bundle.tables, &runner.optimizer_settings(), estimates)
+        }
         _ => String::new(),
     };
     let planned = runner.cut(plan, &bundle, &mut timing)?;
@@ -52,7 +54,7 @@ pub fn run(
             let result = runner.run(&query, bundle, &mut timing)?;
             let rows: usize = result.batches.iter().map(|b| b.rows).sum();
             lines.push(String::new());
-            lines.extend(measured(timing, &result.metrics, rows));
+            lines.extend(measured(timing, &result.metrics, rows, options));
         }
     }
     let mut response = text_rows("plan", lines, started);
@@ -84,16 +86,21 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.3} ms", time.as_secs_f64() * 1e3)
 }
 
-fn measured(timing: Timing, metrics: &Metrics, rows: usize) -> Vec<String> {
+fn measured(timing: Timing, metrics: &Metrics, rows: usize, options: ExplainOptions) -> Vec<String> {
     let mut lines: Vec<String> = (metrics.pipelines.iter().enumerate())
-        .map(|(i, p)| format!("pipeline {i}: {}", pipeline(p)))
+        .map(|(i, p)| match options.timing {
+            true => format!("pipeline {i}: {}, {}", milliseconds(p.time), pipeline(p)),
+            false => format!("pipeline {i}: {}", pipeline(p)),
+        })
         .collect();
-    lines.push(format!(
-        "plan {}, compile {}, execute {}, {rows} rows",
-        milliseconds(timing.plan()),
-        milliseconds(timing.compile),
-        milliseconds(timing.execute)
-    ));
+    if options.summary {
+        lines.push(format!(
+            "plan {}, compile {}, execute {}, {rows} rows",
+            milliseconds(timing.plan()),
+            milliseconds(timing.compile),
+            milliseconds(timing.execute)
+        ));
+    }
     lines
 }
 
@@ -112,7 +119,7 @@ fn looked_up(p: &PipelineMetrics) -> String {
 }
 
 fn pipeline(p: &PipelineMetrics) -> String {
-    let mut text = format!("{}, {} rows in", milliseconds(p.time), p.rows_in);
+    let mut text = format!("{} rows in", p.rows_in);
     if let Some(rows) = p.rows_out {
         text.push_str(&format!(", {rows} rows out"));
     }

@@ -44,6 +44,7 @@ mod gate;
 mod in_use;
 mod loader;
 mod made_table;
+mod notice;
 mod panics;
 mod parameters;
 mod plan_cache;
@@ -78,11 +79,13 @@ pub use frazil_catalog::identifier;
 pub use frazil_durability::{Access, InspectedTable, Inspection, Opening, OpeningProgress, OpeningStep};
 pub use frazil_exec::Progress;
 pub use frazil_files::{ArrowBatches, ArrowTexts, FileAccess, json_of};
+pub use frazil_frontend::Isolation;
 pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
 pub use frazil_types::{
     Cancel, Category, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, NativeType,
     Result, RowBatch, Schema, SqlState, TypeInfo, Value, array,
 };
+pub use notice::{Notice, Severity};
 pub use parameters::own_type;
 pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};

@@ -11,7 +11,7 @@ use crate::row_sink::Delivery;
 use crate::rows::{Outcome, Response, done};
 use crate::session::Session;
 use frazil_frontend::{
-    Bound, ExplainMode, Explained, ParsedStatement, Prepared, Statement, bind_values, on_deep_stack,
+    Bound, ExplainOptions, Explained, ParsedStatement, Prepared, Statement, bind_values, on_deep_stack,
 };
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 
@@ -71,7 +71,7 @@ fn execute(
 /// EXPLAIN EXECUTE: the plan of the prepared statement.
 pub fn explained(
     session: &mut Session,
-    (mode, analyze): (ExplainMode, bool),
+    options: ExplainOptions,
     name: &str,
     values: Option<&ParsedStatement>,
     call: &Call<'_>,
@@ -86,9 +86,7 @@ pub fn explained(
             "EXPLAIN of anything but a query, INSERT, UPDATE, DELETE or FREEZE",
         ));
     };
-    on_deep_stack(bundle.depth, || {
-        explain::run(session, mode, analyze, plan, bundle)
-    })
+    on_deep_stack(bundle.depth, || explain::run(session, options, plan, bundle))
 }
 
 /// The values of EXECUTE, of these types.

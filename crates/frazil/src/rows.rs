@@ -1,5 +1,6 @@
 //! Results of statements.
 
+use crate::notice::Notice;
 use crate::row_sink::Delivery;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -15,8 +16,8 @@ pub struct Response {
     pub outcome: Outcome,
     /// Where the time went.
     pub timing: Timing,
-    /// What whoever runs the statement should know though it succeeded: that rows of a file were left out.
-    pub notices: Vec<String>,
+    /// What whoever runs the statement should know though it succeeded.
+    pub notices: Vec<Notice>,
 }
 
 /// Rows, or that a command was done.
@@ -237,6 +238,14 @@ impl Outcome {
 /// The response of a command without rows.
 pub fn done(tag: &'static str, started: Instant) -> Response {
     Response::new(Outcome::Command { tag, rows: None }, execution_since(started))
+}
+
+/// The response of a command that may have something to say.
+pub fn noted(tag: &'static str, notice: Option<Notice>, started: Instant) -> Response {
+    Response {
+        notices: notice.into_iter().collect(),
+        ..done(tag, started)
+    }
 }
 
 /// The response of a command that counts rows, or blocks.

@@ -5,12 +5,13 @@ use crate::background_freezer::{DEFAULT_COOLING, DEFAULT_REFREEZE_BUDGET};
 use crate::database::Database;
 use crate::deadline::{Clock, Deadline};
 use crate::frame_tables::Frames;
+use crate::notice::Notice;
 use crate::panics;
 use crate::prepared_statements::PreparedStatements;
 use crate::settings::{self, Settings};
-use crate::transaction::{self, TransactionState};
+use crate::transaction::{self, Modes, TransactionState};
 use frazil_exec::Progress;
-use frazil_frontend::{Limits, ParsedStatement, Script};
+use frazil_frontend::{Limits, ParsedStatement, Script, TransactionModes};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState, Value};
 use std::cell::Cell;
@@ -214,6 +215,9 @@ impl Session {
                     format!("parameter \"{name}\" cannot be changed"),
                 ));
             }
+            "transaction_isolation" | "transaction_read_only" => {
+                self.set_transaction(settings::modes(name, value)?)?;
+            }
             _ => {
                 self.settings.set(name, value)?;
                 // It outlives the transaction, as in PostgreSQL.
@@ -223,11 +227,12 @@ impl Session {
         Ok(())
     }
 
-    /// SET LOCAL: the value before comes back with the end of the transaction, and with ROLLBACK TO a savepoint before. 25P01 outside a
-    /// transaction, 0A000 for a setting of the database.
-    pub fn set_local(&mut self, name: &str, value: &Value) -> Result<()> {
+    /// SET LOCAL: the value before comes back with the end of the transaction, and with ROLLBACK TO a savepoint before. Outside a
+    /// transaction it does nothing, and a warning says so. 0A000 for a setting of the database.
+    pub fn set_local(&mut self, name: &str, value: &Value) -> Result<Option<Notice>> {
         if !self.transaction.is_open() {
-            return Err(transaction::outside("SET LOCAL"));
+            self.settings.clone().set(name, value)?;
+            return Ok(Some(Notice::of_error(&transaction::outside("SET LOCAL"))));
         }
         if DATABASE_SETTINGS.contains(&name) {
             return Err(Error::unsupported(format!(
@@ -242,7 +247,46 @@ impl Session {
         let before = self.settings.show(name)?;
         self.settings.set(name, value)?;
         self.local.push((name.to_string(), before));
-        Ok(())
+        Ok(None)
+    }
+
+    /// RESET ALL: the connection's settings are the defaults. Those of the database and the access to files stay as they are.
+    pub fn reset_all(&mut self) {
+        self.settings = Settings {
+            // It is only narrowed.
+            file_access: self.settings.file_access.clone(),
+            ..Settings::default()
+        };
+        self.local.clear();
+    }
+
+    /// The modes of transactions to come.
+    fn default_modes(&self) -> Modes {
+        Modes {
+            isolation: self.settings.isolation,
+            read_only: self.settings.read_only,
+        }
+    }
+
+    /// BEGIN.
+    pub fn begin(&mut self, modes: TransactionModes) -> Result<Option<Notice>> {
+        let defaults = self.default_modes();
+        self.transaction.begin(defaults, modes)
+    }
+
+    /// SET TRANSACTION.
+    pub fn set_transaction(&mut self, modes: TransactionModes) -> Result<Option<Notice>> {
+        if !self.transaction.is_open() {
+            return Ok(Some(Notice::of_error(&transaction::outside("SET TRANSACTION"))));
+        }
+        self.transaction.set_modes(modes).map(|()| None)
+    }
+
+    /// SET SESSION CHARACTERISTICS AS TRANSACTION.
+    pub fn set_session_transaction(&mut self, modes: TransactionModes) {
+        let modes = self.default_modes().with(modes);
+        self.settings.isolation = modes.isolation;
+        self.settings.read_only = modes.read_only;
     }
 
     /// Takes back what SET LOCAL changed since so many changes.
@@ -254,15 +298,15 @@ impl Session {
     }
 
     /// COMMIT.
-    pub fn commit(&mut self) -> Result<&'static str> {
-        let result = self.transaction.commit(self.settings.synchronous_commit);
+    pub fn commit(&mut self, chain: bool) -> Result<(&'static str, Option<Notice>)> {
+        let result = self.transaction.commit(self.settings.synchronous_commit, chain);
         self.undo_local(0);
         result
     }
 
     /// ROLLBACK.
-    pub fn rollback(&mut self) -> Result<()> {
-        let result = self.transaction.rollback();
+    pub fn rollback(&mut self, chain: bool) -> Result<Option<Notice>> {
+        let result = self.transaction.rollback(chain);
         self.undo_local(0);
         result
     }
@@ -301,6 +345,13 @@ impl Session {
                 0 => "off".to_owned(),
                 bytes => format!("{bytes}B"),
             }),
+            "transaction_isolation" | "transaction_read_only" => {
+                let modes = self.transaction.modes().unwrap_or_else(|| self.default_modes());
+                Ok(match name {
+                    "transaction_isolation" => modes.isolation.to_string(),
+                    _ => settings::shown_flag(modes.read_only),
+                })
+            }
             _ => self.settings.show(name),
         }
     }

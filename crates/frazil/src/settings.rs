@@ -1,7 +1,9 @@
 //! Settings of a connection: `SET name = value`, `SHOW name`.
 
+use crate::notice::Severity;
 use frazil_codegen::PaxCode;
 use frazil_files::FileAccess;
+use frazil_frontend::{Isolation, TransactionModes};
 use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_storage::{Acknowledge, ScanOptions};
@@ -110,7 +112,67 @@ pub struct Settings {
     pub time_zone: Zone,
     /// Files that statements may name. It is only narrowed.
     pub file_access: FileAccess,
+    /// The isolation level of transactions to come.
+    pub isolation: Isolation,
+    /// True if transactions to come may not write.
+    pub read_only: bool,
+    /// The least that notices must matter to be told.
+    pub least_notice: NoticeLevel,
 }
+
+/// The least weight of a notice that is told: `client_min_messages`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoticeLevel {
+    /// Any.
+    #[default]
+    Notice,
+    /// Warnings.
+    Warning,
+    /// None.
+    Error,
+}
+
+const NOTICE_LEVELS: [(&str, NoticeLevel); 3] = [
+    ("notice", NoticeLevel::Notice),
+    ("warning", NoticeLevel::Warning),
+    ("error", NoticeLevel::Error),
+];
+
+impl NoticeLevel {
+    /// True if a notice of this severity is told.
+    pub fn tells(self, severity: Severity) -> bool {
+        match self {
+            NoticeLevel::Notice => true,
+            NoticeLevel::Warning => severity >= Severity::Warning,
+            NoticeLevel::Error => false,
+        }
+    }
+}
+
+/// Settings of PostgreSQL that have one value here, with the texts that mean it; SHOW gives the first. What reads their dumps, and
+/// what speaks to servers, sets them.
+const FIXED: [(&str, &[&str]); 11] = [
+    ("client_encoding", &["UTF8", "utf-8", "unicode"]),
+    ("server_encoding", &["UTF8"]),
+    ("standard_conforming_strings", &["on", "true", "1"]),
+    ("integer_datetimes", &["on", "true", "1"]),
+    (
+        "search_path",
+        &[
+            "\"$user\", public",
+            "public",
+            "",
+            "\"$user\",public",
+            "$user, public",
+        ],
+    ),
+    ("idle_in_transaction_session_timeout", &["0"]),
+    ("default_tablespace", &[""]),
+    ("default_table_access_method", &["heap"]),
+    ("xmloption", &["content"]),
+    ("check_function_bodies", &["on", "off", "true", "false"]),
+    ("row_security", &["on", "off", "true", "false"]),
+];
 
 impl Default for Settings {
     fn default() -> Settings {
@@ -134,12 +196,15 @@ impl Default for Settings {
             synchronous_commit: Acknowledge::Durable,
             time_zone: Zone::UTC,
             file_access: FileAccess::On,
+            isolation: Isolation::default(),
+            read_only: false,
+            least_notice: NoticeLevel::default(),
         }
     }
 }
 
 /// Names of all settings, those of the database among them.
-pub const NAMES: [&str; 24] = [
+pub const NAMES: [&str; 38] = [
     "threads",
     "memory_limit",
     "statement_timeout",
@@ -164,6 +229,20 @@ pub const NAMES: [&str; 24] = [
     "frazil.elide_checks",
     "frazil.access_counters",
     "frazil.max_recursion",
+    "default_transaction_isolation",
+    "default_transaction_read_only",
+    "client_min_messages",
+    "client_encoding",
+    "server_encoding",
+    "standard_conforming_strings",
+    "integer_datetimes",
+    "search_path",
+    "idle_in_transaction_session_timeout",
+    "default_tablespace",
+    "default_table_access_method",
+    "xmloption",
+    "check_function_bodies",
+    "row_security",
 ];
 
 /// What of the settings plans and their code depend on.
@@ -273,7 +352,10 @@ impl Settings {
             "frazil.stage_rows" => {
                 self.stage_rows = number(name, value, 64, frazil_types::STAGE_ROWS as i128)? as usize;
             }
-            other => return Err(unknown(other)),
+            "default_transaction_isolation" => self.isolation = parsed(name, value)?,
+            "default_transaction_read_only" => self.read_only = on_or_off(name, value)?,
+            "client_min_messages" => self.least_notice = chosen(name, value, &NOTICE_LEVELS)?,
+            other => set_fixed(other, value)?,
         }
         Ok(())
     }
@@ -304,8 +386,48 @@ impl Settings {
             "frazil.access_counters" => if self.access_counters { "on" } else { "off" }.to_owned(),
             "frazil.window_rows" => self.window_rows.to_string(),
             "frazil.stage_rows" => self.stage_rows.to_string(),
-            other => return Err(unknown(other)),
+            "default_transaction_isolation" => self.isolation.to_string(),
+            "default_transaction_read_only" => shown_flag(self.read_only),
+            "client_min_messages" => name_of(&self.least_notice, &NOTICE_LEVELS).to_owned(),
+            other => match FIXED.iter().find(|fixed| fixed.0 == other) {
+                Some((_, values)) => values[0].to_owned(),
+                None => return Err(unknown(other)),
+            },
         })
+    }
+}
+
+/// `on` or `off`.
+pub(crate) fn shown_flag(value: bool) -> String {
+    if value { "on" } else { "off" }.to_owned()
+}
+
+/// The modes that SET transaction_isolation and SET transaction_read_only give. 22023.
+pub(crate) fn modes(name: &str, value: &Value) -> Result<TransactionModes> {
+    let mut modes = TransactionModes::default();
+    match name {
+        "transaction_isolation" => modes.isolation = Some(parsed(name, value)?),
+        _ => modes.read_only = Some(on_or_off(name, value)?),
+    }
+    Ok(modes)
+}
+
+/// SET of a setting that has one value. 22023 for another one, 55P02 for one that only shows, 42704.
+fn set_fixed(name: &str, value: &Value) -> Result<()> {
+    let Some((_, values)) = FIXED.iter().find(|fixed| fixed.0 == name) else {
+        return Err(unknown(name));
+    };
+    if matches!(name, "server_encoding" | "integer_datetimes") {
+        let message = format!("parameter \"{name}\" cannot be changed");
+        return Err(Error::new(SqlState::CANT_CHANGE_PARAMETER, message));
+    }
+    let given = text(value);
+    match values.iter().any(|known| known.eq_ignore_ascii_case(&given)) {
+        true => Ok(()),
+        false => {
+            let message = format!("{name} \"{given}\"");
+            Err(Error::unsupported(message).with_hint(format!("it is {}", values[0])))
+        }
     }
 }
 

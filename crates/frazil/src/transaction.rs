@@ -1,17 +1,21 @@
 //! The transaction state of a connection.
 //!
-//! Outside BEGIN each statement is its own transaction. Inside, a statement reads what is committed when
+//! Outside BEGIN each statement is its own transaction. Inside, a statement of READ COMMITTED reads what is committed when
 //! it begins, and what the transaction itself did; the first statement that writes becomes the one
-//! writer and stays it to the end. After a failure every statement but ROLLBACK, ROLLBACK TO (or COMMIT, which
+//! writer and stays it to the end. With REPEATABLE READ and SERIALIZABLE all statements read what was committed before the first, and a
+//! write is 40001 if others have committed since: so what such transactions write is what they would write one after the other. After a failure every statement but ROLLBACK, ROLLBACK TO (or COMMIT, which
 //! then rolls back) is refused, so what the failed statement did is undone before anything reads again.
 //!
 //! A savepoint is a name for a moment. ROLLBACK TO undoes what was done since, drops the savepoints made since and
 //! keeps the one it names; RELEASE drops that one and those made since. The latest of several of one name counts.
 
+use crate::notice::Notice;
 use crate::parameters;
 use crate::session::Writing;
+use frazil_frontend::{Isolation, TransactionModes};
 use frazil_storage::{Acknowledge, Savepoint, Snapshot, Store, Transaction};
 use frazil_types::{Error, Result, SqlState};
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 /// Where a connection stands.
@@ -26,11 +30,38 @@ pub enum TransactionState {
     Failed(OpenTransaction),
 }
 
+/// The modes of a transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modes {
+    /// How it is kept apart from others.
+    pub isolation: Isolation,
+    /// True if it may not write.
+    pub read_only: bool,
+}
+
+impl Modes {
+    /// These with what a statement says.
+    pub fn with(self, modes: TransactionModes) -> Modes {
+        Modes {
+            isolation: modes.isolation.unwrap_or(self.isolation),
+            read_only: modes.read_only.unwrap_or(self.read_only),
+        }
+    }
+}
+
 /// A transaction between BEGIN and COMMIT.
 #[derive(Debug)]
 pub struct OpenTransaction {
     /// When it began, in microseconds since 1970.
     started: i64,
+    /// Its modes.
+    modes: Modes,
+    /// True once a statement has read or written.
+    is_used: Cell<bool>,
+    /// What all its statements see, if that is one version.
+    seen: OnceCell<Arc<Snapshot>>,
+    /// True once a statement has shown something of what is seen.
+    has_shown: Cell<bool>,
     /// Once it wrote.
     writer: Option<Transaction>,
     /// Its savepoints, in the order in which they were made.
@@ -47,6 +78,43 @@ struct NamedSavepoint {
 }
 
 impl OpenTransaction {
+    /// One that begins now.
+    fn new(modes: Modes) -> OpenTransaction {
+        OpenTransaction {
+            started: parameters::now_micros(),
+            modes,
+            is_used: Cell::new(false),
+            seen: OnceCell::new(),
+            has_shown: Cell::new(false),
+            writer: None,
+            savepoints: Vec::new(),
+        }
+    }
+
+    /// What a statement sees; `newest` is asked where the transaction does not say.
+    fn view(&self, newest: impl FnOnce() -> Arc<Snapshot>) -> Arc<Snapshot> {
+        self.is_used.set(true);
+        if let Some(writer) = &self.writer {
+            return writer.snapshot();
+        }
+        if !self.modes.isolation.keeps_snapshot() {
+            return newest();
+        }
+        self.has_shown.set(self.seen.get().is_some());
+        self.seen.get_or_init(newest).clone()
+    }
+
+    /// Checks that the writer writes on top of what the transaction has shown. 40001.
+    fn check_writer(&self, writer: &Transaction) -> Result<()> {
+        let is_behind = |seen: &Arc<Snapshot>| seen.timestamp() != writer.view().timestamp();
+        if self.has_shown.get() && self.seen.get().is_some_and(is_behind) {
+            let message = "could not serialize access because another transaction has committed since";
+            return Err(Error::new(SqlState::SERIALIZATION_FAILURE, message)
+                .with_hint("the transaction might succeed if it is run again"));
+        }
+        Ok(())
+    }
+
     /// Position of the latest savepoint of a name. 3B001.
     fn find(&self, name: &str) -> Result<usize> {
         let found = self.savepoints.iter().rposition(|s| s.name == name);
@@ -94,41 +162,89 @@ impl TransactionState {
         }
     }
 
-    /// BEGIN.
-    pub fn begin(&mut self) -> Result<()> {
-        if self.is_open() {
-            return Err(Error::new(
-                SqlState::ACTIVE_TRANSACTION,
-                "there is already a transaction in progress",
-            ));
+    /// The modes of the open transaction.
+    pub fn modes(&self) -> Option<Modes> {
+        match self {
+            TransactionState::Open(open) | TransactionState::Failed(open) => Some(open.modes),
+            TransactionState::None => None,
         }
-        *self = TransactionState::Open(OpenTransaction {
-            started: parameters::now_micros(),
-            writer: None,
-            savepoints: Vec::new(),
-        });
+    }
+
+    /// BEGIN. In an open transaction that is a warning, and only the modes change that are given.
+    pub fn begin(&mut self, defaults: Modes, modes: TransactionModes) -> Result<Option<Notice>> {
+        if let TransactionState::None = self {
+            *self = TransactionState::Open(OpenTransaction::new(defaults.with(modes)));
+            return Ok(None);
+        }
+        self.set_modes(modes)?;
+        let message = "there is already a transaction in progress";
+        Ok(Some(Notice::warning(SqlState::ACTIVE_TRANSACTION, message)))
+    }
+
+    /// Changes the modes of the open transaction. 25001 for those that must be said before its first query.
+    pub fn set_modes(&mut self, modes: TransactionModes) -> Result<()> {
+        let TransactionState::Open(open) = self else {
+            return Ok(());
+        };
+        let isolates = modes.isolation.is_some_and(|level| level != open.modes.isolation);
+        let lets_write = modes.read_only == Some(false) && open.modes.read_only;
+        let message = match (isolates, lets_write) {
+            (true, _) => "SET TRANSACTION ISOLATION LEVEL must be called before any query",
+            (_, true) => "transaction read-write mode must be set before any query",
+            (false, false) => "",
+        };
+        if open.is_used.get() && !message.is_empty() {
+            return Err(Error::new(SqlState::ACTIVE_TRANSACTION, message));
+        }
+        open.modes = open.modes.with(modes);
         Ok(())
     }
 
-    /// COMMIT; of a failed transaction it is ROLLBACK. Returns what was done. After an error nothing was, or that is unknown: 08007.
-    pub fn commit(&mut self, acknowledge: Acknowledge) -> Result<&'static str> {
-        match std::mem::take(self) {
-            TransactionState::None => Err(no_transaction()),
-            TransactionState::Failed(_) => Ok("ROLLBACK"),
+    /// COMMIT; of a failed transaction it is ROLLBACK. Returns what was done, and a warning outside a transaction. After an error
+    /// nothing was done, or that is unknown: 08007. With `chain` another transaction of the same modes begins.
+    pub fn commit(
+        &mut self,
+        acknowledge: Acknowledge,
+        chain: bool,
+    ) -> Result<(&'static str, Option<Notice>)> {
+        let modes = self.ending("COMMIT AND CHAIN", chain)?;
+        let tag = match std::mem::take(self) {
+            TransactionState::None => return Ok(("COMMIT", Some(no_transaction()))),
+            TransactionState::Failed(_) => "ROLLBACK",
             TransactionState::Open(open) => {
                 if let Some(writer) = open.writer {
                     writer.commit_as(acknowledge)?;
                 }
-                Ok("COMMIT")
+                "COMMIT"
             }
+        };
+        self.chain(modes);
+        Ok((tag, None))
+    }
+
+    /// ROLLBACK; outside a transaction a warning. With `chain` another transaction of the same modes begins.
+    pub fn rollback(&mut self, chain: bool) -> Result<Option<Notice>> {
+        let modes = self.ending("ROLLBACK AND CHAIN", chain)?;
+        let notice = match std::mem::take(self) {
+            TransactionState::None => Some(no_transaction()),
+            TransactionState::Open(_) | TransactionState::Failed(_) => None,
+        };
+        self.chain(modes);
+        Ok(notice)
+    }
+
+    /// The modes of the transaction behind the one that ends, if there is to be one. 25P01 for a chain outside a transaction.
+    fn ending(&self, statement: &str, chain: bool) -> Result<Option<Modes>> {
+        match (chain, self.modes()) {
+            (false, _) => Ok(None),
+            (true, None) => Err(outside(statement)),
+            (true, modes) => Ok(modes),
         }
     }
 
-    /// ROLLBACK.
-    pub fn rollback(&mut self) -> Result<()> {
-        match std::mem::take(self) {
-            TransactionState::None => Err(no_transaction()),
-            _ => Ok(()),
+    fn chain(&mut self, modes: Option<Modes>) {
+        if let Some(modes) = modes {
+            *self = TransactionState::Open(OpenTransaction::new(modes));
         }
     }
 
@@ -195,25 +311,29 @@ impl TransactionState {
     /// What a reading statement sees.
     pub fn snapshot(&self, store: &Store) -> Arc<Snapshot> {
         match self {
-            TransactionState::Open(OpenTransaction {
-                writer: Some(writer), ..
-            }) => writer.snapshot(),
-            _ => store.snapshot(),
+            TransactionState::Open(open) => open.view(|| store.snapshot()),
+            TransactionState::None | TransactionState::Failed(_) => store.snapshot(),
         }
     }
 
     /// The same, for a statement that is done with it in no time.
     pub fn look<T>(&self, store: &Store, work: impl FnOnce(&Snapshot) -> T) -> T {
         match self {
-            TransactionState::Open(OpenTransaction {
-                writer: Some(writer), ..
-            }) => work(&writer.snapshot()),
-            _ => work(&store.look()),
+            TransactionState::Open(open)
+                if open.writer.is_some() || open.modes.isolation.keeps_snapshot() =>
+            {
+                work(&open.view(|| store.snapshot()))
+            }
+            TransactionState::Open(open) => {
+                open.is_used.set(true);
+                work(&store.look())
+            }
+            TransactionState::None | TransactionState::Failed(_) => work(&store.look()),
         }
     }
 
     /// Runs a writing statement: within the open transaction, or in one of its own that commits if `work`
-    /// succeeds. A failure leaves no trace: the open transaction is failed then, and every way on undoes the statement.
+    /// succeeds. 25006 where it is read-only, 40001 where it has seen what is not the newest. A failure leaves no trace: the open transaction is failed then, and every way on undoes the statement.
     pub fn write<T>(
         &mut self,
         store: &Arc<Store>,
@@ -228,11 +348,20 @@ impl TransactionState {
             let begun = store.begin(settings.lock_timeout, cancel)?;
             Ok(begun.within(budget, cancel))
         };
+        if self.modes().map_or(settings.read_only, |modes| modes.read_only) {
+            let message = "cannot change anything in a read-only transaction";
+            return Err(Error::new(SqlState::READ_ONLY_TRANSACTION, message));
+        }
         match self {
             TransactionState::Open(open) => {
-                let writer = match &mut open.writer {
-                    Some(writer) => writer,
-                    unwritten => unwritten.insert(begin()?),
+                open.is_used.set(true);
+                if open.writer.is_none() {
+                    let writer = begin()?;
+                    open.check_writer(&writer)?;
+                    open.writer = Some(writer);
+                }
+                let Some(writer) = &mut open.writer else {
+                    return Err(Error::internal("a transaction without its writer"));
                 };
                 let result = work(writer);
                 writer.settle().and(result)
@@ -254,8 +383,8 @@ pub fn outside(statement: &str) -> Error {
     Error::new(SqlState::NO_ACTIVE_TRANSACTION, message).with_hint("BEGIN starts a transaction")
 }
 
-fn no_transaction() -> Error {
-    Error::new(
+fn no_transaction() -> Notice {
+    Notice::warning(
         SqlState::NO_ACTIVE_TRANSACTION,
         "there is no transaction in progress",
     )

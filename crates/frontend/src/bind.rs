@@ -3,17 +3,17 @@
 use crate::binder::{
     self, Binder, Nesting, alter_table, alter_type, copy_from, create_domain, create_index, create_table,
     create_type, create_view, default_query, delete, describe, describe_columns, drop_types, find_table,
-    finished, insert, tables, update,
+    finished, insert, refuse_remote, tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
 use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::limits::Limits;
-use crate::parse::{ParsedKind, ParsedStatement, parse};
+use crate::parse::{Maintain, ParsedKind, ParsedStatement, parse};
 use crate::statement::{Definition, Explained, Prepared, Writing};
 use crate::summary;
-use crate::{CatalogView, ExplainMode, Statement, TableEntry, catalog_view};
+use crate::{CatalogView, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
 use frazil_catalog::{AlterAction, DropBehavior, DropRelations, DropTypes, RelationKind, ViewEntry};
 use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result};
@@ -168,7 +168,7 @@ impl<'a> Context<'a> {
                 binder.groups = query.groups;
                 return create_view(binder, head, query);
             }
-            ParsedKind::Explain { mode, analyze, inner } => return self.explain(*mode, *analyze, inner),
+            ParsedKind::Explain { options, inner } => return self.explain(*options, inner),
             ParsedKind::CopyFrom {
                 table,
                 columns,
@@ -185,9 +185,19 @@ impl<'a> Context<'a> {
             ParsedKind::Backup { directory } => Statement::Backup {
                 directory: directory.clone(),
             },
-            ParsedKind::Begin => Statement::Begin,
-            ParsedKind::Commit => Statement::Commit,
-            ParsedKind::Rollback => Statement::Rollback,
+            ParsedKind::Begin { modes } => Statement::Begin { modes: *modes },
+            ParsedKind::Commit { chain } => Statement::Commit { chain: *chain },
+            ParsedKind::Rollback { chain } => Statement::Rollback { chain: *chain },
+            ParsedKind::SetTransaction { modes } => Statement::SetTransaction { modes: *modes },
+            ParsedKind::SetSessionTransaction { modes } => Statement::SetSessionTransaction { modes: *modes },
+            ParsedKind::ResetAll => Statement::ResetAll,
+            ParsedKind::Maintain(maintain) => {
+                self.check_maintained(maintain)?;
+                match maintain.is_vacuum {
+                    true => Statement::Vacuum,
+                    false => Statement::Analyze,
+                }
+            }
             ParsedKind::Truncate { tables } => {
                 let tables = tables
                     .iter()
@@ -273,15 +283,15 @@ impl<'a> Context<'a> {
         Ok(prepare.into())
     }
 
-    fn explain(&self, mode: ExplainMode, analyze: bool, inner: &ParsedStatement) -> Result<Bound> {
+    fn explain(&self, options: ExplainOptions, inner: &ParsedStatement) -> Result<Bound> {
         if let ParsedKind::Freeze { table, order_by } = &inner.kind
-            && mode == ExplainMode::Plan
+            && options.mode == ExplainMode::Plan
         {
             let (entry, order_by) = self.freeze(table, order_by.as_deref())?;
             return Ok(Bound::plain(Statement::ExplainFreeze {
                 table: entry.id,
                 order_by,
-                analyze,
+                analyze: options.analyze,
             }));
         }
         let bound = self.bind(inner)?;
@@ -289,16 +299,24 @@ impl<'a> Context<'a> {
             Error::unsupported("EXPLAIN of anything but a query, INSERT, UPDATE, DELETE, EXECUTE or FREEZE")
         })?;
         Ok(Bound {
-            statement: Statement::Explain {
-                mode,
-                analyze,
-                statement,
-            },
+            statement: Statement::Explain { options, statement },
             ..bound
         })
     }
 
+    /// 42P01, 42703 and 42809 for what VACUUM or ANALYZE names and there is not.
+    fn check_maintained(&self, maintain: &Maintain) -> Result<()> {
+        for (table, columns) in &maintain.tables {
+            let entry = find_table(self.catalog, table)?;
+            for column in columns {
+                column_position(&entry, column)?;
+            }
+        }
+        Ok(())
+    }
+
     fn copy_to(&self, query: &ParsedStatement, end: &CopyEnd, options: &CopyOptions) -> Result<Bound> {
+        refuse_remote(end)?;
         let bound = self.bind(query)?;
         let Statement::Query(plan) = bound.statement else {
             return Err(Error::unsupported("COPY of anything but a table or a query"));

@@ -75,3 +75,12 @@ impl FileSource {
         Some(FileSource::new(pattern, form))
     }
 }
+
+/// True for the address of a file on another machine.
+pub(crate) fn is_remote(path: &str) -> bool {
+    let schemes = [
+        "http://", "https://", "s3://", "gs://", "gcs://", "az://", "hf://",
+    ];
+    let lower = path.to_ascii_lowercase();
+    schemes.iter().any(|scheme| lower.starts_with(scheme))
+}

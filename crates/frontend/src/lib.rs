@@ -21,15 +21,21 @@ mod parse;
 mod sql_type;
 mod statement;
 mod summary;
+mod transaction_modes;
 
 pub use bind::{bind, bind_default, bind_values};
 pub use binder::{MOST_WRITES, RETURNED_ID};
 pub use bound::{Bound, PlanSettings};
 pub use catalog_view::{CatalogView, Relation, TableEntry};
-pub use copy::{CopyCompression, CopyEnd, CopyExisting, CopyFormat, CopyOnError, CopyOptions};
+pub use copy::{
+    CopyColumns, CopyCompression, CopyEnd, CopyExisting, CopyFormat, CopyHeader, CopyOnError, CopyOptions,
+};
 pub use deep_stack::on_deep_stack;
 pub use file_source::{FileForm, FileSource};
 pub use frazil_functions::HiddenParameter;
 pub use limits::Limits;
 pub use parse::{ParsedStatement, Script, parse};
-pub use statement::{Definition, ExplainMode, Explained, Last, Prepared, Statement, WithWrite, Writing};
+pub use statement::{
+    Definition, ExplainMode, ExplainOptions, Explained, Last, Prepared, Statement, WithWrite, Writing,
+};
+pub use transaction_modes::{Isolation, TransactionModes};

@@ -1,6 +1,6 @@
 //! Bound statements: what `frazil` executes.
 
-use crate::{CopyEnd, CopyOptions, ParsedStatement};
+use crate::{CopyEnd, CopyOptions, ParsedStatement, TransactionModes};
 use frazil_catalog::{
     AlterAction, AlterType, Domain, DropRelations, DropTypes, NewConstraint, NewIndex, NewView,
 };
@@ -42,11 +42,30 @@ pub enum Statement {
         directory: String,
     },
     /// BEGIN.
-    Begin,
+    Begin {
+        /// Its modes.
+        modes: TransactionModes,
+    },
     /// COMMIT.
-    Commit,
+    Commit {
+        /// AND CHAIN: another transaction of the same modes begins.
+        chain: bool,
+    },
     /// ROLLBACK.
-    Rollback,
+    Rollback {
+        /// AND CHAIN: another transaction of the same modes begins.
+        chain: bool,
+    },
+    /// SET TRANSACTION.
+    SetTransaction {
+        /// New modes of the open transaction.
+        modes: TransactionModes,
+    },
+    /// SET SESSION CHARACTERISTICS AS TRANSACTION.
+    SetSessionTransaction {
+        /// New modes of transactions to come.
+        modes: TransactionModes,
+    },
     /// SAVEPOINT.
     Savepoint {
         /// Its name, folded.
@@ -76,6 +95,12 @@ pub enum Statement {
         /// Its value: text, number or boolean as written.
         value: Value,
     },
+    /// RESET ALL.
+    ResetAll,
+    /// VACUUM.
+    Vacuum,
+    /// ANALYZE.
+    Analyze,
     /// SHOW.
     Show {
         /// The setting's name, folded.
@@ -84,9 +109,7 @@ pub enum Statement {
     /// EXPLAIN.
     Explain {
         /// What to show.
-        mode: ExplainMode,
-        /// Whether to run it and show what it did.
-        analyze: bool,
+        options: ExplainOptions,
         /// The statement explained.
         statement: Explained,
     },
@@ -297,9 +320,14 @@ impl Explained {
             | Statement::ExplainFreeze { .. }
             | Statement::Checkpoint
             | Statement::Backup { .. }
-            | Statement::Begin
-            | Statement::Commit
-            | Statement::Rollback
+            | Statement::Begin { .. }
+            | Statement::Commit { .. }
+            | Statement::Rollback { .. }
+            | Statement::SetTransaction { .. }
+            | Statement::SetSessionTransaction { .. }
+            | Statement::ResetAll
+            | Statement::Vacuum
+            | Statement::Analyze
             | Statement::Savepoint { .. }
             | Statement::RollbackTo { .. }
             | Statement::Release { .. }
@@ -335,7 +363,22 @@ pub struct WithWrite {
     pub plan: Plan,
 }
 
-/// What EXPLAIN shows.
+/// What EXPLAIN is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExplainOptions {
+    /// The form that is shown.
+    pub mode: ExplainMode,
+    /// ANALYZE: the statement is run, and what it did is shown.
+    pub analyze: bool,
+    /// COSTS: estimated numbers of rows are shown.
+    pub costs: bool,
+    /// TIMING: the time of each pipeline is shown.
+    pub timing: bool,
+    /// SUMMARY: the times of the whole statement are shown.
+    pub summary: bool,
+}
+
+/// A form of a statement that EXPLAIN shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExplainMode {
     /// The operator tree.

@@ -1,6 +1,7 @@
 //! Calls of scalar functions by name, as statements have them: where there is no function of a name, the error says
-//! which is nearest.
+//! which is nearest, or what does here what a function of that name does elsewhere.
 
+use crate::foreign_names::instead_of;
 use crate::resolve::NO_MATCH;
 use crate::{Operand, Typing, nearest_function};
 use frazil_plan::Columns;
@@ -25,6 +26,9 @@ impl Typing {
 fn with_nearest(error: Error, name: &str) -> Error {
     if error.hint() != Some(NO_MATCH) {
         return error;
+    }
+    if let Some(instead) = instead_of(name) {
+        return error.with_hint(format!("write {instead}"));
     }
     match nearest_function(name) {
         Some(nearest) => error.with_hint(format!("did you mean {nearest}?")),

@@ -23,6 +23,7 @@ mod convert;
 mod documentation;
 mod domain;
 mod escape;
+mod foreign_names;
 mod function;
 mod interval_aggregates;
 mod json;

@@ -174,9 +174,23 @@ pub fn pipelines(
     Ok(pipelines)
 }
 
+/// Whether a plan's text shows how many rows are expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Estimates {
+    /// Beside each operator.
+    Shown,
+    /// Not at all.
+    Hidden,
+}
+
 /// The text of an optimized plan with the estimated rows beside each operator, and the index of a lookup: what EXPLAIN
 /// prints.
-pub fn explain(plan: &Plan, statistics: &dyn Statistics, settings: &Settings) -> String {
+pub fn explain(
+    plan: &Plan,
+    statistics: &dyn Statistics,
+    settings: &Settings,
+    estimates: Estimates,
+) -> String {
     display::with_queries(plan, &|plan| {
         let estimator = Estimator::new(plan, statistics);
         let note = |op: &Operator| {
@@ -184,9 +198,13 @@ pub fn explain(plan: &Plan, statistics: &dyn Statistics, settings: &Settings) ->
                 return None;
             }
             let index = (settings.use_indexes).then(|| key_lookups::index_of(op, statistics));
-            let index = index.flatten().map(|name| format!(", looked up by index {name}"));
-            let rows = estimator.rows(op, &plan.columns);
-            Some(format!("{rows:.0} rows{}", index.unwrap_or_default()))
+            let index = index.flatten().map(|name| format!("looked up by index {name}"));
+            let rows = match estimates {
+                Estimates::Shown => Some(format!("{:.0} rows", estimator.rows(op, &plan.columns))),
+                Estimates::Hidden => None,
+            };
+            let notes: Vec<String> = rows.into_iter().chain(index).collect();
+            (!notes.is_empty()).then(|| notes.join(", "))
         };
         display::plan_with_notes(plan, &note)
     })

@@ -2,7 +2,7 @@
 
 mod shop;
 
-use frazil_optimizer::{Settings, explain, optimize, pipelines};
+use frazil_optimizer::{Estimates, Settings, explain, optimize, pipelines};
 use frazil_plan::operators::{Aggregate, Join};
 use frazil_plan::pipeline::StagePolicy;
 use frazil_plan::{
@@ -60,7 +60,7 @@ Join inner on o_key = i_order
   probe: Scan item (i_order, i_price)
 ",
     );
-    let text = explain(&plan, &Shop::statistics(), &Settings::default());
+    let text = explain(&plan, &Shop::statistics(), &Settings::default(), Estimates::Shown);
     assert!(
         text.contains("where c_segment = 'BUILDING'  [3000 rows]"),
         "{text}"

@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const SETS: usize = 256;
 
 /// First words of statements for which no transaction is begun where autocommit is off: they begin or end one, or stand outside.
-const OUTSIDE: [&str; 13] = [
+const OUTSIDE: [&str; 14] = [
     "begin",
     "start",
     "commit",
@@ -38,6 +38,7 @@ const OUTSIDE: [&str; 13] = [
     "show",
     "checkpoint",
     "backup",
+    "vacuum",
 ];
 
 /// Sets of parameters, one for each run of a statement.

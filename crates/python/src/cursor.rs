@@ -211,14 +211,16 @@ impl Cursor {
         None
     }
 
-    /// What the last execute said though it succeeded, such as how many rows of a file were left out: pairs of Warning and an
+    /// What the last execute said though it succeeded, such as how many rows of a file were left out, or that a transaction was
+    /// open already: pairs of Warning and an
     /// instance of it.
     #[getter]
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let notices = self.sets().notices.clone();
-        let pairs = notices
-            .into_iter()
-            .map(|text| (py.get_type::<Warning>(), Warning::new_err(text).into_value(py)));
+        let pairs = notices.into_iter().map(|notice| {
+            let warning = Warning::new_err(notice.message).into_value(py);
+            (py.get_type::<Warning>(), warning)
+        });
         PyList::new(py, pairs)
     }
 

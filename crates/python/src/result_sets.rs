@@ -1,6 +1,6 @@
 //! What statements gave, and how far it was fetched.
 
-use frazil::{Outcome, Response, Rows};
+use frazil::{Notice, Outcome, Response, Rows};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ pub struct ResultSets {
     /// Those behind it.
     following: VecDeque<ResultSet>,
     /// What the statements said though they succeeded.
-    pub notices: Vec<String>,
+    pub notices: Vec<Notice>,
 }
 
 impl ResultSets {

@@ -74,6 +74,10 @@ sql_states! {
     UNIQUE_VIOLATION = "23505";
     /// A row for which a CHECK constraint is false.
     CHECK_VIOLATION = "23514";
+    /// A notice without a code of its own.
+    SUCCESSFUL_COMPLETION = "00000";
+    /// A transaction that saw one version of the database cannot write on top of another.
+    SERIALIZATION_FAILURE = "40001";
     /// A statement outside the transaction state it needs.
     ACTIVE_TRANSACTION = "25001";
     /// Something to be dropped that others depend on.

@@ -96,6 +96,12 @@ fn what_is_copied_out_comes_back_equal() {
         ("every.csv", ""),
         ("header.csv", "(header)"),
         ("marks.csv", "(delimiter ';', quote '''', null 'nil')"),
+        ("every.data", ""),
+        (
+            "every.text",
+            "(format text, delimiter '|', null 'nil', header match)",
+        ),
+        ("forced.csv", "csv header force quote *"),
         ("every.csv.gz", ""),
         ("every.csv.zst", ""),
         ("every.txt", "(format csv, compression gzip)"),
@@ -107,13 +113,22 @@ fn what_is_copied_out_comes_back_equal() {
         let path = directory(name);
         let file = path.display();
         assert_eq!(
-            rows(&c, &format!("copy every to '{file}' {options}")),
+            rows(
+                &c,
+                &format!("copy every to '{file}' {}", options.replace(" match", ""))
+            ),
             "COPY 5",
             "{name}"
         );
         rows(&c, "create table again as select * from every where false");
         assert_eq!(
-            rows(&c, &format!("copy again from '{file}' {options}")),
+            rows(
+                &c,
+                &format!(
+                    "copy again from '{file}' {}",
+                    options.replace(" force quote *", "")
+                )
+            ),
             "COPY 5",
             "{name}"
         );
@@ -161,5 +176,122 @@ fn a_copy_that_fails_leaves_the_file_of_before() {
         &format!("copy (select 1 as a where false) to '{file}' (header)"),
     );
     assert_eq!(read(), "a\n");
+    let _ = std::fs::remove_file(&path);
+}
+
+/// What PostgreSQL 15 writes of the rows that it reads from [`TEXT_READ`].
+const TEXT_WRITTEN: &str = "1\tplain\t{a,b}\t\\\\x00ff\tt\t2026-01-31\t1.5\n\\N\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N\n\
+    2\ttab\\there\\\\ back\\nnew\\rret\\b\\f\\v\t{\"a b\",\"c\\\\\"d\"}\t\\\\xab\tf\tinfinity\t-Infinity\n\
+    3\t\t{}\t\\\\x\tt\t2000-02-28\tNaN\n4\tABq\\\\N\t{NULL}\t\\\\x01\tt\t2000-02-29\t1e+300\n";
+
+/// The same rows with other escapes, and what stands behind the mark of their end.
+const TEXT_READ: &str = "1\tplain\t{a,b}\t\\\\x00ff\tt\t2026-01-31\t1.5\n\\N\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N\r\n\
+    2\ttab\\there\\\\ back\\\nnew\\rret\\b\\f\\v\t{\"a b\",\"c\\\\\"d\"}\t\\\\xab\tf\tinfinity\t-Infinity\n\
+    3\t\t{}\t\\\\x\tt\t2000-02-28\tNaN\n4\t\\101\\x42\\q\\\\N\t{NULL}\t\\\\x01\tt\t2000-02-29\t1e300\n\\.\nnot a row\n";
+
+#[test]
+fn the_text_format_is_postgresqls() {
+    let c = memory();
+    rows(
+        &c,
+        "create table texts (a integer, b text, c text[], d bytea, e boolean, f date, g double precision)",
+    );
+    let (from, to) = (directory("from.data"), directory("to.data"));
+    std::fs::write(&from, TEXT_READ).expect("it is written");
+    assert_eq!(
+        rows(&c, &format!("copy texts from '{}'", from.display())),
+        "COPY 5"
+    );
+    let written = |options: &str| {
+        rows(&c, &format!("copy texts to '{}' {options}", to.display()));
+        std::fs::read_to_string(&to).expect("it is there")
+    };
+    assert_eq!(written(""), TEXT_WRITTEN);
+    assert_eq!(written("(format text)"), TEXT_WRITTEN);
+    let marked = written("(delimiter '|', null '-', header)");
+    let marked: Vec<&str> = marked.lines().take(3).collect();
+    assert_eq!(
+        marked,
+        [
+            "a|b|c|d|e|f|g",
+            "1|plain|{a,b}|\\\\x00ff|t|2026-01-31|1.5",
+            "-|-|-|-|-|-|-"
+        ]
+    );
+    let quoted = written("csv header force quote b, a");
+    assert!(
+        quoted.starts_with("a,b,c,d,e,f,g\n\"1\",\"plain\",\"{a,b}\",\\x00ff,t,"),
+        "{quoted}"
+    );
+    for (wrong, state_of_it) in [
+        ("1\tx\n", "22P04"),
+        ("1\tx\t{}\t\\\\x\tt\t2000-01-01\t1\t2\n", "22P04"),
+        ("\n", "22P04"),
+        ("x\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N\n", "22P02"),
+        ("1\t\\377\t\\N\t\\N\t\\N\t\\N\t\\N\n", "22021"),
+    ] {
+        std::fs::write(&from, wrong).expect("it is written");
+        assert_eq!(
+            state(&c, &format!("copy texts from '{}'", from.display())).0,
+            state_of_it,
+            "{wrong:?}"
+        );
+    }
+    let _ = (std::fs::remove_file(&from), std::fs::remove_file(&to));
+}
+
+#[test]
+fn nulls_are_forced_and_headers_matched() {
+    let c = memory();
+    rows(&c, "create table t (a text, b text)");
+    let path = directory("forced.csv");
+    let file = path.display();
+    let read = |text: &str, options: &str| {
+        std::fs::write(&path, text).expect("it is written");
+        rows(&c, "truncate t");
+        rows(&c, &format!("copy t from '{file}' {options}"));
+        rows(&c, "select coalesce(a, 'none'), coalesce(b, 'none') from t")
+    };
+    assert_eq!(read(",\"\"\n", "csv"), "none|");
+    assert_eq!(read(",\"\"\n", "csv force not null a force null b"), "|none");
+    assert_eq!(
+        read(
+            "n,\"n\"\n",
+            "(format csv, null 'n', force_not_null (a), force_null (b))"
+        ),
+        "n|none"
+    );
+    assert_eq!(
+        read("n,\"n\"\n", "(format csv, null 'n', force_null *)"),
+        "none|none"
+    );
+    assert_eq!(read("a,b\nx,y\n", "(header match)"), "x|y");
+    std::fs::write(&path, "A,b\nx,y\n").expect("it is written");
+    assert_eq!(
+        state(&c, &format!("copy t from '{file}' (header match)")).0,
+        "22P04"
+    );
+    for (wrong, state_of_it) in [
+        ("to 'x' (header match)", "0A000"),
+        ("to 'x' (quote '\"')", "0A000"),
+        ("to 'x' (delimiter 'a')", "22023"),
+        ("to 'x' (delimiter 'ab')", "0A000"),
+        ("to 'x' (null e'\\n')", "22023"),
+        ("to 'x' (null e'\\t')", "0A000"),
+        ("to 'x' (format csv, null '\"')", "0A000"),
+        ("to 'x' (format csv, delimiter '\"')", "22023"),
+        ("to 'x' (force_quote *)", "0A000"),
+        ("to 'x' (format csv, force_null (a))", "0A000"),
+        ("from 'x' (format csv, force_quote (a))", "0A000"),
+        ("to 'x' (format csv, force_quote (c))", "42703"),
+        ("to 'x' (format csv, force_quote a)", "22023"),
+        ("to 'x' (format nothing)", "22023"),
+        ("to 'x' (format binary)", "0A000"),
+        ("to 'x' binary", "0A000"),
+        ("to 'x' (header nothing)", "42601"),
+        ("to 'x' csv csv", "42601"),
+    ] {
+        assert_eq!(state(&c, &format!("copy t {wrong}")).0, state_of_it, "{wrong}");
+    }
     let _ = std::fs::remove_file(&path);
 }

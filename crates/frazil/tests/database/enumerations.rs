@@ -264,12 +264,15 @@ fn labels_are_parameters_and_keys() {
         SqlState::CANNOT_COERCE
     );
     assert_eq!(state(&c, "select enum_first(1)"), SqlState::UNDEFINED_FUNCTION);
-    rows(&c, "create type none as enum ()");
-    assert_eq!(state(&c, "select enum_first(null::none)"), SqlState::NOT_IN_STATE);
+    rows(&c, "create type nothing as enum ()");
+    assert_eq!(
+        state(&c, "select enum_first(null::nothing)"),
+        SqlState::NOT_IN_STATE
+    );
     assert_eq!(
         rows(
             &c,
-            "select enum_range(null::none), enum_range('large'::size, null), enum_range(null, 'large'::size)"
+            "select enum_range(null::nothing), enum_range('large'::size, null), enum_range(null, 'large'::size)"
         ),
         "{}|{large,huge}|{small,large}"
     );

@@ -52,6 +52,7 @@ mod power_cuts;
 mod prepared;
 mod read_only;
 mod refreezing;
+mod refusals;
 mod rejects;
 mod resident;
 mod series;

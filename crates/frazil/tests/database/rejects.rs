@@ -13,7 +13,11 @@ fn file(name: &str, text: &[u8]) -> PathBuf {
 /// What a statement says beside its result.
 fn notices(c: &Connection, sql: &str) -> Vec<String> {
     let response = c.execute(sql).unwrap_or_else(|e| panic!("{sql}: {e:?}"));
-    response.notices
+    response
+        .notices
+        .into_iter()
+        .map(|notice| notice.message)
+        .collect()
 }
 
 const MIXED: &str = "a,b,d\n1,x,2024-01-01\ntwo,y,2024-01-02\n3,too long a text,2024-01-03\n4,z,2024-02-30\n\

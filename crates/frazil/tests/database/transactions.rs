@@ -1,7 +1,7 @@
 //! BEGIN, COMMIT, ROLLBACK of one writer.
 
 use crate::{memory, rows, state};
-use frazil::SqlState;
+use frazil::{Connection, SqlState};
 
 #[test]
 fn a_transaction_is_seen_whole_or_not_at_all() {
@@ -51,9 +51,194 @@ fn after_a_failure_only_rollback_is_left() {
     assert_eq!(state(&c, "select 1"), SqlState::IN_FAILED_TRANSACTION);
     assert_eq!(rows(&c, "commit"), "ROLLBACK");
     assert_eq!(rows(&c, "select count(*) from t"), "0");
-    assert_eq!(state(&c, "commit"), SqlState::NO_ACTIVE_TRANSACTION);
+}
+
+/// The warnings of a text, with their codes.
+fn warnings(c: &Connection, sql: &str) -> Vec<String> {
+    let notices = c.execute(sql).expect("it succeeds").notices;
+    let text = |notice: &frazil::Notice| {
+        assert_eq!(notice.severity, frazil::Severity::Warning);
+        format!("{} {}", notice.state, notice.message)
+    };
+    notices.iter().map(text).collect()
+}
+
+#[test]
+fn what_begins_or_ends_no_transaction_is_a_warning() {
+    let c = memory();
+    rows(&c, "create table t (x integer)");
+    let none = "25P01 there is no transaction in progress";
+    let open = "25001 there is already a transaction in progress";
+    assert_eq!(warnings(&c, "commit"), [none]);
+    assert_eq!(warnings(&c, "rollback"), [none]);
+    assert_eq!(warnings(&c, "begin; insert into t values (1); begin"), [open]);
+    // The transaction goes on.
+    assert_eq!(warnings(&c, "start transaction"), [open]);
+    rows(&c, "rollback");
+    assert_eq!(rows(&c, "select count(*) from t"), "0");
+    assert_eq!(
+        warnings(&c, "set local lock_timeout = 1; set transaction read only"),
+        [
+            "25P01 SET LOCAL can only be used in transaction blocks",
+            "25P01 SET TRANSACTION can only be used in transaction blocks"
+        ]
+    );
+    // What is a warning is not counted as one by who does not want to hear it.
+    rows(&c, "set client_min_messages = error");
+    assert!(warnings(&c, "commit").is_empty());
+    assert_eq!(state(&c, "commit and chain"), SqlState::NO_ACTIVE_TRANSACTION);
     rows(&c, "begin");
-    assert_eq!(state(&c, "begin"), SqlState::ACTIVE_TRANSACTION);
+    state(&c, "select nothing");
+    assert_eq!(state(&c, "begin"), SqlState::IN_FAILED_TRANSACTION);
+}
+
+#[test]
+fn transactions_have_modes() {
+    let c = memory();
+    rows(&c, "create table t (x integer)");
+    let shown = || {
+        (
+            rows(&c, "show transaction isolation level"),
+            rows(&c, "show transaction_read_only"),
+        )
+    };
+    let pair = |level: &str, flag: &str| (level.to_string(), flag.to_string());
+    assert_eq!(shown(), pair("read committed", "off"));
+    for (begin, level, flag) in [
+        (
+            "begin isolation level read uncommitted",
+            "read uncommitted",
+            "off",
+        ),
+        (
+            "begin work isolation level read committed read only",
+            "read committed",
+            "on",
+        ),
+        (
+            "start transaction isolation level repeatable read, read write, not deferrable",
+            "repeatable read",
+            "off",
+        ),
+        (
+            "begin transaction deferrable, isolation level serializable",
+            "serializable",
+            "off",
+        ),
+        (
+            "begin; set transaction isolation level serializable read only",
+            "serializable",
+            "on",
+        ),
+        (
+            "begin; set transaction_isolation = 'repeatable read'",
+            "repeatable read",
+            "off",
+        ),
+    ] {
+        rows(&c, begin);
+        assert_eq!(shown(), pair(level, flag), "{begin}");
+        rows(&c, "commit and chain");
+        assert_eq!(shown(), pair(level, flag), "{begin}");
+        rows(&c, "rollback");
+        assert_eq!(shown(), pair("read committed", "off"), "{begin}");
+    }
+    rows(&c, "begin; select 1");
+    assert_eq!(
+        state(&c, "set transaction isolation level serializable"),
+        SqlState::ACTIVE_TRANSACTION
+    );
+    rows(
+        &c,
+        "rollback; set session characteristics as transaction isolation level serializable, read only; begin",
+    );
+    assert_eq!(shown(), pair("serializable", "on"));
+    rows(&c, "rollback; reset all");
+    assert_eq!(shown(), pair("read committed", "off"));
+    for wrong in [
+        "begin isolation read committed",
+        "begin read",
+        "begin isolation level none",
+        "begin read only,",
+        "set transaction",
+        "commit and",
+    ] {
+        assert_eq!(state(&c, wrong), SqlState::SYNTAX_ERROR, "{wrong}");
+    }
+}
+
+#[test]
+fn read_only_transactions_change_nothing() {
+    let c = memory();
+    rows(&c, "create table t (x integer); insert into t values (1)");
+    for refused in [
+        "insert into t values (2)",
+        "update t set x = 2",
+        "delete from t",
+        "truncate t",
+        "create table u (x integer)",
+        "drop table t",
+        "create index on t (x)",
+        "with d as (delete from t returning x) select x from d",
+        "alter table t add column y integer",
+    ] {
+        rows(&c, "begin read only; select x from t");
+        assert_eq!(state(&c, refused), SqlState::READ_ONLY_TRANSACTION, "{refused}");
+        rows(&c, "rollback; set default_transaction_read_only = on");
+        assert_eq!(state(&c, refused), SqlState::READ_ONLY_TRANSACTION, "{refused}");
+        rows(&c, "set default_transaction_read_only = off");
+    }
+    rows(
+        &c,
+        "begin read only; set transaction read write; insert into t values (2); commit",
+    );
+    rows(&c, "begin read only; select x from t");
+    assert_eq!(
+        state(&c, "set transaction read write"),
+        SqlState::ACTIVE_TRANSACTION
+    );
+    rows(&c, "rollback");
+    assert_eq!(rows(&c, "select count(*) from t"), "2");
+}
+
+#[test]
+fn repeatable_read_sees_one_version_and_writes_on_top_of_it_alone() {
+    let a = memory();
+    let b = a.database().connect();
+    rows(&a, "create table t (x integer); insert into t values (1)");
+    let count = |c: &Connection| rows(c, "select count(*) from t");
+    for level in ["repeatable read", "serializable"] {
+        rows(&b, "truncate t; insert into t values (1)");
+        rows(
+            &a,
+            &format!("begin isolation level {level}; set lock_timeout = '1s'"),
+        );
+        // What is seen is what there is at the first query.
+        rows(&b, "insert into t values (2)");
+        assert_eq!(count(&a), "2");
+        rows(&b, "insert into t values (3)");
+        assert_eq!((count(&a), count(&b)), ("2".into(), "3".into()));
+        assert_eq!(
+            state(&a, "insert into t values (4)"),
+            SqlState("40001"),
+            "{level}"
+        );
+        rows(&a, "rollback");
+        assert_eq!(count(&a), "3");
+        // One that writes first waits for nobody and is not refused.
+        rows(
+            &a,
+            &format!("begin isolation level {level}; insert into t values (4)"),
+        );
+        assert_eq!((count(&a), count(&b)), ("4".into(), "3".into()));
+        rows(&a, "commit");
+        assert_eq!(count(&b), "4");
+    }
+    rows(&a, "begin; select count(*) from t");
+    rows(&b, "insert into t values (5)");
+    assert_eq!(count(&a), "5");
+    rows(&a, "insert into t values (6); commit");
+    assert_eq!(count(&b), "6");
 }
 
 #[test]
@@ -96,7 +281,7 @@ fn a_savepoint_is_a_moment_to_return_to() {
     assert_eq!(rows(&c, "savepoint s"), "SAVEPOINT");
     rows(
         &c,
-        "insert into t values (2); savepoint inner; delete from t where x < 2",
+        "insert into t values (2); savepoint within_it; delete from t where x < 2",
     );
     assert_eq!(numbers(&c), "2");
     assert_eq!(rows(&c, "rollback to savepoint s"), "ROLLBACK");

@@ -14,6 +14,7 @@ pub(crate) fn copy_from(
     source: &CopyEnd,
     options: &CopyOptions,
 ) -> Result<Writing> {
+    refuse_remote(source)?;
     let entry = find_table(catalog, table).map_err(|e| match e.state() {
         SqlState::WRONG_OBJECT_TYPE => {
             let message = format!("cannot copy to view \"{table}\"");
@@ -38,4 +39,14 @@ pub(crate) fn copy_from(
         source: source.clone(),
         options: options.clone(),
     })
+}
+
+/// 0A000 for a file on another machine.
+pub(crate) fn refuse_remote(end: &CopyEnd) -> Result<()> {
+    match end {
+        CopyEnd::File(path) if crate::file_source::is_remote(path) => {
+            Err(Error::unsupported("a remote file"))
+        }
+        CopyEnd::File(_) | CopyEnd::Client => Ok(()),
+    }
 }

@@ -143,6 +143,9 @@ impl<'a> Binder<'a> {
                 .at_span(span)
                 .with_hint("load it: CREATE TABLE t AS SELECT * FROM 'path'"));
         }
+        if crate::file_source::is_remote(&source.pattern) {
+            return Err(Error::unsupported("a remote file").at_span(span));
+        }
         let table = self.catalog.file(source).map_err(|e| e.at_span(span))?;
         let names = table.schema.columns.iter().map(|c| c.name.clone()).collect();
         let relation = self.scan(table.id, &table.name, names, &table.schema);

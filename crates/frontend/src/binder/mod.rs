@@ -79,7 +79,7 @@ mod written;
 
 pub(crate) use alter_table::alter_table;
 pub(crate) use columns_read::columns_read;
-pub(crate) use copy::copy_from;
+pub(crate) use copy::{copy_from, refuse_remote};
 pub(crate) use create_index::create_index;
 pub(crate) use create_table::create_table;
 pub(crate) use delete::delete;

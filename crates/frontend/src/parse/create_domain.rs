@@ -24,7 +24,7 @@ pub(super) fn as_table(cursor: &mut Cursor) -> Result<Vec<TokenWithSpan>> {
     let before = cursor.rest().len();
     cursor.name()?;
     while cursor.take_token(&Token::Period) {
-        cursor.name()?;
+        cursor.label()?;
     }
     let name = &all[all.len() - before..all.len() - cursor.rest().len()];
     cursor.take("as");

@@ -2,7 +2,6 @@
 
 use super::cursor::Cursor;
 use frazil_catalog::ExistingView;
-use frazil_catalog::is_reserved;
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span as TokenSpan, Token};
@@ -54,7 +53,10 @@ pub(super) fn head(cursor: &mut Cursor) -> Result<ViewHead> {
         return Err(Error::unsupported(format!("CREATE {} VIEW", kind.to_uppercase())));
     }
     cursor.expect_word("view")?;
-    if existing == ExistingView::Refuse && cursor.take("if") {
+    let is_condition = cursor.peek_behind().is_some_and(
+        |token| matches!(token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("not")),
+    );
+    if existing == ExistingView::Refuse && is_condition && cursor.take("if") {
         cursor.expect_word("not")?;
         cursor.expect_word("exists")?;
         existing = ExistingView::Keep;
@@ -64,7 +66,7 @@ pub(super) fn head(cursor: &mut Cursor) -> Result<ViewHead> {
     if cursor.take_token(&Token::LParen) {
         loop {
             let span = cursor.rest().first().map_or(TokenSpan::empty(), |t| t.span);
-            columns.push((plain_name(cursor)?, span));
+            columns.push((cursor.name()?, span));
             if !cursor.take_token(&Token::Comma) {
                 break;
             }
@@ -86,21 +88,13 @@ pub(super) fn head(cursor: &mut Cursor) -> Result<ViewHead> {
     })
 }
 
-/// A name that is not a reserved word, folded unless quoted.
-fn plain_name(cursor: &mut Cursor) -> Result<String> {
-    match cursor.word() {
-        Some(word) if is_reserved(&word) => Err(cursor.error()),
-        _ => cursor.name(),
-    }
-}
-
 /// The name of a view in the one schema there is. 42P01.
 fn view_name(cursor: &mut Cursor) -> Result<String> {
-    let first = plain_name(cursor)?;
+    let first = cursor.name()?;
     if !cursor.take_token(&Token::Period) {
         return Ok(first);
     }
-    let name = cursor.name()?;
+    let name = cursor.label()?;
     if matches!(first.as_str(), "public" | "main") && cursor.peek() != Some(&Token::Period) {
         return Ok(name);
     }

@@ -1,6 +1,6 @@
 //! Reads tokens one after another: statements that sqlparser does not know.
 
-use super::fold;
+use super::keywords::fold;
 use super::source::Source;
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -32,6 +32,11 @@ impl<'a> Cursor<'a> {
 
     pub fn peek(&self) -> Option<&Token> {
         self.words.get(self.at).map(|t| &t.token)
+    }
+
+    /// The token behind the next one.
+    pub fn peek_behind(&self) -> Option<&Token> {
+        self.words.get(self.at + 1).map(|t| &t.token)
     }
 
     pub fn next(&mut self) -> Option<Token> {
@@ -68,8 +73,16 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A name, folded unless quoted.
+    /// The name of a table, column or the like, folded unless quoted. 42601 for a word that PostgreSQL reserves.
     pub fn name(&mut self) -> Result<String> {
+        match self.word() {
+            Some(word) if frazil_catalog::is_reserved(&word) => Err(self.error()),
+            _ => self.label(),
+        }
+    }
+
+    /// Any word as a name, folded unless quoted.
+    pub fn label(&mut self) -> Result<String> {
         match self.peek() {
             Some(Token::Word(w)) => {
                 let name = fold(w);
@@ -84,7 +97,7 @@ impl<'a> Cursor<'a> {
     pub fn table_name(&mut self) -> Result<String> {
         let name = self.name()?;
         if matches!(name.as_str(), "public" | "main") && self.take_token(&Token::Period) {
-            return self.name();
+            return self.label();
         }
         Ok(name)
     }
@@ -92,7 +105,7 @@ impl<'a> Cursor<'a> {
     pub fn dotted_name(&mut self) -> Result<String> {
         let mut name = self.name()?;
         while self.take_token(&Token::Period) {
-            name = format!("{name}.{}", self.name()?);
+            name = format!("{name}.{}", self.label()?);
         }
         Ok(name)
     }
@@ -133,6 +146,15 @@ impl<'a> Cursor<'a> {
                 let message = "syntax error at end of input";
                 Error::new(SqlState::SYNTAX_ERROR, message).at_position(self.source.position(end))
             }
+        }
+    }
+
+    /// An error at the next token.
+    pub fn error_of(&self, state: SqlState, message: impl Into<String>) -> Error {
+        let error = Error::new(state, message.into());
+        match self.error().position() {
+            Some(position) => error.at_position(position),
+            None => error,
         }
     }
 

@@ -48,6 +48,9 @@ fn columns(words: &mut Vec<TokenWithSpan>, open: usize) -> Result<()> {
             break;
         }
         let begins = depth == 1 && matches!(words[at - 1].token, Token::LParen | Token::Comma);
+        if begins {
+            super::objects::refuse_exclusion(&words[at..])?;
+        }
         if begins && is_word(word, Keyword::LIKE) {
             return Err(Error::unsupported("CREATE TABLE … (LIKE …)"));
         }

@@ -6,7 +6,7 @@ use sqlparser::ast::{
     TypedString, UnaryOperator, UniqueConstraint,
 };
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
-use sqlparser::keywords::{Keyword, RESERVED_FOR_COLUMN_ALIAS};
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, Word};
 use std::any::TypeId;
@@ -371,12 +371,13 @@ impl Dialect for FrazilDialect {
         Some(name.map(|collation| Expr::Collate { expr, collation }))
     }
 
+    /// Words that are names have lost their keywords ([`super::names`]).
     fn is_column_alias(&self, kw: &Keyword, _: &mut Parser) -> bool {
-        !RESERVED_FOR_COLUMN_ALIAS.contains(kw)
+        *kw == Keyword::NoKeyword
     }
 
-    fn is_table_factor_alias(&self, explicit: bool, kw: &Keyword, _: &mut Parser) -> bool {
-        super::keywords::names_relation(*kw, explicit)
+    fn is_table_factor_alias(&self, _: bool, kw: &Keyword, _: &mut Parser) -> bool {
+        *kw == Keyword::NoKeyword
     }
 }
 

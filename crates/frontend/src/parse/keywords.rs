@@ -1,7 +1,7 @@
 //! Words that PostgreSQL reserves, as keywords of sqlparser.
 
 use frazil_catalog::is_reserved;
-use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, Keyword, RESERVED_FOR_TABLE_ALIAS};
+use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, Keyword};
 use sqlparser::tokenizer::Word;
 use std::sync::LazyLock;
 
@@ -21,16 +21,11 @@ pub(super) fn is_reserved_keyword(keyword: Keyword) -> bool {
     RESERVED_KEYWORDS.get(keyword as usize).is_some_and(|is| *is)
 }
 
-/// Whether a keyword may be the alias of a relation, behind AS (`explicit`) or without.
-pub(super) fn names_relation(keyword: Keyword, explicit: bool) -> bool {
-    !is_reserved_keyword(keyword) && (explicit || !RESERVED_FOR_TABLE_ALIAS.contains(&keyword))
-}
-
-/// Statements of PostgreSQL that Frazil does not have.
+/// First words of statements that PostgreSQL, DuckDB or SQLite have and Frazil does not, sorted.
 pub(super) const UNSUPPORTED_STATEMENTS: &[&str] = &[
-    "analyse", "analyze", "call", "close", "cluster", "comment", "declare", "discard", "do", "fetch",
-    "grant", "import", "listen", "load", "lock", "merge", "move", "notify", "reassign", "refresh", "reindex",
-    "revoke", "security", "unlisten", "vacuum",
+    "attach", "call", "close", "cluster", "comment", "declare", "detach", "discard", "do", "fetch", "from",
+    "grant", "import", "install", "listen", "load", "lock", "merge", "move", "notify", "pivot", "pragma",
+    "reassign", "refresh", "reindex", "replace", "revoke", "security", "unlisten", "unpivot",
 ];
 
 #[cfg(test)]

@@ -7,15 +7,21 @@ mod definition_words;
 mod definitions;
 mod depth;
 mod dialect;
+mod explain;
 mod group_words;
 mod keywords;
+mod maintenance;
+mod names;
+mod objects;
 mod only;
 mod own;
+mod parsed;
 mod prepared;
 pub(crate) mod recursion_words;
 mod source;
 mod subqueries;
 mod tokens;
+mod transactions;
 mod window_words;
 
 pub(crate) use create_domain::VALUE;
@@ -25,185 +31,24 @@ pub(crate) use definition_words::UNTYPED;
 pub(crate) use depth::MAX_DEPTH;
 pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC, VARIADIC};
 pub(crate) use group_words::{DISTINCT_SETS, EMPTY_SET, GROUPING_SETS};
-pub(crate) use keywords::fold;
+pub(crate) use maintenance::Maintain;
 pub(crate) use only::ROWS_FROM;
+pub(crate) use parsed::ParsedKind;
+pub use parsed::ParsedStatement;
 pub(crate) use source::Place;
 pub(crate) use window_words::EXCLUDE;
 
-use crate::ExplainMode;
-use crate::copy::{self, Copied, CopyEnd, CopyOptions, CopyStatement};
+use crate::copy::{self, Copied, CopyStatement};
 use crate::deep_stack::{Deep, on_deep_stack};
 use crate::limits::Limits;
 use dialect::FrazilDialect;
-use frazil_types::{Error, Reservation, Result, Span, SqlState, Value};
+use frazil_types::{Error, Reservation, Result, SqlState};
 use source::{Source, near};
-use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
+use sqlparser::ast::Statement as Ast;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::sync::Arc;
-
-/// A statement that was read but not yet bound.
-#[derive(Clone, Debug)]
-pub struct ParsedStatement {
-    /// Its source text, without the semicolon.
-    pub text: String,
-    pub(crate) kind: ParsedKind,
-    pub(crate) place: Place,
-    /// Whether it counts the rows of a relation: `count(t.*)`.
-    pub(crate) counts_rows: bool,
-    /// True if it has a GROUP BY.
-    pub(crate) groups: bool,
-    /// Where the expressions of CHECK and DEFAULT stand, if it defines a table.
-    pub(crate) definitions: Vec<Span>,
-    pub(crate) limits: Limits,
-    depth: usize,
-    _memory: Option<Arc<Reservation>>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum ParsedKind {
-    Ast(Arc<Deep<Ast>>),
-    /// CREATE DOMAIN as CREATE TABLE with one column.
-    CreateDomain(Arc<Deep<Ast>>),
-    CopyFrom {
-        table: String,
-        columns: Vec<String>,
-        end: CopyEnd,
-        options: CopyOptions,
-    },
-    CopyTo {
-        query: Box<ParsedStatement>,
-        end: CopyEnd,
-        options: CopyOptions,
-    },
-    CreateView {
-        head: ViewHead,
-        query: Box<ParsedStatement>,
-    },
-    Freeze {
-        table: String,
-        order_by: Option<String>,
-    },
-    Checkpoint,
-    Backup {
-        directory: String,
-    },
-    Begin,
-    Commit,
-    Rollback,
-    Truncate {
-        tables: Vec<String>,
-    },
-    Savepoint {
-        name: String,
-    },
-    RollbackTo {
-        name: String,
-    },
-    Release {
-        name: String,
-    },
-    Set {
-        name: String,
-        value: Value,
-    },
-    SetLocal {
-        name: String,
-        value: Value,
-    },
-    Show {
-        name: String,
-    },
-    Prepare {
-        name: String,
-        /// The types of its parameters, `None` for those that are found out.
-        types: Vec<Option<DataType>>,
-        /// Where the types stand: a position in the text.
-        types_at: usize,
-        inner: Box<ParsedStatement>,
-    },
-    Execute {
-        name: String,
-        /// The values, as the select list of a query.
-        values: Option<Box<ParsedStatement>>,
-    },
-    Deallocate {
-        name: Option<String>,
-    },
-    ShowTables,
-    Describe {
-        table: String,
-    },
-    DescribeQuery {
-        query: Box<ParsedStatement>,
-    },
-    Summarize {
-        query: Box<ParsedStatement>,
-        /// Whether its text is a query, and not the name of a relation or of files.
-        is_query: bool,
-    },
-    Explain {
-        mode: ExplainMode,
-        analyze: bool,
-        inner: Box<ParsedStatement>,
-    },
-}
-
-impl ParsedStatement {
-    /// Whether it returns rows.
-    pub fn returns_rows(&self) -> bool {
-        match &self.kind {
-            ParsedKind::Ast(ast) => ast.get().is_some_and(gives_rows),
-            ParsedKind::Show { .. }
-            | ParsedKind::ShowTables
-            | ParsedKind::Describe { .. }
-            | ParsedKind::DescribeQuery { .. }
-            | ParsedKind::Summarize { .. }
-            | ParsedKind::Explain { .. } => true,
-            _ => false,
-        }
-    }
-
-    /// Whether a failed transaction takes it: it ends the transaction, or returns to a savepoint of it.
-    pub fn leaves_failure(&self) -> bool {
-        matches!(
-            self.kind,
-            ParsedKind::Commit | ParsedKind::Rollback | ParsedKind::RollbackTo { .. }
-        )
-    }
-
-    /// Its query, if it is one.
-    pub(crate) fn query(&self) -> Option<&Query> {
-        match &self.kind {
-            ParsedKind::Ast(ast) => match ast.get()? {
-                Ast::Query(query) => Some(query),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// How deep its expressions and queries nest: what walks them recursively needs a stack for it
-    /// ([`crate::on_deep_stack`]).
-    pub fn depth(&self) -> usize {
-        self.depth
-    }
-}
-
-/// Whether a statement is a query, or has RETURNING.
-fn gives_rows(ast: &Ast) -> bool {
-    match ast {
-        Ast::Query(query) => match &*query.body {
-            SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) => gives_rows(inner),
-            _ => true,
-        },
-        Ast::Insert(insert) => insert.returning.is_some(),
-        Ast::Update(update) => update.returning.is_some(),
-        Ast::Delete(delete) => delete.returning.is_some(),
-        _ => false,
-    }
-}
 
 /// Bytes that a token of a text takes, with its text and a copy of it: the list grows by copying, and is cut into statements by
 /// copying.
@@ -357,14 +202,17 @@ impl Reading {
         let source = &self.source;
         let mut cursor = Cursor::new(source, &words);
         let first = cursor.word().unwrap_or_default();
+        if ["create", "alter", "drop"].contains(&first.as_str()) {
+            objects::refuse(&cursor, &first)?;
+        }
         match first.as_str() {
             "explain" => {
-                let (mode, analyze) = own::explain(&mut cursor)?;
+                let options = explain::options(&mut cursor)?;
                 if cursor.rest().is_empty() || cursor.word().as_deref() == Some("explain") {
                     return Err(cursor.error());
                 }
                 let inner = Box::new(self.statement(cursor.rest().to_vec())?);
-                Ok(ParsedKind::Explain { mode, analyze, inner })
+                Ok(ParsedKind::Explain { options, inner })
             }
             "create" if create_view::is_next(&cursor) => {
                 let head = create_view::head(&mut cursor)?;
@@ -376,14 +224,7 @@ impl Reading {
                 let ast = on_deep_stack(depth, || self.tree(words))?;
                 Ok(ParsedKind::CreateDomain(Arc::new(Deep::new(ast, depth))))
             }
-            "alter"
-                if cursor
-                    .rest()
-                    .get(1)
-                    .is_some_and(|t| tokens::is_word(t, Keyword::VIEW)) =>
-            {
-                Err(Error::unsupported("ALTER VIEW"))
-            }
+            "alter" if objects::alters_view(&cursor) => Err(Error::unsupported("ALTER VIEW")),
             "copy" => self.copy(copy::parse(&mut cursor)?),
             "freeze" => own::freeze(&mut cursor),
             "set" => own::set(&mut cursor),
@@ -412,12 +253,15 @@ impl Reading {
                 Ok(ParsedKind::Deallocate { name })
             }
             "checkpoint" => own::only(&mut cursor, ParsedKind::Checkpoint),
-            "begin" | "start" => own::transaction(&mut cursor, ParsedKind::Begin),
-            "commit" | "end" => own::transaction(&mut cursor, ParsedKind::Commit),
-            "rollback" | "abort" => own::transaction(&mut cursor, ParsedKind::Rollback),
+            "begin" | "start" => transactions::begin(&mut cursor),
+            "commit" | "end" => transactions::commit(&mut cursor),
+            "rollback" | "abort" => transactions::rollback(&mut cursor),
+            "vacuum" | "analyze" | "analyse" => {
+                maintenance::parse(&mut cursor, first == "vacuum").map(ParsedKind::Maintain)
+            }
             "truncate" => own::truncate(&mut cursor),
-            "savepoint" => own::savepoint(&mut cursor),
-            "release" => own::release(&mut cursor),
+            "savepoint" => transactions::savepoint(&mut cursor),
+            "release" => transactions::release(&mut cursor),
             other if keywords::UNSUPPORTED_STATEMENTS.binary_search(&other).is_ok() => {
                 Err(own::unsupported(other))
             }
@@ -480,6 +324,7 @@ impl Reading {
         let source = &*self.source;
         let end = words.last().map_or(0, |t| source.byte(t.span.end));
         let mut words = words;
+        names::rewrite(&mut words, source)?;
         definition_words::rewrite(&mut words)?;
         group_words::rewrite(&mut words);
         window_words::rewrite(&mut words);

@@ -4,9 +4,7 @@
 //! The list of columns behind a call becomes a type, and what has one stands in ROWS FROM: `f(x) AS t (a integer)` becomes
 //! `ROWS FROM (f(x)::TABLE (a integer)) AS t`.
 
-use super::keywords::names_relation;
-use super::near;
-use super::source::Source;
+use super::source::{Source, near};
 use super::tokens::{end_of_parenthesis, is_word};
 use frazil_types::{Error, Result};
 use sqlparser::keywords::Keyword;
@@ -167,7 +165,8 @@ fn list_of_columns(words: &[TokenWithSpan], at: usize) -> Option<usize> {
     let behind = at + usize::from(is_as);
     let open = match &words.get(behind)?.token {
         Token::LParen if is_as => return Some(behind),
-        Token::Word(w) if w.quote_style.is_some() || names_relation(w.keyword, is_as) => behind + 1,
+        // Names have lost their keywords (`names`).
+        Token::Word(w) if w.keyword == Keyword::NoKeyword => behind + 1,
         _ => return None,
     };
     match words.get(open..open + 3)? {

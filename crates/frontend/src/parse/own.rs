@@ -1,44 +1,13 @@
-//! Statements read from their tokens: EXPLAIN, FREEZE, SET, SHOW, DESCRIBE, transactions.
+//! Statements read from their tokens: FREEZE, SET, SHOW, DESCRIBE, TRUNCATE.
 
 use super::cursor::Cursor;
-use super::{ParsedKind, fold};
-use crate::ExplainMode;
+use super::keywords::fold;
+use super::parsed::ParsedKind;
+use super::transactions;
 use crate::copy::query_of;
-use frazil_types::{Error, Result, SqlState, Value};
+use frazil_types::{Error, Result, Value};
+use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
-
-/// EXPLAIN [ANALYZE] [(option, …)]; the statement follows.
-pub(super) fn explain(cursor: &mut Cursor) -> Result<(ExplainMode, bool)> {
-    cursor.next();
-    let (mut mode, mut analyze) = (ExplainMode::Plan, false);
-    if cursor.take("analyze") {
-        analyze = true;
-    }
-    if cursor.take_token(&Token::LParen) {
-        loop {
-            match cursor.word().unwrap_or_default().as_str() {
-                "plan" => mode = ExplainMode::Plan,
-                "pipelines" => mode = ExplainMode::Pipelines,
-                "stages" => mode = ExplainMode::Stages,
-                "clif" => mode = ExplainMode::Clif,
-                "analyze" => analyze = true,
-                other => {
-                    return Err(Error::unsupported(format!("EXPLAIN ({other})"))
-                        .with_hint("the options are ANALYZE, PLAN, PIPELINES, STAGES and CLIF"));
-                }
-            }
-            cursor.next();
-            if !cursor.take_token(&Token::Comma) {
-                break;
-            }
-        }
-        cursor.expect(&Token::RParen)?;
-    }
-    if cursor.take("analyze") {
-        analyze = true;
-    }
-    Ok((mode, analyze))
-}
 
 /// FREEZE [TABLE] table [ORDER BY column].
 pub(super) fn freeze(cursor: &mut Cursor) -> Result<ParsedKind> {
@@ -62,9 +31,25 @@ pub(super) fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
     if !is_local {
         cursor.take("session");
     }
-    if matches!(cursor.word().as_deref(), Some("transaction" | "role")) {
-        let word = cursor.word().unwrap_or_default().to_uppercase();
-        return Err(Error::unsupported(format!("SET {word}")));
+    if let Some(transaction) = transactions::set(cursor)? {
+        return Ok(transaction);
+    }
+    let next = cursor.rest().get(1).map(|t| &t.token);
+    if let Some(word) = cursor.word()
+        && ["role", "constraints", "authorization"].contains(&word.as_str())
+        && matches!(
+            next,
+            Some(Token::Word(_) | Token::SingleQuotedString(_) | Token::Comma)
+        )
+        && cursor
+            .rest()
+            .get(1)
+            .is_none_or(|t| !super::tokens::is_word(t, Keyword::TO))
+    {
+        return Err(Error::unsupported(format!("SET {}", word.to_uppercase())));
+    }
+    if cursor.take("names") {
+        return names(cursor);
     }
     let name = match time_zone(cursor)? {
         Some(name) => name,
@@ -92,11 +77,47 @@ pub(super) fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
         },
         _ => return Err(cursor.error_before()),
     };
+    let value = list(cursor, value)?;
     cursor.end()?;
     Ok(match is_local {
         true => ParsedKind::SetLocal { name, value },
         false => ParsedKind::Set { name, value },
     })
+}
+
+/// The value, or with others behind commas all of them as one text.
+fn list(cursor: &mut Cursor, first: Value) -> Result<Value> {
+    let text = |value: &Value| match value {
+        Value::Text(text) => text.clone(),
+        Value::Int(n) => n.to_string(),
+        other => format!("{other:?}").to_lowercase(),
+    };
+    let mut items = vec![first];
+    while cursor.take_token(&Token::Comma) {
+        items.push(match cursor.next() {
+            Some(Token::SingleQuotedString(text)) => Value::Text(text),
+            Some(Token::Word(w)) => Value::Text(fold(&w)),
+            Some(Token::Number(n, _)) => Value::Text(n),
+            _ => return Err(cursor.error_before()),
+        });
+    }
+    match items.len() {
+        1 => Ok(items.remove(0)),
+        _ => Ok(Value::Text(items.iter().map(text).collect::<Vec<_>>().join(", "))),
+    }
+}
+
+/// NAMES ['encoding']: the client's encoding.
+fn names(cursor: &mut Cursor) -> Result<ParsedKind> {
+    let name = "client_encoding".to_owned();
+    let value = match cursor.next() {
+        None => Value::Null,
+        Some(Token::SingleQuotedString(encoding)) => Value::Text(encoding),
+        Some(Token::Word(w)) if fold(&w) == "default" => Value::Null,
+        Some(_) => return Err(cursor.error_before()),
+    };
+    cursor.end()?;
+    Ok(ParsedKind::Set { name, value })
 }
 
 /// The setting of the session's time zone.
@@ -111,9 +132,13 @@ fn time_zone(cursor: &mut Cursor) -> Result<Option<String>> {
     Ok(Some(TIME_ZONE.to_owned()))
 }
 
-/// RESET name.
+/// RESET name, RESET ALL.
 pub(super) fn reset(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();
+    if cursor.take("all") {
+        cursor.end()?;
+        return Ok(ParsedKind::ResetAll);
+    }
     let name = match time_zone(cursor)? {
         Some(name) => name,
         None => cursor.dotted_name()?,
@@ -128,9 +153,17 @@ pub(super) fn reset(cursor: &mut Cursor) -> Result<ParsedKind> {
 /// SHOW name, SHOW TABLES.
 pub(super) fn show(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();
-    let name = match time_zone(cursor)? {
-        Some(name) => name,
-        None => cursor.dotted_name()?,
+    let name = if cursor.take("transaction") {
+        cursor.expect_word("isolation")?;
+        cursor.expect_word("level")?;
+        "transaction_isolation".to_owned()
+    } else if cursor.take("all") {
+        return Err(Error::unsupported("SHOW ALL"));
+    } else {
+        match time_zone(cursor)? {
+            Some(name) => name,
+            None => cursor.dotted_name()?,
+        }
     };
     cursor.end()?;
     Ok(match name.as_str() {
@@ -188,32 +221,6 @@ pub(super) fn only(cursor: &mut Cursor, kind: ParsedKind) -> Result<ParsedKind> 
     Ok(kind)
 }
 
-/// BEGIN, COMMIT, ROLLBACK and their synonyms.
-pub(super) fn transaction(cursor: &mut Cursor, kind: ParsedKind) -> Result<ParsedKind> {
-    let start = cursor.word().as_deref() == Some("start");
-    cursor.next();
-    if start {
-        cursor.expect_word("transaction")?;
-    } else if !cursor.take("work") {
-        cursor.take("transaction");
-    }
-    if matches!(kind, ParsedKind::Rollback) && cursor.take("to") {
-        take_savepoint(cursor);
-        let name = cursor.name()?;
-        cursor.end()?;
-        return Ok(ParsedKind::RollbackTo { name });
-    }
-    if let Some(word) = cursor.word() {
-        let what = match word.as_str() {
-            "isolation" => "SET of an ISOLATION LEVEL".to_string(),
-            other => format!("transaction option {}", other.to_uppercase()),
-        };
-        return Err(Error::unsupported(what));
-    }
-    cursor.end()?;
-    Ok(kind)
-}
-
 /// TRUNCATE [TABLE] [ONLY] table [*], … [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT]. There are neither
 /// sequences nor foreign keys, so that the last words change nothing.
 pub(super) fn truncate(cursor: &mut Cursor) -> Result<ParsedKind> {
@@ -238,30 +245,6 @@ pub(super) fn truncate(cursor: &mut Cursor) -> Result<ParsedKind> {
     Ok(ParsedKind::Truncate { tables })
 }
 
-/// SAVEPOINT name.
-pub(super) fn savepoint(cursor: &mut Cursor) -> Result<ParsedKind> {
-    cursor.next();
-    let name = cursor.name()?;
-    cursor.end()?;
-    Ok(ParsedKind::Savepoint { name })
-}
-
-/// RELEASE [SAVEPOINT] name.
-pub(super) fn release(cursor: &mut Cursor) -> Result<ParsedKind> {
-    cursor.next();
-    take_savepoint(cursor);
-    let name = cursor.name()?;
-    cursor.end()?;
-    Ok(ParsedKind::Release { name })
-}
-
-/// Reads past the word SAVEPOINT, unless it is the name.
-fn take_savepoint(cursor: &mut Cursor) {
-    if cursor.rest().len() > 1 {
-        cursor.take("savepoint");
-    }
-}
-
 /// Whether WHERE CURRENT OF stands among the words.
 pub(super) fn names_cursor(words: &[TokenWithSpan]) -> bool {
     let is = |token: &TokenWithSpan, wanted: &str| match &token.token {
@@ -275,8 +258,9 @@ pub(super) fn names_cursor(words: &[TokenWithSpan]) -> bool {
 
 /// A statement of PostgreSQL that Frazil does not have.
 pub(super) fn unsupported(first: &str) -> Error {
-    Error::new(
-        SqlState::FEATURE_NOT_SUPPORTED,
-        format!("{} is not supported", first.to_uppercase()),
-    )
+    match first {
+        "from" => Error::unsupported("FROM before SELECT").with_hint("write SELECT * FROM …"),
+        "replace" => Error::unsupported("REPLACE INTO").with_hint("write INSERT … ON CONFLICT … DO UPDATE"),
+        first => Error::unsupported(first.to_uppercase()),
+    }
 }

@@ -6,6 +6,7 @@
 //! OFFSET goes before FETCH FIRST, LIKE ANY becomes `~~` ANY, SIMILAR and ESCAPE in `substring` become commas.
 
 use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM};
+use super::keywords::fold;
 use super::source::Source;
 use frazil_types::{Cancel, Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
@@ -449,7 +450,7 @@ impl Pass<'_> {
         let (Token::Word(option), Token::Period) = (&before.token, &dot.token) else {
             return false;
         };
-        let name = format!("{}.{}", super::fold(option), super::fold(column));
+        let name = format!("{}.{}", fold(option), fold(column));
         let span = Span::new(before.span.start, span.end);
         self.out.truncate(self.out.len() - 2);
         self.push(Token::make_word(&name, Some('"')), span);

@@ -147,8 +147,9 @@ impl Model {
     pub fn predict(&self, statement: &Statement) -> Option<Prediction> {
         match (statement, self.status) {
             (Statement::Begin, Status::Outside) => Some(done(self.with(Status::Inside))),
-            (Statement::Begin, _) => None,
-            (Statement::Commit | Statement::Rollback, Status::Outside) => None,
+            // Warnings, which change nothing.
+            (Statement::Begin, Status::Inside) => Some(done(self.clone())),
+            (Statement::Commit | Statement::Rollback, Status::Outside) => Some(done(self.clone())),
             (Statement::Commit, Status::Inside) => Some(done(self.ended(self.current.clone()))),
             (Statement::Commit | Statement::Rollback, _) => Some(done(self.ended(self.committed.clone()))),
             (Statement::Freeze, Status::Outside) => Some(done(self.clone())),

@@ -1,0 +1,208 @@
+//! Statements as they are read: sqlparser's tree, or what was read from the tokens.
+
+use super::create_view::ViewHead;
+use super::maintenance::Maintain;
+use super::source::Place;
+use crate::copy::{CopyEnd, CopyOptions};
+use crate::deep_stack::Deep;
+use crate::limits::Limits;
+use crate::{ExplainOptions, TransactionModes};
+use frazil_types::{Reservation, Span, Value};
+use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
+use std::sync::Arc;
+
+/// A statement that was read but not yet bound.
+#[derive(Clone, Debug)]
+pub struct ParsedStatement {
+    /// Its source text, without the semicolon.
+    pub text: String,
+    pub(crate) kind: ParsedKind,
+    pub(crate) place: Place,
+    /// Whether it counts the rows of a relation: `count(t.*)`.
+    pub(crate) counts_rows: bool,
+    /// True if it has a GROUP BY.
+    pub(crate) groups: bool,
+    /// Where the expressions of CHECK and DEFAULT stand, if it defines a table.
+    pub(crate) definitions: Vec<Span>,
+    pub(crate) limits: Limits,
+    pub(super) depth: usize,
+    pub(super) _memory: Option<Arc<Reservation>>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ParsedKind {
+    Ast(Arc<Deep<Ast>>),
+    /// CREATE DOMAIN as CREATE TABLE with one column.
+    CreateDomain(Arc<Deep<Ast>>),
+    CopyFrom {
+        table: String,
+        columns: Vec<String>,
+        end: CopyEnd,
+        options: CopyOptions,
+    },
+    CopyTo {
+        query: Box<ParsedStatement>,
+        end: CopyEnd,
+        options: CopyOptions,
+    },
+    CreateView {
+        head: ViewHead,
+        query: Box<ParsedStatement>,
+    },
+    Freeze {
+        table: String,
+        order_by: Option<String>,
+    },
+    Checkpoint,
+    Backup {
+        directory: String,
+    },
+    Begin {
+        modes: TransactionModes,
+    },
+    Commit {
+        chain: bool,
+    },
+    Rollback {
+        chain: bool,
+    },
+    SetTransaction {
+        modes: TransactionModes,
+    },
+    SetSessionTransaction {
+        modes: TransactionModes,
+    },
+    ResetAll,
+    /// VACUUM or ANALYZE.
+    Maintain(Maintain),
+    Truncate {
+        tables: Vec<String>,
+    },
+    Savepoint {
+        name: String,
+    },
+    RollbackTo {
+        name: String,
+    },
+    Release {
+        name: String,
+    },
+    Set {
+        name: String,
+        value: Value,
+    },
+    SetLocal {
+        name: String,
+        value: Value,
+    },
+    Show {
+        name: String,
+    },
+    Prepare {
+        name: String,
+        /// The types of its parameters, `None` for those that are found out.
+        types: Vec<Option<DataType>>,
+        /// Where the types stand: a position in the text.
+        types_at: usize,
+        inner: Box<ParsedStatement>,
+    },
+    Execute {
+        name: String,
+        /// The values, as the select list of a query.
+        values: Option<Box<ParsedStatement>>,
+    },
+    Deallocate {
+        name: Option<String>,
+    },
+    ShowTables,
+    Describe {
+        table: String,
+    },
+    DescribeQuery {
+        query: Box<ParsedStatement>,
+    },
+    Summarize {
+        query: Box<ParsedStatement>,
+        /// Whether its text is a query, and not the name of a relation or of files.
+        is_query: bool,
+    },
+    Explain {
+        options: ExplainOptions,
+        inner: Box<ParsedStatement>,
+    },
+}
+
+impl ParsedStatement {
+    /// Whether it returns rows.
+    pub fn returns_rows(&self) -> bool {
+        match &self.kind {
+            ParsedKind::Ast(ast) => ast.get().is_some_and(gives_rows),
+            ParsedKind::Show { .. }
+            | ParsedKind::ShowTables
+            | ParsedKind::Describe { .. }
+            | ParsedKind::DescribeQuery { .. }
+            | ParsedKind::Summarize { .. }
+            | ParsedKind::Explain { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a failed transaction takes it: it ends the transaction, or returns to a savepoint of it.
+    pub fn leaves_failure(&self) -> bool {
+        matches!(
+            self.kind,
+            ParsedKind::Commit { .. } | ParsedKind::Rollback { .. } | ParsedKind::RollbackTo { .. }
+        )
+    }
+
+    /// True if it neither reads nor writes tables: it says how its transaction or session goes on.
+    pub fn controls_session(&self) -> bool {
+        matches!(
+            self.kind,
+            ParsedKind::Begin { .. }
+                | ParsedKind::Commit { .. }
+                | ParsedKind::Rollback { .. }
+                | ParsedKind::SetTransaction { .. }
+                | ParsedKind::SetSessionTransaction { .. }
+                | ParsedKind::Savepoint { .. }
+                | ParsedKind::RollbackTo { .. }
+                | ParsedKind::Release { .. }
+                | ParsedKind::Set { .. }
+                | ParsedKind::SetLocal { .. }
+                | ParsedKind::ResetAll
+                | ParsedKind::Show { .. }
+                | ParsedKind::Deallocate { .. }
+        )
+    }
+
+    /// Its query, if it is one.
+    pub(crate) fn query(&self) -> Option<&Query> {
+        match &self.kind {
+            ParsedKind::Ast(ast) => match ast.get()? {
+                Ast::Query(query) => Some(query),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// How deep its expressions and queries nest: what walks them recursively needs a stack for it
+    /// ([`crate::on_deep_stack`]).
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+}
+
+/// Whether a statement is a query, or has RETURNING.
+fn gives_rows(ast: &Ast) -> bool {
+    match ast {
+        Ast::Query(query) => match &*query.body {
+            SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) => gives_rows(inner),
+            _ => true,
+        },
+        Ast::Insert(insert) => insert.returning.is_some(),
+        Ast::Update(update) => update.returning.is_some(),
+        Ast::Delete(delete) => delete.returning.is_some(),
+        _ => false,
+    }
+}
