@@ -252,8 +252,9 @@ impl Catalog {
 
     /// The next version without some types; this version if there is nothing to do.
     ///
-    /// 42704 for a name that there is not, unless it need not be there; 42809 for one that is not a domain's where it must be; 2BP01 while a column of a table has one of them, and with RESTRICT
-    /// while a view or domain needs one, which CASCADE drops.
+    /// 42704 for a name that there is not, unless it need not be there; 42809 for one that is not a domain's where it
+    /// must be; 2BP01 while a column of a table has one of them, and with RESTRICT while a view or domain needs one,
+    /// which CASCADE drops.
     pub fn drop_types(&self, drop: &DropTypes) -> Result<Catalog> {
         let behavior = drop.behavior;
         let mut gone: Vec<&Arc<TypeEntry>> = Vec::new();

@@ -26,7 +26,7 @@ pub enum Header {
     Skipped,
 }
 
-/// How the fields of a record are written.
+/// The two ways to write the fields of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Records {
     /// CSV: in quotes where they contain marks.
@@ -36,10 +36,10 @@ pub enum Records {
     Escaped,
 }
 
-/// What a file of text looks like: CSV, or PostgreSQL's text format.
+/// The form of a file of text: CSV, or PostgreSQL's text format.
 #[derive(Clone, Debug)]
 pub struct CsvOptions {
-    /// How fields are written. Quotes, comments and padding are CSV's alone.
+    /// The way in which fields are written. Quotes, comments and padding are CSV's alone.
     pub records: Records,
     /// What the first record is. A writer writes the names unless it is absent.
     pub header: Header,
@@ -61,11 +61,11 @@ pub struct CsvOptions {
     pub padded: bool,
     /// The form of the dates of each column; ISO's for those that are not listed.
     pub dates: Vec<DateForm>,
-    /// Of each column, whether the text of NULL is a text; not for those that are not listed.
+    /// For each column, true if the text of NULL is a text; not for those that are not listed.
     pub force_not_null: Vec<bool>,
-    /// Of each column, whether the text of NULL in quotes is NULL, too; not for those that are not listed.
+    /// For each column, true if the text of NULL in quotes is NULL, too; not for those that are not listed.
     pub force_null: Vec<bool>,
-    /// Of each column, whether a writer quotes all values; not for those that are not listed.
+    /// For each column, true if a writer quotes all values; not for those that are not listed.
     pub force_quote: Vec<bool>,
 }
 

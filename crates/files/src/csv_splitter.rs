@@ -57,8 +57,8 @@ impl Record {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Ends a field of the text format, which stands in the input as `raw`: that of NULL is like one of CSV without quotes, any other
-    /// like one with them.
+    /// Ends a field of the text format, which stands in the input as `raw`: that of NULL is like one of CSV without
+    /// quotes, any other like one with them.
     pub(crate) fn end_text_field(&mut self, raw: &[u8], null: &[u8]) {
         let is_null = raw == null;
         if is_null {

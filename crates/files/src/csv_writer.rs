@@ -1,5 +1,5 @@
-//! Rows → CSV and PostgreSQL's text format, with escapes or quoted as PostgreSQL's COPY does: a field in which a mark or a line break stands, and one that reads as
-//! NULL.
+//! Rows → CSV and PostgreSQL's text format, with escapes or quoted as PostgreSQL's COPY does: a field in which a mark
+//! or a line break stands, and one that reads as NULL.
 
 use crate::batch_writer::{BatchWriter, pieces};
 use crate::csv_reader::{CsvOptions, Header, Records};

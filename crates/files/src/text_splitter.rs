@@ -1,5 +1,5 @@
-//! Splits PostgreSQL's text format into fields: a line a row, a delimiter between fields, escapes by backslashes. A field that is as it
-//! stands the text of NULL is NULL; `\.` alone in a line ends the rows.
+//! Splits PostgreSQL's text format into fields: a line a row, a delimiter between fields, escapes by backslashes. A
+//! field that is as it stands the text of NULL is NULL; `\.` alone in a line ends the rows.
 
 use crate::csv_splitter::{Record, Split};
 use memchr::{memchr, memchr3};
@@ -76,7 +76,7 @@ fn end_mark(input: &[u8], last: bool) -> Option<Split> {
     matches!(behind.first(), None | Some(b'\n' | b'\r')).then_some(Split::End)
 }
 
-/// What the bytes behind a backslash mean, and how many they are. `None` at the end of the input.
+/// The byte that an escape behind a backslash means, and the length of the escape. `None` at the end of the input.
 fn escaped(input: &[u8]) -> (Option<u8>, usize) {
     let Some(&first) = input.first() else {
         return (None, 0);

@@ -111,7 +111,7 @@ pub fn no_client(end: &str) -> Error {
         .with_hint("name a file: COPY t FROM 'path', COPY t TO 'path'")
 }
 
-/// What is said of a file of CSV or text with these columns. 42703 for a column that an option names and there is not.
+/// The form of a file of CSV or text with these columns. 42703 for a column that an option names and there is not.
 pub fn csv_options(options: &CopyOptions, columns: &[ColumnDef]) -> Result<CsvOptions> {
     let forced = |option, forced: &CopyColumns| forced.among(option, columns.iter().map(|c| c.name.as_str()));
     Ok(CsvOptions {

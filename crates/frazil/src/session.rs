@@ -227,8 +227,8 @@ impl Session {
         Ok(())
     }
 
-    /// SET LOCAL: the value before comes back with the end of the transaction, and with ROLLBACK TO a savepoint before. Outside a
-    /// transaction it does nothing, and a warning says so. 0A000 for a setting of the database.
+    /// SET LOCAL: the value before comes back with the end of the transaction, and with ROLLBACK TO a savepoint before.
+    /// Outside a transaction it does nothing, and a warning says so. 0A000 for a setting of the database.
     pub fn set_local(&mut self, name: &str, value: &Value) -> Result<Option<Notice>> {
         if !self.transaction.is_open() {
             self.settings.clone().set(name, value)?;
@@ -250,7 +250,8 @@ impl Session {
         Ok(None)
     }
 
-    /// RESET ALL: the connection's settings are the defaults. Those of the database and the access to files stay as they are.
+    /// RESET ALL: the connection's settings are the defaults. Those of the database and the access to files stay as
+    /// they are.
     pub fn reset_all(&mut self) {
         self.settings = Settings {
             // It is only narrowed.

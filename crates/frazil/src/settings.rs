@@ -149,8 +149,8 @@ impl NoticeLevel {
     }
 }
 
-/// Settings of PostgreSQL that have one value here, with the texts that mean it; SHOW gives the first. What reads their dumps, and
-/// what speaks to servers, sets them.
+/// Settings of PostgreSQL that have one value here, with the texts that mean it; SHOW gives the first. What reads their
+/// dumps, and what speaks to servers, sets them.
 const FIXED: [(&str, &[&str]); 11] = [
     ("client_encoding", &["UTF8", "utf-8", "unicode"]),
     ("server_encoding", &["UTF8"]),

@@ -1,10 +1,11 @@
 //! The transaction state of a connection.
 //!
-//! Outside BEGIN each statement is its own transaction. Inside, a statement of READ COMMITTED reads what is committed when
-//! it begins, and what the transaction itself did; the first statement that writes becomes the one
-//! writer and stays it to the end. With REPEATABLE READ and SERIALIZABLE all statements read what was committed before the first, and a
-//! write is 40001 if others have committed since: so what such transactions write is what they would write one after the other. After a failure every statement but ROLLBACK, ROLLBACK TO (or COMMIT, which
-//! then rolls back) is refused, so what the failed statement did is undone before anything reads again.
+//! Outside BEGIN each statement is its own transaction. Inside, a statement of READ COMMITTED reads what is committed
+//! when it begins, and what the transaction itself did; the first statement that writes becomes the one writer and
+//! stays it to the end. With REPEATABLE READ and SERIALIZABLE all statements read what was committed before the first,
+//! and a write is 40001 if others have committed since: so what such transactions write is what they would write one
+//! after the other. After a failure every statement but ROLLBACK, ROLLBACK TO (or COMMIT, which then rolls back) is
+//! refused, so what the failed statement did is undone before anything reads again.
 //!
 //! A savepoint is a name for a moment. ROLLBACK TO undoes what was done since, drops the savepoints made since and
 //! keeps the one it names; RELEASE drops that one and those made since. The latest of several of one name counts.
@@ -33,7 +34,7 @@ pub enum TransactionState {
 /// The modes of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modes {
-    /// How it is kept apart from others.
+    /// Its isolation level.
     pub isolation: Isolation,
     /// True if it may not write.
     pub read_only: bool,
@@ -58,7 +59,7 @@ pub struct OpenTransaction {
     modes: Modes,
     /// True once a statement has read or written.
     is_used: Cell<bool>,
-    /// What all its statements see, if that is one version.
+    /// The version that all its statements see, if they see one.
     seen: OnceCell<Arc<Snapshot>>,
     /// True once a statement has shown something of what is seen.
     has_shown: Cell<bool>,
@@ -91,7 +92,7 @@ impl OpenTransaction {
         }
     }
 
-    /// What a statement sees; `newest` is asked where the transaction does not say.
+    /// The version that a statement sees; `newest` is asked where the transaction does not say.
     fn view(&self, newest: impl FnOnce() -> Arc<Snapshot>) -> Arc<Snapshot> {
         self.is_used.set(true);
         if let Some(writer) = &self.writer {
@@ -200,8 +201,9 @@ impl TransactionState {
         Ok(())
     }
 
-    /// COMMIT; of a failed transaction it is ROLLBACK. Returns what was done, and a warning outside a transaction. After an error
-    /// nothing was done, or that is unknown: 08007. With `chain` another transaction of the same modes begins.
+    /// COMMIT; of a failed transaction it is ROLLBACK. Returns what was done, and a warning outside a transaction.
+    /// After an error nothing was done, or that is unknown: 08007. With `chain` another transaction of the same modes
+    /// begins.
     pub fn commit(
         &mut self,
         acknowledge: Acknowledge,
@@ -233,7 +235,8 @@ impl TransactionState {
         Ok(notice)
     }
 
-    /// The modes of the transaction behind the one that ends, if there is to be one. 25P01 for a chain outside a transaction.
+    /// The modes of the transaction behind the one that ends, if there is to be one. 25P01 for a chain outside a
+    /// transaction.
     fn ending(&self, statement: &str, chain: bool) -> Result<Option<Modes>> {
         match (chain, self.modes()) {
             (false, _) => Ok(None),
@@ -333,7 +336,8 @@ impl TransactionState {
     }
 
     /// Runs a writing statement: within the open transaction, or in one of its own that commits if `work`
-    /// succeeds. 25006 where it is read-only, 40001 where it has seen what is not the newest. A failure leaves no trace: the open transaction is failed then, and every way on undoes the statement.
+    /// succeeds. 25006 where it is read-only, 40001 where it has seen what is not the newest. A failure leaves no
+    /// trace: the open transaction is failed then, and every way on undoes the statement.
     pub fn write<T>(
         &mut self,
         store: &Arc<Store>,

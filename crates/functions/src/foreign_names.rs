@@ -1,5 +1,5 @@
-//! Functions of DuckDB, SQLite and others under the names that they have there, and what does the same here: hints for calls of
-//! functions that there are not.
+//! Functions of DuckDB, SQLite and others under the names that they have there, and what does the same here: hints for
+//! calls of functions that there are not.
 
 /// Names in lower case, sorted, with what is written instead.
 const FOREIGN: &[(&str, &str)] = &[

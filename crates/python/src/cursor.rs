@@ -211,9 +211,8 @@ impl Cursor {
         None
     }
 
-    /// What the last execute said though it succeeded, such as how many rows of a file were left out, or that a transaction was
-    /// open already: pairs of Warning and an
-    /// instance of it.
+    /// What the last execute said though it succeeded, such as how many rows of a file were left out, or that a
+    /// transaction was open already: pairs of Warning and an instance of it.
     #[getter]
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let notices = self.sets().notices.clone();

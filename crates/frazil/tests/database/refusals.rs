@@ -1,4 +1,5 @@
-//! The lists of what is not there yet, in README, docs and book: every item has a statement here, which is refused with 0A000.
+//! The lists of what is not there yet, in README, docs and book: every item has a statement here, which is refused with
+//! 0A000.
 //!
 //! A list is the paragraph behind a line `<!-- refused -->`: items with commas between them, and a full stop.
 

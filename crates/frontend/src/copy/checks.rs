@@ -17,7 +17,8 @@ pub(super) fn check_folders(options: &CopyOptions, end: &CopyEnd, is_out: bool) 
     Err(Error::unsupported(wrong).with_hint("COPY t TO 'directory' (FORMAT parquet, PARTITION_BY (a, b))"))
 }
 
-/// What is said of rows that are left out goes with FROM and ON_ERROR ignore, which a table of rejects implies; `given`: the options.
+/// What is said of rows that are left out goes with FROM and ON_ERROR ignore, which a table of rejects implies;
+/// `given`: the options.
 pub(super) fn check_rejects(options: &mut CopyOptions, is_out: bool, given: &[String]) -> Result<()> {
     let is_given = |name: &str| given.iter().any(|given| given == name);
     let names = ["on_error", "rejects_table", "reject_limit"];

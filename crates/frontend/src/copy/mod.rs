@@ -1,4 +1,5 @@
-//! COPY: which file, in which form. [`statement`] reads it from its tokens, [`options`] its options, [`checks`] says which go together.
+//! COPY: which file, in which form. [`statement`] reads it from its tokens, [`options`] its options, [`checks`] says
+//! which go together.
 
 mod checks;
 mod options;

@@ -1,5 +1,5 @@
-//! VACUUM and ANALYZE, read from their tokens. Frazil keeps statistics and gives space back by itself, so that both only check what
-//! they are given.
+//! VACUUM and ANALYZE, read from their tokens. Frazil keeps statistics and gives space back by itself, so that both
+//! only check what they are given.
 
 use super::cursor::Cursor;
 use frazil_types::{Result, SqlState};

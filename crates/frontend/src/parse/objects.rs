@@ -1,5 +1,5 @@
-//! CREATE, ALTER and DROP of objects, and actions of ALTER TABLE, that PostgreSQL has and Frazil does not: refused by their names before
-//! sqlparser, which knows few of them, calls them mistakes.
+//! CREATE, ALTER and DROP of objects, and actions of ALTER TABLE, that PostgreSQL has and Frazil does not: refused by
+//! their names before sqlparser, which knows few of them, calls them mistakes.
 
 use super::cursor::Cursor;
 use super::tokens::is_word;

@@ -1,5 +1,5 @@
-//! Joins whose ON comes late: `a left join b join c on p on q`. sqlparser reads a join's condition right behind its right side, so
-//! that the right side gets parentheses: `a left join (b join c on p) on q`.
+//! Joins whose ON comes late: `a left join b join c on p on q`. sqlparser reads a join's condition right behind its
+//! right side, so that the right side gets parentheses: `a left join (b join c on p) on q`.
 
 use super::Pass;
 use sqlparser::tokenizer::Token;

@@ -1,13 +1,13 @@
 //! Tells names from keywords, as PostgreSQL's grammar does, before sqlparser sees a statement.
 //!
-//! sqlparser has one list of words that no alias can be, and a grammar of its own for many others. PostgreSQL decides by the
-//! class of a word ([`WordClass`]) and by its place: `select x top`, `from t start` and `select a and, b` are fine, `from t left` is
-//! not. The pass walks over the tokens with a [`Level`] for each open parenthesis, which knows the clause and whether an
-//! operand is due. A word that is a name loses its keyword, so that sqlparser takes it for an identifier; a word that can be
-//! none at its place is 42601. What is a keyword stays as it is.
+//! sqlparser has one list of words that no alias can be, and a grammar of its own for many others. PostgreSQL decides
+//! by the class of a word ([`WordClass`]) and by its place: `select x top`, `from t start` and `select a and, b` are
+//! fine, `from t left` is not. The pass walks over the tokens with a [`Level`] for each open parenthesis, which knows
+//! the clause and whether an operand is due. A word that is a name loses its keyword, so that sqlparser takes it for an
+//! identifier; a word that can be none at its place is 42601. What is a keyword stays as it is.
 //!
-//! Three forms are written otherwise on the way: joins whose ON comes late get parentheses ([`joins`]), `ARRAY` behind a type
-//! becomes brackets ([`types`]), `current_schema` a call.
+//! Three forms are written otherwise on the way: joins whose ON comes late get parentheses ([`joins`]), `ARRAY` behind
+//! a type becomes brackets ([`types`]), `current_schema` a call.
 
 mod clauses;
 mod expressions;
