@@ -9,6 +9,7 @@ use crate::mempax;
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
 use crate::micro::{calibrate, conjunction};
+use crate::plan::commands::COMMANDS;
 use crate::plan::linear::{Shape, flat};
 use crate::plan::{self, point};
 use crate::recovery;
@@ -219,6 +220,7 @@ pub const PLAN: plan::Plan = plan::Plan {
         },
     ],
     shapes: &SHAPES,
+    commands: &COMMANDS,
 };
 
 const SHAPES: [Shape; 23] = [

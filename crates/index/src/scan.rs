@@ -54,6 +54,24 @@ impl Tree {
         });
     }
 
+    /// True if the tree has the probe's entry, row id included.
+    pub(crate) fn has_entry(&self, probe: &Probe) -> bool {
+        loop {
+            let leaf = self.leaf(probe, Side::Right, None);
+            let found = self.is_in(&leaf, probe);
+            if let Some(found) = found.filter(|_| leaf.is_valid()) {
+                return found;
+            }
+        }
+    }
+
+    /// True if a leaf has the probe's entry. `None`: start again.
+    fn is_in(&self, leaf: &Visit<'_>, probe: &Probe) -> Option<bool> {
+        let at = self.position(leaf, probe, Side::Left)?;
+        let is_row = at < leaf.count && leaf.row(&self.layout, at) == probe.row;
+        Some(is_row && self.has_key(leaf, at, probe)?)
+    }
+
     /// Copies the rows of a key from a leaf; how many, or `Some(None)` if there are more, or may be in the next leaf. `None`: start
     /// again.
     #[inline]

@@ -537,6 +537,10 @@ impl OrderedIndex for Tree {
         self.rows_of(&self.probe(key, 0), found);
     }
 
+    fn contains(&self, key: &[u8], row: RowId) -> bool {
+        self.has_entry(&self.probe(key, row.0))
+    }
+
     fn range(&self, range: KeyRange<'_>, direction: Direction, found: &mut dyn FnMut(&[u8], RowId) -> bool) {
         self.scan(range, direction, found);
     }

@@ -150,6 +150,11 @@ fn the_tree_holds_what_a_sorted_set_holds() {
             assert_eq!(tree.entries(), model.len() as u64);
             let key = make_key(&mut random);
             assert_eq!(rows(&tree, &key), rows_in_model(&model, &key));
+            let row = random.below(40);
+            assert_eq!(
+                tree.contains(&key, RowId(row)),
+                model.contains(&(key.clone(), row))
+            );
             if step % 50 == 0 {
                 let (a, b) = (make_key(&mut random), make_key(&mut random));
                 check_range(&tree, &model, None, None);

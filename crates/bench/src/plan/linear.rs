@@ -49,10 +49,10 @@ pub const fn flat(
 }
 
 /// Numbers of parts at scale factor 0.1 and more; each is twice the one before.
-const SIZES: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
+pub(super) const SIZES: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
 
 /// What time may grow to when the number of parts doubles.
-const MOST: f64 = 2.3;
+pub(super) const MOST: f64 = 2.3;
 
 impl Shape {
     /// The text with `n` parts.
@@ -115,7 +115,7 @@ fn connection() -> Result<Connection> {
 }
 
 /// Below scale factor 0.1 statements have fewer parts.
-fn scaled(size: usize, args: &BenchArgs) -> usize {
+pub(super) fn scaled(size: usize, args: &BenchArgs) -> usize {
     let least = SIZES[0] as f64;
     size * (least * 10.0 * args.scale_factor).clamp(10.0, least) as usize / SIZES[0]
 }

@@ -2,10 +2,12 @@
 //!
 //! - `tpch`: the phases of each query of TPC-H ([`frazil::Timing`]), and their geometric means.
 //! - `point`: parsing, binding and optimizing a query that asks for the rows of one key.
-//! - `linear`: statements of n parts. Planning n of them, and running them, should take time in proportion to n.
+//! - `linear`: statements of n parts, and commands (`verify`, backup, recovery, freeze, ALTER …) over n rows, duplicates, columns, chunks and
+//!   tables. All of it should take time in proportion to n.
 //!
 //! No statement is answered from a cache: all of them are planned anew in every run.
 
+pub mod commands;
 pub mod linear;
 pub mod point;
 mod tpch;
@@ -24,6 +26,8 @@ pub struct Plan {
     pub points: &'static [point::Case],
     /// Statements of n parts.
     pub shapes: &'static [linear::Shape],
+    /// Commands over databases of n parts.
+    pub commands: &'static [commands::Command],
 }
 
 /// Runs the experiment: the cases whose names begin with what [`BenchArgs::only`] says.
@@ -39,6 +43,10 @@ pub fn run(name: &'static str, plan: &Plan, args: &BenchArgs) -> Result<Report> 
         .filter(|shape| is_wanted(&format!("linear/{}", shape.name), args))
         .collect();
     linear::run(name, &shapes, args, &mut report)?;
+    let commands: Vec<commands::Command> = (plan.commands.iter().copied())
+        .filter(|command| is_wanted(&format!("linear/{}", command.name), args))
+        .collect();
+    commands::run(name, &commands, args, &mut report)?;
     Ok(report)
 }
 
