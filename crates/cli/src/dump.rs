@@ -4,6 +4,8 @@
 //! faster over rows that are there; then views, each behind those that it reads. Rows come in the order in which they lie, by
 //! one thread, so that a database that is made of a dump has the same dump. How rows are held is not part of it.
 //!
+//! When a damaged directory is salvaged, comments in front of a table's rows tell what is left out of the table.
+//!
 //! All of it is of one moment without a snapshot of its own: a directory has one process that writes, and the shell one connection.
 
 use crate::arguments::DumpOptions;
@@ -13,7 +15,7 @@ use crate::shell::Shell;
 use crate::target::Target;
 use crate::{interrupt, opening};
 use frazil::{
-    Access, Connection, DomainInfo, Error, FileAccess, Outcome, SqlState, TableInfo, Value, identifier,
+    Access, Connection, DomainInfo, Error, FileAccess, Loss, Outcome, SqlState, TableInfo, Value, identifier,
 };
 use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
@@ -58,9 +60,13 @@ pub fn write(shell: &mut Shell, names: &[String]) -> Result<(), Complaint> {
         let mut columns = tables.iter().flat_map(|table| &table.schema.columns);
         names.is_empty() || columns.any(|c| c.ty.enumeration_within().is_some_and(|e| e.name() == shown))
     };
+    // A damaged table is known by its name alone: what is told of it is all there is.
+    let losses = connection.database().losses();
+    let damaged = damaged_names(&connection);
     on_one_thread(&connection, || {
         let mut failed = None;
         shell.output.write(|out| {
+            write_losses(out, losses.iter().filter(|loss| loss.table.is_none()))?;
             writeln!(out, "begin;")?;
             for ty in enumerations.iter().filter(|ty| is_needed(&ty.name)) {
                 writeln!(out, "{}", ty.ddl())?;
@@ -73,6 +79,11 @@ pub fn write(shell: &mut Shell, names: &[String]) -> Result<(), Complaint> {
                 writeln!(out, "{}", domain.ddl())?;
             }
             for table in &tables {
+                let of_table = |loss: &&Loss| loss.table.as_ref() == Some(&table.name);
+                write_losses(out, losses.iter().filter(of_table))?;
+                if !losses.is_empty() && damaged.contains(&table.name) {
+                    continue;
+                }
                 writeln!(out, "{}", table.table_ddl())?;
                 if let Err(complaint) = write_rows(out, &connection, &table.name)? {
                     failed = Some(complaint);
@@ -80,7 +91,8 @@ pub fn write(shell: &mut Shell, names: &[String]) -> Result<(), Complaint> {
                     return writeln!(out, "rollback; -- the dump ends here because of an error");
                 }
             }
-            for index in tables.iter().flat_map(|table| table.index_ddl()) {
+            let whole = tables.iter().filter(|table| !damaged.contains(&table.name));
+            for index in whole.flat_map(|table| table.index_ddl()) {
                 writeln!(out, "{index}")?;
             }
             for view in views.iter().filter(|v| is_wanted(&v.name)) {
@@ -90,6 +102,28 @@ pub fn write(shell: &mut Shell, names: &[String]) -> Result<(), Complaint> {
         })?;
         failed.map_or(Ok(()), Err)
     })
+}
+
+/// Names of tables that could not be read when the directory was opened.
+fn damaged_names(connection: &Connection) -> Vec<String> {
+    let damaged = connection.database().damaged_tables();
+    damaged
+        .iter()
+        .filter_map(|error| error.table().map(str::to_string))
+        .collect()
+}
+
+/// Tells what is left out, each loss in a comment of its own line.
+fn write_losses<'a>(out: &mut dyn Write, losses: impl Iterator<Item = &'a Loss>) -> io::Result<()> {
+    for loss in losses {
+        // A name may have any characters.
+        writeln!(
+            out,
+            "-- left out: {}",
+            loss.to_string().replace(['\n', '\r'], " ")
+        )?;
+    }
+    Ok(())
 }
 
 /// Runs `work` while statements of the connection have one thread: several hand rows over in any order.

@@ -28,26 +28,15 @@ pub fn open(directory: Option<&Path>, access: Access, files: &FileAccess) -> Res
     }
 }
 
-/// Opens the database of a directory to read it. If its log is damaged, that is told, and it holds what was committed before.
+/// Opens the database of a directory to read everything that is whole. What is left out is told.
 pub fn salvage(directory: &Path) -> Result<Database, Complaint> {
-    let opening = Opening::to(Access::Read);
-    let opened = open_as(directory, &opening, &FileAccess::On);
-    let Some(damage) = opened
-        .as_ref()
-        .err()
-        .filter(|e| e.state() == SqlState::DATA_CORRUPTED)
-    else {
-        return opened;
+    let opening = Opening {
+        salvages: true,
+        ..Opening::to(Access::Read)
     };
-    eprintln!("WARNING: {}", damage.message());
-    open_as(
-        directory,
-        &Opening {
-            salvages: true,
-            ..opening
-        },
-        &FileAccess::On,
-    )
+    let database = open_as(directory, &opening, &FileAccess::On)?;
+    (database.losses().iter()).for_each(|loss| eprintln!("WARNING: {loss}"));
+    Ok(database)
 }
 
 /// Opens the database of a directory as `opening` says, shows how far that is, and lets Ctrl-C stop it.
@@ -66,7 +55,20 @@ fn open_as(directory: &Path, opening: &Opening<'_>, files: &FileAccess) -> Resul
     let options = OpenOptions::new().file_access(files.clone());
     let opened = interrupt::cancelling(cancel.into(), || options.open_as(directory, &opening));
     shown.clear();
+    if let Ok(database) = opened.as_ref()
+        && !opening.salvages
+    {
+        (database.damaged_tables().iter()).for_each(warn);
+    }
     opened.map_err(Complaint::opening)
+}
+
+/// Tells of damage that does not keep the database from being opened.
+fn warn(damage: &Error) {
+    eprintln!("WARNING: {}", damage.message());
+    if let Some(hint) = damage.hint() {
+        eprintln!("HINT: {hint}");
+    }
 }
 
 /// A bar at a terminal, once something takes long.

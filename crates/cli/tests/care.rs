@@ -108,18 +108,23 @@ fn faults_are_named_and_the_exit_code_tells() {
     );
     assert!(told.contains("table \"t\", chunk "), "{told}");
     assert!(
-        stderr(&output).starts_with("ERROR XX001: db has "),
+        stderr(&output).contains("ERROR XX001: db has "),
         "{}",
         stderr(&output)
     );
-    // What does not open is told, too.
+    // A table that cannot be read is told, too.
     std::fs::write(&segment, &good[..100]).expect("it can be written");
     let output = directory.run(&["verify", "db"]);
     let told = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(
-        told.contains("It does not open") && told.contains("00000001.seg"),
+        told.contains("FAULT: table \"t\" cannot be read: ") && told.contains("00000001.seg"),
         "{told}"
+    );
+    assert!(
+        stderr(&output).starts_with("WARNING: table \"t\" cannot be read: "),
+        "{}",
+        stderr(&output)
     );
     std::fs::write(&segment, &good).expect("it can be written");
     directory.out(&["verify", "db"]);
@@ -294,7 +299,9 @@ fn a_damaged_log_is_named_and_salvaged() {
     let output = directory.run(&["dump", "--salvage", "db"]);
     let (sql, told) = (String::from_utf8_lossy(&output.stdout), stderr(&output));
     assert_eq!(output.status.code(), Some(0), "{told}");
-    assert!(told.starts_with(&format!("WARNING: {name} is damaged")), "{told}");
+    let left_out = format!("commits are left out: {name} is damaged");
+    assert!(told.starts_with(&format!("WARNING: {left_out}")), "{told}");
+    assert!(sql.starts_with(&format!("-- left out: {left_out}")), "{sql}");
     assert!(
         sql.contains("number 3") && !sql.contains("number 4") && !sql.contains("number 5"),
         "{sql}"
@@ -307,6 +314,45 @@ fn a_damaged_log_is_named_and_salvaged() {
     assert_eq!(stderr(&output), "");
     assert!(String::from_utf8_lossy(&output.stdout).contains("number 5"));
     directory.out(&["verify", "db"]);
+}
+
+/// One bit of a column is flipped: all the rest is dumped, and can be loaded.
+#[test]
+fn a_damaged_column_is_left_out_of_what_is_salvaged() {
+    let directory = Directory::new("column");
+    let setup = "create table a (k integer primary key, s text not null); \
+        insert into a select n, 'the text of row ' || n * 7919 from generate_series(1, 500) n; freeze table a; \
+        create table b (k integer primary key); insert into b values (1), (2); freeze table b; checkpoint; insert into a values (1000, 'hot')";
+    directory.out(&["db", "-q", "-c", setup]);
+    let whole = directory.out(&["dump", "db"]);
+    let segment = directory.0.join("db/segments/00000001.seg");
+    let mut bytes = std::fs::read(&segment).expect("it is there");
+    let at = bytes
+        .windows(8)
+        .rposition(|part| part == b"the text")
+        .expect("it is there");
+    bytes[at] ^= 1;
+    std::fs::write(&segment, &bytes).expect("it can be written");
+    let output = directory.run(&["dump", "--salvage", "db"]);
+    let (sql, told) = (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr(&output),
+    );
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let loss = "table \"a\": rows 0 to 499 of chunk 0 have NULL in column \"s\": ";
+    assert!(told.starts_with(&format!("WARNING: {loss}")), "{told}");
+    assert!(told.contains("NOT NULL of column \"s\" is left out"), "{told}");
+    assert!(sql.contains(&format!("-- left out: {loss}")), "{sql}");
+    std::fs::write(directory.0.join("salvaged.sql"), &sql).expect("it can be written");
+    directory.out(&["again", "-q", "-f", "salvaged.sql"]);
+    let counts = "select count(*), sum(k), count(s), max(s) from a; select count(*) from b";
+    let found = directory.out(&["again", "-csv", "-noheader", "-c", counts]);
+    assert_eq!(found, "501,126250,1,hot\n2\n");
+    // The directory stays as it is, and what is whole stays what it is.
+    assert_eq!(std::fs::read(&segment).expect("it is there"), bytes);
+    bytes[at] ^= 1;
+    std::fs::write(&segment, &bytes).expect("it can be written");
+    assert_eq!(directory.out(&["dump", "--salvage", "db"]), whole);
 }
 
 /// What the machine does not give is no fault of the directory, and a full disk is told as such.

@@ -26,10 +26,18 @@ type NumberedSegments = Vec<(u64, Arc<MappedFile>)>;
 
 impl Directory {
     /// Copies what is committed to the directory `to`, which is not there or empty; others read and write meanwhile. Returns the bytes
-    /// of the copied segments. 22023 if `to` holds something, 57014 if it is stopped, 25006 if the directory is only read. After
-    /// an error there is no backup, and what was copied is removed.
+    /// of the copied segments. XX001 if a table is damaged, 22023 if `to` holds something, 57014 if it is stopped,
+    /// 25006 if the directory is only read. After an error there is no backup, and what was copied is removed.
     pub fn backup(&self, to: &Path, cancel: &Cancel) -> Result<u64> {
         let (manifest, segments) = self.checkpointed()?;
+        if let Some(unread) = manifest.unread.first() {
+            let message = format!(
+                "a database with damaged tables is not backed up: table \"{}\" cannot be read: {}",
+                unread.name, unread.why
+            );
+            return Err(Error::new(SqlState::DATA_CORRUPTED, message)
+                .with_hint("drop the table first, or copy the directory while nobody has it open"));
+        }
         refuse_full(&*self.files.vfs, to)?;
         create_directory(&*self.files.vfs, to)?;
         let HeldDirectory { vfs, path: to } = hold_directory(&*self.files.vfs, to)?;
@@ -45,7 +53,8 @@ impl Directory {
         let copied = copy(vfs, to, &segments, cancel, &mut made).and_then(|bytes| {
             let path = to.join("manifest");
             made.extend([to.join("manifest.new"), path.clone()]);
-            replace_file(&**vfs, &path, &manifest.to_bytes()).map(|()| bytes)
+            let written = manifest.to_checked_bytes(&path)?;
+            replace_file(&**vfs, &path, &written).map(|()| bytes)
         });
         // What cannot be removed has no manifest, unless that cannot be removed either.
         copied.inspect_err(|_| made.iter().rev().for_each(|path| drop(vfs.remove(path))))

@@ -2,9 +2,10 @@
 //! them, and the ids of those that are gone.
 
 use crate::manifest::{read_entry, read_u32, read_view, write_entry, write_view};
+use crate::manifest_keys::check_table;
 use crate::type_names::{read_types, write_type};
 use frazil_catalog::{Catalog, Relation, TypeEntry};
-use frazil_types::ObjectId;
+use frazil_types::{Error, ObjectId, Result};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -61,7 +62,22 @@ impl CatalogChange {
         )
     }
 
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// The bytes, which recovery reads back as this change of `before`. An internal error, which names what recovery
+    /// would refuse, if it would not.
+    pub fn to_checked_bytes(&self, before: &Catalog) -> Result<Vec<u8>> {
+        let bytes = self.to_bytes();
+        match CatalogChange::from_bytes(&bytes, before) {
+            Ok(read) => {
+                debug_assert_eq!(&read, self, "a change of the catalog comes back as another one");
+                Ok(bytes)
+            }
+            Err(what) => Err(Error::internal(format!(
+                "recovery would refuse the definition: {what}"
+            ))),
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
         let (mut tables, mut views) = (Vec::new(), Vec::new());
         for relation in &self.changed {
             match relation {
@@ -80,9 +96,20 @@ impl CatalogChange {
         json.to_string().into_bytes()
     }
 
-    /// The change of a catalog; `None` for bytes that are none.
-    pub fn from_bytes(bytes: &[u8], before: &Catalog) -> Option<CatalogChange> {
-        let json: Json = serde_json::from_slice(bytes).ok()?;
+    /// The change of a catalog; otherwise what is wrong with the bytes.
+    pub fn from_bytes(bytes: &[u8], before: &Catalog) -> Result<CatalogChange, String> {
+        let malformed = || "a field of a change of the catalog is missing or of the wrong kind".to_string();
+        let json: Json = serde_json::from_slice(bytes).map_err(|_| malformed())?;
+        let change = CatalogChange::from_json(&json, before).ok_or_else(malformed)?;
+        for relation in &change.changed {
+            if let Relation::Table(table) = relation {
+                check_table(table).map_err(|what| format!("table \"{}\": {what}", table.name))?;
+            }
+        }
+        Ok(change)
+    }
+
+    fn from_json(json: &Json, before: &Catalog) -> Option<CatalogChange> {
         let before_it: Vec<Arc<TypeEntry>> = before.types().cloned().collect();
         let types = read_types(&json["types"], &before_it)?;
         let dropped = json["dropped"].as_array()?.iter();

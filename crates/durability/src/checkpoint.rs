@@ -7,12 +7,17 @@
 //! the directory is opened. Rows keep their ids: all are written, and beside them which are deleted. Segments of which little is still in use are written anew, and a segment
 //! without use is removed once its last reader is gone.
 
+use crate::damaged::{DamagedTable, UnreadTable};
 use crate::directory::{Files, State};
 use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord};
 use crate::progress::{CheckpointCause, Pace, Steps};
+use crate::restored_chunk::{check_nulls, fit};
 use crate::segment::NewSegment;
+use frazil_block::Block;
+use frazil_storage::segment_block::open_block;
 use frazil_storage::{
-    ChunkEntry, ChunkIdentity, DeletedRows, Freezer, Log, Lsn, SegmentPlace, Snapshot, TableSnapshot,
+    BuiltFor, ChunkEntry, ChunkIdentity, DeletedRows, Freezer, FrozenChunk, Log, Lsn, SegmentPlace, Snapshot,
+    Table, TableSnapshot,
 };
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{take_replacement, write_replacement};
@@ -181,13 +186,18 @@ impl Files {
             generation: self.wal.position().generation,
         };
         let path = self.path.join("manifest");
-        write_replacement(&*self.vfs, &path, &manifest.to_bytes())?;
+        write_replacement(&*self.vfs, &path, &manifest.to_checked_bytes(&path)?)?;
         take_replacement(&*self.vfs, &path).map_err(|error| CheckpointFailure {
             error,
             is_unknown: true,
         })?;
         for (entry, record) in fresh {
             state.places.add(&entry, record);
+        }
+        for unread in &manifest.unread {
+            if let Some(damaged) = state.damaged.get_mut(&unread.id) {
+                damaged.was_written(unread.clone());
+            }
         }
         state.manifest = manifest;
         self.drop_unused(state);
@@ -221,12 +231,19 @@ impl Files {
             last_table: snapshot.catalog().last_id(),
             last_segment: self.segments.last(),
             tables: Vec::new(),
+            unread: Vec::new(),
             views: snapshot.catalog().views().cloned().collect(),
             types: snapshot.catalog().types().cloned().collect(),
         };
         for table in snapshot.tables() {
-            let record = write_table(&state.places, &mut segment, table, fresh, steps)?;
+            let record = write_table(state, &mut segment, table, fresh, steps)?;
             manifest.tables.push(record);
+        }
+        for (id, damaged) in &state.damaged {
+            // One that was dropped is not kept any longer.
+            if let Some(entry) = snapshot.catalog().tables().find(|entry| entry.id == *id) {
+                manifest.unread.push(damaged.write(entry, &mut segment)?);
+            }
         }
         (report.blocks, report.bytes) = (steps.progress.done, segment.bytes());
         if let Some(durable) = segment.finish()? {
@@ -238,12 +255,9 @@ impl Files {
 
     /// Numbers of the segments that a manifest names.
     pub(crate) fn named_segments(manifest: &Manifest) -> HashSet<u64> {
-        let mut named = HashSet::new();
-        for chunk in manifest.tables.iter().flat_map(|t| &t.chunks) {
-            named.insert(chunk.block.segment);
-            named.extend(chunk.deleted.map(|(place, _)| place.segment));
-        }
-        named
+        let named = manifest.tables.iter().flat_map(TableRecord::segments);
+        let unread = manifest.unread.iter().flat_map(UnreadTable::segments);
+        named.chain(unread).collect()
     }
 
     /// Gives up the segments that the manifest does not name.
@@ -262,7 +276,7 @@ impl Files {
 type Fresh = Vec<(Arc<ChunkEntry>, ChunkRecord)>;
 
 fn write_table(
-    places: &Places,
+    state: &State,
     segment: &mut NewSegment,
     table: &TableSnapshot,
     fresh: &mut Fresh,
@@ -270,11 +284,18 @@ fn write_table(
 ) -> Result<TableRecord> {
     let mut freezer = Freezer::of_table(table);
     let asked = table.table().asked_options();
+    let places = &state.places;
+    let is_altered = state.is_altered(table.table());
     let mut chunks = Vec::new();
     for entry in table.chunks().filter(|e| e.view().live_rows() > 0) {
         let mut record = match places.find(entry) {
             // Of a hot chunk that was written before, it is not known by which options.
-            Some(known) => ChunkRecord { stale: true, ..known },
+            Some(known) => {
+                if is_altered && entry.is_hot() {
+                    check_written(state, table.table(), entry, &known)?;
+                }
+                ChunkRecord { stale: true, ..known }
+            }
             None => {
                 let written = write_chunk(segment, table, entry, &mut freezer)?;
                 steps.wrote(segment.bytes());
@@ -298,6 +319,7 @@ fn write_table(
     Ok(TableRecord {
         entry: (**table.table().entry()).clone(),
         next_chunk: table.table().next_chunk_number(),
+        behind: None,
         // An estimate is not worth a failed checkpoint.
         distinct: table.distinct().ok(),
         chunks,
@@ -311,31 +333,59 @@ fn write_chunk(
     entry: &ChunkEntry,
     freezer: &mut Freezer,
 ) -> Result<ChunkRecord> {
-    let mut stale = false;
-    let mut columns = table.table().numbers();
-    let block = match entry.block() {
-        Some(block) => {
-            entry.verify(table.table().entry())?;
-            columns = entry.stored();
-            segment.write(block.bytes())?
-        }
-        None => {
-            let built = match freezer.freeze_in_place(table.table(), entry) {
-                // What FREEZE TABLE refuses, or what a defect of an encoder makes of it, must be kept all the same.
-                Err(e) if matches!(e.state(), SqlState::INVALID_PARAMETER | SqlState::INTERNAL_ERROR) => {
-                    stale = true;
-                    Freezer::default().freeze_in_place(table.table(), entry)?
-                }
-                built => built?,
-            };
-            segment.write(built.bytes())?
-        }
+    let nowhere = SegmentPlace {
+        segment: 0,
+        offset: 0,
+        bytes: 0,
     };
-    Ok(ChunkRecord {
+    let record = ChunkRecord::of_block(entry, nowhere);
+    if let Some(block) = entry.block() {
+        entry.verify(table.table().entry())?;
+        let block = segment.write(block.bytes())?;
+        return Ok(ChunkRecord { block, ..record });
+    }
+    let (built, stale) = match freezer.freeze_in_place(table.table(), entry) {
+        // Rows that FREEZE TABLE refuses, or that an encoder fails on, must be kept all the same.
+        Err(e) if matches!(e.state(), SqlState::INVALID_PARAMETER | SqlState::INTERNAL_ERROR) => {
+            (Freezer::default().freeze_in_place(table.table(), entry)?, true)
+        }
+        built => (built?, false),
+    };
+    let record = ChunkRecord {
         stale,
-        columns: columns.clone(),
-        ..ChunkRecord::of_block(entry, block)
-    })
+        columns: table.table().numbers().clone(),
+        ..record
+    };
+    check_block(table.table(), entry, &record, built.clone())?;
+    let block = segment.write(built.bytes())?;
+    Ok(ChunkRecord { block, ..record })
+}
+
+/// Checks that opening will take the block that was written of a hot chunk before the table had its columns of now.
+fn check_written(state: &State, table: &Table, entry: &ChunkEntry, record: &ChunkRecord) -> Result<()> {
+    let place = record.block;
+    let Some(file) = state.segments.get(&place.segment) else {
+        return Err(Error::internal("a chunk lies in a segment that is not there"));
+    };
+    check_block(table, entry, record, open_block(file, place.offset, place.bytes)?)
+}
+
+/// Checks that opening will take a block as the rows of a hot chunk. An internal error, which names what opening
+/// would refuse.
+fn check_block(table: &Table, entry: &ChunkEntry, record: &ChunkRecord, block: Block) -> Result<()> {
+    let deleted = entry.view().rows() - entry.view().live_rows();
+    let frozen = FrozenChunk {
+        block,
+        origin: None,
+        visits: Arc::default(),
+        built_for: BuiltFor::new(None),
+    };
+    fit(table, record, frozen)
+        .and_then(|fitted| check_nulls(table, &fitted, deleted))
+        .map_err(|what| {
+            let place = format!("table \"{}\", chunk {}", table.name(), entry.number());
+            Error::internal(format!("the directory would not open again: {place}: {what}"))
+        })
 }
 
 fn write_deleted(segment: &mut NewSegment, deleted: &DeletedRows) -> Result<(SegmentPlace, u32)> {
@@ -346,6 +396,10 @@ fn write_deleted(segment: &mut NewSegment, deleted: &DeletedRows) -> Result<(Seg
 /// Segments of which less than half is still in use.
 fn sparse_segments(state: &State, snapshot: &Snapshot) -> HashSet<u64> {
     let mut used: HashMap<u64, u64> = HashMap::new();
+    // Bytes that a damaged table needs stay where they are.
+    for place in state.damaged.values().flat_map(DamagedTable::places) {
+        *used.entry(place.segment).or_default() += place.bytes;
+    }
     for entry in snapshot.tables().flat_map(|t| t.chunks()) {
         if let Some(record) = state.places.find(entry) {
             *used.entry(record.block.segment).or_default() += record.block.bytes;

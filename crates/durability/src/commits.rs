@@ -82,8 +82,8 @@ impl Durability for Files {
         }
     }
 
-    fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Vec<u8> {
-        CatalogChange::between(before, after).to_bytes()
+    fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Result<Vec<u8>> {
+        CatalogChange::between(before, after).to_checked_bytes(before)
     }
 
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {
@@ -123,8 +123,8 @@ impl Durability for ClosedLog {
         Err(closed())
     }
 
-    fn catalog_change(&self, _before: &Catalog, _after: &Catalog) -> Vec<u8> {
-        Vec::new()
+    fn catalog_change(&self, _before: &Catalog, _after: &Catalog) -> Result<Vec<u8>> {
+        Ok(Vec::new())
     }
 
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {

@@ -2,20 +2,22 @@
 
 use crate::checkpoint::{CheckpointReport, History, MadeCheckpoint, Places};
 use crate::commits::ClosedLog;
+use crate::damaged::DamagedTable;
 use crate::manifest::Manifest;
 use crate::opening::Opening;
 use crate::progress::{CheckpointCause, CheckpointProgress, Pace, Running};
-use crate::recovery::{RecoveryReport, log_path, recover};
-use crate::restore::{self, Restored};
+use crate::recovery::{Failure, Recovered, RecoveryReport, log_path, recover};
+use crate::restore::{self, Faults, Restored};
+use crate::salvage::{Loss, Losses, leave_out_damage};
 use crate::segment::{Segments, segment_number};
 use crate::wal::{DatabaseId, Wal, WalOptions};
-use frazil_storage::{Log, Lsn, Store, read_only};
-use frazil_types::{Error, Result, SqlState};
+use frazil_storage::{Log, Lsn, Store, Table, read_only};
+use frazil_types::{Error, ObjectId, Result, SqlState};
 use frazil_vfs::{
     Access, DirectoryLock, HeldDirectory, IoCounters, MappedFile, SystemVfs, Vfs, create_directory,
     hold_directory, io_error, read_file, replace_file, sync_directory, sync_directory_and_above,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,6 +32,7 @@ pub struct Directory {
     store: Arc<Store>,
     access: Access,
     recovery: RecoveryReport,
+    losses: Vec<Loss>,
 }
 
 /// The files of a directory. Commits end in them: see `commits.rs`.
@@ -64,9 +67,19 @@ pub(crate) struct State {
     pub manifest: Manifest,
     pub places: Places,
     pub segments: HashMap<u64, Arc<MappedFile>>,
+    /// Tables that could not be read.
+    pub damaged: BTreeMap<ObjectId, DamagedTable>,
 }
 
 impl State {
+    /// True if a table has other columns than the last checkpoint wrote, or if the checkpoint did not have the table.
+    pub(crate) fn is_altered(&self, table: &Table) -> bool {
+        let tables = &self.manifest.tables;
+        let known = tables.binary_search_by_key(&table.id(), |known| known.entry.id);
+        // Older directories may have their tables in another order.
+        known.is_ok_and(|at| tables[at].entry.schema != *table.schema()) || known.is_err()
+    }
+
     /// The greatest number of a segment that is known.
     fn last_segment(&self) -> u64 {
         let numbers = self.segments.keys().copied();
@@ -115,22 +128,32 @@ impl Directory {
             Access::Write => open_manifest(files, path)?,
             Access::Read => read_manifest(files, path)?,
         };
-        let mut restored = restore::restore(files, path, manifest)?;
-        let mut recovered = recover(&vfs, path, &mut restored, opening)?;
+        let (restored, mut recovered) = restore_and_recover(&vfs, path, manifest, opening)?;
         let Restored {
-            catalog,
+            mut catalog,
             mut tables,
             state,
+            losses,
+            faults: _,
         } = restored;
+        let losses = match losses {
+            Some(mut losses) => {
+                catalog = leave_out_damage(&catalog, &mut tables, &mut losses)?;
+                losses.into_all()
+            }
+            None => Vec::new(),
+        };
         let leftovers = match opening.access {
             Access::Write => remove_leftovers(files, path, &state)?,
             Access::Read => 0,
         };
         let last_segment = leftovers.max(state.last_segment());
-        restore::build_indexes(&mut tables, opening, recovered.report.commits)?;
         recovered.report.took = begun.elapsed();
         let end = (recovered.lsn, recovered.timestamp);
-        let store = Store::restore(catalog, end, tables.into_values().collect());
+        let name = |id| catalog.table_by_id(id).map_or("", |entry| entry.name.as_str());
+        let damaged = state.damaged.iter();
+        let damaged = damaged.map(|(id, table)| (*id, table.fault(name(*id)))).collect();
+        let store = Store::restore(catalog, end, tables.into_values().collect(), damaged);
         let segments = Segments::new(vfs.clone(), path, lock.clone(), last_segment);
         let files = Arc::new(Files {
             path: path.to_path_buf(),
@@ -153,6 +176,7 @@ impl Directory {
             store,
             access: opening.access,
             recovery: recovered.report,
+            losses,
         })
     }
 
@@ -265,6 +289,11 @@ impl Directory {
         }
     }
 
+    /// Everything that is left out of it, if it was opened to be salvaged.
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+
     /// Makes a checkpoint and gives the directory up. No commit gets into it afterwards: 08003.
     pub fn close(self) -> Result<()> {
         self.write_out()
@@ -275,6 +304,39 @@ impl Drop for Directory {
     fn drop(&mut self) {
         // Whoever holds the store holds the lock of the directory no longer.
         self.store.set_log(Arc::new(ClosedLog));
+    }
+}
+
+/// The tables of a manifest with what the log has behind it, and their indexes. A table that fails at any of this is
+/// damaged, and the work begins anew without it.
+fn restore_and_recover(
+    vfs: &Arc<dyn Vfs>,
+    path: &Path,
+    mut manifest: Manifest,
+    opening: &Opening<'_>,
+) -> Result<(Restored, Recovered)> {
+    let mut faults = Faults::new();
+    loop {
+        let losses = opening.salvages.then(Losses::default);
+        let mut restored = restore::restore(&**vfs, path, manifest, &faults, losses)?;
+        let (table, error) = match recover(vfs, path, &mut restored, opening) {
+            // Salvage needs no index: it reads whole tables, and rows that indexes would refuse.
+            Ok(recovered) if opening.salvages => return Ok((restored, recovered)),
+            Ok(recovered) => {
+                let commits = recovered.report.commits;
+                match restore::build_indexes(&mut restored.tables, opening, commits) {
+                    Ok(()) => return Ok((restored, recovered)),
+                    Err(failed) => failed,
+                }
+            }
+            Err(Failure::Table(table, error)) => (table, error),
+            Err(Failure::All(error)) => return Err(error),
+        };
+        if !error.state().is_damage() || faults.contains_key(&table) {
+            return Err(error);
+        }
+        faults.insert(table, error);
+        manifest = restored.state.manifest;
     }
 }
 
@@ -310,11 +372,14 @@ fn absent(path: &Path, what: &str) -> Error {
 /// The manifest of a directory, which may be new. Afterwards its name is durable, and it has the database's id.
 fn open_manifest(vfs: &dyn Vfs, path: &Path) -> Result<Manifest> {
     let manifest_path = path.join("manifest");
-    let (mut manifest, is_new) = match read_file(vfs, &manifest_path)? {
-        Some(bytes) => (Manifest::from_bytes(&manifest_path, &bytes)?, false),
+    let (mut manifest, is_new, is_older) = match read_file(vfs, &manifest_path)? {
+        Some(bytes) => {
+            let manifest = Manifest::from_bytes(&manifest_path, &bytes)?;
+            (manifest, false, Manifest::is_older(&bytes))
+        }
         None => {
             refuse_without_manifest(vfs, path)?;
-            (Manifest::default(), true)
+            (Manifest::default(), true, false)
         }
     };
     match is_new {
@@ -324,10 +389,14 @@ fn open_manifest(vfs: &dyn Vfs, path: &Path) -> Result<Manifest> {
         // with it the need for the segments that it names.
         false => sync_directory(vfs, path)?,
     }
-    if manifest.database == DatabaseId::default() {
+    let is_nameless = manifest.database == DatabaseId::default();
+    if is_nameless {
         // The records of its log name it. An empty database is one, too.
         manifest.database = DatabaseId::random();
-        replace_file(vfs, &manifest_path, &manifest.to_bytes())?;
+    }
+    if is_nameless || is_older {
+        // An older program, which would take the log for one of its own, is to refuse the directory before it reads it.
+        replace_file(vfs, &manifest_path, &manifest.to_checked_bytes(&manifest_path)?)?;
     }
     Ok(manifest)
 }
@@ -386,6 +455,7 @@ fn refuse_without_manifest(vfs: &dyn Vfs, path: &Path) -> Result<()> {
 /// greatest number of a segment that is there or could not be removed.
 fn remove_leftovers(vfs: &dyn Vfs, path: &Path, state: &State) -> Result<u64> {
     let _ = vfs.remove(&path.join("manifest.new"));
+    let named = Files::named_segments(&state.manifest);
     let mut greatest = 0;
     let segments = path.join("segments");
     for name in names_in(vfs, &segments)? {
@@ -393,7 +463,10 @@ fn remove_leftovers(vfs: &dyn Vfs, path: &Path, state: &State) -> Result<u64> {
             continue;
         };
         // One that cannot be removed harms nobody and is tried again by the next open.
-        let is_gone = !state.segments.contains_key(&number) && vfs.remove(&segments.join(&name)).is_ok();
+        let is_needed = named.contains(&number)
+            || state.segments.contains_key(&number)
+            || (state.damaged.values()).any(|table| table.new_segments().any(|needed| needed == number));
+        let is_gone = !is_needed && vfs.remove(&segments.join(&name)).is_ok();
         if !is_gone {
             greatest = greatest.max(number);
         }

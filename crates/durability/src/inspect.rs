@@ -165,6 +165,15 @@ impl Inspector<'_> {
                 bytes: table.chunks.iter().map(|c| c.block.bytes).sum(),
             });
         }
+        for unread in &manifest.unread {
+            let manifest = self.path.join("manifest");
+            self.found.findings.push(format!(
+                "\"{}\", table \"{}\": {}",
+                manifest.display(),
+                unread.name,
+                unread.why
+            ));
+        }
         self.found.tables.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! The manifest: one line that names format, version and checksum, then JSON. A manifest that was not
 //! written whole, or was changed since, is told from a good one by its first line alone.
 
-use crate::manifest_keys::{check_keys, read_keys, write_constraints, write_indexes};
+use crate::damaged::UnreadTable;
+use crate::kept_changes::Behind;
+use crate::manifest_keys::{check_names, check_table, read_keys, write_constraints, write_indexes};
 use crate::type_names::{
     read_default, read_type_name, read_types, read_value, write_default, write_type, write_value,
 };
@@ -17,7 +19,12 @@ use std::sync::Arc;
 /// The version of the directory format. Version 1 knows no views, version 2 neither constraints nor indexes nor defaults that are
 /// computed, version 3 no numbers of columns, nor chunks that store other columns than their table has, version 4 no log, version 5 no
 /// types that statements define: a program that reads it alone would lose them. Version 6 has ends of each element in arrays of numbers.
+///
+/// A manifest says the version that it needs: [`VERSION`], or [`NEWEST`] if a table has changes beside its chunks
+/// ([`Behind`]).
 pub const VERSION: u32 = 7;
+/// The greatest version that is read.
+pub const NEWEST: u32 = 8;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 const MAGIC: &str = "frazil manifest";
@@ -39,6 +46,8 @@ pub struct Manifest {
     pub last_segment: u64,
     /// The tables.
     pub tables: Vec<TableRecord>,
+    /// Tables whose records are not read: they are damaged, or of a kind that this program does not know.
+    pub unread: Vec<UnreadTable>,
     /// The views.
     pub views: Vec<Arc<ViewEntry>>,
     /// The types that statements defined.
@@ -65,6 +74,28 @@ pub struct TableRecord {
     pub distinct: Option<DistinctEstimate>,
     /// Its chunks, in order.
     pub chunks: Vec<ChunkRecord>,
+    /// Changes that the chunks do not have, because the table could not be read when the log had them.
+    pub behind: Option<Behind>,
+}
+
+impl TableRecord {
+    /// The table when its chunks were written.
+    pub(crate) fn entry_of_chunks(&self) -> &TableEntry {
+        self.behind.as_ref().map_or(&self.entry, |behind| &behind.entry)
+    }
+
+    /// The segments that it needs; some may come several times.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = u64> {
+        let chunks = self.chunks.iter().flat_map(|chunk| {
+            let deleted = chunk.deleted.map(|(place, _)| place.segment);
+            std::iter::once(chunk.block.segment).chain(deleted)
+        });
+        let behind = self.behind.iter().flat_map(|behind| {
+            let places = behind.places.iter().map(|(place, _)| place.segment);
+            places.chain(behind.segments.iter().copied())
+        });
+        chunks.chain(behind)
+    }
 }
 
 /// A chunk.
@@ -104,6 +135,8 @@ impl ChunkRecord {
 impl Manifest {
     /// The bytes of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
+        let unread = self.unread.iter().map(|table| table.json().clone());
+        let tables = self.tables.iter().map(write_table).chain(unread);
         let json = json!({
             "database": self.database.to_string(),
             "log": [self.log.position.0, self.log.generation],
@@ -111,13 +144,61 @@ impl Manifest {
             "catalog_version": self.catalog_version,
             "last_table": self.last_table,
             "last_segment": self.last_segment,
-            "tables": self.tables.iter().map(write_table).collect::<Vec<_>>(),
+            "tables": tables.collect::<Vec<_>>(),
             "views": self.views.iter().map(|v| write_view(v)).collect::<Vec<_>>(),
             "types": self.types.iter().map(|t| write_type(t)).collect::<Vec<_>>(),
         });
         let body = json.to_string();
         let crc = crc32c::crc32c(body.as_bytes());
-        format!("{MAGIC} {VERSION} {crc:08x}\n{body}\n").into_bytes()
+        let version = self.version();
+        format!("{MAGIC} {version} {crc:08x}\n{body}\n").into_bytes()
+    }
+
+    /// The bytes of the file at `path`, which was not written yet, read back as opening reads them. An internal
+    /// error, which names what opening would refuse, if it would not open with them.
+    pub fn to_checked_bytes(&self, path: &Path) -> Result<Vec<u8>> {
+        let bytes = self.to_bytes();
+        let read = Manifest::from_bytes(path, &bytes)
+            .map_err(|e| Error::internal(format!("the directory would not open again: {}", e.message())))?;
+        if read.tables.len() < self.tables.len() {
+            let known = |table: &&UnreadTable| self.unread.iter().any(|known| known.id == table.id);
+            let table = read.unread.iter().find(|table| !known(table));
+            let what = table.map_or(String::new(), |t| format!("table \"{}\": {}", t.name, t.why));
+            return Err(Error::internal(format!(
+                "the directory would not open again: {what}"
+            )));
+        }
+        debug_assert!(
+            !self.unread.is_empty() || read.without_estimates() == self.without_estimates(),
+            "another manifest comes back"
+        );
+        Ok(bytes)
+    }
+
+    /// The version that its bytes are of.
+    fn version(&self) -> u32 {
+        let has_changes = self.tables.iter().any(|table| table.behind.is_some())
+            || self.unread.iter().any(|table| !table.json()["behind"].is_null());
+        if has_changes { NEWEST } else { VERSION }
+    }
+
+    /// True if the bytes of a manifest, which was read, are of a version before today's.
+    pub(crate) fn is_older(bytes: &[u8]) -> bool {
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let version = String::from_utf8_lossy(line);
+        let version = version
+            .strip_prefix(MAGIC)
+            .and_then(|rest| rest.split_whitespace().next());
+        version
+            .and_then(|version| version.parse().ok())
+            .is_some_and(|version: u32| version < VERSION)
+    }
+
+    /// Estimates are numbers that may come back rounded.
+    fn without_estimates(&self) -> Manifest {
+        let mut manifest = self.clone();
+        (manifest.tables.iter_mut()).for_each(|table| table.distinct = None);
+        manifest
     }
 
     /// Reads the bytes of the file at `path`.
@@ -140,11 +221,11 @@ impl Manifest {
         let [version, crc] = words[..] else {
             return Err(damaged("its first line is damaged"));
         };
-        if !(OLDEST..=VERSION).any(|read| version == read.to_string()) {
+        if !(OLDEST..=NEWEST).any(|read| version == read.to_string()) {
             return Err(Error::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 format!(
-                    "directory \"{}\" has format version {version}; this Frazil reads versions {OLDEST} to {VERSION}",
+                    "directory \"{}\" has format version {version}; this Frazil reads versions {OLDEST} to {NEWEST}",
                     path.parent().unwrap_or(path).display()
                 ),
             )
@@ -155,31 +236,38 @@ impl Manifest {
             return Err(damaged("its checksum does not match: it was changed or cut off"));
         }
         let json: Json = serde_json::from_str(body).map_err(|e| damaged(&e.to_string()))?;
-        let manifest = read_manifest(&json).ok_or_else(|| damaged(&damaged_part(&json)))?;
-        check_keys(&manifest).map_err(|what: String| damaged(&what))?;
+        let manifest =
+            read_manifest(&json).ok_or_else(|| damaged("a field is missing or of the wrong kind"))?;
+        check_names(&manifest).map_err(|what: String| damaged(&what))?;
         Ok(manifest)
     }
 }
 
-/// What of a manifest cannot be read.
-fn damaged_part(json: &Json) -> String {
-    let has_bad_keys = |table: &&Json| read_keys(ObjectId(0), table).is_none();
-    let table = json["tables"]
-        .as_array()
-        .and_then(|tables| tables.iter().find(has_bad_keys));
-    match table.and_then(|table| table["name"].as_str()) {
-        Some(name) => format!("the constraints or indexes of table \"{name}\" are damaged"),
-        None => "a field is missing or of the wrong kind".to_string(),
+/// Why the record of a table cannot be read.
+fn damaged_part(json: &Json, types: &[Arc<TypeEntry>]) -> String {
+    let columns = json["columns"].as_array().into_iter().flatten();
+    let mut named = columns.filter_map(|c| Some((c["name"].as_str()?, c["type"].as_str()?)));
+    if read_keys(ObjectId(0), json).is_none() {
+        return "its constraints or indexes are damaged in the manifest".to_string();
+    }
+    match named.find(|(_, ty)| read_type_name(ty, types).is_none()) {
+        Some((name, ty)) => {
+            format!("its column \"{name}\" is of type {ty}, which this Frazil does not know")
+        }
+        None => "a field of it in the manifest is missing or of the wrong kind".to_string(),
     }
 }
 
-fn write_table(table: &TableRecord) -> Json {
+pub(crate) fn write_table(table: &TableRecord) -> Json {
     let mut json = write_entry(&table.entry);
+    if let Some(behind) = &table.behind {
+        json["behind"] = behind.write();
+    }
     json["next_chunk"] = json!(table.next_chunk);
     json["distinct"] =
         json!((table.distinct.as_ref()).map(|d| json!({ "rows": d.rows, "columns": d.columns.to_vec() })));
     json["chunks"] = (table.chunks.iter())
-        .map(|chunk| write_chunk(&table.entry, chunk))
+        .map(|chunk| write_chunk(table.entry_of_chunks(), chunk))
         .collect();
     json
 }
@@ -252,12 +340,13 @@ fn write_chunk(table: &TableEntry, chunk: &ChunkRecord) -> Json {
     })
 }
 
-fn write_place(place: &SegmentPlace) -> Json {
+pub(crate) fn write_place(place: &SegmentPlace) -> Json {
     json!([place.segment, place.offset, place.bytes])
 }
 
 fn read_manifest(json: &Json) -> Option<Manifest> {
     let types = read_types(&json["types"], &[])?;
+    let (tables, unread) = read_tables(json, &types)?;
     Some(Manifest {
         database: match &json["database"] {
             // Neither this nor a log in directories of version 4 and before.
@@ -275,11 +364,8 @@ fn read_manifest(json: &Json) -> Option<Manifest> {
         catalog_version: json["catalog_version"].as_u64()?,
         last_table: read_u32(&json["last_table"])?,
         last_segment: json["last_segment"].as_u64()?,
-        tables: json["tables"]
-            .as_array()?
-            .iter()
-            .map(|table| read_table(table, &types))
-            .collect::<Option<_>>()?,
+        tables,
+        unread,
         views: match &json["views"] {
             // Not in directories of version 1.
             Json::Null => Vec::new(),
@@ -289,6 +375,19 @@ fn read_manifest(json: &Json) -> Option<Manifest> {
         },
         types,
     })
+}
+
+/// The tables, and those whose records are not read. `None` if there is one of which not even the name can be read.
+fn read_tables(json: &Json, types: &[Arc<TypeEntry>]) -> Option<(Vec<TableRecord>, Vec<UnreadTable>)> {
+    let (mut tables, mut unread) = (Vec::new(), Vec::new());
+    for json in json["tables"].as_array()? {
+        let read = read_table(json, types).ok_or_else(|| damaged_part(json, types));
+        match read.and_then(|table| check_table(&table.entry).map(|()| table)) {
+            Ok(table) => tables.push(table),
+            Err(why) => unread.push(UnreadTable::of_json(json, why)?),
+        }
+    }
+    Some((tables, unread))
 }
 
 /// Columns of a relation, whose types are among those of their database. `None` also for one that is not there.
@@ -371,9 +470,10 @@ pub(crate) fn read_entry(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TableE
 
 fn read_table(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TableRecord> {
     let entry = read_entry(json, types)?;
-    let numbers: Arc<[ColumnNumber]> = entry.schema.numbers().collect();
+    let behind = Behind::read(&json["behind"], types)?;
+    let entry_of_chunks = behind.as_ref().map_or(&entry, |behind| &behind.entry);
+    let numbers: Arc<[ColumnNumber]> = entry_of_chunks.schema.numbers().collect();
     Some(TableRecord {
-        entry,
         next_chunk: read_u32(&json["next_chunk"])?,
         distinct: read_distinct(&json["distinct"]),
         chunks: json["chunks"]
@@ -381,6 +481,8 @@ fn read_table(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TableRecord> {
             .iter()
             .map(|chunk| read_chunk(&numbers, chunk))
             .collect::<Option<_>>()?,
+        entry,
+        behind,
     })
 }
 
@@ -435,7 +537,7 @@ fn read_chunk(numbers: &Arc<[ColumnNumber]>, json: &Json) -> Option<ChunkRecord>
     })
 }
 
-fn read_place(json: &Json) -> Option<SegmentPlace> {
+pub(crate) fn read_place(json: &Json) -> Option<SegmentPlace> {
     let [segment, offset, bytes] = &json.as_array()?[..] else {
         return None;
     };
@@ -463,6 +565,7 @@ mod tests {
             next_chunk: 0,
             distinct: None,
             chunks: Vec::new(),
+            behind: None,
         }
     }
 
@@ -545,7 +648,7 @@ mod tests {
         };
         assert_eq!(signed(1).unwrap(), manifest);
         assert_eq!(signed(2).unwrap(), manifest);
-        for unknown in [0, VERSION + 1] {
+        for unknown in [0, NEWEST + 1] {
             let error = signed(unknown).unwrap_err();
             assert_eq!(error.state(), SqlState::FEATURE_NOT_SUPPORTED);
         }

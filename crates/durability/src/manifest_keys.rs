@@ -1,8 +1,9 @@
 //! Constraints and indexes in the manifest. What an index holds is not written: it is built anew from the rows.
 
 use crate::manifest::{Manifest, read_u32};
+use frazil_block::Constant;
 use frazil_catalog::{Constraint, ConstraintKind, IndexEntry, IndexKey, TableEntry};
-use frazil_types::{ColumnNumber, ObjectId};
+use frazil_types::{ColumnDef, ColumnNumber, ObjectId, Value};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -107,8 +108,8 @@ fn position(json: &Json) -> Option<usize> {
     json.as_u64()?.try_into().ok()
 }
 
-/// Whether constraints and indexes fit their tables, and names and ids are given once; else what is wrong.
-pub fn check_keys(manifest: &Manifest) -> Result<(), String> {
+/// Checks that names and ids are given once. An error says what is wrong.
+pub fn check_names(manifest: &Manifest) -> Result<(), String> {
     let mut names: BTreeSet<&str> = manifest.views.iter().map(|v| v.name.as_str()).collect();
     let mut ids: BTreeSet<ObjectId> = manifest.views.iter().map(|v| v.id).collect();
     ids.extend(manifest.types.iter().map(|t| t.id));
@@ -119,20 +120,19 @@ pub fn check_keys(manifest: &Manifest) -> Result<(), String> {
                 return Err(format!("the name or id of \"{name}\" is given twice"));
             }
         }
-        check_table(table).map_err(|what| format!("table \"{}\": {what}", table.name))?;
+    }
+    for table in &manifest.unread {
+        if !names.insert(&table.name) || !ids.insert(table.id) {
+            return Err(format!("the name or id of \"{}\" is given twice", table.name));
+        }
     }
     Ok(())
 }
 
-fn check_table(table: &TableEntry) -> Result<(), String> {
+/// Checks that the columns, indexes and constraints of a table fit each other. An error says what is wrong.
+pub fn check_table(table: &TableEntry) -> Result<(), String> {
+    check_columns(table)?;
     let width = table.schema.columns.len();
-    let numbers: BTreeSet<ColumnNumber> = table.schema.numbers().collect();
-    if numbers.len() != width
-        || numbers.first() == Some(&ColumnNumber(0))
-        || numbers.last() > Some(&table.last_column)
-    {
-        return Err("the numbers of its columns are not those of different columns".to_string());
-    }
     for index in &table.indexes {
         let keys = index.keys.iter().map(|k| k.column);
         if index.keys.is_empty() || keys.chain(index.include.iter().copied()).any(|c| c >= width) {
@@ -166,12 +166,41 @@ fn check_table(table: &TableEntry) -> Result<(), String> {
     Ok(())
 }
 
+/// Checks that columns are numbered, and that each one can hold the value of the rows that lack it. An error says
+/// what is wrong.
+fn check_columns(table: &TableEntry) -> Result<(), String> {
+    let numbers: BTreeSet<ColumnNumber> = table.schema.numbers().collect();
+    if numbers.len() != table.schema.columns.len()
+        || numbers.first() == Some(&ColumnNumber(0))
+        || numbers.last() > Some(&table.last_column)
+    {
+        return Err("the numbers of its columns are not those of different columns".to_string());
+    }
+    let holds = |column: &&ColumnDef| {
+        let is_of_type = match &column.missing {
+            Value::Null => true,
+            Value::Bytes(_) => column.ty.is_binary(),
+            Value::Text(_) => !column.ty.is_binary(),
+            Value::Interval(_) => column.ty.is_span(),
+            Value::Bool(_) | Value::Int(_) | Value::Double(_) => !column.ty.is_span(),
+        };
+        is_of_type && Constant::new(column.ty.native(), column.missing.clone()).is_ok()
+    };
+    match table.schema.columns.iter().find(|column| !holds(column)) {
+        Some(column) => Err(format!(
+            "the value of column \"{}\" in rows that lack it is not one of type {}",
+            column.name, column.ty
+        )),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::manifest::{TableRecord, VERSION};
     use frazil_catalog::{Catalog, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions};
-    use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, Schema};
+    use frazil_types::{ColumnDefault, LogicalType, Result, Schema};
     use std::path::Path;
 
     /// A manifest of a table with keys, a check, an index and a computed default.
@@ -219,6 +248,7 @@ mod tests {
                 next_chunk: 0,
                 distinct: None,
                 chunks: Vec::new(),
+                behind: None,
             }],
             ..Manifest::default()
         }
@@ -245,7 +275,7 @@ mod tests {
             (
                 "\"descending\":true",
                 "\"descending\":7",
-                "constraints or indexes of table \"t\"",
+                "constraints or indexes",
             ),
             (
                 "\"column\":0,\"descending\":true",
@@ -269,9 +299,18 @@ mod tests {
         ] {
             let damaged = text.replace(good, bad);
             assert_ne!(damaged, text, "{good}");
-            let error = read(&damaged).unwrap_err();
-            assert!(error.message().contains(message), "{bad}: {error}");
-            assert_eq!(error.state(), frazil_types::SqlState::DATA_CORRUPTED);
+            match read(&damaged) {
+                Err(error) => {
+                    assert!(error.message().contains(message), "{bad}: {error}");
+                    assert_eq!(error.state(), frazil_types::SqlState::DATA_CORRUPTED);
+                }
+                // A fault of one table is that table's alone.
+                Ok(manifest) => {
+                    let unread = &manifest.unread[0];
+                    assert!(unread.why.contains(message), "{bad}: {unread:?}");
+                    assert_eq!((unread.name.as_str(), manifest.tables.len()), ("t", 0));
+                }
+            }
         }
     }
 }

@@ -10,8 +10,8 @@ use std::fmt;
 pub struct Opening<'a> {
     /// Whether it is written, by this process alone, or read, beside others that read.
     pub access: Access,
-    /// A damaged log ends where it is damaged, instead of keeping the directory from being opened: what was committed before can be read. Takes
-    /// [`Access::Read`]; the directory stays as it is.
+    /// Everything that is whole is there, and what is not is left out and told: see [`crate::Directory::losses`]. A
+    /// damaged log ends where it is damaged. No index is built. Takes [`Access::Read`]; the directory stays as it is.
     pub salvages: bool,
     /// How its log is written.
     pub log: WalOptions,

@@ -4,18 +4,25 @@
 //! Nothing that a commit did is done twice: the manifest says with which commit it ends, and commits have their timestamps without a
 //! gap. A record that does not fit is an error with its place in the log, and nothing is removed before all of them were
 //! done. Indexes are built afterwards.
+//!
+//! Changes of a table that cannot be read are kept for it ([`crate::kept_changes`]). A table whose changes cannot be
+//! done again is one: recovery begins anew without it.
 
 use crate::catalog_change::CatalogChange;
-use crate::manifest::{ChunkRecord, Manifest};
+use crate::damaged::DamagedTable;
+use crate::directory::State;
+use crate::kept_changes::{KeptChange, kept_changes};
+use crate::manifest::{ChunkRecord, Manifest, TableRecord};
 use crate::opening::{Opening, OpeningProgress, OpeningStep};
 use crate::replay::Dealer;
-use crate::restore::{Restored, restore_named};
+use crate::restore::Restored;
+use crate::restored_chunk::restore_named;
 use crate::segment::open_segment;
 use crate::wal::record::Record;
-use crate::wal::{LogOpening, Visitor, WAY_OUT, Wal};
-use frazil_catalog::Relation;
-use frazil_storage::redo::{Change, LoadedBlock, changes_at, raw_changes};
-use frazil_storage::{Lsn, Table, TableSnapshot};
+use crate::wal::{LogOpening, Replayed, Visitor, WAY_OUT, Wal};
+use frazil_catalog::{Relation, TableEntry};
+use frazil_storage::redo::{Change, LoadedBlock, RawChange, changes_at, raw_changes};
+use frazil_storage::{Lsn, SegmentPlace, Table, TableSnapshot};
 use frazil_types::{Error, ObjectId, Result, SqlState};
 use frazil_vfs::Vfs;
 use std::collections::hash_map::Entry;
@@ -55,13 +62,27 @@ pub(crate) fn log_path(directory: &Path) -> PathBuf {
     directory.join("log")
 }
 
+/// Why a log was not done again.
+pub(crate) enum Failure {
+    /// The changes of this table cannot be done again.
+    Table(ObjectId, Error),
+    /// The log cannot be read, or the system lacks what it takes.
+    All(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::All(error)
+    }
+}
+
 /// Opens the log of a directory and does again what its records say. XX001 for what is damaged, missing or does not fit.
 pub(crate) fn recover(
     vfs: &Arc<dyn Vfs>,
     directory: &Path,
     restored: &mut Restored,
     opening: &Opening<'_>,
-) -> Result<Recovered> {
+) -> Result<Recovered, Failure> {
     let Manifest {
         database,
         log: place,
@@ -76,7 +97,8 @@ pub(crate) fn recover(
             vfs: &**vfs,
             directory,
             restored: &mut *restored,
-            dealer: Dealer::new(scope, tables, threads),
+            dealer: Dealer::new(scope, tables, threads, opening.salvages),
+            fault: None,
             timestamp,
             commits: 0,
             opening,
@@ -92,8 +114,17 @@ pub(crate) fn recover(
             ends_at_damage: opening.salvages,
             options: opening.log,
         };
-        let (wal, replayed) = Wal::open_for(vfs.clone(), &path, log, &mut replay)?;
-        let tables = replay.dealer.rest().map_err(|e| replay.blame(e))?;
+        let done = (replay.kept_changes())
+            .and_then(|()| Wal::open_for(vfs.clone(), &path, log, &mut replay))
+            .and_then(|(wal, replayed)| {
+                let tables = replay.dealer.rest().map_err(|e| replay.blame(e))?;
+                Ok((wal, replayed, tables))
+            });
+        let (wal, replayed, tables) = match done {
+            Ok(done) => done,
+            Err(error) => return Err(replay.failure(error)),
+        };
+        replay.tell_losses(&replayed);
         let report = RecoveryReport {
             commits: replay.commits,
             rows: replay.dealer.rows(),
@@ -103,19 +134,10 @@ pub(crate) fn recover(
         let timestamp = replay.timestamp;
         drop(replay);
         restored.tables = tables;
-        Ok::<_, Error>((wal, replayed, timestamp, report))
+        Ok::<_, Failure>((wal, replayed, timestamp, report))
     })?;
-    let newest = replayed.generation();
-    if newest < place.generation && !opening.salvages {
-        return Err(Error::new(
-            SqlState::DATA_CORRUPTED,
-            format!(
-                "the log in \"{}\" ends with generation {newest}, but the last checkpoint knew generation {}: a file is missing",
-                path.display(),
-                place.generation
-            ),
-        )
-        .with_hint(WAY_OUT));
+    if !opening.salvages {
+        check_generation(&path, replayed.generation(), place.generation)?;
     }
     Ok(Recovered {
         wal,
@@ -125,6 +147,21 @@ pub(crate) fn recover(
     })
 }
 
+/// XX001 if the newest file of a log is older than the last checkpoint knew.
+fn check_generation(path: &Path, newest: u64, known: u64) -> Result<()> {
+    if newest >= known {
+        return Ok(());
+    }
+    Err(Error::new(
+        SqlState::DATA_CORRUPTED,
+        format!(
+            "the log in \"{}\" ends with generation {newest}, but the last checkpoint knew generation {known}: a file is missing",
+            path.display(),
+        ),
+    )
+    .with_hint(WAY_OUT))
+}
+
 /// What is being done again.
 struct Replay<'a, 'scope, 'env> {
     vfs: &'a dyn Vfs,
@@ -132,6 +169,8 @@ struct Replay<'a, 'scope, 'env> {
     /// What the log changes. The dealer has the tables.
     restored: &'a mut Restored,
     dealer: Dealer<'scope, 'env>,
+    /// The table whose change failed that concerns it alone, and was done by this thread.
+    fault: Option<ObjectId>,
     /// Of the last commit that was done.
     timestamp: u64,
     commits: u64,
@@ -169,6 +208,150 @@ impl Replay<'_, '_, '_> {
         error.in_context(format!("log \"{}\"", self.path.display()))
     }
 
+    /// Tells what was left out by those who salvage.
+    fn tell_losses(&mut self, replayed: &Replayed) {
+        let failed = self.dealer.take_failed();
+        let log = self.path.display();
+        let Restored { catalog, losses, .. } = &mut *self.restored;
+        let Some(losses) = losses else { return };
+        if let Some(damage) = &replayed.damage {
+            losses.add(None, format!("commits are left out: {}", damage.message()));
+        }
+        for (id, why) in failed {
+            let name = catalog.table_by_id(id).map(|entry| entry.name.as_str());
+            losses.add(
+                name,
+                format!(
+                    "what comes then in the log is left out: log \"{log}\": {}",
+                    why.message()
+                ),
+            );
+        }
+    }
+
+    /// Goes on behind something that failed, if that is told and left out. Otherwise returns the error.
+    fn leave_out(&mut self, table: ObjectId, error: Error) -> Result<()> {
+        let Restored { catalog, losses, .. } = &mut *self.restored;
+        match losses {
+            Some(losses) if error.state().is_of_data() => {
+                let name = catalog.table_by_id(table).map(|entry| entry.name.as_str());
+                losses.add(
+                    name,
+                    format!("a change in the log is left out: {}", error.message()),
+                );
+                Ok(())
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// Tells whether an error that ended the work concerns one table.
+    fn failure(&self, error: Error) -> Failure {
+        match self.fault.or_else(|| self.dealer.failed_table()) {
+            Some(table) if error.state().is_damage() => Failure::Table(table, error),
+            _ => Failure::All(error),
+        }
+    }
+
+    /// Does again the changes that tables have beside their chunks: they came before those of the log.
+    fn kept_changes(&mut self) -> Result<()> {
+        let tables = self.restored.state.manifest.tables.iter();
+        let tables = tables.filter_map(|t| Some((t.entry.id, t.behind.clone()?)));
+        for (id, behind) in tables.collect::<Vec<_>>() {
+            if !self.dealer.has(id) {
+                continue;
+            }
+            self.fault = Some(id);
+            let mut kept = Vec::new();
+            for (place, crc) in &behind.places {
+                kept.push(kept_bytes(&self.restored.state, place, *crc)?);
+            }
+            for bytes in &kept {
+                kept_changes(bytes)?
+                    .into_iter()
+                    .try_for_each(|change| self.kept_change(id, &change))?;
+            }
+            let mut tables = self.dealer.rest()?;
+            let entry = self.restored.catalog.table_by_id(id);
+            if let (Some(table), Some(entry)) = (tables.get_mut(&id), entry) {
+                table.replay_entry(entry.clone())?;
+            }
+            self.dealer.go_on(tables);
+            self.fault = None;
+        }
+        Ok(())
+    }
+
+    /// Does a change of a table again that was kept for it. The catalog has it already.
+    fn kept_change(&mut self, id: ObjectId, change: &KeptChange<'_>) -> Result<()> {
+        for raw in raw_changes(change.bytes) {
+            let raw = raw?;
+            if raw.table.is_some() {
+                self.dealer.change(id, change.place, raw.bytes, change.offset)?;
+                continue;
+            }
+            self.restored.tables = self.dealer.rest()?;
+            for change in changes_at(raw.bytes, change.offset) {
+                match change? {
+                    Change::Load { table, block } => self.load(table, &block)?,
+                    Change::Catalog(bytes) => {
+                        let change = self.catalog_change(bytes)?;
+                        let entry = change.changed.iter().find_map(|relation| match relation {
+                            Relation::Table(entry) if entry.id == id => Some(entry.clone()),
+                            Relation::Table(_) | Relation::View(_) => None,
+                        });
+                        if let (Some(entry), Some(table)) = (entry, self.restored.tables.get_mut(&id)) {
+                            table.replay_entry(entry)?;
+                        }
+                    }
+                    _ => {
+                        return Err(Error::new(
+                            SqlState::DATA_CORRUPTED,
+                            "a change of another kind was kept",
+                        ));
+                    }
+                }
+            }
+            self.dealer.go_on(std::mem::take(&mut self.restored.tables));
+        }
+        Ok(())
+    }
+
+    /// Begins a table that the log makes as a damaged one, if it is one; false if it is not.
+    fn begin_damaged(&mut self, entry: &TableEntry) -> bool {
+        let Some(fault) = self.restored.faults.get(&entry.id) else {
+            return false;
+        };
+        let record = TableRecord {
+            entry: entry.clone(),
+            next_chunk: 0,
+            distinct: None,
+            chunks: Vec::new(),
+            behind: None,
+        };
+        let damaged = DamagedTable::of_record(&record, fault);
+        self.restored.state.damaged.insert(entry.id, damaged);
+        true
+    }
+
+    fn catalog_change(&self, bytes: &[u8]) -> Result<CatalogChange> {
+        CatalogChange::from_bytes(bytes, &self.restored.catalog)
+            .map_err(|what| Error::new(SqlState::DATA_CORRUPTED, what))
+    }
+
+    /// Keeps a change of a table that is damaged; false if the table is not.
+    fn keep(&mut self, table: ObjectId, place: (u64, u64), raw: &RawChange<'_>) -> bool {
+        let Some(damaged) = self.restored.state.damaged.get_mut(&table) else {
+            return false;
+        };
+        damaged.changes.add(&KeptChange {
+            place,
+            offset: raw.offset,
+            bytes: raw.bytes,
+        });
+        true
+    }
+
     fn record(&mut self, record: &Record<'_>) -> Result<()> {
         let blame = |e: Error| e.in_context(format!("position {}", record.position));
         if record.timestamp != self.timestamp + 1 {
@@ -189,12 +372,13 @@ impl Replay<'_, '_, '_> {
                 self.restored.tables = self.dealer.rest()?;
                 let mut changes = changes_at(change.bytes, change.offset);
                 changes
-                    .try_for_each(|change| self.alone(change?))
+                    .try_for_each(|read| self.alone(read?, place, &change))
                     .map_err(blame)?;
                 self.dealer.go_on(std::mem::take(&mut self.restored.tables));
                 continue;
             };
-            let is_there = self.dealer.change(table, place, change.bytes, change.offset)?;
+            let is_there = self.dealer.change(table, place, change.bytes, change.offset)?
+                || self.keep(table, place, &change);
             if !is_there {
                 return Err(blame(is_missing(table)));
             }
@@ -203,16 +387,24 @@ impl Replay<'_, '_, '_> {
     }
 
     /// A change that is done while no other one is.
-    fn alone(&mut self, change: Change<'_>) -> Result<()> {
+    fn alone(&mut self, change: Change<'_>, place: (u64, u64), raw: &RawChange<'_>) -> Result<()> {
         match change {
-            Change::Load { table, block } => self.load(table, &block),
-            Change::Catalog(bytes) => match CatalogChange::from_bytes(bytes, &self.restored.catalog) {
-                Some(change) => self.catalog(&change),
-                None => Err(Error::new(
-                    SqlState::DATA_CORRUPTED,
-                    "a field of a change of the catalog is missing or of the wrong kind",
-                )),
-            },
+            Change::Load { table, block } => {
+                if self.keep(table, place, raw) {
+                    let damaged = self.restored.state.damaged.get_mut(&table).into_iter();
+                    damaged.for_each(|damaged| damaged.changes.segments.extend([block.place.segment]));
+                    return Ok(());
+                }
+                self.fault = Some(table);
+                let loaded = self.load(table, &block);
+                loaded.or_else(|error| self.leave_out(table, error))?;
+                self.fault = None;
+                Ok(())
+            }
+            Change::Catalog(bytes) => {
+                let change = self.catalog_change(bytes)?;
+                self.catalog(&change, place, raw)
+            }
             Change::Sequence { .. } => Err(Error::new(
                 SqlState::DATA_CORRUPTED,
                 "a commit did what this Frazil writes no record of",
@@ -255,18 +447,27 @@ impl Replay<'_, '_, '_> {
         table.replay_block(entry)
     }
 
-    fn catalog(&mut self, change: &CatalogChange) -> Result<()> {
-        let Restored { catalog, tables, .. } = &mut *self.restored;
-        *catalog = change.apply(catalog);
+    fn catalog(&mut self, change: &CatalogChange, place: (u64, u64), raw: &RawChange<'_>) -> Result<()> {
+        self.restored.catalog = change.apply(&self.restored.catalog);
         for id in &change.dropped {
-            tables.remove(id);
+            self.restored.tables.remove(id);
+            self.restored.state.damaged.remove(id);
         }
         for relation in &change.changed {
             let Relation::Table(entry) = relation else {
                 continue;
             };
+            if self.keep(entry.id, place, raw) || self.begin_damaged(entry) {
+                continue;
+            }
+            let tables = &mut self.restored.tables;
             match tables.get_mut(&entry.id) {
-                Some(table) => table.replay_entry(entry.clone())?,
+                Some(table) => {
+                    self.fault = Some(entry.id);
+                    let replayed = table.replay_entry(entry.clone());
+                    replayed.or_else(|error| self.leave_out(entry.id, error))?;
+                    self.fault = None;
+                }
                 None => {
                     let table = TableSnapshot::new(Table::new(entry.clone(), 0), Vec::new(), None);
                     tables.insert(entry.id, table);
@@ -274,6 +475,23 @@ impl Replay<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The bytes of changes that were kept of a table. XX001 if they are damaged.
+fn kept_bytes(state: &State, place: &SegmentPlace, crc: u32) -> Result<Vec<u8>> {
+    let file = state.segments.get(&place.segment);
+    let end = place.offset.saturating_add(place.bytes) as usize;
+    let bytes = file.and_then(|file| file.bytes().get(place.offset as usize..end));
+    match bytes.filter(|bytes| crc32c::crc32c(bytes) == crc) {
+        Some(bytes) => Ok(bytes.to_vec()),
+        None => Err(Error::new(
+            SqlState::DATA_CORRUPTED,
+            format!(
+                "changes that were kept of it at offset {} of segment {} are damaged",
+                place.offset, place.segment
+            ),
+        )),
     }
 }
 

@@ -53,8 +53,11 @@ struct State {
     done: Condvar,
     /// Rows inserted and deleted.
     rows: AtomicU64,
-    /// The first change that failed, by the position of its record.
-    failed: Mutex<Option<(u64, Error)>>,
+    /// Changes that failed, by the positions of their records, with their tables: the first one of each table.
+    failed: Mutex<Vec<(u64, ObjectId, Error)>>,
+    /// If a change of one table fails, only further changes of this table are left out. Deletes of rows that are
+    /// absent are left out, too.
+    salvages: bool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -75,16 +78,21 @@ pub(crate) struct Dealer<'scope, 'env> {
 }
 
 impl<'scope, 'env> Dealer<'scope, 'env> {
-    /// Changes of these tables are done by so many threads; by the caller's if that is one.
+    /// Changes of these tables are done by so many threads; by the caller's if that is one. `salvages`: a change that
+    /// fails stops the changes of its table alone.
     pub fn new(
         scope: &'scope Scope<'scope, 'env>,
         tables: BTreeMap<ObjectId, TableSnapshot>,
         threads: usize,
+        salvages: bool,
     ) -> Dealer<'scope, 'env> {
         let shared = |table| (Arc::new(Mutex::new(table)), Portion::default());
         Dealer {
             scope,
-            state: Arc::default(),
+            state: Arc::new(State {
+                salvages,
+                ..State::default()
+            }),
             tables: tables
                 .into_iter()
                 .map(|(id, table)| (id, shared(table)))
@@ -103,6 +111,26 @@ impl<'scope, 'env> Dealer<'scope, 'env> {
     /// Counts rows that were inserted otherwise.
     pub fn count(&self, rows: u64) {
         self.state.rows.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// True if there is such a table.
+    pub fn has(&self, table: ObjectId) -> bool {
+        self.tables.contains_key(&table)
+    }
+
+    /// The table of the first change that failed.
+    pub fn failed_table(&self) -> Option<ObjectId> {
+        let failed = lock(&self.state.failed);
+        failed
+            .iter()
+            .min_by_key(|(position, ..)| *position)
+            .map(|(_, table, _)| *table)
+    }
+
+    /// The changes that failed where that stops their tables alone.
+    pub fn take_failed(&self) -> Vec<(ObjectId, Error)> {
+        let failed = std::mem::take(&mut *lock(&self.state.failed)).into_iter();
+        failed.map(|(_, table, error)| (table, error)).collect()
     }
 
     /// A change of the rows of a table, from a record's redo at `offset`; false if there is no such table. An error may be that of an earlier change.
@@ -199,13 +227,14 @@ impl State {
 
     /// Does a portion, unless something has failed.
     fn work_on(&self, table: Shared, portion: &Portion) {
-        if lock(&self.failed).is_none() {
+        let id = lock(&table).table().id();
+        if !self.is_stopped(id) {
             let mut position = 0;
-            let work = || replay(&mut lock(&table), portion, &mut position);
+            let work = || replay(&mut lock(&table), portion, &mut position, self.salvages);
             let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|p| Err(Error::of_panic(&*p)));
             match done {
                 Ok(rows) => drop(self.rows.fetch_add(rows, Ordering::Relaxed)),
-                Err(error) => self.fail(position, error),
+                Err(error) => self.fail(position, id, error),
             }
         }
         // Who waits takes the tables to be nobody else's.
@@ -214,10 +243,17 @@ impl State {
         self.done.notify_all();
     }
 
-    fn fail(&self, position: u64, error: Error) {
-        let mut failed = lock(&self.failed);
-        if failed.as_ref().is_none_or(|(first, _)| position < *first) {
-            *failed = Some((position, error.in_context(format!("position {position}"))));
+    fn fail(&self, position: u64, table: ObjectId, error: Error) {
+        let error = error.in_context(format!("position {position}"));
+        lock(&self.failed).push((position, table, error));
+    }
+
+    /// True if no change of a table is to be done any more.
+    fn is_stopped(&self, table: ObjectId) -> bool {
+        let failed = lock(&self.failed);
+        match self.salvages {
+            true => failed.iter().any(|(_, failed, _)| *failed == table),
+            false => !failed.is_empty(),
         }
     }
 
@@ -231,9 +267,10 @@ impl State {
 
     /// What failed.
     fn check(&self) -> Result<()> {
-        match &*lock(&self.failed) {
-            Some((_, error)) => Err(error.clone()),
-            None => Ok(()),
+        let failed = lock(&self.failed);
+        match failed.iter().min_by_key(|(position, ..)| *position) {
+            Some((_, _, error)) if !self.salvages => Err(error.clone()),
+            _ => Ok(()),
         }
     }
 }
@@ -249,6 +286,8 @@ struct Stride<'a> {
     deletes: Vec<(RowId, u64)>,
     /// Of the last change.
     timestamp: u64,
+    /// Rows to be deleted may be left out with their chunk.
+    salvages: bool,
 }
 
 impl<'a> Stride<'a> {
@@ -283,6 +322,12 @@ impl<'a> Stride<'a> {
         self.flush(table)?;
         let mut deletes = std::mem::take(&mut self.deletes);
         deletes.sort_unstable();
+        if self.salvages {
+            for (row, _) in deletes {
+                let _ = table.replay_delete(&[row], self.timestamp);
+            }
+            return Ok(());
+        }
         let rows: Vec<RowId> = deletes.iter().map(|(row, _)| *row).collect();
         let done = table.replay_delete(&rows, self.timestamp);
         done.map_err(|(missing, error)| {
@@ -296,8 +341,11 @@ impl<'a> Stride<'a> {
 
 /// Does the changes of a portion again; how many rows they inserted and deleted. `position`: that of the record that failed, or of one
 /// before which nothing is left to be done.
-fn replay(table: &mut TableSnapshot, portion: &Portion, position: &mut u64) -> Result<u64> {
-    let mut stride = Stride::default();
+fn replay(table: &mut TableSnapshot, portion: &Portion, position: &mut u64, salvages: bool) -> Result<u64> {
+    let mut stride = Stride {
+        salvages,
+        ..Stride::default()
+    };
     let mut rows = 0;
     for piece in &portion.pieces {
         for change in changes_at(&portion.bytes[piece.range.clone()], piece.offset) {

@@ -2,16 +2,18 @@
 //! first touched; only a table's last hot chunk is read, to become hot again.
 
 use crate::checkpoint::Places;
+use crate::damaged::DamagedTable;
 use crate::directory::State;
-use crate::manifest::{ChunkRecord, Manifest, TableRecord};
+use crate::manifest::{Manifest, TableRecord};
 use crate::opening::{Opening, OpeningProgress, OpeningStep};
+use crate::restored_chunk::restore_chunk;
+use crate::salvage::{Losses, salvage_table};
 use crate::segment::open_segment;
-use frazil_block::{Block, BuildOptions};
 use frazil_catalog::{Catalog, Relation};
-use frazil_storage::segment_block::open_block;
-use frazil_storage::{BuiltFor, ChunkEntry, DeletedRows, FrozenChunk, Table, TableSnapshot};
-use frazil_types::{CHUNK_ROWS, Error, MemoryBudget, ObjectId, Result, SqlState};
+use frazil_storage::{Table, TableSnapshot};
+use frazil_types::{CHUNK_ROWS, Error, MemoryBudget, ObjectId, Result};
 use frazil_vfs::{MappedFile, Vfs};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,53 +25,122 @@ pub(crate) struct Restored {
     /// By their ids, without indexes.
     pub tables: BTreeMap<ObjectId, TableSnapshot>,
     pub state: State,
+    /// Everything that is left out; `None`: nothing may be.
+    pub losses: Option<Losses>,
+    /// Tables that are not to be opened, also if the log makes them.
+    pub faults: Faults,
 }
 
-/// The tables of a manifest, and what is known of its files.
-pub(crate) fn restore(vfs: &dyn Vfs, directory: &Path, manifest: Manifest) -> Result<Restored> {
-    let segments = open_segments(vfs, directory, &manifest)?;
-    let mut places = Places::default();
+/// Tables that are not to be opened, and why: it was seen when they were.
+pub(crate) type Faults = BTreeMap<ObjectId, Error>;
+
+/// The tables of a manifest, and what is known of its files. A table that cannot be read is damaged, unless the
+/// system does not let it be read: 57014, 53000, 53200, 55006, 58030.
+pub(crate) fn restore(
+    vfs: &dyn Vfs,
+    directory: &Path,
+    manifest: Manifest,
+    faults: &Faults,
+    mut losses: Option<Losses>,
+) -> Result<Restored> {
+    let mut segments = OpenedSegments::default();
+    let mut state = State::default();
     let mut tables = BTreeMap::new();
     for record in &manifest.tables {
-        let table = restore_table(&segments, record, &mut places)?;
-        tables.insert(record.entry.id, table);
+        let id = record.entry.id;
+        let restored = match (faults.get(&id), &mut losses) {
+            (_, Some(losses)) => {
+                segments.open_some(vfs, directory, record)?;
+                salvage_table(&segments.opened, &segments.failed, record, losses)
+            }
+            (Some(fault), None) => Err(fault.clone()),
+            (None, None) => segments
+                .open_all(vfs, directory, record)
+                .and_then(|()| restore_table(&segments.opened, record, &mut state.places)),
+        };
+        match restored {
+            Ok(table) => drop(tables.insert(id, table)),
+            Err(fault) if fault.state().is_damage() => {
+                let damaged = DamagedTable::of_record(record, &fault);
+                state.damaged.insert(id, damaged);
+            }
+            Err(error) => return Err(error),
+        }
     }
-    let entries = manifest.tables.iter().map(|t| Arc::new(t.entry.clone()));
-    let views = manifest.views.iter().cloned().map(Relation::View);
-    let relations = entries.map(Relation::Table).chain(views).collect();
-    let state = State {
-        places,
-        segments,
-        ..State::default()
-    };
+    for unread in &manifest.unread {
+        if let Some(losses) = &mut losses {
+            losses.add(Some(&unread.name), format!("it is left out: {}", unread.why));
+        }
+        state.damaged.insert(unread.id, DamagedTable::of_unread(unread));
+    }
+    let catalog = restore_catalog(&manifest);
+    let segments = segments.opened;
     Ok(Restored {
-        catalog: Catalog::restore(
-            manifest.catalog_version,
-            manifest.last_table,
-            relations,
-            manifest.types.clone(),
-        ),
+        catalog,
         tables,
-        state: State { manifest, ..state },
+        state: State {
+            manifest,
+            segments,
+            ..state
+        },
+        losses,
+        faults: faults.clone(),
     })
 }
 
-fn open_segments(
-    vfs: &dyn Vfs,
-    directory: &Path,
-    manifest: &Manifest,
-) -> Result<HashMap<u64, Arc<MappedFile>>> {
-    let mut segments = HashMap::new();
-    for chunk in manifest.tables.iter().flat_map(|t| &t.chunks) {
-        for place in std::iter::once(chunk.block).chain(chunk.deleted.map(|d| d.0)) {
-            if segments.contains_key(&place.segment) {
+fn restore_catalog(manifest: &Manifest) -> Catalog {
+    let entries = manifest.tables.iter().map(|t| Arc::new(t.entry.clone()));
+    let unread = manifest.unread.iter().map(|t| Arc::new(t.entry()));
+    let views = manifest.views.iter().cloned().map(Relation::View);
+    Catalog::restore(
+        manifest.catalog_version,
+        manifest.last_table,
+        entries.chain(unread).map(Relation::Table).chain(views).collect(),
+        manifest.types.clone(),
+    )
+}
+
+/// Segments that tables need, each opened once.
+#[derive(Default)]
+struct OpenedSegments {
+    opened: HashMap<u64, Arc<MappedFile>>,
+    failed: HashMap<u64, Error>,
+}
+
+impl OpenedSegments {
+    /// Opens those that a table needs, as far as they are there and can be opened.
+    fn open_some(&mut self, vfs: &dyn Vfs, directory: &Path, record: &TableRecord) -> Result<()> {
+        for segment in record.segments() {
+            if self.failed.contains_key(&segment) || self.opened.contains_key(&segment) {
                 continue;
             }
-            let file = open_segment(vfs, directory, place.segment)?;
-            segments.insert(place.segment, file);
+            match open_segment(vfs, directory, segment) {
+                Ok(file) => drop(self.opened.insert(segment, file)),
+                Err(error) if error.state().is_of_data() => drop(self.failed.insert(segment, error)),
+                Err(error) => return Err(error),
+            }
         }
+        Ok(())
     }
-    Ok(segments)
+
+    /// Opens those that a table needs; the error of the first one that does not open.
+    fn open_all(&mut self, vfs: &dyn Vfs, directory: &Path, record: &TableRecord) -> Result<()> {
+        for segment in record.segments() {
+            if let Some(error) = self.failed.get(&segment) {
+                return Err(error.clone());
+            }
+            if let Entry::Vacant(place) = self.opened.entry(segment) {
+                match open_segment(vfs, directory, segment) {
+                    Ok(file) => drop(place.insert(file)),
+                    Err(error) => {
+                        self.failed.insert(segment, error.clone());
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 fn restore_table(
@@ -77,7 +148,7 @@ fn restore_table(
     record: &TableRecord,
     places: &mut Places,
 ) -> Result<TableSnapshot> {
-    let table = Table::new(Arc::new(record.entry.clone()), record.next_chunk);
+    let table = Table::new(Arc::new(record.entry_of_chunks().clone()), record.next_chunk);
     if let Some(distinct) = &record.distinct {
         table.set_distinct(distinct.clone());
     }
@@ -98,12 +169,13 @@ fn restore_table(
     Ok(TableSnapshot::new(table, sealed, tail))
 }
 
-/// Builds the indexes of tables, those of several tables at a time. `commits`: those that were done again before.
+/// Builds the indexes of tables, those of several tables at a time. `commits`: those that were done again before. An
+/// error comes with the table whose index cannot be built.
 pub(crate) fn build_indexes(
     tables: &mut BTreeMap<ObjectId, TableSnapshot>,
     opening: &Opening<'_>,
     commits: u64,
-) -> Result<()> {
+) -> Result<(), (ObjectId, Error)> {
     let indexed = |table: &&mut TableSnapshot| !table.table().entry().indexes.is_empty();
     let size = |table: &TableSnapshot| table.rows() * table.table().entry().indexes.len() as u64;
     let count = tables.values_mut().filter(indexed).count();
@@ -121,7 +193,7 @@ pub(crate) fn build_indexes(
     }
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let waiting = Mutex::new(tables.values_mut().filter(indexed));
-    let failed: Mutex<Option<Error>> = Mutex::new(None);
+    let failed: Mutex<Option<(ObjectId, Error)>> = Mutex::new(None);
     // Who fails stops the others.
     let cancel = opening.cancel.child();
     let work = || {
@@ -131,7 +203,7 @@ pub(crate) fn build_indexes(
             if let Err(e) = table.build_indexes(&cancel, &mut MemoryBudget::unlimited().reservation()) {
                 let mut failed = failed.lock().unwrap_or_else(|e| e.into_inner());
                 // What the cancel makes of the others' work is no cause.
-                failed.get_or_insert(e);
+                failed.get_or_insert((table.table().id(), e));
                 cancel.stop_siblings();
                 return;
             }
@@ -146,96 +218,7 @@ pub(crate) fn build_indexes(
         work();
     });
     match failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
-        Some(error) => Err(error),
+        Some(failed) => Err(failed),
         None => Ok(()),
     }
-}
-
-/// A chunk that a record of the log names.
-pub(crate) fn restore_named(
-    segments: &HashMap<u64, Arc<MappedFile>>,
-    table: &Table,
-    record: &ChunkRecord,
-) -> Result<ChunkEntry> {
-    restore_chunk(segments, table, &Arc::new(table.asked_options()), record)
-}
-
-fn restore_chunk(
-    segments: &HashMap<u64, Arc<MappedFile>>,
-    table: &Table,
-    asked: &Arc<BuildOptions>,
-    record: &ChunkRecord,
-) -> Result<ChunkEntry> {
-    let place = record.block;
-    let file = &segments[&place.segment];
-    let block = open_block(file, place.offset, place.bytes)?;
-    let origin = format!("\"{}\", block at offset {}", file.path().display(), place.offset);
-    let damaged = |what: String| {
-        let context = format!("table \"{}\", chunk {}", table.name(), record.number);
-        Error::new(SqlState::DATA_CORRUPTED, format!("{origin}, {context}: {what}"))
-    };
-    if block.rows() != record.rows {
-        return Err(damaged(format!(
-            "it has {} rows, the manifest says {}",
-            block.rows(),
-            record.rows
-        )));
-    }
-    let is_stored = block.columns() == record.columns.len();
-    let frozen = FrozenChunk {
-        block,
-        origin: Some(origin.clone().into()),
-        visits: Arc::default(),
-        built_for: BuiltFor::new(Some(asked.clone()).filter(|_| !record.stale)),
-    };
-    let others = || damaged("its columns are not those of the table".to_string());
-    let entry = match is_stored {
-        true => table.show(ChunkEntry::frozen(record.number, frozen, record.columns.clone())),
-        false => return Err(others()),
-    };
-    let entry = entry.map_err(|_| others())?;
-    let fits = |block: &Block| {
-        let mut columns = table.schema().columns.iter().enumerate();
-        columns.all(|(i, c)| block.entry(i).fits(c.ty))
-    };
-    if !entry.block().is_some_and(fits) {
-        return Err(others());
-    }
-    let entry = restore_deleted(segments, record, entry, &damaged)?;
-    // Rows that are deleted may be older than NOT NULL.
-    let deleted = entry.view().rows() - entry.view().live_rows();
-    let has_nulls = |block: &Block| {
-        let mut columns = table.schema().columns.iter().enumerate();
-        columns.any(|(i, c)| !c.nullable && block.entry(i).null_count > deleted)
-    };
-    match entry.block().is_some_and(has_nulls) {
-        true => Err(others()),
-        false => Ok(entry),
-    }
-}
-
-/// The rows of a chunk with the marks of those that are deleted.
-fn restore_deleted(
-    segments: &HashMap<u64, Arc<MappedFile>>,
-    record: &ChunkRecord,
-    entry: ChunkEntry,
-    damaged: &dyn Fn(String) -> Error,
-) -> Result<ChunkEntry> {
-    let Some((place, crc)) = record.deleted else {
-        return Ok(entry);
-    };
-    let file = &segments[&place.segment];
-    let end = place.offset.saturating_add(place.bytes) as usize;
-    let bytes = file.bytes().get(place.offset as usize..end).unwrap_or_default();
-    if bytes.len() != CHUNK_ROWS / 8 || crc32c::crc32c(bytes) != crc {
-        return Err(damaged(format!(
-            "the marks of its deleted rows at offset {} of \"{}\" are damaged",
-            place.offset,
-            file.path().display()
-        )));
-    }
-    let words = bytes.chunks_exact(8);
-    let words = words.map(|bytes| bytes.iter().rev().fold(0, |w, &b| w << 8 | u64::from(b)));
-    (entry.with_deleted(DeletedRows::from_words(words)))
-        .map_err(|_| damaged("a row is marked deleted that it does not have".to_string()))
 }

@@ -4,7 +4,7 @@ use crate::background_checkpointer::{BackgroundCheckpointer, CheckpointPolicy};
 use crate::background_freezer::BackgroundFreezer;
 use crate::gate::{Gate, Inside};
 use crate::plan_cache::PlanCache;
-use frazil_durability::{Access, Directory, Inspection, Opening};
+use frazil_durability::{Access, Directory, Inspection, Loss, Opening};
 use frazil_exec::WorkerPool;
 use frazil_files::{FileAccess, FooterCache};
 use frazil_storage::Store;
@@ -288,6 +288,19 @@ impl Database {
     /// Whether it was opened to be read.
     pub fn is_read_only(&self) -> bool {
         self.0.store.is_read_only()
+    }
+
+    /// The tables that could not be read when the directory was opened, each an error that says why: XX001. Their
+    /// statements fail with it; everything else is there.
+    pub fn damaged_tables(&self) -> Vec<Error> {
+        let snapshot = self.0.store.snapshot();
+        snapshot.damaged().map(|(_, error)| error.clone()).collect()
+    }
+
+    /// Everything that is left out of a database that was opened to be salvaged.
+    pub fn losses(&self) -> Vec<Loss> {
+        self.directory()
+            .map_or(Vec::new(), |directory| directory.losses().to_vec())
     }
 
     /// Whether it lies in a directory.

@@ -76,7 +76,9 @@ pub use connection::{CancelHandle, Connection};
 pub use database::{Database, OpenOptions};
 pub use frame_tables::{Frame, Frames};
 pub use frazil_catalog::identifier;
-pub use frazil_durability::{Access, InspectedTable, Inspection, Opening, OpeningProgress, OpeningStep};
+pub use frazil_durability::{
+    Access, InspectedTable, Inspection, Loss, Opening, OpeningProgress, OpeningStep,
+};
 pub use frazil_exec::Progress;
 pub use frazil_files::{ArrowBatches, ArrowTexts, FileAccess, json_of};
 pub use frazil_frontend::Isolation;

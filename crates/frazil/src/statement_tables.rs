@@ -39,6 +39,8 @@ pub struct StatementTables {
     returned: Slots<Arc<TableSnapshot>, MOST_WRITES>,
     /// Bounds of tables as they were when the statement first asked: a plan is proved from one state of them.
     bounds: Mutex<BTreeMap<ObjectId, Arc<WidestBounds>>>,
+    /// The error of the first damaged table that was named.
+    damage: Mutex<Option<Error>>,
 }
 
 impl StatementTables {
@@ -52,6 +54,7 @@ impl StatementTables {
             system: Slots::new(),
             returned: Slots::new(),
             bounds: Mutex::default(),
+            damage: Mutex::default(),
         }
     }
 
@@ -78,7 +81,7 @@ impl StatementTables {
     pub fn resolve(&self, id: ObjectId) -> Result<Arc<TableSnapshot>> {
         match self.find(id) {
             Some(table) => Ok(table),
-            None => Err(Error::internal(format!("table {} is not in the snapshot", id.0))),
+            None => self.snapshot.table(id).cloned(),
         }
     }
 
@@ -101,9 +104,11 @@ impl StatementTables {
         }
     }
 
-    /// The error of a name that looked like a frame's, once: it says more than that there is no such table.
+    /// The error of a table that is damaged, or of a name that looked like a frame's, once: it says more than that
+    /// there is no such table.
     pub fn take_error(&self) -> Option<Error> {
-        self.frames.take_error()
+        let damage = self.damage.lock().unwrap_or_else(|e| e.into_inner()).take();
+        damage.or_else(|| self.frames.take_error())
     }
 
     fn system_place(id: ObjectId) -> Option<usize> {
@@ -163,9 +168,14 @@ impl StatementTables {
 }
 
 impl StatementTables {
-    /// A relation of the catalog as the front end sees it.
-    fn seen(&self, relation: &frazil_catalog::Relation) -> Relation {
-        match relation {
+    /// A relation of the catalog as the front end sees it. `None` for a table that is damaged; its error is kept.
+    fn seen(&self, relation: &frazil_catalog::Relation) -> Option<Relation> {
+        if let Some(damage) = self.snapshot.damage(relation.id()) {
+            let mut kept = self.damage.lock().unwrap_or_else(|e| e.into_inner());
+            kept.get_or_insert_with(|| damage.clone());
+            return None;
+        }
+        Some(match relation {
             frazil_catalog::Relation::View(view) => Relation::View(view.clone()),
             frazil_catalog::Relation::Table(entry) => Relation::Table(TableEntry {
                 id: entry.id,
@@ -175,7 +185,7 @@ impl StatementTables {
                 constraints: entry.constraints.clone(),
                 indexes: entry.indexes.clone(),
             }),
-        }
+        })
     }
 
     /// A system table, made when it is first named.
@@ -214,7 +224,7 @@ impl StatementTables {
 impl CatalogView for StatementTables {
     fn relation(&self, name: &str) -> Option<Relation> {
         match self.snapshot.catalog().relation(name) {
-            Some(relation) => Some(self.seen(relation)),
+            Some(relation) => self.seen(relation),
             None => (self.system_table(name))
                 .or_else(|| self.frames.table(name))
                 .map(Relation::Table),
@@ -223,7 +233,7 @@ impl CatalogView for StatementTables {
 
     fn read_by(&self, reading: &Reading) -> Option<Relation> {
         match reading.id {
-            Some(_) => (self.snapshot.catalog().read_by(reading)).map(|r| self.seen(r)),
+            Some(_) => (self.snapshot.catalog().read_by(reading)).and_then(|r| self.seen(r)),
             None => self.system_table(&reading.name).map(Relation::Table),
         }
     }

@@ -4,6 +4,7 @@
 use crate::connection::Connection;
 use crate::constraint_check::check_constraints;
 use crate::query::Runner;
+use frazil_catalog::TableEntry;
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{Cancel, Result};
 use std::sync::Arc;
@@ -79,6 +80,10 @@ impl Connection {
 
 fn verify(runner: &Runner, snapshot: &Arc<Snapshot>) -> Result<Verification> {
     let mut found = Verification::default();
+    for (entry, damage) in snapshot.damaged() {
+        found.findings.push(damage.message().to_string());
+        found.tables.push(TableVerification::of_damaged(entry));
+    }
     let passes = |table: &TableSnapshot| 1 + table.indexes().iter().count() as u64;
     let rows = snapshot.tables().map(|table| table.rows() * passes(table));
     runner.progress().expect(rows.sum());
@@ -91,7 +96,25 @@ fn verify(runner: &Runner, snapshot: &Arc<Snapshot>) -> Result<Verification> {
         let verified = verify_table(runner, snapshot, table, &mut found)?;
         found.tables.push(verified);
     }
+    found.tables.sort_by(|a, b| a.table.cmp(&b.table));
     Ok(found)
+}
+
+impl TableVerification {
+    /// A table that could not be read when the directory was opened: nothing of it was checked.
+    fn of_damaged(entry: &TableEntry) -> TableVerification {
+        TableVerification {
+            table: entry.name.clone(),
+            rows: 0,
+            blocks: 0,
+            hot_chunks: 0,
+            indexes: 0,
+            unique: 0,
+            not_null: 0,
+            checks: 0,
+            faults: 1,
+        }
+    }
 }
 
 fn verify_table(

@@ -28,8 +28,8 @@ pub trait OrderedIndex: Send + Sync {
     /// call is shown, once; one that comes or goes meanwhile may be. `found` may call the index.
     fn get(&self, key: &[u8], found: &mut dyn FnMut(RowId) -> bool);
 
-    /// True if the index has the entry of a key and a row. Costs no more where many rows have the key. The promise is that of
-    /// [`OrderedIndex::get`].
+    /// True if the index has the entry of a key and a row. Costs no more where many rows have the key. The promise is
+    /// that of [`OrderedIndex::get`].
     fn contains(&self, key: &[u8], row: RowId) -> bool;
 
     /// Shows the entries of a range in the order of `direction`, until `found` gives false; the promise is that of

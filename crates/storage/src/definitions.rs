@@ -39,7 +39,7 @@ impl Transaction {
         }
         let options = table_options::checked(new.options, &new.schema)?;
         let (catalog, entry) = self.view().catalog().create(NewTable { options, ..new })?;
-        self.set_catalog(catalog);
+        self.set_catalog(catalog)?;
         self.add_table(TableSnapshot::empty(Table::new(entry.clone(), 0)));
         Ok(entry)
     }
@@ -50,7 +50,7 @@ impl Transaction {
         let catalog = self.view().catalog();
         let options = table_options::checked(options, &catalog.table(name)?.schema)?;
         let (catalog, entry) = catalog.set_options(name, options)?;
-        self.set_catalog(catalog);
+        self.set_catalog(catalog)?;
         self.redefine(entry)
     }
 
@@ -64,7 +64,7 @@ impl Transaction {
     ) -> Result<Arc<TableEntry>> {
         let (catalog, entry) = self.view().catalog().alter_table(table, action)?;
         self.redefine_indexes(entry.clone(), cancel)?;
-        self.set_catalog(catalog);
+        self.set_catalog(catalog)?;
         Ok(entry)
     }
 
@@ -78,43 +78,39 @@ impl Transaction {
     /// Creates a view or replaces its query; see [`Catalog::create_view`].
     pub fn create_view(&mut self, view: NewView) -> Result<()> {
         let catalog = self.view().catalog().create_view(view)?;
-        self.set_catalog(catalog);
-        Ok(())
+        self.set_catalog(catalog)
     }
 
     /// Creates an enumeration; see [`Catalog::create_type`].
     pub fn create_type(&mut self, name: &str, labels: &[String]) -> Result<()> {
         let catalog = self.view().catalog().create_type(name, labels)?;
-        self.set_catalog(catalog);
-        Ok(())
+        self.set_catalog(catalog)
     }
 
     /// Does an action of ALTER TYPE; see [`Catalog::alter_type`]. Rows stay as they are.
     pub fn alter_type(&mut self, name: &str, action: &AlterType) -> Result<()> {
         let (catalog, tables) = self.view().catalog().alter_type(name, action)?;
-        self.set_catalog(catalog);
+        self.set_catalog(catalog)?;
         tables.into_iter().try_for_each(|entry| self.redefine(entry))
     }
 
     /// Creates a domain; see [`Catalog::create_domain`].
     pub fn create_domain(&mut self, name: &str, domain: Domain) -> Result<()> {
         let catalog = self.view().catalog().create_domain(name, domain)?;
-        self.set_catalog(catalog);
-        Ok(())
+        self.set_catalog(catalog)
     }
 
     /// Drops types; see [`Catalog::drop_types`].
     pub fn drop_types(&mut self, drop: &DropTypes) -> Result<()> {
         let catalog = self.view().catalog().drop_types(drop)?;
-        self.set_catalog(catalog);
-        Ok(())
+        self.set_catalog(catalog)
     }
 
     /// Drops tables or views; see [`Catalog::drop_relations`]. The chunks of a table are freed with the last snapshot
     /// that shows them.
     pub fn drop_relations(&mut self, drop: &DropRelations) -> Result<()> {
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
-        self.set_catalog(catalog);
+        self.set_catalog(catalog)?;
         for id in ids {
             self.next_mut().tables.remove(id.0);
         }
@@ -128,14 +124,14 @@ impl Transaction {
             return Ok(None);
         };
         self.redefine_indexes(table, cancel)?;
-        self.set_catalog(catalog);
+        self.set_catalog(catalog)?;
         Ok(Some(index))
     }
 
     /// Drops indexes: see [`Catalog::drop_indexes`].
     pub fn drop_indexes(&mut self, names: &[String], if_exists: bool) -> Result<()> {
         let (catalog, tables, _) = self.view().catalog().drop_indexes(names, if_exists)?;
-        self.set_catalog(catalog);
+        self.set_catalog(catalog)?;
         tables.into_iter().try_for_each(|entry| self.redefine(entry))
     }
 
@@ -154,11 +150,12 @@ impl Transaction {
         Ok(())
     }
 
-    /// Goes over to another version of the catalog, if it is another.
-    fn set_catalog(&mut self, catalog: Catalog) {
+    /// Goes over to another version of the catalog, if it is another. An internal error if recovery would refuse it.
+    fn set_catalog(&mut self, catalog: Catalog) -> Result<()> {
         if catalog.version() != self.view().catalog().version() {
-            self.note_catalog(&catalog);
+            self.note_catalog(&catalog)?;
             self.next_mut().catalog = Arc::new(catalog);
         }
+        Ok(())
     }
 }

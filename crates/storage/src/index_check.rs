@@ -68,8 +68,8 @@ impl TableSnapshot {
             let shares = !index.entry().unique || index.entry().nulls_distinct && keys.has_null(offset);
             let key = keys.key(offset);
             let found = index.candidates().contains(key, row);
-            // Each pair of rivals is told once, for the later one. Looking ends with the first rival, so that one key of
-            // many rows costs each of them a few steps.
+            // Each pair of rivals is told once, for the later one. Looking ends with the first rival, so that one key
+            // of many rows costs each of them a few steps.
             let mut rival = None;
             if !shares {
                 index.candidates().get(key, &mut |other| {

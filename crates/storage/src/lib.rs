@@ -64,6 +64,7 @@ pub mod top_bound;
 pub mod transaction;
 mod unique_keys;
 pub mod upsert;
+mod whole_columns;
 mod writer_memory;
 
 pub use access_counters::{AccessCounters, BlockVisits, ColumnAccess, TableAccess};
@@ -97,3 +98,4 @@ pub use table_writer::{Conflict, TableWriter, Written};
 pub use top_bound::{KeyOrder, TopBound};
 pub use transaction::{Savepoint, Transaction};
 pub use upsert::{InTheWay, RowsInTheWay};
+pub use whole_columns::WholeColumns;

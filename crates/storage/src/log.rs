@@ -43,8 +43,9 @@ pub trait Durability: Log {
     /// more; after another error it is not.
     fn commit_whole(&self, next: &Snapshot) -> Result<Lsn>;
 
-    /// The bytes of [`crate::redo::Change::Catalog`] by which the one catalog becomes the other.
-    fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Vec<u8>;
+    /// The bytes of [`crate::redo::Change::Catalog`] by which the one catalog becomes the other. They are read back
+    /// as recovery reads them: an internal error if recovery would refuse them.
+    fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Result<Vec<u8>>;
 
     /// A file for blocks that a transaction adds: its record says where they lie, instead of their rows. 08003 in a forked child.
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>>;

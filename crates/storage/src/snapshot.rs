@@ -16,6 +16,7 @@ use crate::table_options::build_options;
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, TableEntry};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -452,7 +453,7 @@ impl TableSnapshot {
 }
 
 /// Widens the bounds of a table by those of a chunk that joins it.
-fn take_in(table: &Table, entry: &ChunkEntry) {
+pub(crate) fn take_in(table: &Table, entry: &ChunkEntry) {
     let (view, columns) = (entry.view(), 0..table.schema().columns.len());
     table.bounds().widen(columns.map(|c| view.bounds(c)));
 }
@@ -467,6 +468,9 @@ pub struct Snapshot {
     pub(crate) visible_at: Lsn,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) tables: PersistentMap<Arc<TableSnapshot>>,
+    /// Tables that could not be read when the directory was opened, and the errors of their statements. The catalog
+    /// has them, unless they were dropped since.
+    pub(crate) damaged: Arc<BTreeMap<ObjectId, Error>>,
 }
 
 impl Snapshot {
@@ -485,11 +489,27 @@ impl Snapshot {
         &self.catalog
     }
 
-    /// The rows of a table; an internal error if the snapshot does not have it.
+    /// The rows of a table. XX001 if it is damaged, an internal error if the snapshot does not have it.
     pub fn table(&self, id: ObjectId) -> Result<&Arc<TableSnapshot>> {
-        self.tables
-            .get(id.0)
-            .ok_or_else(|| Error::internal(format!("table {} is not in the snapshot", id.0)))
+        self.tables.get(id.0).ok_or_else(|| self.missing(id))
+    }
+
+    /// Why a table is not among those of the snapshot.
+    pub(crate) fn missing(&self, id: ObjectId) -> Error {
+        let none = || Error::internal(format!("table {} is not in the snapshot", id.0));
+        self.damaged.get(&id).cloned().unwrap_or_else(none)
+    }
+
+    /// The error of a table that could not be read when the directory was opened, if it is one.
+    pub fn damage(&self, id: ObjectId) -> Option<&Error> {
+        self.damaged.get(&id)
+    }
+
+    /// The tables that could not be read when the directory was opened, unless they were dropped since, each with the
+    /// error of its statements.
+    pub fn damaged(&self) -> impl Iterator<Item = (&Arc<TableEntry>, &Error)> {
+        let damaged = self.damaged.iter();
+        damaged.filter_map(|(id, error)| self.catalog.table_by_id(*id).map(|entry| (entry, error)))
     }
 
     /// The rows of a table by its name; 42P01 if there is none.

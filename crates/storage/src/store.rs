@@ -11,7 +11,8 @@ use crate::transaction::Transaction;
 use crate::writer_memory::WriterMemory;
 use arc_swap::ArcSwap;
 use frazil_catalog::Catalog;
-use frazil_types::{Cancel, Error, Result, SqlState};
+use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -54,11 +55,17 @@ struct Writing {
 impl Store {
     /// A store without tables.
     pub fn new() -> Arc<Store> {
-        Store::restore(Catalog::new(), (Lsn(0), 0), Vec::new())
+        Store::restore(Catalog::new(), (Lsn(0), 0), Vec::new(), BTreeMap::new())
     }
 
     /// A store of these tables, as read from a directory: with all commits up to a place in the log and a timestamp.
-    pub fn restore(catalog: Catalog, (lsn, timestamp): (Lsn, u64), tables: Vec<TableSnapshot>) -> Arc<Store> {
+    /// Statements of the `damaged` tables, which the catalog has beside them, fail with these errors.
+    pub fn restore(
+        catalog: Catalog,
+        (lsn, timestamp): (Lsn, u64),
+        tables: Vec<TableSnapshot>,
+        damaged: BTreeMap<ObjectId, Error>,
+    ) -> Arc<Store> {
         let mut map = PersistentMap::default();
         for table in tables {
             map.insert(table.table().id().0, Arc::new(table));
@@ -69,6 +76,7 @@ impl Store {
             visible_at: lsn,
             catalog: Arc::new(catalog),
             tables: map,
+            damaged: Arc::new(damaged),
         });
         Arc::new(Store {
             current: ArcSwap::new(snapshot.clone()),

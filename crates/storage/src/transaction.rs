@@ -274,12 +274,14 @@ impl Transaction {
         self.redo.is_wanted().then(|| self.store.log()).flatten()
     }
 
-    /// Writes down that it goes over to another version of the catalog.
-    pub(crate) fn note_catalog(&mut self, after: &Catalog) {
+    /// Writes down that it goes over to another version of the catalog. An internal error, and nothing is written
+    /// down, if recovery would refuse that version.
+    pub(crate) fn note_catalog(&mut self, after: &Catalog) -> Result<()> {
         if let Some(log) = self.log() {
-            let change = log.catalog_change(self.next.catalog(), after);
+            let change = log.catalog_change(self.next.catalog(), after)?;
             self.redo.catalog(&change);
         }
+        Ok(())
     }
 
     /// Writes down that a table got a chunk that is a block, which goes to a file.
@@ -364,6 +366,9 @@ impl Transaction {
     }
 
     pub(crate) fn table_mut(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
+        if self.next.tables.get(id.0).is_none() {
+            return Err(self.next.missing(id));
+        }
         self.changed = true;
         let table = (Arc::make_mut(&mut self.next).tables.get_mut(id.0))
             .ok_or_else(|| Error::internal(format!("table {} is not in the transaction", id.0)))?;

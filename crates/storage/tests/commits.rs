@@ -133,13 +133,13 @@ impl Durability for TestLog {
         Ok(Lsn(state.records.len() as u64))
     }
 
-    fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Vec<u8> {
-        format!(
+    fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Result<Vec<u8>> {
+        let change = format!(
             "catalog {} to {}",
             before.relations().count(),
             after.relations().count()
-        )
-        .into_bytes()
+        );
+        Ok(change.into_bytes())
     }
 
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {

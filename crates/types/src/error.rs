@@ -234,6 +234,12 @@ impl SqlState {
         ];
         !others.contains(&self)
     }
+
+    /// True if an error of this state, met while a table was opened, says that its files are damaged: it would be met
+    /// again. A system that fails to read them (58030) may read them the next time.
+    pub fn is_damage(self) -> bool {
+        self.is_of_data() && ![SqlState::IO_ERROR, SqlState::DISK_FULL].contains(&self)
+    }
 }
 
 impl fmt::Debug for SqlState {

@@ -97,8 +97,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "left-overs are removed before the log is read",
         file: "durability/src/directory.rs",
-        line: "let mut recovered = recover(&vfs, path, &mut restored, opening)?;",
-        mutated: "remove_leftovers(files, path, &restored.state)?; let mut recovered = recover(&vfs, path, &mut restored, opening)?;",
+        line: "let (table, error) = match recover(vfs, path, &mut restored, opening) {",
+        mutated: "remove_leftovers(&**vfs, path, &restored.state)?; let (table, error) = match recover(vfs, path, &mut restored, opening) {",
         program: LOADS,
         test: "loads::a_load_makes_no_checkpoint_and_is_written_once",
     },

@@ -2,12 +2,11 @@
 //!
 //! - `tpch`: the phases of each query of TPC-H ([`frazil::Timing`]), and their geometric means.
 //! - `point`: parsing, binding and optimizing a query that asks for the rows of one key.
-//! - `linear`: statements of n parts, and commands (`verify`, backup, recovery, freeze, ALTER …) over n rows, duplicates, columns, chunks and
-//!   tables. All of it should take time in proportion to n.
+//! - `linear`: statements of n parts, and commands (`verify`, backup, recovery, freeze, ALTER …) over n rows,
+//!   duplicates, tables and commits. All of it should take time in proportion to n.
 //!
 //! No statement is answered from a cache: all of them are planned anew in every run.
 
-pub mod commands;
 pub mod linear;
 pub mod point;
 mod tpch;
@@ -27,7 +26,7 @@ pub struct Plan {
     /// Statements of n parts.
     pub shapes: &'static [linear::Shape],
     /// Commands over databases of n parts.
-    pub commands: &'static [commands::Command],
+    pub commands: &'static [linear::Command],
 }
 
 /// Runs the experiment: the cases whose names begin with what [`BenchArgs::only`] says.
@@ -43,10 +42,10 @@ pub fn run(name: &'static str, plan: &Plan, args: &BenchArgs) -> Result<Report> 
         .filter(|shape| is_wanted(&format!("linear/{}", shape.name), args))
         .collect();
     linear::run(name, &shapes, args, &mut report)?;
-    let commands: Vec<commands::Command> = (plan.commands.iter().copied())
+    let commands: Vec<linear::Command> = (plan.commands.iter().copied())
         .filter(|command| is_wanted(&format!("linear/{}", command.name), args))
         .collect();
-    commands::run(name, &commands, args, &mut report)?;
+    linear::run_commands(name, &commands, args, &mut report)?;
     Ok(report)
 }
 

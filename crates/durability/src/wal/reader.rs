@@ -10,6 +10,7 @@ use super::record::{Chain, DatabaseId, Found, Record, Version};
 use frazil_storage::Lsn;
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{Access, Vfs, VfsFile, io_error};
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub struct Replayed {
     pub records: u64,
     /// Why there are no more.
     pub end: End,
+    /// The damage that the log was ended at, instead of being refused.
+    pub damage: Option<Error>,
     /// Checksum of the last record.
     pub(super) previous: u32,
     /// The greatest generation that a file ever had.
@@ -88,6 +91,8 @@ pub(super) struct Reader<'a> {
     pub access: Access,
     /// Where it is damaged the log ends, instead of being refused: what is read is what was committed before. With [`Access::Read`] alone.
     pub ends_at_damage: bool,
+    /// The damage that the log ends at.
+    pub damage: RefCell<Option<Error>>,
     pub visitor: &'a mut dyn Visitor,
 }
 
@@ -134,11 +139,20 @@ impl Used {
 impl Reader<'_> {
     /// Reads the log and makes what was read durable. Removes the files that it does not need, if it may.
     pub fn read(&mut self, timestamp: u64) -> Result<Replayed> {
+        let replayed = self.read_files(timestamp)?;
+        Ok(Replayed {
+            damage: self.damage.take(),
+            ..replayed
+        })
+    }
+
+    fn read_files(&mut self, timestamp: u64) -> Result<Replayed> {
         let mut replayed = Replayed {
             position: self.from,
             timestamp,
             records: 0,
             end: End::Clean,
+            damage: None,
             previous: 0,
             last_generation: 0,
             files: Vec::new(),
@@ -242,7 +256,10 @@ impl Reader<'_> {
     /// Refuses a log that is damaged, unless it is to end there.
     fn damage(&self, damage: Error) -> Result<()> {
         match self.ends_at_damage && damage.state() == SqlState::DATA_CORRUPTED {
-            true => Ok(()),
+            true => {
+                self.damage.borrow_mut().get_or_insert(damage);
+                Ok(())
+            }
             false => Err(damage),
         }
     }

@@ -7,6 +7,7 @@ use super::record::{Chain, DatabaseId, MAX_PAYLOAD, Record, Version};
 use frazil_storage::{Log, Lsn, Reserved};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{Access, Vfs, create_directory, io_error, sync_directory};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -194,6 +195,7 @@ impl Wal {
             from,
             access,
             ends_at_damage: ends_at_damage && access == Access::Read,
+            damage: RefCell::default(),
             visitor,
         };
         let replayed = reader.read(timestamp)?;

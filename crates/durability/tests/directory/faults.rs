@@ -41,6 +41,11 @@ fn contents(snapshot: &Snapshot) -> Contents {
         .collect()
 }
 
+/// True if the files of a table are damaged or gone.
+fn is_damaged(directory: &Directory) -> bool {
+    directory.store().snapshot().damaged().count() > 0
+}
+
 /// What a database went through.
 struct Run {
     sim: SimVfs,
@@ -69,6 +74,9 @@ impl Run {
     fn open(&mut self) -> Option<Directory> {
         for _ in 0..2 {
             match open(&self.sim) {
+                Ok(directory) if is_damaged(&directory) => {
+                    self.is_missing = true;
+                }
                 Ok(directory) => {
                     let found = contents(&directory.store().snapshot());
                     self.check(&found);
@@ -378,6 +386,8 @@ fn whatever_fails_the_directory_holds_what_was_acknowledged() {
                 _ => run.sim.restart_after_kill(),
             };
             match open(&run.sim) {
+                // A segment that somebody removed is missed by its table.
+                Ok(directory) if is_damaged(&directory) => assert_eq!(failure, Failure::Vanished),
                 Ok(directory) => run.check(&contents(&directory.store().snapshot())),
                 // What somebody removed is missed by its name.
                 Err(e) => assert!(
