@@ -3,11 +3,11 @@
 /// A conditional that is not ended.
 #[derive(Clone, Debug)]
 struct Branch {
-    /// Whether the lines of now run.
+    /// True if the lines of now run.
     runs: bool,
-    /// Whether a condition before was true, or an enclosing branch does not run.
+    /// True if a condition before was true, or an enclosing branch does not run.
     is_decided: bool,
-    /// Whether `\else` came.
+    /// True if `\else` came.
     has_else: bool,
     /// What was typed of a statement when the conditional began.
     pending: String,
@@ -18,12 +18,12 @@ struct Branch {
 pub struct Branches(Vec<Branch>);
 
 impl Branches {
-    /// Whether what is read now runs.
+    /// True if what is read now runs.
     pub fn is_taken(&self) -> bool {
         self.0.last().is_none_or(|branch| branch.runs)
     }
 
-    /// Whether no conditional is open.
+    /// True if no conditional is open.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -45,7 +45,7 @@ impl Branches {
         });
     }
 
-    /// Whether the condition of another part counts. `None` where there can be no other part: outside of conditionals and behind
+    /// True if the condition of another part counts. `None` where there can be no other part: outside of conditionals and behind
     /// `\else`.
     pub fn asks(&self) -> Option<bool> {
         let branch = self.0.last().filter(|branch| !branch.has_else)?;

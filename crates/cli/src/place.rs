@@ -13,15 +13,15 @@ const OWN_NAMES: [&str; 4] = ["lock", "log", "manifest", "segments"];
 pub struct Place {
     /// The absolute path of its directory; `None` in memory.
     pub directory: Option<PathBuf>,
-    /// Whether the directory was made for it.
+    /// True if the directory was made for it.
     pub is_new: bool,
-    /// Whether it is written.
+    /// True if it is written.
     pub access: Access,
     /// Files that statements may name.
     pub files: FileAccess,
 }
 
-/// Whether a path ends as files of rows do: whoever mistypes one wants no database of that name.
+/// True if a path ends as files of rows do: whoever mistypes one wants no database of that name.
 fn is_named_as_data(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let bare = (name.strip_suffix(".gz").or(name.strip_suffix(".zst"))).unwrap_or(&name);
@@ -29,7 +29,7 @@ fn is_named_as_data(path: &Path) -> bool {
     ends.iter().any(|end| bare.ends_with(end))
 }
 
-/// Whether a path is that of a file of rows, or is meant to be.
+/// True if a path is that of a file of rows, or is meant to be.
 pub fn is_data(path: &Path) -> bool {
     path.is_file() || (is_named_as_data(path) && !path.exists())
 }

@@ -1,7 +1,8 @@
-//! Names beside a file or folder for what is being written and is not whole yet: `.NAME.0.part`, `.NAME.1.part` and so on.
+//! Names beside a file or folder for what is being written and is not whole yet: `.NAME.0.part`, `.NAME.1.part`
+//! and so on.
 //!
-//! Who writes holds the lock of what has the name, so that whoever comes next can tell what a process that was killed left behind:
-//! its lock is free, and it is removed. On a file system without locks nothing is removed.
+//! The writer holds the lock of the claimed file or folder. If its process is killed, the lock is free, and the next
+//! writer removes the leftover. On a file system without locks nothing is removed.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -13,13 +14,14 @@ const MOST: u32 = 10_000;
 /// Bytes of the place's name that its names begin with: names of files have at most 255.
 const NAME_BYTES: usize = 200;
 
-/// What has a claimed name.
+/// A kind of entry that can have a claimed name: a file or a folder.
 pub(crate) trait Kind {
     /// Makes it. `AlreadyExists` if the name is taken.
     fn make(&self, path: &Path) -> io::Result<File>;
     /// Opens one that is there, to lock it.
     fn open(&self, path: &Path) -> io::Result<File>;
-    /// Removes one that a dead process left behind. False if it stays, because it holds more than what was being written.
+    /// Removes one that a dead process left behind. False if it stays, because it holds more than what was being
+    /// written.
     fn remove(&self, path: &Path) -> io::Result<bool>;
 }
 
@@ -28,7 +30,7 @@ pub(crate) trait Kind {
 pub(crate) struct Claimed {
     /// The path.
     pub path: PathBuf,
-    /// What was made.
+    /// The file or folder that was made.
     pub file: File,
 }
 
@@ -45,7 +47,7 @@ pub(crate) fn claim(folder: &Path, name: &str, kind: &dyn Kind) -> io::Result<Cl
         if let Some(file) = claim_name(&path, kind)? {
             let behind = (number + 1..MOST).map(|number| numbered(folder, name, number));
             let is_left = |path: &PathBuf| path.symlink_metadata().is_ok();
-            // What cannot be removed is tried again by the next one.
+            // The next writer tries again to remove this leftover.
             behind
                 .take_while(is_left)
                 .for_each(|path| drop(remove_left(&path, kind)));
@@ -60,7 +62,7 @@ fn claim_name(path: &Path, kind: &dyn Kind) -> io::Result<Option<File>> {
     loop {
         match kind.make(path) {
             Ok(file) => {
-                // Who looks whether this was left behind holds the lock for a moment.
+                // Another writer that checks for leftovers holds the lock for a moment.
                 if file.lock().is_err() || has_name(&file, path) {
                     return Ok(Some(file));
                 }

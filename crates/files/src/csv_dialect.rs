@@ -1,4 +1,5 @@
-//! What stands between, around and beside the fields of a CSV file: delimiter, quote, escape, comments, lines in front of the table.
+//! What stands between, around and beside the fields of a CSV file: delimiter, quote, escape, comments, lines in front
+//! of the table.
 
 use crate::csv_splitter::{Marks, Record, Split, split};
 use crate::sniff::CsvHints;
@@ -27,8 +28,8 @@ pub struct Dialect {
     score: Score,
 }
 
-/// How well marks cut a text: by the share of records with as many fields as the first one of the table, in a thousand of all, then
-/// by the number of fields. Marks that cut nothing are worst.
+/// How well marks cut a text: by the share of records with as many fields as the first one of the table, in a thousand
+/// of all, then by the number of fields. Marks that cut nothing are worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
     alike: usize,
@@ -41,7 +42,8 @@ impl Score {
     }
 }
 
-/// Hands each record of a text to `visit` until that wants no more; the last one of a text that is cut off is left out. 57014.
+/// Hands each record of a text to `visit` until that wants no more; the last one of a text that is cut off is left out.
+/// 57014.
 pub fn each_record(
     text: &[u8],
     marks: Marks,

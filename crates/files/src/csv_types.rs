@@ -177,8 +177,8 @@ fn is_boolean(text: &str) -> bool {
         .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// The form of a timestamp that begins with an ISO date: an instant if it names its offset from UTC. `None` if it is not a timestamp, or
-/// names a zone in another way.
+/// The form of a timestamp that begins with an ISO date: an instant if it names its offset from UTC. `None` if it is
+/// not a timestamp, or names a zone in another way.
 pub fn moment_form(text: &str) -> Option<Form> {
     let time = text.get(10..)?;
     let has_offset = time.ends_with(['Z', 'z']) || time.contains(['+', '-']);

@@ -18,8 +18,8 @@ pub enum DateForm {
 }
 
 impl DateForm {
-    /// A date of this form, perhaps with a time behind it, as SQL has it; `None` for a text of another form, and for a day that does not
-    /// exist.
+    /// A date of this form, perhaps with a time behind it, as SQL has it; `None` for a text of another form, and for a
+    /// day that does not exist.
     pub fn to_iso(self, text: &str) -> Option<String> {
         let parts = Parts::of(text)?;
         let (year, month, day) = parts.ordered(self)?;
@@ -116,7 +116,8 @@ impl DateForms {
         self.has_times |= parts.is_some_and(|parts| !parts.rest.is_empty());
     }
 
-    /// The form, and whether there are times, where only one form is left: `01/02/2024` alone is in January or in February.
+    /// The form, and whether there are times, where only one form is left: `01/02/2024` alone is in January or in
+    /// February.
     pub fn only(self) -> Option<(DateForm, bool)> {
         let form = match (self.year_first, self.day_first, self.month_first) {
             (true, ..) => DateForm::YearFirst,

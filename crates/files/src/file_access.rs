@@ -1,7 +1,7 @@
 //! Files that statements may name: all, those in some folders, or none.
 //!
-//! Whoever embeds a database decides it when he opens one; a session can only narrow it. A path is compared as the system would walk
-//! it, after links and `..`, so that neither leads out of a folder.
+//! Whoever embeds a database decides it when he opens one; a session can only narrow it. A path is compared as the
+//! system would walk it, after links and `..`, so that neither leads out of a folder.
 
 use frazil_types::{Error, Result, SqlState};
 use std::collections::VecDeque;
@@ -27,7 +27,8 @@ pub enum FileAccess {
 }
 
 impl FileAccess {
-    /// Access to folders, which must be there: 58P01, 42809 for a file. Relative ones are those of the working directory of now.
+    /// Access to folders, which must be there: 58P01, 42809 for a file. Relative ones are those of the working
+    /// directory of now.
     pub fn to_folders<P: AsRef<Path>>(folders: &[P]) -> Result<FileAccess> {
         let resolved = |folder: &P| {
             let folder = folder.as_ref();

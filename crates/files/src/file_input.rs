@@ -37,8 +37,8 @@ enum Source {
     Regular(File),
     /// What a compressed regular file holds.
     Decoded(Box<dyn Read + Send>),
-    /// A pipe or device: a thread of its own reads it, because opening and reading it may wait for a writer for ever. Once the
-    /// receiver is gone the thread ends with the next piece.
+    /// A pipe or device: a thread of its own reads it, because opening and reading it may wait for a writer for ever.
+    /// Once the receiver is gone the thread ends with the next piece.
     Waiting {
         pieces: Receiver<io::Result<Vec<u8>>>,
         piece: Vec<u8>,
@@ -47,8 +47,8 @@ enum Source {
 }
 
 impl FileInput {
-    /// Opens a file, whose compression its name tells if `compression` is `None`. What it takes to decompress it comes out of the budget.
-    /// Errors: 58P01, 58030.
+    /// Opens a file, whose compression its name tells if `compression` is `None`. What it takes to decompress it comes
+    /// out of the budget. Errors: 58P01, 58030.
     pub fn open(
         origin: Origin<'_>,
         compression: Option<Compression>,
@@ -93,7 +93,8 @@ impl FileInput {
         })
     }
 
-    /// Reads some bytes into `to`; 0 at the end. Errors: 58030, 53200 for what cannot be decompressed within the budget, and 57014 once the statement is cancelled.
+    /// Reads some bytes into `to`; 0 at the end. Errors: 58030, 53200 for what cannot be decompressed within the
+    /// budget, and 57014 once the statement is cancelled.
     pub fn read(&mut self, to: &mut [u8], limits: &ReadLimits) -> Result<usize> {
         limits.cancel.check()?;
         let failed = |e: &io::Error| -> Error { io_error(&self.path, e) };

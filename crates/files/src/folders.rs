@@ -1,7 +1,9 @@
-//! Columns that folders say: `sales/year=2024/region=north/x.csv` has the columns `year` and `region` (as Hive lays out partitions).
+//! Columns that folders say: `sales/year=2024/region=north/x.csv` has the columns `year` and `region` (as Hive lays out
+//! partitions).
 //!
-//! Every file must say the same keys. The columns stand behind those of the files, by name; one that the files have too keeps its
-//! place there and takes the folder's value. `%20` and the like stand for bytes, `__HIVE_DEFAULT_PARTITION__` for NULL.
+//! Every file must say the same keys. The columns stand behind those of the files, by name; one that the files have too
+//! keeps its place there and takes the folder's value. `%20` and the like stand for bytes, `__HIVE_DEFAULT_PARTITION__`
+//! for NULL.
 
 use crate::csv_types::type_of_folders;
 use crate::parquet_statistics::Known;
@@ -43,7 +45,8 @@ pub struct TableColumns {
 }
 
 impl Folders {
-    /// What the folders of files say. `wanted`: whether they are asked; if not said, they are where all files have the same keys.
+    /// What the folders of files say. `wanted`: whether they are asked; if not said, they are where all files have the
+    /// same keys.
     /// 22023 if they are asked and the keys differ.
     pub fn of(files: &[PathBuf], wanted: Option<bool>) -> Result<Folders> {
         if wanted == Some(false) {
@@ -156,7 +159,8 @@ impl Folders {
     }
 }
 
-/// Whether no row satisfies all restrictions and disjunctions, where `excluded` tells that no row satisfies one of them.
+/// Whether no row satisfies all restrictions and disjunctions, where `excluded` tells that no row satisfies one of
+/// them.
 pub fn leave_none(
     restrictions: &[Restriction],
     disjunctions: &[Disjunction],

@@ -1,6 +1,6 @@
-//! Reads JSON: an array of objects, or objects one after the other. Its columns are the names that occur, in the order in which they
-//! come; a value that an object lacks is NULL. The text stays as it is until a value is read: numbers keep all their digits, and what is
-//! nested stays JSON, as text.
+//! Reads JSON: an array of objects, or objects one after the other. Its columns are the names that occur, in the order
+//! in which they come; a value that an object lacks is NULL. The text stays as it is until a value is read: numbers
+//! keep all their digits, and what is nested stays JSON, as text.
 
 use crate::compression::Compression;
 use crate::csv_field::ColumnBuilder;
@@ -118,8 +118,8 @@ pub struct JsonFile {
     _reserved: Reservation,
 }
 
-/// Reads a file. 22P04 with line and column for what is not JSON, unless it is a line of objects one after the other that is to be left
-/// out; 53200 if there is no room for the file.
+/// Reads a file. 22P04 with line and column for what is not JSON, unless it is a line of objects one after the other
+/// that is to be left out; 53200 if there is no room for the file.
 pub fn read(
     origin: Origin<'_>,
     compression: Option<Compression>,
@@ -368,8 +368,8 @@ impl JsonFile {
         Ok(())
     }
 
-    /// Rows from `cursor` on, at most [`CHUNK_ROWS`], as columns of these names and types: of a column that the file lacks all values
-    /// are NULL. Errors are those of casts of the text, and 23502 for NULL where a column has none.
+    /// Rows from `cursor` on, at most [`CHUNK_ROWS`], as columns of these names and types: of a column that the file
+    /// lacks all values are NULL. Errors are those of casts of the text, and 23502 for NULL where a column has none.
     fn batch(&self, cursor: &mut Cursor, columns: &[ColumnDef], limits: &ReadLimits) -> Result<RowBatch> {
         let capacity = CHUNK_ROWS.min(self.rows() - cursor.row);
         let new = |c: &ColumnDef| ColumnBuilder::new(c.clone(), DateForm::Iso, capacity, &limits.budget);
@@ -475,7 +475,8 @@ pub struct JsonReader {
 }
 
 impl JsonReader {
-    /// Reads a file, whose members are columns by their names. 42703 for a column that no object has; other errors as of [`read`].
+    /// Reads a file, whose members are columns by their names. 42703 for a column that no object has; other errors as
+    /// of [`read`].
     pub fn open(
         origin: Origin<'_>,
         columns: &[ColumnDef],

@@ -74,7 +74,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The JSON of a value, as COPY writes it: arrays and documents are JSON's own. Errors: XX001 for an array that is damaged.
+/// The JSON of a value, as COPY writes it: arrays and documents are JSON's own. Errors: XX001 for an array that is
+/// damaged.
 pub fn json_of(column: &ColumnVector, row: usize) -> Result<String> {
     if column.is_null(row) {
         return Ok("null".to_owned());

@@ -79,7 +79,8 @@ pub trait BatchReader: Send {
     fn progress(&self) -> (u64, u64);
 }
 
-/// What a reader runs under: its statement's cancel flag and memory budget, and what was kept of files by statements before.
+/// What a reader runs under: its statement's cancel flag and memory budget, and what was kept of files by statements
+/// before.
 #[derive(Clone, Debug)]
 pub struct ReadLimits {
     /// Polled while the reader waits for its file, and for each batch.

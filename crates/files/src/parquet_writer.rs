@@ -165,7 +165,8 @@ impl ParquetWriter {
     }
 }
 
-/// Whether a column's first values occur often enough for a dictionary: there are few, or there are not many and new ones become rare.
+/// Whether a column's first values occur often enough for a dictionary: there are few, or there are not many and new
+/// ones become rare.
 fn repeats(first: &[RowBatch], at: usize) -> bool {
     let rows = first
         .iter()

@@ -1,7 +1,7 @@
 //! A file that is being written under another name in its directory, and gets its own when it is whole.
 //!
-//! A link stays a link: what it leads to is written. Pipes and devices are opened and written as they are, and so is what this process
-//! has open already (`/dev/stdout`, `/dev/fd/3`), at the place where its descriptor stands.
+//! A link stays a link: what it leads to is written. Pipes and devices are opened and written as they are, and so is
+//! what this process has open already (`/dev/stdout`, `/dev/fd/3`), at the place where its descriptor stands.
 
 use crate::claimed_name::{self, Claimed, Kind};
 use crate::file_output::write_error;
@@ -25,7 +25,8 @@ pub struct PartFile {
     file: File,
 }
 
-/// A name until the file is whole, and the one that it gets then. Both are absolute: the working directory may change meanwhile.
+/// A name until the file is whole, and the one that it gets then. Both are absolute: the working directory may change
+/// meanwhile.
 #[derive(Debug)]
 struct Part {
     path: PathBuf,

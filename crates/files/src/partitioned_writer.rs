@@ -1,9 +1,9 @@
 //! Rows → files in folders that say the values of some columns: `year=2024/region=north/data_0.parquet`.
 //!
-//! Rows wait in memory, folder by folder, until they take [`HELD_BYTES`]; then the folders with most of them are written. At most
-//! [`MOST_OPEN`] files are open: one that was written longest ago is closed for another, and if its folder gets more rows, they go into
-//! a further file. All files are written in a hidden folder of the directory. They get their places when the last one is whole, so that
-//! a statement that fails leaves what was there before.
+//! Rows wait in memory, folder by folder, until they take [`HELD_BYTES`]; then the folders with most of them are
+//! written. At most [`MOST_OPEN`] files are open: one that was written longest ago is closed for another, and if its
+//! folder gets more rows, they go into a further file. All files are written in a hidden folder of the directory. They
+//! get their places when the last one is whole, so that a statement that fails leaves what was there before.
 
 use crate::batch_writer::{BatchWriter, Destination, push_text};
 use crate::claimed_name::{self, Claimed, Kind};
@@ -101,7 +101,8 @@ struct FolderRows {
     files: Vec<PathBuf>,
 }
 
-/// The hidden folder, which goes with all that is left in it. Its paths are absolute: the working directory may change meanwhile.
+/// The hidden folder, which goes with all that is left in it. Its paths are absolute: the working directory may change
+/// meanwhile.
 struct Staging {
     hidden: Claimed,
     directory: PathBuf,
@@ -112,7 +113,8 @@ struct Staging {
     is_done: bool,
 }
 
-/// A file in the hidden folder that says that all new files have their places: old ones in the folder are not needed any more.
+/// A file in the hidden folder that says that all new files have their places: old ones in the folder are not needed
+/// any more.
 const DONE: &str = "done";
 
 /// Hidden folders.
@@ -155,8 +157,8 @@ impl Drop for Staging {
 }
 
 impl PartitionedWriter {
-    /// Begins to write into a directory, which is made if it is not there. 58P02 for one that is not empty or a file, where that is
-    /// refused; 0A000 for a form that does not fit; 58P01, 58030.
+    /// Begins to write into a directory, which is made if it is not there. 58P02 for one that is not empty or a file,
+    /// where that is refused; 0A000 for a form that does not fit; 58P01, 58030.
     pub fn create(
         directory: &Path,
         schema: &Schema,

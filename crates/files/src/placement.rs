@@ -1,5 +1,5 @@
-//! Gives new files their places in a directory, step by step, each of which can be taken back: what was there before goes only when
-//! all new files stand, and comes back if one of them cannot.
+//! Gives new files their places in a directory, step by step, each of which can be taken back: what was there before
+//! goes only when all new files stand, and comes back if one of them cannot.
 
 use crate::partitioned_writer::Existing;
 use std::collections::HashSet;
@@ -64,7 +64,8 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// Moves the files of a folder, as `year=2024/region=north`, to their places there: `data_0.parquet` and so on, for the `end` "parquet".
+    /// Moves the files of a folder, as `year=2024/region=north`, to their places there: `data_0.parquet` and so on, for
+    /// the `end` "parquet".
     pub(crate) fn place(&mut self, folder: &str, files: &[PathBuf], end: &str) -> io::Result<()> {
         let folder = self.folder(folder)?;
         let mut number = 0;
@@ -126,7 +127,8 @@ impl<'a> Placement<'a> {
         Ok(())
     }
 
-    /// The path of a folder, which is made with all above it. What stands in the way is set aside if it is to be removed.
+    /// The path of a folder, which is made with all above it. What stands in the way is set aside if it is to be
+    /// removed.
     fn folder(&mut self, folder: &str) -> io::Result<PathBuf> {
         let mut path = self.directory.to_path_buf();
         for name in folder.split('/') {
@@ -159,8 +161,8 @@ impl<'a> Placement<'a> {
         Ok(())
     }
 
-    /// Keeps the file of a place that a new one is about to take: a reader finds the old one or the new one at any time, where the file
-    /// system has links.
+    /// Keeps the file of a place that a new one is about to take: a reader finds the old one or the new one at any
+    /// time, where the file system has links.
     fn spare(&mut self, from: &Path) -> io::Result<()> {
         let at = self.waiting_place();
         if std::fs::hard_link(from, &at).is_err() {

@@ -1,8 +1,8 @@
-//! Finds out what a CSV file looks like: its form (`csv_dialect.rs`), whether its first line names the columns, and a type for each
-//! column that all its values have (`csv_types.rs`).
+//! Finds out what a CSV file looks like: its form (`csv_dialect.rs`), whether its first line names the columns, and a
+//! type for each column that all its values have (`csv_types.rs`).
 //!
-//! A first line is a header if one of its fields does not fit the type of those below; where all columns are text nothing tells, and
-//! there is taken to be one.
+//! A first line is a header if one of its fields does not fit the type of those below; where all columns are text
+//! nothing tells, and there is taken to be one.
 
 use crate::compression::Compression;
 use crate::csv_dialect::{Dialect, dialect, each_record, texts};
@@ -62,8 +62,8 @@ pub struct Sniffed {
     pub lines: usize,
 }
 
-/// Looks at a file. 22P04 for bytes that are no text, and for a first record that is longer than [`LONGEST_FIRST`]; 53200 if all of the
-/// file is asked for and there is no room.
+/// Looks at a file. 22P04 for bytes that are no text, and for a first record that is longer than [`LONGEST_FIRST`];
+/// 53200 if all of the file is asked for and there is no room.
 pub fn sniff(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits) -> Result<Sniffed> {
     let mut most = match sample {
         Sample::First => SAMPLE_BYTES,
@@ -249,8 +249,9 @@ fn is_truth(text: &str) -> bool {
         .any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
-/// Names of columns. They are in lower case where that keeps different ones apart, so that they are found without quotes; what has no name
-/// is called by its position, and a name that was there gets a number, as DuckDB has it: `a`, `column1`, `a_1` for `a,,a`.
+/// Names of columns. They are in lower case where that keeps different ones apart, so that they are found without
+/// quotes; what has no name is called by its position, and a name that was there gets a number, as DuckDB has it: `a`,
+/// `column1`, `a_1` for `a,,a`.
 fn names(first: &[String]) -> Vec<String> {
     let given: Vec<&str> = first.iter().map(|field| field.trim()).collect();
     let mut written: HashMap<String, HashSet<&str>> = HashMap::new();
@@ -275,7 +276,8 @@ fn names(first: &[String]) -> Vec<String> {
     named.collect()
 }
 
-/// The name of a column without one: its position, of as many digits as the last one has, so that names are ordered as columns.
+/// The name of a column without one: its position, of as many digits as the last one has, so that names are ordered as
+/// columns.
 fn unnamed(position: usize, width: usize) -> String {
     let digits = width.saturating_sub(1).max(1).ilog10() as usize + 1;
     format!("column{position:0digits$}")
@@ -285,7 +287,8 @@ fn unnamed(position: usize, width: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Headers, and the names that DuckDB 1.5.5 gives their columns, save that it knows no names that differ by the case of letters.
+    /// Headers, and the names that DuckDB 1.5.5 gives their columns, save that it knows no names that differ by the
+    /// case of letters.
     const HEADERS: [(&str, &str); 18] = [
         ("a,,a", "a,column1,a_1"),
         ("a,a,a_1", "a,a_1,a_1_1"),

@@ -37,8 +37,8 @@ pub struct Loaded {
     pub reservation: Reservation,
 }
 
-/// The files of a pattern, by name: `*`, `?` and `[…]` stand for letters, `**` for directories. 58P01 if there is none, 42501 if
-/// one of them is not allowed, 57014 once the statement is cancelled.
+/// The files of a pattern, by name: `*`, `?` and `[…]` stand for letters, `**` for directories. 58P01 if there is none,
+/// 42501 if one of them is not allowed, 57014 once the statement is cancelled.
 pub fn files_of(pattern: &str, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
     limits.access.check_pattern(pattern)?;
     let files = found(pattern, limits)?;
@@ -46,8 +46,8 @@ pub fn files_of(pattern: &str, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A thread of its own looks into directories: the system does not answer within any time, and a pattern may lead through millions of
-/// files before it finds one.
+/// A thread of its own looks into directories: the system does not answer within any time, and a pattern may lead
+/// through millions of files before it finds one.
 fn found(pattern: &str, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
     if !pattern.contains(['*', '?', '[']) || Path::new(pattern).exists() {
         return Ok(vec![PathBuf::from(pattern)]);
@@ -89,8 +89,8 @@ fn found(pattern: &str, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Reads all rows of files, whose folders may say columns as well ([`Folders::of`]). CSV whose first megabyte misleads about a type is
-/// looked at as a whole and read again.
+/// Reads all rows of files, whose folders may say columns as well ([`Folders::of`]). CSV whose first megabyte misleads
+/// about a type is looked at as a whole and read again.
 pub fn load(
     files: &[PathBuf],
     form: &SourceForm,

@@ -24,13 +24,13 @@ pub const UUID_BYTES: i32 = 16;
 pub enum ArrowTexts {
     /// Utf8, which every library reads.
     Copied,
-    /// Utf8View, as Polars holds them: texts of up to twelve bytes lie as they do in a vector. Intervals are texts, because Polars has
-    /// no type for months and days.
+    /// Utf8View, as Polars holds them: texts of up to twelve bytes lie as they do in a vector. Intervals are texts,
+    /// because Polars has no type for months and days.
     Views,
 }
 
-/// Batches of rows that become record batches one by one. Numbers, dates and timestamps stay where they lie: the arrays keep
-/// them alive.
+/// Batches of rows that become record batches one by one. Numbers, dates and timestamps stay where they lie: the arrays
+/// keep them alive.
 #[derive(Clone, Debug)]
 pub struct ArrowBatches {
     schema: SchemaRef,
@@ -100,8 +100,8 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds; a uuid its sixteen bytes;
-/// bytea binary; an array a list; json, jsonb and enumerations their text.
+/// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds; a uuid its sixteen
+/// bytes; bytea binary; an array a list; json, jsonb and enumerations their text.
 pub fn arrow_schema(schema: &frazil_types::Schema) -> SchemaRef {
     schema_with(schema, ArrowTexts::Copied)
 }
@@ -328,7 +328,8 @@ fn too_long(column: &ColumnVector) -> Error {
     Error::unsupported(format!("an Arrow column of {bytes} bytes"))
 }
 
-/// Texts as Arrow's views: length, four bytes, and where the text lies; or the length and the text itself, as in a [`StringRef`].
+/// Texts as Arrow's views: length, four bytes, and where the text lies; or the length and the text itself, as in a
+/// [`StringRef`].
 fn views(column: &ColumnVector, valid: Option<NullBuffer>) -> Result<ArrayRef> {
     let mut bytes: Vec<u8> = Vec::new();
     let mut out = Vec::with_capacity(column.len());

@@ -1,5 +1,5 @@
-//! INSERT … ON CONFLICT with the queries that it runs: between looking up what is in the way of its rows and writing them one
-//! that computes what becomes of it, and after writing one that computes what RETURNING shows.
+//! INSERT … ON CONFLICT with the queries that it runs: between looking up what is in the way of its rows and writing
+//! them one that computes what becomes of it, and after writing one that computes what RETURNING shows.
 
 use crate::query::{Reading, Runner};
 use crate::row_query::{RowQuery, in_order};
@@ -52,7 +52,8 @@ impl WriteAction {
         Ok(self.response(result, timing))
     }
 
-    /// Of DO UPDATE what becomes of the rows in the way, for each batch; else nothing. `held` grows by what that takes. 53200.
+    /// Of DO UPDATE what becomes of the rows in the way, for each batch; else nothing. `held` grows by what that takes.
+    /// 53200.
     fn changes(
         &self,
         runner: &Runner,
@@ -159,8 +160,8 @@ struct Changes {
     rows: RowBatch,
 }
 
-/// The rows in the way of a batch with those that they stop, numbered from `first` on: of the columns that the query could be
-/// given ([`ConflictUpdate`]) those at `reads`.
+/// The rows in the way of a batch with those that they stop, numbered from `first` on: of the columns that the query
+/// could be given ([`ConflictUpdate`]) those at `reads`.
 fn pairs_of(
     version: &TableSnapshot,
     met: &InTheWay,

@@ -153,8 +153,8 @@ impl Connection {
         self.session().set_frames(frames);
     }
 
-    /// Whether a text was compiled to a statement that runs without pipelines, and so ends at once unless it waits for another
-    /// writer. False while a statement runs on the connection.
+    /// Whether a text was compiled to a statement that runs without pipelines, and so ends at once unless it waits for
+    /// another writer. False while a statement runs on the connection.
     pub fn is_direct(&self, sql: &str) -> bool {
         let session = self.0.session.try_look();
         let compiled = session.and_then(|session| execute::cached(&session, sql));
@@ -189,7 +189,8 @@ impl Connection {
         (self.0.session.try_look()).is_some_and(|s| s.transaction().is_open())
     }
 
-    /// Whether a transaction is open that has failed: it takes ROLLBACK only. False while a statement runs on another thread.
+    /// Whether a transaction is open that has failed: it takes ROLLBACK only. False while a statement runs on another
+    /// thread.
     pub fn in_failed_transaction(&self) -> bool {
         (self.0.session.try_look()).is_some_and(|s| s.transaction().check().is_err())
     }
@@ -250,8 +251,8 @@ impl Connection {
     }
 
     /// Waits for the connection and makes it ready for a statement, which then has to come in ([`Database::enter`]).
-    /// 08003 once the database is closed, and in a forked child, where nobody would ever give the connection back; 55006 for
-    /// a [`RowSink`] of the statement that runs.
+    /// 08003 once the database is closed, and in a forked child, where nobody would ever give the connection back;
+    /// 55006 for a [`RowSink`] of the statement that runs.
     pub(crate) fn start(&self) -> Result<InUse<'_>> {
         self.0.database.check_open()?;
         let session = self.0.session.begin()?;

@@ -74,7 +74,8 @@ fn begin_writer<'a>(
     }
 }
 
-/// How rows are spread over folders. 42703 and 42701 for columns that there are not, or twice; 22023 if no column is left.
+/// How rows are spread over folders. 42703 and 42701 for columns that there are not, or twice; 22023 if no column is
+/// left.
 fn partitioning(schema: &Schema, options: &CopyOptions) -> Result<Partitioning> {
     let mut keys = Vec::new();
     for name in &options.partition_by {

@@ -113,8 +113,8 @@ impl Drop for Inner {
     fn drop(&mut self) {
         let directory = self.directory.get_mut().unwrap_or_else(|e| e.into_inner());
         if !self.process.is_current() {
-            // The threads are the parent's, and so are the directory and its lock. What would join the ones or write to the
-            // other is never dropped.
+            // The threads are the parent's, and so are the directory and its lock. What would join the ones or write to
+            // the other is never dropped.
             let checkpointer = self.checkpointer.get_mut().unwrap_or_else(|e| e.into_inner());
             std::mem::forget((
                 self.pool.clone(),
@@ -145,8 +145,8 @@ impl Database {
         Database::open_as(directory, &Opening::to(Access::Write))
     }
 
-    /// The database of a directory that is there, to be read: several processes may have it open so, and none to write it. Nothing about the
-    /// directory changes; a statement that would write is 25006. 22023 for a database in memory.
+    /// The database of a directory that is there, to be read: several processes may have it open so, and none to write
+    /// it. Nothing about the directory changes; a statement that would write is 25006. 22023 for a database in memory.
     pub fn open_read_only(directory: &Path) -> Result<Database> {
         Database::open_as(directory, &Opening::to(Access::Read))
     }
@@ -156,8 +156,8 @@ impl Database {
         OpenOptions::new().open_as(directory, opening)
     }
 
-    /// The database of a directory of another file system than the operating system's, as [`Database::open`] has those of
-    /// the operating system: tests have one that fails and forgets.
+    /// The database of a directory of another file system than the operating system's, as [`Database::open`] has those
+    /// of the operating system: tests have one that fails and forgets.
     pub fn open_over(vfs: Arc<dyn Vfs>, directory: &Path) -> Result<Database> {
         Database::open_over_as(vfs, directory, &Opening::to(Access::Write))
     }
@@ -172,9 +172,9 @@ impl Database {
         ))
     }
 
-    /// Compares all files of a directory with their checksums, without opening it. Nobody writes the directory as long as what was found is
-    /// held; others may read it. `watch` hears how many bytes of all were read. 55006 if somebody writes it, 58P01 if it is not there, 22023
-    /// if it is not a database's, 57014.
+    /// Compares all files of a directory with their checksums, without opening it. Nobody writes the directory as long
+    /// as what was found is held; others may read it. `watch` hears how many bytes of all were read. 55006 if somebody
+    /// writes it, 58P01 if it is not there, 22023 if it is not a database's, 57014.
     pub fn inspect(directory: &Path, cancel: &Cancel, watch: &dyn Fn(u64, u64)) -> Result<Inspection> {
         let vfs: Arc<dyn Vfs> = Arc::new(SystemVfs::default());
         frazil_durability::inspect(&vfs, directory, cancel, watch)
@@ -215,9 +215,9 @@ impl Database {
     }
 
     /// Ends the database for all its connections. New statements are refused (08003), running ones are waited for, open
-    /// transactions are rolled back. Afterwards a directory holds everything that was committed, and another process may
-    /// open it. If writing it fails, nothing is closed: statements go on, and `close` may be called again. A database whose log has
-    /// failed is closed also with an error: it opens with what is durable.
+    /// transactions are rolled back. Afterwards a directory holds everything that was committed, and another process
+    /// may open it. If writing it fails, nothing is closed: statements go on, and `close` may be called again. A
+    /// database whose log has failed is closed also with an error: it opens with what is durable.
     pub fn close(self) -> Result<()> {
         self.0.process.check()?;
         let _closing = self.0.closing.lock().unwrap_or_else(|e| e.into_inner());
@@ -236,8 +236,8 @@ impl Database {
         written
     }
 
-    /// Writes everything that was committed to segments of the directory: opening it has nothing to do again then. 25006 if it is only
-    /// read.
+    /// Writes everything that was committed to segments of the directory: opening it has nothing to do again then.
+    /// 25006 if it is only read.
     pub fn checkpoint(&self) -> Result<()> {
         self.0.process.check()?;
         match self.directory() {
@@ -246,7 +246,8 @@ impl Database {
         }
     }
 
-    /// Copies what is committed to another directory, which is not there or empty, while others read and write. 22023 if that holds something,
+    /// Copies what is committed to another directory, which is not there or empty, while others read and write. 22023
+    /// if that holds something,
     /// 0A000 in memory, 57014 if it is stopped; after an error there is no backup.
     pub fn backup(&self, to: &Path, cancel: &Cancel) -> Result<()> {
         self.0.process.check()?;

@@ -1,5 +1,5 @@
-//! Checks of a table that come from the domains of its columns: they are made again with the columns, so that a table's statement does
-//! not write them.
+//! Checks of a table that come from the domains of its columns: they are made again with the columns, so that a table's
+//! statement does not write them.
 
 use frazil_catalog::{Catalog, ConstraintKind, Domain, TableEntry, TypeEntry, identifier};
 

@@ -626,8 +626,8 @@ pub(crate) fn bind(
     Ok((statement, bundle))
 }
 
-/// The statement bound anew, with a parameter that was taken for a text for want of a better type as what its value is; as it was, if a
-/// text is what is needed there.
+/// The statement bound anew, with a parameter that was taken for a text for want of a better type as what its value is;
+/// as it was, if a text is what is needed there.
 fn typed_by_values(
     bound: Bound,
     call: &Call<'_>,

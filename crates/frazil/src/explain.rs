@@ -15,8 +15,8 @@ use frazil_storage::LookedUp;
 use frazil_types::Result;
 use std::time::Duration;
 
-/// Runs EXPLAIN of a query, INSERT, UPDATE or DELETE. With ANALYZE the statement is run too; a statement that writes then
-/// writes nothing.
+/// Runs EXPLAIN of a query, INSERT, UPDATE or DELETE. With ANALYZE the statement is run too; a statement that writes
+/// then writes nothing.
 pub fn run(session: &Session, options: ExplainOptions, plan: Plan, bundle: Bundle) -> Result<Response> {
     let ExplainOptions { mode, analyze, .. } = options;
     let estimates = match options.costs {

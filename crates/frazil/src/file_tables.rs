@@ -1,6 +1,7 @@
-//! Files that a statement reads as tables, and lets go when it ends. CSV and JSON are read as a whole when the statement names them; of
-//! Parquet the footer is read then, and a column of a row group when a scan first needs it. CSV in folders that say columns is looked at
-//! then, and of its files those are read that a plan needs (`file_restrictions.rs`).
+//! Files that a statement reads as tables, and lets go when it ends. CSV and JSON are read as a whole when the
+//! statement names them; of Parquet the footer is read then, and a column of a row group when a scan first needs it.
+//! CSV in folders that say columns is looked at then, and of its files those are read that a plan needs
+//! (`file_restrictions.rs`).
 
 use crate::compression::compression;
 use crate::file_restrictions;
@@ -148,7 +149,8 @@ impl FileTables {
         tables.any(|(_, table)| matches!(table.rows, FileRows::Waiting(..)))
     }
 
-    /// Reads the rows of such files that a plan needs; the tables that have more rows now. What a statement's earlier plans needed stays.
+    /// Reads the rows of such files that a plan needs; the tables that have more rows now. What a statement's earlier
+    /// plans needed stays.
     pub fn read_for(&self, plan: &Plan, parameters: &[Value]) -> Result<Vec<ObjectId>> {
         let mut changed = Vec::new();
         for (place, table) in self.tables.filled() {

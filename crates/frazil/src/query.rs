@@ -248,7 +248,8 @@ impl Runner {
         })
     }
 
-    /// Brings a query or a statement that writes into the form in which it runs, and keeps it for when its text comes again.
+    /// Brings a query or a statement that writes into the form in which it runs, and keeps it for when its text comes
+    /// again.
     pub fn compile(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Compiled> {
         let plan = self.optimize(plan, bundle, timing)?;
         let action = self.action(plan, bundle, timing)?;

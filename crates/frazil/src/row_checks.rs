@@ -97,7 +97,8 @@ impl RowChecks {
         self.query.reads()
     }
 
-    /// What the constraints say of each of some rows, of which the columns that they read are given; one column a constraint.
+    /// What the constraints say of each of some rows, of which the columns that they read are given; one column a
+    /// constraint.
     pub fn hold_for(&self, given: RowBatch) -> Result<Vec<ColumnVector>> {
         let rows = given.rows;
         let found = self.runner.run_rows(&self.query, &self.reading, vec![given])?;
@@ -115,8 +116,8 @@ impl RowChecks {
     }
 }
 
-/// Makes a query over the rows of a table one over rows that it is given, in which any column may be NULL: NOT NULL is checked
-/// elsewhere.
+/// Makes a query over the rows of a table one over rows that it is given, in which any column may be NULL: NOT NULL is
+/// checked elsewhere.
 fn give_rows(plan: &mut Plan) -> Result<()> {
     let mut op = &mut plan.root;
     while let Operator::Map(Map { input, .. }) = op {

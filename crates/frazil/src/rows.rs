@@ -40,8 +40,8 @@ pub struct Timing {
     /// Reading the text; that of a script counts for its first statement. Zero for a prepared statement, and for one
     /// that was compiled before.
     pub parse: Duration,
-    /// Resolving names and types; of a statement that was compiled before, seeing that it still serves. Zero for one that runs
-    /// without pipelines.
+    /// Resolving names and types; of a statement that was compiled before, seeing that it still serves. Zero for one
+    /// that runs without pipelines.
     pub bind: Duration,
     /// Optimizing, cutting into pipelines.
     pub optimize: Duration,

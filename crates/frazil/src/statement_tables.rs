@@ -151,8 +151,8 @@ impl StatementTables {
         Some(bounds.clone())
     }
 
-    /// Whether the statement names a system table, a file or a frame: they are made of what the statement sees, and nothing tells
-    /// when a plan over them no longer serves.
+    /// Whether the statement names a system table, a file or a frame: they are made of what the statement sees, and
+    /// nothing tells when a plan over them no longer serves.
     pub fn names_system_tables(&self) -> bool {
         !self.files.is_empty() || !self.frames.is_empty() || self.system.filled().next().is_some()
     }

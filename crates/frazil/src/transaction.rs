@@ -267,7 +267,8 @@ impl TransactionState {
         Ok(())
     }
 
-    /// ROLLBACK TO, after which a failed transaction goes on. Returns how many changes by SET LOCAL stay. 25P01 outside a transaction,
+    /// ROLLBACK TO, after which a failed transaction goes on. Returns how many changes by SET LOCAL stay. 25P01 outside
+    /// a transaction,
     /// 3B001 for an unknown savepoint.
     pub fn rollback_to(&mut self, name: &str) -> Result<usize> {
         match std::mem::take(self) {
@@ -297,8 +298,8 @@ impl TransactionState {
         }
     }
 
-    /// A statement failed: of a transaction that it was part of only ROLLBACK is left, or ROLLBACK TO. Without a savepoint the
-    /// writer lets the next one in.
+    /// A statement failed: of a transaction that it was part of only ROLLBACK is left, or ROLLBACK TO. Without a
+    /// savepoint the writer lets the next one in.
     pub fn fail(&mut self) {
         *self = match std::mem::take(self) {
             TransactionState::Open(mut open) => {

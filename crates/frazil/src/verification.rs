@@ -1,5 +1,5 @@
-//! Whether a database is sound: the checksums and contents of blocks, every index against the rows of its table, and the rows against
-//! the constraints of the table.
+//! Whether a database is sound: the checksums and contents of blocks, every index against the rows of its table, and
+//! the rows against the constraints of the table.
 
 use crate::connection::Connection;
 use crate::constraint_check::check_constraints;
@@ -18,7 +18,8 @@ pub struct Verification {
     pub tables: Vec<TableVerification>,
     /// One of each index, table by table.
     pub indexes: Vec<IndexVerification>,
-    /// What is wrong, each a sentence that names the table and the place. Of many faults of one index, or of one table's constraints, the first ones are here.
+    /// What is wrong, each a sentence that names the table and the place. Of many faults of one index, or of one
+    /// table's constraints, the first ones are here.
     pub findings: Vec<String>,
 }
 
@@ -56,19 +57,21 @@ pub struct IndexVerification {
     pub rows: u64,
     /// Entries that lead to these rows.
     pub live_entries: u64,
-    /// Entries that lead to other rows: deleted ones that a reader may still see, and ones that a transaction has not committed.
+    /// Entries that lead to other rows: deleted ones that a reader may still see, and ones that a transaction has not
+    /// committed.
     pub other_entries: u64,
-    /// Deleted rows of the table whose entries wait until no reader sees the rows: no more entries may lead to other rows, while no
-    /// transaction is open.
+    /// Deleted rows of the table whose entries wait until no reader sees the rows: no more entries may lead to other
+    /// rows, while no transaction is open.
     pub waiting_rows: u64,
     /// Number of faults; all of them are findings if they are few.
     pub faults: u64,
 }
 
 impl Connection {
-    /// Reads all blocks, indexes and rows of what the connection sees and looks for faults: a block whose bytes are damaged, a live row
-    /// that an index does not find by its key, or finds with another one, two live rows with one key of a unique index, a row that violates
-    /// NOT NULL or CHECK. Rows may be written meanwhile. 25P02 in a failed transaction, 57014, 08003.
+    /// Reads all blocks, indexes and rows of what the connection sees and looks for faults: a block whose bytes are
+    /// damaged, a live row that an index does not find by its key, or finds with another one, two live rows with one
+    /// key of a unique index, a row that violates NOT NULL or CHECK. Rows may be written meanwhile. 25P02 in a failed
+    /// transaction, 57014, 08003.
     pub fn verify(&self) -> Result<Verification> {
         let session = self.start()?;
         let _inside = self.database().enter()?;

@@ -1,5 +1,5 @@
-//! A statement with WITH queries that write: all read one snapshot, each runs to its end, once, whether it is read or not, and
-//! the others see of it what its RETURNING shows.
+//! A statement with WITH queries that write: all read one snapshot, each runs to its end, once, whether it is read or
+//! not, and the others see of it what its RETURNING shows.
 
 use crate::bundle::{Bundle, TypedBy};
 use crate::execute;

@@ -33,8 +33,8 @@ pub fn bind(
     bound.map(|(bound, depth)| Bound { depth, ..bound })
 }
 
-/// Binds the values of EXECUTE for a statement whose parameters have these types: a query of one row. 42601 if they are more or
-/// fewer; 42804.
+/// Binds the values of EXECUTE for a statement whose parameters have these types: a query of one row. 42601 if they are
+/// more or fewer; 42804.
 pub fn bind_values(
     values: &ParsedStatement,
     types: &[LogicalType],
@@ -50,8 +50,8 @@ pub fn bind_values(
     bound.map(|(bound, depth)| Bound { depth, ..bound })
 }
 
-/// Binds the value that rows get in a column that no INSERT names: a query of one row and one column. Errors are those of an
-/// assignment.
+/// Binds the value that rows get in a column that no INSERT names: a query of one row and one column. Errors are those
+/// of an assignment.
 pub fn bind_default(column: &ColumnDef, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
     let parsed = parse("select null", limits)?;
     let [parsed] = &parsed[..] else {
@@ -82,8 +82,8 @@ fn columns_read(
     .map(|(read, _)| read)
 }
 
-/// Binds in a context for a statement, on a stack that has room for it and its views. Returns with what was bound the depth of
-/// that stack.
+/// Binds in a context for a statement, on a stack that has room for it and its views. Returns with what was bound the
+/// depth of that stack.
 fn in_context<T>(
     parsed: &ParsedStatement,
     catalog: &dyn CatalogView,
@@ -474,7 +474,8 @@ fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
     let Some(catalog_view::Relation::Table(table)) = catalog.relation(table) else {
         return Ok(bound);
     };
-    // Positions of the columns that are left, as they were before the first action: nothing comes before columns are dropped.
+    // Positions of the columns that are left, as they were before the first action: nothing comes before columns are
+    // dropped.
     let mut left: Vec<usize> = (0..table.schema.columns.len()).collect();
     for action in actions {
         let AlterAction::DropColumn { column, readers, .. } = action else {

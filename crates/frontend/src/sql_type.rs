@@ -6,13 +6,15 @@ use sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as SqlDataType, ExactNumberInfo, ObjectName, TimezoneInfo,
 };
 
-/// Digits of a `numeric` that is declared without any, and those after the point: PostgreSQL's has no fixed scale, ours always has one.
+/// Digits of a `numeric` that is declared without any, and those after the point: PostgreSQL's has no fixed scale, ours
+/// always has one.
 const UNCONSTRAINED: (u8, u8) = (38, 10);
 
 /// Types that statements defined, by their names.
 pub(crate) type Defined<'a> = &'a dyn Fn(&ObjectName) -> Option<LogicalType>;
 
-/// Our type of a SQL type name. 0A000 for what is not supported, 22023 for impossible lengths, 42704 for what is not a type.
+/// Our type of a SQL type name. 0A000 for what is not supported, 22023 for impossible lengths, 42704 for what is not a
+/// type.
 pub(crate) fn of_sql(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalType> {
     use SqlDataType as T;
     match ty {

@@ -74,7 +74,8 @@ pub(crate) enum Made {
     Ranked(AggregateFunction),
     /// A value of the row with the least or greatest of another.
     Picked(AggregateFunction),
-    /// A value of the sorted set of its own argument, DuckDB's way to write it: with the part that lies before it, or half.
+    /// A value of the sorted set of its own argument, DuckDB's way to write it: with the part that lies before it, or
+    /// half.
     OfValues(OfSet, Part),
     /// A value of a set that `WITHIN GROUP` sorts.
     OfSet(OfSet),
@@ -309,8 +310,8 @@ pub(crate) fn plain(
 
 impl Typing {
     /// A call of an aggregate; `count(*)` is the name of that without arguments. The filter is a condition. 42883,
-    /// 42725; 42809 for `count()`, and for WITHIN GROUP where it is missing or out of place; 42P10 for keys that DISTINCT
-    /// does not know.
+    /// 42725; 42809 for `count()`, and for WITHIN GROUP where it is missing or out of place; 42P10 for keys that
+    /// DISTINCT does not know.
     pub fn aggregate(&self, name: &str, call: AggregateArguments, span: Span) -> Result<Aggregated> {
         if name == "count(*)" {
             if call.distinct {
@@ -513,7 +514,8 @@ impl Typing {
         Ok(keys)
     }
 
-    /// The error for WITHIN GROUP behind an aggregate that sorts no set: 42809, or 42883 where no aggregate takes all that.
+    /// The error for WITHIN GROUP behind an aggregate that sorts no set: 42809, or 42883 where no aggregate takes all
+    /// that.
     fn not_of_sets(&self, name: &str, call: AggregateArguments, span: Span) -> Error {
         let keys = call.order.into_iter().map(|key| key.value);
         let plain = AggregateArguments {
@@ -610,7 +612,8 @@ pub(crate) fn picked(
     }
 }
 
-/// What is summed for a sum or average: of reals the doubles that they are. And the type that the sum is shown in, if it is not its own.
+/// What is summed for a sum or average: of reals the doubles that they are. And the type that the sum is shown in, if
+/// it is not its own.
 fn as_summed(function: AggregateFunction, e: Expr) -> (Expr, Option<LogicalType>) {
     let ty = e.ty;
     let state = function.info().state;

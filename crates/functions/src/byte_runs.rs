@@ -1,5 +1,5 @@
-//! Regular expressions that are one class of ASCII characters, alone or with `+`, such as `[0-9]+`: matches are found by a table of bytes.
-//! In UTF-8 no byte of another character is ASCII.
+//! Regular expressions that are one class of ASCII characters, alone or with `+`, such as `[0-9]+`: matches are found
+//! by a table of bytes. In UTF-8 no byte of another character is ASCII.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
@@ -14,7 +14,8 @@ pub(crate) struct ByteRuns {
 }
 
 impl ByteRuns {
-    /// Of an expression in the syntax of the crate `regex`, which has no options; `None` if the expression is anything else.
+    /// Of an expression in the syntax of the crate `regex`, which has no options; `None` if the expression is anything
+    /// else.
     pub fn of(expression: &str) -> Option<ByteRuns> {
         let mut parser = ParserBuilder::new().dot_matches_new_line(true).build();
         let parsed = parser.parse(expression).ok()?;

@@ -70,8 +70,8 @@ impl Typing {
         }
     }
 
-    /// Operands that may be used several times: a column stands for each that is to be computed, and is given its value by
-    /// [`Typing::with_named`] around what they are used in.
+    /// Operands that may be used several times: a column stands for each that is to be computed, and is given its value
+    /// by [`Typing::with_named`] around what they are used in.
     pub fn named(&self, parts: Vec<Operand>, columns: &mut Columns) -> (Named, Vec<Operand>) {
         let (mut named, mut uses) = (Vec::new(), Vec::with_capacity(parts.len()));
         for part in parts {
@@ -103,8 +103,9 @@ impl Typing {
         Ok(body.into())
     }
 
-    /// `x IN (list)`. As in PostgreSQL, items that read no column come to the type that they and `x` have in common, if there are
-    /// several and there is such a type; each other item is compared by itself. Constants become a set. The list is not empty.
+    /// `x IN (list)`. As in PostgreSQL, items that read no column come to the type that they and `x` have in common, if
+    /// there are several and there is such a type; each other item is compared by itself. Constants become a set. The
+    /// list is not empty.
     pub fn in_list(
         &self,
         x: Operand,
@@ -459,8 +460,8 @@ impl Typing {
         Ok(e.at(span).into())
     }
 
-    /// Rows in order: `l1 < r1 OR (l1 = r1 AND (…))`, the last pair by the operator itself. Built from the last pair on, without a
-    /// frame for each.
+    /// Rows in order: `l1 < r1 OR (l1 = r1 AND (…))`, the last pair by the operator itself. Built from the last pair
+    /// on, without a frame for each.
     fn row_order(
         &self,
         (strict, last): (CompareOp, CompareOp),
@@ -485,8 +486,8 @@ impl Typing {
     }
 }
 
-/// True if a value of a type has operators with others of a kind without a conversion: a string as text, an integer beside a wider
-/// one, a real beside a double, a date beside a timestamp.
+/// True if a value of a type has operators with others of a kind without a conversion: a string as text, an integer
+/// beside a wider one, a real beside a double, a date beside a timestamp.
 fn stays(ty: LogicalType, kind: Kind) -> bool {
     let is_text = kind.category() == Category::String && kind.is_preferred();
     let is_time = |counts: Counts| matches!(counts, Counts::Days | Counts::Micros);

@@ -213,7 +213,8 @@ fn fits(x: &Operand, n: u32) -> bool {
     }
 }
 
-/// 42804 for types of different families, 42846 for those of one family of which neither becomes the other without being asked.
+/// 42804 for types of different families, 42846 for those of one family of which neither becomes the other without
+/// being asked.
 fn mismatch(a: LogicalType, b: LogicalType, place: &str) -> Error {
     let is_one_family = Kind::of(a).category() == Kind::of(b).category()
         && a.enumeration().is_some() == b.enumeration().is_some();
@@ -230,8 +231,8 @@ fn mismatch(a: LogicalType, b: LogicalType, place: &str) -> Error {
     }
 }
 
-/// The type that values of both have in common: that of the two which the other becomes without being asked, and the first of
-/// strings, each of which becomes each other. `None` if neither becomes the other.
+/// The type that values of both have in common: that of the two which the other becomes without being asked, and the
+/// first of strings, each of which becomes each other. `None` if neither becomes the other.
 pub(crate) fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
     let (ka, kb) = (Kind::of(a), Kind::of(b));
     if a == b {

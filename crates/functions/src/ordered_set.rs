@@ -1,5 +1,5 @@
-//! Aggregates of ordered rows: texts put together, parts of a sorted set (`percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`), and
-//! the rank that a row would have among others.
+//! Aggregates of ordered rows: texts put together, parts of a sorted set (`percentile_cont(0.5) WITHIN GROUP (ORDER BY
+//! x)`), and the rank that a row would have among others.
 //!
 //! A supposed row's rank is the number of rows before it, which plain aggregates count: nothing is sorted for it.
 
@@ -197,7 +197,8 @@ impl Typing {
         })
     }
 
-    /// Values of a sorted set, one for each element of an array of fractions. Errors: 0A000 for an array that is no constant, 42883, 22003.
+    /// Values of a sorted set, one for each element of an array of fractions. Errors: 0A000 for an array that is no
+    /// constant, 42883, 22003.
     fn values_of_set(
         &self,
         what: OfSet,

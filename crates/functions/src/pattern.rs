@@ -231,8 +231,8 @@ fn lower_pattern(pattern: &str, escape: Option<char>) -> String {
     out.to_lowercase()
 }
 
-/// True if `%` and behind it `_`, with other wildcards perhaps, end the tokens. PostgreSQL reads such a run at once and looks at
-/// what follows it even where `_` took the text's last character.
+/// True if `%` and behind it `_`, with other wildcards perhaps, end the tokens. PostgreSQL reads such a run at once and
+/// looks at what follows it even where `_` took the text's last character.
 fn end_in_any_and_one(pattern: &[Token]) -> bool {
     let literal = |token: &Token| !matches!(token, Token::Any | Token::One);
     let run = &pattern[pattern.iter().rposition(literal).map_or(0, |at| at + 1)..];
@@ -240,8 +240,8 @@ fn end_in_any_and_one(pattern: &[Token]) -> bool {
     any.is_some_and(|any| run[any..].contains(&Token::One))
 }
 
-/// Whether a text matches: `%` gives back characters only to the last one seen. 22025 if the match gets to an escape character
-/// that ends the pattern before the text ends.
+/// Whether a text matches: `%` gives back characters only to the last one seen. 22025 if the match gets to an escape
+/// character that ends the pattern before the text ends.
 fn like_match(text: &str, pattern: &[Token]) -> Result<bool> {
     let (mut rest, mut at) = (text, 0);
     let mut retry: Option<(&str, usize)> = None;

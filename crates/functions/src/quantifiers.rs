@@ -1,5 +1,5 @@
-//! Quantifiers of regular expressions, by PostgreSQL's rules: each stands behind something that can be repeated, and none
-//! behind another.
+//! Quantifiers of regular expressions, by PostgreSQL's rules: each stands behind something that can be repeated, and
+//! none behind another.
 
 use frazil_types::{Error, Result, SqlState};
 
@@ -40,7 +40,8 @@ impl Quantifiers {
         self.before = Before::Nothing;
     }
 
-    /// Writes a character that is neither escaped nor in brackets, and the rest of a bound that begins with it. Error 2201B.
+    /// Writes a character that is neither escaped nor in brackets, and the rest of a bound that begins with it. Error
+    /// 2201B.
     pub fn write(
         &mut self,
         c: char,

@@ -101,8 +101,8 @@ fn kept(pattern: &str, options: Options) -> Result<Rc<Regex>> {
     })
 }
 
-/// The matches of a text from a byte on, which do not overlap. As in PostgreSQL one of nothing may stand right behind another, and what
-/// stands before the byte is still there for `^`, `\y` and their like.
+/// The matches of a text from a byte on, which do not overlap. As in PostgreSQL one of nothing may stand right behind
+/// another, and what stands before the byte is still there for `^`, `\y` and their like.
 pub(crate) fn matches(regex: &Regex, text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
     let mut at = Some(from);
     std::iter::from_fn(move || {

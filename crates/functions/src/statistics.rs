@@ -1,7 +1,8 @@
 //! Aggregates of spread and dependence, made of sums and counts that are aggregates themselves.
 //!
-//! Of exact numbers the sums of values and of squares are exact, and so is what is divided in the end. Of doubles the engine
-//! adds up products of deviations as it goes (`AggregateFunction::Deviations`), as the difference of two large sums has few digits.
+//! Of exact numbers the sums of values and of squares are exact, and so is what is divided in the end. Of doubles the
+//! engine adds up products of deviations as it goes (`AggregateFunction::Deviations`), as the difference of two large
+//! sums has few digits.
 
 use crate::aggregate::{Aggregated, sum_type};
 use crate::arithmetic::{numbers, share_type};
@@ -282,9 +283,9 @@ fn quotient(above: u128, below: u128, places: i32) -> Option<u128> {
     value.checked_add(u128::from(rest >= below - rest))
 }
 
-/// The square root of a fraction with so many digits after the point, as with pen and paper: two digits of it give one of
-/// the root. It begins with as many as a number of 128 bits has, of which the machine takes the root, and goes on with as
-/// many at once as the root times them leaves room for.
+/// The square root of a fraction with so many digits after the point, as with pen and paper: two digits of it give one
+/// of the root. It begins with as many as a number of 128 bits has, of which the machine takes the root, and goes on
+/// with as many at once as the root times them leaves room for.
 fn root(above: u128, below: u128, places: u8) -> Option<u128> {
     let (mut whole, mut rest) = (above / below, above % below);
     let mut places = u32::from(places);

@@ -21,8 +21,8 @@ pub const MAX_VECTOR_BYTES: usize = 1 << 28;
 /// Most bytes of a result that is computed while a statement is bound, beside those of its arguments and
 /// [`FOLDED_BYTES_EACH`]: longer ones are left to the run, whose budget and timeout hold.
 const MAX_FOLDED_BYTES: usize = 1 << 16;
-/// Bytes that each constant argument may add to a result computed while a statement is bound, so that a constant array of
-/// any length is one value.
+/// Bytes that each constant argument may add to a result computed while a statement is bound, so that a constant array
+/// of any length is one value.
 const FOLDED_BYTES_EACH: usize = 64;
 /// Most bytes of one text that a function makes; PostgreSQL allows 2^30 − 1.
 pub const MAX_TEXT_BYTES: usize = 1 << 28;
@@ -196,7 +196,8 @@ pub struct Output<'a> {
     most: usize,
     /// Room for a text in the making; empty when a row begins.
     pub scratch: String,
-    /// What a function made of a row's arguments and may keep for the next rows of the vector. Nothing when the first row begins.
+    /// What a function made of a row's arguments and may keep for the next rows of the vector. Nothing when the first
+    /// row begins.
     pub kept: Option<Rc<dyn Any>>,
 }
 
@@ -464,7 +465,8 @@ fn known(function: RowFunction) -> VectorFunctionRef {
         .clone()
 }
 
-/// A call of a function that gives something else each time: equal to no other call, and never computed before the statement runs.
+/// A call of a function that gives something else each time: equal to no other call, and never computed before the
+/// statement runs.
 pub(crate) fn volatile(name: &'static str, run: RowFn, arguments: Vec<Expr>, ty: LogicalType) -> Expr {
     let function = VectorFunctionRef(Arc::new(RowFunction {
         name,

@@ -64,7 +64,7 @@ pub const COMMANDS: &[Command] = &[
     },
 ];
 
-/// Whether a command is one of these, which are heard in parts that do not run.
+/// True if a command is one of these, which are heard in parts that do not run.
 pub fn is_one(command: &Command) -> bool {
     COMMANDS.iter().any(|own| own.names == command.names)
 }
@@ -74,7 +74,7 @@ fn condition(call: &Call<'_>) -> Result<bool, Complaint> {
     truth(text).ok_or_else(|| call.wrong("true or false", &format!("\"{text}\"")))
 }
 
-/// Whether the condition of another part counts.
+/// True if the condition of another part counts.
 fn is_asked(call: &Call<'_>) -> Result<bool, Complaint> {
     call.shell.branches.asks().ok_or_else(|| misplaced(call))
 }

@@ -1,5 +1,5 @@
-//! Which columns of a table the query of a view reads: those that it names, those that `*` stands for, and those that USING,
-//! NATURAL and the column names of an alias take. PostgreSQL lets no other column be dropped under the view.
+//! Which columns of a table the query of a view reads: those that it names, those that `*` stands for, and those that
+//! USING, NATURAL and the column names of an alias take. PostgreSQL lets no other column be dropped under the view.
 
 use super::column_uses::ColumnUses;
 use super::nesting::Names;

@@ -1,5 +1,5 @@
-//! Primary keys of the tables in FROM: where a query groups by one, each other column of its table has one value in a group, and is
-//! read as if it were grouped by, too.
+//! Primary keys of the tables in FROM: where a query groups by one, each other column of its table has one value in a
+//! group, and is read as if it were grouped by, too.
 
 use super::Binder;
 use super::scope::KeyedTable;

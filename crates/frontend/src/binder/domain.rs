@@ -112,7 +112,8 @@ impl Binder<'_> {
         Some(identifier(&entry.name))
     }
 
-    /// The columns of a table made of a query's rows, as far as they are of domains, and the checks that the table gets of these.
+    /// The columns of a table made of a query's rows, as far as they are of domains, and the checks that the table gets
+    /// of these.
     pub(super) fn domains_of(
         &self,
         table: &str,

@@ -460,8 +460,8 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The fields of an interval type, in lower case or empty, and the digits of its seconds; `None` for another type, and for an
-/// interval of all fields and digits.
+/// The fields of an interval type, in lower case or empty, and the digits of its seconds; `None` for another type, and
+/// for an interval of all fields and digits.
 fn fields_of_interval(ty: &DataType) -> Option<(String, Option<u64>)> {
     match ty {
         DataType::Interval { fields, precision } if fields.is_some() || precision.is_some() => {

@@ -77,8 +77,8 @@ pub(super) fn plan_of(binder: &Binder, root: Operator, output: Vec<OutputColumn>
     Ok(plan)
 }
 
-/// A subquery that stands several times in the expressions of an operator, as an argument that is a key, too, or part of a
-/// condition, is computed once, below it.
+/// A subquery that stands several times in the expressions of an operator, as an argument that is a key, too, or part
+/// of a condition, is computed once, below it.
 fn compute_subqueries_once(op: &mut Operator, columns: &mut Columns) {
     if !matches!(
         op,
@@ -180,8 +180,8 @@ fn refuse_what_does_not_compare(op: &Operator, columns: &Columns) -> Result<()> 
     }
 }
 
-/// Intervals that are equally long are one group, and one of them stands for it; those that are counted once are counted by
-/// their length.
+/// Intervals that are equally long are one group, and one of them stands for it; those that are counted once are
+/// counted by their length.
 fn group_by_length(op: &mut Operator, columns: &mut Columns) {
     if let Operator::Aggregate(aggregate) = op {
         lengths(aggregate, columns);
@@ -222,7 +222,8 @@ fn is_compared_by_another(ty: LogicalType) -> bool {
     ty.is_span() || ty.has_order_key()
 }
 
-/// Intervals are ordered by their length, arrays by their keys, and equally long ones are one group of the first rows of groups.
+/// Intervals are ordered by their length, arrays by their keys, and equally long ones are one group of the first rows
+/// of groups.
 fn order_by_length(op: &mut Operator, columns: &mut Columns) {
     let mut read: Vec<&mut ColumnId> = Vec::new();
     let input = if let Operator::Sort(sort) = op {

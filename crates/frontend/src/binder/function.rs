@@ -394,9 +394,9 @@ impl<'a> Binder<'a> {
         self.in_clause(Clause::Filter, |b| b.expression(condition))
     }
 
-    /// Gives the aggregates of a call to the query that its columns belong to: the innermost of them, this one if it has none. What is
-    /// named in it are the references from `first_inside` on. 42803 where that query is in a clause without aggregates,
-    /// and for an aggregate of an aggregate.
+    /// Gives the aggregates of a call to the query that its columns belong to: the innermost of them, this one if it
+    /// has none. What is named in it are the references from `first_inside` on. 42803 where that query is in a clause
+    /// without aggregates, and for an aggregate of an aggregate.
     fn place_aggregates(
         &mut self,
         name: &str,

@@ -48,8 +48,8 @@ impl<'a> Binder<'a> {
         Ok(Some(groups))
     }
 
-    /// The direct arguments of aggregates of the query being bound. 0A000 for those that read groups, if these are NULL in
-    /// the rows of some sets.
+    /// The direct arguments of aggregates of the query being bound. 0A000 for those that read groups, if these are NULL
+    /// in the rows of some sets.
     pub(super) fn direct_arguments(&mut self, groups: Option<&Groups>) -> Result<Vec<Expr>> {
         let direct = std::mem::take(&mut self.level().aggregates.grouped);
         let is_own = |id: &ColumnId| self.owner(*id) == self.depth();
@@ -258,8 +258,8 @@ impl Groups<'_> {
         self.expressions.iter().flat_map(Expr::columns_read)
     }
 
-    /// Adds an expression, which may be an item of the select list; its number. What is the same item, or is in no item and was
-    /// added before, is one group.
+    /// Adds an expression, which may be an item of the select list; its number. What is the same item, or is in no item
+    /// and was added before, is one group.
     fn push(&mut self, e: Expr, references: &[Reference], item: Option<usize>) -> usize {
         let is_known = |at: &usize| match item {
             Some(_) => self.items[*at] == item,
@@ -277,8 +277,8 @@ impl Groups<'_> {
     }
 }
 
-/// The item of the select list that an expression of GROUP BY is. A constant, or what holds a subquery, is the item that is
-/// written alike.
+/// The item of the select list that an expression of GROUP BY is. A constant, or what holds a subquery, is the item
+/// that is written alike.
 fn item_of(bound: &Expr, written: &SqlExpr, targets: &[Target]) -> Option<usize> {
     let is_item = |t: &Target| match &t.value {
         _ if is_constant(bound) || subquery::has_subquery(bound) => {
@@ -317,7 +317,8 @@ pub(super) struct Grouping {
 }
 
 impl Grouping {
-    /// Groups: each once without sets, else each expression by itself, because a set may have one of two that are equal.
+    /// Groups: each once without sets, else each expression by itself, because a set may have one of two that are
+    /// equal.
     pub fn new(binder: &mut Binder, list: Groups) -> Grouping {
         let mut grouping = Grouping {
             groups: Vec::new(),
@@ -447,8 +448,9 @@ impl Grouping {
         }
     }
 
-    /// Puts the groups' columns in the place of what they stand for in the expressions in which something was named. `made`
-    /// are the columns of aggregates and windows. 42803 for a column that is left, or was named where it does not count.
+    /// Puts the groups' columns in the place of what they stand for in the expressions in which something was named.
+    /// `made` are the columns of aggregates and windows. 42803 for a column that is left, or was named where it does
+    /// not count.
     pub fn replace<'e>(
         &self,
         binder: &mut Binder,
@@ -519,8 +521,8 @@ impl Grouping {
         Ok(())
     }
 
-    /// [`Self::replace_in`] for the expressions of a subquery's tree, of which `made` are the columns and those around it. A
-    /// subquery in them makes columns of its own.
+    /// [`Self::replace_in`] for the expressions of a subquery's tree, of which `made` are the columns and those around
+    /// it. A subquery in them makes columns of its own.
     fn replace_below(&self, binder: &Binder, op: &mut Operator, made: &BTreeSet<ColumnId>) -> Result<()> {
         for e in op.expressions_mut() {
             self.replace_in(binder, e, made, Within::Subquery)?;

@@ -9,8 +9,8 @@ use std::cell::Cell;
 /// Levels of depth that a view adds to those of its query: the calls that lead from its name to its text.
 const VIEW_LEVELS: usize = 4;
 
-/// Subqueries and dependent joins of a statement, at most. Each becomes a join around all that stood before it, so a plan is
-/// as deep as they are many.
+/// Subqueries and dependent joins of a statement, at most. Each becomes a join around all that stood before it, so a
+/// plan is as deep as they are many.
 const MOST_SUBQUERIES: usize = MAX_DEPTH;
 
 /// How the names of relations are found.
@@ -73,8 +73,8 @@ impl Nesting {
         self.row.set(self.row.get().max(parts));
     }
 
-    /// Levels of depth of the plan that was made: those of the statement and its views, one for each subquery, and four for
-    /// each part of a row value.
+    /// Levels of depth of the plan that was made: those of the statement and its views, one for each subquery, and four
+    /// for each part of a row value.
     pub fn plan_levels(&self) -> usize {
         self.used.get() + self.subqueries.get() + 4 * self.row.get()
     }

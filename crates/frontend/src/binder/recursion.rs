@@ -1,7 +1,7 @@
 //! WITH RECURSIVE: a definition whose body is a UNION that reads itself on the right.
 //!
-//! The left side is bound first. It gives the columns' types and names, under which the right side reads the rows of the turn
-//! before. A column may be NULL whatever the left side says: the right side makes of it what it likes.
+//! The left side is bound first. It gives the columns' types and names, under which the right side reads the rows of
+//! the turn before. A column may be NULL whatever the left side says: the right side makes of it what it likes.
 
 use super::common_tables::{Rows, TurnColumns};
 use super::query::{Literals, Tail};
@@ -71,8 +71,8 @@ impl<'a> Binder<'a> {
         defined?.ok_or_else(|| Error::internal("a recursion over numeric that has other digits"))
     }
 
-    /// The definition with decimals as written, or as `numeric`. `None` if the right side makes decimals of other digits than the left
-    /// side has.
+    /// The definition with decimals as written, or as `numeric`. `None` if the right side makes decimals of other
+    /// digits than the left side has.
     fn recursion_of(
         &mut self,
         at: usize,
@@ -144,8 +144,8 @@ impl<'a> Binder<'a> {
         Ok(Some(Defined::Recursive(relation)))
     }
 
-    /// Both sides of a UNION with common types. Decimals are those of `types`, the left side's; `None` if the right side's have other digits
-    /// although they are as written.
+    /// Both sides of a UNION with common types. Decimals are those of `types`, the left side's; `None` if the right
+    /// side's have other digits although they are as written.
     fn of_types(
         &mut self,
         left: Relation,
@@ -287,7 +287,8 @@ fn union_of(query: &Query) -> Option<Union<'_>> {
     }
 }
 
-/// 0A000, 42601 if one side of a UNION is a UNION, EXCEPT or INTERSECT itself: SEARCH and CYCLE add columns to a SELECT.
+/// 0A000, 42601 if one side of a UNION is a UNION, EXCEPT or INTERSECT itself: SEARCH and CYCLE add columns to a
+/// SELECT.
 fn of_selects(union: &Union<'_>, span: Span) -> Result<()> {
     let sides = [
         ("left", union.left, SqlState::FEATURE_NOT_SUPPORTED),

@@ -64,7 +64,8 @@ pub(super) fn in_schema(text: &str) -> &str {
 }
 
 impl Binder<'_> {
-    /// Looks for the relation that a call names: gives what `to_regclass` answers, and checks the names of other calls. Errors 42P01,
+    /// Looks for the relation that a call names: gives what `to_regclass` answers, and checks the names of other calls.
+    /// Errors 42P01,
     /// 42703; 0A000 for a name that is not known before rows are read.
     pub(super) fn relation_call(
         &self,

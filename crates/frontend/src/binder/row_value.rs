@@ -1,4 +1,5 @@
-//! Row values, `(a, b)` and `ROW(a, b)`: compared with each other and with a subquery's row, in lists, in BETWEEN and CASE.
+//! Row values, `(a, b)` and `ROW(a, b)`: compared with each other and with a subquery's row, in lists, in BETWEEN and
+//! CASE.
 
 use super::expression::row_span;
 use super::rows::Computed;

@@ -78,8 +78,8 @@ impl RowsCalls {
     }
 }
 
-/// The rows of functions for each row of `op`. Lines of arrays are looked up by their positions, above the rows of those; such arrays
-/// are computed once, below.
+/// The rows of functions for each row of `op`. Lines of arrays are looked up by their positions, above the rows of
+/// those; such arrays are computed once, below.
 pub(super) fn expanded(
     op: Operator,
     calls: Vec<(ColumnId, TypedRowsCall)>,

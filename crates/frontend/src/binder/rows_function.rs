@@ -1,7 +1,7 @@
 //! Functions that give rows: in FROM, with an alias, WITH ORDINALITY and ROWS FROM, and in the select list.
 //!
-//! In the select list a call becomes a column of its query. It is computed above the query's groups and windows, but below
-//! those that read it; calls that read what others give stand above them.
+//! In the select list a call becomes a column of its query. It is computed above the query's groups and windows, but
+//! below those that read it; calls that read what others give stand above them.
 
 use super::expression::row_span;
 use super::from::FromRows;
@@ -229,7 +229,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The only function of a ROWS FROM that has a list of columns behind it. 42601 for several, and for one that has a list inside.
+    /// The only function of a ROWS FROM that has a list of columns behind it. 42601 for several, and for one that has a
+    /// list inside.
     fn only_function(&self, list: &'a [FunctionArg], columns: &'a [ColumnDef]) -> Result<Calling<'a>> {
         let span = columns.first().map_or(Span::NONE, |c| self.span(&c.name));
         let [item] = list else {

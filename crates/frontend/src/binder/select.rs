@@ -113,7 +113,8 @@ impl<'a> Binder<'a> {
         self.project(op, targets, keys, distinct)
     }
 
-    /// The groups of the rows that pass HAVING, and what stands for them in the clauses; the rows as they are if nothing groups them.
+    /// The groups of the rows that pass HAVING, and what stands for them in the clauses; the rows as they are if
+    /// nothing groups them.
     /// `named`: what is named in the clauses that groups are asked for.
     fn grouped(
         &mut self,
@@ -153,9 +154,9 @@ impl<'a> Binder<'a> {
         self.typing.predicate(bound, "HAVING").map(Some)
     }
 
-    /// The rows of functions in the select list. If neither the order nor DISTINCT ON reads what they give, both are those of the
-    /// rows for which they give it, and no key is left: what a function gives stays in its own order. DISTINCT, and DISTINCT ON
-    /// without an order, are asked of the functions' rows.
+    /// The rows of functions in the select list. If neither the order nor DISTINCT ON reads what they give, both are
+    /// those of the rows for which they give it, and no key is left: what a function gives stays in its own order.
+    /// DISTINCT, and DISTINCT ON without an order, are asked of the functions' rows.
     fn rows_in_order(
         &mut self,
         op: Operator,
@@ -208,8 +209,8 @@ impl<'a> Binder<'a> {
         ))
     }
 
-    /// The column that a key reads below the rows of functions. An item of the select list is that column from here on: it is
-    /// computed once, and a subquery in it has columns of its own.
+    /// The column that a key reads below the rows of functions. An item of the select list is that column from here on:
+    /// it is computed once, and a subquery in it has columns of its own.
     fn column_below(
         &mut self,
         by: &By<'a>,

@@ -1,5 +1,5 @@
-//! Two names of one column, told apart: GROUP BY and grouping sets go by the columns that a FROM clause shows, as PostgreSQL's do,
-//! while a subquery in FROM may show one column under several names.
+//! Two names of one column, told apart: GROUP BY and grouping sets go by the columns that a FROM clause shows, as
+//! PostgreSQL's do, while a subquery in FROM may show one column under several names.
 
 use super::from::FromRows;
 use super::rows::{Computed, one_row};
@@ -9,8 +9,8 @@ use frazil_plan::{ColumnId, Expr};
 use std::collections::{HashMap, HashSet};
 
 impl Binder<'_> {
-    /// Gives each column of each relation a [`ColumnId`] of its own: copies stand above the rows for those that come again.
-    /// Columns that a join with USING merges stay those of its sides.
+    /// Gives each column of each relation a [`ColumnId`] of its own: copies stand above the rows for those that come
+    /// again. Columns that a join with USING merges stay those of its sides.
     pub(super) fn told_apart(&mut self, mut rows: FromRows) -> FromRows {
         let mut seen = HashSet::new();
         let mut copies = Computed::default();
@@ -51,7 +51,8 @@ impl Binder<'_> {
     }
 }
 
-/// The relation with other columns, and with the one of them as its value that stands in the place of what was its value.
+/// The relation with other columns, and with the one of them as its value that stands in the place of what was its
+/// value.
 fn of_columns(item: &Item, columns: Vec<OutputColumn>) -> Item {
     let place = item
         .value

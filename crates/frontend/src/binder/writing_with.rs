@@ -1,5 +1,5 @@
-//! WITH queries that write. Each is a plan of its own, which runs before the statement does, on the same snapshot; what its
-//! RETURNING shows is read as a table.
+//! WITH queries that write. Each is a plan of its own, which runs before the statement does, on the same snapshot; what
+//! its RETURNING shows is read as a table.
 
 use super::common_tables::{PendingWrite, Returned, Rows};
 use super::finish::plan_of;
@@ -8,8 +8,8 @@ use crate::WithWrite;
 use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState};
 use sqlparser::ast::{Cte as SqlCte, SetExpr, Statement as Ast};
 
-/// The id of the table that shows what the first WITH query returned; those of others count down from it. Ids of system tables,
-/// files and frames are above.
+/// The id of the table that shows what the first WITH query returned; those of others count down from it. Ids of system
+/// tables, files and frames are above.
 pub const RETURNED_ID: u32 = u32::MAX - 4096;
 /// WITH queries of a statement that write, at most.
 pub const MOST_WRITES: usize = 64;

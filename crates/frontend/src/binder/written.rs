@@ -10,7 +10,8 @@ pub(super) struct WriteQueries {
     pub returning: Option<Relation>,
 }
 
-/// A change of a table, all of which is bound: its rows, what becomes of them, and what RETURNING shows unless a query makes that.
+/// A change of a table, all of which is bound: its rows, what becomes of them, and what RETURNING shows unless a query
+/// makes that.
 pub(super) struct Written {
     pub op: Operator,
     pub change: Change,

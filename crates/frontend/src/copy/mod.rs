@@ -97,7 +97,7 @@ pub struct CopyOptions {
     pub reject_limit: Option<u64>,
     /// TO a directory: names of the columns that its folders say.
     pub partition_by: Vec<String>,
-    /// Whether files in folders have these columns as well.
+    /// True if files in folders have these columns as well.
     pub write_partition_columns: bool,
     /// What becomes of files that are in the directory.
     pub existing: CopyExisting,

@@ -1,4 +1,5 @@
-//! CREATE DOMAIN: what follows its name is the definition of a column, whose name is `value`, and is read as that of a table.
+//! CREATE DOMAIN: what follows its name is the definition of a column, whose name is `value`, and is read as that of a
+//! table.
 
 use super::cursor::Cursor;
 use frazil_types::Result;

@@ -1,5 +1,5 @@
-//! The words of CREATE TABLE that sqlparser does not read: columns without types and WITH [NO] DATA of CREATE TABLE … AS are
-//! written otherwise, LIKE among columns and UNLOGGED are refused.
+//! The words of CREATE TABLE that sqlparser does not read: columns without types and WITH [NO] DATA of CREATE TABLE …
+//! AS are written otherwise, LIKE among columns and UNLOGGED are refused.
 
 use super::tokens::is_word;
 use frazil_types::{Error, Result};

@@ -31,7 +31,8 @@ const SUM: usize = 8;
 const PRODUCT: usize = 9;
 const TIGHT: usize = 10;
 
-/// Words AND or OR of a chain that is read as it is written. Below that, balancing is not worth a copy of the first part.
+/// Words AND or OR of a chain that is read as it is written. Below that, balancing is not worth a copy of the first
+/// part.
 const SHORT_CHAIN: usize = 32;
 
 /// What is measured of a statement.

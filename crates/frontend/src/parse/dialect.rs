@@ -25,8 +25,8 @@ pub(super) struct FrazilDialect {
 }
 
 impl FrazilDialect {
-    /// The dialect for one text. Reading it ends with an error once this is set, and cutting it into tokens ends: all that is
-    /// left of the text is part of one word then.
+    /// The dialect for one text. Reading it ends with an error once this is set, and cutting it into tokens ends: all
+    /// that is left of the text is part of one word then.
     pub fn new(cancel: Cancel) -> FrazilDialect {
         FrazilDialect {
             cancel,
@@ -349,7 +349,8 @@ impl Dialect for FrazilDialect {
         }
     }
 
-    /// COLLATE behind what is no prefix, such as a cast; ISNULL, which sqlparser does not know; and long chains of AND and of OR.
+    /// COLLATE behind what is no prefix, such as a cast; ISNULL, which sqlparser does not know; and long chains of AND
+    /// and of OR.
     fn parse_infix(
         &self,
         parser: &mut Parser,

@@ -50,19 +50,19 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 use std::sync::Arc;
 
-/// Bytes that a token of a text takes, with its text and a copy of it: the list grows by copying, and is cut into statements by
-/// copying.
+/// Bytes that a token of a text takes, with its text and a copy of it: the list grows by copying, and is cut into
+/// statements by copying.
 const BYTES_PER_TOKEN: usize = 280;
 
-/// Bytes that a token of a statement takes with its part of sqlparser's tree and of the plan: measured for lists of values,
-/// which is what long statements are.
+/// Bytes that a token of a statement takes with its part of sqlparser's tree and of the plan: measured for lists of
+/// values, which is what long statements are.
 const BYTES_PER_TOKEN_READ: usize = 800;
 
 /// Tokens whose memory is not counted; of more, it is counted in steps of so many.
 const SHORT: usize = 1024;
 
-/// Reads a text of statements separated by semicolons. 42601 with the position in the text, 53200 if there is no room for
-/// a tree, 54001, 57014.
+/// Reads a text of statements separated by semicolons. 42601 with the position in the text, 53200 if there is no room
+/// for a tree, 54001, 57014.
 pub fn parse(sql: &str, limits: &Limits) -> Result<Vec<ParsedStatement>> {
     Script::cut(sql, limits)?.collect()
 }

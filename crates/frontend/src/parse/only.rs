@@ -1,7 +1,9 @@
-//! What stands beside tables in FROM and sqlparser does not read: ONLY, which changes nothing where no table inherits of another,
-//! is left out; ROWS FROM becomes a function of a name that no statement can write; an alias of USING is refused.
+//! What stands beside tables in FROM and sqlparser does not read: ONLY, which changes nothing where no table inherits
+//! of another, is left out; ROWS FROM becomes a function of a name that no statement can write; an alias of USING is
+//! refused.
 //!
-//! The list of columns behind a call becomes a type, and what has one stands in ROWS FROM: `f(x) AS t (a integer)` becomes
+//! The list of columns behind a call becomes a type, and what has one stands in ROWS FROM: `f(x) AS t (a integer)`
+//! becomes
 //! `ROWS FROM (f(x)::TABLE (a integer)) AS t`.
 
 use super::source::{Source, near};
@@ -13,8 +15,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 /// The function that ROWS FROM is.
 pub(crate) const ROWS_FROM: &str = "\u{0}rows from";
 
-/// Leaves out ONLY in front of tables, with the parentheses around the table, and the FROM of ROWS FROM; writes lists of columns
-/// as types. 0A000, 42601.
+/// Leaves out ONLY in front of tables, with the parentheses around the table, and the FROM of ROWS FROM; writes lists
+/// of columns as types. 0A000, 42601.
 pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>, source: &Source) -> Result<()> {
     refuse(words, source)?;
     sample_seeds(words);
@@ -119,8 +121,8 @@ fn list_as_type(words: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// Puts the call from `begin` to `end` with the list of columns that opens at `list` in ROWS FROM. What stands between, an alias perhaps,
-/// goes behind.
+/// Puts the call from `begin` to `end` with the list of columns that opens at `list` in ROWS FROM. What stands between,
+/// an alias perhaps, goes behind.
 fn put_in_rows_from(words: &mut Vec<TokenWithSpan>, begin: usize, end: usize, list: usize) {
     let close = end_of_parenthesis(words, list);
     words[end..close].rotate_left(list - end);
@@ -159,7 +161,8 @@ fn end_of_call(words: &[TokenWithSpan], at: usize) -> Option<usize> {
     calls.then(|| end_of_parenthesis(words, open))
 }
 
-/// Where the list of columns opens that stands at `at`, behind AS or an alias, if it is one: its first column has a type.
+/// Where the list of columns opens that stands at `at`, behind AS or an alias, if it is one: its first column has a
+/// type.
 fn list_of_columns(words: &[TokenWithSpan], at: usize) -> Option<usize> {
     let is_as = is_word(words.get(at)?, Keyword::AS);
     let behind = at + usize::from(is_as);
@@ -212,8 +215,8 @@ fn stands_before_table(before: &TokenWithSpan, in_from: bool) -> bool {
     words.iter().any(|word| is_word(before, *word)) || in_from && before.token == Token::Comma
 }
 
-/// Writes `TABLESAMPLE method (percentage) REPEATABLE (seed)` as `TABLESAMPLE method ((percentage, seed))`: sqlparser reads
-/// no seed but a number. Several arguments, which no method takes, become one with NULL as its seed.
+/// Writes `TABLESAMPLE method (percentage) REPEATABLE (seed)` as `TABLESAMPLE method ((percentage, seed))`: sqlparser
+/// reads no seed but a number. Several arguments, which no method takes, become one with NULL as its seed.
 fn sample_seeds(words: &mut Vec<TokenWithSpan>) {
     let mut at = 0;
     while at < words.len() {

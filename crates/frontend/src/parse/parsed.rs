@@ -18,7 +18,7 @@ pub struct ParsedStatement {
     pub text: String,
     pub(crate) kind: ParsedKind,
     pub(crate) place: Place,
-    /// Whether it counts the rows of a relation: `count(t.*)`.
+    /// True if it counts the rows of a relation: `count(t.*)`.
     pub(crate) counts_rows: bool,
     /// True if it has a GROUP BY.
     pub(crate) groups: bool,
@@ -123,7 +123,7 @@ pub(crate) enum ParsedKind {
     },
     Summarize {
         query: Box<ParsedStatement>,
-        /// Whether its text is a query, and not the name of a relation or of files.
+        /// True if its text is a query, and not the name of a relation or of files.
         is_query: bool,
     },
     Explain {
@@ -133,7 +133,7 @@ pub(crate) enum ParsedKind {
 }
 
 impl ParsedStatement {
-    /// Whether it returns rows.
+    /// True if it returns rows.
     pub fn returns_rows(&self) -> bool {
         match &self.kind {
             ParsedKind::Ast(ast) => ast.get().is_some_and(gives_rows),
@@ -147,7 +147,7 @@ impl ParsedStatement {
         }
     }
 
-    /// Whether a failed transaction takes it: it ends the transaction, or returns to a savepoint of it.
+    /// True if a failed transaction takes it: it ends the transaction, or returns to a savepoint of it.
     pub fn leaves_failure(&self) -> bool {
         matches!(
             self.kind,
@@ -193,7 +193,7 @@ impl ParsedStatement {
     }
 }
 
-/// Whether a statement is a query, or has RETURNING.
+/// True if a statement is a query, or has RETURNING.
 fn gives_rows(ast: &Ast) -> bool {
     match ast {
         Ast::Query(query) => match &*query.body {

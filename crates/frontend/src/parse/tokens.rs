@@ -12,8 +12,8 @@ use frazil_types::{Cancel, Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Whitespace, Word};
 
-/// Cuts a script's tokens into statements, each without whitespace; empty ones are left out. Error 57014 once `cancel` is
-/// set.
+/// Cuts a script's tokens into statements, each without whitespace; empty ones are left out. Error 57014 once `cancel`
+/// is set.
 pub(super) fn statements(
     tokens: Vec<TokenWithSpan>,
     source: &Source,

@@ -24,7 +24,7 @@ pub(super) fn snapshot(start: Expr) -> Expr {
     call("pg_current_snapshot", OnNull::Null, run, vec![start], TEXT)
 }
 
-/// Whether a list holds rising numbers within a range; a comma may stand at its end.
+/// True if a list holds rising numbers within a range; a comma may stand at its end.
 fn is_rising(list: &str, range: std::ops::Range<i64>) -> bool {
     let list = list.strip_suffix(',').unwrap_or(list);
     let mut last = range.start;
