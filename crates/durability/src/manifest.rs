@@ -169,7 +169,7 @@ impl Manifest {
             )));
         }
         debug_assert!(
-            !self.unread.is_empty() || read.without_estimates() == self.without_estimates(),
+            !self.unread.is_empty() || read.as_kept() == self.as_kept(),
             "another manifest comes back"
         );
         Ok(bytes)
@@ -194,9 +194,11 @@ impl Manifest {
             .is_some_and(|version: u32| version < VERSION)
     }
 
-    /// Estimates are numbers that may come back rounded.
-    fn without_estimates(&self) -> Manifest {
+    /// The manifest in the form that writing and reading keep: without estimates, which may come back rounded, and
+    /// with types in the order of their ids, because enumerations are read before domains.
+    fn as_kept(&self) -> Manifest {
         let mut manifest = self.clone();
+        manifest.types.sort_by_key(|entry| entry.id);
         (manifest.tables.iter_mut()).for_each(|table| table.distinct = None);
         manifest
     }
