@@ -387,6 +387,8 @@ fn run_as_bound(
         } => explain_freeze::run(session, table, order_by, analyze, bundle),
         Statement::Begin { modes } => session.begin(modes).map(|notice| noted("BEGIN", notice, started)),
         Statement::Commit { chain } => {
+            // Lets go of the version that the commit replaces, so that entries of rows it deleted are collected.
+            drop(bundle);
             (session.commit(chain)).map(|(tag, notice)| noted(tag, notice, started))
         }
         Statement::Rollback { chain } => {

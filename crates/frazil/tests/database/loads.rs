@@ -466,6 +466,6 @@ fn damage_of_a_segment_that_the_log_names_is_told() {
     );
     sim.vfs().remove(&path).expect("it is there");
     let error = refused(&sim);
-    assert_eq!(error.state(), SqlState::UNDEFINED_FILE, "{error:?}");
+    assert_eq!(error.state(), SqlState::DATA_CORRUPTED, "{error:?}");
     assert!(error.message().contains(&name), "{error:?}");
 }

@@ -1,14 +1,21 @@
-//! Calls and lists of any length: each function that takes any number of arguments, and each form of a list, has 100,000
+//! Calls and lists of any length: each function that takes any number of arguments, and each form of a list, has many
 //! elements here. Statements run on a thread with a small stack, and each is over in bounded time.
 
 use crate::{memory, rows};
 use frazil::{Connection, SqlState};
 use frazil_functions::{FunctionDoc, list};
 use std::fmt::Write;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 const STACK: usize = 2 << 20;
-const ELEMENTS: usize = 100_000;
+
+/// Elements of a call or a list: enough to end a process whose recursion follows them. `FRAZIL_ELEMENTS=100000` runs
+/// more of them.
+static ELEMENTS: LazyLock<usize> = LazyLock::new(|| match std::env::var("FRAZIL_ELEMENTS") {
+    Ok(number) => number.parse().expect("FRAZIL_ELEMENTS is a number"),
+    Err(_) => 20_000,
+});
 
 /// How long a statement may take, on a machine that does other work as well.
 const MOST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 10 });
@@ -63,7 +70,7 @@ fn repeated() -> Vec<String> {
         let part = |i: usize| part.replace('#', &i.to_string());
         (0..count).map(part).collect::<Vec<_>>().join(between)
     };
-    let many = |part: &str, between: &str| parts(ELEMENTS, part, between);
+    let many = |part: &str, between: &str| parts(*ELEMENTS, part, between);
     let few = |part: &str, between: &str| parts(10_000, part, between);
     vec![
         format!("select count(*) from t where {}", many("a = #", " or ")),
@@ -138,8 +145,8 @@ fn arguments(function: &FunctionDoc, element: fn(usize) -> String) -> Option<Str
     });
     let mut all: Vec<String> = before.collect();
     match types.last() {
-        Some(&"text") => all.extend((0..ELEMENTS).map(|i| format!("'{i}'"))),
-        _ => all.extend((0..ELEMENTS).map(element)),
+        Some(&"text") => all.extend((0..*ELEMENTS).map(|i| format!("'{i}'"))),
+        _ => all.extend((0..*ELEMENTS).map(element)),
     }
     Some(all.join(", "))
 }
@@ -200,7 +207,7 @@ fn fault(c: &Connection, sql: &str, allowed: &[SqlState]) -> Option<String> {
 fn of_lists(kinds: &[Element]) -> Vec<(String, String)> {
     let mut statements = Vec::new();
     for &(name, element) in kinds {
-        let all = elements(ELEMENTS, element);
+        let all = elements(*ELEMENTS, element);
         statements.extend(LISTS.map(|form| (name.to_string(), form.replace('#', &all))));
     }
     statements
