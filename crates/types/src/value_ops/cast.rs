@@ -34,7 +34,8 @@ pub fn cannot_cast(from: LogicalType, to: LogicalType) -> Error {
     )
 }
 
-/// The value as `to`, as the [table of casts](super::casts) has it; NULL stays NULL. Errors 22003, 22007, 22008, 22P02,
+/// The value as `to`, as the [table of casts](super::casts) has it; NULL stays NULL, and so is the
+/// time of day of an infinite timestamp. Errors 22003, 22007, 22008, 22P02,
 /// 22001; 42846 where there is no cast.
 pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLength) -> Result<Value> {
     if value.is_null() || from == to {
@@ -119,7 +120,7 @@ fn cast_time(method: CastMethod, value: &Value, from: LogicalType, to: LogicalTy
             let micros = casts::exact(*v, from, to).ok_or_else(beyond_timestamps)?;
             check_range(micros, to).map_err(|_| beyond_timestamps())
         }
-        (CastMethod::MicrosToTime, Value::Int(v)) if !date::is_finite(*v as i64) => Err(no_time_of_day()),
+        (CastMethod::MicrosToTime, Value::Int(v)) if !date::is_finite(*v as i64) => Ok(Value::Null),
         (CastMethod::MicrosToTime, Value::Int(v)) => Ok(Value::Int(v.rem_euclid(MICROS_PER_DAY.into()))),
         (CastMethod::LocalToInstant, Value::Int(v)) => {
             let local = local_micros(*v, from).ok_or_else(beyond_timestamps)?;
@@ -131,7 +132,7 @@ fn cast_time(method: CastMethod, value: &Value, from: LogicalType, to: LogicalTy
             let day_number = infinite.map_or(local.div_euclid(MICROS_PER_DAY), i64::from);
             match to.info().counts {
                 Counts::Days => check_range(day_number.into(), to),
-                Counts::DayMicros if infinite.is_some() => Err(no_time_of_day()),
+                Counts::DayMicros if infinite.is_some() => Ok(Value::Null),
                 Counts::DayMicros => Ok(Value::Int(local.rem_euclid(MICROS_PER_DAY).into())),
                 Counts::Micros | Counts::Nothing => Ok(Value::Int(local.into())),
             }
@@ -237,14 +238,6 @@ fn local_micros(v: i128, from: LogicalType) -> Option<i64> {
         1
     };
     v.checked_mul(unit.into())?.try_into().ok()
-}
-
-/// The error of the time of day of an infinite timestamp.
-fn no_time_of_day() -> Error {
-    Error::new(
-        SqlState::DATETIME_OVERFLOW,
-        "an infinite timestamp has no time of day",
-    )
 }
 
 /// The error of the days between dates of which one is infinite.
