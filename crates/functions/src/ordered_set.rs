@@ -83,6 +83,10 @@ pub(crate) const HYPOTHETICAL: &[(&str, Hypothetical, &str, &str)] = &[
     ),
 ];
 
+/// Most arguments and keys of an aggregate of a supposed row, as in PostgreSQL. Its condition has a part for each pair
+/// of keys.
+const MOST_ARGUMENTS: usize = 100;
+
 /// Which aggregate of a supposed row a name means.
 pub(crate) fn hypothetical(name: &str) -> Option<Hypothetical> {
     HYPOTHETICAL.iter().find(|h| h.0 == name).map(|h| h.1)
@@ -283,7 +287,8 @@ impl Typing {
         }))
     }
 
-    /// What is asked of a supposed row among others. Errors: 42883, 42804.
+    /// What is asked of a supposed row among others. Errors: 42883, 42804, and 54023 for more arguments and keys than
+    /// [`MOST_ARGUMENTS`].
     pub(crate) fn supposed(
         &self,
         what: Hypothetical,
@@ -292,6 +297,10 @@ impl Typing {
         span: Span,
     ) -> Result<Aggregated> {
         let (direct, order) = (call.values, call.order);
+        if direct.len() + order.len() > MOST_ARGUMENTS {
+            let message = format!("cannot pass more than {MOST_ARGUMENTS} arguments to a function");
+            return Err(Error::new(SqlState::TOO_MANY_ARGUMENTS, message).at_span(span));
+        }
         if direct.len() != order.len() {
             let all: Vec<Operand> = (direct.iter().cloned())
                 .chain(order.iter().map(|key| key.value.clone()))
