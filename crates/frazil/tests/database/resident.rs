@@ -79,7 +79,8 @@ const KINDS: &[&str] = &[
 ];
 
 /// Kinds that keep more than they count, by what they begin with: a value that is put together piece by piece, strings of many small
-/// turns, and what a file's form is looked for in. They are measured, and their excess is printed.
+/// turns, what a file's form is looked for in, and a sort of a whole column (156 MB measured, 142 MB allowed). They are
+/// measured, and their excess is printed.
 const KNOWN: &[&str] = &[
     "select x from n order by x desc",
     "with recursive r (n, t)",
