@@ -98,6 +98,16 @@ impl Relation {
         }
     }
 
+    /// True if both are one entry: no definition has changed the relation between the versions of the catalog that have
+    /// them.
+    pub fn is_same_entry(&self, other: &Relation) -> bool {
+        match (self, other) {
+            (Relation::Table(a), Relation::Table(b)) => Arc::ptr_eq(a, b),
+            (Relation::View(a), Relation::View(b)) => Arc::ptr_eq(a, b),
+            (Relation::Table(_), Relation::View(_)) | (Relation::View(_), Relation::Table(_)) => false,
+        }
+    }
+
     /// What it is.
     pub fn kind(&self) -> RelationKind {
         match self {
@@ -179,6 +189,11 @@ impl Catalog {
     /// A table or view by its name, if there is one.
     pub fn relation(&self, name: &str) -> Option<&Relation> {
         self.by_name.get(name)
+    }
+
+    /// A table or view by its identity, if there is one.
+    pub fn relation_of(&self, id: ObjectId) -> Option<&Relation> {
+        self.by_name.values().find(|relation| relation.id() == id)
     }
 
     /// A table by its name, if there is one.

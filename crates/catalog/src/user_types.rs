@@ -153,6 +153,11 @@ impl Catalog {
         self.types.get(name)
     }
 
+    /// A type by its identity, if there is one.
+    pub fn user_type_of(&self, id: ObjectId) -> Option<&Arc<TypeEntry>> {
+        self.types().find(|entry| entry.id == id)
+    }
+
     /// The next version, with one more enumeration. 42710 if the name is taken by a type or relation, 22023 for a label that stands
     /// twice (23505), is too long (42602), or if there are too many (54000).
     pub fn create_type(&self, name: &str, labels: &[String]) -> Result<Catalog> {

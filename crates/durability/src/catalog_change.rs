@@ -30,7 +30,7 @@ impl CatalogChange {
     pub fn between(before: &Catalog, after: &Catalog) -> CatalogChange {
         let mut old: HashMap<ObjectId, &Relation> = before.relations().map(|r| (r.id(), r)).collect();
         let changed = after.relations().filter(|new| {
-            let same = old.remove(&new.id()).is_some_and(|old| is_same(old, new));
+            let same = old.remove(&new.id()).is_some_and(|old| old.is_same_entry(new));
             !same
         });
         let changed = changed.cloned().collect();
@@ -152,13 +152,4 @@ fn types_after(before: &Catalog, changed: &[Arc<TypeEntry>], dropped: &[ObjectId
     let is_gone = |id: ObjectId| dropped.contains(&id) || changed.iter().any(|t| t.id == id);
     let kept = before.types().filter(|t| !is_gone(t.id));
     kept.chain(changed).cloned().collect()
-}
-
-/// Whether both versions of the catalog share an entry.
-fn is_same(old: &Relation, new: &Relation) -> bool {
-    match (old, new) {
-        (Relation::Table(old), Relation::Table(new)) => Arc::ptr_eq(old, new),
-        (Relation::View(old), Relation::View(new)) => Arc::ptr_eq(old, new),
-        (Relation::Table(_), Relation::View(_)) | (Relation::View(_), Relation::Table(_)) => false,
-    }
 }

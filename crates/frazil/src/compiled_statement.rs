@@ -1,19 +1,22 @@
 //! A statement that is bound and compiled, to be run many times.
 //!
-//! It serves as long as the catalog is the version it was bound to, the settings that shape plans are the same, and
-//! what its code relies on holds of the tables it reads ([`TableAssumptions`]).
+//! It serves as long as its names have the catalog entries that it was bound to ([`EntriesRead`]), the settings that shape
+//! plans are the same, and what its code relies on holds of the tables it reads ([`TableAssumptions`]).
 
 use crate::assumptions::TableAssumptions;
 use crate::direct_rows::DirectRows;
+use crate::entries_read::EntriesRead;
 use crate::point_query::PointQuery;
 use crate::settings::PlanSettings;
 use crate::write::WriteAction;
+use frazil_catalog::Catalog;
 use frazil_codegen::CompiledPlan;
 use frazil_frontend::HiddenParameter;
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_storage::Snapshot;
 use frazil_types::{LogicalType, Schema, Value};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A statement in the form in which it runs.
 #[derive(Debug)]
@@ -30,8 +33,11 @@ pub struct CompiledStatement {
     pub hidden: Vec<HiddenParameter>,
     /// The way it was planned.
     pub settings: PlanSettings,
-    /// Version of the catalog it was bound to.
-    pub catalog: u64,
+    /// The entries of the catalog it was bound to.
+    pub entries: EntriesRead,
+    /// The version of the catalog in which the entries were last compared. A version never changes, so that a statement
+    /// that sees this one again need not compare them.
+    pub catalog: AtomicU64,
     /// What it relies on.
     pub assumptions: Vec<TableAssumptions>,
 }
@@ -102,10 +108,23 @@ impl Action {
 impl CompiledStatement {
     /// Whether it serves a statement that sees `snapshot`.
     pub fn fits(&self, snapshot: &Snapshot, settings: PlanSettings) -> bool {
-        self.catalog == snapshot.catalog().version()
-            && self.settings == settings
+        self.settings == settings
+            && self.has_its_entries(snapshot.catalog())
             && (self.assumptions.iter())
                 .all(|assumed| (snapshot.table(assumed.table)).is_ok_and(|version| assumed.hold(version)))
+    }
+
+    /// True if the statement's names have the entries that it was bound to.
+    fn has_its_entries(&self, catalog: &Catalog) -> bool {
+        let version = catalog.version();
+        if self.catalog.load(Ordering::Relaxed) == version {
+            return true;
+        }
+        let same = self.entries.hold_in(catalog);
+        if same {
+            self.catalog.store(version, Ordering::Relaxed);
+        }
+        same
     }
 
     /// True if a value that is not a text is given for a parameter that is a text for want of a better type.
@@ -132,7 +151,8 @@ impl CompiledStatement {
             guessed: Vec::new(),
             hidden: Vec::new(),
             settings,
-            catalog: 0,
+            entries: EntriesRead::default(),
+            catalog: AtomicU64::new(0),
             assumptions: Vec::new(),
         }
     }

@@ -34,6 +34,7 @@ mod ddl;
 mod deadline;
 mod direct_rows;
 mod domain_checks;
+mod entries_read;
 mod execute;
 mod explain;
 mod explain_freeze;

@@ -269,7 +269,8 @@ impl Runner {
             guessed: bundle.guessed.clone(),
             hidden: bundle.hidden.clone(),
             settings: self.settings.plan(),
-            catalog: bundle.tables.snapshot().catalog().version(),
+            entries: bundle.tables.entries_read(),
+            catalog: bundle.tables.snapshot().catalog().version().into(),
             assumptions,
         });
         if lasts && bundle.typed_by == TypedBy::Text && self.settings.plan_cache {

@@ -1,10 +1,11 @@
 //! The tables a statement sees: one snapshot, and system tables made when a statement names them.
 
+use crate::entries_read::EntriesRead;
 use crate::file_tables::FileTables;
 use crate::frame_tables::{FrameTables, Frames};
 use crate::slots::Slots;
 use crate::system_tables::SystemTable;
-use frazil_catalog::{Reading, TypeEntry};
+use frazil_catalog::{Catalog, Reading, TypeEntry};
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
 use frazil_frontend::{CatalogView, FileSource, MOST_WRITES, RETURNED_ID, Relation, TableEntry};
@@ -41,6 +42,8 @@ pub struct StatementTables {
     bounds: Mutex<BTreeMap<ObjectId, Arc<WidestBounds>>>,
     /// The error of the first damaged table that was named.
     damage: Mutex<Option<Error>>,
+    /// The lookups in the catalog, with the entries that they found.
+    entries: Mutex<EntriesRead>,
 }
 
 impl StatementTables {
@@ -55,6 +58,7 @@ impl StatementTables {
             returned: Slots::new(),
             bounds: Mutex::default(),
             damage: Mutex::default(),
+            entries: Mutex::default(),
         }
     }
 
@@ -75,6 +79,17 @@ impl StatementTables {
     /// The snapshot.
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
+    }
+
+    /// The entries of the catalog that were looked up so far.
+    pub fn entries_read(&self) -> EntriesRead {
+        self.entries.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    /// Looks something up in the catalog, and notes what was found.
+    fn look_up<T>(&self, look: impl FnOnce(&mut EntriesRead, &Catalog) -> T) -> T {
+        let mut entries = self.entries.lock().unwrap_or_else(|e| e.into_inner());
+        look(&mut entries, self.snapshot.catalog())
     }
 
     /// The rows of a table.
@@ -223,8 +238,8 @@ impl StatementTables {
 
 impl CatalogView for StatementTables {
     fn relation(&self, name: &str) -> Option<Relation> {
-        match self.snapshot.catalog().relation(name) {
-            Some(relation) => self.seen(relation),
+        match self.look_up(|entries, catalog| entries.relation(catalog, name).cloned()) {
+            Some(relation) => self.seen(&relation),
             None => (self.system_table(name))
                 .or_else(|| self.frames.table(name))
                 .map(Relation::Table),
@@ -233,7 +248,10 @@ impl CatalogView for StatementTables {
 
     fn read_by(&self, reading: &Reading) -> Option<Relation> {
         match reading.id {
-            Some(_) => (self.snapshot.catalog().read_by(reading)).and_then(|r| self.seen(r)),
+            Some(id) => {
+                let found = self.look_up(|entries, catalog| entries.relation_of(catalog, id).cloned());
+                found.and_then(|relation| self.seen(&relation))
+            }
             None => self.system_table(&reading.name).map(Relation::Table),
         }
     }
@@ -247,15 +265,11 @@ impl CatalogView for StatementTables {
     }
 
     fn user_type(&self, name: &str) -> Option<Arc<TypeEntry>> {
-        self.snapshot.catalog().user_type(name).cloned()
+        self.look_up(|entries, catalog| entries.user_type(catalog, name).cloned())
     }
 
     fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>> {
-        self.snapshot
-            .catalog()
-            .types()
-            .find(|entry| entry.id == id)
-            .cloned()
+        self.look_up(|entries, catalog| entries.user_type_of(catalog, id).cloned())
     }
 
     fn relation_names(&self) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use crate::{directory, memory, rows, state};
 use frazil::{Connection, Database, SqlState, Value};
+use frazil_testkit::Random;
 
 /// Five rows whose x add up to more than 64 bits hold, y from 0 to 4.
 const HUGE: &str = "create table t (x bigint, y integer);
@@ -288,4 +289,110 @@ fn a_view_is_kept_while_rows_are_written_one_by_one() {
         rows(&a, "select count(*), sum(x) from t"),
         format!("2001|{}", sum + 5)
     );
+}
+
+#[test]
+fn a_definition_leaves_plans_of_other_objects_alone() {
+    let a = memory();
+    let b = a.database().connect();
+    rows(
+        &a,
+        "create type mood as enum ('sad', 'happy'); create domain few as integer check (value < 10);
+         create table t (x integer primary key, m mood, f few); insert into t values (1, 'sad', 1), (2, 'happy', 2);
+         create view v as select x, m from t where m = 'sad'",
+    );
+    let texts = [
+        "select m, count(*) from t group by m order by m",
+        "select x from v where m < 'happy'",
+        "select x::few + 1 from t where x = 2",
+        "update t set f = f where m = 'happy'",
+    ];
+    let prepared = a.prepare("select sum(x) from v").expect("it parses");
+    let prepared_compiles = || !prepared.execute(&[]).expect("it runs").timing.compile.is_zero();
+    texts.iter().for_each(|sql| assert!(compiles(&a, sql), "{sql}"));
+    prepared_compiles();
+    for i in 0..1_000 {
+        let kind = [
+            "table u (x integer)",
+            "view u as select 1 as x",
+            "type u as enum ('a')",
+        ][i % 3];
+        rows(&b, &format!("create {kind}"));
+        let sql = texts[i % texts.len()];
+        assert!(!compiles(&a, sql), "{sql} after create {kind}");
+        assert!(!prepared_compiles());
+        rows(&b, &format!("drop {}", ["table u", "view u", "type u"][i % 3]));
+        assert!(!compiles(&a, sql), "{sql} after the drop of {kind}");
+    }
+    rows(&b, "create index on t (m)");
+    for sql in &texts {
+        assert!(compiles(&a, sql), "{sql} after an index of its table");
+    }
+    rows(&b, "create or replace view v as select x + 10 as x, m from t");
+    assert_eq!(rows(&a, texts[1]), "11");
+    assert!(prepared_compiles() && !compiles(&a, texts[0]));
+}
+
+/// A definition of objects named a, b and c: of any kind, and under names that others have had.
+fn definition(random: &mut Random) -> String {
+    let mut name = || ["a", "b", "c"][random.below(3) as usize];
+    let (one, two) = (name(), name());
+    match random.below(11) {
+        0 => format!("create table {one} as select 1 as x"),
+        1 => format!("create table {one} as select 'one' as x, 2 as y"),
+        2 => format!("create view {one} as select x from {two}"),
+        3 => format!("create or replace view {one} as select x, count(*) as n from {two} group by x"),
+        4 => format!("create type {one} as enum ('one', 'two')"),
+        5 => format!("create domain {one} as integer check (value > 1)"),
+        6 => format!("alter table {one} rename to {two}"),
+        7 => format!("alter table {one} add column z integer default 7"),
+        8 => format!("alter table {one} rename column x to y"),
+        9 => format!(
+            "drop {} if exists {one} cascade",
+            ["table", "view"][random.below(2) as usize]
+        ),
+        _ => format!("drop type if exists {one} cascade"),
+    }
+}
+
+/// The rows of a statement, or its SQLSTATE.
+fn answer(connection: &Connection, sql: &str) -> String {
+    match connection.execute(sql) {
+        Ok(response) => format!("{:?}", response.outcome),
+        Err(error) => error.state().0.to_owned(),
+    }
+}
+
+#[test]
+fn kept_plans_answer_as_new_ones_after_any_definition() {
+    let queries = [
+        "select * from a",
+        "select x from a join b using (x)",
+        "select count(*) from (select * from b union all select * from b) q",
+        "select '2'::c",
+        "select pg_typeof(x) from c",
+    ];
+    let mut answered = 0;
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let kept = memory();
+        let definer = kept.database().connect();
+        let new = kept.database().connect();
+        rows(&new, "set frazil.plan_cache = off");
+        for _ in 0..40 {
+            let sql = definition(&mut random);
+            // A definition that is refused changes nothing, and is a step all the same.
+            let _ = definer.execute(&sql);
+            for query in &queries {
+                let answer_of_kept = answer(&kept, query);
+                assert_eq!(
+                    answer_of_kept,
+                    answer(&new, query),
+                    "seed {seed}: {query} after {sql}"
+                );
+                answered += i32::from(answer_of_kept.len() > 5);
+            }
+        }
+    }
+    assert!(answered > 300, "{answered} queries had rows");
 }

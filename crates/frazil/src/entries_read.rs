@@ -1,0 +1,108 @@
+//! The catalog entries that a statement was bound to. A kept plan serves as long as every name and id that it looked up
+//! still has the entry that it had: definitions of other objects do not concern it.
+
+use frazil_catalog::{Catalog, Relation, TypeEntry};
+use frazil_types::ObjectId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A name or id that was looked up.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Lookup {
+    /// A table or view by its name.
+    Relation(String),
+    /// A table or view by its id: a view reads it.
+    RelationOf(ObjectId),
+    /// A type by its name.
+    Type(String),
+    /// A type by its id: a column has it.
+    TypeOf(ObjectId),
+}
+
+/// The entry that was found.
+#[derive(Clone, Debug)]
+enum Entry {
+    /// There was none: a built-in object or an object of the statement may have the name.
+    None,
+    /// A table or view.
+    Relation(Relation),
+    /// A type.
+    Type(Arc<TypeEntry>),
+}
+
+/// Every lookup of a statement with the entry that it found.
+#[derive(Clone, Debug, Default)]
+pub struct EntriesRead {
+    found: BTreeMap<Lookup, Entry>,
+}
+
+impl EntriesRead {
+    /// Looks up a table or view by its name.
+    pub fn relation<'c>(&mut self, catalog: &'c Catalog, name: &str) -> Option<&'c Relation> {
+        let found = catalog.relation(name);
+        self.note(Lookup::Relation(name.to_owned()), found.into());
+        found
+    }
+
+    /// Looks up a table or view by its id.
+    pub fn relation_of<'c>(&mut self, catalog: &'c Catalog, id: ObjectId) -> Option<&'c Relation> {
+        let found = catalog.relation_of(id);
+        self.note(Lookup::RelationOf(id), found.into());
+        found
+    }
+
+    /// Looks up a type by its name.
+    pub fn user_type<'c>(&mut self, catalog: &'c Catalog, name: &str) -> Option<&'c Arc<TypeEntry>> {
+        let found = catalog.user_type(name);
+        self.note(Lookup::Type(name.to_owned()), found.into());
+        found
+    }
+
+    /// Looks up a type by its id.
+    pub fn user_type_of<'c>(&mut self, catalog: &'c Catalog, id: ObjectId) -> Option<&'c Arc<TypeEntry>> {
+        let found = catalog.user_type_of(id);
+        self.note(Lookup::TypeOf(id), found.into());
+        found
+    }
+
+    fn note(&mut self, lookup: Lookup, entry: Entry) {
+        self.found.insert(lookup, entry);
+    }
+
+    /// True if every lookup finds the same entry in `catalog`. Entries are immutable, so that comparing their addresses
+    /// suffices.
+    pub fn hold_in(&self, catalog: &Catalog) -> bool {
+        self.found.iter().all(|(lookup, entry)| {
+            let now: Entry = match lookup {
+                Lookup::Relation(name) => catalog.relation(name).into(),
+                Lookup::RelationOf(id) => catalog.relation_of(*id).into(),
+                Lookup::Type(name) => catalog.user_type(name).into(),
+                Lookup::TypeOf(id) => catalog.user_type_of(*id).into(),
+            };
+            entry.is(&now)
+        })
+    }
+}
+
+impl Entry {
+    fn is(&self, other: &Entry) -> bool {
+        match (self, other) {
+            (Entry::None, Entry::None) => true,
+            (Entry::Relation(a), Entry::Relation(b)) => a.is_same_entry(b),
+            (Entry::Type(a), Entry::Type(b)) => Arc::ptr_eq(a, b),
+            (Entry::None | Entry::Relation(_) | Entry::Type(_), _) => false,
+        }
+    }
+}
+
+impl From<Option<&Relation>> for Entry {
+    fn from(found: Option<&Relation>) -> Entry {
+        found.map_or(Entry::None, |relation| Entry::Relation(relation.clone()))
+    }
+}
+
+impl From<Option<&Arc<TypeEntry>>> for Entry {
+    fn from(found: Option<&Arc<TypeEntry>>) -> Entry {
+        found.map_or(Entry::None, |entry| Entry::Type(entry.clone()))
+    }
+}
