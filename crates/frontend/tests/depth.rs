@@ -131,8 +131,8 @@ fn work_grows_with_the_text() {
     let list = |n: usize, item: &str| vec![item; n].join(", ");
     let texts = |n: usize| {
         [
-            format!("select {} from t", list(n, "a + 1")),
-            format!("select {} from t", list(n, "'ü'")),
+            format!("select coalesce({}) from t", list(n, "a + 1")),
+            format!("select coalesce({}) from t", list(n, "'ü'")),
             format!("select a from t where a in ({})", list(5 * n, "1")),
             format!("values {}", list(n, "(1, 'x')")),
             "insert into u values (1, 2, 'x'); ".repeat(n),

@@ -149,6 +149,7 @@ impl<'a> Binder<'a> {
                 let Some(column) = self.added_column(altered, column_def, *if_not_exists)? else {
                     return Ok(());
                 };
+                super::list_limits::columns(altered.schema.columns.len(), self.span(&column_def.name))?;
                 AlterAction::AddColumn { column }
             }
             Operation::DropColumn {

@@ -139,6 +139,8 @@ impl<'a> Binder<'a> {
 
     /// Positions of a key's columns. 42703, 42701 for one that stands twice.
     fn key_columns(&self, target: &Target<'_>, key: &[IndexColumn], what: &str) -> Result<Vec<usize>> {
+        let last = key.last().map_or(Span::NONE, |part| self.place.span(part.span()));
+        super::list_limits::index_columns(key.len(), last)?;
         let mut columns = Vec::with_capacity(key.len());
         for part in key {
             let (SqlExpr::Identifier(name), None) = (&part.column.expr, &part.operator_class) else {

@@ -10,6 +10,8 @@ use sqlparser::ast::{CreateIndex, Expr as SqlExpr, Ident, IndexColumn, IndexType
 pub(crate) fn create_index(binder: &Binder, create: &CreateIndex) -> Result<Bound> {
     refuse(create)?;
     let entry = binder.table(&create.table_name)?;
+    let columns = create.columns.len() + create.include.len();
+    super::list_limits::index_columns(columns, binder.name_span(&create.table_name))?;
     let name = create
         .name
         .as_ref()

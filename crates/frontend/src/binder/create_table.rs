@@ -3,7 +3,7 @@
 use super::constraints::{Constraints, Target};
 use super::expression::is_by_bytes;
 use super::scope::{Clause, Level};
-use super::{Binder, error, finished, fold};
+use super::{Binder, Relation, error, finished, fold};
 use crate::parse::UNTYPED;
 use crate::{Bound, Writing};
 use frazil_functions::CastContext;
@@ -21,41 +21,8 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
     let if_not_exists = create.if_not_exists;
     if let Some(query) = &create.query {
         let names = names_alone(&binder, create)?;
-        let mut relation = binder.query(query)?;
-        if let Some(more) = names.get(relation.columns.len()) {
-            return Err(error(
-                SqlState::SYNTAX_ERROR,
-                "too many column names were specified",
-                more.1,
-            ));
-        }
-        for (column, (name, _)) in relation.columns.iter_mut().zip(names) {
-            column.name = name;
-        }
-        let (of_domains, constraints) = binder.domains_of(&name, &relation)?;
-        let mut schema = Schema::new(Vec::new());
-        let bound = finished(binder, relation.op, relation.columns, |plan| {
-            let column = |((name, id), of_domain): (&(String, ColumnId), ColumnDef)| ColumnDef {
-                name: name.clone(),
-                ty: plan.columns[*id].ty.in_zone(Zone::UTC),
-                ..of_domain
-            };
-            schema = Schema::new(plan.output.iter().zip(of_domains.columns).map(column).collect());
-            let create = Writing::CreateTable {
-                name,
-                schema: schema.clone(),
-                if_not_exists,
-                options,
-                constraints,
-                as_query: Some(plan),
-            };
-            create.into()
-        })?;
-        if !bound.hidden.is_empty() || !bound.parameters.is_empty() {
-            return Err(Error::unsupported("parameters or now() in CREATE TABLE AS"));
-        }
-        check_columns(&schema, |_| Span::NONE)?;
-        return Ok(bound);
+        let relation = binder.query(query)?;
+        return table_of_query(binder, relation, names, (name, if_not_exists, options));
     }
     binder.takes_parameters = false;
     let mut columns = Vec::with_capacity(create.columns.len());
@@ -96,6 +63,50 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
     }))
 }
 
+/// Binds CREATE TABLE AS above its query. `names`: what the first columns are called, with their places; `table`: the
+/// table's name, IF NOT EXISTS, its options. 42601 for more names than columns, 54011 for too many columns.
+fn table_of_query(
+    binder: Binder,
+    mut relation: Relation,
+    names: Vec<(String, Span)>,
+    table: (String, bool, Vec<(String, Value)>),
+) -> Result<Bound> {
+    let last = relation.columns.last().map_or(Span::NONE, |c| c.span);
+    super::list_limits::columns(relation.columns.len(), last)?;
+    if let Some(more) = names.get(relation.columns.len()) {
+        let message = "too many column names were specified";
+        return Err(error(SqlState::SYNTAX_ERROR, message, more.1));
+    }
+    for (column, (name, _)) in relation.columns.iter_mut().zip(names) {
+        column.name = name;
+    }
+    let (name, if_not_exists, options) = table;
+    let (of_domains, constraints) = binder.domains_of(&name, &relation)?;
+    let mut schema = Schema::new(Vec::new());
+    let bound = finished(binder, relation.op, relation.columns, |plan| {
+        let column = |((name, id), of_domain): (&(String, ColumnId), ColumnDef)| ColumnDef {
+            name: name.clone(),
+            ty: plan.columns[*id].ty.in_zone(Zone::UTC),
+            ..of_domain
+        };
+        schema = Schema::new(plan.output.iter().zip(of_domains.columns).map(column).collect());
+        let create = Writing::CreateTable {
+            name,
+            schema: schema.clone(),
+            if_not_exists,
+            options,
+            constraints,
+            as_query: Some(plan),
+        };
+        create.into()
+    })?;
+    if !bound.hidden.is_empty() || !bound.parameters.is_empty() {
+        return Err(Error::unsupported("parameters or now() in CREATE TABLE AS"));
+    }
+    check_columns(&schema, |_| Span::NONE)?;
+    Ok(bound)
+}
+
 /// The names of columns in CREATE TABLE … AS, and where they stand. 42601 for anything beside names.
 fn names_alone(binder: &Binder, create: &CreateTable) -> Result<Vec<(String, Span)>> {
     let mut names = Vec::with_capacity(create.columns.len());
@@ -116,6 +127,8 @@ fn is_untyped(column: &SqlColumn) -> bool {
 }
 
 fn check_columns(schema: &Schema, span: impl Fn(usize) -> Span) -> Result<()> {
+    let last = schema.columns.len().checked_sub(1).map_or(Span::NONE, &span);
+    super::list_limits::columns(schema.columns.len(), last)?;
     for (i, column) in schema.columns.iter().enumerate() {
         if schema.columns[..i].iter().any(|c| c.name == column.name) {
             let message = format!("column \"{}\" specified more than once", column.name);

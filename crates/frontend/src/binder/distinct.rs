@@ -1,6 +1,7 @@
 //! DISTINCT and DISTINCT ON.
 
-use super::order_by::{By, check_keys};
+use super::list_limits;
+use super::order_by::By;
 use super::select::ordered;
 use super::select_list::Target;
 use super::{Binder, Relation, error};
@@ -22,7 +23,7 @@ impl<'a> Binder<'a> {
         targets: &[Target<'a>],
     ) -> Result<Vec<OnKey<'a>>> {
         let mut keys = Vec::new();
-        check_keys(list.len(), "DISTINCT ON")?;
+        list_limits::targets(list.len(), self.last_span(list))?;
         for e in list {
             let by = self.by(e, targets, "DISTINCT ON")?;
             let span = match &by {

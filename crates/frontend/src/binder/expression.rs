@@ -169,6 +169,11 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// Place of the last expression of a list.
+    pub(super) fn last_span(&self, list: &[SqlExpr]) -> Span {
+        list.last().map_or(Span::NONE, |e| self.leaf_span(e))
+    }
+
     /// A literal or parameter.
     pub(super) fn value(&mut self, value: &ValueWithSpan) -> Result<Operand> {
         let span = self.place.span(value.span);

@@ -1,6 +1,7 @@
 //! Calls: scalar functions, aggregates with the query they belong to, and calls with a grammar of their own.
 
 use super::expression::row_span;
+use super::list_limits;
 use super::scope::Clause;
 use super::variadic::variadic_array;
 use super::{Binder, error, fold};
@@ -229,6 +230,9 @@ impl<'a> Binder<'a> {
         let FunctionArguments::List(list) = &call.args else {
             return Ok(written);
         };
+        if !is_grammar(name) {
+            list_limits::arguments(list.args.len(), span)?;
+        }
         written.distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
         for clause in &list.clauses {
             match clause {
@@ -618,6 +622,14 @@ fn row_of(e: &SqlExpr) -> Option<Vec<&SqlExpr>> {
         }
         _ => None,
     }
+}
+
+/// True for names whose calls are expressions of the grammar, not calls of functions.
+fn is_grammar(name: &str) -> bool {
+    matches!(
+        name,
+        "coalesce" | "greatest" | "least" | "nullif" | "row" | "grouping"
+    )
 }
 
 /// A field of dates and intervals, in lower case.

@@ -1,7 +1,8 @@
 //! GROUP BY, aggregates and HAVING: what groups by what, and which columns are left above the groups.
 
 use super::grouping_sets::{self, Item, MOST_IN_CUBE, Word};
-use super::order_by::{check_keys, is_position};
+use super::list_limits;
+use super::order_by::is_position;
 use super::scope::{GroupingCall, Reference};
 use super::select_list::Target;
 use super::{Binder, error, fold};
@@ -35,12 +36,12 @@ impl<'a> Binder<'a> {
             list => (list, false),
         };
         let mut groups = Groups::default();
-        check_keys(list.len(), "GROUP BY")?;
+        list_limits::targets(list.len(), self.last_span(list))?;
         let mut items = Vec::with_capacity(list.len());
         for e in list {
             items.push(self.group_item(e, targets, &mut groups)?);
         }
-        check_keys(groups.expressions.len(), "GROUP BY")?;
+        list_limits::targets(groups.expressions.len(), self.last_span(list))?;
         if !items.iter().all(Item::is_plain) {
             let list = grouping_sets::combined(items)?;
             groups.sets = Some(Sets { list, each_once });

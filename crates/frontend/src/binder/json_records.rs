@@ -5,7 +5,7 @@ use super::select_list::named_twice;
 use super::{Binder, OutputColumn, fold};
 use frazil_functions::JsonRecords;
 use frazil_plan::{ColumnId, Expr};
-use frazil_types::Result;
+use frazil_types::{Result, Span};
 use sqlparser::ast::{ColumnDef, ColumnOption};
 
 /// The objects of a call, and the columns that are made of their members.
@@ -15,8 +15,8 @@ pub(super) struct Records<'a> {
 }
 
 impl<'a> Binder<'a> {
-    /// The columns of records whose objects are in column `object`; `objects` checks that they are objects, `members` reads their members.
-    /// 42701, 42601.
+    /// The columns of records whose objects are in column `object`; `objects` checks that they are objects, `members`
+    /// reads their members. 42701, 42601; 54011 for more columns than a table has.
     pub(super) fn record_columns(
         &mut self,
         records: &Records<'a>,
@@ -30,6 +30,8 @@ impl<'a> Binder<'a> {
         objects.expressions.push((object, checked));
         let object = Expr::column(object, &self.columns);
         let mut made: Vec<OutputColumn> = Vec::with_capacity(columns.len());
+        let last = columns.last().map_or(Span::NONE, |c| self.span(&c.name));
+        super::list_limits::column_definitions(columns.len(), last)?;
         for column in *columns {
             let (at, name) = (self.span(&column.name), fold(&column.name));
             if made.iter().any(|known| known.name == name) {

@@ -38,6 +38,7 @@ mod join;
 mod json_records;
 mod levels;
 mod limit;
+mod list_limits;
 mod named_arguments;
 mod names;
 mod naming;

@@ -1,5 +1,6 @@
 //! ORDER BY: names of the output, positions, else expressions over the input.
 
+use super::list_limits;
 use super::rows::Computed;
 use super::select::ordered;
 use super::select_list::Target;
@@ -58,15 +59,28 @@ impl<'a> Binder<'a> {
         targets: &[Target<'a>],
     ) -> Result<Vec<Key<'a>>> {
         let mut keys = Vec::new();
-        for item in items(order_by)? {
+        // Entries of the target list: its items, and the expressions that are none of them.
+        let mut entries = targets.len();
+        let items = items(order_by)?;
+        list_limits::targets(items.len(), self.last_key(items))?;
+        for item in items {
             let by = self.by(&item.expr, targets, "ORDER BY")?;
             let span = match &by {
                 By::Target(at) => targets[*at].value.span(),
-                By::Expression(e, _) => e.span,
+                By::Expression(e, _) => {
+                    entries += 1;
+                    list_limits::targets(entries, e.span)?;
+                    e.span
+                }
             };
             keys.push(key(item, by, span)?);
         }
         Ok(keys)
+    }
+
+    /// Place of the last key of a list.
+    fn last_key(&self, items: &[OrderByExpr]) -> Span {
+        items.last().map_or(Span::NONE, |item| self.leaf_span(&item.expr))
     }
 
     /// What an expression of ORDER BY or DISTINCT ON means.
@@ -146,7 +160,9 @@ impl<'a> Binder<'a> {
     /// The order of a set operation or VALUES, whose columns have names and positions only. 0A000, 42703.
     pub(super) fn order_output(&mut self, relation: Relation, order_by: &'a OrderBy) -> Result<Relation> {
         let mut keys = Vec::new();
-        for item in items(order_by)? {
+        let items = items(order_by)?;
+        list_limits::targets(items.len(), self.last_key(items))?;
+        for item in items {
             let at = match self.position_of(&item.expr, relation.columns.len(), "ORDER BY")? {
                 Some(at) => at,
                 None => self.output_position(&item.expr, &relation.columns)?,
@@ -185,28 +201,12 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// Expressions that rows are ordered or grouped by, at most: as many as PostgreSQL's.
-const MOST_KEYS: usize = 1_664;
-
-/// Error 54001 for more keys in a clause than are supported.
-pub(super) fn check_keys(keys: usize, clause: &str) -> Result<()> {
-    if keys <= MOST_KEYS {
-        return Ok(());
-    }
-    let message = format!("{clause} has too many expressions");
-    Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
-        .with_detail(format!("it has {keys}, {MOST_KEYS} are supported")))
-}
-
 fn items(order_by: &OrderBy) -> Result<&[OrderByExpr]> {
     if order_by.interpolate.is_some() {
         return Err(Error::unsupported("INTERPOLATE"));
     }
     match &order_by.kind {
-        OrderByKind::Expressions(items) => {
-            check_keys(items.len(), "ORDER BY")?;
-            Ok(items)
-        }
+        OrderByKind::Expressions(items) => Ok(items),
         OrderByKind::All(_) => Err(Error::unsupported("ORDER BY ALL")),
     }
 }

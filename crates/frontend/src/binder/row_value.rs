@@ -9,9 +9,6 @@ use frazil_plan::{Expr, ExprKind, Subquery, SubqueryKind};
 use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{CaseWhen, Expr as SqlExpr, FunctionArg, FunctionArgExpr, FunctionArguments, Query};
 
-/// Parts of a row value at most: as many as PostgreSQL's.
-const MOST_PARTS: usize = 1_664;
-
 /// Whether an expression is a row value.
 pub(super) fn is_row(e: &SqlExpr) -> bool {
     match e {
@@ -89,10 +86,11 @@ impl<'a> Binder<'a> {
                 None => return Ok(None),
             },
         };
-        if count > MOST_PARTS {
-            let message = format!("ROW expressions can have at most {MOST_PARTS} entries");
-            return Err(error(SqlState::TOO_MANY_COLUMNS, message, self.leaf_span(e)));
-        }
+        let last = match (e, arguments) {
+            (SqlExpr::Tuple(parts), _) => self.last_span(parts),
+            _ => self.leaf_span(e),
+        };
+        super::list_limits::row_parts(count, last)?;
         self.nesting.row(count);
         match (e, arguments) {
             (SqlExpr::Tuple(parts), _) => self.expressions(parts).map(Some),

@@ -1,5 +1,6 @@
 //! The select list: expressions, and what `*` stands for.
 
+use super::list_limits;
 use super::names::unqualified;
 use super::scope::Item;
 use super::{Binder, OutputColumn, error, fold};
@@ -30,12 +31,13 @@ impl<'a> Binder<'a> {
             match item {
                 SelectItem::UnnamedExpr(e) => {
                     let value = self.expression(e)?;
-                    targets.push(Target {
+                    let target = Target {
                         name: self.column_names.of(e),
                         value,
                         written: Some(e),
                         references: first..self.references.len(),
-                    });
+                    };
+                    add(&mut targets, target)?;
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     let value = self.expression(expr)?;
@@ -44,12 +46,13 @@ impl<'a> Binder<'a> {
                         let at = self.place.operator_after(value.span(), near.len());
                         return Err(self.syntax_error(&near, at));
                     }
-                    targets.push(Target {
+                    let target = Target {
                         name: fold(alias),
                         value,
                         written: Some(expr),
                         references: first..self.references.len(),
-                    });
+                    };
+                    add(&mut targets, target)?;
                 }
                 SelectItem::ExprWithAliases { .. } => {
                     return Err(Error::unsupported("several aliases of a column"));
@@ -118,12 +121,13 @@ impl<'a> Binder<'a> {
             self.note_use(column.id);
             if !excluded.contains(&column.id) {
                 let value = Expr::column(column.id, &self.columns).at(span).into();
-                targets.push(Target {
+                let target = Target {
                     name: column.name,
                     value,
                     written: None,
                     references: 0..0,
-                });
+                };
+                add(targets, target)?;
             }
         }
         match &options.opt_replace {
@@ -195,6 +199,13 @@ impl<'a> Binder<'a> {
         }
         Ok(())
     }
+}
+
+/// Adds an item to a select list. 54011 if the list is too long.
+fn add<'a>(targets: &mut Vec<Target<'a>>, target: Target<'a>) -> Result<()> {
+    list_limits::targets(targets.len() + 1, target.value.span())?;
+    targets.push(target);
+    Ok(())
 }
 
 /// 42701 for a list of columns that has a name twice.

@@ -1,5 +1,6 @@
 //! VALUES.
 
+use super::list_limits;
 use super::rows::{Computed, one_row};
 use super::scope::{Clause, Level};
 use super::{Binder, OutputColumn, Relation, error};
@@ -51,6 +52,7 @@ impl<'a> Binder<'a> {
     fn value_rows(&mut self, values: &'a SqlValues) -> Result<Vec<Vec<Operand>>> {
         let mut rows: Vec<Vec<Operand>> = Vec::with_capacity(values.rows.len());
         for row in &values.rows {
+            list_limits::targets(row.content.len(), self.last_span(&row.content))?;
             let mut bound = Vec::with_capacity(row.content.len());
             for e in &row.content {
                 bound.push(self.expression(e)?);

@@ -36,6 +36,8 @@ pub(crate) fn create_view<'a>(
         let (_, span) = head.columns[relation.columns.len()];
         return Err(error(SqlState::SYNTAX_ERROR, message, binder.place.span(span)));
     }
+    let last = relation.columns.last().map_or(Span::NONE, |c| c.span);
+    super::list_limits::columns(relation.columns.len(), last)?;
     let mut columns: Vec<ColumnDef> = Vec::with_capacity(relation.columns.len());
     for (at, column) in relation.columns.into_iter().enumerate() {
         let (name, span) = match head.columns.get(at) {

@@ -4,6 +4,7 @@
 //! where the call stands, and computed above the groups of the query.
 
 use super::function::{Arguments, Written};
+use super::list_limits;
 use super::rows::Computed;
 use super::scope::Clause;
 use super::windows::{OrderKey, Specification, Windows};
@@ -179,6 +180,7 @@ impl<'a> Binder<'a> {
             Some(name) => Some((fold(name), self.named_window(name)?.clone())),
             None => None,
         };
+        list_limits::targets(partition_by.len().max(order_by.len()), span)?;
         let partition = self.in_clause(Clause::WindowPartition, |b| {
             partition_by
                 .iter()
