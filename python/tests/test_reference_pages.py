@@ -1,0 +1,69 @@
+"""The book's reference pages are complete: settings with defaults, SQLSTATEs, the shell's commands and options."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import book
+import frazil
+import pytest
+
+TREE = Path(__file__).parents[2]
+# Defaults that depend on the machine.
+OF_THE_MACHINE = {"threads", "memory_limit", "frazil.isa"}
+# Settings that only show something; the hint for an unknown name does not list them.
+SHOWN_ONLY = {"frazil.background_failures", "frazil.direct_statements"}
+
+
+def page(name):
+    return book.prose(book.PAGES / name)
+
+
+def rows(text):
+    """Cells of all rows of a page's tables."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def settings():
+    """(name, default) of each row of the page."""
+    named = [cells for cells in rows(page("settings.md")) if re.fullmatch(r"`[a-z_.]+`", cells[0])]
+    return [(cells[0].strip("`"), cells[2].split(":")[0].strip("`")) for cells in named]
+
+
+@pytest.mark.parametrize(("name", "default"), settings())
+def test_a_setting_has_the_default_of_its_page(con, name, default):
+    shown = con.execute(f"show {name}").fetchone()[0]
+    if name not in OF_THE_MACHINE:
+        assert shown == ("" if default == "empty" else default)
+
+
+def test_the_page_lists_every_setting_once(con):
+    with pytest.raises(frazil.Error) as unknown:
+        con.execute("show zq")
+    known = set(unknown.value.hint.removeprefix("there are ").split(", ")) | SHOWN_ONLY
+    names = [name for name, _ in settings()]
+    assert len(names) == len(set(names))
+    assert set(names) == known
+
+
+def test_the_page_of_errors_lists_every_state_once():
+    source = (TREE / "crates" / "types" / "src" / "error.rs").read_text()
+    known = re.findall(r'^    [A-Z_]+ = "([0-9A-Z]{5})";$', source, re.M)
+    listed = [cells[0] for cells in rows(page("errors.md")) if re.fullmatch(r"[0-9A-Z]{5}", cells[0])]
+    assert len(known) > 80
+    assert sorted(listed) == sorted(known)
+
+
+def test_the_page_of_the_shell_names_every_command_and_option():
+    def answer(*arguments, typed=""):
+        program = [book.program(), *arguments]
+        return subprocess.run(program, input=typed, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    lines = [line[2:42] for line in answer("--batch", "-X", typed=".help\n").splitlines() if line.startswith("  ")]
+    commands = re.findall(r"[\\.][\w?!+]+", "\n".join(lines))
+    options = re.findall(r"^ +(?:(-\w), )?(--[\w-]+)", answer("--help"), re.M)
+    listed = set(re.findall(r"[\\.][\w?!+]+|--?\w[\w-]*", page("shell.md")))
+    assert len(commands) > 80
+    assert len(options) > 20
+    assert {*commands, *(word for pair in options for word in pair if word)} <= listed
