@@ -9,7 +9,7 @@ use crate::deleted_rows::DeletedRows;
 use crate::hot_chunk::HotChunk;
 use frazil_block::Block;
 use frazil_catalog::TableEntry;
-use frazil_types::{CHUNK_ROWS, ColumnNumber, Error, Result};
+use frazil_types::{CHUNK_ROWS, ColumnNumber, Error, Result, Schema};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
@@ -19,9 +19,10 @@ use std::sync::{Arc, Weak};
 pub struct ChunkEntry {
     number: u32,
     chunk: Arc<Chunk>,
-    /// Row slots shown, those of deleted rows included.
+    /// Slots shown, marked ones included.
     rows: u32,
-    /// Which of them are deleted; `None`: none.
+    /// Marked slots: they have rows that were deleted, or rows of a transaction that the version does not
+    /// know to be committed. `None`: none.
     deleted: Option<Arc<DeletedRows>>,
     modified: u64,
     /// Which columns the chunk stores, in the order of its cells or its block.
@@ -230,15 +231,69 @@ impl ChunkEntry {
         fresh
     }
 
-    /// Writes cells that no version shows, as a transaction does that is rolled back: those of the first `count` rows of columns.
+    /// Shows the rows in some slots of the chunk, whose cells were written, and clears their marks. Slots before them
+    /// that the entry did not show are others' and get marks: those of transactions that are open, or that were
+    /// rolled back.
+    pub(crate) fn show_slots(&mut self, slots: Range<u32>, now: u64) {
+        if self.rows < slots.start {
+            let marks = Arc::make_mut(self.deleted.get_or_insert_default());
+            for slot in self.rows..slots.start {
+                marks.mark(slot as u16);
+            }
+        }
+        let marked = slots.start..slots.end.min(self.rows);
+        if !marked.is_empty()
+            && let Some(marks) = &mut self.deleted
+        {
+            let marks = Arc::make_mut(marks);
+            marked.for_each(|slot| marks.unmark(slot as u16));
+            if marks.count() == 0 {
+                self.deleted = None;
+            }
+        }
+        self.rows = self.rows.max(slots.end);
+        self.modified = now;
+    }
+
+    /// The first of some slots that shows a row.
+    pub(crate) fn first_row_in(&self, slots: Range<u32>) -> Option<u32> {
+        let view = self.view();
+        (slots.start..slots.end.min(self.rows)).find(|slot| !view.is_deleted(*slot as usize))
+    }
+
+    /// True if rows of these columns can be written to the cells of the chunk.
+    pub(crate) fn takes(&self, schema: &Schema) -> bool {
+        match &*self.chunk {
+            Chunk::Hot(hot) => hot.takes(schema),
+            Chunk::Frozen(_) => false,
+        }
+    }
+
+    /// Writes the first `slots.len()` rows of columns to these slots, and shows them. Slots before them that have no
+    /// cells yet get some, and marks. An internal error for a frozen chunk.
     ///
     /// # Safety
-    /// As [`ChunkEntry::append`]; the chunk is hot, and they fit.
-    pub(crate) unsafe fn append_dead(&mut self, columns: Columns<'_>, count: usize) {
-        if let Chunk::Hot(hot) = &*self.chunk {
+    /// Nobody else reads or writes the chunk, [`ChunkEntry::takes`] the columns, none of the slots shows a row, and
+    /// the strings of the columns are alive.
+    pub(crate) unsafe fn fill(
+        &mut self,
+        columns: Columns<'_>,
+        slots: Range<u32>,
+        widening: Option<Widening<'_>>,
+        now: u64,
+    ) -> Result<()> {
+        let Chunk::Hot(hot) = &*self.chunk else {
+            return Err(Error::internal("rows are written to a block"));
+        };
+        let mut dead = (slots.start as usize).saturating_sub(hot.written());
+        while dead > 0 {
             // SAFETY: by contract.
-            unsafe { hot.append(columns, 0, count, None) };
+            dead -= unsafe { hot.append(columns, 0, dead.min(slots.len()), None) }.len();
         }
+        // SAFETY: by contract.
+        unsafe { hot.fill(slots.start as usize, columns, slots.len(), widening) };
+        self.show_slots(slots, now);
+        Ok(())
     }
 
     /// Appends as many of the rows `rows` of columns as fit, which have the table's types; returns their offsets.
@@ -246,7 +301,7 @@ impl ChunkEntry {
     /// An internal error for a frozen chunk.
     ///
     /// # Safety
-    /// The caller is the one writer of the table, and the strings of the columns are alive.
+    /// The strings of the columns are alive.
     pub(crate) unsafe fn append(
         &mut self,
         columns: Columns<'_>,
@@ -257,18 +312,12 @@ impl ChunkEntry {
         let Chunk::Hot(hot) = &*self.chunk else {
             return Err(Error::internal("rows are appended to a block"));
         };
-        let start = hot.written();
-        let count = rows.len().min(CHUNK_ROWS - start);
-        // SAFETY: by contract, and the rows fit.
-        unsafe { hot.append(columns, rows.start, count, widening) };
-        // What a transaction that was rolled back wrote counts as deleted rows.
-        let buried = self.rows as usize..start;
-        self.rows = (start + count) as u32;
-        self.modified = now;
-        for offset in buried {
-            self.delete(offset as u16, now);
+        // SAFETY: by contract.
+        let slots = unsafe { hot.append(columns, rows.start, rows.len(), widening) };
+        if !slots.is_empty() {
+            self.show_slots(slots.start as u32..slots.end as u32, now);
         }
-        Ok(start..start + count)
+        Ok(slots)
     }
 }
 
@@ -276,7 +325,7 @@ impl ChunkEntry {
 mod tests {
     use super::*;
     use crate::hot_layout::HotLayout;
-    use frazil_types::{ColumnDef, ColumnVector, LogicalType, Schema, Value};
+    use frazil_types::{ColumnDef, ColumnVector, LogicalType, Value};
 
     #[test]
     fn cells_that_a_rollback_left_are_deleted_rows() {

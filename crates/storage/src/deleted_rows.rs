@@ -1,4 +1,5 @@
-//! Which rows of a chunk are deleted, as one version of a table sees it.
+//! The slots of a chunk that one version of a table marks: their rows were deleted, or the version does not know
+//! them to be committed. Who reads treats both alike.
 
 use frazil_types::CHUNK_ROWS;
 use std::sync::Arc;
@@ -65,6 +66,18 @@ impl DeletedRows {
         Arc::make_mut(page)[word % PAGE_WORDS] |= bit;
         self.count += 1;
         true
+    }
+
+    /// Clears the mark of a row.
+    pub(crate) fn unmark(&mut self, offset: u16) {
+        let (word, bit) = (usize::from(offset) / 64, 1 << (offset % 64));
+        let Some(page) = &mut self.pages[word / PAGE_WORDS] else {
+            return;
+        };
+        if page[word % PAGE_WORDS] & bit != 0 {
+            Arc::make_mut(page)[word % PAGE_WORDS] &= !bit;
+            self.count -= 1;
+        }
     }
 
     /// Clears the bits of deleted rows in match bits of the rows from `first_word * 64` on.
@@ -136,6 +149,13 @@ mod tests {
         let read = DeletedRows::from_words(deleted.words());
         assert_eq!(read.iter().collect::<Vec<_>>(), offsets);
         assert_eq!(read.count(), deleted.count());
+        for &offset in offsets.iter().chain(&[40_000, 0]).step_by(2) {
+            deleted.unmark(offset);
+            deleted.unmark(offset);
+        }
+        let left: Vec<u16> = offsets.iter().copied().skip(1).step_by(2).collect();
+        assert_eq!(deleted.iter().collect::<Vec<_>>(), left);
+        assert_eq!(deleted.count() as usize, left.len());
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! A hot chunk: up to 65,536 uncompressed rows in memPAX(k), each cell written once.
 //!
-//! One writer appends beyond the rows that any version of the table shows; readers touch only rows
-//! that their snapshot shows. No cell is read while it is written, so cells need no atomics: the
-//! pointer swap that publishes a version orders the writes before every read. Rows of a transaction
-//! that was rolled back stay behind as dead cells; the next append marks them deleted.
+//! Slots for rows are handed out in order, each once, and filled before the next one is: under the latch of the
+//! chunk, so that a version that shows a number of slots shows written cells alone. Slots are beyond those that any
+//! version of the table shows until they are filled; readers touch only slots that their snapshot shows. No cell is
+//! read while it is written, so cells need no atomics: the pointer swap that publishes a version orders the writes
+//! before every read. Slots of a transaction that was rolled back stay behind as dead cells; versions that show slots
+//! behind them mark them.
 //! The chunk's memory is reserved whole and committed page by page as rows come, so nothing moves.
 //!
 //! Columns that come to a table and go leave its cells where they are: [`HotChunk::showing`] makes another chunk of the same cells,
@@ -72,6 +74,9 @@ struct Cells {
     layout: Arc<HotLayout>,
     memory: AnonymousMapping,
     strings: StringArena,
+    /// Held while slots are handed out and filled.
+    latch: Mutex<()>,
+    /// Slots handed out and filled.
     written: AtomicU32,
     has_nulls: Vec<AtomicBool>,
     /// Of each column over all rows written.
@@ -84,6 +89,7 @@ impl HotChunk {
         let cells = Cells {
             memory: AnonymousMapping::reserve(layout.chunk_bytes())?,
             strings: StringArena::default(),
+            latch: Mutex::new(()),
             written: AtomicU32::new(0),
             has_nulls: (0..layout.columns()).map(|_| AtomicBool::new(false)).collect(),
             bounds: Mutex::new(vec![ColumnBounds::default(); layout.columns()]),
@@ -404,20 +410,69 @@ impl HotChunk {
         assert!(rows.is_empty() || self.layout.run_end(rows.start, rows.end) == rows.end);
     }
 
-    /// Appends rows `from..from + count` of columns that have the table's types, and widens the table's bounds by them. Panics if
-    /// other columns are shown than the cells have.
+    /// True if rows of these columns can be appended: the cells are those of the columns, and there are cells for
+    /// NULLs that the columns allow.
+    pub(crate) fn takes(&self, schema: &Schema) -> bool {
+        let columns = schema.columns.iter().enumerate();
+        self.shown.is_none()
+            && self.layout.columns() == schema.columns.len()
+            && columns.into_iter().all(|(i, column)| {
+                let place = self.layout.column(i);
+                place.native == column.ty.native() && (place.validity.is_some() || !column.nullable)
+            })
+    }
+
+    /// Takes the next slots for the rows from `from` on of columns that have the table's types, `most` rows or as
+    /// many as fit, fills the slots, and widens the table's bounds by the rows. Returns the slots. Panics if other
+    /// columns are shown than the cells have.
     ///
     /// # Safety
-    /// The caller is the one writer of the table, the count fits behind the rows written, and the
-    /// strings of the columns are alive.
+    /// The strings of the columns are alive.
     pub unsafe fn append(
         &self,
         columns: Columns<'_>,
         from: usize,
+        most: usize,
+        widening: Option<Widening<'_>>,
+    ) -> Range<usize> {
+        let _latch = self.cells.latch.lock().unwrap_or_else(|e| e.into_inner());
+        let start = self.written();
+        let slots = start..start + most.min(CHUNK_ROWS - start);
+        // SAFETY: the strings are alive by contract. No version shows slots that were not handed out, and nobody else
+        // hands any out under the latch.
+        unsafe { self.write_rows(start, columns, from..from + slots.len(), widening) };
+        slots
+    }
+
+    /// Writes the first `count` rows of columns to the slots from `start` on, some of which may have been filled
+    /// before. Panics as [`HotChunk::append`], or if there are no such slots.
+    ///
+    /// # Safety
+    /// Nobody else reads or writes the chunk, and the strings of the columns are alive.
+    pub(crate) unsafe fn fill(
+        &self,
+        start: usize,
+        columns: Columns<'_>,
         count: usize,
+        widening: Option<Widening<'_>>,
+    ) {
+        assert!(start <= self.written());
+        // SAFETY: by contract.
+        unsafe { self.write_rows(start, columns, 0..count, widening) };
+    }
+
+    /// Writes rows of columns to the slots from `start` on.
+    ///
+    /// # Safety
+    /// The strings of the columns are alive; nobody else reads or writes the slots, or hands some out.
+    unsafe fn write_rows(
+        &self,
+        start: usize,
+        columns: Columns<'_>,
+        rows: Range<usize>,
         mut widening: Option<Widening<'_>>,
     ) {
-        let start = self.written();
+        let (from, count) = (rows.start, rows.len());
         assert!(start + count <= CHUNK_ROWS && self.shown.is_none());
         assert!(columns.iter().all(|vector| from + count <= vector.len()));
         let mut done = 0;
@@ -429,7 +484,7 @@ impl HotChunk {
             let first = self.first_cell().cast_mut().wrapping_add(first);
             for (column, vector) in columns.iter().enumerate() {
                 let rows = from + done..from + done + run;
-                // SAFETY: rows from `start` on are neither shown by any version nor written by others.
+                // SAFETY: the slots are ours to write by contract.
                 unsafe { self.write_run(column, (first, within), vector, rows) };
             }
             done += run;
@@ -443,15 +498,14 @@ impl HotChunk {
             }
         }
         drop(bounds);
-        self.cells
-            .written
-            .store((start + count) as u32, Ordering::Release);
+        let written = self.written().max(start + count);
+        self.cells.written.store(written as u32, Ordering::Release);
     }
 
     /// Writes some rows of a vector to the partition that begins at `first`, to the row `within` and those behind it.
     ///
     /// # Safety
-    /// As [`HotChunk::append`]; the rows lie in one run.
+    /// As [`HotChunk::write_rows`]; the rows lie in one run.
     unsafe fn write_run(
         &self,
         column: usize,

@@ -7,6 +7,29 @@
 //! [`Transaction`] makes its own next version and publishes it with one pointer swap at commit, so
 //! readers take no lock and never wait. Cells of a hot chunk are written once, beyond the rows that
 //! any version shows. This crate spawns no threads.
+//!
+//! # One writer, on the way to many
+//!
+//! One transaction writes at a time. What follows are the rules under which several can, and how far the code keeps
+//! each.
+//!
+//! 1. *Slots of a hot chunk are handed out in order, each once, and filled under the chunk's latch.* Kept:
+//!    [`hot_chunk`]. If a slot were filled after the latch is given back, a checkpoint could read a string that is
+//!    not there yet.
+//! 2. *A version shows a number of slots and marks those that are not its own and not committed; only their own
+//!    transaction clears the marks.* Kept by `ChunkEntry::show_slots`. A takes slot 5, B takes slot 6, B commits:
+//!    slot 5 is marked. A commits: its mark is cleared. If A is rolled back instead, nobody clears the mark. Marks of
+//!    deleted rows and of such slots are one bitmap, because scans, blocks and checkpoints treat both alike.
+//! 3. *Recovery takes slots and chunks in any order.* Kept by [`replay`]. A slot in a chunk that a checkpoint wrote
+//!    as a block makes the chunk hot again. A chunk all of whose slots were open is in no checkpoint, and begins
+//!    anew. The log does not say which marked slots are still to come, so recovery refuses a row for a slot that
+//!    shows a row, and takes one for any marked slot.
+//! 4. *A transaction is a base version and lists of what it did; a commit merges the lists into the newest version.*
+//!    Not yet: a transaction changes a private version and installs that.
+//! 5. *Rows are claimed before they are deleted.* Not yet: the one writer has claimed everything.
+//!
+//! The directory's format is the same for one writer and for many. Programs that lack rule 3 take a log of many
+//! writers for a damaged one, so the version of the format goes up when the second writer is let in.
 
 pub mod access_counters;
 pub mod bounds;

@@ -1,4 +1,4 @@
-//! Changes done again, as the log has them: rows come to the offsets that they had.
+//! Changes done again, as the log has them: rows come to the offsets that they had, whatever the order of these is.
 //!
 //! The version is nobody else's yet, and has no indexes: they are built when the last change is done.
 
@@ -9,7 +9,7 @@ use crate::new_rows::{check_shape, refuse_nulls};
 use crate::snapshot::TableSnapshot;
 use crate::table_indexes::TableIndexes;
 use frazil_catalog::TableEntry;
-use frazil_types::{Error, Result, RowBatch, RowId, SqlState};
+use frazil_types::{CHUNK_ROWS, Error, Result, RowBatch, RowId, SqlState};
 use std::sync::Arc;
 
 impl TableSnapshot {
@@ -25,46 +25,67 @@ impl TableSnapshot {
         Ok(())
     }
 
-    /// Inserts rows again, of which the first one had this id and the others followed in its chunk. Cells between the last row and them
-    /// were those of transactions that were rolled back. XX001 where such rows cannot have been inserted.
+    /// Inserts rows again, of which the first one had this id and the others followed in its chunk. XX001 where such
+    /// rows cannot have been inserted.
+    ///
+    /// Rows come in the order of their commits, which need not be the order of their slots. Slots before them that no
+    /// row came to yet get marks; their rows come later, or never, if their transactions were rolled back.
     pub fn replay_insert(&mut self, first: RowId, rows: &RowBatch, timestamp: u64) -> Result<()> {
         let table = self.table().clone();
         check_shape(&table, rows)
             .and_then(|()| refuse_nulls(&table, rows))
             .map_err(|e| self.damaged(e.message()))?;
-        let number = first.chunk();
-        if self.tail().is_none_or(|tail| tail.number() != number) {
-            if self.entry(number).is_some() {
-                return Err(self.damaged(&format!("chunk {number} takes no further rows")));
-            }
-            table.skip_chunk_number(number);
-            let hot = HotChunk::new(table.layout().clone())?;
-            if self.chunk_count() > 0 {
-                hot.expect_to_fill();
-            }
-            self.begin_tail(ChunkEntry::hot(number, hot, table.numbers().clone()));
+        let (number, start) = (first.chunk(), usize::from(first.offset()));
+        if start + rows.rows > CHUNK_ROWS {
+            let what = format!("{} rows cannot come to offset {start} of a chunk", rows.rows);
+            return Err(self.damaged(&what));
         }
-        let columns = Columns::Batch(&rows.columns);
-        let at = u32::from(first.offset());
-        // SAFETY: nobody else knows the version, and the rows keep their strings alive.
-        let appended = self.change(number, |tail| unsafe {
-            let mut dead = at.checked_sub(tail.view().rows())?;
-            while dead > 0 {
-                let some = dead.min(rows.rows as u32);
-                tail.append_dead(columns, some as usize);
-                dead -= some;
+        let slots = start as u32..(start + rows.rows) as u32;
+        self.replay_hot(number)?;
+        let filled = self.change(number, |entry| {
+            if let Some(taken) = entry.first_row_in(slots.clone()) {
+                return Ok(Some(taken));
             }
             let widening = Some(table.bounds().widening());
-            Some(tail.append(columns, 0..rows.rows, widening, timestamp))
+            // SAFETY: nobody else knows the version or its chunks, which are hot and have the table's columns now;
+            // the rows keep their strings alive.
+            unsafe { entry.fill(Columns::Batch(&rows.columns), slots, widening, timestamp) }.map(|()| None)
         });
-        match appended.flatten() {
-            Some(Ok(offsets)) if offsets.len() == rows.rows => Ok(()),
+        match filled {
+            Some(Ok(None)) => Ok(()),
+            Some(Ok(Some(taken))) => {
+                Err(self.damaged(&format!("row {taken} of chunk {number} is there already")))
+            }
             Some(Err(e)) => Err(e),
-            _ => Err(self.damaged(&format!(
-                "{} rows cannot come to offset {at} of chunk {number}",
-                rows.rows
-            ))),
+            None => Err(Error::internal("a chunk that was begun again is not there")),
         }
+    }
+
+    /// Makes sure that a chunk is there and takes rows: begins the chunk if it is not there, and thaws one that a
+    /// checkpoint wrote as a block, or before its table had its columns of now. The chunk of the greatest number
+    /// takes the rows that come after recovery.
+    fn replay_hot(&mut self, number: u32) -> Result<()> {
+        let table = self.table().clone();
+        let thawed = match self.entry(number) {
+            Some(entry) if entry.takes(table.schema()) => return Ok(()),
+            Some(entry) => Some(entry.thaw(&table)?),
+            None => None,
+        };
+        if let Some(thawed) = thawed {
+            self.change(number, |entry| *entry = thawed);
+            return Ok(());
+        }
+        table.skip_chunk_number(number);
+        let hot = HotChunk::new(table.layout().clone())?;
+        if self.chunk_count() > 0 {
+            hot.expect_to_fill();
+        }
+        let begun = ChunkEntry::hot(number, hot, table.numbers().clone());
+        match self.tail().is_none_or(|tail| tail.number() < number) {
+            true => self.begin_tail(begun),
+            false => self.add_sealed(begun),
+        }
+        Ok(())
     }
 
     /// Adds a chunk again, which is a block. XX001 if its number is taken.

@@ -105,7 +105,7 @@ fn a_record_that_does_not_fit_is_named() {
         ("is not there", &|redo, table| {
             redo.delete(table, &[RowId::new(0, 3), RowId::new(0, 3)])
         }),
-        ("cannot come to offset 4 of chunk 0", &|redo, table| {
+        ("row 4 of chunk 0 is there already", &|redo, table| {
             redo.insert(table, RowId::new(0, 4), &batch(0..2), 0..2);
         }),
         ("table 77 is not there", &|redo, _| {
@@ -144,4 +144,62 @@ fn a_record_that_does_not_fit_is_named() {
             assert!(error.message().contains(part), "{part} is not in {error}");
         }
     }
+}
+
+/// Appends a record to the log as a transaction does that is not the store's.
+fn plant(directory: &Directory, write: impl FnOnce(&mut RedoBuffer)) {
+    let mut redo = RedoBuffer::default();
+    write(&mut redo);
+    let reserved = directory.wal().reserve(redo.bytes()).unwrap();
+    directory.wal().wait(reserved.lsn).unwrap();
+}
+
+/// Slots of two chunks that commit out of order, with a checkpoint in between that writes the later ones: one chunk
+/// is the tail when the checkpoint is made, the other one is full.
+#[test]
+fn slots_come_that_a_checkpoint_found_open() {
+    let temporary = Temporary::new("open-slots");
+    let directory = temporary.open();
+    let mut id = ObjectId(0);
+    commit(&directory, |t| id = define(t, "t"));
+    let insert_at = |redo: &mut RedoBuffer, chunk: u32, numbers: std::ops::Range<i128>| {
+        let first = RowId::new(chunk, numbers.start as u16);
+        let rows = batch(numbers);
+        redo.insert(id, first, &rows, 0..rows.rows);
+    };
+    plant(&directory, |redo| insert_at(redo, 0, 40_000..40_100));
+    // Slots 10 to 20 are left out for good: their transaction is rolled back.
+    plant(&directory, |redo| insert_at(redo, 1, 20..30));
+    plant(&directory, |redo| redo.delete(id, &[RowId::new(1, 25)]));
+    drop(directory);
+    temporary.open().close().unwrap();
+
+    let at = |chunk: u32, numbers: std::ops::Range<i128>| {
+        numbers.map(move |number| (RowId::new(chunk, number as u16), number))
+    };
+    let rows_of = |directory: &Directory| read(directory.store(), "t").unwrap();
+    let directory = temporary.open();
+    let early = at(0, 40_000..40_100).chain(at(1, 20..25)).chain(at(1, 26..30));
+    assert_eq!(rows_of(&directory), early.collect::<Vec<_>>());
+    plant(&directory, |redo| {
+        insert_at(redo, 1, 0..10);
+        insert_at(redo, 0, 39_990..40_000);
+    });
+    plant(&directory, |redo| insert_at(redo, 0, 40_100..40_110));
+    plant(&directory, |redo| {
+        redo.delete(id, &[RowId::new(0, 39_990), RowId::new(1, 0)])
+    });
+    drop(directory);
+    let of_tail = at(1, 1..10).chain(at(1, 20..25)).chain(at(1, 26..30));
+    let all: Vec<_> = at(0, 39_991..40_110).chain(of_tail).collect();
+    for _ in 0..2 {
+        assert_eq!(rows_of(&temporary.open()), all);
+    }
+    temporary.open().close().unwrap();
+    let directory = temporary.open();
+    assert_eq!(rows_of(&directory), all);
+    // It goes on as a database.
+    commit(&directory, |t| insert(t, id, 7..9));
+    let goes_on = [(RowId::new(1, 30), 7), (RowId::new(1, 31), 8)];
+    assert!(rows_of(&directory).ends_with(&goes_on));
 }
