@@ -193,7 +193,6 @@ def test_only_what_is_read_is_converted(con):
     (pandas.DataFrame({"things": [object()]}), "things"),
     (pandas.DataFrame({"z": [1j]}), "z"),
     (pandas.DataFrame({"huge": [10**40]}), "huge"),
-    (polars.DataFrame({"struct": [{"a": 1}]}), "struct"),
 ])
 def test_columns_that_are_no_tables_columns(con, frame, match):
     with pytest.raises((frazil.ProgrammingError, frazil.NotSupportedError), match=match):
@@ -201,6 +200,25 @@ def test_columns_that_are_no_tables_columns(con, frame, match):
     with pytest.raises((frazil.ProgrammingError, frazil.NotSupportedError), match=match):
         con.register("registered", frame)
         con.execute("select count(*) from registered")
+
+
+@pytest.mark.parametrize("frame", [
+    pandas.DataFrame({"s": [{"a": 1, "b": ["x", None]}, None], "l": [[[1]], []], "c": pandas.Categorical(["x", None])}),
+    polars.DataFrame({"s": [{"a": 1, "b": ["x", None]}, None], "l": [[[1]], []], "c": ["x", None]}, schema_overrides={"c": polars.Categorical}),
+    pyarrow.table({"s": [{"a": 1, "b": ["x", None]}, None], "l": [[[1]], []], "c": pyarrow.array(["x", None]).dictionary_encode()}),
+])
+def test_nested_columns_are_documents(con, frame):
+    assert con.execute("select * from frame").fetchall() == [({"a": 1, "b": ["x", None]}, [[1]], "x"), (None, [], None)]
+    assert con.execute("select s->'b'->>0 from frame where c = 'x'").fetchall() == [("x",)]
+
+
+def test_a_column_of_no_type_is_refused_when_it_is_read(con):
+    months = pyarrow.array([(1, 2, 3)], pyarrow.month_day_nano_interval())
+    union = pyarrow.UnionArray.from_dense(pyarrow.array([0], pyarrow.int8()), pyarrow.array([0], pyarrow.int32()), [pyarrow.array([1])])
+    frame = pyarrow.table({"x": [7], "u": union, "m": months})
+    assert con.execute("select count(*), max(x) from frame").fetchone() == (1, 7)
+    with pytest.raises(frazil.NotSupportedError, match='column "u" of type .* in frame "frame"'):
+        con.execute("select * from frame").fetchall()
 
 
 @pytest.mark.parametrize("frame", [

@@ -1,7 +1,6 @@
 //! Arrays ↔ JSON's. Those of several dimensions nest; one whose subscripts do not begin with 1 is a string, because JSON has no bounds.
 
-use crate::json_reader::{not_json, text_of};
-use crate::json_writer::{push_scalar, push_string};
+use crate::json_text::{not_json, push_scalar, push_string, text_of};
 use frazil_types::array::{ArrayRef, MAX_DIMENSIONS, too_many_dimensions};
 use frazil_types::{LogicalType, Result, Value};
 use serde_json::value::RawValue;

@@ -9,6 +9,7 @@ use crate::csv_types::{Form, LONG_INTEGER, moment_form};
 use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::json_arrays::array_text;
+use crate::json_text::{not_json, text_of};
 use crate::rejects::{OnError, Place as RejectPlace};
 use crate::{BatchReader, ReadLimits};
 use frazil_types::date_input::parse_date;
@@ -165,12 +166,6 @@ pub fn read(
     Ok(file)
 }
 
-pub(crate) fn not_json(error: &serde_json::Error) -> Error {
-    let what = error.to_string();
-    let what = what.split(" at line ").next().unwrap_or(&what);
-    Error::new(SqlState::BAD_COPY_FORMAT, format!("not a row of JSON: {what}"))
-}
-
 /// Where an error lies in a file, of which `before` lines stand in front of what was read.
 fn place_of_error(path: &Path, before: u64, error: &serde_json::Error) -> String {
     let (line, column) = (before + error.line() as u64, error.column());
@@ -310,20 +305,6 @@ fn form_of_number(json: &[u8]) -> Form {
         _ if digits.len() <= long => Form::Long,
         _ => Form::Number,
     }
-}
-
-/// The text of a string. 22P04 for escapes that mean nothing.
-pub(crate) fn text_of(json: &[u8]) -> Result<Cow<'_, str>> {
-    let bare = json.len() >= 2 && !json.contains(&b'\\');
-    if let Some(text) = bare
-        .then(|| std::str::from_utf8(&json[1..json.len() - 1]).ok())
-        .flatten()
-    {
-        return Ok(Cow::Borrowed(text));
-    }
-    serde_json::from_slice(json)
-        .map(Cow::Owned)
-        .map_err(|e| not_json(&e))
 }
 
 /// The text of an array of SQL that an array of JSON stands for.

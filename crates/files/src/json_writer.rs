@@ -5,8 +5,9 @@ use crate::batch_writer::{BatchWriter, pieces, push_text};
 use crate::file_output::FileOutput;
 use crate::in_order::in_order;
 use crate::json_arrays::push_array;
+use crate::json_text::{push_scalar, push_string};
 use crate::value_text::Texts;
-use frazil_types::{ColumnVector, Error, LogicalType, NativeType, Result, RowBatch, Schema};
+use frazil_types::{ColumnVector, Error, NativeType, Result, RowBatch, Schema};
 use std::ops::Range;
 
 /// Bytes of text that a piece takes, by estimate.
@@ -81,8 +82,18 @@ pub fn json_of(column: &ColumnVector, row: usize) -> Result<String> {
         return Ok("null".to_owned());
     }
     let mut out = Vec::new();
-    Values::of(column).push(&mut out, row, &mut String::new())?;
+    push_value(&mut out, column, row, &mut String::new())?;
     String::from_utf8(out).map_err(|_| Error::internal("JSON that is not UTF-8"))
+}
+
+/// Appends the JSON of a value that is not NULL, as [`json_of`] gives it. `scratch` is anybody's.
+pub(crate) fn push_value(
+    out: &mut Vec<u8>,
+    column: &ColumnVector,
+    row: usize,
+    scratch: &mut String,
+) -> Result<()> {
+    Values::of(column).push(out, row, scratch)
 }
 
 fn push_other(out: &mut Vec<u8>, column: &ColumnVector, row: usize, scratch: &mut String) -> Result<()> {
@@ -166,22 +177,6 @@ impl BatchWriter for JsonWriter<'_> {
         }
         self.output.finish()
     }
-}
-
-/// Appends a value that is not NULL and no array, by its text; a number that is not finite is a string.
-pub(crate) fn push_scalar(out: &mut Vec<u8>, text: &str, ty: LogicalType, is_finite: bool) {
-    match ty {
-        ty if ty.is_condition() && text == "t" => out.extend_from_slice(b"true"),
-        ty if ty.is_condition() => out.extend_from_slice(b"false"),
-        ty if ty.is_numeric() && is_finite => out.extend_from_slice(text.as_bytes()),
-        _ => push_string(out, text),
-    }
-}
-
-/// Appends a string.
-pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
-    // A string always has a JSON form, and a Vec takes all that is written.
-    let _ = serde_json::to_writer(out, text);
 }
 
 fn quoted(text: &str) -> String {

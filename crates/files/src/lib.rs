@@ -3,6 +3,7 @@
 //! A reader checks every value at the door; its errors name file, line or row, column and value.
 #![forbid(unsafe_code)]
 
+mod arrow_types;
 mod batch_writer;
 mod claimed_name;
 mod compression;
@@ -13,6 +14,7 @@ mod csv_splitter;
 mod csv_types;
 mod csv_writer;
 mod date_form;
+mod documents;
 mod file_access;
 mod file_input;
 mod file_output;
@@ -21,15 +23,19 @@ mod footer_cache;
 mod in_order;
 mod json_arrays;
 mod json_reader;
+mod json_text;
 mod json_writer;
 mod lists;
 mod page_codec;
 mod parquet_bounds;
 mod parquet_chunk;
 mod parquet_column;
+mod parquet_columns;
+mod parquet_damage;
 mod parquet_encodings;
 mod parquet_files;
 mod parquet_footer;
+mod parquet_numbers;
 mod parquet_reader;
 mod parquet_statistics;
 mod parquet_table;
@@ -46,6 +52,7 @@ mod value_text;
 mod writer;
 mod zstd_input;
 
+pub use arrow_types::type_of;
 pub use batch_writer::{BatchWriter, Destination};
 pub use compression::Compression;
 pub use csv_reader::{CsvOptions, CsvReader, Header, Records};
@@ -57,8 +64,9 @@ pub use footer_cache::FooterCache;
 pub use json_reader::JsonReader;
 pub use json_writer::json_of;
 pub use parquet_column::{BytesOf, column_of, rows_of, sources};
+pub use parquet_columns::ColumnsOf;
 pub use parquet_files::ParquetFiles;
-pub use parquet_reader::{ParquetReader, type_of};
+pub use parquet_reader::ParquetReader;
 pub use partitioned_writer::{Existing, PartitionedWriter, Partitioning};
 pub use rejects::{OnError, Reject, Rejects, Skipped};
 pub use sniff::{CsvHints, Sample, Sniffed, sniff};

@@ -1,21 +1,20 @@
 //! Arrow arrays → columns of a table's types, each value checked.
 
+use crate::arrow_types::{AtRow, is_nested, mismatch, type_of, widens};
+use crate::documents::documents;
 use crate::lists::arrays_of;
-use crate::parquet_reader::type_of;
+use crate::parquet_numbers::{doubles, integers};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, GenericByteArray, PrimitiveArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, GenericByteArray, RecordBatch};
 use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use frazil_types::sql_type::uuid_of_bytes;
 use frazil_types::{
     ColumnDef, ColumnVector, Error, Interval, LogicalType, MemoryBudget, NativeType, Result, RowBatch,
-    SqlState, StringVectorBuilder, Value, decimal, shared_strings,
+    SqlState, StringVectorBuilder, Value, shared_strings,
     value_ops::{self, CastLength},
 };
-
-/// An error and the row of the array it stands at.
-type AtRow<T> = std::result::Result<T, (usize, Error)>;
 
 /// The bytes that an array consists of, which keep them alive.
 #[derive(Debug)]
@@ -95,7 +94,12 @@ fn convert(
     known: Option<(i128, i128)>,
     budget: &MemoryBudget,
 ) -> AtRow<ColumnVector> {
+    let own = type_of(array.data_type());
     let out = match (ty.native(), ty.element()) {
+        _ if array.data_type() == &DataType::Null => nothing(ty, array.len()),
+        _ if matches!(array.data_type(), DataType::Dictionary(..)) => of_dictionary(array, ty, budget)?,
+        _ if ty.document().is_some() && is_nested(array.data_type()) => documents(array, ty, budget)?,
+        _ if own.is_some_and(|own| widens(own, ty)) => widened(array, own.unwrap_or(ty), ty, budget)?,
         (NativeType::String, Some(element)) => match arrays_of(array, ty, element, budget) {
             Some(arrays) => arrays?,
             // Of the text that shows it.
@@ -117,11 +121,43 @@ fn convert(
     Ok(with_nulls(out, array))
 }
 
-fn mismatch(array: &ArrayRef, ty: LogicalType) -> Error {
-    Error::new(
-        SqlState::DATATYPE_MISMATCH,
-        format!("a column of type {} does not fit type {ty}", array.data_type()),
-    )
+/// A column of NULLs.
+pub(crate) fn nothing(ty: LogicalType, rows: usize) -> ColumnVector {
+    ColumnVector::from_values(ty, &vec![Value::Null; rows])
+}
+
+/// The values that the keys of a dictionary stand for. Each value is converted once, unless the dictionary is longer
+/// than the array or has a value that does not fit and that perhaps no row has.
+fn of_dictionary(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRow<ColumnVector> {
+    let dictionary = array.as_any_dictionary();
+    let values = dictionary.values();
+    if values.is_empty() {
+        return Ok(nothing(ty, array.len()));
+    }
+    if values.len() <= array.len()
+        && let Ok(column) = column_of(values, ty, None, budget)
+    {
+        return Ok(column.selected(&dictionary.normalized_keys()));
+    }
+    let taken = arrow_select::take::take(values, dictionary.keys(), None);
+    let taken = taken.map_err(|e| (0, Error::internal(format!("the keys of a dictionary: {e}"))))?;
+    convert(&taken, ty, None, budget)
+}
+
+/// Values of type `own` of a column that has type `ty` because of other files.
+fn widened(
+    array: &ArrayRef,
+    own: LogicalType,
+    ty: LogicalType,
+    budget: &MemoryBudget,
+) -> AtRow<ColumnVector> {
+    let column = column_of(array, own, None, budget)?;
+    let cast = |row: usize| {
+        let value = value_ops::cast(&column.value(row), own, ty, CastLength::Refuse);
+        value.map_err(|e| (row, e))
+    };
+    let values = (0..column.len()).map(cast).collect::<AtRow<Vec<Value>>>()?;
+    Ok(ColumnVector::from_values(ty, &values))
 }
 
 /// The sixteen bytes of each uuid, or the text that shows it. 22P02 for other numbers of bytes.
@@ -268,199 +304,6 @@ fn shown_bytes(array: &ArrayRef, ty: LogicalType, budget: &MemoryBudget) -> AtRo
     Ok(out.finish())
 }
 
-fn integers(array: &ArrayRef, ty: LogicalType, known: Option<(i128, i128)>) -> AtRow<ColumnVector> {
-    let scale = ty.scale();
-    match (array.data_type(), scale) {
-        (DataType::Int8, Some(s)) => scaled::<Int8Type>(array, ty, (0, s), known),
-        (DataType::Int16, Some(s)) => scaled::<Int16Type>(array, ty, (0, s), known),
-        (DataType::Int32, Some(s)) => scaled::<Int32Type>(array, ty, (0, s), known),
-        (DataType::Int64, Some(s)) => scaled::<Int64Type>(array, ty, (0, s), known),
-        (DataType::UInt8, Some(s)) => scaled::<UInt8Type>(array, ty, (0, s), known),
-        (DataType::UInt16, Some(s)) => scaled::<UInt16Type>(array, ty, (0, s), known),
-        (DataType::UInt32, Some(s)) => scaled::<UInt32Type>(array, ty, (0, s), known),
-        (DataType::UInt64, Some(s)) => scaled::<UInt64Type>(array, ty, (0, s), known),
-        (DataType::Decimal128(_, from), Some(s)) if *from >= 0 => {
-            scaled::<Decimal128Type>(array, ty, (from.unsigned_abs(), s), known)
-        }
-        (DataType::Decimal64(_, from), Some(s)) if *from >= 0 => {
-            scaled::<Decimal64Type>(array, ty, (from.unsigned_abs(), s), known)
-        }
-        (DataType::Date32, None) if ty.is_day() => as_they_are::<Date32Type>(array, ty, known),
-        (DataType::Time32(TimeUnit::Second), None) if ty.is_time_of_day() => {
-            write::<Time32SecondType>(array, ty, |v| Some(i128::from(v) * 1_000_000))
-        }
-        (DataType::Time32(_), None) if ty.is_time_of_day() => {
-            write::<Time32MillisecondType>(array, ty, |v| Some(i128::from(v) * 1000))
-        }
-        (DataType::Time64(TimeUnit::Microsecond), None) if ty.is_time_of_day() => {
-            as_they_are::<Time64MicrosecondType>(array, ty, known)
-        }
-        (DataType::Time64(_), None) if ty.is_time_of_day() => {
-            write::<Time64NanosecondType>(array, ty, |v| Some(v.div_euclid(1000).into()))
-        }
-        (DataType::Timestamp(unit, _), None) if (ty.is_local_time() || ty.is_zoned()) => {
-            timestamps(array, ty, *unit, known)
-        }
-        _ => Err((0, mismatch(array, ty))),
-    }
-}
-
-/// Numbers with so many digits of a fraction, as numbers with so many.
-fn scaled<T: ArrowPrimitiveType>(
-    array: &ArrayRef,
-    ty: LogicalType,
-    (from, to): (u8, u8),
-    known: Option<(i128, i128)>,
-) -> AtRow<ColumnVector>
-where
-    T::Native: Into<i128>,
-{
-    if from == to {
-        return as_they_are::<T>(array, ty, known);
-    }
-    write::<T>(array, ty, |v| decimal::rescale(v.into(), from, to))
-}
-
-fn timestamps(
-    array: &ArrayRef,
-    ty: LogicalType,
-    unit: TimeUnit,
-    known: Option<(i128, i128)>,
-) -> AtRow<ColumnVector> {
-    match unit {
-        TimeUnit::Second => write::<TimestampSecondType>(array, ty, |v| i128::from(v).checked_mul(1_000_000)),
-        TimeUnit::Millisecond => {
-            write::<TimestampMillisecondType>(array, ty, |v| i128::from(v).checked_mul(1000))
-        }
-        TimeUnit::Microsecond => as_they_are::<TimestampMicrosecondType>(array, ty, known),
-        TimeUnit::Nanosecond => {
-            write::<TimestampNanosecondType>(array, ty, |v| Some(v.div_euclid(1000).into()))
-        }
-    }
-}
-
-/// Values that mean the same in the type; `known` as of [`column_of`].
-fn as_they_are<T: ArrowPrimitiveType>(
-    array: &ArrayRef,
-    ty: LogicalType,
-    known: Option<(i128, i128)>,
-) -> AtRow<ColumnVector>
-where
-    T::Native: Into<i128>,
-{
-    match copied::<T>(array, ty, known) {
-        Some(column) => Ok(column),
-        None => write::<T>(array, ty, |v| Some(v.into())),
-    }
-}
-
-/// The values as they are, if the type has cells of their size and all of them, those beneath NULLs too.
-fn copied<T: ArrowPrimitiveType>(
-    array: &ArrayRef,
-    ty: LogicalType,
-    known: Option<(i128, i128)>,
-) -> Option<ColumnVector>
-where
-    T::Native: Into<i128>,
-{
-    let values = array.as_primitive::<T>().values();
-    let (least, greatest) = ty.range()?;
-    let is_within = |(low, high): (i128, i128)| least <= low && high <= greatest;
-    let unused = 128 - 8 * size_of::<T::Native>();
-    let cells = (i128::MIN >> unused, i128::MAX >> unused);
-    if !is_within(cells) && !known.is_some_and(is_within) {
-        let (first, rest) = values.split_first()?;
-        let (mut low, mut high) = (*first, *first);
-        for &value in rest {
-            low = if value < low { value } else { low };
-            high = if value > high { value } else { high };
-        }
-        if !is_within((low.into(), high.into())) {
-            return None;
-        }
-    }
-    let values = values.inner();
-    match (ty.native(), &T::DATA_TYPE) {
-        (NativeType::I16, DataType::Int16) => Some(ColumnVector::of_slice::<i16>(ty, values.typed_data())),
-        (NativeType::I32, DataType::Int32 | DataType::Date32) => {
-            Some(ColumnVector::of_slice::<i32>(ty, values.typed_data()))
-        }
-        (
-            NativeType::I64,
-            DataType::Int64
-            | DataType::Decimal64(..)
-            | DataType::Time64(TimeUnit::Microsecond)
-            | DataType::Timestamp(TimeUnit::Microsecond, _),
-        ) => Some(ColumnVector::of_slice::<i64>(ty, values.typed_data())),
-        _ => None,
-    }
-}
-
-/// Writes every value that is not NULL through `f`, range-checked for the type.
-fn write<T: ArrowPrimitiveType>(
-    array: &ArrayRef,
-    ty: LogicalType,
-    f: impl Fn(T::Native) -> Option<i128>,
-) -> AtRow<ColumnVector> {
-    let source: &PrimitiveArray<T> = array.as_primitive();
-    let range = ty.range().unwrap_or((0, 0));
-    let mut out = ColumnVector::new(ty, array.len());
-    out.resize(array.len());
-    macro_rules! fill {
-        ($native:ty) => {
-            for (row, (to, &from)) in out
-                .values_mut::<$native>()
-                .iter_mut()
-                .zip(source.values())
-                .enumerate()
-            {
-                match f(from) {
-                    Some(v) if range.0 <= v && v <= range.1 => *to = v as $native,
-                    _ if source.is_null(row) => {}
-                    _ => {
-                        let message = format!("value {from:?} is out of range for type {ty}");
-                        return Err((row, Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message)));
-                    }
-                }
-            }
-        };
-    }
-    match ty.native() {
-        NativeType::I16 => fill!(i16),
-        NativeType::I32 => fill!(i32),
-        NativeType::I64 => fill!(i64),
-        NativeType::I128 => fill!(i128),
-        _ => return Err((0, mismatch(array, ty))),
-    }
-    Ok(out)
-}
-
-fn doubles(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
-    let mut out = match array.data_type() {
-        DataType::Float64 => ColumnVector::of_slice::<f64>(ty, array.as_primitive::<Float64Type>().values()),
-        DataType::Float32 => {
-            let from = array.as_primitive::<Float32Type>().values();
-            let mut out = ColumnVector::zeroed(ty, from.len());
-            let to = out.values_mut::<f64>();
-            to.iter_mut().zip(from).for_each(|(t, &f)| *t = f.into());
-            out
-        }
-        _ => return Err((0, mismatch(array, ty))),
-    };
-    let to = out.values_mut::<f64>();
-    let double = LogicalType::of_value(&Value::Double(0.0));
-    if ty != double {
-        for (row, value) in to.iter_mut().enumerate().filter(|(row, _)| array.is_valid(*row)) {
-            let real = value_ops::cast(&Value::Double(*value), double, ty, CastLength::Refuse);
-            *value = match real.map_err(|e| (row, e))? {
-                Value::Double(real) => real,
-                other => return Err((row, Error::internal(format!("{other:?} as {ty}")))),
-            };
-        }
-    }
-    Ok(out)
-}
-
 fn booleans(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
     if array.data_type() != &DataType::Boolean {
         return Err((0, mismatch(array, ty)));
@@ -553,8 +396,9 @@ pub fn rows_of(
     let mut vectors = Vec::with_capacity(columns.len());
     for (column, &source) in columns.iter().zip(sources) {
         let array = batch.column(source);
-        if !column.nullable && array.null_count() > 0 {
-            let row = (0..array.len()).find(|&r| array.is_null(r)).unwrap_or(0);
+        let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+        if let Some(nulls) = nulls.filter(|_| !column.nullable) {
+            let row = (0..array.len()).find(|&r| nulls.is_null(r)).unwrap_or(0);
             let message = format!(
                 "null value in column \"{}\" violates not-null constraint",
                 column.name

@@ -1,8 +1,9 @@
-//! Parquet files with the columns that their folders say: what a statement does not need is not read, be it a column, a row group or
-//! all of a file.
+//! Parquet files with the columns that their folders say. Columns, row groups and files that a statement does not need
+//! are not read.
 
 use crate::ReadLimits;
 use crate::folders::{ColumnSource, Folders, TableColumns, leave_none};
+use crate::parquet_columns::ColumnsOf;
 use crate::parquet_table::ParquetTable;
 use frazil_types::{ColumnDef, ColumnVector, Disjunction, Reservation, Restriction, Result};
 use std::path::PathBuf;
@@ -16,10 +17,17 @@ pub struct ParquetFiles {
 }
 
 impl ParquetFiles {
-    /// Opens files; `folders`: whether their folders say columns, see [`Folders::of`]. Errors as of [`ParquetTable::open`].
-    pub fn open(paths: &[PathBuf], folders: Option<bool>, limits: &ReadLimits) -> Result<ParquetFiles> {
+    /// Opens files; `folders`: whether their folders say columns, see [`Folders::of`];
+    /// `columns_of`: which files name
+    /// the columns. Errors as of [`ParquetTable::open`].
+    pub fn open(
+        paths: &[PathBuf],
+        folders: Option<bool>,
+        columns_of: ColumnsOf,
+        limits: &ReadLimits,
+    ) -> Result<ParquetFiles> {
         let folders = Folders::of(paths, folders)?;
-        let files = ParquetTable::open(paths, limits)?;
+        let files = ParquetTable::open(paths, columns_of, limits)?;
         let table = folders.with(files.columns());
         Ok(ParquetFiles {
             files,
@@ -85,7 +93,7 @@ impl ParquetFiles {
         }
     }
 
-    /// Whether a chunk lies in the same row group as the one before it.
+    /// True if a chunk is in the row group of the chunk before it.
     pub fn reads_on(&self, chunk: usize) -> bool {
         self.files.reads_on(chunk)
     }

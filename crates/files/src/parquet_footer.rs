@@ -1,16 +1,18 @@
 //! The footer of a Parquet file, decoded, and what it says of each column: all that depends on the file alone, so that it can be kept
 //! between statements (`footer_cache.rs`).
 
-use crate::parquet_reader::{bad_file, type_of};
+use crate::arrow_types::{is_nested, is_open, type_of};
+use crate::parquet_damage::bad_file;
 use crate::parquet_statistics::{self, Known};
 use crate::{ReadLimits, io_error};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use frazil_types::{LogicalType, Result};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Type as Physical;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,10 +35,14 @@ pub struct Footer {
 /// What a footer says of a column.
 #[derive(Debug)]
 pub struct ColumnFacts {
-    /// Its only leaf; `None` where it is nested.
-    pub leaf: Option<usize>,
-    /// The type that holds all its values, if Frazil has one.
+    /// Its leaves: one unless it is nested; empty for a struct without fields.
+    pub leaves: Range<usize>,
+    /// The type that holds all its values; `None` if Frazil has none.
     pub ty: Option<LogicalType>,
+    /// True for structs, maps and lists.
+    is_nested: bool,
+    /// True for a column of NULLs, or of lists of NULLs, whose type other files say.
+    pub is_open: bool,
     /// Its NULLs in all row groups, if the statistics of each count them.
     pub nulls: Option<u64>,
     /// About how many values it has: what the longest dictionary has room for, if each row group has one and it is few beside the rows.
@@ -50,7 +56,7 @@ impl Footer {
     fn decode(path: &Path, file: &File) -> Result<Footer> {
         let metadata = decoded(path, file)?;
         let leaves = leaves_of(&metadata).into_iter().enumerate();
-        let columns = leaves.map(|(root, leaf)| facts(&metadata, root, leaf));
+        let columns = leaves.map(|(root, leaves)| facts(&metadata, root, leaves));
         Ok(Footer {
             columns: columns.collect(),
             metadata,
@@ -64,7 +70,7 @@ impl Footer {
 
     /// For each row group, what its statistics say of a column whose values become `ty`.
     pub fn known_as(&self, root: usize, ty: LogicalType) -> Vec<Option<Known>> {
-        known(&self.metadata, root, self.columns[root].leaf, ty)
+        known(&self.metadata, root, self.columns[root].plain_leaf(), ty)
     }
 
     /// About how many bytes it takes.
@@ -77,10 +83,19 @@ impl Footer {
     }
 }
 
-/// What a footer says of a column whose only leaf is `leaf`.
-fn facts(footer: &ArrowReaderMetadata, root: usize, leaf: Option<usize>) -> ColumnFacts {
+impl ColumnFacts {
+    /// The leaf of a column that is not nested: its statistics are those of the column.
+    fn plain_leaf(&self) -> Option<usize> {
+        (!self.is_nested).then_some(self.leaves.start)
+    }
+}
+
+/// What a footer says of a column with these leaves.
+fn facts(footer: &ArrowReaderMetadata, root: usize, leaves: Range<usize>) -> ColumnFacts {
     let field = footer.schema().field(root);
     let ty = type_of(field.data_type());
+    let is_nested = is_nested(field.data_type()) || leaves.len() != 1;
+    let leaf = (!is_nested).then_some(leaves.start);
     let groups = footer.metadata().row_groups().iter();
     let nulls = groups.clone().try_fold(0_u64, |sum, group| {
         let nulls = match field.is_nullable() {
@@ -95,8 +110,10 @@ fn facts(footer: &ArrowReaderMetadata, root: usize, leaf: Option<usize>) -> Colu
         is_few.then(|| most.max(values))
     });
     ColumnFacts {
-        leaf,
+        leaves,
+        is_nested,
         ty,
+        is_open: is_open(field.data_type()),
         nulls,
         distinct,
         known: ty.map_or_else(
@@ -135,22 +152,20 @@ pub fn opened_footer(path: &Path, limits: &ReadLimits) -> Result<(File, u64, Arc
     Ok((file, metadata.len(), footer))
 }
 
-/// Metadata with types in which columns are read fastest: decimals that fit as 64 bits, texts as views.
+/// Metadata with types in which columns are read fastest: decimals that fit as 64 bits, texts as views, values for
+/// dictionaries, old timestamps of 96 bits in microseconds, so that they reach beyond the year 2262.
 fn decoded(path: &Path, file: &File) -> Result<ArrowReaderMetadata> {
     let bad = |e: ParquetError| bad_file(path, &e);
-    let footer = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).map_err(bad)?;
+    // Arrow's own schema in the file only helps: one that is damaged or too deep is left out.
+    let without = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let footer = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())
+        .or_else(|_| ArrowReaderMetadata::load(file, without()))
+        .map_err(bad)?;
     let fields = footer.schema().fields().iter().zip(leaves_of(&footer));
-    let fields = fields.map(|(field, leaf)| {
-        let physical = leaf.map(|leaf| footer.parquet_schema().column(leaf).physical_type());
-        let ty = match (field.data_type(), physical) {
-            (DataType::Decimal128(precision, scale), Some(Physical::INT32 | Physical::INT64))
-                if *precision <= 18 =>
-            {
-                DataType::Decimal64(*precision, *scale)
-            }
-            (DataType::Utf8, Some(Physical::BYTE_ARRAY)) => DataType::Utf8View,
-            (ty, _) => ty.clone(),
-        };
+    let fields = fields.map(|(field, leaves)| {
+        let physical =
+            (leaves.len() == 1).then(|| (footer.parquet_schema().column(leaves.start)).physical_type());
+        let ty = hinted(field.data_type(), physical);
         Field::new(field.name(), ty, field.is_nullable()).with_metadata(field.metadata().clone())
     });
     let schema = Schema::new(fields.collect::<Vec<_>>());
@@ -160,18 +175,34 @@ fn decoded(path: &Path, file: &File) -> Result<ArrowReaderMetadata> {
     Ok(hinted.unwrap_or(footer))
 }
 
-/// The only leaf of each column at the top of a file's schema; `None` for those that are nested.
-fn leaves_of(footer: &ArrowReaderMetadata) -> Vec<Option<usize>> {
+/// The type in which values of a column are read fastest. `physical`: how the file has them, unless it is nested.
+fn hinted(ty: &DataType, physical: Option<Physical>) -> DataType {
+    match (ty, physical) {
+        (DataType::Dictionary(_, values), _) => hinted(values, physical),
+        (DataType::Decimal128(precision, scale), Some(Physical::INT32 | Physical::INT64))
+            if *precision <= 18 =>
+        {
+            DataType::Decimal64(*precision, *scale)
+        }
+        (DataType::Utf8, Some(Physical::BYTE_ARRAY)) => DataType::Utf8View,
+        (DataType::Timestamp(_, zone), Some(Physical::INT96)) => {
+            DataType::Timestamp(TimeUnit::Microsecond, zone.clone())
+        }
+        (ty, _) => ty.clone(),
+    }
+}
+
+/// The leaves of each column at the top of a file's schema, which are side by side.
+fn leaves_of(footer: &ArrowReaderMetadata) -> Vec<Range<usize>> {
     let schema = footer.parquet_schema();
-    let mut of_root = vec![(None, 0); footer.schema().fields().len()];
+    let mut of_root = vec![0..0; footer.schema().fields().len()];
     for leaf in 0..schema.num_columns() {
-        if let Some((first, count)) = of_root.get_mut(schema.get_column_root_idx(leaf)) {
-            first.get_or_insert(leaf);
-            *count += 1;
+        if let Some(leaves) = of_root.get_mut(schema.get_column_root_idx(leaf)) {
+            let first = if leaves.end == 0 { leaf } else { leaves.start };
+            *leaves = first..leaf + 1;
         }
     }
-    let only = |(leaf, count): (Option<usize>, usize)| leaf.filter(|_| count == 1);
-    of_root.into_iter().map(only).collect()
+    of_root
 }
 
 /// About how many values the dictionary of a column has room for; `None` if there is none.

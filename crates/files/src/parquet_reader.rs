@@ -1,15 +1,13 @@
 //! Reads a Parquet file into batches.
 
 use crate::parquet_column::{rows_of, sources};
-use crate::to_arrow::UUID_BYTES;
+use crate::parquet_damage::{bad_file, sound};
 use crate::{BatchReader, ReadLimits, io_error};
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, IntervalUnit};
-use frazil_types::{CHUNK_ROWS, ColumnDef, Error, LogicalType, Result, RowBatch, SqlState};
+use frazil_types::{CHUNK_ROWS, ColumnDef, Result, RowBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Reads rows of a Parquet file as rows of the given columns.
@@ -88,59 +86,4 @@ impl BatchReader for ParquetReader {
     fn progress(&self) -> (u64, u64) {
         (self.done, self.total)
     }
-}
-
-/// Runs a part of the reading. The crate that knows the format panics at some damaged files: that is the file's fault, 22P04, and
-/// the statement gives the reader up.
-pub(crate) fn sound<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
-        let said = said.unwrap_or_else(|| "the data are inconsistent".to_owned());
-        Err(bad_file(path, &format!("it is damaged ({said})")))
-    })
-}
-
-pub(crate) fn bad_file(path: &Path, error: &dyn std::fmt::Display) -> Error {
-    Error::new(
-        SqlState::BAD_COPY_FORMAT,
-        format!("file \"{}\" is not readable as Parquet: {error}", path.display()),
-    )
-}
-
-/// The type that holds all values of an Arrow type.
-pub fn type_of(ty: &DataType) -> Option<LogicalType> {
-    Some(match ty {
-        DataType::Boolean => LogicalType::Boolean,
-        DataType::Int8 | DataType::Int16 | DataType::UInt8 => LogicalType::SmallInt,
-        DataType::Int32 | DataType::UInt16 => LogicalType::Integer,
-        DataType::Int64 | DataType::UInt32 => LogicalType::BigInt,
-        DataType::UInt64 => LogicalType::Decimal {
-            precision: 20,
-            scale: 0,
-        },
-        DataType::Float32 => LogicalType::Real,
-        DataType::Float64 => LogicalType::Double,
-        DataType::Decimal64(precision, scale) | DataType::Decimal128(precision, scale) if *scale >= 0 => {
-            LogicalType::Decimal {
-                precision: *precision,
-                scale: scale.unsigned_abs(),
-            }
-        }
-        DataType::Date32 => LogicalType::Date,
-        DataType::FixedSizeBinary(UUID_BYTES) => LogicalType::Uuid,
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
-            LogicalType::Bytea
-        }
-        DataType::Time32(_) | DataType::Time64(_) => LogicalType::TIME,
-        DataType::Interval(IntervalUnit::MonthDayNano) | DataType::Duration(_) => LogicalType::Interval,
-        DataType::Timestamp(_, None) => LogicalType::TIMESTAMP,
-        // Instants: the zone that the file names is the one of who wrote it.
-        DataType::Timestamp(_, Some(_)) => LogicalType::TIMESTAMPTZ,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => LogicalType::Text,
-        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            type_of(item.data_type())?.array()?
-        }
-        _ => return None,
-    })
 }

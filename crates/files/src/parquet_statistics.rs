@@ -1,6 +1,6 @@
 //! What the footer of a Parquet file says of the values of a row group.
 
-use crate::parquet_reader::type_of;
+use crate::arrow_types::type_of;
 use arrow_schema::{DataType, TimeUnit};
 use frazil_types::{ColumnVector, CompareOp, LogicalType, NativeType, RestrictionKind, Value};
 use parquet::file::metadata::ColumnChunkMetaData;

@@ -5,25 +5,28 @@
 //! of its own, which goes from chunk to chunk: one worker best reads all chunks of a row group; where row groups are few, workers at
 //! neighbouring chunks follow each other through its columns, each through those first that nobody reads.
 
+use crate::arrow_types::is_nested;
+use crate::parquet_column::nothing;
+use crate::parquet_columns::{Columns, ColumnsOf, roots_of};
+use crate::parquet_damage::{bad_file, sound};
 use crate::parquet_footer::{ColumnFacts, Footer, opened_footer};
-use crate::parquet_reader::{bad_file, sound, type_of};
 use crate::parquet_statistics::Known;
-use crate::{ReadLimits, column_of, io_error, sources};
+use crate::{ReadLimits, column_of, io_error};
 use arrow_array::ArrayRef;
-use arrow_schema::Schema;
+use arrow_schema::DataType;
 use bytes::{Buf, Bytes, buf};
 use frazil_types::{
-    CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, MemoryBudget, Reservation, RestrictionKind,
-    Result, SqlState,
+    CHUNK_ROWS, ColumnDef, ColumnVector, Error, MemoryBudget, Reservation, RestrictionKind, Result,
 };
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Compression;
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::reader::{ChunkReader, Length};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 
 /// Rows of a row group beyond which its footer is not believed: pages count their rows in 31 bits.
@@ -61,8 +64,8 @@ struct OneFile {
     file: File,
     bytes: u64,
     footer: Arc<Footer>,
-    /// Position in the file of each of the table's columns.
-    roots: Vec<usize>,
+    /// Position in the file of each of the table's columns; `None` for one that the file lacks.
+    roots: Vec<Option<usize>>,
     /// For each of the table's columns that has another type than the file's, what the statistics of each row group say of its values.
     widened: Vec<Option<Vec<Option<Known>>>>,
     /// For each row group, the decoder of each of the table's columns; made when the first of them is read.
@@ -77,14 +80,14 @@ impl OneFile {
     fn known(&self, row_group: usize, column: usize) -> Option<&Known> {
         let of_groups = match &self.widened[column] {
             Some(widened) => widened,
-            None => &self.footer.columns[self.roots[column]].known,
+            None => &self.facts(column)?.known,
         };
         of_groups[row_group].as_ref()
     }
 
-    /// What the footer says of a column of the table.
-    fn facts(&self, column: usize) -> &ColumnFacts {
-        &self.footer.columns[self.roots[column]]
+    /// What the footer says of a column of the table; `None` if the file lacks the column.
+    fn facts(&self, column: usize) -> Option<&ColumnFacts> {
+        Some(&self.footer.columns[self.roots[column]?])
     }
 
     fn decoders(&self, row_group: usize) -> &Decoders {
@@ -99,7 +102,6 @@ struct Opened {
     file: File,
     bytes: u64,
     footer: Arc<Footer>,
-    roots: Vec<usize>,
 }
 
 /// Reads a column of a row group from front to back.
@@ -218,34 +220,27 @@ fn outside(start: u64) -> ParquetError {
 }
 
 impl ParquetTable {
-    /// Opens files. The first one names the columns, in lower case where that keeps them apart; those of the others are found by name.
-    /// 22P04 for a file that is not Parquet or is damaged, 0A000 for a column of a type that Frazil does not have.
-    pub fn open(paths: &[PathBuf], limits: &ReadLimits) -> Result<ParquetTable> {
-        let mut columns: Vec<ColumnDef> = Vec::new();
+    /// Opens files. The first one names the columns, in lower case where that keeps them apart, and the others have
+    /// these; with [`ColumnsOf::AllFiles`] the columns are those of all files, and NULL
+    /// where a file lacks one. A column of a type that
+    /// Frazil does not have is refused when it is read. 22P04 for a file that is not Parquet or is damaged, 42703 for
+    /// one that lacks a column.
+    pub fn open(paths: &[PathBuf], columns_of: ColumnsOf, limits: &ReadLimits) -> Result<ParquetTable> {
+        let mut columns = Columns::default();
         let mut opened = Vec::new();
         for path in paths {
             limits.cancel.check()?;
             let (file, bytes, footer) = sound(path, || opened_footer(path, limits))?;
-            let schema = footer.metadata.schema();
-            if columns.is_empty() {
-                columns = columns_of(path, schema)?;
-            }
-            let roots = sources(&format!("file \"{}\"", path.display()), schema, &columns)?;
-            for (column, &root) in columns.iter_mut().zip(&roots) {
-                if let Some(own) = footer.columns[root].ty {
-                    column.ty = wider(column.ty, own);
-                }
-            }
+            columns.take(path, &footer, columns_of)?;
             opened.push(Opened {
                 path: path.clone(),
                 file,
                 bytes,
                 footer,
-                roots,
             });
         }
         let mut table = ParquetTable {
-            columns,
+            columns: columns.defs,
             files: Vec::new(),
             chunks: Vec::new(),
             memory: limits.budget.reservation(),
@@ -256,7 +251,13 @@ impl ParquetTable {
             },
         };
         for opened in opened {
-            sound(&opened.path.clone(), || table.add(opened))?;
+            let roots = roots_of(
+                &opened.path,
+                opened.footer.metadata.schema(),
+                &table.columns,
+                columns_of,
+            )?;
+            sound(&opened.path.clone(), || table.add(opened, roots))?;
         }
         for column in 0..table.columns.len() {
             table.columns[column].nullable = table.nulls(column) != Some(0);
@@ -295,13 +296,13 @@ impl ParquetTable {
     /// About how many values a column has, if all row groups have dictionaries of them: no more than the longest one has room for,
     /// if that is few beside the rows, which others then have as well.
     pub fn distinct(&self, column: usize) -> Option<u64> {
-        let mut distinct = self.files.iter().map(|file| file.facts(column).distinct);
+        let mut distinct = self.files.iter().map(|file| file.facts(column)?.distinct);
         distinct.try_fold(0, |most, of_file| Some(most.max(of_file?)))
     }
 
     /// Rows whose value of a column is NULL, if the statistics of all row groups say it.
     pub fn nulls(&self, column: usize) -> Option<u64> {
-        let mut nulls = self.files.iter().map(|file| file.facts(column).nulls);
+        let mut nulls = self.files.iter().map(|file| file.facts(column)?.nulls);
         nulls.try_fold(0_u64, |sum, of_file| sum.checked_add(of_file?))
     }
 
@@ -318,14 +319,15 @@ impl ParquetTable {
         known.is_some_and(|known| known.excludes(kind))
     }
 
-    /// Whether somebody reads a column of the row group that a chunk lies in, so that who reads it as well has to wait.
+    /// True if somebody reads a column of the row group of a chunk, so that another reader of it has to wait.
     pub fn is_busy(&self, chunk: usize, column: usize) -> bool {
         let Chunk { file, row_group, .. } = self.chunks[chunk];
         let decoders = self.files[file].decoders[row_group].get();
         decoders.is_some_and(|of| matches!(of[column].try_lock(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Whether a chunk lies in the same row group as the one before it, so that who has read that one goes on without waiting.
+    /// True if a chunk is in the row group of the chunk before it, so that the reader of that one goes on without
+    /// waiting.
     pub fn reads_on(&self, chunk: usize) -> bool {
         self.chunks[chunk].piece > 0
     }
@@ -337,11 +339,16 @@ impl ParquetTable {
         let place = self.chunks[chunk];
         let file = &self.files[place.file];
         sound(&file.path, || {
+            if file.roots[column].is_none() {
+                let made = nothing(self.columns[column].ty, place.rows);
+                let memory = self.limits.budget.reserve(made.bytes())?;
+                return Ok((made, memory));
+            }
             let array = self.decoded(file, place, column)?;
             // What is decoded takes memory beside the column made of it.
             let _decoded = self.limits.budget.reserve(array.get_array_memory_size())?;
             let def = &self.columns[column];
-            if !def.nullable && array.null_count() > 0 {
+            if !def.nullable && array.logical_null_count() > 0 {
                 let what = format!(
                     "column \"{}\" has NULLs that its statistics do not count",
                     def.name
@@ -370,13 +377,12 @@ impl ParquetTable {
         })
     }
 
-    fn add(&mut self, opened: Opened) -> Result<()> {
+    fn add(&mut self, opened: Opened, roots: Vec<Option<usize>>) -> Result<()> {
         let Opened {
             path,
             file,
             bytes,
             footer,
-            roots,
         } = opened;
         let mut before = 0;
         let row_groups = footer.metadata.metadata().row_groups();
@@ -404,6 +410,7 @@ impl ParquetTable {
         let decoders = row_groups.iter().map(|_| OnceLock::new()).collect();
         let columns = self.columns.iter().zip(&roots);
         let widened = columns.map(|(def, &root)| {
+            let root = root?;
             let is_own = footer.columns[root].ty == Some(def.ty);
             (!is_own).then(|| footer.known_as(root, def.ty))
         });
@@ -452,16 +459,39 @@ impl ParquetTable {
         Ok(found)
     }
 
+    /// Begins to read a column of a row group. 0A000 for a column of a type or compression that Frazil does not have.
     fn decoder(&self, file: &OneFile, row_group: usize, column: usize) -> Result<Decoder> {
-        let root = file.roots[column];
+        let name = &self.columns[column].name;
         let bad = |e: ParquetError| bad_file(&file.path, &e);
-        let leaf = (file.facts(column).leaf).ok_or_else(|| Error::internal("a nested column is read"))?;
-        let (start, length) = file.footer.row_group(row_group).column(leaf).byte_range();
-        if start.checked_add(length).is_none_or(|end| end > file.bytes) {
+        let absent = || Error::internal("a column that a file lacks is read");
+        let root = file.roots[column].ok_or_else(absent)?;
+        let facts = &file.footer.columns[root];
+        if facts.ty.is_none() {
+            let ty = kind_of(file.footer.metadata.schema().field(root).data_type());
+            let what = format!("column \"{name}\" of {ty} in file \"{}\"", file.path.display());
+            let hint = "all other columns can be read: leave this one out of the select list";
+            return Err(Error::unsupported(what).with_hint(hint));
+        }
+        let group = file.footer.row_group(row_group);
+        let (mut start, mut end) = (u64::MAX, 0);
+        for leaf in group.columns().get(facts.leaves.clone()).unwrap_or_default() {
+            if let Compression::LZO = leaf.compression() {
+                let what = format!(
+                    "LZO, by which column \"{name}\" of file \"{}\" is compressed,",
+                    file.path.display()
+                );
+                return Err(Error::unsupported(what));
+            }
+            let (first, length) = leaf.byte_range();
+            start = start.min(first);
+            end = end.max(first.saturating_add(length));
+        }
+        if end > file.bytes {
             let what = format!("row group {row_group} ends behind the file");
             return Err(bad_file(&file.path, &what));
         }
-        let encoded = self.buffers.read(file, start, length as usize)?;
+        let start = start.min(end);
+        let encoded = self.buffers.read(file, start, (end - start) as usize)?;
         let part = FilePart {
             start,
             file_bytes: file.bytes,
@@ -497,33 +527,15 @@ impl Decoder {
     }
 }
 
-/// The columns of a file: names in lower case where that keeps them apart, and the types that hold all values.
-fn columns_of(path: &Path, schema: &Schema) -> Result<Vec<ColumnDef>> {
-    let fields = schema.fields();
-    let folded: HashSet<String> = fields.iter().map(|f| f.name().to_lowercase()).collect();
-    let folds = folded.len() == fields.len();
-    if fields.is_empty() {
-        let message = format!("file \"{}\" has no columns", path.display());
-        return Err(Error::new(SqlState::BAD_COPY_FORMAT, message));
-    }
-    let column = |field: &arrow_schema::FieldRef| {
-        let ty = type_of(field.data_type()).ok_or_else(|| {
-            let column = format!("column \"{}\" of type {}", field.name(), field.data_type());
-            Error::unsupported(format!("{column} in file \"{}\"", path.display()))
-        })?;
-        let name = match folds {
-            true => field.name().to_lowercase(),
-            false => field.name().clone(),
-        };
-        Ok(ColumnDef::new(name, ty))
-    };
-    fields.iter().map(column).collect()
-}
-
-/// The type of a column that has one type in some files, and another in one more: the wider of two integers or floats.
-fn wider(a: LogicalType, b: LogicalType) -> LogicalType {
-    match (a.is_integer() && b.is_integer()) || (a.is_float() && b.is_float()) {
-        true if b.kind() > a.kind() => b,
-        _ => a,
+/// Names a type of Arrow in errors, without the fields of a nested one.
+fn kind_of(ty: &DataType) -> String {
+    match ty {
+        DataType::Struct(_) => {
+            "a struct with a type that Frazil does not have, or of too many levels".to_owned()
+        }
+        ty if is_nested(ty) => {
+            "a list or map of a type that Frazil does not have, or of too many levels".to_owned()
+        }
+        ty => format!("type {ty}"),
     }
 }

@@ -1,5 +1,6 @@
 //! Rows → Parquet. Row groups are written as soon as they are full.
 
+use crate::arrow_types::UUID_BYTES;
 use crate::batch_writer::BatchWriter;
 use crate::compression::Compression;
 use crate::file_output::write_error;
@@ -7,7 +8,7 @@ use crate::in_order::in_order;
 use crate::page_codec::{PageCodec, codec_of};
 use crate::parquet_chunk::{Chunk, ChunkWriter};
 use crate::part_file::PartFile;
-use crate::to_arrow::{UUID_BYTES, array_of, arrow_schema};
+use crate::to_arrow::{array_of, arrow_schema};
 use arrow_array::Array;
 use arrow_schema::SchemaRef;
 use frazil_types::{Error, LogicalType, NativeType, Result, RowBatch, Schema};

@@ -1,5 +1,6 @@
 //! Vectors → Arrow record batches: for Parquet files, the Python module and whoever speaks Arrow.
 
+use crate::arrow_types::UUID_BYTES;
 use crate::lists::{ITEM, list_of};
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::IntervalMonthDayNano;
@@ -15,9 +16,6 @@ use std::sync::Arc;
 
 /// The zone of columns of instants, by which readers show them.
 const UTC: &str = "UTC";
-
-/// Bytes of a uuid, which Arrow has as binary of this size.
-pub const UUID_BYTES: i32 = 16;
 
 /// The form that texts take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,8 @@ use crate::file_restrictions;
 use crate::made_table;
 use crate::slots::Slots;
 use frazil_files::{
-    CsvFiles, CsvHints, Folders, Loaded, ParquetFiles, ReadLimits, Sample, SourceForm, files_of, load,
+    ColumnsOf, CsvFiles, CsvHints, Folders, Loaded, ParquetFiles, ReadLimits, Sample, SourceForm, files_of,
+    load,
 };
 use frazil_frontend::{FileForm, FileSource, TableEntry};
 use frazil_plan::Plan;
@@ -264,7 +265,11 @@ fn made(source: &FileSource, loaded: Loaded, limits: &ReadLimits) -> Result<Read
 }
 
 fn open_parquet(source: &FileSource, files: &[PathBuf], limits: &ReadLimits) -> Result<FileTable> {
-    let opened = ParquetFiles::open(files, source.hive_partitioning, limits)?;
+    let columns_of = match source.union_by_name {
+        true => ColumnsOf::AllFiles,
+        false => ColumnsOf::FirstFile,
+    };
+    let opened = ParquetFiles::open(files, source.hive_partitioning, columns_of, limits)?;
     let schema = Schema::new(opened.columns().to_vec());
     let table = made_table::make(&name(&source.pattern), schema, Vec::new(), &limits.cancel)?;
     let chunks = opened.chunks();

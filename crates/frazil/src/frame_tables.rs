@@ -12,7 +12,8 @@ use frazil_files::{BytesOf, ReadLimits};
 use frazil_frontend::TableEntry;
 use frazil_storage::{LentCells, LentRows, TableSnapshot};
 use frazil_types::{
-    CHUNK_ROWS, ColumnDef, Disjunction, Error, ObjectId, READ_PADDING, Restriction, Result, Schema, SqlState,
+    CHUNK_ROWS, ColumnDef, Disjunction, Error, LogicalType, ObjectId, READ_PADDING, Restriction, Result,
+    Schema, SqlState,
 };
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -138,18 +139,14 @@ fn place(id: ObjectId) -> Option<usize> {
     (place < MOST).then_some(place)
 }
 
-/// The rows of a frame as a table. 0A000 for a column of a type that there is not.
+/// The rows of a frame as a table. A column of a type that there is not is refused when it is read.
 fn rows(name: &str, frame: Arc<dyn Frame>, limits: &ReadLimits) -> Result<TableSnapshot> {
     let fields = frame.schema();
     let column = |field: &arrow_schema::FieldRef| {
-        let ty = frazil_files::type_of(field.data_type()).ok_or_else(|| {
-            let what = format!("column \"{}\" of type {}", field.name(), field.data_type());
-            Error::unsupported(format!("{what} in frame \"{name}\""))
-                .with_hint("leave it out, or convert it before")
-        })?;
-        Ok(ColumnDef::new(field.name(), ty))
+        let ty = frazil_files::type_of(field.data_type());
+        ColumnDef::new(field.name(), ty.unwrap_or(LogicalType::Text))
     };
-    let columns = fields.fields().iter().map(column).collect::<Result<Vec<_>>>()?;
+    let columns: Vec<ColumnDef> = fields.fields().iter().map(column).collect();
     let mut places = Vec::new();
     for (batch, rows) in frame.batches().into_iter().enumerate() {
         let long = if rows >= LONG_BATCH {
@@ -211,6 +208,11 @@ impl LentRows for FrameRows {
         }
         let part = array.slice(place.start, place.rows);
         let def = &self.columns[column];
+        if frazil_files::type_of(array.data_type()).is_none() {
+            let what = format!("column \"{}\" of type {}", def.name, array.data_type());
+            return Err(Error::unsupported(format!("{what} in frame \"{}\"", self.name))
+                .with_hint("all other columns can be read: leave this one out, or convert it before"));
+        }
         let mut made =
             frazil_files::column_of(&part, def.ty, None, &self.limits.budget).map_err(|(row, error)| {
                 let before: usize = self.places[..chunk].iter().map(|place| place.rows).sum();

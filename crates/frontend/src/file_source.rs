@@ -38,6 +38,8 @@ pub struct FileSource {
     pub skips_errors: bool,
     /// Whether folders such as `year=2024` are columns; if not said, they are where all files have the same.
     pub hive_partitioning: Option<bool>,
+    /// True if the columns are those of all files instead of those of the first one, for Parquet.
+    pub union_by_name: bool,
 }
 
 impl FileSource {
@@ -55,6 +57,7 @@ impl FileSource {
             compression: CopyCompression::Usual,
             skips_errors: false,
             hive_partitioning: None,
+            union_by_name: false,
         }
     }
 

@@ -103,6 +103,9 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
         "nullstr" | "null" if is_csv => source.null = Some(text(value).ok_or_else(|| wrong(name, "a text"))?),
         "all_varchar" | "all_text" if is_csv => source.all_text = flag(name, value)?,
         "hive_partitioning" => source.hive_partitioning = Some(flag(name, value)?),
+        "union_by_name" if source.form == FileForm::Parquet => source.union_by_name = flag(name, value)?,
+        // Names that no object of a file has are NULL in any case.
+        "union_by_name" if source.form == FileForm::Json => drop(flag(name, value)?),
         "ignore_errors" if source.form != FileForm::Parquet => source.skips_errors = flag(name, value)?,
         "on_error" if source.form != FileForm::Parquet => {
             let given = text(value).unwrap_or_default().to_lowercase();
@@ -129,7 +132,7 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
                         "there are header, delimiter, quote, escape, null, all_text, compression, on_error and hive_partitioning"
                     }
                     FileForm::Json => "there are compression, on_error and hive_partitioning",
-                    FileForm::Parquet => "there is hive_partitioning",
+                    FileForm::Parquet => "there are union_by_name and hive_partitioning",
                 }),
             );
         }
