@@ -1,7 +1,8 @@
 //! ALTER TABLE: one action after the other, each on the outcome of those before it.
 
+use crate::dependents::Gone;
 use crate::view::taken;
-use crate::{Catalog, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, TableEntry};
+use crate::{Catalog, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, Relation, TableEntry};
 use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
@@ -70,6 +71,10 @@ pub enum AlterAction {
         name: String,
         /// IF EXISTS.
         if_exists: bool,
+        /// CASCADE drops the views that need it, RESTRICT refuses.
+        behavior: DropBehavior,
+        /// The views whose queries need it: they group by the primary key and read further columns of its table.
+        readers: Vec<ObjectId>,
     },
 }
 
@@ -78,7 +83,7 @@ impl Catalog {
     /// nothing to do. Rows are not looked at.
     ///
     /// 42P07, 42701 and 42710 for names that are taken, 42704 for an unknown constraint, 42P16 for a second primary key or for NULL
-    /// in a primary key, 2BP01 for a column that a view reads, 0A000 for the only column.
+    /// in a primary key, 2BP01 for a column or key that a view needs, 0A000 for the only column.
     pub fn alter_table(&self, table: ObjectId, action: AlterAction) -> Result<(Catalog, Arc<TableEntry>)> {
         let old = self.by_id(table)?;
         let mut entry = (*old).clone();
@@ -120,22 +125,47 @@ impl Catalog {
                 }
                 column.nullable = true;
             }
-            AlterAction::DropConstraint { name, if_exists } => {
-                let Some(at) = entry.constraints.iter().position(|c| c.name == name) else {
-                    return match if_exists {
-                        true => Ok((self.clone(), old)),
-                        false => Err(missing_constraint(&format!(
-                            "constraint \"{name}\" of relation \"{}\" does not exist",
-                            entry.name
-                        ))),
-                    };
-                };
-                let index = entry.constraints.remove(at).index();
-                entry.indexes.retain(|i| Some(i.id) != index);
+            AlterAction::DropConstraint {
+                name,
+                if_exists,
+                behavior,
+                readers,
+            } => {
+                if if_exists && entry.constraint(&name).is_none() {
+                    return Ok((self.clone(), old));
+                }
+                return self.drop_constraint(entry, &name, behavior, &readers);
             }
         }
         let mut next = self.next();
         next.by_name.remove(&old.name);
+        let entry = next.put(entry);
+        Ok((next, entry))
+    }
+
+    /// The next version without a constraint of a table, and without the views that need it, if they may go. `readers`:
+    /// the views whose queries need it. 42704 without the constraint, 2BP01 if views need it and may not go.
+    fn drop_constraint(
+        &self,
+        mut entry: TableEntry,
+        name: &str,
+        behavior: DropBehavior,
+        readers: &[ObjectId],
+    ) -> Result<(Catalog, Arc<TableEntry>)> {
+        let Some(at) = entry.constraints.iter().position(|c| c.name == name) else {
+            return Err(missing_constraint(&format!(
+                "constraint \"{name}\" of relation \"{}\" does not exist",
+                entry.name
+            )));
+        };
+        let table = Relation::Table(self.by_id(entry.id)?);
+        let views = self.dropped_with(&Gone::Constraint(&table, name), readers, behavior)?;
+        let index = entry.constraints.remove(at).index();
+        entry.indexes.retain(|i| Some(i.id) != index);
+        let mut next = self.next();
+        for view in &views {
+            next.by_name.remove(view);
+        }
         let entry = next.put(entry);
         Ok((next, entry))
     }
@@ -259,6 +289,8 @@ mod tests {
         let drop = |name: &str, if_exists| AlterAction::DropConstraint {
             name: name.to_string(),
             if_exists,
+            behavior: DropBehavior::Restrict,
+            readers: Vec::new(),
         };
         let (next, entry) = catalog.alter_table(t, drop("t_pkey", false)).unwrap();
         assert!(entry.primary_key().is_none() && next.index("t_pkey").is_none());

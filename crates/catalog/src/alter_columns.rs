@@ -90,7 +90,7 @@ impl Catalog {
         }
         let table = Relation::Table(self.by_id(entry.id)?);
         let gone = Gone::Column(&table, &name);
-        let views = self.dropped_with_column(&gone, readers, behavior)?;
+        let views = self.dropped_with(&gone, readers, behavior)?;
         entry.remove_column(column);
         let mut next = self.next();
         for view in &views {

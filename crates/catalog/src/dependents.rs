@@ -73,6 +73,8 @@ pub(crate) enum Gone<'c> {
     Relation(&'c Relation),
     /// A column of a table, by its name.
     Column(&'c Relation, &'c str),
+    /// A constraint of a table, by its name.
+    Constraint(&'c Relation, &'c str),
 }
 
 impl Gone<'_> {
@@ -81,6 +83,9 @@ impl Gone<'_> {
         match self {
             Gone::Relation(relation) => describe(relation),
             Gone::Column(table, column) => format!("column {} of {}", identifier(column), describe(table)),
+            Gone::Constraint(table, name) => {
+                format!("constraint {} on {}", identifier(name), describe(table))
+            }
         }
     }
 }
@@ -116,18 +121,18 @@ impl Catalog {
         Ok((next, gone.iter().map(|r| r.id()).collect()))
     }
 
-    /// The names of the views that go with a column of a table: those that read it, and all that read these. 2BP01 if there are any
-    /// and they may not go.
-    pub(crate) fn dropped_with_column(
+    /// The names of the views that go with a column or constraint of a table: those that need it (`readers`), and all
+    /// that read these. 2BP01 if there are any and they may not go.
+    pub(crate) fn dropped_with(
         &self,
-        column: &Gone<'_>,
+        part: &Gone<'_>,
         readers: &[ObjectId],
         behavior: DropBehavior,
     ) -> Result<Vec<String>> {
-        let (Gone::Relation(table) | Gone::Column(table, _)) = column;
+        let (Gone::Relation(table) | Gone::Column(table, _) | Gone::Constraint(table, _)) = part;
         let dependents = self.dependents(&[table], Some(readers));
         if behavior == DropBehavior::Restrict && !dependents.is_empty() {
-            return Err(still_read(std::slice::from_ref(column), &dependents));
+            return Err(still_read(std::slice::from_ref(part), &dependents));
         }
         Ok(dependents.iter().map(|d| d.view.name().to_string()).collect())
     }
@@ -230,10 +235,12 @@ fn still_read(gone: &[Gone<'_>], dependents: &[Dependent<'_>]) -> Error {
         ),
         _ => "cannot drop desired object(s) because other objects depend on them".to_string(),
     };
-    // Of a table it may be a column that views depend on.
+    // Of a table it may be a column or a constraint that views depend on.
     let named = |relation: &Relation| {
         let is_it = |gone: &&Gone<'_>| match gone {
-            Gone::Relation(gone) | Gone::Column(gone, _) => gone.id() == relation.id(),
+            Gone::Relation(gone) | Gone::Column(gone, _) | Gone::Constraint(gone, _) => {
+                gone.id() == relation.id()
+            }
         };
         gone.iter()
             .find(is_it)

@@ -1,9 +1,9 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
 use crate::binder::{
-    self, Binder, Nesting, alter_table, alter_type, copy_from, create_domain, create_index, create_table,
-    create_type, create_view, default_query, delete, describe, describe_columns, drop_types, find_table,
-    finished, insert, refuse_remote, tables, update,
+    self, Binder, Nesting, TableUses, alter_table, alter_type, copy_from, create_domain, create_index,
+    create_table, create_type, create_view, default_query, delete, describe, describe_columns, drop_types,
+    find_table, finished, insert, refuse_remote, tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -14,7 +14,9 @@ use crate::parse::{Maintain, ParsedKind, ParsedStatement, parse};
 use crate::statement::{Definition, Explained, Prepared, Writing};
 use crate::summary;
 use crate::{CatalogView, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
-use frazil_catalog::{AlterAction, DropBehavior, DropRelations, DropTypes, RelationKind, ViewEntry};
+use frazil_catalog::{
+    AlterAction, ConstraintKind, DropBehavior, DropRelations, DropTypes, RelationKind, ViewEntry,
+};
 use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result};
 use sqlparser::ast::{DataType, ObjectName, ObjectType, SetExpr, Statement as Ast};
@@ -69,7 +71,7 @@ fn columns_read(
     table: ObjectId,
     catalog: &dyn CatalogView,
     limits: &Limits,
-) -> Result<Vec<usize>> {
+) -> Result<TableUses> {
     let parsed = parse(&view.query, limits)?;
     let query = match &parsed[..] {
         [parsed] => parsed.query().map(|query| (parsed, query)),
@@ -465,7 +467,7 @@ fn with_columns(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
     Ok(bound)
 }
 
-/// ALTER TABLE with the views that read the columns which it drops.
+/// ALTER TABLE with the views that read the columns, or need the primary key, which it drops.
 fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
     let Statement::Writing(Writing::Define(Definition::AlterTable { table, actions })) = &mut bound.statement
     else {
@@ -478,23 +480,44 @@ fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
     // dropped.
     let mut left: Vec<usize> = (0..table.schema.columns.len()).collect();
     for action in actions {
-        let AlterAction::DropColumn { column, readers, .. } = action else {
-            continue;
+        // The position of a column that is dropped; `None` if the primary key is.
+        let (dropped, readers) = match action {
+            AlterAction::DropColumn { column, readers, .. } => (Some(left.remove(*column)), readers),
+            AlterAction::DropConstraint { name, readers, .. } if is_primary_key(&table, name) => {
+                (None, readers)
+            }
+            AlterAction::DropConstraint { .. }
+            | AlterAction::AddColumn { .. }
+            | AlterAction::AddConstraint(_)
+            | AlterAction::SetNotNull { .. }
+            | AlterAction::DropNotNull { .. }
+            | AlterAction::SetDefault { .. }
+            | AlterAction::RenameTable { .. }
+            | AlterAction::RenameColumn { .. }
+            | AlterAction::RenameConstraint { .. } => continue,
         };
-        let before = left.remove(*column);
+        let needs_it = |uses: TableUses| match dropped {
+            Some(column) => uses.columns.contains(&column),
+            None => uses.needs_key,
+        };
         for name in catalog.relation_names() {
             let Some(catalog_view::Relation::View(view)) = catalog.relation(&name) else {
                 continue;
             };
             let id = catalog.catalog_id(table.id);
             if view.reads.iter().any(|reading| reading.id == id)
-                && columns_read(&view, table.id, catalog, limits)?.contains(&before)
+                && needs_it(columns_read(&view, table.id, catalog, limits)?)
             {
                 readers.push(view.id);
             }
         }
     }
     Ok(bound)
+}
+
+fn is_primary_key(table: &TableEntry, constraint: &str) -> bool {
+    let named = table.constraints.iter().find(|c| c.name == constraint);
+    named.is_some_and(|c| matches!(c.kind, ConstraintKind::PrimaryKey { .. }))
 }
 
 /// Binds DROP INDEX. CASCADE changes nothing: only a constraint depends on an index, and must be dropped itself.

@@ -192,10 +192,11 @@ impl<'a> Binder<'a> {
                 constraint,
                 not_valid,
             } => self.added_constraint(altered, constraint, *not_valid)?,
-            Operation::DropConstraint { if_exists, name, .. } => AlterAction::DropConstraint {
-                name: fold(name),
-                if_exists: *if_exists,
-            },
+            Operation::DropConstraint {
+                if_exists,
+                name,
+                drop_behavior,
+            } => dropped_constraint(name, *if_exists, *drop_behavior),
             other => return Err(Error::unsupported(refused(other))),
         });
         Ok(())
@@ -252,7 +253,7 @@ impl<'a> Binder<'a> {
         altered: &mut Altered<'a>,
         name: &Ident,
         if_exists: bool,
-        behavior: Option<Behavior>,
+        written: Option<Behavior>,
     ) -> Result<Option<AlterAction>> {
         if if_exists && altered.schema.index_of(&fold(name)).is_none() {
             return Ok(None);
@@ -261,10 +262,7 @@ impl<'a> Binder<'a> {
         altered.schema.columns.remove(column);
         Ok(Some(AlterAction::DropColumn {
             column,
-            behavior: match behavior {
-                Some(Behavior::Cascade) => DropBehavior::Cascade,
-                Some(Behavior::Restrict) | None => DropBehavior::Restrict,
-            },
+            behavior: behavior(written),
             readers: Vec::new(),
         }))
     }
@@ -311,6 +309,24 @@ impl<'a> Binder<'a> {
             }
             _ => return Err(Error::unsupported("this ALTER COLUMN")),
         })
+    }
+}
+
+/// DROP CONSTRAINT.
+fn dropped_constraint(name: &Ident, if_exists: bool, written: Option<Behavior>) -> AlterAction {
+    AlterAction::DropConstraint {
+        name: fold(name),
+        if_exists,
+        behavior: behavior(written),
+        readers: Vec::new(),
+    }
+}
+
+/// RESTRICT unless CASCADE is written.
+fn behavior(written: Option<Behavior>) -> DropBehavior {
+    match written {
+        Some(Behavior::Cascade) => DropBehavior::Cascade,
+        Some(Behavior::Restrict) | None => DropBehavior::Restrict,
     }
 }
 

@@ -371,6 +371,7 @@ impl Grouping {
             if !read.contains(&id) || self.columns.contains_key(&id) {
                 continue;
             }
+            binder.note_keyed(id);
             let e = Expr::column(id, &binder.columns);
             let made = binder
                 .columns

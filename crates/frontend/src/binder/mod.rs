@@ -79,6 +79,7 @@ mod writing_with;
 mod written;
 
 pub(crate) use alter_table::alter_table;
+pub(crate) use column_uses::TableUses;
 pub(crate) use columns_read::columns_read;
 pub(crate) use copy::{copy_from, refuse_remote};
 pub(crate) use create_index::create_index;
