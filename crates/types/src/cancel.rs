@@ -4,6 +4,7 @@
 use crate::{Error, Result, SqlState};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Waker;
 
 /// A shared flag. 0: go on.
 #[derive(Clone, Debug, Default)]
@@ -18,11 +19,38 @@ struct Flag {
     state: AtomicU32,
     /// Flags that are set when this one is.
     children: Mutex<Vec<Weak<Flag>>>,
+    /// Threads that wait for something else and are to be woken when the flag is set.
+    sleepers: Mutex<Sleepers>,
+}
+
+/// The wakers of sleeping threads, each under a number of its own.
+#[derive(Debug, Default)]
+struct Sleepers {
+    next: u64,
+    wakers: Vec<(u64, Waker)>,
+}
+
+/// Keeps a waker with a flag. Dropping it takes the waker away.
+#[derive(Debug)]
+pub struct CancelAlarm<'a> {
+    flag: &'a Flag,
+    number: u64,
+}
+
+impl Drop for CancelAlarm<'_> {
+    fn drop(&mut self) {
+        let mut sleepers = self.flag.sleepers();
+        sleepers.wakers.retain(|(number, _)| *number != self.number);
+    }
 }
 
 impl Flag {
     fn children(&self) -> MutexGuard<'_, Vec<Weak<Flag>>> {
         self.children.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sleepers(&self) -> MutexGuard<'_, Sleepers> {
+        self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets the flag unless it is set, and those below it.
@@ -37,6 +65,9 @@ impl Flag {
                 .iter()
                 .filter_map(Weak::upgrade)
                 .for_each(|child| child.set(reason));
+            // Woken outside the lock: a waker may take locks of its own.
+            let wakers: Vec<Waker> = (self.sleepers().wakers.iter()).map(|(_, w)| w.clone()).collect();
+            wakers.into_iter().for_each(Waker::wake);
         }
     }
 }
@@ -61,6 +92,19 @@ impl Cancel {
             reason => child.0.set(reason),
         }
         child
+    }
+
+    /// Wakes a thread when the flag is set, until the result is dropped. The thread must look at the flag once more
+    /// before it sleeps: a flag that is set already wakes nobody.
+    pub fn alarm(&self, waker: Waker) -> CancelAlarm<'_> {
+        let mut sleepers = self.0.sleepers();
+        let number = sleepers.next;
+        sleepers.next += 1;
+        sleepers.wakers.push((number, waker));
+        CancelAlarm {
+            flag: &self.0,
+            number,
+        }
     }
 
     /// Asks the statement to stop on behalf of its user.
@@ -146,5 +190,28 @@ mod tests {
         statement.reset();
         assert!(!statement.child().is_set());
         assert_eq!(statement.0.children().len(), 1);
+    }
+
+    #[test]
+    fn sleepers_are_woken_while_their_alarm_lives() {
+        struct Bell(AtomicU32);
+        impl std::task::Wake for Bell {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let bell = Arc::new(Bell(AtomicU32::new(0)));
+        let statement = Cancel::new();
+        let worker = statement.child();
+        let (alarm, gone) = (
+            worker.alarm(bell.clone().into()),
+            statement.alarm(bell.clone().into()),
+        );
+        drop(gone);
+        statement.cancel();
+        statement.time_out();
+        assert_eq!(bell.0.load(Ordering::Relaxed), 1, "set once, heard once");
+        drop(alarm);
+        assert!(worker.0.sleepers().wakers.is_empty());
     }
 }

@@ -78,6 +78,8 @@ sql_states! {
     SUCCESSFUL_COMPLETION = "00000";
     /// A transaction that saw one version of the database cannot write on top of another.
     SERIALIZATION_FAILURE = "40001";
+    /// Transactions that wait for each other in a circle.
+    DEADLOCK_DETECTED = "40P01";
     /// A statement outside the transaction state it needs.
     ACTIVE_TRANSACTION = "25001";
     /// Something to be dropped that others depend on.

@@ -1,0 +1,194 @@
+//! Everything that is held, in shards by table and chunk: two claims meet only if their chunks share a shard.
+
+use crate::chunk_claims::ChunkClaims;
+use crate::hashing::{IdMap, hash_of};
+use crate::held::{Held, Placed, Target, TxnId};
+use crate::mode::{AnyMode, Modes};
+use crate::sync::{Mutex, MutexGuard, lock};
+use crate::table_holders::TableHolders;
+use frazil_types::ObjectId;
+
+/// Shards of chunks, and of tables. A power of two. Some times the threads that a machine has; loom looks at two.
+const SHARDS: usize = if cfg!(test) { 2 } else { 256 };
+/// Chunks or tables without claims that a shard keeps, so that claiming and freeing one row allocates nothing.
+const KEPT: usize = 4;
+/// Most rows that the hash of a kept chunk has room for.
+const KEPT_ROWS: usize = 28;
+
+type ChunkShard = IdMap<(ObjectId, u32), ChunkClaims>;
+type TableShard = IdMap<ObjectId, TableHolders>;
+
+/// All claims and table locks of a database.
+pub(crate) struct Holdings {
+    chunks: Box<[Mutex<ChunkShard>]>,
+    tables: Box<[Mutex<TableShard>]>,
+}
+
+/// One row or table under the latch of its shard.
+pub(crate) enum Place<'a> {
+    Row(&'a mut ChunkClaims, u16),
+    Table(&'a mut TableHolders),
+}
+
+impl Place<'_> {
+    /// Calls `each` with every claim or lock.
+    pub fn holders(&self, each: impl FnMut(Held)) {
+        match self {
+            Place::Row(chunk, offset) => chunk.holders(*offset, each),
+            Place::Table(holders) => holders.holders(each),
+        }
+    }
+
+    /// Transactions other than `wanted.txn` whose claims conflict with `wanted`. One may be named twice.
+    pub fn in_the_way(&self, wanted: Held) -> Vec<TxnId> {
+        let mut found = Vec::new();
+        if matches!(self, Place::Table(holders) if !holders.is_in_the_way(wanted)) {
+            return found;
+        }
+        self.holders(|held| {
+            if held.txn != wanted.txn && held.mode.conflicts_with(wanted.mode) {
+                found.push(held.txn);
+            }
+        });
+        found
+    }
+
+    /// The modes that conflict with what a transaction holds.
+    pub fn own(&self, txn: TxnId) -> Modes {
+        if let Place::Table(holders) = self {
+            return holders.own(txn);
+        }
+        let mut own = 0;
+        self.holders(|held| own |= if held.txn == txn { held.mode.conflicts() } else { 0 });
+        own
+    }
+
+    /// Records a claim that conflicts with none.
+    pub fn add(&mut self, held: Held) -> Placed {
+        match self {
+            Place::Row(chunk, offset) => chunk.add(*offset, held),
+            Place::Table(holders) => holders.add(held),
+        }
+    }
+
+    /// Notes whether somebody waits.
+    pub fn set_waited(&mut self, is_waited: bool) {
+        match self {
+            Place::Row(chunk, offset) => chunk.set_waited(*offset, is_waited),
+            Place::Table(holders) => holders.is_waited = is_waited,
+        }
+    }
+}
+
+impl Holdings {
+    pub fn new() -> Holdings {
+        Holdings {
+            chunks: (0..SHARDS).map(|_| Mutex::new(ChunkShard::default())).collect(),
+            tables: (0..SHARDS).map(|_| Mutex::new(TableShard::default())).collect(),
+        }
+    }
+
+    fn chunk_shard(&self, table: ObjectId, chunk: u32) -> MutexGuard<'_, ChunkShard> {
+        // Shards and buckets of a map come from different bits.
+        lock(&self.chunks[(hash_of((table, chunk)) >> 24) as usize % SHARDS])
+    }
+
+    fn table_shard(&self, table: ObjectId) -> MutexGuard<'_, TableShard> {
+        lock(&self.tables[(hash_of(table) >> 24) as usize % SHARDS])
+    }
+
+    /// Takes `held` if nobody is in the way and nobody waits.
+    pub fn place(&self, target: Target, held: Held) -> Placed {
+        match target {
+            Target::Row(table, row) => {
+                let mut shard = self.chunk_shard(table, row.chunk());
+                let claims = shard.entry((table, row.chunk())).or_default();
+                claims.place(row.offset(), held)
+            }
+            Target::Table(table) => self.table_shard(table).entry(table).or_default().place(held),
+        }
+    }
+
+    /// Looks at one row or table, and may change it.
+    pub fn with<R>(&self, target: Target, look: impl FnOnce(&mut Place<'_>) -> R) -> R {
+        match target {
+            Target::Row(table, row) => self.with_chunk(table, row.chunk(), |claims| {
+                look(&mut Place::Row(claims, row.offset()))
+            }),
+            Target::Table(table) => {
+                let mut shard = self.table_shard(table);
+                let holders = shard.entry(table).or_default();
+                let found = look(&mut Place::Table(holders));
+                forget_idle_table(&mut shard, table);
+                found
+            }
+        }
+    }
+
+    /// Looks at the claims of one chunk, and may change them.
+    pub fn with_chunk<R>(&self, table: ObjectId, chunk: u32, look: impl FnOnce(&mut ChunkClaims) -> R) -> R {
+        let mut shard = self.chunk_shard(table, chunk);
+        let found = look(shard.entry((table, chunk)).or_default());
+        forget_idle_chunk(&mut shard, (table, chunk));
+        found
+    }
+
+    /// Takes away what a transaction holds of a target from a level on, bitmaps apart. Returns true if somebody waits
+    /// for it.
+    pub fn free(&self, target: Target, txn: TxnId, from: u32) -> bool {
+        match target {
+            Target::Row(table, row) => {
+                let mut shard = self.chunk_shard(table, row.chunk());
+                let Some(claims) = shard.get_mut(&(table, row.chunk())) else {
+                    return false;
+                };
+                let is_waited = claims.free(row.offset(), txn, from);
+                if claims.is_empty() {
+                    forget_idle_chunk(&mut shard, (table, row.chunk()));
+                }
+                is_waited
+            }
+            Target::Table(table) => {
+                let mut shard = self.table_shard(table);
+                let Some(holders) = shard.get_mut(&table) else {
+                    return false;
+                };
+                holders.free(txn, from);
+                let is_waited = holders.is_waited;
+                forget_idle_table(&mut shard, table);
+                is_waited
+            }
+        }
+    }
+
+    /// Calls `each` with groups of claims and with table locks: transaction, first row or table, mode, number of rows.
+    pub fn summary(&self, mut each: impl FnMut(TxnId, Target, AnyMode, usize)) {
+        for shard in &self.chunks {
+            for ((table, chunk), claims) in lock(shard).iter() {
+                claims.summary(|txn, mode, first, rows| {
+                    let row = frazil_types::RowId::new(*chunk, first);
+                    each(txn, Target::Row(*table, row), mode, rows);
+                });
+            }
+        }
+        for shard in &self.tables {
+            for (table, holders) in lock(shard).iter() {
+                holders.holders(|held| each(held.txn, Target::Table(*table), held.mode, 0));
+            }
+        }
+    }
+}
+
+fn forget_idle_chunk(shard: &mut ChunkShard, key: (ObjectId, u32)) {
+    let crowded = shard.len() > KEPT;
+    let goes = |claims: &ChunkClaims| claims.is_empty() && (crowded || claims.capacity() > KEPT_ROWS);
+    if shard.get(&key).is_some_and(goes) {
+        shard.remove(&key);
+    }
+}
+
+fn forget_idle_table(shard: &mut TableShard, table: ObjectId) {
+    if shard.len() > KEPT && shard.get(&table).is_some_and(TableHolders::is_idle) {
+        shard.remove(&table);
+    }
+}

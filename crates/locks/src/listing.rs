@@ -1,0 +1,116 @@
+//! Claims, locks, waits and open transactions as data, for system tables.
+
+use crate::held::{Target, TxnId};
+use crate::locks::Locks;
+use crate::mode::AnyMode;
+use crate::sync::lock;
+use crate::waiter::Awaited;
+use frazil_types::ObjectId;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Claims of one transaction in one mode on rows of one chunk, or a table lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// Its owner.
+    pub transaction: TxnId,
+    /// The table, or the row of the least offset.
+    pub first: Target,
+    /// Its mode.
+    pub mode: AnyMode,
+    /// Rows; 0 for a table lock.
+    pub rows: usize,
+}
+
+/// A thread that waits.
+#[derive(Clone, Debug)]
+pub struct Wait {
+    /// Its transaction.
+    pub transaction: TxnId,
+    /// The row or table; `None` if it waits for the end of a transaction.
+    pub target: Option<Target>,
+    /// The mode that it asks for; `None` if it waits without asking to hold anything.
+    pub mode: Option<AnyMode>,
+    /// The transaction whose end it waits for, or whose change of the row.
+    pub awaited: Option<TxnId>,
+    /// The time when it began to wait.
+    pub since: Instant,
+}
+
+/// An open transaction.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenTransaction {
+    /// Its number.
+    pub id: TxnId,
+    /// The time when it began.
+    pub since: Instant,
+    /// Rows claimed; a row counts once for each mode and savepoint.
+    pub rows: usize,
+    /// True if one of its threads waits.
+    pub waits: bool,
+}
+
+impl Locks {
+    /// Everything that is held, by transaction. Looks at one shard after the other: what changes meanwhile may be
+    /// missing or there twice.
+    pub fn holdings(&self) -> Vec<Holding> {
+        let mut groups: BTreeMap<(TxnId, ObjectId, Option<u32>, AnyMode), Holding> = BTreeMap::new();
+        self.0.holdings.summary(|transaction, first, mode, rows| {
+            let (table, chunk) = match first {
+                Target::Row(table, row) => (table, Some(row.chunk())),
+                Target::Table(table) => (table, None),
+            };
+            let holding = Holding {
+                transaction,
+                first,
+                mode,
+                rows: 0,
+            };
+            let group = groups.entry((transaction, table, chunk, mode)).or_insert(holding);
+            group.first = group.first.min(first);
+            group.rows += rows;
+        });
+        groups.into_values().collect()
+    }
+
+    /// All waits, the longest first.
+    pub fn waits(&self) -> Vec<Wait> {
+        let waits = lock(&self.0.waits);
+        let mut all: Vec<Wait> = waits
+            .all()
+            .map(|waiter| {
+                let (target, mode, awaited) = match waiter.awaited {
+                    Awaited::Grant(target, held, _) => (Some(target), Some(held.mode), None),
+                    Awaited::Release(target, holder) => (Some(target), None, Some(holder)),
+                    Awaited::End(txn) => (None, None, Some(txn)),
+                };
+                Wait {
+                    transaction: waiter.transaction.id,
+                    target,
+                    mode,
+                    awaited,
+                    since: waiter.since,
+                }
+            })
+            .collect();
+        all.sort_by_key(|wait| (wait.since, wait.transaction));
+        all
+    }
+
+    /// All open transactions, in the order of their numbers.
+    pub fn transactions(&self) -> Vec<OpenTransaction> {
+        let mut rows: BTreeMap<TxnId, usize> = BTreeMap::new();
+        for holding in self.holdings() {
+            *rows.entry(holding.transaction).or_default() += holding.rows;
+        }
+        let open = self.0.registry.list();
+        let waits = lock(&self.0.waits);
+        let describe = |state: &std::sync::Arc<crate::registry::TransactionState>| OpenTransaction {
+            id: state.id,
+            since: state.since,
+            rows: rows.get(&state.id).copied().unwrap_or(0),
+            waits: !waits.waiters_of(state.id).is_empty(),
+        };
+        open.iter().map(describe).collect()
+    }
+}

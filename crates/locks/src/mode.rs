@@ -1,0 +1,121 @@
+//! Modes of row claims and table locks, and which of them conflict: PostgreSQL's manual, 13.3.1 and 13.3.2.
+
+use std::fmt;
+
+/// Mode of a claim on a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// FOR KEY SHARE: the row stays, and so does its key.
+    KeyShare,
+    /// FOR SHARE: the row stays as it is.
+    Share,
+    /// FOR NO KEY UPDATE: an UPDATE that leaves all keys alone.
+    NoKeyUpdate,
+    /// FOR UPDATE, DELETE, and an UPDATE of a key.
+    Update,
+    /// A row that its transaction inserted and nobody else can see. Conflicts as [`Mode::Update`] does: only who
+    /// checks a unique key meets such a row, and must tell an open insert from an open delete.
+    Insert,
+}
+
+/// Mode of a table lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TableMode {
+    /// SELECT.
+    AccessShare,
+    /// SELECT FOR UPDATE and the like.
+    RowShare,
+    /// INSERT, UPDATE, DELETE.
+    RowExclusive,
+    /// Maintenance that goes on beside writers.
+    ShareUpdateExclusive,
+    /// CREATE INDEX.
+    Share,
+    /// One at a time beside readers; also a statement that ran again too often.
+    ShareRowExclusive,
+    /// Only readers pass.
+    Exclusive,
+    /// Nobody passes: DROP, ALTER, TRUNCATE.
+    AccessExclusive,
+}
+
+/// A mode of either kind. Row modes are bits 0–4 of a set of modes, table modes bits 5–12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AnyMode {
+    /// Mode of a row.
+    Row(Mode),
+    /// Mode of a table.
+    Table(TableMode),
+}
+
+/// A set of modes, a bit each.
+pub(crate) type Modes = u16;
+
+/// Bit of the first table mode.
+const FIRST_TABLE_BIT: u32 = 5;
+
+impl AnyMode {
+    /// The set of this mode alone.
+    pub(crate) fn bit(self) -> Modes {
+        match self {
+            AnyMode::Row(mode) => 1 << mode as u32,
+            AnyMode::Table(mode) => 1 << (FIRST_TABLE_BIT + mode as u32),
+        }
+    }
+
+    /// The modes that conflict with this one.
+    pub(crate) fn conflicts(self) -> Modes {
+        match self {
+            AnyMode::Row(mode) => ROW_CONFLICTS[mode as usize],
+            AnyMode::Table(mode) => TABLE_CONFLICTS[mode as usize] << FIRST_TABLE_BIT,
+        }
+    }
+
+    /// True if nobody passes a waiter of this mode, whatever the newcomer wants.
+    pub(crate) fn stops_everybody(self) -> bool {
+        match self {
+            AnyMode::Row(mode) => mode >= Mode::Update,
+            AnyMode::Table(mode) => mode == TableMode::AccessExclusive,
+        }
+    }
+
+    /// True if two transactions cannot hold these modes at once. Symmetric.
+    pub fn conflicts_with(self, other: AnyMode) -> bool {
+        self.conflicts() & other.bit() != 0
+    }
+}
+
+/// `ROW_CONFLICTS[m]`: the modes that conflict with row mode `m`; bit 0 is [`Mode::KeyShare`].
+const ROW_CONFLICTS: [Modes; 5] = [0b11000, 0b11100, 0b11110, 0b11111, 0b11111];
+
+/// `TABLE_CONFLICTS[m]`: the modes that conflict with table mode `m`; bit 0 is [`TableMode::AccessShare`].
+const TABLE_CONFLICTS: [Modes; 8] = [
+    0b1000_0000,
+    0b1100_0000,
+    0b1111_0000,
+    0b1111_1000,
+    0b1110_1100,
+    0b1111_1100,
+    0b1111_1110,
+    0b1111_1111,
+];
+
+impl fmt::Display for AnyMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AnyMode::Row(Mode::KeyShare) => "KEY SHARE",
+            AnyMode::Row(Mode::Share) => "SHARE",
+            AnyMode::Row(Mode::NoKeyUpdate) => "NO KEY UPDATE",
+            AnyMode::Row(Mode::Update) => "UPDATE",
+            AnyMode::Row(Mode::Insert) => "INSERT",
+            AnyMode::Table(TableMode::AccessShare) => "ACCESS SHARE",
+            AnyMode::Table(TableMode::RowShare) => "ROW SHARE",
+            AnyMode::Table(TableMode::RowExclusive) => "ROW EXCLUSIVE",
+            AnyMode::Table(TableMode::ShareUpdateExclusive) => "SHARE UPDATE EXCLUSIVE",
+            AnyMode::Table(TableMode::Share) => "SHARE",
+            AnyMode::Table(TableMode::ShareRowExclusive) => "SHARE ROW EXCLUSIVE",
+            AnyMode::Table(TableMode::Exclusive) => "EXCLUSIVE",
+            AnyMode::Table(TableMode::AccessExclusive) => "ACCESS EXCLUSIVE",
+        })
+    }
+}

@@ -1,0 +1,293 @@
+//! A transaction as the holder of claims and locks.
+
+use crate::chunk_claims::{BITMAP_BYTES, ChunkClaims, GATHER};
+use crate::held::{Held, Placed, Target, TxnId};
+use crate::locks::{Contended, Shared};
+use crate::mode::{AnyMode, Mode, TableMode};
+use crate::registry::TransactionState;
+use crate::sync::{Mutex, get_mut, lock};
+use crate::waiter::{Awaited, Patience};
+use frazil_types::{ObjectId, Reservation, Result, RowId};
+use std::sync::Arc;
+
+/// Outcome of an attempt to hold something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Outcome {
+    /// It is held until the owner gives it back.
+    Granted,
+    /// This transaction holds it in a mode that conflicts, or waits for it and came first.
+    Held(TxnId),
+}
+
+/// Bytes that a claim in a hash or a table lock takes, with its note here.
+const CLAIM_BYTES: usize = 64;
+/// Bytes taken from the budget at a time.
+const STEP_BYTES: usize = 64 << 10;
+/// Bytes that an owner takes without the budget, so that short transactions do not meet at its counter.
+const UNCOUNTED_BYTES: usize = 16 * CLAIM_BYTES;
+
+/// The holder of claims and locks of one transaction. Dropping it frees them all and wakes who waits for them, also
+/// when a panic drops it. Several threads of the transaction may claim at once.
+pub struct Owner {
+    shared: Arc<Shared>,
+    state: Arc<TransactionState>,
+    log: Mutex<Log>,
+}
+
+/// Position in what a transaction holds: a savepoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    level: u32,
+    /// Notes before it.
+    length: usize,
+}
+
+/// A note of something to free.
+#[derive(Clone, Copy)]
+enum Note {
+    /// A claim in a hash (perhaps in a bitmap by now), or a table lock.
+    One(Target),
+    /// The bitmaps of a chunk.
+    Bitmap(ObjectId, u32),
+}
+
+impl Note {
+    fn bytes(self) -> usize {
+        match self {
+            Note::One(_) => CLAIM_BYTES,
+            Note::Bitmap(..) => BITMAP_BYTES + CLAIM_BYTES,
+        }
+    }
+}
+
+/// Notes of what an owner has to free, in the order in which it came.
+struct Log {
+    notes: Vec<Note>,
+    mark: Mark,
+    /// Bytes of the notes and of what they stand for.
+    bytes: usize,
+    reservation: Reservation,
+}
+
+impl Log {
+    /// Makes sure that `more` bytes can be noted. 53200 if the budget does not have them.
+    fn reserve(&mut self, more: usize) -> Result<()> {
+        let has = UNCOUNTED_BYTES + self.reservation.bytes();
+        match (self.bytes + more).checked_sub(has) {
+            None | Some(0) => Ok(()),
+            Some(lacking) => self.reservation.grow(lacking.max(STEP_BYTES)),
+        }
+    }
+
+    fn push(&mut self, note: Note) {
+        self.bytes += note.bytes();
+        self.notes.push(note);
+    }
+
+    /// Gives back to the budget what is not needed.
+    fn shrink(&mut self) {
+        let needed = self
+            .bytes
+            .saturating_sub(UNCOUNTED_BYTES)
+            .next_multiple_of(STEP_BYTES);
+        let spare = self.reservation.bytes().saturating_sub(needed);
+        self.reservation.shrink(spare);
+        if self.notes.len() * 4 < self.notes.capacity() {
+            self.notes.shrink_to_fit();
+        }
+    }
+}
+
+impl Owner {
+    pub(crate) fn new(shared: Arc<Shared>, state: Arc<TransactionState>) -> Owner {
+        let log = Log {
+            notes: Vec::new(),
+            mark: Mark { level: 0, length: 0 },
+            bytes: 0,
+            reservation: shared.budget.reservation(),
+        };
+        Owner {
+            shared,
+            state,
+            log: Mutex::new(log),
+        }
+    }
+
+    /// The number of the transaction.
+    pub fn id(&self) -> TxnId {
+        self.state.id
+    }
+
+    pub(crate) fn state(&self) -> &Arc<TransactionState> {
+        &self.state
+    }
+
+    /// A savepoint. Marks without a claim between them are equal, so that a savepoint for each statement costs nothing.
+    pub fn mark(&mut self) -> Mark {
+        let log = get_mut(&mut self.log);
+        if log.notes.len() > log.mark.length {
+            log.mark = Mark {
+                level: log.mark.level + 1,
+                length: log.notes.len(),
+            };
+        }
+        log.mark
+    }
+
+    /// Frees what came after a mark and lets what was raised after it fall back. The mark stays valid; later ones do
+    /// not.
+    pub fn free_since(&mut self, mark: Mark) {
+        let freed = self.take_notes(mark);
+        self.shared.serve(&freed, None);
+    }
+
+    /// Cuts the notes to a mark and frees what they stand for. Returns the targets that somebody waits for.
+    fn take_notes(&mut self, mark: Mark) -> Vec<Target> {
+        let txn = self.state.id;
+        let log = get_mut(&mut self.log);
+        let mut waited = Vec::new();
+        while log.notes.len() > mark.length {
+            let Some(note) = log.notes.pop() else { break };
+            log.bytes -= note.bytes();
+            match note {
+                Note::One(target) => {
+                    if self.shared.holdings.free(target, txn, mark.level) {
+                        waited.push(target);
+                    }
+                }
+                Note::Bitmap(table, chunk) => {
+                    let free = |claims: &mut ChunkClaims| claims.free_bitmaps(txn, mark.level);
+                    let offsets = self.shared.holdings.with_chunk(table, chunk, free);
+                    waited.extend(offsets.into_iter().map(|offset| row(table, chunk, offset)));
+                }
+            }
+        }
+        log.mark = mark;
+        log.shrink();
+        waited
+    }
+
+    /// Locks a table if nobody is in the way.
+    pub fn lock_table(&self, table: ObjectId, mode: TableMode) -> Result<Outcome> {
+        self.take(Target::Table(table), AnyMode::Table(mode), None)
+    }
+
+    /// Locks a table, and waits for those in the way. 40P01, 55P03, 57014, 53200.
+    pub fn lock_table_waiting(&self, table: ObjectId, mode: TableMode, patience: Patience<'_>) -> Result<()> {
+        self.take(Target::Table(table), AnyMode::Table(mode), Some(patience))
+            .map(drop)
+    }
+
+    /// Waits for the end of a transaction. Returns at once if it has ended. 40P01, 55P03, 57014.
+    pub fn wait(&self, txn: TxnId, patience: Patience<'_>) -> Result<()> {
+        self.shared.watch(&self.state, Awaited::End(txn), patience)
+    }
+
+    /// Takes a row or table. With `patience`, whoever is in the way is waited for.
+    pub(crate) fn take(
+        &self,
+        target: Target,
+        mode: AnyMode,
+        patience: Option<Patience<'_>>,
+    ) -> Result<Outcome> {
+        let held = {
+            let mut log = lock(&self.log);
+            log.reserve(CLAIM_BYTES)?;
+            let held = self.held(&log, mode);
+            match self.shared.holdings.place(target, held) {
+                Placed::New => {
+                    log.push(Note::One(target));
+                    return Ok(Outcome::Granted);
+                }
+                Placed::Crowded => {
+                    log.push(Note::One(target));
+                    self.gather(&mut log, target, held);
+                    return Ok(Outcome::Granted);
+                }
+                Placed::Covered => return Ok(Outcome::Granted),
+                Placed::Contended => held,
+            }
+        };
+        match self.shared.contend(target, held, &self.state, patience)? {
+            Contended::Placed(Placed::New | Placed::Crowded) => lock(&self.log).push(Note::One(target)),
+            Contended::Placed(Placed::Covered | Placed::Contended) => {}
+            Contended::Blocked(holder) => return Ok(Outcome::Held(holder)),
+        }
+        Ok(Outcome::Granted)
+    }
+
+    fn held(&self, log: &Log, mode: AnyMode) -> Held {
+        Held {
+            txn: self.state.id,
+            level: log.mark.level,
+            mode,
+        }
+    }
+
+    /// Moves the claims like `held` in a row's chunk to a bitmap, if there is memory for one.
+    fn gather(&self, log: &mut Log, target: Target, held: Held) {
+        let Target::Row(table, row) = target else { return };
+        if log.reserve(Note::Bitmap(table, row.chunk()).bytes()).is_ok() {
+            let holdings = &self.shared.holdings;
+            holdings.with_chunk(table, row.chunk(), |claims| claims.gather(held));
+            log.push(Note::Bitmap(table, row.chunk()));
+        }
+    }
+
+    /// Claims rows of a chunk in order, up to the first one that somebody else holds: its index, and the transaction.
+    pub(crate) fn take_rows(
+        &self,
+        (table, chunk): (ObjectId, u32),
+        offsets: &[u16],
+        mode: Mode,
+    ) -> Result<Option<(usize, TxnId)>> {
+        let mut at = 0;
+        loop {
+            at += self.take_to_bitmap((table, chunk), &offsets[at..], mode)?;
+            let Some(&offset) = offsets.get(at) else {
+                return Ok(None);
+            };
+            match self.take(row(table, chunk, offset), AnyMode::Row(mode), None)? {
+                Outcome::Granted => at += 1,
+                Outcome::Held(holder) => return Ok(Some((at, holder))),
+            }
+        }
+    }
+
+    /// Claims many rows of a chunk in a bitmap. Returns the number of rows up to the first one that could not be
+    /// claimed at once; 0 if there are too few for a bitmap.
+    fn take_to_bitmap(&self, (table, chunk): (ObjectId, u32), offsets: &[u16], mode: Mode) -> Result<usize> {
+        if offsets.len() < GATHER {
+            return Ok(0);
+        }
+        let mut log = lock(&self.log);
+        let note = Note::Bitmap(table, chunk);
+        log.reserve(note.bytes())?;
+        let held = self.held(&log, AnyMode::Row(mode));
+        let (is_new, stopped) = self.shared.holdings.with_chunk(table, chunk, |claims| {
+            let is_new = !claims.has_bitmap(held);
+            if is_new {
+                claims.gather(held);
+            }
+            (is_new, claims.place_all(offsets, held))
+        });
+        if is_new {
+            log.push(note);
+        }
+        Ok(stopped.unwrap_or(offsets.len()))
+    }
+}
+
+/// The row at an offset of a chunk.
+pub(crate) fn row(table: ObjectId, chunk: u32, offset: u16) -> Target {
+    Target::Row(table, RowId::new(chunk, offset))
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        let freed = self.take_notes(Mark { level: 0, length: 0 });
+        let is_watched = self.shared.registry.end(self.state.id);
+        self.shared.serve(&freed, is_watched.then_some(self.state.id));
+    }
+}

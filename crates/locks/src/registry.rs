@@ -1,0 +1,84 @@
+//! The transactions that are open.
+
+use crate::hashing::IdMap;
+use crate::held::TxnId;
+use crate::sync::{Mutex, MutexGuard, lock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Shards of the registry. A power of two: ids are counted, so that their low bits spread them.
+const SHARDS: usize = if cfg!(test) { 1 } else { 64 };
+
+/// An open transaction, as others see it.
+pub(crate) struct TransactionState {
+    pub id: TxnId,
+    pub since: Instant,
+    /// True once somebody waited for what the transaction holds. Until then no circle goes through it, and its waits
+    /// need no search. Read and set under the lock of the waits.
+    pub blocks: AtomicBool,
+    /// True once somebody waited for its end. Set under the lock of its shard of the registry.
+    is_watched: AtomicBool,
+}
+
+pub(crate) struct Registry {
+    next: AtomicU64,
+    shards: Box<[Mutex<IdMap<TxnId, Arc<TransactionState>>>]>,
+}
+
+impl Registry {
+    pub fn new() -> Registry {
+        Registry {
+            next: AtomicU64::new(1),
+            shards: (0..SHARDS).map(|_| Mutex::new(IdMap::default())).collect(),
+        }
+    }
+
+    fn shard(&self, id: TxnId) -> MutexGuard<'_, IdMap<TxnId, Arc<TransactionState>>> {
+        lock(&self.shards[id.0 as usize % SHARDS])
+    }
+
+    /// Begins a transaction.
+    pub fn begin(&self) -> Arc<TransactionState> {
+        let state = Arc::new(TransactionState {
+            id: TxnId(self.next.fetch_add(1, Ordering::Relaxed)),
+            since: Instant::now(),
+            blocks: AtomicBool::new(false),
+            is_watched: AtomicBool::new(false),
+        });
+        self.shard(state.id).insert(state.id, state.clone());
+        state
+    }
+
+    /// Ends a transaction. Returns true if somebody may wait for its end.
+    pub fn end(&self, id: TxnId) -> bool {
+        let ended = self.shard(id).remove(&id);
+        ended.is_some_and(|state| state.is_watched.load(Ordering::Relaxed))
+    }
+
+    /// Notes that somebody waits for the end of a transaction, whose end then says so. Returns false if it has ended.
+    pub fn watch(&self, id: TxnId) -> bool {
+        let shard = self.shard(id);
+        let state = shard.get(&id);
+        state
+            .inspect(|state| state.is_watched.store(true, Ordering::Relaxed))
+            .is_some()
+    }
+
+    /// Notes that somebody waits for what a transaction holds. Called under the lock of the waits.
+    pub fn set_blocks(&self, id: TxnId) {
+        if let Some(state) = self.shard(id).get(&id) {
+            state.blocks.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// All open transactions, in the order of their ids.
+    pub fn list(&self) -> Vec<Arc<TransactionState>> {
+        let shards = self.shards.iter().map(lock);
+        let mut all: Vec<_> = shards
+            .flat_map(|shard| shard.values().cloned().collect::<Vec<_>>())
+            .collect();
+        all.sort_by_key(|state| state.id);
+        all
+    }
+}

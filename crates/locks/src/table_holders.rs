@@ -1,0 +1,99 @@
+//! The locks on one table: by transaction, and how many there are of each mode, so that thousands of sessions that
+//! write one table do not read each other's locks.
+
+use crate::hashing::IdMap;
+use crate::held::{Held, Placed, TxnId};
+use crate::mode::{AnyMode, Modes};
+
+/// Bits of [`Modes`].
+const MODES: usize = Modes::BITS as usize;
+
+/// The locks of one transaction on the table: nearly always one.
+struct OwnLocks {
+    first: Held,
+    more: Vec<Held>,
+}
+
+impl OwnLocks {
+    fn all(&self) -> impl Iterator<Item = &Held> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+}
+
+/// The locks on one table.
+#[derive(Default)]
+pub(crate) struct TableHolders {
+    held: IdMap<TxnId, OwnLocks>,
+    /// `counts[i]`: locks in the mode of bit `i`.
+    counts: [u32; MODES],
+    /// True if somebody waits for the table.
+    pub is_waited: bool,
+}
+
+fn bit(mode: AnyMode) -> usize {
+    mode.bit().trailing_zeros() as usize
+}
+
+impl TableHolders {
+    /// True if nobody holds the table or waits for it.
+    pub fn is_idle(&self) -> bool {
+        self.held.is_empty() && !self.is_waited
+    }
+
+    /// Calls `each` with every lock.
+    pub fn holders(&self, each: impl FnMut(Held)) {
+        self.held.values().flat_map(OwnLocks::all).copied().for_each(each);
+    }
+
+    /// The modes that conflict with what a transaction holds.
+    pub fn own(&self, txn: TxnId) -> Modes {
+        let own = self.held.get(&txn).into_iter().flat_map(OwnLocks::all);
+        own.fold(0, |modes, held| modes | held.mode.conflicts())
+    }
+
+    /// True if a lock of another transaction conflicts with `wanted`.
+    pub fn is_in_the_way(&self, wanted: Held) -> bool {
+        let conflicts = wanted.mode.conflicts();
+        let all = (0..MODES).filter(|mode| conflicts >> mode & 1 == 1);
+        let all: u32 = all.map(|mode| self.counts[mode]).sum();
+        let own = self.held.get(&wanted.txn).into_iter().flat_map(OwnLocks::all);
+        all as usize > own.filter(|held| held.mode.conflicts_with(wanted.mode)).count()
+    }
+
+    /// Locks the table if nobody is in the way and nobody waits.
+    pub fn place(&mut self, held: Held) -> Placed {
+        if held.mode.conflicts() & !self.own(held.txn) == 0 {
+            return Placed::Covered;
+        }
+        if self.is_waited || self.is_in_the_way(held) {
+            return Placed::Contended;
+        }
+        self.add(held)
+    }
+
+    /// Records a lock that conflicts with no other.
+    pub fn add(&mut self, held: Held) -> Placed {
+        self.counts[bit(held.mode)] += 1;
+        match self.held.get_mut(&held.txn) {
+            Some(own) => own.more.push(held),
+            None => {
+                let more = Vec::new();
+                self.held.insert(held.txn, OwnLocks { first: held, more });
+            }
+        }
+        Placed::New
+    }
+
+    /// Takes away the locks of a transaction from a level on.
+    pub fn free(&mut self, txn: TxnId, from: u32) {
+        let Some(OwnLocks { first, more }) = self.held.remove(&txn) else {
+            return;
+        };
+        for held in std::iter::once(first).chain(more) {
+            self.counts[bit(held.mode)] -= 1;
+            if held.level < from {
+                self.add(held);
+            }
+        }
+    }
+}
