@@ -8,11 +8,46 @@ use std::cmp::Ordering;
 /// Entries that are added between two questions whether to go on.
 const STEP: usize = 1 << 14;
 
+/// Bytes of the first piece of keys, and most bytes of a later one: far more than the longest key, and far fewer than a
+/// list that doubles would copy.
+const FIRST_PIECE: usize = 4 << 10;
+const PIECE: usize = 1 << 20;
+
+/// The bytes of keys, in pieces that never grow: adding a key copies no other key, so what is counted is what is held.
+#[derive(Debug, Default)]
+struct KeyBytes(Vec<Vec<u8>>);
+
+impl KeyBytes {
+    /// Adds a key. Returns where the key begins: the piece's number times `PIECE`, plus the offset in the piece.
+    fn push(&mut self, key: &[u8]) -> usize {
+        let is_full = |piece: &Vec<u8>| piece.capacity() - piece.len() <= key.len();
+        if self.0.last().is_none_or(is_full) {
+            let capacity = self.bytes().clamp(FIRST_PIECE, PIECE);
+            self.0.push(Vec::with_capacity(capacity.max(key.len() + 1)));
+        }
+        let number = self.0.len() - 1;
+        let piece = &mut self.0[number];
+        let start = number * PIECE + piece.len();
+        piece.extend_from_slice(key);
+        start
+    }
+
+    /// The key of an entry.
+    fn key(&self, entry: &Entry) -> &[u8] {
+        let (piece, offset) = (entry.start / PIECE, entry.start % PIECE);
+        &self.0[piece][offset..offset + entry.len as usize]
+    }
+
+    /// Bytes allocated for all pieces.
+    fn bytes(&self) -> usize {
+        self.0.iter().map(Vec::capacity).sum()
+    }
+}
+
 /// Entries of an index that is to be made.
 #[derive(Debug, Default)]
 pub struct SortedEntries {
-    /// The bytes of all keys.
-    bytes: Vec<u8>,
+    keys: KeyBytes,
     entries: Vec<Entry>,
 }
 
@@ -20,7 +55,7 @@ pub struct SortedEntries {
 struct Entry {
     /// The first eight bytes of the key, big-endian, zeros behind its end.
     head: u64,
-    /// Where the key begins in `bytes`.
+    /// Where the key begins, as [`KeyBytes::push`] returned it.
     start: usize,
     len: u32,
     /// True if the entry may have the key of another one.
@@ -32,7 +67,7 @@ impl SortedEntries {
     /// None yet, with room for entries of `rows` rows.
     pub fn with_rows(rows: usize) -> SortedEntries {
         SortedEntries {
-            bytes: Vec::new(),
+            keys: KeyBytes::default(),
             entries: Vec::with_capacity(rows),
         }
     }
@@ -42,9 +77,9 @@ impl SortedEntries {
         rows * size_of::<Entry>()
     }
 
-    /// Bytes of all keys.
+    /// Bytes allocated for all keys.
     pub fn key_bytes(&self) -> usize {
-        self.bytes.len()
+        self.keys.bytes()
     }
 
     /// Adds an entry. `shares`: its key may be another one's, too.
@@ -54,41 +89,34 @@ impl SortedEntries {
         head[..first.len()].copy_from_slice(first);
         self.entries.push(Entry {
             head: u64::from_be_bytes(head),
-            start: self.bytes.len(),
+            start: self.keys.push(key),
             len: key.len() as u32,
             shares,
             row,
         });
-        self.bytes.extend_from_slice(key);
     }
 
-    fn key(&self, entry: &Entry) -> &[u8] {
-        &self.bytes[entry.start..entry.start + entry.len as usize]
-    }
-
-    fn compare_keys(bytes: &[u8], a: &Entry, b: &Entry) -> Ordering {
-        let key = |e: &Entry| &bytes[e.start..e.start + e.len as usize];
+    fn compare_keys(keys: &KeyBytes, a: &Entry, b: &Entry) -> Ordering {
         (a.head.cmp(&b.head)).then_with(|| {
             if a.len.max(b.len) <= 8 {
                 Ordering::Equal
             } else {
-                key(a).cmp(key(b))
+                keys.key(a).cmp(keys.key(b))
             }
         })
     }
 
     /// Puts the entries in order.
     pub fn sort(&mut self) {
-        let bytes = &self.bytes;
-        (self.entries).sort_unstable_by(|a, b| {
-            SortedEntries::compare_keys(bytes, a, b).then_with(|| a.row.cmp(&b.row))
-        });
+        let keys = &self.keys;
+        (self.entries)
+            .sort_unstable_by(|a, b| SortedEntries::compare_keys(keys, a, b).then_with(|| a.row.cmp(&b.row)));
     }
 
     /// The first key, in order, that two entries have which may not: the row of its first entry, and how many entries have it. The
     /// entries are sorted.
     pub fn duplicate(&self) -> Option<(RowId, u64)> {
-        let same = |a: &Entry, b: &Entry| SortedEntries::compare_keys(&self.bytes, a, b).is_eq();
+        let same = |a: &Entry, b: &Entry| SortedEntries::compare_keys(&self.keys, a, b).is_eq();
         let first = self
             .entries
             .windows(2)
@@ -105,7 +133,7 @@ impl Tree {
         for step in sorted.entries.chunks(STEP) {
             go_on()?;
             for entry in step {
-                self.insert(sorted.key(entry), entry.row, None);
+                self.insert(sorted.keys.key(entry), entry.row, None);
             }
         }
         Ok(())

@@ -105,6 +105,24 @@ fn memory() -> Connection {
     frazil::Database::memory().expect("memory is there").connect()
 }
 
+/// Runs an ignored test of this program in a process of its own, so that no other test counts in what it measures.
+fn process_of_its_own(test: &str) {
+    let program = std::env::current_exe().expect("it runs");
+    let mut command = std::process::Command::new(program);
+    let output = command
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .output();
+    let output = output.expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{test}: {}\n{said}\n{complaint}",
+        output.status
+    );
+    assert!(said.contains("1 passed"), "{test} did not run: {said}");
+}
+
 /// An empty directory of this test.
 fn directory(name: &str) -> std::path::PathBuf {
     let path = std::env::temp_dir().join(format!("frazil-test-{}-{name}", std::process::id()));

@@ -1,5 +1,8 @@
 //! Memory that no budget counts: each kind of statement runs under a limit in a process of its own, whose resident memory is read
 //! from the system. It stays within the limit, a tenth of it, and 32 MB.
+//!
+//! The process gives blocks of a megabyte and more back to the system when they are freed. By default the C library keeps freed
+//! blocks of up to 32 MB, as many as the order of threads leaves: the figure would be that of its free lists.
 
 use crate::{directory, memory};
 use frazil::{Connection, SqlState};
@@ -169,6 +172,9 @@ fn statements_keep_to_the_limit() {
         "--nocapture",
     ];
     command.args(names).env(DIRECTORY, &folder);
+    command
+        .env("MALLOC_MMAP_THRESHOLD_", "1048576")
+        .env("MALLOC_TRIM_THRESHOLD_", "1048576");
     let done = command.stderr(Stdio::inherit()).output().expect("it runs");
     let said = String::from_utf8_lossy(&done.stdout);
     println!("{said}");
