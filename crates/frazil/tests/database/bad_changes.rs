@@ -1,7 +1,7 @@
 //! Changes of rows that must not happen, in part or at all: interrupted ones, keys that are too long or taken, indexes that are
 //! gone. Afterwards nothing has changed, and the connection goes on.
 
-use crate::{memory, rows, state};
+use crate::{eventually, memory, rows, state};
 use frazil::{Connection, SqlState, Value};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,14 +39,14 @@ fn leaves_nothing(
 ) {
     let before = sums(c);
     assert_eq!(interrupted(c, sql), expected, "{sql}");
-    rows(c, "reset memory_limit; reset statement_timeout");
+    eventually(c, "reset memory_limit; reset statement_timeout");
     assert_eq!(sums(c), before, "{sql}");
     rows(c, "begin; update t set n = -1 where k = 5; savepoint before");
     let inside = sums(c);
     assert_eq!(interrupted(c, sql), expected, "{sql}");
     assert_eq!(state(c, "select 1"), SqlState::IN_FAILED_TRANSACTION);
-    rows(c, "rollback to before");
-    rows(c, "reset memory_limit; reset statement_timeout");
+    eventually(c, "rollback to before");
+    eventually(c, "reset memory_limit; reset statement_timeout");
     assert_eq!(sums(c), inside, "{sql}");
     // Keys of rows that the statement wrote are free, those of rows that it replaced are taken.
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Statements that try to kill the process, to hang it, or to outgrow the memory limit: each ends with an answer or an error, in time, and
 //! the connection works on. Bounds are generous: they tell a leak and a hang from a slow machine.
 
-use crate::{memory, rows, state};
+use crate::{eventually, memory, rows, state};
 use frazil::{Connection, SqlState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -171,7 +171,7 @@ fn timeouts_are_heard_wherever_a_statement_is() {
                 "{sql}"
             );
             assert!(took < Duration::from_secs(3), "{sql}: {took:?}");
-            rows(&c, "set statement_timeout = 0");
+            eventually(&c, "set statement_timeout = 0");
             assert_eq!(rows(&c, "select count(*) from k"), "3000");
         }
     }
@@ -234,6 +234,6 @@ fn a_pipe_that_nobody_writes_to_is_waited_for_until_the_timeout() {
     let _ = std::fs::remove_file(&path);
     assert_eq!(error.message(), "canceling statement due to statement timeout");
     assert!(begun.elapsed() < Duration::from_secs(3));
-    rows(&c, "set statement_timeout = 0");
+    eventually(&c, "set statement_timeout = 0");
     assert_eq!(rows(&c, "select count(*) from f"), "0");
 }

@@ -105,6 +105,18 @@ fn memory() -> Connection {
     frazil::Database::memory().expect("memory is there").connect()
 }
 
+/// Runs a statement that a timeout of a few milliseconds holds for, until it has not been cut off: a busy machine may not run it
+/// for longer than that.
+fn eventually(c: &Connection, sql: &str) {
+    let is_cut_off = || {
+        c.execute(sql)
+            .map(|_| ())
+            .is_err_and(|e| e.state() == SqlState::QUERY_CANCELED)
+    };
+    let tries = (0..1_000).take_while(|_| is_cut_off()).count();
+    assert!(tries < 1_000, "{sql} is always cut off");
+}
+
 /// Runs an ignored test of this program in a process of its own, so that no other test counts in what it measures.
 fn process_of_its_own(test: &str) {
     let program = std::env::current_exe().expect("it runs");

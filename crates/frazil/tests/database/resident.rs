@@ -1,8 +1,9 @@
 //! Memory that no budget counts: each kind of statement runs under a limit in a process of its own, whose resident memory is read
 //! from the system. It stays within the limit, a tenth of it, and 32 MB.
 //!
-//! The process gives blocks of a megabyte and more back to the system when they are freed. By default the C library keeps freed
-//! blocks of up to 32 MB, as many as the order of threads leaves: the figure would be that of its free lists.
+//! The process gives blocks of a megabyte and more back to the system when they are freed, and all threads allocate from one
+//! heap. By default the C library keeps freed blocks of up to 32 MB in a heap of each thread, as many as the order of threads
+//! leaves: the figure would be that of its free lists.
 
 use crate::{directory, memory};
 use frazil::{Connection, SqlState};
@@ -82,10 +83,8 @@ const KINDS: &[&str] = &[
 ];
 
 /// Kinds that keep more than they count, by what they begin with: a value that is put together piece by piece, strings of many small
-/// turns, what a file's form is looked for in, and a sort of a whole column (156 MB measured, 142 MB allowed). They are
-/// measured, and their excess is printed.
+/// turns, and what a file's form is looked for in. They are measured, and their excess is printed.
 const KNOWN: &[&str] = &[
-    "select x from n order by x desc",
     "with recursive r (n, t)",
     "select count(*) from unnest(string_to_array",
     "select cardinality(regexp_split_to_array",
