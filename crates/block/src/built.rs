@@ -103,7 +103,7 @@ impl Block {
 
 /// An error of the block's builder.
 fn defect(what: &str) -> Error {
-    Error::internal(format!("the block that was built of it is not sound: {what}"))
+    Error::internal(format!("the block that was built from it is not valid: {what}"))
 }
 
 /// Validity bytes of some rows of an input, 0 for NULL; `None` if its maker says that none is NULL.

@@ -425,8 +425,8 @@ impl Catalog {
 
 /// 0A000.
 fn named_by(word: &str, kind: &str, name: &str) -> Error {
-    let message = format!("renaming {word}, which the definition of {kind} {name} names");
-    Error::unsupported(message).with_hint("drop what names it, rename, and define it anew")
+    let message = format!("renaming {word}, which the definition of {kind} {name} uses");
+    Error::unsupported(message).with_hint("drop the object that uses it, rename, and create the object again")
 }
 
 /// The types of columns with other definitions.
@@ -536,9 +536,9 @@ fn missing_label(label: &str) -> Error {
 }
 
 fn no_room(name: &str) -> Error {
-    let message = format!("there is no number left for a label there in type \"{name}\"");
+    let message = format!("there is no room left for a label there in type \"{name}\"");
     Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message).with_hint(
-        "make a type with all labels in their order, and a column of it: values go over by their texts",
+        "create a type with all labels in order, and a column of it; cast the values by way of text",
     )
 }
 

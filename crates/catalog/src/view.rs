@@ -186,7 +186,7 @@ fn keeps_columns(old: &Schema, new: &Schema) -> Result<()> {
                 "cannot change name of view column \"{}\" to \"{}\"",
                 old.name, new.name
             );
-            let hint = "drop the view and create it anew, or give the column its old name with AS";
+            let hint = "drop and re-create the view, or give the column its old name with AS";
             return Err(refused(message).with_hint(hint));
         }
         if old.ty != new.ty {

@@ -24,16 +24,16 @@ pub struct ShellOptions {
     /// memory; without it, an empty database in memory
     #[arg(value_name = "DIRECTORY|FILE")]
     pub paths: Vec<PathBuf>,
-    /// Open the directory to read it: it must be there, several may read it, and nothing about it changes
+    /// Open the directory for reading: it must exist, several processes can read it, and nothing in it changes
     #[arg(long)]
     pub readonly: bool,
-    /// Files that statements may name: on, off, or folders with commas between them
+    /// Files that statements may name: on, off, or folders separated by commas
     #[arg(long, value_name = "WHICH", default_value = "on")]
     pub file_access: String,
-    /// Run these statements and leave (may be given several times)
+    /// Run these statements and exit (may be given several times)
     #[arg(short = 'c', long = "command", value_name = "SQL")]
     pub commands: Vec<String>,
-    /// Run the statements of this file and leave (may be given several times)
+    /// Run the statements of this file and exit (may be given several times)
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Run these statements or commands first, then go on
@@ -45,25 +45,25 @@ pub struct ShellOptions {
     /// Do not run ~/.frazilrc
     #[arg(short = 'X', long)]
     pub no_rc: bool,
-    /// How results are written; every mode is an option of its own, too, such as --csv
+    /// Format of results; every mode is also an option of its own, such as --csv
     #[arg(long, value_enum, default_value = "box")]
     pub mode: Mode,
     /// Show the time each statement takes
     #[arg(long)]
     pub timing: bool,
-    /// Stop at the first error (what happens unless --no-bail is said)
+    /// Stop at the first error (the default)
     #[arg(long, overrides_with = "no_bail")]
     pub bail: bool,
     /// Go on after an error; the exit code is 1 in the end
     #[arg(long)]
     pub no_bail: bool,
-    /// Write no names of columns
+    /// Omit the names of columns
     #[arg(long)]
     pub noheader: bool,
-    /// Write rows only: no names of columns and no number of rows
+    /// Write only rows: no names of columns and no number of rows
     #[arg(short = 't', long)]
     pub tuples_only: bool,
-    /// Write a line a value
+    /// Write one line for each value
     #[arg(short = 'x', long)]
     pub expanded: bool,
     /// Show NULL as TEXT
@@ -78,10 +78,10 @@ pub struct ShellOptions {
     /// Set a variable (may be given several times)
     #[arg(short = 'v', long = "set", value_name = "NAME=VALUE")]
     pub variables: Vec<String>,
-    /// Say nothing but results and errors
+    /// Write only results and errors
     #[arg(short = 'q', long)]
     pub quiet: bool,
-    /// Take standard input for a script, also at a terminal
+    /// Read standard input as a script, even if it is a terminal
     #[arg(long)]
     pub batch: bool,
 }
@@ -134,7 +134,7 @@ pub fn normalized(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
 /// What `frazil` does besides being a shell.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make TPC-H data and load it, frozen, into a database directory
+    /// Create TPC-H data and load it, frozen, into a database directory
     Tpch(TpchOptions),
     /// Load TPC-H in memory, show its compression, run its 22 queries, then open a shell on it
     Demo(DemoOptions),

@@ -81,7 +81,7 @@ impl FailurePoint {
             }
             (SqlState::DATA_CORRUPTED, Some(element)) => return array::damaged(element),
             (SqlState::DATA_CORRUPTED, None) => {
-                "a value lies outside the bounds of its column: a block is damaged".to_string()
+                "a value is outside the bounds of its column: a block is damaged".to_string()
             }
             (SqlState::INTERNAL_ERROR, _) => {
                 return Error::internal("a runtime function failed without a reason");

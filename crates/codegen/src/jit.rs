@@ -122,7 +122,7 @@ fn not_placed(error: ModuleError) -> Error {
     match &error {
         ModuleError::Allocation { err } if err.kind() == std::io::ErrorKind::OutOfMemory => Error::new(
             SqlState::OUT_OF_MEMORY,
-            "the system has no memory left for the code of this statement",
+            "out of memory for the code of this statement",
         ),
         _ => internal(error),
     }

@@ -32,11 +32,11 @@ impl Directory {
         let (manifest, segments) = self.checkpointed()?;
         if let Some(unread) = manifest.unread.first() {
             let message = format!(
-                "a database with damaged tables is not backed up: table \"{}\" cannot be read: {}",
+                "cannot back up a database with damaged tables: table \"{}\" cannot be read: {}",
                 unread.name, unread.why
             );
             return Err(Error::new(SqlState::DATA_CORRUPTED, message)
-                .with_hint("drop the table first, or copy the directory while nobody has it open"));
+                .with_hint("drop the table first, or copy the directory while no process has it open"));
         }
         refuse_full(&*self.files.vfs, to)?;
         create_directory(&*self.files.vfs, to)?;

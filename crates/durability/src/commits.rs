@@ -76,7 +76,7 @@ impl Durability for Files {
                     SqlState::TRANSACTION_RESOLUTION_UNKNOWN,
                     format!("it is unknown whether the transaction is committed: {why}"),
                 )
-                .with_hint("close the database and open it again: it opens with what is durable"))
+                .with_hint("close and reopen the database; it then has everything that is durable"))
             }
             Err(failure) => Err(failure.error),
         }

@@ -109,7 +109,7 @@ impl DamagedTable {
     pub fn fault(&self, name: &str) -> Error {
         let message = format!("table \"{name}\" cannot be read: {}", self.unread.why);
         Error::new(SqlState::DATA_CORRUPTED, message)
-            .with_hint("frazil verify names what is damaged, and frazil dump --salvage writes what is whole; DROP TABLE gives the table up")
+            .with_hint("frazil verify lists the damage, frazil dump --salvage writes the rest; DROP TABLE abandons it")
             .of_table(name)
     }
 

@@ -366,7 +366,7 @@ pub(crate) fn refuse_absent(vfs: &dyn Vfs, path: &Path) -> Result<()> {
 fn absent(path: &Path, what: &str) -> Error {
     let message = format!("directory \"{}\" {what}", path.display());
     Error::new(SqlState::UNDEFINED_FILE, message)
-        .with_hint("what is opened read-only must be there: open it to write first")
+        .with_hint("a directory that is opened read-only must exist: open it for writing first")
 }
 
 /// The manifest of a directory, which may be new. Afterwards its name is durable, and it has the database's id.

@@ -231,7 +231,7 @@ impl Manifest {
                     path.parent().unwrap_or(path).display()
                 ),
             )
-            .with_hint("open it with the Frazil that wrote it"));
+            .with_hint("open it with the version of Frazil that wrote it"));
         }
         let body = body.strip_suffix('\n').ok_or_else(|| damaged("it is cut off"))?;
         if u32::from_str_radix(crc, 16) != Ok(crc32c::crc32c(body.as_bytes())) {

@@ -277,9 +277,9 @@ impl Run<'_> {
 fn too_many_turns(count: u64) -> Error {
     Error::new(
         SqlState::CONFIGURATION_LIMIT_EXCEEDED,
-        format!("a recursive query did not end within {count} turns"),
+        format!("a recursive query did not end within {count} iterations"),
     )
-    .with_hint("frazil.max_recursion says how many there may be; 0 is no limit")
+    .with_hint("frazil.max_recursion sets the limit; 0 means no limit")
 }
 
 impl Workers for Environment<'_> {

@@ -53,7 +53,7 @@ impl FileAccess {
             "off" | "false" => Ok(FileAccess::Off),
             "" => Err(Error::new(
                 SqlState::INVALID_PARAMETER,
-                "file_access takes on, off, or folders with commas between them",
+                "file_access takes on, off, or folders separated by commas",
             )),
             _ => {
                 let folders: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -76,7 +76,7 @@ impl FileAccess {
                 SqlState::INSUFFICIENT_PRIVILEGE,
                 format!("file_access cannot be widened from \"{self}\" to \"{to}\""),
             )
-            .with_hint("say it where the database is opened; a session can only narrow it")),
+            .with_hint("set it when the database is opened; a session can only narrow it")),
         }
     }
 
@@ -125,7 +125,7 @@ impl FileAccess {
     fn denied(&self, path: &Path) -> Error {
         let hint = match self {
             FileAccess::On | FileAccess::Off => {
-                "whoever opens the database allows files: file_access = on, or the folders that are meant"
+                "allow the file when the database is opened: file_access = on, or the folders to allow"
                     .to_owned()
             }
             FileAccess::Folders(_) => {

@@ -246,14 +246,15 @@ fn differ(
         false => keys.keys().cloned().collect::<Vec<_>>().join(", "),
     };
     let message = format!(
-        "the folders of file \"{}\" say the columns {}, those of file \"{}\" {}",
+        "the folders of file \"{}\" have the columns {}, those of file \"{}\" have {}",
         files[other].display(),
         shown(said),
         files[0].display(),
         shown(first)
     );
-    Error::new(SqlState::INVALID_PARAMETER, message)
-        .with_hint("leave them out by hive_partitioning => false, or name files whose folders say the same")
+    Error::new(SqlState::INVALID_PARAMETER, message).with_hint(
+        "omit them by hive_partitioning => false, or name files whose folders have the same columns",
+    )
 }
 
 #[cfg(test)]

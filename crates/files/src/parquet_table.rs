@@ -469,7 +469,7 @@ impl ParquetTable {
         if facts.ty.is_none() {
             let ty = kind_of(file.footer.metadata.schema().field(root).data_type());
             let what = format!("column \"{name}\" of {ty} in file \"{}\"", file.path.display());
-            let hint = "all other columns can be read: leave this one out of the select list";
+            let hint = "leave the column out of the select list; all other columns can be read";
             return Err(Error::unsupported(what).with_hint(hint));
         }
         let group = file.footer.row_group(row_group);

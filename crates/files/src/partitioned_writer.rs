@@ -415,7 +415,7 @@ impl Staging {
         };
         match existing == Existing::Refused && staging.has_others()? {
             true => Err(in_the_way(&staging.shown, "is not empty").with_hint(
-                "OVERWRITE removes what is there, OVERWRITE_OR_IGNORE keeps files of other names, APPEND keeps all",
+                "OVERWRITE removes existing files, OVERWRITE_OR_IGNORE keeps files of other names, APPEND keeps all",
             )),
             false => Ok(staging),
         }

@@ -126,8 +126,8 @@ impl Rejects {
         }
         if self.keeps {
             found.reservation.grow(reject.bytes()).map_err(|e| {
-                e.with_detail("rows that cannot be read are kept in memory until the file is through")
-                    .with_hint("REJECT_LIMIT ends a statement that leaves out too many")
+                e.with_detail("rows that cannot be read are kept in memory until the end of the file")
+                    .with_hint("REJECT_LIMIT stops a statement that skips too many rows")
             })?;
             found.kept.push(reject);
         }

@@ -81,7 +81,7 @@ pub fn sniff(path: &Path, hints: &CsvHints, sample: Sample, limits: &ReadLimits)
             Error::new(SqlState::BAD_COPY_FORMAT, message)
         };
         if bytes.contains(&0) {
-            return Err(refused("is not text: it has bytes of zero"));
+            return Err(refused("is not text: it contains zero bytes"));
         }
         if most >= LONGEST_FIRST {
             let error = refused("has a first record of more than 64 MB");
@@ -200,7 +200,7 @@ fn read(path: &Path, hints: &CsvHints, most: usize, limits: &ReadLimits) -> Resu
         let start = bytes.len();
         reserved.grow(SAMPLE_BYTES).map_err(|e| {
             e.in_context(format!("file \"{}\"", path.display()))
-                .with_detail("what does not show in the first megabyte is looked for in all of the file")
+                .with_detail("what the first megabyte does not determine is detected from the whole file")
         })?;
         bytes.resize(start + SAMPLE_BYTES, 0);
         let mut filled = start;

@@ -225,7 +225,7 @@ impl CsvFiles {
     pub fn read_as_looked_at(&self, wanted: &dyn Fn(usize) -> bool, limits: &ReadLimits) -> Result<Loaded> {
         self.read(wanted, limits).map_err(|error| match is_of_type(error.state()) {
             true => error.with_hint(
-                "the first megabyte of each file told another type; read_csv('path', all_text => true) reads text",
+                "types come from the first megabyte of each file; read_csv('path', all_text => true) reads text",
             ),
             false => error,
         })

@@ -102,7 +102,7 @@ fn refuse_nulls(
         let column = &entry.schema.columns[column];
         let condition = format!("{} is null", identifier(&column.name));
         if column.nullable && has_row(runner, transaction, entry, &condition)? {
-            return Err(contains_nulls(entry, &column.name).with_hint("give those rows values first"));
+            return Err(contains_nulls(entry, &column.name).with_hint("set values in those rows first"));
         }
     }
     Ok(())

@@ -77,9 +77,9 @@ impl Appender {
         if self.has_failed {
             return Err(Error::new(
                 SqlState::IN_FAILED_TRANSACTION,
-                "rows were refused, so nothing is appended",
+                "rows were rejected, so nothing is appended",
             )
-            .with_hint("begin another appender"));
+            .with_hint("create another appender"));
         }
         self.transaction.commit_as(self.acknowledge)?;
         Ok(self.rows)

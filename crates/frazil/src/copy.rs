@@ -139,7 +139,7 @@ pub fn csv_options(options: &CopyOptions, columns: &[ColumnDef]) -> Result<CsvOp
 fn one_byte(option: &str, mark: char) -> Result<u8> {
     u8::try_from(mark).ok().filter(u8::is_ascii).ok_or_else(|| {
         Error::unsupported(format!("'{mark}' as {option}"))
-            .with_hint("marks of CSV files are ASCII characters")
+            .with_hint("the characters of a CSV format must be ASCII")
     })
 }
 

@@ -84,7 +84,7 @@ fn partitioning(schema: &Schema, options: &CopyOptions) -> Result<Partitioning> 
             return Err(Error::new(SqlState::UNDEFINED_COLUMN, message));
         };
         if keys.contains(&key) {
-            let message = format!("column \"{name}\" stands in PARTITION_BY twice");
+            let message = format!("column \"{name}\" is in PARTITION_BY twice");
             return Err(Error::new(SqlState::DUPLICATE_COLUMN, message));
         }
         keys.push(key);

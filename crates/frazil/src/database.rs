@@ -103,7 +103,7 @@ impl OpenOptions {
             Access::Write => Ok(Database::new(Store::new(), None, self.file_access.clone())),
             Access::Read => Err(Error::new(
                 SqlState::INVALID_PARAMETER,
-                "a database in memory begins empty: it cannot be opened read-only",
+                "a database in memory is new and empty: it cannot be opened read-only",
             )),
         }
     }

@@ -166,7 +166,7 @@ fn no_thread(error: std::io::Error) -> Error {
         SqlState::INSUFFICIENT_RESOURCES,
         format!("could not start a thread for statement_timeout: {error}"),
     )
-    .with_hint("without statement_timeout a statement needs none")
+    .with_hint("without statement_timeout no thread is needed")
 }
 
 #[cfg(test)]

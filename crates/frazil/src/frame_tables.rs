@@ -211,7 +211,7 @@ impl LentRows for FrameRows {
         if frazil_files::type_of(array.data_type()).is_none() {
             let what = format!("column \"{}\" of type {}", def.name, array.data_type());
             return Err(Error::unsupported(format!("{what} in frame \"{}\"", self.name))
-                .with_hint("all other columns can be read: leave this one out, or convert it before"));
+                .with_hint("leave the column out, or convert it first; all other columns can be read"));
         }
         let mut made =
             frazil_files::column_of(&part, def.ty, None, &self.limits.budget).map_err(|(row, error)| {

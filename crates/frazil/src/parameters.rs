@@ -38,7 +38,8 @@ pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
         && v.fract() != 0.0
     {
         let message = format!("invalid input syntax for type {ty}: \"{}\"", value.display(from));
-        let hint = "a parameter is of the type of what it is compared with or assigned to; cast it where it is another";
+        let hint =
+            "a parameter has the type of what it is compared with or assigned to; cast it if that is wrong";
         return Err(Error::new(SqlState::INVALID_TEXT, message).with_hint(hint));
     }
     let is_assigned = || {

@@ -63,7 +63,7 @@ fn table_of(transaction: &mut Transaction, name: &str, into: ObjectId) -> Result
     }
     let entry = transaction.view().catalog().table(name)?;
     if entry.id == into {
-        let message = format!("COPY REJECTS_TABLE \"{name}\" is the table that is filled");
+        let message = format!("COPY REJECTS_TABLE \"{name}\" is the table that COPY fills");
         return Err(Error::new(SqlState::INVALID_PARAMETER, message));
     }
     let is_same = |(own, wanted): (&ColumnDef, &ColumnDef)| own.name == wanted.name && own.ty == wanted.ty;
@@ -72,8 +72,11 @@ fn table_of(transaction: &mut Transaction, name: &str, into: ObjectId) -> Result
         let message = format!("table \"{name}\" does not have the columns of rejects");
         let columns = wanted.iter().map(|c| format!("\"{}\" {}", c.name, c.ty));
         let columns = columns.collect::<Vec<_>>().join(", ");
-        return Err(Error::new(SqlState::DATATYPE_MISMATCH, message)
-            .with_hint(format!("they are {columns}; a table that is not there is made")));
+        return Err(
+            Error::new(SqlState::DATATYPE_MISMATCH, message).with_hint(format!(
+                "they are {columns}; a table that does not exist is created"
+            )),
+        );
     }
     Ok(entry.id)
 }

@@ -240,9 +240,8 @@ impl Session {
             )));
         }
         if name == "file_access" {
-            return Err(
-                Error::unsupported("SET LOCAL file_access").with_hint("SET file_access narrows it for good")
-            );
+            return Err(Error::unsupported("SET LOCAL file_access")
+                .with_hint("SET file_access narrows it for the rest of the session"));
         }
         let before = self.settings.show(name)?;
         self.settings.set(name, value)?;

@@ -23,7 +23,7 @@ pub fn check_instructions(instructions: usize) -> Result<()> {
     .with_detail(format!(
         "a function of it has more than {LONGEST_FUNCTION} instructions"
     ))
-    .with_hint("cut it into several statements, or keep what it computes in a table"))
+    .with_hint("split it into several statements, or store intermediate results in a table"))
 }
 
 /// Error 54001 for a plan with an expression that no function can hold. Constants are folded before.

@@ -35,7 +35,7 @@ pub fn read_only() -> Error {
         SqlState::READ_ONLY_TRANSACTION,
         "the database was opened read-only: nothing can be written",
     )
-    .with_hint("close it and open it to write")
+    .with_hint("close it and open it for writing")
 }
 
 /// What the one writer has.

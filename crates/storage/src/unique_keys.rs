@@ -83,7 +83,7 @@ fn met_twice() -> Error {
         SqlState::CARDINALITY_VIOLATION,
         "ON CONFLICT DO UPDATE command cannot affect row a second time",
     )
-    .with_hint("give no two rows of the statement the same key")
+    .with_hint("make sure that no two rows of the statement have the same key")
 }
 
 impl Rivals<'_> {

@@ -85,7 +85,7 @@ impl MemoryBudget {
                     "out of memory: {bytes} more bytes over the {before} in use exceed the budget of {limit}"
                 ),
             )
-            .with_hint("raise memory_limit, or have the query keep fewer rows")),
+            .with_hint("raise memory_limit, or let the query keep fewer rows")),
         }
     }
 }

@@ -69,7 +69,9 @@ fn in_use(directory: &Path, holder: &Holder) -> Error {
         SqlState::OBJECT_IN_USE,
         format!("database directory \"{}\" is {holder}", directory.display()),
     )
-    .with_hint("close it there first; one process has a directory open, or several that opened it read-only")
+    .with_hint(
+        "close it there first; one process can have a directory open for writing, or several for reading",
+    )
 }
 
 fn cannot_lock(directory: &Path) -> Error {
@@ -80,9 +82,7 @@ fn cannot_lock(directory: &Path) -> Error {
             directory.display()
         ),
     )
-    .with_hint(
-        "without locks two processes would overwrite each other; put it on a file system that has them",
-    )
+    .with_hint("put it on a file system with locks; without them two processes could overwrite each other")
 }
 
 #[cfg(test)]

@@ -56,14 +56,14 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &[".import"],
         arguments: "[--csv] [--skip 1] FILE TABLE",
-        help: "load a file of the mode's form into a table, made if need be",
+        help: "load a file in the mode's format into a table, created if need be",
         takes: Takes::File,
         run: import,
     },
     Command {
         names: &[".dump"],
         arguments: "[TABLE …]",
-        help: "write tables and views as SQL that makes them anew",
+        help: "write tables and views as SQL that re-creates them",
         takes: Takes::Relations,
         run: |call| {
             let names: Vec<String> = call.words().iter().map(|name| unquoted(name)).collect();

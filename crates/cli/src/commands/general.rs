@@ -56,7 +56,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\echo", "\\qecho", ".print"],
         arguments: "[TEXT]",
-        help: "write a text where results go",
+        help: "write a text to the output",
         takes: Takes::Words,
         run: |call| {
             let text = call.words().join(" ");
@@ -84,14 +84,14 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\cd", ".cd"],
         arguments: "[DIRECTORY]",
-        help: "work in another directory",
+        help: "change the working directory",
         takes: Takes::File,
         run: change_directory,
     },
     Command {
         names: &["\\c", "\\connect"],
         arguments: "[DIRECTORY|FILE]",
-        help: "open another database, or connect anew to this one",
+        help: "open another database, or reconnect to this one",
         takes: Takes::File,
         run: |call| {
             let paths = match (call.one()?, &call.shell.place.directory) {
@@ -129,7 +129,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\conninfo"],
         arguments: "",
-        help: "what database this is",
+        help: "show which database is open",
         takes: Takes::Words,
         run: |call| {
             let text = match &call.shell.place.directory {

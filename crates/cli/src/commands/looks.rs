@@ -16,7 +16,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\x"],
         arguments: "[on|off|auto]",
-        help: "a line a value instead of a line a row",
+        help: "one line for each value instead of each row",
         takes: Takes::OneOf(&["on", "off", "auto"]),
         run: |call| {
             call.shell.display.expanded = match call.one()?.as_deref() {
@@ -44,7 +44,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\t"],
         arguments: "[on|off]",
-        help: "rows only: no names of columns and no number of rows",
+        help: "only rows: no names of columns and no number of rows",
         takes: SWITCH,
         run: |call| {
             let display = &call.shell.display;
@@ -67,7 +67,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &[".nullvalue"],
         arguments: "TEXT",
-        help: "what stands for NULL",
+        help: "how NULL is shown",
         takes: Takes::Words,
         run: |call| {
             call.shell.display.null = Some(call.needed("a text")?);
@@ -77,7 +77,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &[".separator", "\\f"],
         arguments: "[TEXT]",
-        help: "what stands between values in csv, list and tabs",
+        help: "what separates values in csv, list and tabs",
         takes: Takes::Words,
         run: |call| {
             call.shell.display.separator = call.one()?.map(|text| text.replace("\\t", "\t"));
@@ -127,7 +127,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &[".types"],
         arguments: "[on|off]",
-        help: "types of columns under their names",
+        help: "types of columns below their names",
         takes: SWITCH,
         run: |call| {
             call.shell.display.types = call.switch(call.shell.display.types)?;

@@ -51,7 +51,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\dt"],
         arguments: "[PATTERN]",
-        help: "tables with their rows; * and ? stand for letters",
+        help: "tables with their rows; * and ? match characters",
         takes: Takes::Relations,
         run: |call| show_relations(call, Wanted::Tables),
     },

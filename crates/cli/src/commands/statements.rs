@@ -25,7 +25,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\gx"],
         arguments: "[FILE | |COMMAND]",
-        help: "the same with a line a value",
+        help: "like \\g, with one line for each value",
         takes: Takes::File,
         run: |call| go(call, Some(Expanded::On)),
     },
@@ -101,7 +101,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\r", "\\reset"],
         arguments: "",
-        help: "forget what was typed of the statement",
+        help: "discard what was typed of the statement",
         takes: Takes::Words,
         run: |call| {
             call.reader.clear();

@@ -76,7 +76,7 @@ impl Header {
                     SqlState::FEATURE_NOT_SUPPORTED,
                     format!("log file \"{}\" is of another version of Frazil", path.display()),
                 )
-                .with_hint("open the directory with the Frazil that wrote it"));
+                .with_hint("open the directory with the version of Frazil that wrote it"));
             }
             _ => return damaged("it does not begin as a log file does"),
         };

@@ -374,7 +374,7 @@ impl Wal {
     fn ended(&self, state: SqlState, what: &str) -> Error {
         let why = self.failure.get().map_or("its writer panicked", |e| e.message());
         Error::new(state, format!("{what}: the log failed: {why}"))
-            .with_hint("close the database and open it again: it opens with what is durable")
+            .with_hint("close and reopen the database; it then has everything that is durable")
     }
 }
 

@@ -305,7 +305,7 @@ impl<'a> Binder<'a> {
             },
             AlterColumnOperation::SetDataType { .. } => {
                 return Err(Error::unsupported("ALTER COLUMN … TYPE")
-                    .with_hint("CREATE TABLE … AS SELECT … makes a table of other types"));
+                    .with_hint("CREATE TABLE … AS SELECT … creates a table with other types"));
             }
             _ => return Err(Error::unsupported("this ALTER COLUMN")),
         })

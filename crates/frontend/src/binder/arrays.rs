@@ -35,7 +35,7 @@ impl<'a> Binder<'a> {
         let mut subscripts = Vec::with_capacity(chain.len());
         for access in chain {
             let AccessExpr::Subscript(subscript) = access else {
-                let message = "column notation is of rows: there are no types of rows";
+                let message = "column notation needs a row: there are no row types";
                 return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
             };
             subscripts.push(match subscript {

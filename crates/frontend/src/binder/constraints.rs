@@ -213,7 +213,7 @@ impl<'a> Binder<'a> {
 
 /// 0A000 for what would promise more than is kept.
 pub(super) fn not_enforced(what: &str) -> Error {
-    Error::unsupported(what).with_hint("Frazil does not enforce it yet, so it does not take it")
+    Error::unsupported(what).with_hint("Frazil does not enforce it yet, so it refuses it")
 }
 
 fn refuse_characteristics(characteristics: &Option<ConstraintCharacteristics>) -> Result<()> {

@@ -29,7 +29,7 @@ pub(crate) fn copy_from(
                 "COPY without column \"{}\", whose DEFAULT is computed,",
                 column.name
             );
-            return Err(Error::unsupported(what).with_hint("let the file have the column"));
+            return Err(Error::unsupported(what).with_hint("add the column to the file"));
         }
     }
     Ok(Writing::CopyFrom {

@@ -38,8 +38,9 @@ pub(crate) fn create_index(binder: &Binder, create: &CreateIndex) -> Result<Boun
 
 fn refuse(c: &CreateIndex) -> Result<()> {
     if let Some(method) = c.using.as_ref().filter(|m| **m != IndexType::BTree) {
-        return Err(Error::unsupported(format!("an index USING {method}"))
-            .with_hint("indexes are ordered: USING btree"));
+        return Err(
+            Error::unsupported(format!("an index USING {method}")).with_hint("all indexes are USING btree")
+        );
     }
     super::refuse::first(&[
         (c.concurrently, "CREATE INDEX CONCURRENTLY"),

@@ -63,7 +63,9 @@ impl Nesting {
                 .with_detail(format!(
                     "{MOST_SUBQUERIES} are supported, LATERAL and those of views counted"
                 ))
-                .with_hint("cut it into several statements, or join one subquery that gives all values"));
+                .with_hint(
+                    "split it into several statements, or join one subquery that returns all values",
+                ));
         }
         Ok(())
     }

@@ -391,8 +391,9 @@ impl Unnesting<'_> {
         self.guards += site.guards.len();
         if self.guards > MOST_GUARDS {
             let message = "the statement has too many subqueries that depend on those before them";
-            return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
-                .with_hint("cut it into several statements, or join one subquery that gives all values"));
+            return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message).with_hint(
+                "split it into several statements, or join one subquery that returns all values",
+            ));
         }
         if subquery.kind == SubqueryKind::Scalar {
             return self.scalar(site, subquery);

@@ -162,7 +162,7 @@ fn entry<'a>(rest: &mut Bytes<'a>) -> Result<Change<'a>> {
                 .damaged(&format!(
                     "an entry of kind {kind}, which this Frazil does not know"
                 ))
-                .with_hint("open the directory with the Frazil that wrote it"));
+                .with_hint("open the directory with the version of Frazil that wrote it"));
         }
     };
     body.end("the entry")?;
