@@ -43,7 +43,7 @@ pub enum FunctionClass {
 const SUBSCRIPTS_DOC: (&str, &str, &str) = (
     SUBSCRIPTS,
     "generate_subscripts(anyarray, integer[, boolean]) → rows of integer",
-    "the subscripts of a dimension, with true from the greatest to the least",
+    "the subscripts of a dimension; with true in descending order",
 );
 
 /// Functions that syntax makes, which the catalog does not call by name.
@@ -61,7 +61,7 @@ const BY_SYNTAX: &[(&str, &str, &str)] = &[
     (
         "grouping",
         "grouping(any, …) → integer",
-        "a bit for each group, the last one's the lowest: 1 where the row's grouping set is without it",
+        "one bit for each argument, the lowest for the last one: 1 if the row is not grouped by it",
     ),
     (
         "least",
@@ -71,7 +71,7 @@ const BY_SYNTAX: &[(&str, &str, &str)] = &[
     (
         "nullif",
         "nullif(any, any) → any",
-        "NULL if both are equal, else the first",
+        "NULL if both arguments are equal, else the first one",
     ),
 ];
 
@@ -183,15 +183,15 @@ fn distance(a: &str, b: &str) -> usize {
 /// The page `docs/functions.md`.
 pub fn markdown() -> String {
     let mut out = String::from(
-        "# Functions\n\nGenerated from the table that resolves calls. Functions are immutable unless `stable` or `volatile` stands by \
-         them.\nExcept where said, a result is NULL where an argument is. Numbers of functions count characters, from \
-         1.\n",
+        "# Functions\n\nGenerated from the table that resolves calls. Functions are immutable unless marked `stable` or \
+         `volatile`.\nUnless stated otherwise, the result is NULL if an argument is NULL. Positions count characters, \
+         from 1.\n",
     );
     let classes = [
         ("Scalar functions", FunctionClass::Scalar),
         ("Aggregates", FunctionClass::Aggregate),
         ("Window functions", FunctionClass::Window),
-        ("Functions that give rows", FunctionClass::Rows),
+        ("Set-returning functions", FunctionClass::Rows),
     ];
     for (title, class) in classes {
         let _ = write!(out, "\n## {title}\n\n| call | meaning |\n|---|---|\n");

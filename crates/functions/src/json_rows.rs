@@ -107,14 +107,14 @@ pub(crate) static JSON_ROWS: &[JsonRows] = json_rows! {
         "the members of an object, their values as texts; in FROM";
     "jsonb_object_keys"(JSONB) -> "(jsonb) → rows of text", [(None, keys, TEXTS)], "the keys of an object";
     "jsonb_path_query"(PATH) -> "(jsonb, jsonpath [, jsonb [, boolean]]) → rows of jsonb", [(None, found, JSONBS)],
-        "what a path finds, with variables and silent about errors if wanted";
+        "the values that a path finds; optionally with variables, and silent about errors";
     "jsonb_path_query_tz"(ZONED_PATH) -> "(jsonb, jsonpath [, jsonb [, boolean]]) → rows of jsonb", [(None, found_by_clock, JSONBS)],
-        "as `jsonb_path_query`; the session's zone decides of dates and times that have none";
+        "like `jsonb_path_query`; dates and times without a zone are in the session's zone";
     "pg_listening_channels"(NOTHING) -> "() → rows of text", [(None, none, TEXTS)], "no rows: there are no notifications";
     "pg_snapshot_xip"(SNAPSHOT) -> "(text) → rows of bigint", [(None, open_transactions, BIGINTS)],
         "the transactions that had not ended at a snapshot";
     "txid_snapshot_xip"(SNAPSHOT) -> "(text) → rows of bigint", [(None, open_transactions, BIGINTS)],
-        "as `pg_snapshot_xip`";
+        "like `pg_snapshot_xip`";
 };
 
 /// The function of a name, if it is one of them.

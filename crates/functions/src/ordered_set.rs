@@ -61,25 +61,25 @@ pub(crate) const HYPOTHETICAL: &[(&str, Hypothetical, &str, &str)] = &[
         "cume_dist",
         Hypothetical::CumeDist,
         "cume_dist(any, …) within group (order by any, …) → double precision",
-        "the part of the rows, the supposed one among them, that come before it or are its peers",
+        "the fraction of the rows before a hypothetical row or equal to it, including itself",
     ),
     (
         "dense_rank",
         Hypothetical::DenseRank,
         "dense_rank(any, …) within group (order by any, …) → bigint",
-        "the rank of a supposed row among groups of peers",
+        "the rank of a hypothetical row, without gaps",
     ),
     (
         "percent_rank",
         Hypothetical::PercentRank,
         "percent_rank(any, …) within group (order by any, …) → double precision",
-        "the part of the rows that come before a supposed one",
+        "the fraction of the rows before a hypothetical row",
     ),
     (
         "rank",
         Hypothetical::Rank,
         "rank(any, …) within group (order by any, …) → bigint",
-        "the rank of a supposed row",
+        "the rank of a hypothetical row",
     ),
 ];
 

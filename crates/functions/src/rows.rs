@@ -144,7 +144,7 @@ pub(crate) const ELEMENTS: &[(&str, &str, Option<&str>, &str)] = &[
         "regexp_matches",
         "regexp_matches(text, text[, text]) → rows of text[]",
         Some("regexp_matches_all"),
-        "what the groups of a regular expression match, or the whole of it; with flag `g` each time",
+        "the texts that the groups of a regular expression, or the whole, match; with the flag `g` for every match",
     ),
     (
         "regexp_split_to_table",
@@ -192,7 +192,7 @@ pub(crate) const ROWS_FUNCTIONS: &[RowsEntry] = &[RowsEntry {
         &[Timestamp, Timestamp, Interval],
         &[TimestampTz, TimestampTz, Interval],
     ],
-    description: "the values from the first argument to the second, the third apart or 1",
+    description: "the values from the first argument to the second, in steps of the third (default 1)",
 }];
 
 impl RowsEntry {

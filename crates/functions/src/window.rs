@@ -22,7 +22,7 @@ pub(crate) const WINDOW_FUNCTIONS: &[Entry] = &[
         "cume_dist",
         WindowFunction::CumeDist,
         &["cume_dist() → double precision"],
-        "part of the partition's rows up to the last peer",
+        "the number of rows up to the last peer, divided by the rows of the partition",
     ),
     (
         "dense_rank",
@@ -44,7 +44,7 @@ pub(crate) const WINDOW_FUNCTIONS: &[Entry] = &[
             "lag(any, integer) → any",
             "lag(any, integer, any) → any",
         ],
-        "the value so many rows before, one if nothing is said; the third argument where there is no such row",
+        "the value n rows before (default 1); the third argument if there is no such row",
     ),
     (
         "last_value",
@@ -60,7 +60,7 @@ pub(crate) const WINDOW_FUNCTIONS: &[Entry] = &[
             "lead(any, integer) → any",
             "lead(any, integer, any) → any",
         ],
-        "the value so many rows behind, as `lag`",
+        "the value n rows after, otherwise like `lag`",
     ),
     (
         "nth_value",
@@ -72,13 +72,13 @@ pub(crate) const WINDOW_FUNCTIONS: &[Entry] = &[
         "ntile",
         WindowFunction::Ntile,
         &["ntile(integer) → integer"],
-        "number of the row's bucket, from 1, of so many buckets as equal as can be",
+        "number of the row's bucket, from 1, for n buckets of nearly equal size",
     ),
     (
         "percent_rank",
         WindowFunction::PercentRank,
         &["percent_rank() → double precision"],
-        "rows before the first peer, as part of all other rows",
+        "the number of rows before the first peer, divided by all other rows",
     ),
     (
         "rank",

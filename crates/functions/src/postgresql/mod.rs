@@ -102,9 +102,9 @@ pub(crate) fn write_missing(out: &mut String) {
     let (there, missing): (Vec<Name>, Vec<Name>) = names().partition(|name| name.is_there());
     let _ = write!(
         out,
-        "\n## PostgreSQL's that are not there\n\nOf the {} functions and operators of chapters 9.3 to 9.19 and 9.26 of \
-         PostgreSQL 15's manual (without XML, text search, geometry, network addresses and ranges) {} are there by name. Not \
-         there:\n\n",
+        "\n## Missing functions of PostgreSQL\n\nOf the {} functions and operators in chapters 9.3 to 9.19 and 9.26 of \
+         PostgreSQL 15's manual (without XML, text search, geometry, network addresses and ranges), {} exist by name. \
+         Missing:\n\n",
         there.len() + missing.len(),
         there.len()
     );

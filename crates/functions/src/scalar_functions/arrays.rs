@@ -16,10 +16,10 @@ use frazil_types::array::{self, ArrayRef, Dimension, order_elements};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 static FUNCTIONS: &[ArrayFunction] = array_functions! {
-    "array_append", [Array, Element], Gives::Array, Called, append, "the array with an element behind it";
-    "array_cat", [Array, Array], Gives::Array, Called, concatenated, "both arrays one behind the other";
+    "array_append", [Array, Element], Gives::Array, Called, append, "the array with an element after it";
+    "array_cat", [Array, Array], Gives::Array, Called, concatenated, "the first array followed by the second";
     "array_dims", [Array], Gives::Of(Text), Null, dims, "the bounds of its dimensions, as a text";
-    "array_fill", [Element, ArrayOf(Integer)], Gives::Array, Called, fill, "an array of these lengths, full of a value";
+    "array_fill", [Element, ArrayOf(Integer)], Gives::Array, Called, fill, "an array with the given lengths, filled with a value";
     "array_fill", [Element, ArrayOf(Integer), ArrayOf(Integer)], Gives::Array, Called, fill,
         "an array of these lengths and least subscripts, full of a value";
     "array_length", [Array, Of(Integer)], Gives::Of(Integer), Null, |r, o| bound(r, |d| d.length.into(), o),
@@ -34,24 +34,24 @@ static FUNCTIONS: &[ArrayFunction] = array_functions! {
     "array_prepend", [Element, Array], Gives::Array, Called, prepend, "the array with an element before it";
     "array_remove", [Array, Element], Gives::Array, Called, remove, "the array without the elements that are equal";
     "array_replace", [Array, Element, Element], Gives::Array, Called, replace,
-        "the array with another element in place of each that is equal";
-    "array_to_string", [Array, Of(Text)], Gives::Of(Text), Null, to_string, "the elements as a text, NULLs left out, with a text between them";
+        "the array with each equal element replaced by another one";
+    "array_to_string", [Array, Of(Text)], Gives::Of(Text), Null, to_string, "the elements as a text with a separator between them; NULLs are skipped";
     "array_to_string", [Array, Of(Text), Of(Text)], Gives::Of(Text), Called, to_string,
         "the elements as a text, with a text between them and another in place of NULL";
     "array_upper", [Array, Of(Integer)], Gives::Of(Integer), Null,
         |r, o| bound(r, |d| i64::from(d.lower) + i64::from(d.length) - 1, o), "the greatest subscript of a dimension";
     "arraycontained", [Array, Array], Gives::Of(Boolean), Null, |r, o| contains(r, 1, 0, o),
-        "whether each element of the first is one of the second";
+        "true if each element of the first is also in the second";
     "arraycontains", [Array, Array], Gives::Of(Boolean), Null, |r, o| contains(r, 0, 1, o),
-        "whether each element of the second is one of the first";
-    "arrayoverlap", [Array, Array], Gives::Of(Boolean), Null, overlaps, "whether they have an element in common";
+        "true if each element of the second is also in the first";
+    "arrayoverlap", [Array, Array], Gives::Of(Boolean), Null, overlaps, "true if they have an element in common";
     "cardinality", [Array], Gives::Of(Integer), Null, |r, o| o.int(elements_of(r, 0)?.len() as i128),
         "the number of elements, of all dimensions";
-    "list_contains", [Array, Element], Gives::Of(Boolean), Null, list_contains, "whether an element is equal";
+    "list_contains", [Array, Element], Gives::Of(Boolean), Null, list_contains, "true if an element is equal";
     "list_distinct", [Array], Gives::Array, Null, list_distinct, "the elements that are not NULL, each once, in order";
     "list_reverse", [Array], Gives::Array, Null, list_reverse, "the elements from the last to the first";
     "list_sort", [Array], Gives::Array, Null, list_sort, "the elements in ascending order, NULLs at the end";
-    "trim_array", [Array, Of(Integer)], Gives::Array, Null, trim, "the array without so many elements at its end";
+    "trim_array", [Array, Of(Integer)], Gives::Array, Null, trim, "the array without the last n elements";
 };
 
 impl ArrayFunction {

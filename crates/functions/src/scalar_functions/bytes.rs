@@ -64,12 +64,12 @@ pub(super) const TRIM_END: Overload = rows(&[Bytea, Bytea], |r, o| o.bytes(trimm
 
 pub(crate) const FUNCTIONS: &[Function] = functions! {
     "bit_count", [rows(&[Bytea], bit_count, BigInt)], "number of bits that are 1";
-    "decode", [rows(&[Text, Text], decode, Bytea)], "the bytes that a text shows in base64, escape or hex";
+    "decode", [rows(&[Text, Text], decode, Bytea)], "the bytes of a text in base64, escape or hex";
     "encode", [rows(&[Bytea, Text], encode, Text)], "bytes as a text in base64, escape or hex";
-    "get_bit", [rows(&[Bytea, BigInt], get_bit, Integer)], "a bit by its number, the lowest one of the first byte being 0";
-    "get_byte", [rows(&[Bytea, Integer], get_byte, Integer)], "a byte by its number, the first one being 0";
-    "set_bit", [rows(&[Bytea, BigInt, Integer], set_bit, Bytea)], "with another bit at a number";
-    "set_byte", [rows(&[Bytea, Integer, Integer], set_byte, Bytea)], "with another byte at a number";
+    "get_bit", [rows(&[Bytea, BigInt], get_bit, Integer)], "the bit with a number; bit 0 is the lowest of the first byte";
+    "get_byte", [rows(&[Bytea, Integer], get_byte, Integer)], "the byte with a number; the first byte is 0";
+    "set_bit", [rows(&[Bytea, BigInt, Integer], set_bit, Bytea)], "the bytes with another bit at a number";
+    "set_byte", [rows(&[Bytea, Integer, Integer], set_byte, Bytea)], "the bytes with another byte at a number";
     "sha224", [rows(&[Bytea], |r, o| digest::<Sha224>(r.bytes(0), o).and_then(|d| o.bytes(&d)), Bytea)], "the SHA-224 digest";
     "sha256", [rows(&[Bytea], |r, o| digest::<Sha256>(r.bytes(0), o).and_then(|d| o.bytes(&d)), Bytea)], "the SHA-256 digest";
     "sha384", [rows(&[Bytea], |r, o| digest::<Sha384>(r.bytes(0), o).and_then(|d| o.bytes(&d)), Bytea)], "the SHA-384 digest";

@@ -18,7 +18,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "pg_sleep",
         overloads: &[volatile(&[Double], |r, o| sleep(r.double(0) * 1e6, o), Text)],
-        description: "waits so many seconds; an empty text",
+        description: "waits n seconds; returns an empty text",
     },
     Function {
         name: "pg_sleep_for",
@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             |r, o| sleep(interval_span(r.interval(0)) as f64, o),
             Text,
         )],
-        description: "waits for an interval; an empty text",
+        description: "waits for an interval; returns an empty text",
     },
     Function {
         name: "pg_sleep_until",
@@ -36,7 +36,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             |r, o| sleep((r.wide(0) - i128::from(now())) as f64, o),
             Text,
         )],
-        description: "waits until a time; an empty text",
+        description: "waits until a time; returns an empty text",
     },
 ];
 

@@ -12,12 +12,12 @@ pub(super) const OF_ENUMS: &[(&str, &[&str], &str)] = &[
     (
         "enum_first",
         &["enum_first(anyenum) → anyenum"],
-        "the first label of the argument's type, whatever the argument",
+        "the first label of the argument's type",
     ),
     (
         "enum_last",
         &["enum_last(anyenum) → anyenum"],
-        "the last label of the argument's type, whatever the argument",
+        "the last label of the argument's type",
     ),
     (
         "enum_range",
@@ -25,7 +25,7 @@ pub(super) const OF_ENUMS: &[(&str, &[&str], &str)] = &[
             "enum_range(anyenum) → anyarray",
             "enum_range(anyenum, anyenum) → anyarray",
         ],
-        "all labels of the argument's type in their order; with two arguments those from the first to the second, of which NULL is no bound",
+        "all labels of the argument's type in order; with two arguments those from the first to the second, where NULL means no bound",
     ),
 ];
 

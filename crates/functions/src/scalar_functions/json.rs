@@ -25,28 +25,28 @@ pub(crate) const OPERATORS: &[Function] = functions! {
 
 pub(crate) const FUNCTIONS: &[Function] = functions! {
     "json_array_element", [call(&[Json, Integer], element, Json)], "`->`: an element of an array by its position from 0, or from the end if negative";
-    "json_array_element_text", [call(&[Json, Integer], element_text, Text)], "`->>`: the same as a text";
+    "json_array_element_text", [call(&[Json, Integer], element_text, Text)], "`->>`: like `->`, as a text";
     "json_array_length", [call(&[Json], array_length, Integer)], "the number of elements of an array";
     "json_object", [call(&[Array], object_of_texts, Json), call(&[Array, Array], object_of_keys, Json)],
-        "an object of keys and texts, one behind the other or in two arrays";
+        "an object of keys and texts, which alternate or are in two arrays";
     "json_object_field", [call(&[Json, Text], field, Json)], "`->`: the value of a key";
-    "json_object_field_text", [call(&[Json, Text], field_text, Text)], "`->>`: the same as a text";
-    "json_strip_nulls", [call(&[Json], strip_nulls, Json)], "without the members of objects that are null, however deep";
+    "json_object_field_text", [call(&[Json, Text], field_text, Text)], "`->>`: like `->`, as a text";
+    "json_strip_nulls", [call(&[Json], strip_nulls, Json)], "the document without members that are null, at any depth";
     "json_typeof", [total(&[Json], kind, Text)], "object, array, string, number, boolean or null";
     "jsonb_array_element", [total(&[Jsonb, Integer], element, Jsonb)], "`->`: an element of an array by its position from 0, or from the end if negative";
-    "jsonb_array_element_text", [total(&[Jsonb, Integer], element_text, Text)], "`->>`: the same as a text";
+    "jsonb_array_element_text", [total(&[Jsonb, Integer], element_text, Text)], "`->>`: like `->`, as a text";
     "jsonb_array_length", [call(&[Jsonb], array_length, Integer)], "the number of elements of an array";
-    "jsonb_contained", [total(&[Jsonb, Jsonb], |r, o| o.bool(json::contains(r.bytes(1), r.bytes(0))), Boolean)], "`<@`: whether the second contains the first";
-    "jsonb_contains", [total(&[Jsonb, Jsonb], |r, o| o.bool(json::contains(r.bytes(0), r.bytes(1))), Boolean)], "`@>`: whether the first contains the second";
-    "jsonb_exists", [total(&[Jsonb, Text], |r, o| o.bool(json::has_key(r.bytes(0), r.text(1))), Boolean)], "`?`: whether a text is a key of an object or a string of an array";
-    "jsonb_exists_all", [call(&[Jsonb, Array], |r, o| exists(r, |found, all| found == all, o), Boolean)], "`?&`: whether all texts are keys";
+    "jsonb_contained", [total(&[Jsonb, Jsonb], |r, o| o.bool(json::contains(r.bytes(1), r.bytes(0))), Boolean)], "`<@`: true if the second contains the first";
+    "jsonb_contains", [total(&[Jsonb, Jsonb], |r, o| o.bool(json::contains(r.bytes(0), r.bytes(1))), Boolean)], "`@>`: true if the first contains the second";
+    "jsonb_exists", [total(&[Jsonb, Text], |r, o| o.bool(json::has_key(r.bytes(0), r.text(1))), Boolean)], "`?`: true if a text is a key of the object or a string of the array";
+    "jsonb_exists_all", [call(&[Jsonb, Array], |r, o| exists(r, |found, all| found == all, o), Boolean)], "`?&`: true if all texts are keys";
     "jsonb_exists_any", [call(&[Jsonb, Array], |r, o| exists(r, |found, _| found > 0, o), Boolean)], "`?|`: whether one of the texts is a key";
     "jsonb_object", [call(&[Array], object_of_texts, Jsonb), call(&[Array, Array], object_of_keys, Jsonb)],
-        "an object of keys and texts, one behind the other or in two arrays";
+        "an object of keys and texts, which alternate or are in two arrays";
     "jsonb_object_field", [total(&[Jsonb, Text], field, Jsonb)], "`->`: the value of a key";
-    "jsonb_object_field_text", [total(&[Jsonb, Text], field_text, Text)], "`->>`: the same as a text";
-    "jsonb_pretty", [call(&[Jsonb], pretty, Text)], "a text with a line for each member and element";
-    "jsonb_strip_nulls", [call(&[Jsonb], strip_nulls, Jsonb)], "without the members of objects that are null, however deep";
+    "jsonb_object_field_text", [total(&[Jsonb, Text], field_text, Text)], "`->>`: like `->`, as a text";
+    "jsonb_pretty", [call(&[Jsonb], pretty, Text)], "the document as a text, indented, with one line for each member and element";
+    "jsonb_strip_nulls", [call(&[Jsonb], strip_nulls, Jsonb)], "the document without members that are null, at any depth";
     "jsonb_typeof", [total(&[Jsonb], kind, Text)], "object, array, string, number, boolean or null";
 };
 
@@ -55,7 +55,7 @@ pub(super) const OF_ANYTHING: &[(&str, &str, &str)] = &[
     (
         "array_to_json",
         "array_to_json(anyarray [, boolean]) → json",
-        "the array as an array of JSON, its elements on lines of their own if so wished",
+        "the array as a JSON array, optionally with each element on its own line",
     ),
     (
         "json_build_array",
@@ -65,17 +65,17 @@ pub(super) const OF_ANYTHING: &[(&str, &str, &str)] = &[
     (
         "json_build_object",
         "json_build_object(any, …) → json",
-        "an object of keys and values, one behind the other",
+        "an object of keys and values, which alternate",
     ),
     (
         "json_extract_path",
         "json_extract_path(json, text, …) → json",
-        "what lies at a path of keys and positions",
+        "the value at a path of keys and positions",
     ),
     (
         "json_extract_path_text",
         "json_extract_path_text(json, text, …) → text",
-        "what lies at a path of keys and positions, as a text",
+        "the value at a path of keys and positions, as a text",
     ),
     (
         "jsonb_build_array",
@@ -85,17 +85,17 @@ pub(super) const OF_ANYTHING: &[(&str, &str, &str)] = &[
     (
         "jsonb_build_object",
         "jsonb_build_object(any, …) → jsonb",
-        "an object of keys and values, one behind the other",
+        "an object of keys and values, which alternate",
     ),
     (
         "jsonb_extract_path",
         "jsonb_extract_path(jsonb, text, …) → jsonb",
-        "what lies at a path of keys and positions",
+        "the value at a path of keys and positions",
     ),
     (
         "jsonb_extract_path_text",
         "jsonb_extract_path_text(jsonb, text, …) → text",
-        "what lies at a path of keys and positions, as a text",
+        "the value at a path of keys and positions, as a text",
     ),
     ("to_json", "to_json(any) → json", "the value as JSON"),
     ("to_jsonb", "to_jsonb(any) → jsonb", "the value as JSON"),

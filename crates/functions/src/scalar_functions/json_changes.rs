@@ -8,22 +8,22 @@ use frazil_types::json::{Json, array_of, object_of, scalar_of};
 use frazil_types::{Error, Result, SqlState};
 
 pub(crate) const FUNCTIONS: &[Function] = functions! {
-    "jsonb_concat", [call(&[Jsonb, Jsonb], concat, Jsonb)], "`||`: both as one object or array";
+    "jsonb_concat", [call(&[Jsonb, Jsonb], concat, Jsonb)], "`||`: both joined into one object or array";
     "jsonb_delete", [
         call(&[Jsonb, Text], |r, o| delete(r, &[Some(r.text(1).to_owned())], o), Jsonb),
         call(&[Jsonb, Integer], delete_element, Jsonb),
         call(&[Jsonb, Array], |r, o| delete(r, &texts(r, 1)?, o), Jsonb),
-    ], "`-`: without keys, or without an element";
-    "jsonb_delete_path", [call(&[Jsonb, Array], delete_path, Jsonb)], "`#-`: without what lies at a path";
+    ], "`-`: the document without some keys, or without an element";
+    "jsonb_delete_path", [call(&[Jsonb, Array], delete_path, Jsonb)], "`#-`: the document without the value at a path";
     "jsonb_insert", [call(&[Jsonb, Array, Jsonb], insert, Jsonb), call(&[Jsonb, Array, Jsonb, Boolean], insert, Jsonb)],
-        "with a new value at a path; of arrays before the element there, or behind it if the last argument is true";
+        "the document with a new value at a path; in arrays before the element there, or after it if the last argument is true";
     "jsonb_set", [call(&[Jsonb, Array, Jsonb], set, Jsonb), call(&[Jsonb, Array, Jsonb, Boolean], set, Jsonb)],
-        "with another value at a path, which is made unless the last argument is false";
+        "the document with another value at a path, which is created unless the last argument is false";
     "jsonb_set_lax", [
         lax(&[Jsonb, Array, Jsonb]),
         lax(&[Jsonb, Array, Jsonb, Boolean]),
         lax(&[Jsonb, Array, Jsonb, Boolean, Text]),
-    ], "as `jsonb_set`; of a value NULL the last argument says what comes of it: use_json_null, raise_exception, delete_key or return_target";
+    ], "like `jsonb_set`; the last argument says what happens if the value is NULL: use_json_null, raise_exception, delete_key or return_target";
 };
 
 /// `jsonb_set_lax`, which sees NULLs.

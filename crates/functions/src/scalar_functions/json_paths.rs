@@ -44,14 +44,14 @@ macro_rules! zoned_calls {
 }
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
-    "jsonb_path_exists", calls!(exists, Boolean), "whether a path finds something, with variables and silent about errors if wanted";
+    "jsonb_path_exists", calls!(exists, Boolean), "true if a path finds something; optionally with variables, and silent about errors";
     "jsonb_path_exists_opr", [call(&[Jsonb, JsonPath], |r, o| exists(r, Form::Operator, o), Boolean)],
-        "`@?`: whether a path finds something; NULL where it is in error";
-    "jsonb_path_match", calls!(matches, Boolean), "the boolean that a path finds, with variables and silent about errors if wanted";
+        "`@?`: true if a path finds something; NULL on an error of the path";
+    "jsonb_path_match", calls!(matches, Boolean), "the boolean that a path finds; optionally with variables, and silent about errors";
     "jsonb_path_match_opr", [call(&[Jsonb, JsonPath], |r, o| matches(r, Form::Operator, o), Boolean)],
-        "`@@`: the boolean that a path finds; NULL where it finds another item or is in error";
-    "jsonb_path_query_array", calls!(query_array, Jsonb), "what a path finds, as an array";
-    "jsonb_path_query_first", calls!(query_first, Jsonb), "what a path finds first; NULL where it finds nothing";
+        "`@@`: the boolean that a path finds; NULL if it finds something else, and on an error of the path";
+    "jsonb_path_query_array", calls!(query_array, Jsonb), "the values that a path finds, as an array";
+    "jsonb_path_query_first", calls!(query_first, Jsonb), "the first value that a path finds; NULL if it finds none";
 };
 
 /// Functions that read dates and times by the session's zone where they are compared: their last argument is not given.
@@ -67,22 +67,22 @@ pub(super) const ZONED_CALLS: &[(&str, &str, &str)] = &[
     (
         "jsonb_path_exists_tz",
         "jsonb_path_exists_tz(jsonb, jsonpath [, jsonb [, boolean]]) → boolean",
-        "as `jsonb_path_exists`; the session's zone decides of dates and times that have none",
+        "like `jsonb_path_exists`; dates and times without a zone are in the session's zone",
     ),
     (
         "jsonb_path_match_tz",
         "jsonb_path_match_tz(jsonb, jsonpath [, jsonb [, boolean]]) → boolean",
-        "as `jsonb_path_match`; the session's zone decides of dates and times that have none",
+        "like `jsonb_path_match`; dates and times without a zone are in the session's zone",
     ),
     (
         "jsonb_path_query_array_tz",
         "jsonb_path_query_array_tz(jsonb, jsonpath [, jsonb [, boolean]]) → jsonb",
-        "as `jsonb_path_query_array`; the session's zone decides of dates and times that have none",
+        "like `jsonb_path_query_array`; dates and times without a zone are in the session's zone",
     ),
     (
         "jsonb_path_query_first_tz",
         "jsonb_path_query_first_tz(jsonb, jsonpath [, jsonb [, boolean]]) → jsonb",
-        "as `jsonb_path_query_first`; the session's zone decides of dates and times that have none",
+        "like `jsonb_path_query_first`; dates and times without a zone are in the session's zone",
     ),
 ];
 

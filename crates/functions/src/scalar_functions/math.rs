@@ -59,7 +59,7 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         build(&[Numeric], abs, Numeric),
         build(&[Real], abs, Real),
         build(&[Double], abs, Double),
-    ], "the value without its sign";
+    ], "the absolute value";
     "acos", [doubles(|r, o| domain(r, o, f64::acos, -1.0..=1.0))], "arc cosine, in radians";
     "acosh", [doubles(|r, o| domain(r, o, f64::acosh, 1.0..=f64::INFINITY))], "inverse hyperbolic cosine";
     "asin", [doubles(|r, o| domain(r, o, f64::asin, -1.0..=1.0))], "arc sine, in radians";
@@ -70,16 +70,16 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "arc tangent of a quotient, in radians";
     "atanh", [doubles(|r, o| domain(r, o, f64::atanh, -1.0..=1.0))], "inverse hyperbolic tangent";
     "cbrt", [doubles(|r, o| o.double(r.double(0).cbrt()))], "cube root";
-    "ceil", CEIL, "the next whole number up";
-    "ceiling", CEIL, "the next whole number up";
+    "ceil", CEIL, "the least integer that is not less";
+    "ceiling", CEIL, "the least integer that is not less";
     "cos", [doubles(|r, o| finite(r, o, f64::cos))], "cosine of radians";
     "cosh", [doubles(|r, o| o.double(r.double(0).cosh()))], "hyperbolic cosine";
     "cot", [doubles(|r, o| finite(r, o, |v| 1.0 / v.tan()))], "cotangent of radians";
     "degrees", [doubles(|r, o| checked(r, o, f64::to_degrees))], "radians as degrees";
-    "div", [build(&[Numeric, Numeric], div, Numeric)], "the whole quotient, towards zero";
+    "div", [build(&[Numeric, Numeric], div, Numeric)], "the integer quotient, truncated towards zero";
     "exp", [plan(ScalarFunction::Exp)], "e to a power";
     "factorial", [build(&[BigInt], factorial, Numeric)], "the product of all numbers up to one";
-    "floor", FLOOR, "the next whole number down";
+    "floor", FLOOR, "the greatest integer that is not greater";
     "gcd", [
         Overload { parameters: &[Integer, Integer], run: Run::Rows(gcd, Integer) },
         Overload { parameters: &[BigInt, BigInt], run: Run::Rows(gcd, BigInt) },
@@ -93,17 +93,17 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "logarithm to base 10, or of the second argument to the base of the first";
     "log10", [doubles(log10)], "logarithm to base 10";
     "min_scale", [Overload { parameters: &[Numeric], run: Run::Rows(min_scale, Integer) }],
-        "how many digits after the point a number needs";
+        "the number of digits after the point without trailing zeros";
     "mod", [
         build(&[SmallInt, SmallInt], modulo, SmallInt),
         build(&[Integer, Integer], modulo, Integer),
         build(&[BigInt, BigInt], modulo, BigInt),
         build(&[Numeric, Numeric], modulo, Numeric),
-    ], "the rest of a division, of the dividend's sign";
+    ], "the remainder of a division, with the sign of the dividend";
     "pi", [Overload { parameters: &[], run: Run::Rows(|_, o| o.double(std::f64::consts::PI), Double) }],
         "π";
-    "pow", POWER, "a number to a power";
-    "power", POWER, "a number to a power";
+    "pow", POWER, "the first argument to the power of the second";
+    "power", POWER, "the first argument to the power of the second";
     "radians", [doubles(|r, o| o.double(r.double(0).to_radians()))], "degrees as radians";
     "round", [
         build(&[SmallInt], same, SmallInt),
@@ -112,9 +112,9 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         build(&[Numeric], round, Numeric),
         build(&[Double], round, Double),
         build(&[Numeric, Integer], round_to, Numeric),
-    ], "the nearest number of so many digits after the point: decimals half away from zero, doubles half to even";
+    ], "the number rounded to n digits after the point: decimals half away from zero, doubles half to even";
     "scale", [Overload { parameters: &[Numeric], run: Run::Rows(|r, o| o.int(r.ty(0).scale().unwrap_or(0).into()), Integer) }],
-        "how many digits after the point a number has";
+        "the number of digits after the point";
     "sign", [build(&[Numeric], sign, Numeric), doubles(|r, o| {
         let v = r.double(0);
         o.double(if v > 0.0 { 1.0 } else if v < 0.0 { -1.0 } else { 0.0 })
@@ -125,16 +125,16 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "tan", [doubles(|r, o| finite(r, o, f64::tan))], "tangent of radians";
     "tanh", [doubles(|r, o| o.double(r.double(0).tanh()))], "hyperbolic tangent";
     "trim_scale", [build(&[Numeric], trim_scale, Numeric)],
-        "without zeros at the end of its digits after the point; of a column the digits stay";
+        "the number without trailing zeros after the point; values of a column keep theirs";
     "trunc", [
         build(&[Numeric], truncate, Numeric),
         build(&[Numeric, Integer], truncate_to, Numeric),
         doubles(|r, o| o.double(r.double(0).trunc())),
-    ], "the number cut to so many digits after the point";
+    ], "the number truncated to n digits after the point";
     "width_bucket", [
         Overload { parameters: &[Numeric, Numeric, Numeric, Integer], run: Run::Rows(decimal_bucket, Integer) },
         Overload { parameters: &[Double, Double, Double, Integer], run: Run::Rows(double_bucket, Integer) },
-    ], "in which of so many equal parts between two bounds a number lies; 0 and one more than there are beyond them";
+    ], "the number of the bucket of a value, for n equal buckets between two bounds; 0 below and n + 1 above them";
 };
 
 /// The type of whole numbers of any length.

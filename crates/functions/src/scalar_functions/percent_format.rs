@@ -32,9 +32,9 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "strftime", [
         rows(&[Date, Text], |r, o| show(day_start(r)?, r.text(1), o), Text),
         rows(&[Timestamp, Text], |r, o| show(r.int(0), r.text(1), o), Text),
-    ], "a date or timestamp as a text by a pattern of C, such as `%Y-%m-%d %H:%M:%S.%f`";
+    ], "a date or timestamp as a text in a format of C's strftime, such as `%Y-%m-%d %H:%M:%S.%f`";
     "strptime", [rows(&[Text, Text], |r, o| o.int(read(r.text(0), r.text(1))?.into()), Timestamp)],
-        "the timestamp that a text shows by a pattern of C";
+        "the timestamp of a text in a format of C's strptime";
 };
 
 /// Letters of a name that is cut.

@@ -8,23 +8,23 @@ use unicode_normalization::UnicodeNormalization;
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
     "convert", [rows(&[Bytea, Text, Text], convert, Bytea)],
-        "bytes of a text in one encoding as those in another; LATIN1, SQL_ASCII and UTF8 are known";
+        "converts the bytes of a text from one encoding to another; LATIN1, SQL_ASCII and UTF8 are known";
     "convert_from", [rows(&[Bytea, Text], convert_from, Text)],
-        "the text that bytes in an encoding are; LATIN1, SQL_ASCII and UTF8 are known";
+        "the text of bytes in an encoding; LATIN1, SQL_ASCII and UTF8 are known";
     "convert_to", [rows(&[Text, Text], convert_to, Bytea)],
         "the bytes of a text in an encoding; LATIN1, SQL_ASCII and UTF8 are known";
     "is_normalized", [
         rows(&[Text], is_normalized, Boolean),
         rows(&[Text, Text], is_normalized, Boolean),
-    ], "whether the text is in a normal form of Unicode: NFC, NFD, NFKC or NFKD";
+    ], "true if the text is in a normal form of Unicode: NFC, NFD, NFKC or NFKD";
     "normalize", [rows(&[Text], normalize, Text), rows(&[Text, Text], normalize, Text)],
         "the text in a normal form of Unicode: NFC, NFD, NFKC or NFKD";
-    "quote_ident", [rows(&[Text], quote_ident, Text)], "as a name in SQL, in quotes where it needs them";
+    "quote_ident", [rows(&[Text], quote_ident, Text)], "the text as an SQL name, quoted if necessary";
     "to_ascii", [
         rows(&[Text], |_, _| Err(no_ascii("UTF8")), Text),
         rows(&[Text, Text], to_ascii, Text),
         rows(&[Text, Integer], to_ascii_of_number, Text),
-    ], "the bytes of a text, read in LATIN1, LATIN2, LATIN9 or WIN1250, as letters without accents";
+    ], "the text without accents, from LATIN1, LATIN2, LATIN9 or WIN1250";
     "unistr", [rows(&[Text], unistr, Text)], "with the characters that `\\XXXX`, `\\+XXXXXX`, `\\uXXXX` and `\\UXXXXXXXX` name";
 };
 

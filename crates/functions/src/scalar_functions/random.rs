@@ -19,12 +19,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "random",
         overloads: &[volatile(&[], |_, o| o.double(share(next())), Double)],
-        description: "a random number from 0 on, below 1",
+        description: "a random number from 0 up to, but not including, 1",
     },
     Function {
         name: "setseed",
         overloads: &[volatile(&[Double], set_seed, Text)],
-        description: "lets `random` begin anew, from a seed from -1 to 1, in all sessions of the process; an empty text",
+        description: "seeds `random` with a number from -1 to 1, in all sessions of the process; returns an empty text",
     },
 ];
 

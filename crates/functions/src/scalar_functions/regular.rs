@@ -19,7 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             rows(&[Text, Text, Integer], count, Integer),
             rows(&[Text, Text, Integer, Text], count, Integer),
         ],
-        description: "how often a regular expression matches, from a position, with flags",
+        description: "the number of matches of a regular expression, from a position, with flags",
     },
     Function {
         name: "regexp_instr",
@@ -35,7 +35,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 Integer,
             ),
         ],
-        description: "where the n-th match, or a group of it, begins, or the character behind it with 1 as fifth argument; 0 without one",
+        description: "the position of the n-th match, or of a group of it; with 1 as the fifth argument, the position after it; 0 if there is none",
     },
     Function {
         name: "regexp_like",
@@ -43,7 +43,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             rows(&[Text, Text], like, Boolean),
             rows(&[Text, Text, Text], like, Boolean),
         ],
-        description: "whether a regular expression matches, with flags",
+        description: "true if a regular expression matches, with flags",
     },
     Function {
         name: "regexp_replace",
@@ -65,7 +65,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             rows(&[Text, Text, Integer, Integer, Text], substr, Text),
             rows(&[Text, Text, Integer, Integer, Text, Integer], substr, Text),
         ],
-        description: "the n-th match from a position, with flags, or a group of it; NULL without one",
+        description: "the n-th match from a position, with flags, or a group of it; NULL if there is none",
     },
     Function {
         name: "substring",

@@ -104,8 +104,8 @@ const SHOWS: [Overload; 1] = [rows(
 pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_snapshot_xmax", END, "the number from which on no transaction had begun at a snapshot";
     "pg_snapshot_xmin", LEAST, "the number below which all transactions had ended at a snapshot";
-    "pg_visible_in_snapshot", SHOWS, "whether a transaction had ended at a snapshot";
-    "txid_snapshot_xmax", END, "as `pg_snapshot_xmax`";
-    "txid_snapshot_xmin", LEAST, "as `pg_snapshot_xmin`";
-    "txid_visible_in_snapshot", SHOWS, "as `pg_visible_in_snapshot`";
+    "pg_visible_in_snapshot", SHOWS, "true if a transaction had ended at a snapshot";
+    "txid_snapshot_xmax", END, "like `pg_snapshot_xmax`";
+    "txid_snapshot_xmin", LEAST, "like `pg_snapshot_xmin`";
+    "txid_visible_in_snapshot", SHOWS, "like `pg_visible_in_snapshot`";
 };

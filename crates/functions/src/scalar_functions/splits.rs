@@ -14,15 +14,15 @@ const TEXTS: Gives = Gives::ArrayOf(Text);
 const INTEGERS: Gives = Gives::ArrayOf(Integer);
 
 pub(super) static FUNCTIONS: &[ArrayFunction] = array_functions! {
-    "current_schemas", [Of(Boolean)], TEXTS, Null, schemas, "the schemas that names are looked up in, with true `pg_catalog` among them";
+    "current_schemas", [Of(Boolean)], TEXTS, Null, schemas, "the schemas of the search path; with true including `pg_catalog`";
     "parse_ident", [Of(Text)], TEXTS, Null, |r, o| identifiers(r, true, o), "the parts of a name such as `a.\"B\"`";
     "parse_ident", [Of(Text), Of(Boolean)], TEXTS, Null, |r, o| identifiers(r, r.bool(1), o),
         "the parts of a name; with false whatever stands behind it is left out";
     "pg_blocking_pids", [Of(Integer)], INTEGERS, Null, |_, o| o.bytes(&array::encode_list(&[], LENGTH)?),
-        "no elements: a session waits for no process";
+        "an empty array: sessions wait for no process";
     "pg_safe_snapshot_blocking_pids", [Of(Integer)], INTEGERS, Null,
-        |_, o| o.bytes(&array::encode_list(&[], LENGTH)?), "no elements: a session waits for no process";
-    "regexp_match", [Of(Text), Of(Text)], TEXTS, Null, first_match, "what the groups of a regular expression match first, or the whole of it";
+        |_, o| o.bytes(&array::encode_list(&[], LENGTH)?), "an empty array: sessions wait for no process";
+    "regexp_match", [Of(Text), Of(Text)], TEXTS, Null, first_match, "the texts that the groups of a regular expression, or the whole, match first";
     "regexp_match", [Of(Text), Of(Text), Of(Text)], TEXTS, Null, first_match, "what the groups of a regular expression match first, with flags";
     "regexp_matches_all", [Of(Text), Of(Text)], TEXTS, Null, matches, "the rows of `regexp_matches` in an array of two dimensions";
     "regexp_matches_all", [Of(Text), Of(Text), Of(Text)], TEXTS, Null, matches, "the rows of `regexp_matches` in an array of two dimensions";

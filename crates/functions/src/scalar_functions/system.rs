@@ -50,17 +50,17 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_collation_is_visible", VISIBLE, "NULL: collations have no numbers";
     "pg_conversion_is_visible", VISIBLE, "NULL: conversions have no numbers";
     "pg_conf_load_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
-        "when the process opened its first database: settings are those of sessions";
+        "the time when the process opened its first database, because settings belong to sessions";
     "pg_current_logfile", [rows(&[], |_, o| o.null(), Text), rows(&[Text], |_, o| o.null(), Text)],
         "NULL: there is no file of messages";
     "pg_describe_object", [rows(&[BigInt, BigInt, Integer], OF_NO_NUMBER, Text)], "NULL: objects have no numbers";
     "pg_function_is_visible", VISIBLE, "NULL: functions have no numbers";
     "pg_last_committed_xact", [rows(&[], |_, _| Err(no_commit_times()), Text)],
-        "error 55000: times of commits are not kept";
+        "error 55000: commit times are not stored";
     "pg_xact_commit_timestamp", [rows(&[BigInt], |_, _| Err(no_commit_times()), TimestampTz)],
-        "error 55000: times of commits are not kept";
+        "error 55000: commit times are not stored";
     "pg_xact_commit_timestamp_origin", [rows(&[BigInt], |_, _| Err(no_commit_times()), Text)],
-        "error 55000: times of commits are not kept";
+        "error 55000: commit times are not stored";
     "pg_get_constraintdef", PRETTY_DEFINITION, "NULL: constraints have no numbers";
     "pg_get_expr", [rows(&[Text, BigInt], OF_NO_NUMBER, Text), rows(&[Text, BigInt, Boolean], OF_NO_NUMBER, Text)],
         "NULL: the relation that an expression is of has no number";
@@ -76,7 +76,7 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_get_ruledef", PRETTY_DEFINITION, "NULL: rules have no numbers";
     "pg_get_statisticsobjdef", DEFINITION, "NULL: statistics have no numbers";
     "pg_get_triggerdef", PRETTY_DEFINITION, "NULL: triggers have no numbers";
-    "pg_get_userbyid", [rows(&[BigInt], user_by_number, Text)], "the user of a number: 10 is `frazil`";
+    "pg_get_userbyid", [rows(&[BigInt], user_by_number, Text)], "the user with an id: 10 is `frazil`";
     "pg_get_viewdef", PRETTY_DEFINITION, "NULL: views have no numbers";
     "pg_index_column_has_property", [rows(&[BigInt, Integer, Text], OF_NO_NUMBER, Boolean)],
         "NULL: indexes have no numbers";
@@ -93,21 +93,21 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_operator_is_visible", VISIBLE, "NULL: operators have no numbers";
     "pg_opfamily_is_visible", VISIBLE, "NULL: operator families have no numbers";
     "pg_postmaster_start_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
-        "when the process opened its first database";
+        "the time when the process opened its first database";
     "pg_statistics_obj_is_visible", VISIBLE, "NULL: statistics have no numbers";
     "pg_table_is_visible", VISIBLE, "NULL: tables have no numbers";
     "pg_tablespace_location", [rows(&[BigInt], OF_NO_NUMBER, Text)], "NULL: tablespaces have no numbers";
     "pg_trigger_depth", [rows(&[], |_, o| o.int(0), Integer)], "0: there are no triggers";
-    "pg_type_is_visible", [rows(&[BigInt], type_is_visible, Boolean)], "true for the number of a type, NULL for others";
+    "pg_type_is_visible", [rows(&[BigInt], type_is_visible, Boolean)], "true for the id of a type, else NULL";
     "session_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
     "shobj_description", [rows(&[BigInt, Text], OF_NO_NUMBER, Text)], "NULL: objects have no comments";
     "to_regcollation", [rows(&[Text], collation, Text)], "the name of a collation, NULL if there is none";
     "to_regnamespace", [rows(&[Text], |r, o| known(name(r.text(0)), &SCHEMAS, o), Text)],
         "the name of a schema, NULL if there is none";
-    "to_regoper", [rows(&[Text], operator, Text)], "the name of an operator, NULL if there is none or are several";
+    "to_regoper", [rows(&[Text], operator, Text)], "the name of an operator, NULL if there is none or several";
     "to_regoperator", [rows(&[Text], operator_of_types, Text)],
         "the name of an operator with its operand types, NULL if there is none";
-    "to_regproc", [rows(&[Text], function, Text)], "the name of a function, NULL if there is none or are several";
+    "to_regproc", [rows(&[Text], function, Text)], "the name of a function, NULL if there is none or several";
     "to_regprocedure", [rows(&[Text], function_of_types, Text)],
         "the name of a function with its argument types, NULL if there is none";
     "to_regrole", [rows(&[Text], |r, o| known(name(r.text(0)), &[USER], o), Text)],
@@ -436,7 +436,7 @@ pub(super) const PRIVILEGES: &[Function] = privileges! {
         None => Err(missing("42883", "function", n)),
     }, "true for a function with its argument types";
     "has_language_privilege", ["USAGE"], |n| one_of(&["sql"], n, "42704", "language"), "true for SQL";
-    "has_parameter_privilege", ["SET", "ALTER SYSTEM"], |_| Ok(()), "true: everybody may set everything";
+    "has_parameter_privilege", ["SET", "ALTER SYSTEM"], |_| Ok(()), "true: every user may change every setting";
     "has_schema_privilege", ["CREATE", "USAGE"], |n| one_of(&SCHEMAS, n, "3F000", "schema"), "true for `public`";
     "has_sequence_privilege", ["SELECT", "UPDATE", "USAGE"], |n| Err(missing("42P01", "relation", n)),
         "error 42P01: there are no sequences";

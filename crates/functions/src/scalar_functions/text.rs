@@ -29,27 +29,27 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "the code point of the first character";
     "bit_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128 * 8), Integer), bytes::BIT_LENGTH],
         "number of bits";
-    "btrim", BOTH, "without blanks, or the second argument's characters, at both ends";
+    "btrim", BOTH, "the text without blanks, or the characters of the second argument, at both ends";
     "char_length", [CHARACTERS], "number of characters";
     "character_length", [CHARACTERS], "number of characters";
     "chr", [rows(&[Integer], chr, Text)], "the character of a code point";
     "ends_with", [rows(&[Text, Text], |r, o| o.bool(r.text(0).ends_with(r.text(1))), Boolean)],
-        "whether the text ends with the second";
+        "true if the text ends with the second";
     "initcap", [rows(&[Text], initcap, Text)], "each word with its first letter upper case, the rest lower";
     "left", [rows(&[Text, Integer], left, Text)], "the first n characters; negative: all but the last";
     "length", [CHARACTERS, bytes::LENGTH], "number of characters, or of bytes";
     "levenshtein", [rows(&[Text, Text], levenshtein, Integer)],
-        "the least number of characters to insert, delete or change; of texts up to 255 characters";
-    "lower", [plan(&[Text], ScalarFunction::Lower, Text)], "in lower case";
+        "the least number of characters to insert, delete or change (Levenshtein), for texts of up to 255 characters";
+    "lower", [plan(&[Text], ScalarFunction::Lower, Text)], "the text in lower case";
     "lpad", [
         build(&[Text, Integer], |a| padded("lpad", lpad, a), Text),
         rows(&[Text, Integer, Text], lpad, Text),
-    ], "filled at the start, or cut at the end, to n characters";
+    ], "the text padded at the start, or truncated at the end, to n characters";
     "ltrim", [
         plan(&[Text], ScalarFunction::TrimStart, Text),
         plan(&[Text, Text], ScalarFunction::TrimStart, Text),
         bytes::TRIM_START,
-    ], "without blanks, or the second argument's characters, at the start";
+    ], "the text without blanks, or the characters of the second argument, at the start";
     "md5", [rows(&[Text], md5, Text), bytes::MD5], "the MD5 digest, hexadecimal";
     "octet_length", [rows(&[Text], |r, o| o.int(r.text(0).len() as i128), Integer), bytes::LENGTH],
         "number of bytes";
@@ -58,27 +58,27 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         rows(&[Text, Text, Integer, Integer], overlay, Text),
         bytes::OVERLAY,
         bytes::OVERLAY_OF,
-    ], "the text with the second put over it from a position on";
+    ], "the text with a part from a position replaced by the second";
     "position", [plan(&[Text, Text], ScalarFunction::Position, Integer), bytes::POSITION],
-        "where the second lies in the first; 0 if nowhere";
-    "quote_literal", [rows(&[Text], quote_literal, Text)], "as a literal of SQL";
+        "the position of the second text in the first, 0 if there is none";
+    "quote_literal", [rows(&[Text], quote_literal, Text)], "the value as an SQL literal";
     "repeat", [rows(&[Text, Integer], repeat, Text)], "the text n times";
-    "replace", [plan(&[Text, Text, Text], ScalarFunction::Replace, Text)], "every occurrence of the second replaced by the third";
+    "replace", [plan(&[Text, Text, Text], ScalarFunction::Replace, Text)], "the text with every occurrence of the second replaced by the third";
     "reverse", [rows(&[Text], reverse, Text)], "the characters from the last to the first";
     "right", [rows(&[Text, Integer], right, Text)], "the last n characters; negative: all but the first";
     "rpad", [
         build(&[Text, Integer], |a| padded("rpad", rpad, a), Text),
         rows(&[Text, Integer, Text], rpad, Text),
-    ], "filled or cut at the end to n characters";
+    ], "the text padded or truncated at the end to n characters";
     "rtrim", [
         plan(&[Text], ScalarFunction::TrimEnd, Text),
         plan(&[Text, Text], ScalarFunction::TrimEnd, Text),
         bytes::TRIM_END,
-    ], "without blanks, or the second argument's characters, at the end";
+    ], "the text without blanks, or the characters of the second argument, at the end";
     "split_part", [rows(&[Text, Text, Integer], split_part, Text)],
         "the n-th part between separators; negative: from the end";
-    "starts_with", [build(&[Text, Text], starts_with, Boolean)], "whether the text begins with the second";
-    "strpos", [plan(&[Text, Text], ScalarFunction::Position, Integer)], "where the second lies in the first; 0 if nowhere";
+    "starts_with", [build(&[Text, Text], starts_with, Boolean)], "true if the text begins with the second";
+    "strpos", [plan(&[Text, Text], ScalarFunction::Position, Integer)], "the position of the second text in the first, 0 if there is none";
     "substr", [
         plan(&[Text, Integer], ScalarFunction::Substring, Text),
         plan(&[Text, Integer, Integer], ScalarFunction::Substring, Text),
@@ -88,11 +88,11 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "to_hex", [
         rows(&[Integer], |r, o| hex(r.int(0) as u32 as u64, o), Text),
         rows(&[BigInt], |r, o| hex(r.int(0) as u64, o), Text),
-    ], "hexadecimal digits of the integer's bits";
+    ], "the integer in hexadecimal";
     "translate", [rows(&[Text, Text, Text], translate, Text)],
-        "characters of the second replaced by those of the third, or dropped";
-    "trim", BOTH, "without blanks, or the second argument's characters, at both ends";
-    "upper", [plan(&[Text], ScalarFunction::Upper, Text)], "in upper case";
+        "the text with characters of the second replaced by those of the third, or removed";
+    "trim", BOTH, "the text without blanks, or the characters of the second argument, at both ends";
+    "upper", [plan(&[Text], ScalarFunction::Upper, Text)], "the text in upper case";
 };
 
 /// lpad and rpad with blanks.

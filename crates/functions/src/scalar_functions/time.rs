@@ -64,7 +64,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             ),
             over(&[Text, Interval], interval_trunc, Interval),
         ],
-        description: "the start of the unit that a timestamp lies in",
+        description: "the timestamp truncated to a unit",
     },
     Function {
         name: "justify_days",
@@ -73,7 +73,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             |r, o| o.interval(value_ops::justify_days(r.interval(0))?),
             Interval,
         )],
-        description: "thirty days as a month",
+        description: "converts 30 days to a month",
     },
     Function {
         name: "justify_hours",
@@ -82,7 +82,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             |r, o| o.interval(value_ops::justify_hours(r.interval(0))?),
             Interval,
         )],
-        description: "24 hours as a day",
+        description: "converts 24 hours to a day",
     },
     Function {
         name: "justify_interval",
@@ -91,7 +91,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             |r, o| o.interval(value_ops::justify_interval(r.interval(0))?),
             Interval,
         )],
-        description: "24 hours as a day, thirty days as a month, all of one sign",
+        description: "converts 24 hours to a day and 30 days to a month, with one sign",
     },
     Function {
         name: "make_date",
@@ -113,7 +113,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             over(&[Double], to_timestamp, TimestampTz),
             formatting::TO_TIMESTAMP,
         ],
-        description: "the instant that is so many seconds after 1970 began in UTC, or that a text shows by a pattern",
+        description: "the instant n seconds after 1970-01-01 in UTC, or the instant of a text in a format",
     },
 ];
 

@@ -14,7 +14,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             over(&[Interval, Timestamp, Timestamp], date_bin, Timestamp),
             over(&[Interval, TimestampTz, TimestampTz], date_bin, TimestampTz),
         ],
-        description: "the start of the span that a timestamp lies in, counted from the third argument",
+        description: "the start of the interval that contains a timestamp; intervals are counted from the third argument",
     },
     Function {
         name: "isfinite",
@@ -24,7 +24,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             over(&[TimestampTz], |r, o| o.bool(is_finite(r.int(0))), Boolean),
             over(&[Interval], |_, o| o.bool(true), Boolean),
         ],
-        description: "whether it is not infinite",
+        description: "true if it is finite",
     },
     Function {
         name: "make_interval",

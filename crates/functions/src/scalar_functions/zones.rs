@@ -29,7 +29,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 TimestampTz,
             ),
         ],
-        description: "the instant at which the session's clock, or that of a zone, shows a year, month, day, hour, minute and second",
+        description: "the instant of a year, month, day, hour, minute and second in the session's zone or a named zone",
     },
     Function {
         name: "timezone",
@@ -55,7 +55,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 Timestamp,
             ),
         ],
-        description: "AT TIME ZONE: the instant at which a zone's clock shows a timestamp, or what it shows at an instant",
+        description: "AT TIME ZONE: the instant of a timestamp in a zone, or the timestamp of an instant in a zone",
     },
 ];
 

@@ -66,7 +66,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 Text,
             ),
         ],
-        description: "a date, time or number as a text by a pattern",
+        description: "a date, time or number as a text in a format",
     },
     Function {
         name: "to_date",
@@ -75,12 +75,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
             |row, out| out.int(by_pattern(row)?.0.div_euclid(MICROS_PER_DAY).into()),
             Date,
         )],
-        description: "the date that a text shows by a pattern",
+        description: "the date of a text in a format",
     },
     Function {
         name: "to_number",
         overloads: &[over(&[Text, Text], to_number, Numeric)],
-        description: "the number that a text shows by a pattern",
+        description: "the number of a text in a format",
     },
 ];
 
