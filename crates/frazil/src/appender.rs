@@ -77,7 +77,7 @@ impl Appender {
         if self.has_failed {
             return Err(Error::new(
                 SqlState::IN_FAILED_TRANSACTION,
-                "rows were rejected, so nothing is appended",
+                "rows were refused, so nothing is appended",
             )
             .with_hint("create another appender"));
         }
