@@ -43,7 +43,7 @@ fn texts() -> StringArray {
 }
 
 fn text(row: usize) -> String {
-    if row % 5 == 0 {
+    if row.is_multiple_of(5) {
         "null".to_owned()
     } else {
         format!("\"text {}\"", row % 90)

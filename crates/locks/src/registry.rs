@@ -23,8 +23,11 @@ pub(crate) struct TransactionState {
 
 pub(crate) struct Registry {
     next: AtomicU64,
-    shards: Box<[Mutex<IdMap<TxnId, Arc<TransactionState>>>]>,
+    shards: Box<[Mutex<States>]>,
 }
+
+/// Transactions of one shard by their id.
+type States = IdMap<TxnId, Arc<TransactionState>>;
 
 impl Registry {
     pub fn new() -> Registry {
@@ -34,8 +37,8 @@ impl Registry {
         }
     }
 
-    fn shard(&self, id: TxnId) -> MutexGuard<'_, IdMap<TxnId, Arc<TransactionState>>> {
-        lock(&self.shards[id.0 as usize % SHARDS])
+    fn shard(&self, id: TxnId) -> MutexGuard<'_, States> {
+        lock(&self.shards[id.0 as usize % self.shards.len()])
     }
 
     /// Begins a transaction.

@@ -73,7 +73,7 @@ fn has(comment: &str, phrase: &str) -> bool {
     ended.match_indices(phrase).any(|(at, _)| {
         let before = ended[..at].chars().next_back();
         let behind = &ended[at + phrase.len()..];
-        !before.is_some_and(char::is_alphanumeric) && !(phrase == "is no " && behind.starts_with("longer"))
+        !(before.is_some_and(char::is_alphanumeric) || phrase == "is no " && behind.starts_with("longer"))
     })
 }
 

@@ -47,7 +47,7 @@ pub fn run(shell: &mut Shell, reader: &mut StatementReader, line: &str) -> Resul
         let name = name.trim_end_matches(';');
         let command = match named(name) {
             // What does not run need not be known.
-            found if !shell.branches.is_taken() && !found.is_some_and(|c| conditions::is_one(c)) => {
+            found if !shell.branches.is_taken() && !found.is_some_and(conditions::is_one) => {
                 return Ok(Next::More);
             }
             Some(command) => command,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// other processes do not count. Users get a tenth of it; code without optimization takes longer.
 const HEARD: Duration = Duration::from_secs(1);
 
-/// How late a cancel may be heard at all, even by a statement that waits and takes no processor time.
+/// Longest time until a statement ends that waits, and takes no processor time, when it is cancelled.
 const NOT_STUCK: Duration = Duration::from_secs(20);
 
 /// Times at which statements are cancelled: they are in different steps then.

@@ -23,6 +23,9 @@ use sqlparser::ast::{
     WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 
+/// A call over a window and the condition of its FILTER.
+type FilteredCall = (TypedWindowCall, Option<Expr>);
+
 impl<'a> Binder<'a> {
     /// A call with OVER. 42P20 where it may not stand.
     pub(super) fn window_call(
@@ -91,7 +94,7 @@ impl<'a> Binder<'a> {
         call: &'a Function,
         (name, written): (&str, Written<'a>),
         span: Span,
-    ) -> Result<(Vec<(TypedWindowCall, Option<Expr>)>, Option<MadeOf>, Span)> {
+    ) -> Result<(Vec<FilteredCall>, Option<MadeOf>, Span)> {
         let filter = call.filter.as_deref();
         let (aggregate, whole) = self.aggregate_call(name, written, filter, span)?;
         let aggregate = frazil_functions::over_frames(aggregate);

@@ -28,6 +28,15 @@ pub(super) const UNSUPPORTED_STATEMENTS: &[&str] = &[
     "reassign", "refresh", "reindex", "replace", "revoke", "security", "unlisten", "unpivot",
 ];
 
+/// A name as the catalog keeps it: lower case unless quoted.
+pub(crate) fn fold(w: &Word) -> String {
+    if w.quote_style.is_some() {
+        w.value.clone()
+    } else {
+        w.value.to_lowercase()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,14 +46,5 @@ mod tests {
         assert!(UNSUPPORTED_STATEMENTS.is_sorted());
         assert!(is_reserved_keyword(Keyword::WHERE) && !is_reserved_keyword(Keyword::NAME));
         assert!(!is_reserved_keyword(Keyword::NoKeyword));
-    }
-}
-
-/// A name as the catalog keeps it: lower case unless quoted.
-pub(crate) fn fold(w: &Word) -> String {
-    if w.quote_style.is_some() {
-        w.value.clone()
-    } else {
-        w.value.to_lowercase()
     }
 }

@@ -12,9 +12,9 @@ const FEW_ROWS: u64 = 1_000_000;
 pub fn is_cheap(op: &Operator) -> bool {
     let node: &dyn Any = op.node();
     match op.node().inputs()[..] {
-        [] => !node
+        [] => node
             .downcast_ref()
-            .is_some_and(|values: &Values| values.rows.len() > 1),
+            .is_none_or(|values: &Values| values.rows.len() <= 1),
         [input] => passes_rows_on(op) && is_cheap(input),
         _ => false,
     }

@@ -14,7 +14,7 @@ impl Fields {
             Label::Julian | Label::Time | Label::Second => true,
             Label::Year | Label::Month | Label::Day | Label::Hour | Label::Minute | Label::Other => false,
         };
-        if !rest.is_empty() && !(may_have_fraction && rest.starts_with('.')) {
+        if !(rest.is_empty() || may_have_fraction && rest.starts_with('.')) {
             return Err(Refusal::Syntax);
         }
         let (field, sets) = match label {

@@ -67,7 +67,7 @@ const WEEKDAYS: &str = "sun sunday mon monday tue tues tuesday wed weds wednesda
 /// The meaning of a word in lower case.
 pub(super) fn word(text: &str) -> Option<Word> {
     let is_month = |name: &&str| text == *name || text == &name[..3];
-    if let Some(month) = MONTHS.iter().position(|name| is_month(&name)) {
+    if let Some(month) = MONTHS.iter().position(is_month) {
         return Some(Word::Month(month as i32 + 1));
     }
     if WEEKDAYS.split(' ').any(|day| day == text) {

@@ -28,7 +28,7 @@ pub(super) fn is_call_without_parentheses(word: &str) -> bool {
     let is = |known: &&str| {
         known.eq_ignore_ascii_case(word) && !["default", "false", "null", "true"].contains(known)
     };
-    OPERANDS.iter().any(|known| is(known)) || word.eq_ignore_ascii_case("current_schema")
+    OPERANDS.iter().any(is) || word.eq_ignore_ascii_case("current_schema")
 }
 
 /// Functions of a grammar of their own that parentheses may follow.
