@@ -1,7 +1,7 @@
 //! A statement that is bound and compiled, to be run many times.
 //!
-//! It serves as long as its names have the catalog entries that it was bound to ([`EntriesRead`]), the settings that shape
-//! plans are the same, and what its code relies on holds of the tables it reads ([`TableAssumptions`]).
+//! It serves as long as its names have the catalog entries that it was bound to ([`EntriesRead`]), the settings that
+//! shape plans are the same, and what its code relies on holds of the tables it reads ([`TableAssumptions`]).
 
 use crate::assumptions::TableAssumptions;
 use crate::direct_rows::DirectRows;

@@ -236,8 +236,8 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
-/// Opens a copy and checks that it holds what some commit left: rows without a gap, up to the one that the commit noted.
-/// Returns the error that names a file which is missing or damaged.
+/// Opens a copy and checks that it holds what some commit left: rows without a gap, up to the one that the commit
+/// noted. Returns the error that names a file which is missing or damaged.
 fn whole_copy(copy: &Path) -> frazil::Result<()> {
     let c = Database::open(copy)?.connect();
     for table in ["t", "last"] {

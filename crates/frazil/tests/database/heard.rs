@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// How late a cancel may be heard: the less of the time that passed and of the processor time that the process took, so that
-/// other processes do not count. Users get a tenth of it; code without optimization takes longer.
+/// How late a cancel may be heard: the less of the time that passed and of the processor time that the process took,
+/// so that other processes do not count. Users get a tenth of it; code without optimization takes longer.
 const HEARD: Duration = Duration::from_secs(1);
 
 /// Longest time until a statement ends that waits, and takes no processor time, when it is cancelled.
@@ -151,8 +151,8 @@ fn files_are_found_and_read() {
     let _ = std::fs::remove_dir_all(&folder);
 }
 
-/// Makes a table of one row with values of up to 12 MB. They are shorter where code is slow, so that a function that only passes over a value once needs no look at
-/// the flag.
+/// Makes a table of one row with values of up to 12 MB. They are shorter where code is slow, so that a function that
+/// only passes over a value once needs no look at the flag.
 fn large_values(c: &Connection) {
     const PASSED: Duration = Duration::from_millis(150);
     const MOST: usize = 2 << 20;

@@ -105,8 +105,8 @@ fn memory() -> Connection {
     frazil::Database::memory().expect("memory is there").connect()
 }
 
-/// Runs a statement that a timeout of a few milliseconds holds for, until it has not been cut off: a busy machine may not run it
-/// for longer than that.
+/// Runs a statement that a timeout of a few milliseconds holds for, until it has not been cut off: a busy machine may
+/// not run it for longer than that.
 fn eventually(c: &Connection, sql: &str) {
     let is_cut_off = || {
         c.execute(sql)

@@ -1,9 +1,9 @@
 //! Memory that no budget counts: each kind of statement runs under a limit in a process of its own, whose resident memory is read
 //! from the system. It stays within the limit, a tenth of it, and 32 MB.
 //!
-//! The process gives blocks of a megabyte and more back to the system when they are freed, and all threads allocate from one
-//! heap. By default the C library keeps freed blocks of up to 32 MB in a heap of each thread, as many as the order of threads
-//! leaves: the figure would be that of its free lists.
+//! The process gives blocks of a megabyte and more back to the system when they are freed, and all threads allocate
+//! from one heap. By default the C library keeps freed blocks of up to 32 MB in a heap of each thread, as many as the
+//! order of threads leaves: the figure would be that of its free lists.
 
 use crate::{directory, memory};
 use frazil::{Connection, SqlState};
