@@ -286,13 +286,13 @@ impl Connection {
         Ok(Cursor::new(slf, sets))
     }
 
-    /// A statement that is parsed, bound and compiled once, to be run many times.
+    /// Parses, binds and compiles a statement once, to run it many times.
     #[pyo3(signature = (sql, /))]
     fn prepare(slf: Py<Self>, py: Python<'_>, sql: &str) -> PyResult<Statement> {
         Statement::prepare(slf, py, sql, None)
     }
 
-    /// A cursor on this connection: it sees what the connection's open transaction changed.
+    /// Returns a cursor on this connection; it sees the changes of the connection's open transaction.
     fn cursor(slf: Py<Self>) -> PyResult<Cursor> {
         slf.get().session()?;
         Ok(Cursor::new(slf, ResultSets::default()))
@@ -314,7 +314,7 @@ impl Connection {
         self.end(py, "commit")
     }
 
-    /// Rolls the open transaction back, if there is one.
+    /// Rolls back the open transaction, if there is one.
     fn rollback(&self, py: Python<'_>) -> PyResult<()> {
         self.end(py, "rollback")
     }
@@ -356,15 +356,15 @@ impl Connection {
         Ok(())
     }
 
-    /// Gives a frame a name under which statements read it: a frame of pandas or Polars, an Arrow table, or whatever streams Arrow.
-    /// Tables of that name go before it. Variables that hold such frames are read by their names as they are.
+    /// Registers a frame under a name for statements: a pandas or Polars frame, an Arrow table, or any Arrow stream.
+    /// A table of that name takes precedence. Variables with such frames can be used by their names without this.
     #[pyo3(signature = (name, frame, /))]
     fn register(&self, py: Python<'_>, name: &str, frame: &Bound<'_, PyAny>) -> PyResult<()> {
         self.session()?;
         self.frames.register(py, name, frame)
     }
 
-    /// Takes the name of a registered frame away. ProgrammingError if there is none.
+    /// Removes the name of a registered frame. ProgrammingError if there is none.
     #[pyo3(signature = (name, /))]
     fn unregister(&self, name: &str) -> PyResult<()> {
         self.session()?;
@@ -376,7 +376,8 @@ impl Connection {
         }
     }
 
-    /// Inserts the rows of a frame into a table, by name where the table has all of its columns, else in order; returns how many.
+    /// Inserts the rows of a frame into a table and returns their number. Matches columns by name if the table has all of
+    /// the frame's, else by position.
     #[pyo3(signature = (table, frame, /))]
     fn append<'py>(
         slf: &Bound<'py, Self>,
@@ -387,7 +388,7 @@ impl Connection {
         module.call_method1("append", (slf, table, frame))
     }
 
-    /// The rows of CSV files: a path, in which * ? and [] stand for letters, and the options of read_csv, such as header=True.
+    /// Returns the rows of CSV files. The path can contain * ? and []; options are those of read_csv, such as header=True.
     #[pyo3(signature = (path, /, **options))]
     fn read_csv<'py>(
         slf: &Bound<'py, Self>,
@@ -397,7 +398,7 @@ impl Connection {
         read(slf, "read_csv", path, options)
     }
 
-    /// The rows of Parquet files: see read_csv.
+    /// Returns the rows of Parquet files: see read_csv.
     #[pyo3(signature = (path, /, **options))]
     fn read_parquet<'py>(
         slf: &Bound<'py, Self>,
@@ -407,7 +408,7 @@ impl Connection {
         read(slf, "read_parquet", path, options)
     }
 
-    /// The rows of JSON files: see read_csv.
+    /// Returns the rows of JSON files: see read_csv.
     #[pyo3(signature = (path, /, **options))]
     fn read_json<'py>(
         slf: &Bound<'py, Self>,
@@ -423,7 +424,7 @@ impl Connection {
         lock(&self.state).is_none()
     }
 
-    /// Cancels what runs on this connection; to be called from another thread.
+    /// Cancels the running statement of this connection; call it from another thread.
     fn interrupt(&self) -> PyResult<()> {
         self.session()?.cancel_handle().cancel();
         Ok(())

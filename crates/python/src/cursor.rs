@@ -120,7 +120,7 @@ fn tuples<'py>(py: Python<'py>, taken: &Taken) -> PyResult<Vec<Bound<'py, PyTupl
 
 #[pymethods]
 impl Cursor {
-    /// Runs one or several statements. The cursor then stands before the first result that has rows; nextset moves to the next one.
+    /// Runs one or several statements. The cursor is then at the first result that has rows; nextset moves to the next.
     #[pyo3(signature = (sql, params = None, /))]
     fn execute(
         slf: Py<Self>,
@@ -136,7 +136,7 @@ impl Cursor {
         Ok(slf)
     }
 
-    /// Runs a statement, compiled once, for each set of parameters: all of them, or none. Its rows are not kept.
+    /// Compiles a statement and runs it for each set of parameters, all or none of them. Discards its rows.
     #[pyo3(signature = (sql, params, /))]
     fn executemany(
         slf: Py<Self>,
@@ -152,7 +152,7 @@ impl Cursor {
         Ok(slf)
     }
 
-    /// There are no stored procedures: NotSupportedError.
+    /// Raises NotSupportedError: there are no stored procedures.
     #[pyo3(signature = (procname, params = None, /))]
     fn callproc(&self, procname: &str, params: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let _ = params;
@@ -161,23 +161,23 @@ impl Cursor {
         )))
     }
 
-    /// The next row as a tuple, or None.
+    /// Returns the next row as a tuple, or None.
     fn fetchone<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         Ok(tuples(py, &self.take(1)?)?.pop())
     }
 
-    /// The next rows: as many as `size`, or arraysize.
+    /// Returns the next `size` rows, by default arraysize.
     #[pyo3(signature = (size = None))]
     fn fetchmany<'py>(&self, py: Python<'py>, size: Option<usize>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         tuples(py, &self.take(size.unwrap_or_else(|| self.arraysize()))?)
     }
 
-    /// All rows that are left.
+    /// Returns all remaining rows.
     fn fetchall<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         tuples(py, &self.take(usize::MAX)?)
     }
 
-    /// Moves to the next result that has rows; None if there is none.
+    /// Moves to the next result that has rows; returns None if there is none.
     fn nextset(&self) -> PyResult<Option<bool>> {
         self.check_open()?;
         Ok(self.sets().next().then_some(true))
@@ -191,13 +191,13 @@ impl Cursor {
         rows.map(|rows| cells::description(py, &rows)).transpose()
     }
 
-    /// Rows returned, inserted, updated or deleted; -1 where that has no meaning.
+    /// Number of rows returned, inserted, updated or deleted; -1 if that has no meaning.
     #[getter]
     fn rowcount(&self) -> i64 {
         self.sets().current.count
     }
 
-    /// Rows fetched so far of the result; None where there is none.
+    /// Number of rows fetched so far; None without a result.
     #[getter]
     fn rownumber(&self) -> Option<u64> {
         let sets = self.sets();
@@ -205,7 +205,7 @@ impl Cursor {
         rows.is_some().then_some(*fetched)
     }
 
-    /// Always None: rows have no numbers that last.
+    /// Always None: rows have no lasting ids.
     #[getter]
     fn lastrowid(&self) -> Option<i64> {
         None
@@ -223,13 +223,13 @@ impl Cursor {
         PyList::new(py, pairs)
     }
 
-    /// The connection that made it.
+    /// The connection that created the cursor.
     #[getter]
     fn connection(&self, py: Python<'_>) -> Py<Connection> {
         self.connection.clone_ref(py)
     }
 
-    /// Rows that fetchmany gives without a size.
+    /// Number of rows that fetchmany returns without a size.
     #[getter]
     fn arraysize(&self) -> usize {
         self.arraysize.load(Ordering::Relaxed)
@@ -240,7 +240,7 @@ impl Cursor {
         self.arraysize.store(size, Ordering::Relaxed);
     }
 
-    /// Does nothing: parameters take the types that the statement gives them.
+    /// Does nothing: the statement determines the types of parameters.
     fn setinputsizes(&self, sizes: &Bound<'_, PyAny>) -> PyResult<()> {
         sizes.try_iter()?;
         self.check_open()
@@ -253,7 +253,7 @@ impl Cursor {
         self.check_open()
     }
 
-    /// Gives up the result; the cursor cannot be used any more.
+    /// Discards the result; the cursor cannot be used afterwards.
     fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
         *self.sets() = ResultSets::default();
@@ -285,29 +285,29 @@ impl Cursor {
 
     // Whole results. What was fetched before does not matter, and nothing counts as fetched.
 
-    /// The whole result as a pandas.DataFrame. `decimals`: "float", or "decimal" for exact decimal.Decimal objects.
+    /// Returns the whole result as a pandas.DataFrame. `decimals`: "float", or "decimal" for decimal.Decimal objects.
     #[pyo3(signature = (*, decimals = "float"))]
     fn df<'py>(slf: &Bound<'py, Self>, decimals: &str) -> PyResult<Bound<'py, PyAny>> {
         call(slf.py(), "frazil._results", "df", (slf, decimals))
     }
 
-    /// The whole result as a polars.DataFrame.
+    /// Returns the whole result as a polars.DataFrame.
     fn pl<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         call(slf.py(), "frazil._results", "pl", (slf,))
     }
 
-    /// The whole result as a pyarrow.Table.
+    /// Returns the whole result as a pyarrow.Table.
     fn arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         call(py, "frazil._results", "wanted", ("pyarrow", "arrow()"))?;
         arrow_results::table(py, &*self.rows()?, ArrowTexts::Copied)?.into_pyarrow(py)
     }
 
-    /// The whole result as numpy arrays by column name; those of columns with NULL are masked arrays.
+    /// Returns the whole result as numpy arrays by column name; columns with NULL are masked arrays.
     fn fetchnumpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         call(slf.py(), "frazil._results", "fetchnumpy", (slf,))
     }
 
-    /// The whole result as a pyarrow.RecordBatchReader; its batches become Arrow's when they are read.
+    /// Returns the whole result as a pyarrow.RecordBatchReader, which converts batches when they are read.
     fn fetch_record_batch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         call(
             py,
@@ -318,7 +318,7 @@ impl Cursor {
         arrow_results::reader(&*self.rows()?).into_pyarrow(py)
     }
 
-    /// The whole result as a stream of Arrow's C interface, for any library that takes one.
+    /// Returns the whole result as an Arrow C stream, for libraries that accept one.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -71,7 +71,7 @@ _Description = list[tuple[str, str, int | None, int | None, int | None, int | No
 class Warning(Exception): ...
 
 class Error(Exception):
-    """Something went wrong: `sqlstate` says what, `table`, `column` and `constraint` where."""
+    """An error of the database: `sqlstate` is its kind; `table`, `column` and `constraint` are the names it is about."""
 
     sqlstate: str | None
     detail: str | None
@@ -97,8 +97,8 @@ def connect(
     autocommit: bool = True,
     file_access: str | Iterable[_Path] | None = None,
 ) -> Connection:
-    """Opens a database: a directory, which is made if it does not exist; without one, it is in memory. `file_access` says which
-    files statements may name: "on", "off", or a list of folders."""
+    """Opens a database: a directory, which is created if it does not exist; without one, a database in memory.
+    `file_access` limits the files that statements may name: "on", "off", or a list of folders."""
 
 @final
 class Connection:
