@@ -376,8 +376,8 @@ impl Connection {
         }
     }
 
-    /// Inserts the rows of a frame into a table and returns their number. Matches columns by name if the table has all of
-    /// the frame's, else by position.
+    /// Inserts the rows of a frame into a table and returns their number. Matches columns by name if the table has all
+    /// of the frame, else by position.
     #[pyo3(signature = (table, frame, /))]
     fn append<'py>(
         slf: &Bound<'py, Self>,
@@ -388,7 +388,7 @@ impl Connection {
         module.call_method1("append", (slf, table, frame))
     }
 
-    /// Returns the rows of CSV files. The path can contain * ? and []; options are those of read_csv, such as header=True.
+    /// Returns the rows of CSV files. The path can contain * ? and []; options are those of read_csv: header=True.
     #[pyo3(signature = (path, /, **options))]
     fn read_csv<'py>(
         slf: &Bound<'py, Self>,
