@@ -206,7 +206,8 @@ pub fn markdown() -> String {
                 Volatility::Stable => "; stable",
                 Volatility::Volatile => "; volatile",
             };
-            let _ = writeln!(out, "| {} | {}{stable} |", calls.join("<br>"), f.description);
+            let meaning = f.description.replace('|', "\\|");
+            let _ = writeln!(out, "| {} | {meaning}{stable} |", calls.join("<br>"));
         }
     }
     crate::postgresql::write_missing(&mut out);

@@ -377,7 +377,7 @@ impl Connection {
     }
 
     /// Inserts the rows of a frame into a table and returns their number. Matches columns by name if the table has all
-    /// of the frame, else by position.
+    /// columns of the frame, else by position.
     #[pyo3(signature = (table, frame, /))]
     fn append<'py>(
         slf: &Bound<'py, Self>,

@@ -40,7 +40,7 @@ pub(crate) const FUNCTIONS: &[Function] = functions! {
     "jsonb_contains", [total(&[Jsonb, Jsonb], |r, o| o.bool(json::contains(r.bytes(0), r.bytes(1))), Boolean)], "`@>`: true if the first contains the second";
     "jsonb_exists", [total(&[Jsonb, Text], |r, o| o.bool(json::has_key(r.bytes(0), r.text(1))), Boolean)], "`?`: true if a text is a key of the object or a string of the array";
     "jsonb_exists_all", [call(&[Jsonb, Array], |r, o| exists(r, |found, all| found == all, o), Boolean)], "`?&`: true if all texts are keys";
-    "jsonb_exists_any", [call(&[Jsonb, Array], |r, o| exists(r, |found, _| found > 0, o), Boolean)], "`?|`: whether one of the texts is a key";
+    "jsonb_exists_any", [call(&[Jsonb, Array], |r, o| exists(r, |found, _| found > 0, o), Boolean)], "`?|`: true if one of the texts is a key";
     "jsonb_object", [call(&[Array], object_of_texts, Jsonb), call(&[Array, Array], object_of_keys, Jsonb)],
         "an object of keys and texts, which alternate or are in two arrays";
     "jsonb_object_field", [total(&[Jsonb, Text], field, Jsonb)], "`->`: the value of a key";
