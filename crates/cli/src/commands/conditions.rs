@@ -25,7 +25,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\elif"],
         arguments: "TRUTH",
-        help: "the same if nothing ran since \\if",
+        help: "run what follows if TRUTH is true and nothing ran since \\if",
         takes: Takes::Words,
         run: |call| {
             let truth = match is_asked(call)? {

@@ -77,7 +77,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\!", ".shell", ".system"],
         arguments: "[COMMAND]",
-        help: "run a command of the system, or its shell",
+        help: "run a command of the operating system, or its shell",
         takes: Takes::Line,
         run: run_program,
     },

@@ -57,7 +57,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &[".headers", ".header"],
         arguments: "[on|off]",
-        help: "names of columns above the rows",
+        help: "show the names of columns",
         takes: SWITCH,
         run: |call| {
             call.shell.display.headers = call.switch(call.shell.display.headers)?;
@@ -87,7 +87,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &[".width"],
         arguments: "[NUMBER …]",
-        help: "widths of columns; below 0 to the right, 0 as wide as it takes",
+        help: "widths of columns; negative: align to the right, 0: fit the values",
         takes: Takes::Words,
         run: |call| {
             let widths = call.words().into_iter().map(|word| {
@@ -101,7 +101,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &[".maxrows"],
         arguments: "NUMBER",
-        help: "most rows that a table shows; 0 for all",
+        help: "most rows that a table shows; 0: all",
         takes: Takes::Words,
         run: |call| {
             let word = call.needed("a number of rows")?;
@@ -113,7 +113,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &[".maxwidth"],
         arguments: "NUMBER",
-        help: "terminal columns that a table takes; 0 for as many as it needs",
+        help: "width of a table on the terminal; 0: as wide as it needs",
         takes: Takes::Words,
         run: |call| {
             let word = call.needed("a number of columns")?;

@@ -32,7 +32,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\gset"],
         arguments: "[PREFIX]",
-        help: "run the statement; its one row becomes variables",
+        help: "run the statement and store its one row in variables",
         takes: Takes::Words,
         run: set_variables,
     },
@@ -46,7 +46,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\gdesc"],
         arguments: "",
-        help: "names and types of the columns of the statement, which does not run",
+        help: "names and types of the result's columns; the statement does not run",
         takes: Takes::Words,
         run: describe,
     },
@@ -64,7 +64,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\crosstabview"],
         arguments: "[DOWN ACROSS VALUE RANK]",
-        help: "run the statement; a column's values become columns",
+        help: "run the statement and turn a column's values into columns",
         takes: Takes::Words,
         run: crosstab::crosstab,
     },
@@ -78,7 +78,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\e", "\\edit"],
         arguments: "[FILE]",
-        help: "edit the statement, or a file, with the editor of EDITOR",
+        help: "edit the statement, or a file, with the program in EDITOR",
         takes: Takes::File,
         run: edit,
     },

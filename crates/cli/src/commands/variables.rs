@@ -8,14 +8,14 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\set"],
         arguments: "[NAME [VALUE]]",
-        help: "set a variable; :NAME, :'NAME' and :\"NAME\" stand for it",
+        help: "set a variable; :NAME, :'NAME' and :\"NAME\" insert it",
         takes: Takes::Words,
         run: set,
     },
     Command {
         names: &["\\unset"],
         arguments: "NAME",
-        help: "forget a variable",
+        help: "remove a variable",
         takes: Takes::Words,
         run: |call| {
             let name = call.needed("a name")?;
