@@ -187,6 +187,9 @@ pub struct DumpOptions {
     /// If the log is damaged, write what was committed before the damage; without it nothing is written then
     #[arg(long)]
     pub salvage: bool,
+    /// Write an INSERT for each row instead of COPY blocks, for programs that read SQL only
+    #[arg(long)]
+    pub inserts: bool,
     /// Write to this file instead of standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -1,5 +1,8 @@
 //! A database as SQL that Frazil reads, and PostgreSQL as far as it has the types: `.dump`, and `frazil dump`.
 //!
+//! The rows of a table are a COPY block, which loads many times as fast as a statement for each row. psql and the shell
+//! read such blocks; `--inserts` writes statements for programs that do not.
+//!
 //! First come types that statements defined, then tables with their columns, defaults, keys and checks, each with its rows; then the indexes that no key makes, which are built
 //! faster over rows that are there; then views, each behind those that it reads. Rows come in the order in which they lie, by
 //! one thread, so that a database that is made of a dump has the same dump. How rows are held is not part of it.
@@ -15,10 +18,20 @@ use crate::shell::Shell;
 use crate::target::Target;
 use crate::{interrupt, opening};
 use frazil::{
-    Access, Connection, DomainInfo, Error, FileAccess, Loss, Outcome, SqlState, TableInfo, Value, identifier,
+    Access, Connection, CopyStreams, DomainInfo, Error, FileAccess, Loss, Outcome, SqlState, TableInfo,
+    Value, identifier,
 };
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicBool;
+
+/// The form of a table's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowForm {
+    /// `COPY … FROM stdin;`, a line for each row, and `\.`.
+    Copy,
+    /// An INSERT for each row.
+    Inserts,
+}
 
 /// Runs `frazil dump`.
 pub fn run(options: &DumpOptions) -> Result<(), Complaint> {
@@ -35,14 +48,18 @@ pub fn run(options: &DumpOptions) -> Result<(), Complaint> {
         })?;
         shell.output.redirect(target);
     }
-    let written = write(&mut shell, &options.names);
+    let form = match options.inserts {
+        true => RowForm::Inserts,
+        false => RowForm::Copy,
+    };
+    let written = write(&mut shell, &options.names, form);
     drop(shell);
     let closed = database.close().map_err(Complaint::from);
     written.and(closed)
 }
 
 /// Writes the tables and views of these names, or all of them. A dump that fails ends in ROLLBACK.
-pub fn write(shell: &mut Shell, names: &[String]) -> Result<(), Complaint> {
+pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), Complaint> {
     let connection = shell.connection.clone();
     let (tables, views) = (connection.tables(), connection.views());
     let known =
@@ -85,7 +102,11 @@ pub fn write(shell: &mut Shell, names: &[String]) -> Result<(), Complaint> {
                     continue;
                 }
                 writeln!(out, "{}", table.table_ddl())?;
-                if let Err(complaint) = write_rows(out, &connection, &table.name)? {
+                let written = match form {
+                    RowForm::Copy => write_block(out, &connection, table)?,
+                    RowForm::Inserts => write_inserts(out, &connection, &table.name)?,
+                };
+                if let Err(complaint) = written {
                     failed = Some(complaint);
                     // As sqlite3 ends a dump that is not whole.
                     return writeln!(out, "rollback; -- the dump ends here because of an error");
@@ -143,7 +164,87 @@ fn on_one_thread(
     done
 }
 
-fn write_rows(
+/// Writes the rows of a table as a COPY block; nothing if there are none.
+fn write_block(
+    out: &mut dyn Write,
+    connection: &Connection,
+    table: &TableInfo,
+) -> io::Result<Result<(), Complaint>> {
+    let columns: Vec<String> = (table.schema.columns.iter())
+        .map(|c| identifier(&c.name))
+        .collect();
+    let name = format!("{} ({})", identifier(&table.name), columns.join(", "));
+    let mut block = Block {
+        out,
+        head: Some(format!("copy {name} from stdin;\n")),
+        failed: None,
+        last: b'\n',
+    };
+    let result = interrupt::cancelling(connection.cancel_handle(), || {
+        connection.execute_copy(&format!("copy {name} to stdout"), &mut block)
+    });
+    block.finish()?;
+    Ok(result.map(drop).map_err(Complaint::from))
+}
+
+/// Takes the rows of a COPY block and writes what is around them.
+struct Block<'a> {
+    out: &'a mut dyn Write,
+    /// The line in front of the first row, until a row comes.
+    head: Option<String>,
+    /// The error of the first write that failed.
+    failed: Option<io::Error>,
+    /// The last byte that was written.
+    last: u8,
+}
+
+impl Block<'_> {
+    /// Ends the block if it has begun. A row that was cut off by an error gets an end of its line, so that the mark
+    /// behind the block is a line of its own.
+    fn finish(self) -> io::Result<()> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        match (self.head, self.last) {
+            (Some(_), _) => Ok(()),
+            (None, b'\n') => writeln!(self.out, "\\."),
+            (None, _) => writeln!(self.out, "\n\\."),
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Some(head) = self.head.take_if(|_| !bytes.is_empty()) {
+            self.out.write_all(head.as_bytes())?;
+        }
+        self.last = bytes.last().copied().unwrap_or(self.last);
+        self.out.write_all(bytes)
+    }
+}
+
+impl Write for Block<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let put = self.put(bytes);
+        put.inspect_err(|error| self.failed = Some(error.kind().into()))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl CopyStreams for Block<'_> {
+    fn input(&mut self) -> Box<dyn Read + Send> {
+        Box::new(io::empty())
+    }
+
+    fn output(&mut self) -> &mut dyn Write {
+        self
+    }
+}
+
+/// Writes the rows of a table as an INSERT each.
+fn write_inserts(
     out: &mut dyn Write,
     connection: &Connection,
     table: &str,

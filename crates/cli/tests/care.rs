@@ -189,6 +189,11 @@ fn a_dump_makes_a_database_of_the_same_dump() {
     std::fs::write(directory.0.join("dump.sql"), &dump).expect("it can be written");
     let again = dump_of(&directory, Path::new("dump.sql"), "again");
     assert_eq!(dump, again);
+    // Statements instead of blocks make the same database, too.
+    let statements = directory.out(&["dump", "--inserts", "db"]);
+    assert!(!statements.contains("from stdin") && dump.contains("copy texts (id, t) from stdin;"));
+    std::fs::write(directory.0.join("inserts.sql"), &statements).expect("it can be written");
+    assert_eq!(dump_of(&directory, Path::new("inserts.sql"), "third"), dump);
     // Rows are the same, types and NULLs included.
     let rows = |database: &str, table: &str| {
         let query = format!("select * from {table} order by 1");
@@ -196,6 +201,7 @@ fn a_dump_makes_a_database_of_the_same_dump() {
     };
     let tables = [
         "kinds",
+        "more_kinds",
         "\"select\"",
         "\"Größe \"\"x\"\"\"",
         "texts",

@@ -126,12 +126,20 @@ fn dumps_make_the_database_anew() {
     let script = "create table \"T x\" (i integer not null, d decimal(10,2) default 1.5, f double precision, b boolean, \
                   t text, c char(3), day date, at timestamp);\n\
                   insert into \"T x\" values (1, 2.50, 'NaN', true, e'it''s\\nnew', 'ab', '2024-02-29', '2024-02-29 12:30:00.5'), \
-                  (2, null, -0.0, false, '', null, '0044-03-15 BC', null);\n\
+                  (2, null, '-0', false, '', null, '0044-03-15 BC', null);\n\
                   create view v as select i from \"T x\";\n.dump\n";
     let dump = directory.out(script, &["-q"]);
-    assert!(dump.contains("INSERT INTO \"T x\" VALUES(1,2.50,'NaN',true,'it''s\nnew','ab','2024-02-29','2024-02-29 12:30:00.5');"), "{dump}");
+    let block = "copy \"T x\" (i, d, f, b, t, c, day, at) from stdin;\n\
+                 1\t2.50\tNaN\tt\tit's\\nnew\tab\t2024-02-29\t2024-02-29 12:30:00.5\n\
+                 2\t\\N\t-0\tf\t\t\\N\t-0043-03-15\t\\N\n\\.\n";
+    assert!(dump.contains(block), "{dump}");
     let again = directory.out(&format!("{dump}\n.dump\n"), &["-q"]);
     assert_eq!(dump, again);
+    // By statements, which make the same database.
+    let statements = directory.out(&format!("{dump}\n.dump --inserts\n"), &["-q"]);
+    let row = "INSERT INTO \"T x\" VALUES(1,2.50,'NaN',true,'it''s\nnew','ab','2024-02-29','2024-02-29 12:30:00.5');";
+    assert!(statements.contains(row), "{statements}");
+    assert_eq!(directory.out(&format!("{statements}\n.dump\n"), &["-q"]), dump);
     let missing = directory.run(".dump nothing\n", &[]);
     assert!(String::from_utf8_lossy(&missing.stderr).starts_with("ERROR 42P01"));
 }

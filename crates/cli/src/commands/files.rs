@@ -2,7 +2,7 @@
 
 use super::command::{Call, Command, Takes};
 use crate::complaint::Complaint;
-use crate::dump;
+use crate::dump::{self, RowForm};
 use crate::shell::Next;
 use crate::target::Target;
 use crate::text::unquoted;
@@ -62,12 +62,18 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         names: &[".dump"],
-        arguments: "[TABLE …]",
+        arguments: "[--inserts] [TABLE …]",
         help: "write tables and views as SQL that re-creates them",
         takes: Takes::Relations,
         run: |call| {
-            let names: Vec<String> = call.words().iter().map(|name| unquoted(name)).collect();
-            dump::write(call.shell, &names)?;
+            let is_option = |word: &String| word == "--inserts";
+            let (options, names): (Vec<_>, Vec<_>) = call.words().into_iter().partition(is_option);
+            let form = match options.is_empty() {
+                true => RowForm::Copy,
+                false => RowForm::Inserts,
+            };
+            let names: Vec<String> = names.iter().map(|name| unquoted(name)).collect();
+            dump::write(call.shell, &names, form)?;
             Ok(Next::More)
         },
     },

@@ -19,6 +19,24 @@ insert into kinds values
   (8, 1, 1, 1, 0.05, 1, 1, 0.1, true, '1970-01-01', '1970-01-01', 'a', 'b', 'c', 'd');
 freeze table kinds;
 
+create type mood as enum ('sad', 'it''s ok', 'tab	here', '\N');
+create domain positive as integer check (value > 0);
+create table more_kinds (
+  id integer primary key, r real, d4 decimal(4, 4), clock time, instant timestamptz, span interval, u uuid,
+  j json, b jsonb, bytes bytea, m mood, p positive, v varchar, ints integer[], texts text[], moods mood[], days date[],
+  floats double precision[], spans interval[], instants timestamptz[]
+);
+insert into more_kinds values
+  (1, 3.4028235e38, 0.9999, '24:00', '0001-01-01 00:00+00', '-178000000 years 3 days 00:00:00.000001', '00000000-0000-0000-0000-000000000000',
+   '{"a" : "\\N",	"b":[1.50, null]}', '{"a": "\\.", "b": [1.50, null]}', '\x005c0a095c2e', 'sad', 1, '\N', '{1,NULL,-2147483648}',
+   '{"a,b","","null",NULL,"\\","\t"}', '{sad,"it''s ok",NULL}', '{infinity,0044-03-15 BC}', '{NaN,-0,5e-324}', '{1 mon,-1 day}',
+   '{2024-02-29 12:00:00.5+05:45}'),
+  (2, -1e-45, -0.0001, '00:00', 'infinity', '0', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 'null', '"\u00e9"', '\x', E'tab\there', 2147483647, E'\t\n',
+   '{{1,2},{3,4}}', '{}', '{}', '{}', '{}', '{}', '{}'),
+  (3, '-0', 0, '12:34:56.000001', '-infinity', '1 mon', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '[]', '{}', '\xff', '\N', 7, '',
+   '[0:1]={5,6}', E'{"two\nlines","\\N"}', null, null, null, null, null),
+  (4, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+
 create table "select" ("from" integer, "Order" text default 'it''s', "a""b" integer default -5, "interval" date, "values" double precision default 'NaN', " " boolean default true);
 insert into "select" values (1, 'x', 2, '2020-01-01', 1.5, false), (2, default, default, null, default, default);
 create index "where" on "select" ("from" desc, "a""b" nulls first) include (" ");
