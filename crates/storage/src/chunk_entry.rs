@@ -160,6 +160,18 @@ impl ChunkEntry {
         Arc::ptr_eq(&self.chunk, &other.chunk)
     }
 
+    /// True if both show the same slots of one chunk, and mark the same ones.
+    pub(crate) fn shows_what(&self, other: &ChunkEntry) -> bool {
+        let marks = |entry: &ChunkEntry| {
+            entry
+                .deleted
+                .iter()
+                .flat_map(|marks| marks.words())
+                .collect::<Vec<_>>()
+        };
+        self.shares_chunk(other) && self.rows == other.rows && marks(self) == marks(other)
+    }
+
     /// The chunk, to be kept alive.
     pub(crate) fn chunk(&self) -> &Arc<Chunk> {
         &self.chunk
@@ -247,12 +259,34 @@ impl ChunkEntry {
         {
             let marks = Arc::make_mut(marks);
             marked.for_each(|slot| marks.unmark(slot as u16));
-            if marks.count() == 0 {
-                self.deleted = None;
-            }
+            self.forget_no_marks();
         }
         self.rows = self.rows.max(slots.end);
         self.modified = now;
+    }
+
+    /// Undoes [`ChunkEntry::show_slots`], by which the entry came to show these slots, and others before them that it
+    /// marked. The entry shows `shown` slots then. Marks that slots had since were cleared.
+    pub(crate) fn hide_slots(&mut self, slots: Range<u32>, shown: u32) {
+        if let Some(marks) = self.deleted.as_mut().filter(|_| shown < slots.start) {
+            let marks = Arc::make_mut(marks);
+            (shown..slots.start).for_each(|slot| marks.unmark(slot as u16));
+        }
+        self.rows = shown;
+        self.forget_no_marks();
+    }
+
+    /// Shows rows again that were deleted.
+    pub(crate) fn undelete(&mut self, offsets: &[u16]) {
+        if let Some(marks) = &mut self.deleted {
+            let marks = Arc::make_mut(marks);
+            offsets.iter().for_each(|&offset| marks.unmark(offset));
+        }
+        self.forget_no_marks();
+    }
+
+    fn forget_no_marks(&mut self) {
+        self.deleted = self.deleted.take().filter(|marks| marks.count() > 0);
     }
 
     /// The first of some slots that shows a row.

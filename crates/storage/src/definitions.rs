@@ -112,7 +112,7 @@ impl Transaction {
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
         self.set_catalog(catalog)?;
         for id in ids {
-            self.next_mut().tables.remove(id.0);
+            self.remove_table(id);
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl Transaction {
     fn set_catalog(&mut self, catalog: Catalog) -> Result<()> {
         if catalog.version() != self.view().catalog().version() {
             self.note_catalog(&catalog)?;
-            self.next_mut().catalog = Arc::new(catalog);
+            self.replace_catalog(catalog);
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use crate::freeze::Freezer;
 use crate::table_writer::TableWriter;
 use frazil_types::{CHUNK_ROWS, Result, SqlState};
 use std::ops::Range;
+use std::sync::Arc;
 
 impl TableWriter<'_> {
     /// As many of these rows as are appended in one go: with a log, those that one chunk takes.
@@ -41,9 +42,10 @@ impl TableWriter<'_> {
         let (number, hot, frozen) = (held.number(), tail.chunk().clone(), held.chunk().clone());
         drop(version);
         let table = self.table();
-        let next = self.transaction().table_mut(table)?;
-        next.seal_tail();
-        next.change(number, |entry| *entry = held);
+        let (next, changes) = self.transaction().rows_mut(table)?;
+        let (tail, held) = (next.tail().cloned(), Arc::new(held));
+        next.join(held.clone(), false);
+        changes.sealed(table, held, tail);
         self.transaction().note_held(&hot, &frozen);
         self.transaction().redo().forget_filled();
         self.transaction().note_block(table, number)?;

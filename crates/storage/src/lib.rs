@@ -4,8 +4,9 @@
 //! Everything a reader sees is an immutable version: a [`Snapshot`] holds the catalog and, per table, a
 //! [`TableSnapshot`]: its chunks with the rows visible in each and the rows deleted from it, and the list of its indexes,
 //! whose trees all versions share. A
-//! [`Transaction`] makes its own next version and publishes it with one pointer swap at commit, so
-//! readers take no lock and never wait. Cells of a hot chunk are written once, beyond the rows that
+//! [`Transaction`] makes a version of its own and lists what it did; its commit is merged into the newest version and
+//! published with one pointer swap, so readers take no lock and never wait. Cells of a hot chunk are written once,
+//! beyond the rows that
 //! any version shows. This crate spawns no threads.
 //!
 //! # One writer, on the way to many
@@ -15,7 +16,7 @@
 //!
 //! 1. *Slots of a hot chunk are handed out in order, each once, and filled under the chunk's latch.* Kept:
 //!    [`hot_chunk`]. If a slot were filled after the latch is given back, a checkpoint could read a string that is
-//!    not there yet.
+//!    not there yet. Not yet: transactions that find the tail full each begin a chunk of their own.
 //! 2. *A version shows a number of slots and marks those that are not its own and not committed; only their own
 //!    transaction clears the marks.* Kept by `ChunkEntry::show_slots`. A takes slot 5, B takes slot 6, B commits:
 //!    slot 5 is marked. A commits: its mark is cleared. If A is rolled back instead, nobody clears the mark. Marks of
@@ -24,8 +25,10 @@
 //!    as a block makes the chunk hot again. A chunk all of whose slots were open is in no checkpoint, and begins
 //!    anew. The log does not say which marked slots are still to come, so recovery refuses a row for a slot that
 //!    shows a row, and takes one for any marked slot.
-//! 4. *A transaction is a base version and lists of what it did; a commit merges the lists into the newest version.*
-//!    Not yet: a transaction changes a private version and installs that.
+//! 4. *A transaction is a base version and lists of what it did; a commit merges the lists into the newest version; a
+//!    savepoint is a mark in the lists.* Kept by [`changes`]. While there is one writer its base is the newest
+//!    version, and its own version is what the merge would make. `many_writers.rs` opens several transactions at
+//!    once, which only a test can, and merges their commits in any order.
 //! 5. *Rows are claimed before they are deleted.* Not yet: the one writer has claimed everything.
 //!
 //! The directory's format is the same for one writer and for many. Programs that lack rule 3 take a log of many
@@ -34,6 +37,7 @@
 pub mod access_counters;
 pub mod bounds;
 mod built_for;
+mod changes;
 mod chunk;
 pub mod chunk_entry;
 pub mod chunk_info;
@@ -62,6 +66,8 @@ pub mod key_lookup;
 mod lent_cells;
 mod lent_rows;
 pub mod log;
+#[cfg(test)]
+mod many_writers;
 pub mod merge_restrictions;
 mod moved_columns;
 pub mod new_rows;

@@ -16,7 +16,7 @@ use crate::table_options::build_options;
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, TableEntry};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -425,6 +425,49 @@ impl TableSnapshot {
         self.live_rows = self.live_rows - before + u64::from(tail.view().live_rows());
         self.statistics = OnceLock::new();
         Some(result)
+    }
+
+    /// Takes a chunk in, in the place of the one that has its number if there is one. A chunk that takes further rows
+    /// becomes the tail unless a tail of a greater number is there.
+    pub(crate) fn join(&mut self, entry: Arc<ChunkEntry>, takes_rows: bool) {
+        let number = entry.number();
+        self.remove(number);
+        take_in(&self.table, &entry);
+        self.live_rows += u64::from(entry.view().live_rows());
+        self.statistics = OnceLock::new();
+        if takes_rows && self.tail.as_ref().is_none_or(|tail| tail.number() < number) {
+            self.seal_tail();
+            self.tail = Some(entry);
+        } else {
+            self.sealed.insert(number, entry);
+        }
+    }
+
+    /// Makes a chunk the tail again. The version must not have another tail.
+    pub(crate) fn unseal(&mut self, number: u32) {
+        debug_assert!(self.tail.is_none());
+        self.tail = self.sealed.get(number).cloned();
+        self.sealed.remove(number);
+    }
+
+    /// Describes how two versions of a table differ, if only these chunks were touched in them. When chunks were last
+    /// modified does not count.
+    pub(crate) fn difference(&self, other: &TableSnapshot, touched: &BTreeSet<u32>) -> Option<String> {
+        let counts = |version: &TableSnapshot| {
+            let tail = version.tail.as_ref().map(|tail| tail.number());
+            (version.live_rows, version.chunk_count(), tail)
+        };
+        if counts(self) != counts(other) || !Arc::ptr_eq(&self.indexes, &other.indexes) {
+            return Some(format!("{:?} instead of {:?}", counts(self), counts(other)));
+        }
+        touched.iter().find_map(|&number| {
+            let (own, other) = (self.entry(number), other.entry(number));
+            let same = match (own, other) {
+                (Some(own), Some(other)) => own.shows_what(other),
+                (own, other) => own.is_none() && other.is_none(),
+            };
+            (!same).then(|| format!("chunk {number}: {own:?} instead of {other:?}"))
+        })
     }
 
     /// Takes a chunk away, the tail among them; its number is not used again.

@@ -14,7 +14,7 @@ use frazil_catalog::Catalog;
 use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
 use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,8 @@ pub struct Store {
     current: ArcSwap<Snapshot>,
     writing: Mutex<Writing>,
     writer_left: Condvar,
+    /// Timestamp of the newest version.
+    newest: AtomicU64,
     /// No transaction begins that may write.
     is_read_only: AtomicBool,
 }
@@ -88,6 +90,7 @@ impl Store {
                 log: None,
             }),
             writer_left: Condvar::new(),
+            newest: AtomicU64::new(timestamp),
             is_read_only: AtomicBool::new(false),
         })
     }
@@ -192,10 +195,16 @@ impl Store {
         self.writing().newest.clone()
     }
 
+    /// True if a version is the newest one.
+    pub(crate) fn is_newest(&self, version: &Snapshot) -> bool {
+        self.newest.load(Ordering::Acquire) == version.timestamp
+    }
+
     /// Makes `next` the newest version and lets the next writer in, with the memory of this one. Called by the one writer.
     pub(crate) fn append(&self, next: Arc<Snapshot>, memory: WriterMemory) {
         self.leave(|writing| {
             writing.memory = memory;
+            self.newest.store(next.timestamp, Ordering::Release);
             Some(std::mem::replace(&mut writing.newest, next))
         });
     }

@@ -5,7 +5,7 @@
 //! - entries are added after their rows, and before anybody can see the rows;
 //! - a transaction notes what it added, and takes it out again where it returns to a savepoint or is dropped (`index_log.rs`);
 //! - entries of deleted rows stay until no version is alive that shows the rows (`entry_collector.rs`);
-//! - CREATE INDEX, DROP INDEX and TRUNCATE give the private version another list, so that there is nothing to undo.
+//! - CREATE INDEX, DROP INDEX and TRUNCATE give the own version another list, so that there is nothing to undo.
 //!
 //! `index_build.rs` makes an index of rows that are there, `unique_keys.rs` checks keys as rows are written.
 

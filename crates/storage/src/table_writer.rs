@@ -5,6 +5,7 @@
 //! insert: a row that is updated gets a new id. What is refused leaves the rows before it in the transaction's
 //! private version; whoever runs the statement drops the transaction, or returns to a savepoint.
 
+use crate::changes::Changes;
 use crate::chunk::FrozenChunk;
 use crate::chunk_entry::ChunkEntry;
 use crate::columns::Columns;
@@ -25,8 +26,8 @@ use std::sync::Arc;
 /// Bytes that an index takes for an entry beside its key: measured, 24.6 with one of 8 bytes.
 const ENTRY_BYTES: usize = 16;
 
-/// Bytes of what is noted of neighbouring rows that are deleted, their offsets apart.
-const RUN_BYTES: usize = 64;
+/// Bytes of both notes of neighbouring rows that are deleted, their offsets apart.
+const RUN_BYTES: usize = 64 + Changes::BYTES;
 
 /// What becomes of a row whose key is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,10 +179,10 @@ impl TableWriter<'_> {
             let part = self.rows_at_once(from..rows.end)?;
             from = part.end;
             let bytes = columns.bytes(part.clone());
-            self.transaction.wrote(part.len(), bytes)?;
-            let version = self.transaction.table_mut(self.table)?;
+            self.transaction.wrote(part.len(), bytes + Changes::BYTES)?;
+            let (version, changes) = self.transaction.rows_mut(self.table)?;
             let known = ids.len();
-            append(version, columns, part.clone(), now, ids)?;
+            append((&mut *version, changes), columns, part.clone(), now, ids)?;
             let is_full = version.tail().is_none_or(|tail| tail.is_full());
             let (table, new) = (self.table, &ids[known..]);
             if !(self.transaction.redo().is_filled(table, new[0], bytes, is_full) && self.freeze_filled()?) {
@@ -292,11 +293,11 @@ impl TableWriter<'_> {
         for run in ids.chunk_by(|a, b| a.chunk() == b.chunk()) {
             let number = run[0].chunk();
             let written_of_run = &mut written.rows[rows..rows + run.len()];
-            let version = self.transaction.table_mut(self.table)?;
+            let (version, changes) = self.transaction.rows_mut(self.table)?;
             let deleted = version.change(number, |entry| {
                 let most = entry.view().rows();
                 let had_marks = entry.view().deleted().is_some();
-                for (id, written) in run.iter().zip(written_of_run) {
+                for (id, written) in run.iter().zip(&mut *written_of_run) {
                     if u32::from(id.offset()) >= most {
                         return None;
                     }
@@ -304,13 +305,15 @@ impl TableWriter<'_> {
                 }
                 Some(had_marks)
             });
+            let fresh = written_of_run.iter().flatten().map(|id| id.offset());
+            changes.deleted(self.table, number, fresh);
             let Some(had_marks) = deleted.flatten() else {
                 return Err(no_such_row(version.table(), number));
             };
             // Marks that are copied take the place of others, which are gone with the versions that have them.
             let marks = if had_marks { 0 } else { CHUNK_ROWS / 8 };
             self.transaction
-                .wrote(run.len(), marks + RUN_BYTES + run.len() * size_of::<u16>())?;
+                .wrote(run.len(), marks + RUN_BYTES + run.len() * 2 * size_of::<u16>())?;
             rows += run.len();
         }
         written.count = written.rows.iter().flatten().count() as u64;
@@ -333,14 +336,13 @@ impl TableWriter<'_> {
         let table = self.current()?.table();
         check_block(table, &block).and_then(|()| refuse_unchecked(table, &[]))?;
         let rows = u64::from(block.rows());
-        let version = self.transaction.table_mut(self.table)?;
+        let (version, changes) = self.transaction.rows_mut(self.table)?;
         let number = version.table().take_chunk_number();
         let frozen = FrozenChunk::joining(version, block, Arc::new(version.build_options()));
-        version.add_sealed(ChunkEntry::frozen(
-            number,
-            frozen,
-            version.table().numbers().clone(),
-        ));
+        let entry = ChunkEntry::frozen(number, frozen, version.table().numbers().clone());
+        let entry = Arc::new(entry);
+        version.join(entry.clone(), false);
+        changes.sealed(self.table, entry, None);
         self.add_chunk_entries(number, &Rivals::Live)?;
         self.transaction.note_block(self.table, number)?;
         Ok(rows)
@@ -426,9 +428,9 @@ fn no_such_row(table: &Table, chunk: u32) -> Error {
     ))
 }
 
-/// Appends some rows of columns that were checked; `ids` gets theirs.
+/// Appends some rows of columns that were checked, and notes it; `ids` gets theirs.
 fn append(
-    version: &mut TableSnapshot,
+    (version, changes): (&mut TableSnapshot, &mut Changes),
     columns: Columns<'_>,
     rows: Range<usize>,
     now: u64,
@@ -439,28 +441,34 @@ fn append(
         let number = match version.tail() {
             // Dead cells at the end of a full one, if a rollback left some, are simply not shown.
             Some(tail) if !tail.is_full() => tail.number(),
-            _ => begin_tail(version)?,
+            _ => begin_tail(version, changes)?,
         };
+        let shown = version.tail().map_or(0, |tail| tail.view().rows());
         let appended = version.change_tail(|tail, table| {
             // Before anybody can see the rows.
             let widening = Some(table.bounds().widening());
-            // SAFETY: a transaction exists, so this thread is the one writer; the columns keep their strings alive.
+            // SAFETY: the columns keep their strings alive.
             unsafe { tail.append(columns, done..rows.end, widening, now) }
         });
         let offsets = appended.unwrap_or_else(|| Err(Error::internal("the tail of a table is gone")))?;
         done += offsets.len();
+        let slots = offsets.start as u32..offsets.end as u32;
+        changes.inserted(version.table().id(), number, slots, shown);
         ids.extend(offsets.map(|offset| RowId::new(number, offset as u16)));
     }
     Ok(())
 }
 
-fn begin_tail(version: &mut TableSnapshot) -> Result<u32> {
+fn begin_tail(version: &mut TableSnapshot, changes: &mut Changes) -> Result<u32> {
     let hot = HotChunk::new(version.table().layout().clone())?;
     if version.chunk_count() > 0 {
         // A table that has filled one chunk will fill another; one of a few rows stays small.
         hot.expect_to_fill();
     }
     let number = version.table().take_chunk_number();
-    version.begin_tail(ChunkEntry::hot(number, hot, version.table().numbers().clone()));
+    let begun = ChunkEntry::hot(number, hot, version.table().numbers().clone());
+    let tail = version.tail().map(|tail| tail.number());
+    changes.began(version.table().id(), begun.clone(), tail);
+    version.begin_tail(begun);
     Ok(number)
 }

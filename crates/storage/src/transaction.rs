@@ -1,12 +1,13 @@
-//! The one writing transaction: it makes the next version of the store in private, statement by
-//! statement, and publishes it whole at commit. Rolling back drops the private version; nothing that
-//! was published has been touched. A savepoint is the private version of an earlier moment.
+//! The one writing transaction: it makes a version of the store of its own, statement by statement, and lists what it
+//! does ([`crate::changes`]). A commit merges the list into the newest version. Rolling back drops the own version;
+//! nothing that was published has been touched. A savepoint is a mark in the list.
 //!
 //! With a log, it also writes down what it does ([`crate::redo`]), and a commit goes through four moments. The commit gets its place in
 //! the log, while nobody else writes; from then on nothing undoes it. The next writer is let in, which begins with what this
 //! one left. The log is waited for. Then the commit is visible. Who reads what is not durable yet, as the next writer does,
 //! waits for it before anybody hears of it ([`Transaction::settle`]).
 
+use crate::changes::{Changes, Mark};
 use crate::chunk::Chunk;
 use crate::chunk_entry::ChunkEntry;
 use crate::index_log::{IndexLog, IndexedRows, LogMark};
@@ -30,10 +31,10 @@ const BYTES_UNWATCHED: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Transaction {
     store: Arc<Store>,
-    /// What it began with: the newest version, until it commits.
-    before: Option<Arc<Snapshot>>,
+    /// The version that it began with, until it commits.
+    base: Option<Arc<Snapshot>>,
+    /// The base with all that it did; in the end the version that it leaves.
     next: Arc<Snapshot>,
-    changed: bool,
     /// The lists that it needs, in memory that others had before it.
     memory: WriterMemory,
     /// What it did, for the log.
@@ -61,9 +62,7 @@ struct Watch {
 /// A moment of a transaction that it can return to, several times.
 #[derive(Clone, Debug)]
 pub struct Savepoint {
-    next: Arc<Snapshot>,
-    changed: bool,
-    own: usize,
+    changes: Mark,
     index_log: LogMark,
     redo: usize,
 }
@@ -125,9 +124,8 @@ impl Transaction {
     ) -> Transaction {
         Transaction {
             store,
-            before: Some(next.clone()),
+            base: Some(next.clone()),
             next,
-            changed: false,
             memory,
             watch: None,
             redo: TransactionRedo::new(has_log),
@@ -172,9 +170,7 @@ impl Transaction {
     /// Remembers this moment.
     pub fn savepoint(&mut self) -> Savepoint {
         Savepoint {
-            next: self.next.clone(),
-            changed: self.changed,
-            own: self.memory.own.len(),
+            changes: self.memory.changes.mark(),
             index_log: self.memory.index_log.mark(),
             redo: self.redo.mark(),
         }
@@ -182,9 +178,12 @@ impl Transaction {
 
     /// Undoes everything since `savepoint`.
     pub fn rollback_to(&mut self, savepoint: Savepoint) {
-        self.next = savepoint.next;
-        self.changed = savepoint.changed;
-        self.memory.own.truncate(savepoint.own);
+        let next = Arc::make_mut(&mut self.next);
+        self.memory.changes.undo_to(savepoint.changes, next);
+        // A table that was replaced may be one again that others have, too.
+        let tables = &next.tables;
+        (self.memory.own).retain(|id| tables.get(id.0).is_none_or(|table| table.is_private()));
+        debug_assert_eq!(self.difference(), None);
         self.memory.index_log.undo_to(savepoint.index_log);
         self.redo.truncate(savepoint.redo);
     }
@@ -198,13 +197,15 @@ impl Transaction {
     /// unknown whether it is committed. After another error it is not: 58030 once writing the log has failed, 53100 if the disk is
     /// full, 08003 once the database is closed.
     pub fn commit_as(mut self, acknowledge: Acknowledge) -> Result<u64> {
-        if !self.changed {
+        if self.memory.changes.is_empty() {
             return self.settle().map(|()| self.next.timestamp);
         }
+        let newest = self.merge()?;
         self.take_place(acknowledge)?;
         // From here on nothing undoes it.
         let timestamp = self.next.timestamp;
-        let tables = self.hand_over_entries(timestamp);
+        let tables = self.hand_over_entries(&newest, timestamp);
+        drop(newest);
         let memory = std::mem::take(&mut self.memory).emptied();
         self.is_writer = false;
         match self.log() {
@@ -242,14 +243,34 @@ impl Transaction {
         Ok(())
     }
 
+    /// Merges what was done into the newest version, which is returned. An internal error, and nothing is committed,
+    /// if another transaction has changed what this one had claimed.
+    fn merge(&mut self) -> Result<Arc<Snapshot>> {
+        debug_assert_eq!(self.difference(), None);
+        let base = (self.base.take()).ok_or_else(|| Error::internal("a transaction commits twice"))?;
+        if self.store.is_newest(&base) {
+            // The own version is what the merge would make.
+            return Ok(base);
+        }
+        let newest = self.store.newest();
+        self.next = Arc::new(self.memory.changes.on(&newest, &base, &self.next)?);
+        Ok(newest)
+    }
+
+    /// Describes how the own version differs from the base with the changes; `None` if it does not.
+    fn difference(&self) -> Option<String> {
+        let base = self.base.as_ref()?;
+        self.memory.changes.difference(base, &self.next)
+    }
+
     /// Gives the next version its timestamp and its place in the log.
     fn take_place(&mut self, acknowledge: Acknowledge) -> Result<()> {
         let timestamp = self.coming_timestamp();
         let next = Arc::make_mut(&mut self.next);
         next.timestamp = timestamp;
         for id in &self.memory.own {
-            // A table that was dropped afterwards is not there.
-            if let Some(table) = next.tables.get_mut(id.0) {
+            // A table that was dropped afterwards is not there, and one whose changes were all undone is others'.
+            if let Some(table) = next.tables.get_mut(id.0).filter(|table| table.is_private()) {
                 Arc::make_mut(table).stamp(timestamp);
             }
         }
@@ -305,12 +326,9 @@ impl Transaction {
 
     /// Lets entries of deleted rows leave the indexes when nobody reads the versions that were replaced. Returns the tables that may have
     /// such. Called before the next writer is let in, so that commits come in their order.
-    fn hand_over_entries(&mut self, timestamp: u64) -> Vec<Arc<Table>> {
+    fn hand_over_entries(&mut self, before: &Snapshot, timestamp: u64) -> Vec<Arc<Table>> {
         let mut deleted = self.memory.index_log.commit();
         let mut tables = Vec::new();
-        let Some(before) = self.before.take() else {
-            return tables;
-        };
         for &id in &self.memory.own {
             let Some(new) = self.next.tables.get(id.0) else {
                 continue;
@@ -353,23 +371,47 @@ impl Transaction {
     /// Drops what was done and lets the next writer in.
     pub fn rollback(self) {}
 
-    pub(crate) fn next_mut(&mut self) -> &mut Snapshot {
-        self.changed = true;
-        Arc::make_mut(&mut self.next)
+    /// Goes over to another version of the catalog.
+    pub(crate) fn replace_catalog(&mut self, catalog: Catalog) {
+        self.memory.changes.catalog(self.next.catalog.clone());
+        Arc::make_mut(&mut self.next).catalog = Arc::new(catalog);
+    }
+
+    /// Takes a table away.
+    pub(crate) fn remove_table(&mut self, id: ObjectId) {
+        self.memory
+            .changes
+            .replaced(id, self.next.tables.get(id.0).cloned());
+        Arc::make_mut(&mut self.next).tables.remove(id.0);
     }
 
     /// Takes a table into the transaction that is its own.
     pub(crate) fn add_table(&mut self, version: TableSnapshot) {
         let id = version.table().id();
-        self.next_mut().tables.insert(id.0, Arc::new(version));
+        self.memory.changes.replaced(id, None);
+        let mut version = version;
+        version.make_private();
+        Arc::make_mut(&mut self.next)
+            .tables
+            .insert(id.0, Arc::new(version));
         self.memory.own.push(id);
     }
 
+    /// The transaction's version of a table, to be changed as a whole: nobody else may have written to the table.
     pub(crate) fn table_mut(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
+        let before = self.next.tables.get(id.0).cloned();
+        if before.is_some() {
+            self.memory.changes.replaced(id, before);
+        }
+        self.rows_mut(id).map(|(version, _)| version)
+    }
+
+    /// The transaction's version of a table, to have rows inserted and deleted, and the list where each such change
+    /// is noted.
+    pub(crate) fn rows_mut(&mut self, id: ObjectId) -> Result<(&mut TableSnapshot, &mut Changes)> {
         if self.next.tables.get(id.0).is_none() {
             return Err(self.next.missing(id));
         }
-        self.changed = true;
         let table = (Arc::make_mut(&mut self.next).tables.get_mut(id.0))
             .ok_or_else(|| Error::internal(format!("table {} is not in the transaction", id.0)))?;
         let version = Arc::make_mut(table);
@@ -377,7 +419,7 @@ impl Transaction {
             version.make_private();
             self.memory.own.push(id);
         }
-        Ok(version)
+        Ok((version, &mut self.memory.changes))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Memory that serves one writing transaction after the other: what a transaction of a few rows needs beside its rows is there
 //! already. There is one writer, so there is one such memory.
 
+use crate::changes::Changes;
 use crate::index_log::IndexLog;
 use frazil_types::{EncodedKeys, ObjectId, RowId};
 
@@ -12,6 +13,8 @@ const MOST_KEPT: usize = 64 << 10;
 pub(crate) struct WriterMemory {
     /// Tables whose version is the transaction's own, in the order in which they were first changed.
     pub own: Vec<ObjectId>,
+    /// All that the transaction did.
+    pub changes: Changes,
     /// What the transaction did to the entries of indexes.
     pub index_log: IndexLog,
     /// Keys of the rows that a statement writes, for each index of their table.
@@ -26,6 +29,7 @@ impl WriterMemory {
         let few = MOST_KEPT / size_of::<RowId>();
         self.own.clear();
         self.own.shrink_to(few);
+        self.changes.clear();
         self.index_log.clear();
         self.keys.retain(|keys| keys.capacity() <= MOST_KEPT);
         self.ids.clear();

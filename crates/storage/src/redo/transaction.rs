@@ -116,7 +116,7 @@ impl TransactionRedo {
     }
 
     /// The record that says what was done; `None` if no record does.
-    fn record(&self) -> Option<&[u8]> {
+    pub fn record(&self) -> Option<&[u8]> {
         let buffer = self.buffer.as_ref()?;
         (!self.is_whole && !buffer.is_empty()).then(|| buffer.bytes())
     }

@@ -1,0 +1,337 @@
+//! The list of what a transaction did. It can be done again on top of another version of the store, which is how a
+//! commit is merged with those before it, and undone back to a mark, which is how a savepoint is returned to.
+//!
+//! The transaction keeps a version of its own beside the list, because its statements see what it did. That version
+//! is always its base with the list done again. So if nobody has committed since the base, the version is what a
+//! merge would make, and is installed as it is: a commit of a row copies the paths to it once. In builds with debug
+//! assertions each commit is merged all the same, and both are compared.
+//!
+//! Two transactions on one base commute where they touch different rows: each shows its own slots and marks those
+//! that it deleted, and neither reads what the other one shows. What changes a table as a whole (definitions,
+//! TRUNCATE, FREEZE) takes the place of the newest version of the table; whoever does that keeps other writers away
+//! from the table.
+//!
+//! Undoing costs what is undone, however much the transaction did before; so does a mark, which is a length.
+
+use crate::chunk_entry::ChunkEntry;
+use crate::snapshot::{Snapshot, TableSnapshot};
+use frazil_catalog::Catalog;
+use frazil_types::{Error, ObjectId, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Changes, and offsets of deleted rows, whose memory serves the next transaction.
+const MOST_KEPT: usize = 1 << 10;
+
+/// Something that a transaction did.
+#[derive(Debug)]
+enum Change {
+    /// Rows came to slots of a chunk, whose entry had shown `shown` slots.
+    Inserted {
+        table: ObjectId,
+        chunk: u32,
+        slots: Range<u32>,
+        shown: u32,
+    },
+    /// Rows of a chunk were deleted, which were live. `offsets` are positions in [`Changes::offsets`].
+    Deleted {
+        table: ObjectId,
+        chunk: u32,
+        offsets: Range<usize>,
+    },
+    /// A chunk was begun, which has no rows yet. The tail before it, if there was one, takes no further rows.
+    Began {
+        table: ObjectId,
+        begun: ChunkEntry,
+        tail: Option<u32>,
+    },
+    /// A chunk joined a table, or took the place of the transaction's own tail. It takes no further rows.
+    Sealed {
+        table: ObjectId,
+        now: Arc<ChunkEntry>,
+        tail: Option<Arc<ChunkEntry>>,
+    },
+    /// A table is another one as a whole, is new (`None`), or is gone.
+    Replaced {
+        table: ObjectId,
+        before: Option<Arc<TableSnapshot>>,
+    },
+    /// The catalog is another one.
+    Catalog(Arc<Catalog>),
+}
+
+impl Change {
+    fn table(&self) -> Option<ObjectId> {
+        match self {
+            Change::Inserted { table, .. }
+            | Change::Deleted { table, .. }
+            | Change::Began { table, .. }
+            | Change::Sealed { table, .. }
+            | Change::Replaced { table, .. } => Some(*table),
+            Change::Catalog(_) => None,
+        }
+    }
+}
+
+/// A moment of the list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    done: usize,
+    offsets: usize,
+}
+
+/// All that a transaction did, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    done: Vec<Change>,
+    /// Offsets of deleted rows in their chunks.
+    offsets: Vec<u16>,
+    /// Changes before this one were marked and stay as they are; later ones may take in what follows them.
+    marked: usize,
+}
+
+impl Changes {
+    /// Bytes of a change, the offsets of deleted rows apart.
+    pub const BYTES: usize = size_of::<Change>();
+
+    /// True if nothing was done.
+    pub fn is_empty(&self) -> bool {
+        self.done.is_empty()
+    }
+
+    /// This moment.
+    pub fn mark(&mut self) -> Mark {
+        self.marked = self.done.len();
+        Mark {
+            done: self.done.len(),
+            offsets: self.offsets.len(),
+        }
+    }
+
+    /// Forgets everything, and keeps memory for some changes.
+    pub fn clear(&mut self) {
+        self.done.clear();
+        self.done.shrink_to(MOST_KEPT);
+        self.offsets.clear();
+        self.offsets.shrink_to(MOST_KEPT);
+        self.marked = 0;
+    }
+
+    /// Rows came to slots of a chunk of which `shown` slots were shown.
+    pub fn inserted(&mut self, table: ObjectId, chunk: u32, slots: Range<u32>, shown: u32) {
+        if self.done.len() > self.marked
+            && let Some(Change::Inserted {
+                table: of,
+                chunk: into,
+                slots: before,
+                ..
+            }) = self.done.last_mut()
+            && (*of, *into, before.end) == (table, chunk, slots.start)
+        {
+            before.end = slots.end;
+            return;
+        }
+        self.done.push(Change::Inserted {
+            table,
+            chunk,
+            slots,
+            shown,
+        });
+    }
+
+    /// Rows of a chunk were deleted.
+    pub fn deleted(&mut self, table: ObjectId, chunk: u32, offsets: impl Iterator<Item = u16>) {
+        let from = self.offsets.len();
+        self.offsets.extend(offsets);
+        let offsets = from..self.offsets.len();
+        if !offsets.is_empty() {
+            self.done.push(Change::Deleted {
+                table,
+                chunk,
+                offsets,
+            });
+        }
+    }
+
+    /// A chunk without rows became the tail, after the chunk of number `tail`.
+    pub fn began(&mut self, table: ObjectId, begun: ChunkEntry, tail: Option<u32>) {
+        self.done.push(Change::Began { table, begun, tail });
+    }
+
+    /// A chunk joined a table, or took the place of its tail.
+    pub fn sealed(&mut self, table: ObjectId, now: Arc<ChunkEntry>, tail: Option<Arc<ChunkEntry>>) {
+        self.done.push(Change::Sealed { table, now, tail });
+    }
+
+    /// A table is going to be another one as a whole.
+    pub fn replaced(&mut self, table: ObjectId, before: Option<Arc<TableSnapshot>>) {
+        self.done.push(Change::Replaced { table, before });
+    }
+
+    /// The catalog is going to be another one.
+    pub fn catalog(&mut self, before: Arc<Catalog>) {
+        self.done.push(Change::Catalog(before));
+    }
+
+    /// Undoes what was done since a moment, in the transaction's own version.
+    pub fn undo_to(&mut self, mark: Mark, own: &mut Snapshot) {
+        for change in self.done.drain(mark.done..).rev() {
+            undo(change, &self.offsets, own);
+        }
+        self.offsets.truncate(mark.offsets);
+        self.marked = mark.done;
+    }
+
+    /// Does everything again on top of a version of the store, whose timestamp stays. `own` is the transaction's own
+    /// version of `base`, which has the tables that were replaced. An internal error if another transaction has changed
+    /// what this one had claimed: the catalog, a table that was replaced, a row that was deleted.
+    pub fn on(&self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
+        let mut next = newest.clone();
+        let timestamp = newest.timestamp + 1;
+        let replaced = |change: &Change| match change {
+            Change::Replaced { table, .. } => Some(*table),
+            Change::Inserted { .. }
+            | Change::Deleted { .. }
+            | Change::Began { .. }
+            | Change::Sealed { .. }
+            | Change::Catalog(_) => None,
+        };
+        let replaced: BTreeSet<ObjectId> = self.done.iter().filter_map(replaced).collect();
+        for change in &self.done {
+            match change.table() {
+                Some(id) if replaced.contains(&id) => {}
+                Some(id) => {
+                    let table = next.tables.get_mut(id.0);
+                    let table = table.ok_or_else(|| Error::internal("a table that was written is gone"))?;
+                    let table = Arc::make_mut(table);
+                    self.redo(change, table, timestamp)?;
+                    table.make_private();
+                }
+                None if Arc::ptr_eq(&newest.catalog, &base.catalog) => next.catalog = own.catalog.clone(),
+                None => return Err(Error::internal("two transactions changed the catalog")),
+            }
+        }
+        for id in replaced {
+            let is_as_it_was = match (newest.tables.get(id.0), base.tables.get(id.0)) {
+                (Some(newest), Some(base)) => Arc::ptr_eq(newest, base),
+                (newest, base) => newest.is_none() && base.is_none(),
+            };
+            if !is_as_it_was {
+                return Err(Error::internal("a table was changed that a transaction replaced"));
+            }
+            match own.tables.get(id.0) {
+                Some(table) => next.tables.insert(id.0, table.clone()),
+                None => next.tables.remove(id.0),
+            }
+        }
+        Ok(next)
+    }
+
+    /// Does a change of the rows of a table again.
+    fn redo(&self, change: &Change, table: &mut TableSnapshot, timestamp: u64) -> Result<()> {
+        let gone = || Error::internal("a chunk that a transaction wrote to is gone");
+        match change {
+            Change::Inserted { chunk, slots, .. } => table
+                .change(*chunk, |entry| entry.show_slots(slots.clone(), timestamp))
+                .ok_or_else(gone),
+            Change::Deleted { chunk, offsets, .. } => {
+                let offsets = &self.offsets[offsets.clone()];
+                let were_live = table.change(*chunk, |entry| {
+                    offsets.iter().all(|&offset| {
+                        u32::from(offset) < entry.view().rows() && entry.delete(offset, timestamp)
+                    })
+                });
+                match were_live.ok_or_else(gone)? {
+                    true => Ok(()),
+                    false => Err(Error::internal("two transactions deleted a row")),
+                }
+            }
+            Change::Began { begun, .. } => {
+                table.join(Arc::new(begun.clone()), true);
+                Ok(())
+            }
+            Change::Sealed { now, .. } => {
+                table.join(now.clone(), false);
+                Ok(())
+            }
+            Change::Replaced { .. } | Change::Catalog(_) => Ok(()),
+        }
+    }
+
+    /// Describes how a version differs from the one that the changes make of a base; `None` if it does not.
+    pub fn difference(&self, base: &Snapshot, own: &Snapshot) -> Option<String> {
+        let merged = match self.on(base, base, own) {
+            Ok(merged) => merged,
+            Err(error) => return Some(error.to_string()),
+        };
+        let chunk = |change: &Change| match change {
+            Change::Inserted { chunk, .. } | Change::Deleted { chunk, .. } => Some(*chunk),
+            Change::Began { begun, .. } => Some(begun.number()),
+            Change::Sealed { now, .. } => Some(now.number()),
+            Change::Replaced { .. } | Change::Catalog(_) => None,
+        };
+        let mut touched: BTreeMap<ObjectId, BTreeSet<u32>> = BTreeMap::new();
+        for change in &self.done {
+            if let Some(table) = change.table() {
+                touched.entry(table).or_default().extend(chunk(change));
+            }
+        }
+        touched.iter().find_map(|(id, chunks)| {
+            let (own, merged) = (own.tables.get(id.0)?, merged.tables.get(id.0)?);
+            own.difference(merged, chunks)
+        })
+    }
+}
+
+/// Undoes a change in the version of the transaction that made it, whose later changes were undone.
+fn undo(change: Change, offsets: &[u16], own: &mut Snapshot) {
+    let id = change.table();
+    let table = id.and_then(|id| own.tables.get_mut(id.0)).map(Arc::make_mut);
+    match (change, table) {
+        (Change::Catalog(before), _) => own.catalog = before,
+        (
+            Change::Replaced {
+                table: id,
+                before: Some(before),
+            },
+            _,
+        ) => own.tables.insert(id.0, before),
+        (Change::Replaced { table, before: None }, _) => own.tables.remove(table.0),
+        (
+            Change::Inserted {
+                chunk, slots, shown, ..
+            },
+            Some(table),
+        ) => drop(table.change(chunk, |entry| entry.hide_slots(slots, shown))),
+        (
+            Change::Deleted {
+                chunk,
+                offsets: deleted,
+                ..
+            },
+            Some(table),
+        ) => drop(table.change(chunk, |entry| entry.undelete(&offsets[deleted]))),
+        (Change::Began { begun, tail, .. }, Some(table)) => {
+            table.remove(begun.number());
+            tail.into_iter().for_each(|number| table.unseal(number));
+        }
+        (Change::Sealed { now, tail: None, .. }, Some(table)) => table.remove(now.number()),
+        (
+            Change::Sealed {
+                now,
+                tail: Some(tail),
+                ..
+            },
+            Some(table),
+        ) => {
+            table.unseal(now.number());
+            table.change(now.number(), |entry| *entry = (*tail).clone());
+        }
+        // The table is not there: what dropped it is undone before.
+        (
+            Change::Inserted { .. } | Change::Deleted { .. } | Change::Began { .. } | Change::Sealed { .. },
+            None,
+        ) => debug_assert!(false, "a table is gone that a transaction wrote to"),
+    }
+}

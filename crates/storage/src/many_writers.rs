@@ -1,0 +1,357 @@
+//! Several transactions that are open side by side, which only a test begins: each sees its base and what it did, a
+//! commit is merged with the others, and recovery makes of their records what the store has.
+//!
+//! Claims, which would keep two of them from one row, are the test's: nobody deletes a row that another one deleted.
+
+use crate::freeze::Freezer;
+use crate::new_rows::NewRows;
+use crate::redo::{Change, changes};
+use crate::snapshot::{Snapshot, Table, TableSnapshot};
+use crate::store::Store;
+use crate::table_writer::Conflict;
+use crate::transaction::{Savepoint, Transaction};
+use crate::writer_memory::WriterMemory;
+use frazil_catalog::{DropRelations, IndexKey, NewIndex, TableOptions};
+use frazil_testkit::Random;
+use frazil_types::{
+    Cancel, ColumnDef, ColumnVector, LogicalType, ObjectId, Result, RowBatch, RowId, Schema, SqlState, Value,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+const TYPES: [LogicalType; 2] = [LogicalType::BigInt, LogicalType::Text];
+
+/// Rows by their ids; a row's number determines its text.
+type Rows = BTreeMap<RowId, i128>;
+
+fn text(number: i128) -> Value {
+    match number % 3 {
+        0 => Value::Null,
+        _ => Value::Text(format!("the text of the row with number {number}")),
+    }
+}
+
+fn batch(numbers: &[i128]) -> RowBatch {
+    let ids: Vec<Value> = numbers.iter().map(|&number| Value::Int(number)).collect();
+    let texts: Vec<Value> = numbers.iter().map(|&number| text(number)).collect();
+    RowBatch {
+        columns: vec![
+            ColumnVector::from_values(TYPES[0], &ids),
+            ColumnVector::from_values(TYPES[1], &texts),
+        ],
+        rows: numbers.len(),
+    }
+}
+
+fn contents(version: &TableSnapshot) -> Rows {
+    let mut rows = Rows::new();
+    for entry in version.chunks() {
+        let view = entry.view();
+        for offset in (0..view.rows()).filter(|&offset| !view.is_deleted(offset as usize)) {
+            let value = |column: usize| view.value(column, TYPES[column], offset as u16).unwrap();
+            let Value::Int(number) = value(0) else {
+                panic!("{:?}", value(0))
+            };
+            assert_eq!(value(1), text(number));
+            rows.insert(RowId::new(entry.number(), offset as u16), number);
+        }
+    }
+    assert_eq!(version.rows(), rows.len() as u64);
+    rows
+}
+
+/// Each row of a version is found by its key in every index; with `exact`, there are no entries of other rows.
+fn check_indexes(version: &TableSnapshot, exact: bool) {
+    for index in version.indexes().iter() {
+        let check = version.check_index(index, &Cancel::new()).unwrap();
+        assert_eq!(check.told, [""; 0]);
+        assert!(!exact || check.other_entries == 0, "{check:?}");
+    }
+}
+
+/// A transaction, and the rows that it should see.
+struct Open {
+    transaction: Transaction,
+    sees: Rows,
+    inserted: Rows,
+    deleted: BTreeSet<RowId>,
+    savepoints: Vec<(Savepoint, Rows, Rows, BTreeSet<RowId>)>,
+}
+
+struct Writers {
+    random: Random,
+    store: Arc<Store>,
+    table: ObjectId,
+    committed: Rows,
+    open: Vec<Open>,
+    next_number: i128,
+    /// The table as recovery makes it of the records; `None` without a log.
+    recovered: Option<TableSnapshot>,
+    /// Commits that were merged with one that their transaction does not see.
+    merged: u64,
+}
+
+impl Writers {
+    fn new(seed: u64, has_log: bool) -> Writers {
+        let store = Store::new();
+        let mut transaction = store.begin(Duration::ZERO, &Cancel::new()).unwrap();
+        let columns = vec![
+            ColumnDef::new("a", TYPES[0]).not_null(),
+            ColumnDef::new("b", TYPES[1]),
+        ];
+        let schema = Arc::new(Schema::new(columns));
+        let table = transaction
+            .create_table("t", schema, TableOptions::default())
+            .unwrap();
+        for (name, column, unique) in [("by_a", 0, true), ("by_b", 1, false)] {
+            let index = NewIndex {
+                name: Some(name.into()),
+                if_not_exists: false,
+                table: "t".into(),
+                keys: vec![IndexKey::ascending(column)],
+                include: Vec::new(),
+                unique,
+                nulls_distinct: true,
+            };
+            transaction.create_index(index, &Cancel::new()).unwrap();
+        }
+        transaction.commit().unwrap();
+        let recovered = TableSnapshot::new(Table::new(table.clone(), 0), Vec::new(), None);
+        Writers {
+            random: Random::new(seed),
+            store,
+            table: table.id,
+            committed: Rows::new(),
+            open: Vec::new(),
+            next_number: 0,
+            recovered: has_log.then_some(recovered),
+            merged: 0,
+        }
+    }
+
+    fn version(&self, of: &Snapshot) -> Arc<TableSnapshot> {
+        of.table(self.table).unwrap().clone()
+    }
+
+    fn begin(&mut self) {
+        let memory = WriterMemory::default();
+        let has_log = self.recovered.is_some();
+        self.open.push(Open {
+            transaction: Transaction::new(self.store.clone(), self.store.newest(), memory, has_log),
+            sees: self.committed.clone(),
+            inserted: Rows::new(),
+            deleted: BTreeSet::new(),
+            savepoints: Vec::new(),
+        });
+    }
+
+    fn insert(&mut self, by: usize) {
+        // Without a log, some inserts fill chunks.
+        let most = match self.recovered {
+            None if self.random.below(8) == 0 => 50_000,
+            _ => [2, 2, 30][self.random.index(3)],
+        };
+        let count = 1 + self.random.index(most) as i128;
+        let numbers: Vec<i128> = (self.next_number..self.next_number + count).collect();
+        self.next_number += count;
+        let open = &mut self.open[by];
+        let mut writer = open.transaction.writer(self.table).unwrap();
+        let written = writer
+            .insert(&NewRows::of(&batch(&numbers)), Conflict::Fail)
+            .unwrap();
+        let ids: Vec<RowId> = written.rows.into_iter().flatten().collect();
+        let new = || ids.iter().copied().zip(numbers.iter().copied());
+        open.sees.extend(new());
+        open.inserted.extend(new());
+    }
+
+    /// Adds a block.
+    fn load(&mut self, by: usize) {
+        let numbers: Vec<i128> = (self.next_number..self.next_number + 40).collect();
+        self.next_number += 40;
+        let open = &mut self.open[by];
+        let table = open.transaction.view().table(self.table).unwrap().table().clone();
+        let block = Freezer::default().freeze_batch(&table, &batch(&numbers)).unwrap();
+        open.transaction.writer(self.table).unwrap().block(block).unwrap();
+        let before = std::mem::take(&mut open.sees);
+        open.sees = contents(open.transaction.view().table(self.table).unwrap());
+        let new: Rows = (open.sees.clone().into_iter())
+            .filter(|(id, _)| !before.contains_key(id))
+            .collect();
+        assert_eq!(new.values().copied().collect::<Vec<_>>(), numbers);
+        open.inserted.extend(new);
+    }
+
+    fn delete(&mut self, by: usize) {
+        let claimed: BTreeSet<RowId> = self
+            .open
+            .iter()
+            .flat_map(|open| open.deleted.iter().copied())
+            .collect();
+        let open = &mut self.open[by];
+        let is_free = |id: &RowId| {
+            let newest = self.committed.contains_key(id) || open.inserted.contains_key(id);
+            newest && !claimed.contains(id)
+        };
+        let from = self.random.index(open.sees.len().max(1));
+        let count = 1 + self.random.index(6);
+        let some = open.sees.keys().copied().skip(from).filter(is_free).take(count);
+        let some: Vec<RowId> = some.collect();
+        let written = open
+            .transaction
+            .writer(self.table)
+            .unwrap()
+            .delete(&some)
+            .unwrap();
+        assert_eq!(written.count, some.len() as u64);
+        for id in some {
+            open.sees.remove(&id);
+            open.deleted.insert(id);
+        }
+    }
+
+    fn savepoint(&mut self, by: usize) {
+        let open = &mut self.open[by];
+        let point = open.transaction.savepoint();
+        let moment = (
+            point,
+            open.sees.clone(),
+            open.inserted.clone(),
+            open.deleted.clone(),
+        );
+        open.savepoints.push(moment);
+    }
+
+    fn rollback_to(&mut self, by: usize) {
+        let open = &mut self.open[by];
+        if open.savepoints.is_empty() {
+            return;
+        }
+        let at = self.random.index(open.savepoints.len());
+        open.savepoints.truncate(at + 1);
+        let (point, sees, inserted, deleted) = open.savepoints[at].clone();
+        open.transaction.rollback_to(point);
+        (open.sees, open.inserted, open.deleted) = (sees, inserted, deleted);
+    }
+
+    fn commit(&mut self, by: usize) -> Result<()> {
+        let mut done = self.open.swap_remove(by);
+        if let (Some(recovered), Some(record)) = (&mut self.recovered, done.transaction.redo().record()) {
+            let timestamp = self.store.snapshot().timestamp() + 1;
+            for change in changes(record) {
+                match change? {
+                    Change::Insert { first, columns, .. } => {
+                        recovered.replay_insert(first, &columns.read(&TYPES)?, timestamp)?;
+                    }
+                    Change::Delete { rows, .. } => {
+                        recovered
+                            .replay_delete(&rows, timestamp)
+                            .map_err(|(_, error)| error)?;
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        let base = done.transaction.view().timestamp();
+        self.merged += u64::from(base < self.store.snapshot().timestamp());
+        done.transaction.commit()?;
+        self.committed.append(&mut done.inserted);
+        self.committed.retain(|id, _| !done.deleted.contains(id));
+        Ok(())
+    }
+
+    /// With `exact`, entries of deleted rows have left the indexes.
+    fn check(&self, exact: bool) {
+        let version = self.version(&self.store.snapshot());
+        assert_eq!(contents(&version), self.committed);
+        check_indexes(&version, exact);
+        for open in &self.open {
+            let own = self.version(open.transaction.view());
+            assert_eq!(contents(&own), open.sees);
+            check_indexes(&own, false);
+        }
+        if let Some(recovered) = &self.recovered {
+            assert_eq!(contents(recovered), self.committed);
+        }
+    }
+
+    fn step(&mut self) {
+        let by = self.random.index(self.open.len().max(1));
+        match self.random.below(40) {
+            0..6 if self.open.len() < 5 => self.begin(),
+            _ if self.open.is_empty() => {}
+            0..15 => self.insert(by),
+            15..24 => self.delete(by),
+            24..28 => self.savepoint(by),
+            28..32 => self.rollback_to(by),
+            32..38 => self.commit(by).unwrap(),
+            // Its record would name a file.
+            38 if self.recovered.is_none() => self.load(by),
+            _ => drop(self.open.swap_remove(by)),
+        }
+    }
+}
+
+#[test]
+fn commits_of_transactions_side_by_side_are_merged() {
+    let mut merged = 0;
+    for seed in 0..16 {
+        // One that fills chunks takes as long as all others.
+        let has_log = seed != 7;
+        let mut writers = Writers::new(seed, has_log);
+        for step in 0..if has_log { 160 } else { 60 } {
+            writers.step();
+            if step % if has_log { 8 } else { 30 } == 0 {
+                writers.check(false);
+            }
+        }
+        while !writers.open.is_empty() {
+            writers.commit(0).unwrap();
+        }
+        let version = writers.version(&writers.store.snapshot());
+        version.table().collector().collect(usize::MAX);
+        drop(version);
+        writers.check(true);
+        merged += writers.merged;
+    }
+    // Else the histories are too tame.
+    assert!(merged > 100, "{merged}");
+}
+
+/// A transaction that changes a table as a whole keeps other writers away from it. If one came all the same, the
+/// commit would fail, so that nothing is lost silently.
+#[test]
+fn what_replaces_a_table_is_not_merged_with_other_changes_of_the_table() {
+    let mut writers = Writers::new(1, false);
+    (0..5).for_each(|_| writers.begin());
+    let id = writers.table;
+    writers.open[0].transaction.truncate(id).unwrap();
+    writers.open[1]
+        .transaction
+        .drop_relations(&DropRelations::table("t"))
+        .unwrap();
+    // Nothing is left of these.
+    for by in [2, 3] {
+        let point = writers.open[by].transaction.savepoint();
+        writers.open[by].transaction.truncate(id).unwrap();
+        writers.open[by]
+            .transaction
+            .drop_relations(&DropRelations::table("t"))
+            .unwrap();
+        writers.open[by].transaction.rollback_to(point);
+    }
+    for by in 2..5 {
+        writers.insert(by);
+    }
+    for by in (2..5).rev() {
+        writers.commit(by).unwrap();
+    }
+    for _ in 0..2 {
+        let open = writers.open.pop().unwrap();
+        let error = open.transaction.commit().unwrap_err();
+        assert_eq!(error.state(), SqlState::INTERNAL_ERROR, "{error}");
+    }
+    writers.check(false);
+    assert!(!writers.committed.is_empty());
+}
