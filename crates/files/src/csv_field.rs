@@ -32,7 +32,10 @@ impl ColumnBuilder {
         }
         ColumnBuilder {
             strings: StringVectorBuilder::budgeted(def.ty, capacity, budget),
-            form: PlainForm::of(def.ty),
+            form: match dates {
+                DateForm::Said(_) => PlainForm::Other,
+                _ => PlainForm::of(def.ty),
+            },
             dates,
             def,
             values,
@@ -85,6 +88,9 @@ impl ColumnBuilder {
             Some(value) => value.into(),
             None if self.dates != DateForm::Iso => {
                 let iso = self.dates.to_iso(text(field)?);
+                if let (None, DateForm::Said(pattern)) = (&iso, &self.dates) {
+                    return Err(pattern.refused(text(field)?));
+                }
                 read(iso.as_deref().map_or(field, str::as_bytes), ty)?.to_wide()
             }
             None => read(field, ty)?.to_wide(),

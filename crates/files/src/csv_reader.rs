@@ -51,6 +51,10 @@ pub struct CsvOptions {
     pub escape: u8,
     /// The unquoted text that stands for NULL.
     pub null: String,
+    /// Other unquoted texts that stand for NULL when a file is read.
+    pub more_nulls: Vec<String>,
+    /// Lines in front of the first record that are read past, whatever is in them.
+    pub skipped_lines: usize,
     /// How a file that is read is compressed; `None`: as its name says.
     pub compression: Option<Compression>,
     /// At the beginning of a line that is left out.
@@ -78,6 +82,8 @@ impl Default for CsvOptions {
             quote: b'"',
             escape: b'"',
             null: String::new(),
+            more_nulls: Vec::new(),
+            skipped_lines: 0,
             compression: None,
             comment: None,
             skipped: 0,
@@ -136,6 +142,9 @@ impl CsvReader {
         if reader.buffer.starts_with(b"\xef\xbb\xbf") {
             reader.start = 3;
         }
+        for _ in 0..reader.options.skipped_lines {
+            reader.skip_line()?;
+        }
         for _ in 0..reader.options.skipped {
             reader.next_record()?;
         }
@@ -150,6 +159,22 @@ impl CsvReader {
     /// Says what becomes of records that are no rows. A quote that is never closed ends the file all the same.
     pub fn on_error(self, on_error: OnError) -> CsvReader {
         CsvReader { on_error, ..self }
+    }
+
+    /// Reads past the end of a line.
+    fn skip_line(&mut self) -> Result<()> {
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.start..]) {
+                self.start += at + 1;
+                self.line += 1;
+                return Ok(());
+            }
+            self.start = self.buffer.len();
+            if self.ended {
+                return Ok(());
+            }
+            self.fill()?;
+        }
     }
 
     fn check_header(&mut self) -> Result<()> {
@@ -316,7 +341,12 @@ impl CsvReader {
         self.check_width().map_err(|e| (None, e))?;
         for (i, builder) in builders.iter_mut().enumerate() {
             let (field, quoted) = self.record.field(i);
-            let says_null = field == self.options.null.as_bytes();
+            let says_null = field == self.options.null.as_bytes()
+                || self
+                    .options
+                    .more_nulls
+                    .iter()
+                    .any(|null| field == null.as_bytes());
             let pushed = if says_null && self.is_null(i, quoted) {
                 builder.push_null()
             } else {
@@ -360,7 +390,7 @@ impl BatchReader for CsvReader {
             .iter()
             .enumerate()
             .map(|(i, c)| {
-                let dates = self.options.dates.get(i).copied().unwrap_or_default();
+                let dates = self.options.dates.get(i).cloned().unwrap_or_default();
                 ColumnBuilder::new(c.clone(), dates, CHUNK_ROWS, &self.limits.budget)
             })
             .collect();

@@ -28,6 +28,8 @@ pub enum Form {
     Instant,
     /// A time of day.
     Time,
+    /// An array or object of JSON.
+    Nested,
     /// Nothing of that.
     Words,
 }
@@ -44,6 +46,7 @@ impl Form {
             Form::Moment => LogicalType::TIMESTAMP,
             Form::Instant => LogicalType::TIMESTAMPTZ,
             Form::Time => LogicalType::TIME,
+            Form::Nested => LogicalType::Jsonb,
             Form::Words => LogicalType::Text,
         }
     }
@@ -51,9 +54,11 @@ impl Form {
 
 /// The type that has the values of both.
 pub fn wider(a: LogicalType, b: LogicalType) -> LogicalType {
-    use LogicalType::{BigInt, Date, Double, Text};
+    use LogicalType::{BigInt, Date, Double, Jsonb, Text};
     match (a, b) {
         (a, b) if a == b => a,
+        // Every value of JSON is a document, too.
+        (Jsonb, _) | (_, Jsonb) => Jsonb,
         (BigInt, Double) | (Double, BigInt) => Double,
         (BigInt, LONG_INTEGER) | (LONG_INTEGER, BigInt) => LONG_INTEGER,
         (LONG_INTEGER, Double) | (Double, LONG_INTEGER) => Double,
@@ -76,6 +81,10 @@ pub struct Fits {
     timestamp: bool,
     instant: bool,
     time: bool,
+    /// True if all values have the format of dates that the statement says.
+    pub said_date: bool,
+    /// True if all values have the format of timestamps that the statement says.
+    pub said_timestamp: bool,
     forms: DateForms,
     /// Whether there was a value at all.
     pub any: bool,
@@ -103,6 +112,8 @@ impl Fits {
         timestamp: true,
         instant: true,
         time: true,
+        said_date: false,
+        said_timestamp: false,
         forms: DateForms::ALL,
         any: false,
     };

@@ -1,10 +1,12 @@
 //! Dates as people write them: with slashes or points, the day, the month or the year first.
 
+use crate::date_pattern::DatePattern;
 use frazil_types::date;
 use frazil_types::date_input::parse_timestamp_in_utc;
+use std::sync::Arc;
 
 /// The order of a date's parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DateForm {
     /// `2024-02-29`, as SQL has it.
     #[default]
@@ -15,12 +17,17 @@ pub enum DateForm {
     DayFirst,
     /// `02/29/2024`
     MonthFirst,
+    /// A format that a statement says.
+    Said(Arc<DatePattern>),
 }
 
 impl DateForm {
     /// A date of this form, perhaps with a time behind it, as SQL has it; `None` for a text of another form, and for a
     /// day that does not exist.
-    pub fn to_iso(self, text: &str) -> Option<String> {
+    pub fn to_iso(&self, text: &str) -> Option<String> {
+        if let DateForm::Said(pattern) = self {
+            return pattern.to_iso(text);
+        }
         let parts = Parts::of(text)?;
         let (year, month, day) = parts.ordered(self)?;
         Some(format!("{year:04}-{month:02}-{day:02}{}", parts.rest))
@@ -63,7 +70,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Year, month and day, if this is their order and there is such a day.
-    fn ordered(&self, form: DateForm) -> Option<(u32, u32, u32)> {
+    fn ordered(&self, form: &DateForm) -> Option<(u32, u32, u32)> {
         let ([a, b, c], [da, db, dc]) = (self.numbers, self.digits);
         let is_short = |digits: usize| digits <= 2;
         let (year, month, day, fits) = match form {
@@ -71,6 +78,7 @@ impl<'a> Parts<'a> {
             DateForm::YearFirst => (a, b, c, da == 4 && is_short(db) && is_short(dc)),
             DateForm::DayFirst => (c, b, a, dc == 4 && is_short(da) && is_short(db)),
             DateForm::MonthFirst => (c, a, b, dc == 4 && is_short(da) && is_short(db)),
+            DateForm::Said(_) => return None,
         };
         let is_day = (1..=12).contains(&month)
             && day >= 1
@@ -108,7 +116,7 @@ impl DateForms {
                 || !parts.rest.contains(['+', '-', 'Z', 'z'])
                     && parse_timestamp_in_utc(&format!("2024-01-01{}", parts.rest)).is_ok()
         });
-        let has = |form| parts.as_ref().is_some_and(|parts| parts.ordered(form).is_some());
+        let has = |form| parts.as_ref().is_some_and(|parts| parts.ordered(&form).is_some());
         self.year_first &= has(DateForm::YearFirst);
         self.day_first &= has(DateForm::DayFirst);
         self.month_first &= has(DateForm::MonthFirst);

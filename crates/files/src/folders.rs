@@ -8,8 +8,8 @@
 use crate::csv_types::type_of_folders;
 use crate::parquet_statistics::Known;
 use frazil_types::{
-    ColumnDef, ColumnVector, CompareOp, Disjunction, Error, Restriction, RestrictionKind, Result, RowBatch,
-    SqlState, Value, value_ops,
+    ColumnDef, ColumnVector, CompareOp, Disjunction, Error, LogicalType, Restriction, RestrictionKind,
+    Result, RowBatch, SqlState, Value, value_ops,
 };
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -44,11 +44,35 @@ pub struct TableColumns {
     pub sources: Vec<ColumnSource>,
 }
 
+/// Asks for columns that the paths of files say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PathColumns {
+    /// True if folders such as `year=2024` are columns; `None`: if all files have the same keys.
+    pub folders: Option<bool>,
+    /// The name of a column that has the path of the file of each row.
+    pub filename: Option<String>,
+}
+
 impl Folders {
+    /// The columns that the paths of files say. 22023 as of [`Folders::of_keys`].
+    pub fn of(files: &[PathBuf], wanted: &PathColumns) -> Result<Folders> {
+        let mut folders = Folders::of_keys(files, wanted.folders)?;
+        if let Some(name) = &wanted.filename {
+            folders
+                .columns
+                .push(ColumnDef::new(name.clone(), LogicalType::Text));
+            folders.values.resize(files.len(), Vec::new());
+            for (values, file) in folders.values.iter_mut().zip(files) {
+                values.push(Value::Text(file.display().to_string()));
+            }
+        }
+        Ok(folders)
+    }
+
     /// What the folders of files say. `wanted`: whether they are asked; if not said, they are where all files have the
     /// same keys.
     /// 22023 if they are asked and the keys differ.
-    pub fn of(files: &[PathBuf], wanted: Option<bool>) -> Result<Folders> {
+    pub fn of_keys(files: &[PathBuf], wanted: Option<bool>) -> Result<Folders> {
         if wanted == Some(false) {
             return Ok(Folders::default());
         }
@@ -260,11 +284,10 @@ fn differ(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_types::LogicalType;
 
     fn folders(files: &[&str], wanted: Option<bool>) -> Result<String> {
         let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-        let found = Folders::of(&files, wanted)?;
+        let found = Folders::of_keys(&files, wanted)?;
         let columns = found.columns.iter().map(|c| format!("{} {}", c.name, c.ty));
         let row = |row: &Vec<Value>| {
             let values = row.iter().zip(&found.columns);
@@ -313,7 +336,7 @@ mod tests {
     #[test]
     fn values_rule_files_out() {
         let files = ["y=1/t=a/f", "y=3/t=b/f", "y=__HIVE_DEFAULT_PARTITION__/t=c/f"];
-        let folders = Folders::of(&files.map(PathBuf::from), None).expect("keys");
+        let folders = Folders::of_keys(&files.map(PathBuf::from), None).expect("keys");
         let own = [ColumnDef::new("x", LogicalType::BigInt)];
         let table = folders.with(&own);
         let names: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();

@@ -1,6 +1,6 @@
 //! Reads JSON: an array of objects, or objects one after the other. Its columns are the names that occur, in the order
 //! in which they come; a value that an object lacks is NULL. The text stays as it is until a value is read: numbers
-//! keep all their digits, and what is nested stays JSON, as text.
+//! keep all their digits. A column with arrays or objects is `jsonb`.
 
 use crate::compression::Compression;
 use crate::csv_field::ColumnBuilder;
@@ -281,7 +281,7 @@ fn form_of(json: &[u8]) -> Option<Form> {
     Some(match json.first() {
         None | Some(b'n') => return None,
         Some(b't' | b'f') => Form::Truth,
-        Some(b'[' | b'{') => Form::Words,
+        Some(b'[' | b'{') => Form::Nested,
         Some(b'"') => match text_of(json) {
             Ok(text) if text.len() >= 10 && text.as_bytes()[4] == b'-' => match () {
                 () if text.len() == 10 && parse_date(&text).is_ok() => Form::Day,

@@ -2,7 +2,7 @@
 //! are not read.
 
 use crate::ReadLimits;
-use crate::folders::{ColumnSource, Folders, TableColumns, leave_none};
+use crate::folders::{ColumnSource, Folders, PathColumns, TableColumns, leave_none};
 use crate::parquet_columns::ColumnsOf;
 use crate::parquet_table::ParquetTable;
 use frazil_types::{ColumnDef, ColumnVector, Disjunction, Reservation, Restriction, Result};
@@ -17,16 +17,16 @@ pub struct ParquetFiles {
 }
 
 impl ParquetFiles {
-    /// Opens files; `folders`: whether their folders say columns, see [`Folders::of`];
+    /// Opens files; `paths_say`: columns that their paths say, see [`Folders::of`];
     /// `columns_of`: which files name
     /// the columns. Errors as of [`ParquetTable::open`].
     pub fn open(
         paths: &[PathBuf],
-        folders: Option<bool>,
+        paths_say: &PathColumns,
         columns_of: ColumnsOf,
         limits: &ReadLimits,
     ) -> Result<ParquetFiles> {
-        let folders = Folders::of(paths, folders)?;
+        let folders = Folders::of(paths, paths_say)?;
         let files = ParquetTable::open(paths, columns_of, limits)?;
         let table = folders.with(files.columns());
         Ok(ParquetFiles {

@@ -10,11 +10,13 @@ use crate::csv_reader::{CsvOptions, Header};
 use crate::csv_splitter::Record;
 use crate::csv_types::{Fits, Form};
 use crate::date_form::DateForm;
+use crate::date_pattern::DatePattern;
 use crate::file_input::{FileInput, Origin};
 use crate::{ReadLimits, io_error};
 use frazil_types::{ColumnDef, Error, LogicalType, Reservation, Result, SqlState};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Bytes of a file that are looked at, unless all are.
 const SAMPLE_BYTES: usize = 1 << 20;
@@ -32,8 +34,14 @@ pub struct CsvHints {
     pub quote: Option<u8>,
     /// Before a quote within a quoted field; the quote if not said.
     pub escape: Option<u8>,
-    /// The text that stands for NULL; the empty one if not said.
-    pub null: Option<String>,
+    /// The texts that stand for NULL; the empty one if none is said.
+    pub nulls: Vec<String>,
+    /// Lines in front of the table, which are read past; found out if not said.
+    pub skip: Option<usize>,
+    /// Types of columns that are said.
+    pub types: ColumnTypes,
+    /// Formats of dates and times that are said.
+    pub moments: Moments,
     /// Whether all columns are text.
     pub all_text: bool,
     /// How the file is compressed; by its name if not said.
@@ -42,7 +50,116 @@ pub struct CsvHints {
     pub skips: bool,
 }
 
-/// How much of a file is looked at.
+/// Formats of dates and times, as far as they are said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moments {
+    /// The format of dates.
+    pub date: Option<Arc<DatePattern>>,
+    /// The format of timestamps.
+    pub timestamp: Option<Arc<DatePattern>>,
+}
+
+impl Moments {
+    /// A column before its first value: it may hold any of these formats.
+    fn fits(&self) -> Fits {
+        let mut fits = Fits::ALL;
+        fits.said_date = self.date.is_some();
+        fits.said_timestamp = self.timestamp.is_some();
+        fits
+    }
+
+    /// Takes one more value into account.
+    fn take(&self, fits: &mut Fits, text: &str) {
+        fits.take(text);
+        let has =
+            |pattern: &Option<Arc<DatePattern>>| pattern.as_ref().is_some_and(|p| p.to_iso(text).is_some());
+        fits.said_date = fits.said_date && has(&self.date);
+        fits.said_timestamp = fits.said_timestamp && has(&self.timestamp);
+    }
+
+    /// The type of a column, and the form of its dates.
+    fn ty(&self, fits: Fits) -> (LogicalType, DateForm) {
+        match (&self.date, &self.timestamp) {
+            (Some(date), _) if fits.any && fits.said_date => (Form::Day.ty(), DateForm::Said(date.clone())),
+            (_, Some(moment)) if fits.any && fits.said_timestamp => {
+                (Form::Moment.ty(), DateForm::Said(moment.clone()))
+            }
+            _ => fits.ty(),
+        }
+    }
+
+    /// The form of the dates of a column whose type is said, and whose values looked like those of `found`.
+    fn form(&self, said: LogicalType, found: LogicalType, form: DateForm) -> DateForm {
+        let pattern = match said {
+            ty if ty == found => None,
+            ty if ty.is_day() => self.date.as_ref(),
+            ty if ty.is_local_time() || ty.is_zoned() => self.timestamp.as_ref(),
+            _ => None,
+        };
+        pattern.map_or(form, |pattern| DateForm::Said(pattern.clone()))
+    }
+}
+
+/// The types of a CSV file's columns, as far as they are said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ColumnTypes {
+    /// All are found out.
+    #[default]
+    Found,
+    /// The types of the first columns, in their order.
+    InOrder(Vec<LogicalType>),
+    /// The types of columns by their names.
+    Named(Vec<(String, LogicalType)>),
+    /// The names and types of all columns.
+    All(Vec<(String, LogicalType)>),
+}
+
+impl ColumnTypes {
+    /// Gives columns of a file the types that are said. 42703 for a name that no column has, 22023 for more types than
+    /// columns.
+    fn apply(&self, columns: &mut Vec<ColumnDef>, path: &Path) -> Result<()> {
+        match self {
+            ColumnTypes::Found => {}
+            ColumnTypes::InOrder(types) => {
+                if types.len() > columns.len() {
+                    let (types, columns) = (types.len(), columns.len());
+                    let message = format!(
+                        "{types} types for file \"{}\" of {columns} columns",
+                        path.display()
+                    );
+                    return Err(Error::new(SqlState::INVALID_PARAMETER, message));
+                }
+                columns
+                    .iter_mut()
+                    .zip(types)
+                    .for_each(|(column, ty)| column.ty = *ty);
+            }
+            ColumnTypes::Named(types) => {
+                for (name, ty) in types {
+                    let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
+                    let found = names.iter().position(|n| n == name);
+                    let found = found.or_else(|| names.iter().position(|n| n.eq_ignore_ascii_case(name)));
+                    let at = found.ok_or_else(|| {
+                        let names = names.join(", ");
+                        let file = path.display();
+                        let message = format!("file \"{file}\" has no column \"{name}\"; it has {names}");
+                        Error::new(SqlState::UNDEFINED_COLUMN, message)
+                    })?;
+                    columns[at].ty = *ty;
+                }
+            }
+            ColumnTypes::All(all) => {
+                *columns = all
+                    .iter()
+                    .map(|(name, ty)| ColumnDef::new(name.clone(), *ty))
+                    .collect();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The part of a file that is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     /// Its first megabyte.
@@ -103,20 +220,22 @@ struct Seen {
 }
 
 impl Seen {
-    fn take(&mut self, record: &Record, null: &str) {
+    fn take(&mut self, record: &Record, hints: &CsvHints) {
+        let CsvHints { nulls, moments, .. } = hints;
         let width = self.first.get_or_insert_with(|| texts(record)).len();
-        self.below.resize(width, Fits::ALL);
-        self.all.resize(width, Fits::ALL);
+        self.below.resize(width, moments.fits());
+        self.all.resize(width, moments.fits());
         for at in 0..width.min(record.len()) {
             let (bytes, is_quoted) = record.field(at);
             let text = String::from_utf8_lossy(bytes);
-            if !is_quoted && text == null {
+            let is_null = nulls.iter().any(|null| *null == text) || (nulls.is_empty() && text.is_empty());
+            if !is_quoted && is_null {
                 continue;
             }
             if self.lines > 0 {
-                self.below[at].take(&text);
+                moments.take(&mut self.below[at], &text);
             }
-            self.all[at].take(&text);
+            moments.take(&mut self.all[at], &text);
         }
         self.lines += 1;
     }
@@ -135,13 +254,18 @@ fn look_at(
         let message = format!("file \"{}\" is UTF-16 text", path.display());
         return Err(Error::new(SqlState::BAD_COPY_FORMAT, message).with_hint("convert it to UTF-8"));
     }
-    let Dialect { marks, skipped, .. } = dialect(text, hints, is_whole, &limits.cancel)?;
-    let null = hints.null.as_deref().unwrap_or_default();
+    let text = match after_lines(text, hints.skip.unwrap_or(0)) {
+        Some(text) => text,
+        None if is_whole => &[],
+        None => return Ok(None),
+    };
+    let dialect = dialect(text, hints, is_whole, &limits.cancel)?;
+    let Dialect { marks, skipped, .. } = dialect;
     let (mut seen, mut passed) = (Seen::default(), 0);
     each_record(text, marks, is_whole, &limits.cancel, &mut |record| {
         match passed < skipped {
             true => passed += 1,
-            false => seen.take(record, null),
+            false => seen.take(record, hints),
         }
         true
     })?;
@@ -157,7 +281,7 @@ fn look_at(
     let width = first.as_ref().map_or(0, Vec::len);
     let header = hints
         .header
-        .unwrap_or_else(|| has_header(first.as_ref(), &below, lines));
+        .unwrap_or_else(|| has_header(first.as_ref(), &below, lines, &hints.moments));
     let types = if header { below } else { all };
     let names = match &first {
         Some(first) if header => names(first),
@@ -165,30 +289,51 @@ fn look_at(
     };
     let types = types.into_iter().map(|fits| match hints.all_text {
         true => (Form::Words.ty(), DateForm::Iso),
-        false => fits.ty(),
+        false => hints.moments.ty(fits),
     });
     let (types, dates): (Vec<LogicalType>, Vec<DateForm>) = types.unzip();
-    let columns = names
-        .into_iter()
-        .zip(types)
-        .map(|(name, ty)| ColumnDef::new(name, ty));
+    let found = types.clone();
+    let columns = names.into_iter().zip(types);
+    let mut columns: Vec<ColumnDef> = columns.map(|(name, ty)| ColumnDef::new(name, ty)).collect();
+    hints.types.apply(&mut columns, path)?;
+    let said = columns.iter().map(|column| column.ty);
+    let dates = said.zip(found).zip(dates);
+    let dates = dates.map(|((said, found), form)| hints.moments.form(said, found, form));
     Ok(Some(Sniffed {
-        options: CsvOptions {
-            header: if header { Header::Skipped } else { Header::Absent },
-            delimiter: marks.delimiter,
-            quote: marks.quote,
-            escape: marks.escape,
-            null: null.to_owned(),
-            compression: hints.compression,
-            comment: marks.comment,
-            skipped,
-            padded: marks.padded,
-            dates,
-            ..CsvOptions::default()
-        },
-        columns: columns.collect(),
+        options: options(hints, &dialect, header, dates.collect()),
+        columns,
         lines,
     }))
+}
+
+/// The form of a file of this dialect, with or without a header.
+fn options(hints: &CsvHints, dialect: &Dialect, header: bool, dates: Vec<DateForm>) -> CsvOptions {
+    let Dialect { marks, skipped, .. } = *dialect;
+    CsvOptions {
+        header: if header { Header::Skipped } else { Header::Absent },
+        delimiter: marks.delimiter,
+        quote: marks.quote,
+        escape: marks.escape,
+        null: hints.nulls.first().cloned().unwrap_or_default(),
+        more_nulls: hints.nulls.iter().skip(1).cloned().collect(),
+        skipped_lines: hints.skip.unwrap_or(0),
+        compression: hints.compression,
+        comment: marks.comment,
+        skipped,
+        padded: marks.padded,
+        dates,
+        ..CsvOptions::default()
+    }
+}
+
+/// The text behind its first `lines` lines; `None` if it has fewer.
+fn after_lines(text: &[u8], lines: usize) -> Option<&[u8]> {
+    match lines.checked_sub(1) {
+        None => Some(text),
+        Some(last) => memchr::memchr_iter(b'\n', text)
+            .nth(last)
+            .map(|end| &text[end + 1..]),
+    }
 }
 
 /// The first `most` bytes of a file, and the memory that they take.
@@ -219,7 +364,7 @@ fn read(path: &Path, hints: &CsvHints, most: usize, limits: &ReadLimits) -> Resu
     Ok((bytes, reserved))
 }
 
-fn has_header(first: Option<&Vec<String>>, below: &[Fits], lines: usize) -> bool {
+fn has_header(first: Option<&Vec<String>>, below: &[Fits], lines: usize, moments: &Moments) -> bool {
     let Some(first) = first else {
         return false;
     };
@@ -235,10 +380,11 @@ fn has_header(first: Option<&Vec<String>>, below: &[Fits], lines: usize) -> bool
     let are_names = first.iter().all(is_name) && !first.iter().all(is_empty);
     let differs = first.iter().zip(below).any(|(field, fits)| {
         let mut with = *fits;
-        with.take(field);
-        !is_empty(field) && fits.any && fits.form().0 != Form::Words && with.ty() != fits.ty()
+        moments.take(&mut with, field);
+        let ty = moments.ty(*fits).0;
+        !is_empty(field) && fits.any && ty != Form::Words.ty() && moments.ty(with) != moments.ty(*fits)
     });
-    let is_all_text = below.iter().all(|fits| fits.form().0 == Form::Words);
+    let is_all_text = below.iter().all(|fits| moments.ty(*fits).0 == Form::Words.ty());
     are_names && (differs || (are_distinct && (is_all_text || lines == 1)))
 }
 

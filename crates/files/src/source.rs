@@ -4,7 +4,7 @@ use crate::compression::Compression;
 use crate::csv_reader::{CsvOptions, CsvReader};
 use crate::csv_types::wider;
 use crate::file_input::{Origin, PATIENCE};
-use crate::folders::{Folders, TableColumns};
+use crate::folders::{Folders, PathColumns, TableColumns};
 use crate::rejects::{OnError, Rejects, Skipped};
 use crate::sniff::{CsvHints, Sample, Sniffed, sniff};
 use crate::{BatchReader, ReadLimits, io_error, json_reader};
@@ -89,17 +89,18 @@ fn found(pattern: &str, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Reads all rows of files, whose folders may say columns as well ([`Folders::of`]). CSV whose first megabyte misleads
+/// Reads all rows of files, whose paths may say columns as well ([`Folders::of`]). CSV whose first megabyte misleads
 /// about a type is looked at as a whole and read again.
 pub fn load(
     files: &[PathBuf],
     form: &SourceForm,
-    folders: Option<bool>,
+    paths_say: &PathColumns,
     limits: &ReadLimits,
 ) -> Result<Loaded> {
     match form {
         SourceForm::Csv(hints) => {
-            let all = |sample| CsvFiles::look(files, hints, folders, sample, limits)?.read(&|_| true, limits);
+            let all =
+                |sample| CsvFiles::look(files, hints, paths_say, sample, limits)?.read(&|_| true, limits);
             match all(Sample::First) {
                 Err(error)
                     if is_of_type(error.state()) && !hints.skips && files.iter().all(|f| f.is_file()) =>
@@ -110,7 +111,7 @@ pub fn load(
             }
         }
         SourceForm::Json { compression, skips } => {
-            load_json(files, *compression, &on_error(*skips, limits), folders, limits)
+            load_json(files, *compression, &on_error(*skips, limits), paths_say, limits)
         }
     }
 }
@@ -156,11 +157,11 @@ impl CsvFiles {
     pub fn look(
         files: &[PathBuf],
         hints: &CsvHints,
-        folders: Option<bool>,
+        paths_say: &PathColumns,
         sample: Sample,
         limits: &ReadLimits,
     ) -> Result<CsvFiles> {
-        let folders = Folders::of(files, folders)?;
+        let folders = Folders::of(files, paths_say)?;
         let mut found: Vec<(PathBuf, CsvOptions)> = Vec::new();
         let mut columns: Option<Vec<ColumnDef>> = None;
         for file in files {
@@ -236,10 +237,10 @@ fn load_json(
     files: &[PathBuf],
     compression: Option<Compression>,
     on_error: &OnError,
-    folders: Option<bool>,
+    paths_say: &PathColumns,
     limits: &ReadLimits,
 ) -> Result<Loaded> {
-    let folders = Folders::of(files, folders)?;
+    let folders = Folders::of(files, paths_say)?;
     let mut read = Vec::new();
     let mut own_columns: Vec<ColumnDef> = Vec::new();
     for file in files {

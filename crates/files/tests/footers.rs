@@ -1,7 +1,7 @@
 //! Footers that are kept between statements: they serve as long as the file is the same, and not a moment longer.
 
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
-use frazil_files::{ColumnsOf, FooterCache, ParquetFiles, ReadLimits};
+use frazil_files::{ColumnsOf, FooterCache, ParquetFiles, PathColumns, ReadLimits};
 use frazil_types::SqlState;
 use parquet::arrow::ArrowWriter;
 use std::fs::{File, FileTimes};
@@ -62,7 +62,8 @@ fn keeping(settled: Duration) -> (Arc<FooterCache>, ReadLimits) {
 /// Rows of files, and the range of their column.
 fn looked(paths: &[&Path], limits: &ReadLimits) -> (u32, Option<(i128, i128)>) {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
-    let files = ParquetFiles::open(&paths, None, ColumnsOf::FirstFile, limits).expect("they are sound");
+    let files = ParquetFiles::open(&paths, &PathColumns::default(), ColumnsOf::FirstFile, limits)
+        .expect("they are sound");
     let (column, _) = files.column(0, 0).expect("it can be read");
     assert_eq!(column.len() as u32, files.chunks()[0]);
     (files.chunks().iter().sum(), files.range(0))
@@ -192,10 +193,15 @@ fn a_file_that_was_damaged_gives_the_error_that_it_gives_without_a_cache() {
         age(&file, 90 - at as u64);
         for _ in 0..2 {
             let paths = [file.clone()];
-            let with =
-                ParquetFiles::open(&paths, None, ColumnsOf::FirstFile, &limits).expect_err("it is damaged");
-            let without = ParquetFiles::open(&paths, None, ColumnsOf::FirstFile, &ReadLimits::default())
+            let with = ParquetFiles::open(&paths, &PathColumns::default(), ColumnsOf::FirstFile, &limits)
                 .expect_err("it is damaged");
+            let without = ParquetFiles::open(
+                &paths,
+                &PathColumns::default(),
+                ColumnsOf::FirstFile,
+                &ReadLimits::default(),
+            )
+            .expect_err("it is damaged");
             assert_eq!(with.state(), SqlState::BAD_COPY_FORMAT);
             assert_eq!(with.message(), without.message());
         }

@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, i256};
 use arrow_schema::{DataType, Field};
-use frazil_files::{ColumnsOf, ParquetFiles, ReadLimits, json_of};
+use frazil_files::{ColumnsOf, ParquetFiles, PathColumns, ReadLimits, json_of};
 use frazil_testkit::Random;
 use frazil_types::{Result, SqlState};
 use parquet::arrow::ArrowWriter;
@@ -169,7 +169,7 @@ fn read(file: &TempFile, content: &[u8]) -> Result<Vec<Result<Vec<String>>>> {
     std::fs::write(&file.0, content).expect("a temporary file");
     let files = ParquetFiles::open(
         std::slice::from_ref(&file.0),
-        None,
+        &PathColumns::default(),
         ColumnsOf::FirstFile,
         &ReadLimits::default(),
     )?;

@@ -8,10 +8,10 @@ use crate::file_restrictions;
 use crate::made_table;
 use crate::slots::Slots;
 use frazil_files::{
-    ColumnsOf, CsvFiles, CsvHints, Folders, Loaded, ParquetFiles, ReadLimits, Sample, SourceForm, files_of,
-    load,
+    ColumnTypes, ColumnsOf, CsvFiles, CsvHints, DatePattern, Folders, Loaded, Moments, ParquetFiles,
+    PathColumns, ReadLimits, Sample, SourceForm, files_of, load,
 };
-use frazil_frontend::{FileForm, FileSource, TableEntry};
+use frazil_frontend::{FileForm, FileSource, SaidTypes, TableEntry};
 use frazil_plan::Plan;
 use frazil_storage::{LentCells, LentRows, TableSnapshot};
 use frazil_types::{Disjunction, Error, ObjectId, Reservation, Restriction, Result, Schema, SqlState, Value};
@@ -188,7 +188,7 @@ impl FileTables {
             };
             return Ok(TableEntry {
                 id: ObjectId(FILE_ID - place as u32),
-                name: name(&source.pattern),
+                name: name(&source.patterns[0]),
                 schema: table.schema.clone(),
                 row_count: table.rows().map_or(0, |rows| rows.rows()),
                 constraints: Vec::new(),
@@ -214,10 +214,40 @@ fn name(pattern: &str) -> String {
     file.split('.').next().unwrap_or_default().to_lowercase()
 }
 
+/// The files of a source: those of each pattern, in the order of the patterns.
+fn files(source: &FileSource, limits: &ReadLimits) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for pattern in &source.patterns {
+        files.extend(files_of(pattern, limits)?);
+    }
+    Ok(files)
+}
+
+fn paths_say(source: &FileSource) -> PathColumns {
+    PathColumns {
+        folders: source.hive_partitioning,
+        filename: source.filename.clone(),
+    }
+}
+
+/// The format of dates or times that a text says. 22023.
+fn pattern(said: Option<&String>) -> Result<Option<Arc<DatePattern>>> {
+    said.map(|text| DatePattern::new(text).map(Arc::new)).transpose()
+}
+
+fn types(said: &SaidTypes) -> ColumnTypes {
+    match said {
+        SaidTypes::None => ColumnTypes::Found,
+        SaidTypes::InOrder(types) => ColumnTypes::InOrder(types.clone()),
+        SaidTypes::Named(types) => ColumnTypes::Named(types.clone()),
+        SaidTypes::All(columns) => ColumnTypes::All(columns.clone()),
+    }
+}
+
 fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
     let mark = |c: Option<char>| c.and_then(|c| u8::try_from(c).ok());
-    let files = files_of(&source.pattern, limits)?;
-    let folders = source.hive_partitioning;
+    let files = files(source, limits)?;
+    let paths_say = paths_say(source);
     let form = match source.form {
         FileForm::Parquet => return open_parquet(source, &files, limits),
         FileForm::Json => SourceForm::Json {
@@ -230,13 +260,19 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
                 delimiter: mark(source.delimiter),
                 quote: mark(source.quote),
                 escape: mark(source.escape),
-                null: source.null.clone(),
+                nulls: source.nulls.clone(),
+                skip: source.skip,
+                types: types(&source.types),
+                moments: Moments {
+                    date: pattern(source.date_format.as_ref())?,
+                    timestamp: pattern(source.timestamp_format.as_ref())?,
+                },
                 all_text: source.all_text,
                 compression: compression(source.compression),
                 skips: source.skips_errors,
             };
-            if !Folders::of(&files, folders)?.is_empty() {
-                let looked = CsvFiles::look(&files, &hints, folders, Sample::First, limits)?;
+            if !Folders::of_keys(&files, source.hive_partitioning)?.is_empty() {
+                let looked = CsvFiles::look(&files, &hints, &paths_say, Sample::First, limits)?;
                 return Ok(FileTable {
                     source: source.clone(),
                     schema: Arc::new(Schema::new(looked.columns().to_vec())),
@@ -246,7 +282,7 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
             SourceForm::Csv(hints)
         }
     };
-    let read = made(source, load(&files, &form, folders, limits)?, limits)?;
+    let read = made(source, load(&files, &form, &paths_say, limits)?, limits)?;
     Ok(FileTable {
         source: source.clone(),
         schema: read.rows.schema().clone(),
@@ -257,7 +293,7 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
 /// Rows as a table.
 fn made(source: &FileSource, loaded: Loaded, limits: &ReadLimits) -> Result<ReadRows> {
     let schema = Schema::new(loaded.columns);
-    let rows = made_table::make(&name(&source.pattern), schema, loaded.batches, &limits.cancel)?;
+    let rows = made_table::make(&name(&source.patterns[0]), schema, loaded.batches, &limits.cancel)?;
     Ok(ReadRows {
         rows,
         _memory: loaded.reservation,
@@ -269,9 +305,9 @@ fn open_parquet(source: &FileSource, files: &[PathBuf], limits: &ReadLimits) -> 
         true => ColumnsOf::AllFiles,
         false => ColumnsOf::FirstFile,
     };
-    let opened = ParquetFiles::open(files, source.hive_partitioning, columns_of, limits)?;
+    let opened = ParquetFiles::open(files, &paths_say(source), columns_of, limits)?;
     let schema = Schema::new(opened.columns().to_vec());
-    let table = made_table::make(&name(&source.pattern), schema, Vec::new(), &limits.cancel)?;
+    let table = made_table::make(&name(&source.patterns[0]), schema, Vec::new(), &limits.cancel)?;
     let chunks = opened.chunks();
     let parquet = Arc::new(ParquetRows(opened));
     let lender: Arc<dyn LentRows> = parquet.clone();

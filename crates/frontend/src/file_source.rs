@@ -1,6 +1,7 @@
 //! Files that a query reads as tables.
 
 use crate::CopyCompression;
+use frazil_types::LogicalType;
 
 /// The form of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,23 +14,44 @@ pub enum FileForm {
     Parquet,
 }
 
+/// The types of columns that a statement says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SaidTypes {
+    /// None.
+    None,
+    /// The types of the first columns, in their order.
+    InOrder(Vec<LogicalType>),
+    /// The types of columns by their names.
+    Named(Vec<(String, LogicalType)>),
+    /// The names and types of all columns.
+    All(Vec<(String, LogicalType)>),
+}
+
 /// Files, and what is known of them; the rest is found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSource {
-    /// A path, in which `*`, `?` and `[…]` stand for letters.
-    pub pattern: String,
+    /// Paths, in which `*`, `?` and `[…]` stand for letters: one at least.
+    pub patterns: Vec<String>,
     /// The form.
     pub form: FileForm,
-    /// Of CSV: whether the first line names the columns.
+    /// True if the first line names the columns, for CSV.
     pub header: Option<bool>,
-    /// Of CSV: between fields.
+    /// The mark between fields, for CSV.
     pub delimiter: Option<char>,
-    /// Of CSV: around fields.
+    /// The mark around fields, for CSV.
     pub quote: Option<char>,
     /// Of CSV: before a quote within a quoted field.
     pub escape: Option<char>,
-    /// Of CSV: the unquoted text that stands for NULL.
-    pub null: Option<String>,
+    /// Unquoted texts that stand for NULL, for CSV.
+    pub nulls: Vec<String>,
+    /// Lines in front of the table, for CSV.
+    pub skip: Option<usize>,
+    /// The format of dates by strptime's letters, for CSV.
+    pub date_format: Option<String>,
+    /// The format of timestamps, for CSV.
+    pub timestamp_format: Option<String>,
+    /// Types of columns, for CSV.
+    pub types: SaidTypes,
     /// Of CSV: whether all columns are text.
     pub all_text: bool,
     /// Of CSV and JSON: how the files are compressed.
@@ -40,24 +62,31 @@ pub struct FileSource {
     pub hive_partitioning: Option<bool>,
     /// True if the columns are those of all files instead of those of the first one, for Parquet.
     pub union_by_name: bool,
+    /// The name of a column that has the path of the file of each row.
+    pub filename: Option<String>,
 }
 
 impl FileSource {
     /// Files of which nothing else is known.
     pub fn new(pattern: &str, form: FileForm) -> FileSource {
         FileSource {
-            pattern: pattern.to_owned(),
+            patterns: vec![pattern.to_owned()],
             form,
             header: None,
             delimiter: None,
             quote: None,
             escape: None,
-            null: None,
+            nulls: Vec::new(),
+            skip: None,
+            date_format: None,
+            timestamp_format: None,
+            types: SaidTypes::None,
             all_text: false,
             compression: CopyCompression::Usual,
             skips_errors: false,
             hive_partitioning: None,
             union_by_name: false,
+            filename: None,
         }
     }
 

@@ -123,15 +123,15 @@ fn json_is_read_as_it_comes() {
         ],
     );
     let from = |name: &str| format!("'{}'", path.join(name).display());
-    let types = "id double precision, name text, tags text, day date, ok boolean";
+    let types = "id double precision, name text, tags jsonb, day date, ok boolean";
     assert_eq!(columns(&c, &from("l.jsonl")), types);
     assert_eq!(
         rows(&c, &format!("select * from {}", from("l.jsonl"))),
-        "1|x|[1,2]||\n2.5|||2024-02-29|t\n||||"
+        "1|x|[1, 2]||\n2.5|||2024-02-29|t\n||||"
     );
     assert_eq!(
         rows(&c, &format!("select a, b from {}", from("a.json"))),
-        "1|{\"c\":null}\n|3"
+        "1|{\"c\": null}\n|3"
     );
     let bad = c
         .execute(&format!("select * from {}", from("bad.json")))
@@ -189,12 +189,12 @@ fn json_becomes_rows_of_a_table_by_its_names() {
         assert!(error.to_string().contains(said), "{error}");
     }
     assert_eq!(rows(&c, "select count(*) from t"), "2");
-    // Digits and nested values stay as they were written.
+    // Digits stay as they were written, and nested values are documents.
     let long = from("long.json");
-    assert_eq!(columns(&c, &long), "b decimal(38,0), o text");
+    assert_eq!(columns(&c, &long), "b decimal(38,0), o jsonb");
     assert_eq!(
         rows(&c, &format!("select * from {long}")),
-        "12345678901234567890|{\"z\": 1.0, \"a\":2}"
+        "12345678901234567890|{\"a\": 2, \"z\": 1.0}"
     );
 }
 

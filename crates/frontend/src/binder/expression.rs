@@ -69,6 +69,12 @@ impl<'a> Binder<'a> {
             SqlExpr::CompoundFieldAccess { root, access_chain } => self.subscripted(root, access_chain),
             SqlExpr::Function(call) => self.function(call),
             SqlExpr::Collate { expr, collation } => self.collated(expr, collation),
+            // Options of read_csv alone take names with values.
+            SqlExpr::Dictionary(fields) => {
+                let span = fields.first().map_or(Span::NONE, |field| self.span(&field.key));
+                let message = "syntax error at or near \"{\"";
+                Err(Error::new(SqlState::SYNTAX_ERROR, message).at_span(span))
+            }
             _ => self.test(e),
         }
     }

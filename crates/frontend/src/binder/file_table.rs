@@ -1,6 +1,6 @@
 //! Files in FROM: `'x.csv'`, `read_csv('x', header => true)` and the like.
 
-use super::fold;
+use super::{file_types, fold};
 use crate::CopyCompression;
 use crate::file_source::{FileForm, FileSource};
 use frazil_types::{Error, Result, SqlState};
@@ -20,7 +20,8 @@ const FUNCTIONS: [(&str, FileForm); 8] = [
     ("read_ndjson_auto", FileForm::Json),
 ];
 
-/// The files that a factor of FROM names; `None` for a table. 22023 for an option that there is not; errors have no place.
+/// The files that a factor of FROM names; `None` for a table. 22023 for an option that there is not; errors have no
+/// place.
 pub(super) fn source(name: &ObjectName, args: Option<&TableFunctionArgs>) -> Result<Option<FileSource>> {
     let [ObjectNamePart::Identifier(ident)] = &name.0[..] else {
         return Ok(None);
@@ -42,14 +43,16 @@ pub(super) fn source(name: &ObjectName, args: Option<&TableFunctionArgs>) -> Res
     };
     let mut given = args.args.iter();
     let pattern = given.next().and_then(|arg| match arg {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(path)) => text(path),
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(path)) => texts(path),
         _ => None,
     });
-    let pattern = pattern.ok_or_else(|| {
-        let message = format!("{function} takes the path of a file as its first argument");
+    let patterns = pattern.filter(|patterns| !patterns.is_empty()).ok_or_else(|| {
+        let message =
+            format!("{function} takes the path of a file, or an array of paths, as its first argument");
         Error::new(SqlState::INVALID_PARAMETER, message)
     })?;
-    let mut source = FileSource::new(&pattern, *form);
+    let mut source = FileSource::new(&patterns[0], *form);
+    source.patterns = patterns;
     for arg in given {
         let (name, value) = named(arg).ok_or_else(|| {
             let message = format!("{function} takes options by name, such as header => true");
@@ -100,7 +103,25 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
         "delim" | "delimiter" | "sep" if is_csv => source.delimiter = Some(mark(name, value)?),
         "quote" if is_csv => source.quote = Some(mark(name, value)?),
         "escape" if is_csv => source.escape = Some(mark(name, value)?),
-        "nullstr" | "null" if is_csv => source.null = Some(text(value).ok_or_else(|| wrong(name, "a text"))?),
+        "nullstr" | "null" if is_csv => {
+            source.nulls = texts(value).ok_or_else(|| wrong(name, "a text or an array of texts"))?;
+        }
+        "skip" if is_csv => source.skip = Some(count(name, value)?),
+        "types" | "dtypes" | "column_types" if is_csv => source.types = file_types::types(name, value)?,
+        "dateformat" | "date_format" if is_csv => {
+            source.date_format = Some(text(value).ok_or_else(|| wrong(name, "a format such as '%d.%m.%Y'"))?);
+        }
+        "timestampformat" | "timestamp_format" if is_csv => {
+            source.timestamp_format =
+                Some(text(value).ok_or_else(|| wrong(name, "a format such as '%d.%m.%Y %H:%M'"))?);
+        }
+        "columns" if is_csv => source.types = file_types::columns(name, value)?,
+        "filename" => {
+            source.filename = match text(value) {
+                Some(name) => Some(name),
+                None => flag(name, value)?.then(|| "filename".to_owned()),
+            }
+        }
         "all_varchar" | "all_text" if is_csv => source.all_text = flag(name, value)?,
         "hive_partitioning" => source.hive_partitioning = Some(flag(name, value)?),
         "union_by_name" if source.form == FileForm::Parquet => source.union_by_name = flag(name, value)?,
@@ -129,10 +150,11 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
             return Err(
                 Error::new(SqlState::INVALID_PARAMETER, message).with_hint(match source.form {
                     FileForm::Csv => {
-                        "there are header, delimiter, quote, escape, null, all_text, compression, on_error and hive_partitioning"
+                        "there are header, delimiter, quote, escape, null, skip, types, columns, dateformat, \
+                         timestampformat, all_text, filename, compression, on_error and hive_partitioning"
                     }
-                    FileForm::Json => "there are compression, on_error and hive_partitioning",
-                    FileForm::Parquet => "there are union_by_name and hive_partitioning",
+                    FileForm::Json => "there are filename, compression, on_error and hive_partitioning",
+                    FileForm::Parquet => "there are union_by_name, filename and hive_partitioning",
                 }),
             );
         }
@@ -140,14 +162,22 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
     Ok(())
 }
 
-fn wrong(name: &str, wanted: &str) -> Error {
+pub(super) fn wrong(name: &str, wanted: &str) -> Error {
     Error::new(
         SqlState::INVALID_PARAMETER,
         format!("option {name} takes {wanted}"),
     )
 }
 
-fn text(value: &Expr) -> Option<String> {
+/// The texts of an array of constants, or the one of a constant.
+pub(super) fn texts(value: &Expr) -> Option<Vec<String>> {
+    match value {
+        Expr::Array(array) => array.elem.iter().map(text).collect(),
+        other => text(other).map(|text| vec![text]),
+    }
+}
+
+pub(super) fn text(value: &Expr) -> Option<String> {
     match value {
         Expr::Value(value) => match &value.value {
             Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) => Some(text.clone()),
@@ -167,6 +197,17 @@ fn flag(name: &str, value: &Expr) -> Result<bool> {
         _ => None,
     };
     said.ok_or_else(|| wrong(name, "true or false"))
+}
+
+fn count(name: &str, value: &Expr) -> Result<usize> {
+    let said = match value {
+        Expr::Value(value) => match &value.value {
+            Value::Number(n, _) => n.parse().ok(),
+            _ => None,
+        },
+        _ => None,
+    };
+    said.ok_or_else(|| wrong(name, "a number of lines"))
 }
 
 fn mark(name: &str, value: &Expr) -> Result<char> {

@@ -143,7 +143,11 @@ impl<'a> Binder<'a> {
                 .at_span(span)
                 .with_hint("load it: CREATE TABLE t AS SELECT * FROM 'path'"));
         }
-        if crate::file_source::is_remote(&source.pattern) {
+        if source
+            .patterns
+            .iter()
+            .any(|path| crate::file_source::is_remote(path))
+        {
             return Err(Error::unsupported("a remote file").at_span(span));
         }
         let table = self.catalog.file(source).map_err(|e| e.at_span(span))?;

@@ -27,6 +27,7 @@ mod domain;
 mod execute;
 mod expression;
 mod file_table;
+mod file_types;
 mod finish;
 mod from;
 mod function;

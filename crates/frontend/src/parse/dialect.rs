@@ -125,6 +125,11 @@ impl Dialect for FrazilDialect {
         true
     }
 
+    /// `{'name': 'type'}` in options of `read_csv`; refused everywhere else.
+    fn supports_dictionary_syntax(&self) -> bool {
+        true
+    }
+
     /// Once over, so that a number becomes such a word, too.
     fn supports_numeric_prefix(&self) -> bool {
         self.is_over()
