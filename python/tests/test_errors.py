@@ -197,6 +197,7 @@ ELSEWHERE = {
     "53000": "no thread for a deadline: what the operating system says",
     "53100": "a full disk, as the operating system says", "54000": "depth: crates/frontend/tests", "58030": "what the operating system says",
     "00000": "no error: the state of a notice", "40001": "two sessions: crates/frazil/tests/database/transactions.rs",
+    "40P01": "rings of waits: crates/locks/tests",
     "42501": "files that a session may not name: test_file_access.py",
     "XX000": "a defect: it has no statement",
 }

@@ -21,6 +21,15 @@ pub(super) fn targets(count: usize, span: Span) -> Result<()> {
     at_most(MOST_TARGETS, count, SqlState::TOO_MANY_COLUMNS, message, span)
 }
 
+/// As [`targets`], for a column of `*`. FROM may have more columns than a target list, because files have as many as they
+/// like: one `*` of all of them is taken.
+pub(super) fn targets_of_wildcard(count: usize, in_from: usize, span: Span) -> Result<()> {
+    if count <= in_from {
+        return Ok(());
+    }
+    targets(count, span)
+}
+
 /// Error 54011 if `count` parts are too many for a row value at `span`.
 pub(super) fn row_parts(count: usize, span: Span) -> Result<()> {
     let message = || format!("ROW expressions can have at most {MOST_TARGETS} entries");

@@ -115,7 +115,7 @@ impl<'a> Binder<'a> {
         if let Some((_, what)) = refused.iter().find(|r| r.0) {
             return Err(Error::unsupported(what).at_span(span));
         }
-        let first = targets.len();
+        let (first, in_from) = (targets.len(), columns.len());
         let excluded = self.excluded(options.opt_exclude.as_ref(), &columns)?;
         for column in columns {
             self.note_use(column.id);
@@ -127,7 +127,8 @@ impl<'a> Binder<'a> {
                     written: None,
                     references: 0..0,
                 };
-                add(targets, target)?;
+                list_limits::targets_of_wildcard(targets.len() + 1, in_from, span)?;
+                targets.push(target);
             }
         }
         match &options.opt_replace {
