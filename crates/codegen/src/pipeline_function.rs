@@ -91,17 +91,10 @@ pub(crate) fn compile_pipeline(
     let names: Vec<String> = (0..starts.len())
         .map(|s| format!("pipeline{number}_stage{s}"))
         .collect();
-    let stages: Vec<FuncId> = names
-        .iter()
-        .map(|n| module.jit.declare_stage(n))
-        .collect::<Result<_>>()?;
+    let stages = names.iter().map(|n| module.jit.declare_stage(n));
+    let stages: Vec<FuncId> = stages.collect::<Result<_>>()?;
     let known = known_layout(unit, module, pipeline, stages[0])?;
-    let any_partitions = matches!(pipeline.source, Source::Scan { .. }) && unit.pax_code == PaxCode::RunTime;
-    let (general, pax_code) = match &known {
-        Some(_) => (Cells::RunTime, PaxCode::CompileTime),
-        None if any_partitions => (Cells::RunTime, PaxCode::RunTime),
-        None => (Cells::SideBySide, PaxCode::Gathered),
-    };
+    let (general, pax_code) = general_cells(unit, pipeline, known.is_some());
     let mut input: Option<StageVector> = None;
     for stage in 0..starts.len() {
         let end = starts.get(stage + 1).copied().unwrap_or(pipeline.operators.len());
@@ -151,6 +144,16 @@ pub(crate) fn compile_pipeline(
         output: input.unwrap_or_default(),
         source,
     })
+}
+
+/// How the stages for any layout reach the cells of a chunk. `is_known`: whether a stage is compiled for one layout, too.
+fn general_cells(unit: Unit<'_>, pipeline: &Pipeline, is_known: bool) -> (Cells, PaxCode) {
+    let is_scan = matches!(pipeline.source, Source::Scan { .. });
+    match is_known {
+        true => (Cells::RunTime, PaxCode::CompileTime),
+        false if is_scan && unit.pax_code == PaxCode::RunTime => (Cells::RunTime, PaxCode::RunTime),
+        false => (Cells::SideBySide, PaxCode::Gathered),
+    }
 }
 
 /// The layout that the first stage is also compiled for, and the function that will hold that code.

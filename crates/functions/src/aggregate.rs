@@ -394,11 +394,7 @@ impl Typing {
             }
             Made::Ranked(function) => {
                 let value = self.settle(values.remove(0))?;
-                let ty = value.ty;
-                Ok(Aggregated::one(AggregateCall {
-                    order,
-                    ..plain(function, Some(value), ty, filter)
-                }))
+                Ok(ranked(function, value, order, filter))
             }
             Made::Picked(function) => {
                 let by = values.pop().map(|by| self.settle(by)).transpose()?;
@@ -407,9 +403,8 @@ impl Typing {
                 Ok(Aggregated::one(picked(function, value, by, filter)))
             }
             Made::OfValues(what, part) => {
-                let half = || Expr::literal(Value::Double(0.5)).into();
                 let fraction = match part {
-                    Part::Half => Some(half()),
+                    Part::Half => Some(Expr::literal(Value::Double(0.5)).into()),
                     Part::Given => values.pop(),
                 };
                 let grouped = match &fraction {
@@ -649,4 +644,18 @@ fn result_type(function: AggregateFunction, argument: LogicalType) -> LogicalTyp
         | GroupState::Rows(_)
         | GroupState::Squares => argument,
     }
+}
+
+/// The call of an aggregate that takes a value by the order of its rows.
+fn ranked(
+    function: AggregateFunction,
+    value: Expr,
+    order: Vec<AggregateKey>,
+    filter: Option<Expr>,
+) -> Aggregated {
+    let ty = value.ty;
+    Aggregated::one(AggregateCall {
+        order,
+        ..plain(function, Some(value), ty, filter)
+    })
 }

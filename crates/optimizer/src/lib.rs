@@ -79,13 +79,7 @@ pub fn optimize(
     settings: &Settings,
     cancel: &Cancel,
 ) -> Result<Plan> {
-    if let Operator::Write(write) = &mut plan.root {
-        for query in [&mut write.update, &mut write.returning] {
-            if let Some(naive) = query.take() {
-                *query = Some(Box::new(optimize(*naive, statistics, settings, cancel)?));
-            }
-        }
-    }
+    queries_of_write(&mut plan, statistics, settings, cancel)?;
     if grouping_sets::has_sets(&plan) {
         // A select list is bound before its GROUP BY tells that columns of NOT NULL are NULL in it.
         nullable_columns::recompute(&mut plan);
@@ -144,6 +138,24 @@ pub fn optimize(
     }
     cancel.check()?;
     Ok(plan)
+}
+
+/// Rewrites the queries of an [`Operator::Write`].
+fn queries_of_write(
+    plan: &mut Plan,
+    statistics: &dyn Statistics,
+    settings: &Settings,
+    cancel: &Cancel,
+) -> Result<()> {
+    let Operator::Write(write) = &mut plan.root else {
+        return Ok(());
+    };
+    for query in [&mut write.update, &mut write.returning] {
+        if let Some(naive) = query.take() {
+            *query = Some(Box::new(optimize(*naive, statistics, settings, cancel)?));
+        }
+    }
+    Ok(())
 }
 
 /// Cuts an optimized plan into pipelines and stages. 57014 once `cancel` is set.

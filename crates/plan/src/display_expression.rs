@@ -3,7 +3,9 @@
 //! A column is printed by its label, followed by `#id` where the label does not tell it from another
 //! column of the plan.
 
-use crate::{ArithmeticOp, ColumnId, Columns, DatePart, Expr, ExprKind, ScalarFunction, SubqueryKind};
+use crate::{
+    ArithmeticOp, ColumnId, Columns, DatePart, Expr, ExprKind, ScalarFunction, Subquery, SubqueryKind,
+};
 use frazil_types::sql_type::ConstantForm;
 use frazil_types::{LogicalType, Value};
 use std::collections::HashMap;
@@ -139,6 +141,39 @@ impl ExprText<'_> {
         f.write_str(" end")
     }
 
+    fn subquery(&self, f: &mut fmt::Formatter<'_>, subquery: &Subquery) -> fmt::Result {
+        match &subquery.kind {
+            SubqueryKind::Scalar => write!(f, "(subquery {})", self.names.list(subquery.columns.clone())),
+            SubqueryKind::Exists => f.write_str("exists (subquery)"),
+            SubqueryKind::Any(condition) => write!(f, "any ({} in subquery)", self.part(condition, 0)),
+        }
+    }
+
+    fn not(&self, f: &mut fmt::Formatter<'_>, e: &Expr) -> fmt::Result {
+        if let ExprKind::IsNull(v) = &e.kind {
+            write!(f, "{} is not null", self.part(v, 4))
+        } else {
+            write!(f, "not {}", self.part(e, strength(self.expr)))
+        }
+    }
+
+    fn like(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        value: &Expr,
+        (pattern, escape): (&str, Option<char>),
+        negated: bool,
+    ) -> fmt::Result {
+        let not = if negated { "not " } else { "" };
+        let value = self.part(value, strength(self.expr));
+        write!(f, "{value} {not}like {}", quoted(pattern))?;
+        match escape {
+            Some('\\') => Ok(()),
+            Some(c) => write!(f, " escape {}", quoted(&c.to_string())),
+            None => f.write_str(" escape ''"),
+        }
+    }
+
     fn kind(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let own = strength(self.expr);
         match &self.expr.kind {
@@ -146,19 +181,10 @@ impl ExprText<'_> {
             ExprKind::Constant(value) => write_constant(f, value, self.expr.ty),
             ExprKind::Parameter(n) => write!(f, "${}", n + 1),
             ExprKind::ScalarSubquery(id) => write!(f, "subquery {}", id.0),
-            ExprKind::Subquery(subquery) => match &subquery.kind {
-                SubqueryKind::Scalar => write!(f, "(subquery {})", self.names.list(subquery.columns.clone())),
-                SubqueryKind::Exists => f.write_str("exists (subquery)"),
-                SubqueryKind::Any(condition) => write!(f, "any ({} in subquery)", self.part(condition, 0)),
-            },
+            ExprKind::Subquery(subquery) => self.subquery(f, subquery),
             ExprKind::Let { column, value, body } => {
-                let name = self.names.name(*column);
-                write!(
-                    f,
-                    "let {name} = {} in {}",
-                    self.part(value, 0),
-                    self.part(body, 0)
-                )
+                let (value, body) = (self.part(value, 0), self.part(body, 0));
+                write!(f, "let {} = {value} in {body}", self.names.name(*column))
             }
             ExprKind::Compare(op, l, r) => self.binary(f, l, op.symbol(), r),
             ExprKind::Distinct {
@@ -169,13 +195,7 @@ impl ExprText<'_> {
             ExprKind::Distinct { left, right, .. } => self.binary(f, left, "is distinct from", right),
             ExprKind::And(list) => self.joined(f, list, " and ", own),
             ExprKind::Or(list) => self.joined(f, list, " or ", own),
-            ExprKind::Not(e) => {
-                if let ExprKind::IsNull(v) = &e.kind {
-                    write!(f, "{} is not null", self.part(v, 4))
-                } else {
-                    write!(f, "not {}", self.part(e, own))
-                }
-            }
+            ExprKind::Not(e) => self.not(f, e),
             ExprKind::IsNull(e) => write!(f, "{} is null", self.part(e, own)),
             ExprKind::Arithmetic(op, l, r) => self.binary(f, l, op.symbol(), r),
             ExprKind::Negate(e) => write!(f, "-{}", self.part(e, own)),
@@ -186,15 +206,7 @@ impl ExprText<'_> {
                 pattern,
                 escape,
                 negated,
-            } => {
-                let not = if *negated { "not " } else { "" };
-                write!(f, "{} {not}like {}", self.part(value, own), quoted(pattern))?;
-                match escape {
-                    Some('\\') => Ok(()),
-                    Some(c) => write!(f, " escape {}", quoted(&c.to_string())),
-                    None => f.write_str(" escape ''"),
-                }
-            }
+            } => self.like(f, value, (pattern, *escape), *negated),
             ExprKind::InList { value, list, negated } => {
                 let not = if *negated { "not " } else { "" };
                 write!(f, "{} {not}in ", self.part(value, own))?;

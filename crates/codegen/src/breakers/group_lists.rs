@@ -34,41 +34,52 @@ struct Identity {
     by_arrival: bool,
 }
 
+/// What a call makes of the rows that it keeps; `None` for a call that keeps none but for DISTINCT or an order.
+fn kept_rows(call: &AggregateCall) -> Option<OfRows> {
+    match call.function.info().state {
+        GroupState::Rows(of_rows) => Some(of_rows),
+        GroupState::Count
+        | GroupState::Sum
+        | GroupState::Average
+        | GroupState::End(_)
+        | GroupState::Bits(_)
+        | GroupState::Picked(_)
+        | GroupState::Deviations
+        | GroupState::Sketch
+        | GroupState::Squares => None,
+    }
+}
+
+/// The keys by which a call's rows are ordered. Those of DISTINCT values have the values as keys, in the form that tells
+/// them apart: 1 month is 30 days.
+fn keys_of(call: &AggregateCall, of_rows: Option<OfRows>, arguments: Vec<Expr>) -> Vec<AggregateKey> {
+    let mut keys = call.order.clone();
+    let tells_apart = keys.is_empty() || of_rows.is_some_and(|of_rows| of_rows != OfRows::Array);
+    for e in arguments.into_iter().filter(|_| call.distinct && tells_apart) {
+        if !keys.iter().any(|key| key.e == e) {
+            let (descending, nulls_first) = (false, false);
+            keys.push(AggregateKey {
+                e,
+                descending,
+                nulls_first,
+            });
+        }
+    }
+    keys
+}
+
 impl States<'_> {
     /// Adds what a call needs that keeps rows; says how it comes of it.
     pub(super) fn finish_rows(&mut self, call: &AggregateCall) -> Result<Finish> {
         let arguments: Vec<Expr> = call.argument.iter().chain(&call.second).cloned().collect();
-        let of_rows = match call.function.info().state {
-            GroupState::Rows(of_rows) => Some(of_rows),
-            GroupState::Count
-            | GroupState::Sum
-            | GroupState::Average
-            | GroupState::End(_)
-            | GroupState::Bits(_)
-            | GroupState::Picked(_)
-            | GroupState::Deviations
-            | GroupState::Sketch
-            | GroupState::Squares => None,
-        };
+        let of_rows = kept_rows(call);
         let counted = match of_rows {
             Some(of_rows) => &arguments[..usize::from(!of_rows.takes_nulls())],
             None => &arguments[..],
         };
         let may_be_null = |e: &&Expr| self.nullable.expression(e);
         let required = counted.iter().filter(may_be_null).cloned().collect();
-        let mut keys = call.order.clone();
-        // The order of DISTINCT values has them as a key, in the form that tells them apart: 1 month is 30 days.
-        let tells_apart = keys.is_empty() || of_rows.is_some_and(|of_rows| of_rows != OfRows::Array);
-        for e in arguments.into_iter().filter(|_| call.distinct && tells_apart) {
-            if !keys.iter().any(|key| key.e == e) {
-                let (descending, nulls_first) = (false, false);
-                keys.push(AggregateKey {
-                    e,
-                    descending,
-                    nulls_first,
-                });
-            }
-        }
+        let keys = keys_of(call, of_rows, arguments);
         let list = self.list(Identity {
             filter: call.filter.clone(),
             required,

@@ -8,7 +8,7 @@ use super::search_cycle::{Clauses, not_recursive};
 use super::writing_with::{not_at_the_top, writing};
 use super::{Binder, OutputColumn, Relation, error, fold};
 use frazil_plan::operators::Shared;
-use frazil_plan::{Operator, SharedId, free_columns};
+use frazil_plan::{ColumnId, Operator, SharedId, free_columns};
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::ast::{Cte as SqlCte, CteAsMaterialized, With};
 
@@ -192,6 +192,27 @@ impl<'a> Binder<'a> {
         self.ctes.iter().rposition(|c| c.name == name)
     }
 
+    /// The rows of a shared subplan, for one more place that reads them. `stored`: names and columns of the subplan.
+    fn shared_rows(&mut self, id: SharedId, stored: Vec<(String, ColumnId)>) -> Relation {
+        let mut made = Vec::with_capacity(stored.len());
+        let mut columns: Vec<OutputColumn> = Vec::with_capacity(stored.len());
+        for (name, from) in stored {
+            // A column that is there twice is read once.
+            let known = made.iter().find(|(_, old)| *old == from).map(|(new, _)| *new);
+            let new = known.unwrap_or_else(|| {
+                let info = self.columns[from].clone();
+                let new = self.columns.add(name.clone(), info.ty, info.nullable);
+                let domain = self.domains.get(&from).copied();
+                self.domains.extend(domain.map(|domain| (new, domain)));
+                made.push((new, from));
+                new
+            });
+            columns.push(OutputColumn::new(name, new));
+        }
+        let op = Operator::Shared(Shared { id, columns: made });
+        Relation { op, columns }
+    }
+
     /// Its rows, for one more place that reads them.
     pub(super) fn read_cte(&mut self, at: usize) -> Result<Relation> {
         self.settle(at)?;
@@ -222,25 +243,7 @@ impl<'a> Binder<'a> {
                 let span = self.span(&definition.alias.name);
                 Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span))
             }
-            Rows::Shared(id, stored) => {
-                let mut made = Vec::with_capacity(stored.len());
-                let mut columns: Vec<OutputColumn> = Vec::with_capacity(stored.len());
-                for (name, from) in stored {
-                    // A column that stands twice is read once.
-                    let known = made.iter().find(|(_, old)| *old == from).map(|(new, _)| *new);
-                    let new = known.unwrap_or_else(|| {
-                        let info = self.columns[from].clone();
-                        let new = self.columns.add(name.clone(), info.ty, info.nullable);
-                        let domain = self.domains.get(&from).copied();
-                        self.domains.extend(domain.map(|domain| (new, domain)));
-                        made.push((new, from));
-                        new
-                    });
-                    columns.push(OutputColumn::new(name, new));
-                }
-                let op = Operator::Shared(Shared { id, columns: made });
-                Ok(Relation { op, columns })
-            }
+            Rows::Shared(id, stored) => Ok(self.shared_rows(id, stored)),
             rows @ (Rows::Anew | Rows::AnewRecursive) => {
                 // It sees what its definition saw.
                 let first = self.references.len();

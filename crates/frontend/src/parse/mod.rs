@@ -206,14 +206,7 @@ impl Reading {
             objects::refuse(&cursor, &first)?;
         }
         match first.as_str() {
-            "explain" => {
-                let options = explain::options(&mut cursor)?;
-                if cursor.rest().is_empty() || cursor.word().as_deref() == Some("explain") {
-                    return Err(cursor.error());
-                }
-                let inner = Box::new(self.statement(cursor.rest().to_vec())?);
-                Ok(ParsedKind::Explain { options, inner })
-            }
+            "explain" => self.explained(&mut cursor),
             "create" if create_view::is_next(&cursor) => {
                 let head = create_view::head(&mut cursor)?;
                 let query = Box::new(self.statement(cursor.rest().to_vec())?);
@@ -273,6 +266,15 @@ impl Reading {
                 Ok(ParsedKind::Ast(Arc::new(Deep::new(ast, depth))))
             }
         }
+    }
+
+    fn explained(&self, cursor: &mut Cursor<'_>) -> Result<ParsedKind> {
+        let options = explain::options(cursor)?;
+        if cursor.rest().is_empty() || cursor.word().as_deref() == Some("explain") {
+            return Err(cursor.error());
+        }
+        let inner = Box::new(self.statement(cursor.rest().to_vec())?);
+        Ok(ParsedKind::Explain { options, inner })
     }
 
     /// DESCRIBE and SUMMARIZE.

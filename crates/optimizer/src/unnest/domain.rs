@@ -335,13 +335,7 @@ impl Unnesting<'_> {
             }
             Operator::TopPerGroup(rows) => self.depend_limit(rows, domain),
             Operator::Window(window) => self.depend_window(window, domain),
-            Operator::Expand(Expand { input, mut expansion }) => {
-                let mut out = self.depend(*input, domain)?;
-                let input = Box::new(out.op);
-                (expansion.arguments_mut()).for_each(|e| rename_in(e, &out.names));
-                out.op = Operator::Expand(Expand { input, expansion });
-                Ok(out)
-            }
+            Operator::Expand(expand) => self.depend_expand(expand, domain),
             Operator::UnionAll(UnionAll { inputs, columns }) => self.depend_union(inputs, columns, domain),
             Operator::Values(Values { columns, rows }) => self.depend_values(columns, rows, domain),
             Operator::Recursion(recursion) => {
@@ -360,6 +354,15 @@ impl Unnesting<'_> {
             | Operator::Shared(_)
             | Operator::Write(_)) => Ok(self.crossed(other, domain)),
         }
+    }
+
+    fn depend_expand(&mut self, expand: Expand, domain: &mut Domain) -> Result<Dependent> {
+        let Expand { input, mut expansion } = expand;
+        let mut out = self.depend(*input, domain)?;
+        let input = Box::new(out.op);
+        (expansion.arguments_mut()).for_each(|e| rename_in(e, &out.names));
+        out.op = Operator::Expand(Expand { input, expansion });
+        Ok(out)
     }
 
     /// Whether a shared subplan that a tree reads has rows of a turn.
