@@ -146,7 +146,7 @@ pub(crate) fn compile_pipeline(
     })
 }
 
-/// How the stages for any layout reach the cells of a chunk. `is_known`: whether a stage is compiled for one layout, too.
+/// Access to the cells of a chunk in the stages for any layout. `is_known`: a stage is compiled for one layout, too.
 fn general_cells(unit: Unit<'_>, pipeline: &Pipeline, is_known: bool) -> (Cells, PaxCode) {
     let is_scan = matches!(pipeline.source, Source::Scan { .. });
     match is_known {

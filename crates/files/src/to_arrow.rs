@@ -155,9 +155,11 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
             let item = element_type(element.get(), texts);
             DataType::List(Arc::new(Field::new(ITEM, data_type_of(item), true)))
         }
-        LogicalType::Json | LogicalType::Jsonb | LogicalType::JsonPath | LogicalType::Enum(_) => {
-            DataType::Utf8
-        }
+        LogicalType::Json
+        | LogicalType::Jsonb
+        | LogicalType::JsonPath
+        | LogicalType::Record
+        | LogicalType::Enum(_) => DataType::Utf8,
         LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => DataType::Utf8,
     }
 }
@@ -247,7 +249,7 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
             let (offsets, bytes) = joined(column)?;
             Arc::new(BinaryArray::try_new(offsets, bytes, valid).map_err(arrow_failed)?)
         }
-        LogicalType::Json | LogicalType::Jsonb | LogicalType::JsonPath => {
+        LogicalType::Json | LogicalType::Jsonb | LogicalType::JsonPath | LogicalType::Record => {
             let text =
                 |row| (!column.is_null(row)).then(|| column.value(row).display(column.ty()).to_string());
             Arc::new((0..column.len()).map(text).collect::<StringArray>())

@@ -10,7 +10,7 @@ use crate::bound::{Bound, PlanSettings};
 use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::limits::Limits;
-use crate::parse::{Maintain, ParsedKind, ParsedStatement, parse};
+use crate::parse::{Maintain, ParsedKind, ParsedStatement, ViewHead, parse};
 use crate::statement::{Definition, Explained, Prepared, Writing};
 use crate::summary;
 use crate::{CatalogView, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
@@ -19,7 +19,7 @@ use frazil_catalog::{
 };
 use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result};
-use sqlparser::ast::{DataType, ObjectName, ObjectType, SetExpr, Statement as Ast};
+use sqlparser::ast::{DataType, ObjectName, ObjectType, Query, SetExpr, Statement as Ast};
 
 /// Binds a statement. `parameter_types` are those the client gave, by position. Errors have the position in the
 /// statement's text.
@@ -96,14 +96,19 @@ fn in_context<T>(
     let depth = parsed.depth();
     // A stack for a deep statement has room for some views, too.
     let mut room = if depth > SHALLOW { depth + SHALLOW } else { SHALLOW };
+    let mut marks_rows = false;
     loop {
         let context = Context {
             catalog,
             settings: *settings,
             parameter_types,
-            nesting: Nesting::new(depth, room, parsed.limits.clone()),
+            nesting: Nesting::new(depth, room, parsed.limits.clone()).marking_rows(marks_rows),
         };
         let bound = on_deep_stack(room, || bind(&context));
+        if context.nesting.wants_marks() {
+            marks_rows = true;
+            continue;
+        }
         match context.nesting.wanted.get() {
             0 => {
                 let depth = room.max(context.nesting.plan_levels());
@@ -137,7 +142,7 @@ impl<'a> Context<'a> {
             self.parameter_types,
             &self.nesting,
         );
-        binder.counts_rows = parsed.counts_rows;
+        binder.counts_rows |= parsed.counts_rows;
         binder.groups = parsed.groups;
         binder.definitions = &parsed.definitions;
         binder
@@ -151,25 +156,14 @@ impl<'a> Context<'a> {
                     .ok_or_else(|| Error::internal("a statement without a tree"))?;
                 return bind_ast(self.binder(parsed), ast);
             }
-            ParsedKind::CreateDomain(ast) => match ast.get() {
-                Some(Ast::CreateTable(create)) => return create_domain(self.binder(parsed), create),
-                _ => return Err(Error::internal("a domain that was not read as a table")),
-            },
+            ParsedKind::CreateDomain(ast) => return self.create_domain(parsed, ast.get()),
             ParsedKind::ShowTables => return tables(self.binder(parsed)),
             ParsedKind::Describe { table } => {
                 return describe(self.binder(parsed), table);
             }
-            ParsedKind::DescribeQuery { query } => {
-                let columns = self.columns_of(query, "DESCRIBE")?;
-                return describe_columns(self.binder(parsed), &columns);
-            }
+            ParsedKind::DescribeQuery { query } => return self.describe_query(parsed, query),
             ParsedKind::Summarize { query, is_query } => return self.summarize(query, *is_query),
-            ParsedKind::CreateView { head, query } => {
-                let mut binder = self.binder(parsed);
-                binder.counts_rows = query.counts_rows;
-                binder.groups = query.groups;
-                return create_view(binder, head, query);
-            }
+            ParsedKind::CreateView { head, query } => return self.create_view(parsed, head, query),
             ParsedKind::Explain { options, inner } => return self.explain(*options, inner),
             ParsedKind::CopyFrom {
                 table,
@@ -193,20 +187,8 @@ impl<'a> Context<'a> {
             ParsedKind::SetTransaction { modes } => Statement::SetTransaction { modes: *modes },
             ParsedKind::SetSessionTransaction { modes } => Statement::SetSessionTransaction { modes: *modes },
             ParsedKind::ResetAll => Statement::ResetAll,
-            ParsedKind::Maintain(maintain) => {
-                self.check_maintained(maintain)?;
-                match maintain.is_vacuum {
-                    true => Statement::Vacuum,
-                    false => Statement::Analyze,
-                }
-            }
-            ParsedKind::Truncate { tables } => {
-                let tables = tables
-                    .iter()
-                    .map(|name| Ok(find_table(self.catalog, name)?.name))
-                    .collect::<Result<_>>()?;
-                Definition::Truncate { tables }.into()
-            }
+            ParsedKind::Maintain(maintain) => self.maintain(maintain)?,
+            ParsedKind::Truncate { tables } => self.truncate(tables)?.into(),
             ParsedKind::Savepoint { name } => Statement::Savepoint { name: name.clone() },
             ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },
             ParsedKind::Release { name } => Statement::Release { name: name.clone() },
@@ -232,6 +214,47 @@ impl<'a> Context<'a> {
             .into(),
             ParsedKind::Deallocate { name } => Prepared::Deallocate { name: name.clone() }.into(),
         }))
+    }
+
+    fn create_view(
+        &self,
+        parsed: &ParsedStatement,
+        head: &ViewHead,
+        query: &ParsedStatement,
+    ) -> Result<Bound> {
+        let mut binder = self.binder(parsed);
+        binder.counts_rows |= query.counts_rows;
+        binder.groups = query.groups;
+        create_view(binder, head, query)
+    }
+
+    /// CREATE DOMAIN, which is read as a table of one column.
+    fn create_domain(&self, parsed: &ParsedStatement, ast: Option<&Ast>) -> Result<Bound> {
+        match ast {
+            Some(Ast::CreateTable(create)) => create_domain(self.binder(parsed), create),
+            _ => Err(Error::internal("a domain that was not read as a table")),
+        }
+    }
+
+    fn describe_query(&self, parsed: &ParsedStatement, query: &ParsedStatement) -> Result<Bound> {
+        let columns = self.columns_of(query, "DESCRIBE")?;
+        describe_columns(self.binder(parsed), &columns)
+    }
+
+    /// VACUUM and ANALYZE.
+    fn maintain(&self, maintain: &Maintain) -> Result<Statement> {
+        self.check_maintained(maintain)?;
+        Ok(match maintain.is_vacuum {
+            true => Statement::Vacuum,
+            false => Statement::Analyze,
+        })
+    }
+
+    fn truncate(&self, tables: &[String]) -> Result<Definition> {
+        let tables = tables.iter().map(|name| Ok(find_table(self.catalog, name)?.name));
+        Ok(Definition::Truncate {
+            tables: tables.collect::<Result<_>>()?,
+        })
     }
 
     /// The columns of a query's result.
@@ -339,21 +362,23 @@ impl<'a> Context<'a> {
     }
 }
 
-fn bind_ast<'a>(mut binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
-    match ast {
-        Ast::Query(query) => {
-            if let SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) = &*query.body {
-                // WITH in front of what writes.
-                if let Some(with) = &query.with {
-                    binder.may_write = true;
-                    binder.with(with)?;
-                }
-                return bind_ast(binder, inner);
-            }
+/// Binds a query, or a statement that writes behind WITH.
+fn bind_query<'a>(mut binder: Binder<'a>, query: &'a Query) -> Result<Bound> {
+    if let SetExpr::Insert(inner) | SetExpr::Update(inner) | SetExpr::Delete(inner) = &*query.body {
+        if let Some(with) = &query.with {
             binder.may_write = true;
-            let relation = binder.top_query(query)?;
-            finished(binder, relation.op, relation.columns, Statement::Query)
+            binder.with(with)?;
         }
+        return bind_ast(binder, inner);
+    }
+    binder.may_write = true;
+    let relation = binder.top_query(query)?;
+    finished(binder, relation.op, relation.columns, Statement::Query)
+}
+
+fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
+    match ast {
+        Ast::Query(query) => bind_query(binder, query),
         Ast::Insert(statement) => insert(binder, statement),
         Ast::Update(statement) => update(binder, statement),
         Ast::Delete(statement) => delete(binder, statement),

@@ -1,10 +1,11 @@
 //! Values of any type as JSON, and documents of json and jsonb alike.
 
 use crate::vector::{Row, check_length, invalid_parameter};
+use frazil_plan::Expr;
 use frazil_types::array::ArrayRef;
 use frazil_types::json::{self, Json, raw_elements, raw_kind, raw_members, raw_string};
 use frazil_types::logical_type::WITHOUT_LENGTH;
-use frazil_types::{Category, Counts, DocumentForm, LogicalType, Result, Value};
+use frazil_types::{Category, Counts, DocumentForm, Error, LogicalType, Result, Value};
 use std::fmt::Write;
 
 /// A document: the text of a json, or the binary form of a jsonb.
@@ -189,16 +190,40 @@ pub(crate) fn push_json(out: &mut String, value: &Value, ty: LogicalType) -> Res
             let _ = json::write_string(out, &iso(shown()));
         }
         _ => {
-            let mut text = shown();
-            if let Some(length) = ty.length().filter(|n| ty.is_padded() && *n != WITHOUT_LENGTH) {
-                let missing = (length as usize).saturating_sub(text.chars().count());
-                check_length(out.len() + missing)?;
-                text.extend(std::iter::repeat_n(' ', missing));
-            }
+            let text = shown_text(value, ty)?;
+            check_length(out.len() + text.len())?;
             let _ = json::write_string(out, &text);
         }
     }
     check_length(out.len())
+}
+
+/// The text before an array or a row in a list of them.
+pub(crate) const LINE: &str = "\n ";
+
+/// 0A000 for a row, or an array of rows, whose columns are not known any more.
+pub(crate) fn refuse_records(values: &[Expr]) -> Result<()> {
+    let is_record = |e: &&Expr| e.ty.element().unwrap_or(e.ty) == LogicalType::Record;
+    match values.iter().find(is_record) {
+        None => Ok(()),
+        Some(e) => {
+            let what = "JSON of a row that is neither a relation nor written as one";
+            Err(Error::unsupported(what)
+                .with_hint("make JSON of the row where its columns are known, as in row_to_json(t)")
+                .at_span(e.span))
+        }
+    }
+}
+
+/// The text that shows a value, with the blanks at its end that its type's length asks for.
+pub(crate) fn shown_text(value: &Value, ty: LogicalType) -> Result<String> {
+    let mut text = value.display(ty).to_string();
+    if let Some(length) = ty.length().filter(|n| ty.is_padded() && *n != WITHOUT_LENGTH) {
+        let missing = (length as usize).saturating_sub(text.chars().count());
+        check_length(missing)?;
+        text.extend(std::iter::repeat_n(' ', missing));
+    }
+    Ok(text)
 }
 
 /// Appends an array as JSON whose outermost elements stand on lines of their own.

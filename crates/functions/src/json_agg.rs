@@ -3,13 +3,10 @@
 
 use crate::aggregate::{Aggregated, concatenated};
 use crate::build::TEXT;
-use crate::json::{bytes_of_text, push_json, push_key};
+use crate::json::{LINE, bytes_of_text, push_json, push_key, refuse_records};
 use crate::vector::{OnNull, Output, Row, RowFn, invalid_parameter, rows};
 use frazil_plan::{AggregateCall, AggregateKey, Expr};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
-
-/// What stands in front of an array in a list of them.
-const LINE: &str = "\n ";
 
 /// The call for values as an array, or for keys and values as an object, that is a `ty`; of distinct rows, in an
 /// order, with a filter. Error 42883 for distinct values of a type without equality.
@@ -25,6 +22,7 @@ pub(crate) fn json_agg(
         );
         return Err(Error::new(SqlState::UNDEFINED_FUNCTION, message));
     }
+    refuse_records(&values)?;
     let (piece, whole): (RowFn, RowFn) = match values.len() {
         1 => (element, array),
         _ => (member, object),

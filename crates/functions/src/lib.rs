@@ -40,6 +40,7 @@ mod parameter_names;
 mod pattern;
 mod postgresql;
 mod quantifiers;
+mod record;
 mod regular_expression;
 mod resolve;
 mod rows;
@@ -64,6 +65,7 @@ pub use json_records::{JsonRecords, columns_needed, json_records};
 pub use literal::negated_literal;
 pub use operand::{Operand, Subscript, Unknown, UnknownKind};
 pub use parameter_names::{Parameter, parameter_defaults, parameters_of};
+pub use record::Record;
 pub use rows::{ArrayLines, TypedRowsCall};
 pub use sample::SampleMethod;
 pub use scalar_functions::{

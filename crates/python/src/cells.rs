@@ -122,7 +122,7 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
             let text = value.display(ty).to_string();
             class(py, &LOADS, "json", "loads")?.call1((text,))
         }
-        (Value::Bytes(_), LogicalType::JsonPath) => {
+        (Value::Bytes(_), LogicalType::JsonPath | LogicalType::Record) => {
             Ok(value.display(ty).to_string().into_pyobject(py)?.into_any())
         }
         (Value::Bytes(bytes), _) => Ok(PyBytes::new(py, bytes).into_any()),
@@ -210,6 +210,7 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         | LogicalType::Json
         | LogicalType::Jsonb
         | LogicalType::JsonPath
+        | LogicalType::Record
         | LogicalType::Array(_)
         | LogicalType::Enum(_) => None,
     };

@@ -62,6 +62,8 @@ pub enum LogicalType {
     Array(ElementType),
     /// An enumeration, whose values are held as the positions of their labels.
     Enum(EnumType),
+    /// A row as one value: the bytes of the UTF-8 text that shows it.
+    Record,
 }
 
 /// What stands before the number of an enumeration in a [stored name](LogicalType::stored_name).
@@ -108,6 +110,7 @@ impl LogicalType {
             LogicalType::JsonPath => Kind::JsonPath,
             LogicalType::Array(_) => Kind::Array,
             LogicalType::Enum(_) => Kind::Enum,
+            LogicalType::Record => Kind::Record,
         }
     }
 
@@ -188,7 +191,8 @@ impl LogicalType {
             | LogicalType::Bytea
             | LogicalType::Json
             | LogicalType::Jsonb
-            | LogicalType::JsonPath => (0, [0, 0]),
+            | LogicalType::JsonPath
+            | LogicalType::Record => (0, [0, 0]),
         };
         // A length takes 32 bits, the digits of a decimal few.
         self.kind() as u64 | count << 8 | modifiers[0] << 16 | modifiers[1] << 48

@@ -34,7 +34,7 @@ struct Identity {
     by_arrival: bool,
 }
 
-/// What a call makes of the rows that it keeps; `None` for a call that keeps none but for DISTINCT or an order.
+/// The result that a call makes of the rows it keeps; `None` for a call that keeps rows only for DISTINCT or an order.
 fn kept_rows(call: &AggregateCall) -> Option<OfRows> {
     match call.function.info().state {
         GroupState::Rows(of_rows) => Some(of_rows),
@@ -50,8 +50,8 @@ fn kept_rows(call: &AggregateCall) -> Option<OfRows> {
     }
 }
 
-/// The keys by which a call's rows are ordered. Those of DISTINCT values have the values as keys, in the form that tells
-/// them apart: 1 month is 30 days.
+/// The keys by which a call's rows are ordered. Those of DISTINCT values have the values as keys, in the form that
+/// tells them apart: 1 month is 30 days.
 fn keys_of(call: &AggregateCall, of_rows: Option<OfRows>, arguments: Vec<Expr>) -> Vec<AggregateKey> {
     let mut keys = call.order.clone();
     let tells_apart = keys.is_empty() || of_rows.is_some_and(|of_rows| of_rows != OfRows::Array);

@@ -26,11 +26,14 @@ impl<'a> Binder<'a> {
     /// `x[1]`, `x[1:2][3]`, `t.x[1]`.
     pub(super) fn subscripted(&mut self, root: &'a SqlExpr, chain: &'a [AccessExpr]) -> Result<Operand> {
         let name = qualified_name(root, chain);
-        let chain = &chain[name.len().saturating_sub(1)..];
-        let x = match &name[..] {
-            [] => self.expression(root)?,
-            name => self.column(name)?.into(),
+        let (x, chain) = match (self.field_of_row(root, chain)?, &name[..]) {
+            (Some(field), _) => (field.into(), &chain[1..]),
+            (None, []) => (self.expression(root)?, chain),
+            (None, name) => (self.column(name)?.into(), &chain[name.len() - 1..]),
         };
+        if chain.is_empty() {
+            return Ok(x);
+        }
         let span = x.span();
         let mut subscripts = Vec::with_capacity(chain.len());
         for access in chain {

@@ -2,8 +2,8 @@
 
 use super::fold;
 use sqlparser::ast::{
-    ArrayElemTypeDef, DataType, Expr, FunctionArguments, Query, SelectItem, SetExpr, TimezoneInfo,
-    TrimWhereField, UnaryOperator,
+    AccessExpr, ArrayElemTypeDef, DataType, Expr, FunctionArguments, Query, SelectItem, SetExpr,
+    TimezoneInfo, TrimWhereField, UnaryOperator,
 };
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -77,8 +77,14 @@ impl<'a> ColumnNames<'a> {
             Expr::AtTimeZone { .. } => strong("timezone"),
             Expr::Tuple(_) => strong("row"),
             Expr::Array(_) => strong("array"),
-            // Subscripts leave a column's name.
-            Expr::CompoundFieldAccess { root, .. } => self.name(root),
+            // Fields have names, subscripts leave a column's.
+            Expr::CompoundFieldAccess { root, access_chain } => {
+                let fields = access_chain.iter().rev().find_map(|access| match access {
+                    AccessExpr::Dot(Expr::Identifier(field)) => Some(field),
+                    AccessExpr::Dot(_) | AccessExpr::Subscript(_) => None,
+                });
+                fields.map_or_else(|| self.name(root), |field| Name::Strong(fold(field)))
+            }
             Expr::UnaryOp {
                 op: UnaryOperator::Plus,
                 ..

@@ -20,7 +20,14 @@ impl<'a> Binder<'a> {
     pub(super) fn expression(&mut self, e: &'a SqlExpr) -> Result<Operand> {
         self.nesting.limits.cancel.check()?;
         match e {
-            SqlExpr::Identifier(name) => Ok(self.column(std::slice::from_ref(name))?.into()),
+            SqlExpr::Identifier(name) => match self.row_as_value(e)? {
+                Some(row) => Ok(row),
+                None => Ok(self.column(std::slice::from_ref(name))?.into()),
+            },
+            SqlExpr::Tuple(_) | SqlExpr::Function(_) if is_row(e) => {
+                let row = self.row_as_value(e)?;
+                row.ok_or_else(|| Error::internal("a row value without parts"))
+            }
             SqlExpr::CompoundIdentifier(parts) => Ok(self.column(parts)?.into()),
             SqlExpr::Nested(inner) => self.expression(inner),
             SqlExpr::Value(value) => self.value(value),
@@ -221,6 +228,9 @@ impl<'a> Binder<'a> {
             _ => {}
         }
         let name = operator_name(op)?;
+        if let Some(compared) = self.compare_whole_rows(left, &name, right)? {
+            return Ok(compared);
+        }
         if is_row(left) || is_row(right) {
             return self.row_operator(left, &name, right);
         }
@@ -291,6 +301,13 @@ impl<'a> Binder<'a> {
 
     fn is_null(&mut self, x: &'a SqlExpr, negated: bool) -> Result<Operand> {
         // A row is NULL, or not, if every part is.
+        if let Some(row) = self.whole_row(x)? {
+            let values = self.record_of(row).values.into_iter();
+            let each = values.map(|value| self.null_test(value.into(), negated));
+            let each = each.collect::<Result<Vec<_>>>()?;
+            let span = row_span(&each);
+            return self.typing.and(each, span);
+        }
         if let Some(parts) = self.row_value(x)? {
             let mut each = Vec::new();
             for part in parts {
@@ -300,6 +317,10 @@ impl<'a> Binder<'a> {
             return self.typing.and(each, span);
         }
         let bound = self.expression(x)?;
+        if bound.ty() == Some(LogicalType::Record) {
+            let what = "IS NULL of a row that is neither a relation's nor written as one";
+            return Err(Error::unsupported(what).at_span(bound.span()));
+        }
         self.null_test(bound, negated)
     }
 

@@ -1,14 +1,10 @@
-//! Calls: scalar functions, aggregates with the query they belong to, and calls with a grammar of their own.
+//! Calls of functions, and calls with a grammar of their own. [`super::aggregate_call`] has those of aggregates.
 
 use super::expression::row_span;
 use super::list_limits;
-use super::scope::Clause;
 use super::variadic::variadic_array;
 use super::{Binder, error, fold};
-use frazil_functions::{
-    AggregateArguments, Aggregated, CastContext, Operand, OrderedBy, Typing, Unknown, UnknownKind,
-};
-use frazil_plan::{AggregateCall, ColumnId, Expr};
+use frazil_functions::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
     DateTimeField, DuplicateTreatment, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr,
@@ -143,6 +139,9 @@ impl<'a> Binder<'a> {
         if let Some(array) = variadic_array(&list) {
             return self.variadic_call(name, (&list[..list.len() - 1], array), span);
         }
+        if let Some(json) = self.row_to_json(name, &list, span)? {
+            return Ok(json);
+        }
         let before = self.rows_functions();
         let bound = self.arguments_of(name, list)?;
         if name == "coalesce" {
@@ -153,17 +152,20 @@ impl<'a> Binder<'a> {
     }
 
     /// The arguments of a call, of which `normalize` takes a word.
-    fn arguments_of(&mut self, name: &str, list: Vec<&'a SqlExpr>) -> Result<Vec<Operand>> {
+    pub(super) fn arguments_of(&mut self, name: &str, list: Vec<&'a SqlExpr>) -> Result<Vec<Operand>> {
         match list[..] {
             [text, SqlExpr::Identifier(form)] if name == "normalize" => {
                 let form = Operand::literal(form.value.as_str(), self.span(form));
                 Ok(vec![self.expression(text)?, form])
             }
-            _ => self.each(list),
+            _ => match self.json_arguments(name, &list)? {
+                Some(arguments) => Ok(arguments),
+                None => self.each(list),
+            },
         }
     }
 
-    fn each(&mut self, list: Vec<&'a SqlExpr>) -> Result<Vec<Operand>> {
+    pub(super) fn each(&mut self, list: Vec<&'a SqlExpr>) -> Result<Vec<Operand>> {
         list.into_iter().map(|e| self.expression(e)).collect()
     }
 
@@ -201,7 +203,6 @@ impl<'a> Binder<'a> {
                 }
             }
             ("coalesce" | "greatest" | "least" | "nullif", _) => Err(self.syntax_error(")", span)),
-            ("row", _) => Err(Error::unsupported("a row value here").at_span(span)),
             _ => self.typing.call(name, arguments, span, columns),
         }
     }
@@ -294,160 +295,6 @@ impl<'a> Binder<'a> {
             }
         }
         Ok((Arguments::List(out), distinct))
-    }
-
-    // --- Aggregates ----------------------------------------------------------------------------
-
-    fn aggregate(
-        &mut self,
-        name: &str,
-        written: Written<'a>,
-        filter: Option<&'a SqlExpr>,
-        span: Span,
-    ) -> Result<Operand> {
-        let first_inside = self.references.len();
-        let (aggregate, whole) = self.aggregate_call(name, written, filter, span)?;
-        let placed = (aggregate.calls, aggregate.grouped);
-        let made = self.place_aggregates(name, placed, span, first_inside)?;
-        Ok(frazil_functions::value_of(made, aggregate.value)?
-            .at(whole)
-            .into())
-    }
-
-    /// A call of an aggregate with its arguments bound, and where it stands.
-    pub(super) fn aggregate_call(
-        &mut self,
-        name: &str,
-        written: Written<'a>,
-        filter: Option<&'a SqlExpr>,
-        span: Span,
-    ) -> Result<(Aggregated, Span)> {
-        let before = self.rows_functions();
-        let distinct = written.distinct;
-        let mut of_rows = false;
-        let (name, bound) = match written.arguments {
-            Arguments::Rows if name == "count" => ("count(*)".to_string(), Vec::new()),
-            Arguments::Rows => (name.to_string(), Vec::new()),
-            Arguments::RowsOf(relation) if name == "count" && !distinct => {
-                let item = self.wildcard_item(relation)?;
-                let marker = item
-                    .marker
-                    .ok_or_else(|| Error::unsupported("count of the rows of this relation").at_span(span))?;
-                self.refer(marker, span);
-                (name.to_string(), vec![Expr::column(marker, &self.columns).into()])
-            }
-            Arguments::RowsOf(_) => {
-                return Err(Error::unsupported("a row as an argument").at_span(span));
-            }
-            Arguments::List(list) if list.is_empty() && !written.is_within => {
-                let message = format!("{name}(*) must be used to call a parameterless aggregate function");
-                return Err(error(SqlState::WRONG_OBJECT_TYPE, message, span));
-            }
-            Arguments::List(list) => {
-                let row = match list[..] {
-                    [only] if name == "count" => row_of(only),
-                    _ => None,
-                };
-                of_rows = row.is_some();
-                (name.to_string(), self.each(row.unwrap_or(list))?)
-            }
-        };
-        let mut order = Vec::with_capacity(written.order.len());
-        for item in written.order {
-            order.push(self.ordered_by(item)?);
-        }
-        let filter = match filter {
-            Some(condition) => {
-                let bound = self.in_clause_allowing(condition)?;
-                Some(self.typing.predicate(bound, "FILTER")?)
-            }
-            None => None,
-        };
-        self.arguments_without_rows(before, "aggregate", span)?;
-        let whole = span.to(row_span(&bound));
-        let aggregate = match of_rows && order.is_empty() {
-            true => self.typing.count_of_rows(bound, distinct, filter)?,
-            false => {
-                let call = AggregateArguments {
-                    values: bound,
-                    distinct,
-                    order,
-                    is_within: written.is_within,
-                    filter,
-                };
-                self.typing.aggregate(&name, call, span)?
-            }
-        };
-        Ok((aggregate, whole))
-    }
-
-    fn ordered_by(&mut self, item: &'a OrderByExpr) -> Result<OrderedBy> {
-        if item.with_fill.is_some() {
-            return Err(Error::unsupported("ORDER BY … WITH FILL"));
-        }
-        let descending = item.options.asc == Some(false);
-        Ok(OrderedBy {
-            value: self.expression(&item.expr)?,
-            descending,
-            nulls_first: item.options.nulls_first.unwrap_or(descending),
-        })
-    }
-
-    /// Binds the condition of FILTER, in which aggregates of this query are refused.
-    fn in_clause_allowing(&mut self, condition: &'a SqlExpr) -> Result<Operand> {
-        self.in_clause(Clause::Filter, |b| b.expression(condition))
-    }
-
-    /// Gives the aggregates of a call to the query that its columns belong to: the innermost of them, this one if it
-    /// has none. What is named in it are the references from `first_inside` on. 42803 where that query is in a clause
-    /// without aggregates, and for an aggregate of an aggregate.
-    fn place_aggregates(
-        &mut self,
-        name: &str,
-        (calls, grouped): (Vec<AggregateCall>, Vec<Expr>),
-        span: Span,
-        first_inside: usize,
-    ) -> Result<Vec<Expr>> {
-        let mut inside = self.references.split_off(first_inside);
-        // Subqueries inside have columns of their own.
-        inside.retain(|r| self.owner(r.id) <= self.depth());
-        let read: Vec<ColumnId> = inside.iter().map(|r| r.id).collect();
-        let depth = read.iter().map(|id| self.owner(*id)).max().filter(|d| *d > 0);
-        let depth = depth.unwrap_or_else(|| self.depth());
-        if let Some(clause) = self.clause_without_aggregates(depth) {
-            let message = format!("aggregate functions are not allowed in {clause}");
-            return Err(error(SqlState::GROUPING_ERROR, message, span));
-        }
-        let Some(level) = self.levels.get_mut((depth as usize).saturating_sub(1)) else {
-            let message = "aggregate functions are not allowed here";
-            return Err(error(SqlState::GROUPING_ERROR, message, span));
-        };
-        let windows = level.windows.first_of(&read);
-        let nested = level.aggregates.first_of(&read);
-        let groupings = read
-            .iter()
-            .find(|id| level.groupings.iter().any(|g| g.id == **id));
-        if let Some(inner) = windows.or(nested).or(groupings.copied()) {
-            let message = match windows {
-                Some(_) => "aggregate function calls cannot contain window function calls",
-                None => "aggregate function calls cannot be nested",
-            };
-            let at = inside.iter().find(|r| r.id == inner).map_or(span, |r| r.span);
-            return Err(error(SqlState::GROUPING_ERROR, message, at));
-        }
-        level.aggregates.grouped.extend(grouped);
-        let columns = &mut self.columns;
-        let mut made = Vec::with_capacity(calls.len());
-        for call in calls {
-            let nullable = !call.function.counts();
-            made.push((level.aggregates).column_of(call, |ty| columns.add(name, ty, nullable)));
-        }
-        made.iter().for_each(|id| self.own_at(*id, depth));
-        // Columns of that query may be named in its aggregates, whatever it groups by; those around it are still read.
-        inside.retain(|r| self.owner(r.id) < depth);
-        self.references.append(&mut inside);
-        made.iter().for_each(|id| self.refer(*id, span));
-        Ok(made.iter().map(|id| Expr::column(*id, &self.columns)).collect())
     }
 
     // --- Calls with a grammar of their own -----------------------------------------------------
@@ -591,7 +438,6 @@ impl<'a> Binder<'a> {
 
     fn refused(&self, e: &SqlExpr) -> Error {
         let what = match e {
-            SqlExpr::Tuple(_) => "a row value here",
             SqlExpr::JsonAccess { .. } => "a subscript or field",
             SqlExpr::Like { .. } | SqlExpr::ILike { .. } => "LIKE ANY",
             SqlExpr::Wildcard(_) | SqlExpr::QualifiedWildcard(..) => {
@@ -603,24 +449,6 @@ impl<'a> Binder<'a> {
             _ => return Error::unsupported(format!("the expression {e}")),
         };
         Error::unsupported(what)
-    }
-}
-
-/// The values of `(a, b)` or `ROW(a, …)`.
-fn row_of(e: &SqlExpr) -> Option<Vec<&SqlExpr>> {
-    match e {
-        SqlExpr::Tuple(parts) => Some(parts.iter().collect()),
-        SqlExpr::Function(call) if call.name.to_string().eq_ignore_ascii_case("row") => {
-            let FunctionArguments::List(list) = &call.args else {
-                return None;
-            };
-            let parts = list.args.iter().map(|argument| match argument {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
-                _ => None,
-            });
-            parts.collect()
-        }
-        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@
 //! types. A query is bound in PostgreSQL's order: FROM, the select list, WHERE, HAVING, ORDER BY, GROUP BY; only then
 //! is it known what is grouped, and [`grouping`] replaces what groups and aggregates make.
 
+mod aggregate_call;
 mod alter;
 mod alter_table;
 mod arrays;
@@ -74,6 +75,7 @@ mod values;
 mod variadic;
 mod view;
 mod walk;
+mod whole_row;
 mod window;
 mod windows;
 mod writing_with;
@@ -168,7 +170,7 @@ impl<'a> Binder<'a> {
             catalog,
             settings,
             place,
-            counts_rows: false,
+            counts_rows: nesting.marks_rows(),
             groups: false,
             takes_parameters: true,
             definitions: &[],

@@ -92,6 +92,12 @@ impl Binder<'_> {
         }
     }
 
+    /// True if a name alone means one column or several, of this query or one around it.
+    pub(super) fn is_column(&self, name: &str) -> bool {
+        let mut levels = self.levels.iter();
+        levels.any(|level| find(&level.items, name) != Found::None)
+    }
+
     fn unqualified_column(&self, ident: &Ident, span: Span) -> Result<ColumnId> {
         let name = fold(ident);
         for level in self.levels.iter().rev() {

@@ -36,6 +36,10 @@ pub(crate) struct Nesting {
     subqueries: Cell<usize>,
     /// Parts of the widest row value so far: rows are ordered by conditions that nest as deep as that.
     row: Cell<usize>,
+    /// True if relations have a column that tells their rows from those that outer joins make.
+    marks_rows: bool,
+    /// True once a whole row asked for such a column in vain.
+    wants_marks: Cell<bool>,
     /// What the statement keeps to.
     pub limits: Limits,
 }
@@ -49,8 +53,34 @@ impl Nesting {
             wanted: Cell::new(0),
             subqueries: Cell::new(0),
             row: Cell::new(0),
+            marks_rows: false,
+            wants_marks: Cell::new(false),
             limits,
         }
+    }
+
+    /// Says whether relations have a column that tells their rows from those that outer joins make.
+    pub fn marking_rows(self, marks_rows: bool) -> Nesting {
+        Nesting { marks_rows, ..self }
+    }
+
+    /// True if relations have such a column.
+    pub fn marks_rows(&self) -> bool {
+        self.marks_rows
+    }
+
+    /// True if the statement must be bound again with marked rows.
+    pub fn wants_marks(&self) -> bool {
+        self.wants_marks.get()
+    }
+
+    /// Asks for marked rows. An error if the statement must be bound again for them.
+    pub(super) fn want_marks(&self) -> Result<()> {
+        if self.marks_rows {
+            return Ok(());
+        }
+        self.wants_marks.set(true);
+        Err(Error::internal("a statement is bound again with marked rows"))
     }
 
     /// Counts a subquery or a dependent join. 54001.

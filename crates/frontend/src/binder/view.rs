@@ -169,7 +169,7 @@ impl<'a> Binder<'a> {
         };
         let place = parsed.place.of_view();
         let mut inner = Binder::new(self.catalog, self.settings, &place, &[], self.nesting);
-        inner.counts_rows = parsed.counts_rows;
+        inner.counts_rows |= parsed.counts_rows;
         inner.groups = parsed.groups;
         inner.takes_parameters = false;
         inner.names = Names::View(view);

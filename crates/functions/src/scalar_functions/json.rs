@@ -2,7 +2,7 @@
 
 use crate::build::TEXT;
 use crate::function::{Function, functions, rows as call, total};
-use crate::json::{Document, bytes_of_text, push_array_in_lines, push_json, push_key};
+use crate::json::{Document, bytes_of_text, push_array_in_lines, push_json, push_key, refuse_records};
 use crate::resolve::no_function;
 use crate::type_rules::Kind::{Array, Boolean, Integer, Json, Jsonb, Text};
 use crate::vector::{OnNull, Output, Row, RowFn, invalid_parameter, rows};
@@ -97,6 +97,11 @@ pub(super) const OF_ANYTHING: &[(&str, &str, &str)] = &[
         "jsonb_extract_path_text(jsonb, text, …) → text",
         "the value at a path of keys and positions, as a text",
     ),
+    (
+        "row_to_json",
+        "row_to_json(record [, boolean]) → json",
+        "the row as an object of JSON, its columns on lines of their own if so wished",
+    ),
     ("to_json", "to_json(any) → json", "the value as JSON"),
     ("to_jsonb", "to_jsonb(any) → jsonb", "the value as JSON"),
 ];
@@ -137,7 +142,8 @@ impl Typing {
         let missing = || no_function(name, arguments);
         let settled = || {
             let parts = arguments.iter().map(|x| self.settle(x.clone()));
-            parts.collect::<Result<Vec<_>>>()
+            let parts = parts.collect::<Result<Vec<_>>>()?;
+            refuse_records(&parts).map(|()| parts)
         };
         let (on_null, run, ty): (_, RowFn, _) = match (*name, arguments) {
             ("to_json" | "to_jsonb", [_]) => (OnNull::Null, value_as_json, ty),

@@ -20,6 +20,7 @@ pub use element_type::ElementType;
 pub use enum_type::{EnumLabel, EnumType};
 pub use info::{Category, ConstantForm, Counts, DocumentForm, NativeOf, Order, TypeInfo};
 pub(crate) use real::of_double as real_of_double;
+pub use record::push_field as push_field_of_record;
 pub use uuid::{of_bytes as uuid_of_bytes, to_bytes as uuid_to_bytes};
 
 impl Category {
@@ -99,6 +100,8 @@ kinds! {
     Array => array,
     /// An enumeration.
     Enum => enumeration,
+    /// A row as one value.
+    Record => record,
 }
 
 impl Kind {
