@@ -86,6 +86,29 @@ def test_options_that_do_not_fit_are_named(con, folder, source, sqlstate, said):
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("encoding, python", [
+    ("utf-8", "utf-8"), ("latin-1", "latin-1"), ("ISO-8859-1", "latin-1"), ("utf-16", "utf-16"), ("utf16", "utf-16-le"), ("utf-16", "utf-16-be")])
+def test_files_in_other_encodings(con, tmp_path, encoding, python):
+    text = "k,näme\n" + "".join(f"{k},straße {k}\n" for k in range(70_000))
+    mark = b"\xfe\xff" if python == "utf-16-be" else b""
+    (tmp_path / "t.csv").write_bytes(mark + text.encode(python))
+    source = f"read_csv('{tmp_path}/t.csv', encoding => '{encoding}')"
+    assert con.execute(f'select count(*), sum(k), min("näme"), max(length("näme")) from {source}').fetchall() == [
+        (70_000, 70_000 * 69_999 // 2, "straße 0", 12)]
+
+
+def test_what_is_not_text_in_an_encoding_is_refused(con, tmp_path):
+    (tmp_path / "t.csv").write_bytes("a\nx\n".encode("utf-16") + b"\x00")
+    with pytest.raises(frazil.DataError, match='t.csv": invalid byte sequence for encoding UTF-16') as caught:
+        con.execute(f"select * from read_csv('{tmp_path}/t.csv', encoding => 'utf-16')")
+    assert caught.value.sqlstate == "22021"
+    with pytest.raises(frazil.DataError, match="is UTF-16 text") as caught:
+        con.execute(f"select * from '{tmp_path}/t.csv'")
+    assert "encoding => 'utf-16'" in caught.value.hint
+    with pytest.raises(frazil.Error, match="option encoding takes 'utf-8', 'utf-16' or 'latin-1'"):
+        con.execute(f"select * from read_csv('{tmp_path}/t.csv', encoding => 'ebcdic')")
+
+
 def test_names_with_values_are_options_only(con):
     with pytest.raises(frazil.Error, match='syntax error at or near "{"') as caught:
         con.execute("select {'a': 1}")

@@ -6,7 +6,7 @@ use crate::date_form::DateForm;
 use crate::file_input::{FileInput, Origin};
 use crate::rejects::{OnError, Place};
 use crate::text_splitter::{TextMarks, split_text};
-use crate::{BatchReader, Compression, ReadLimits};
+use crate::{BatchReader, Compression, Encoding, ReadLimits};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, Reservation, Result, RowBatch, SqlState};
 
 const BUFFER_BYTES: usize = 1 << 20;
@@ -57,6 +57,8 @@ pub struct CsvOptions {
     pub skipped_lines: usize,
     /// How a file that is read is compressed; `None`: as its name says.
     pub compression: Option<Compression>,
+    /// The encoding of a file that is read.
+    pub encoding: Encoding,
     /// At the beginning of a line that is left out.
     pub comment: Option<u8>,
     /// Records in front of the first one that are read past.
@@ -85,6 +87,7 @@ impl Default for CsvOptions {
             more_nulls: Vec::new(),
             skipped_lines: 0,
             compression: None,
+            encoding: Encoding::Utf8,
             comment: None,
             skipped: 0,
             padded: false,
@@ -124,7 +127,7 @@ impl CsvReader {
         limits: ReadLimits,
     ) -> Result<CsvReader> {
         let mut reader = CsvReader {
-            input: FileInput::open(origin, options.compression, &limits)?,
+            input: FileInput::open(origin, options.compression, &limits)?.decoding(options.encoding),
             reservation: limits.budget.reservation(),
             limits,
             options,

@@ -1,10 +1,11 @@
 //! Where a reader's bytes come from: a regular file, perhaps compressed, or something that may keep its reader waiting.
 
 use crate::compression::Compression;
+use crate::encoding::{Encoding, Transcoder};
 use crate::zstd_input::ZstdInput;
 use crate::{ReadLimits, io_error};
 use flate2::read::MultiGzDecoder;
-use frazil_types::{Error, MemoryBudget, Result};
+use frazil_types::{Error, MemoryBudget, Result, SqlState};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ pub(crate) struct FileInput {
     /// What errors call it.
     pub path: PathBuf,
     source: Source,
+    /// Set for text in another encoding than UTF-8.
+    transcoder: Option<Transcoder>,
     /// Bytes of the file; 0 where nobody knows.
     pub total: u64,
 }
@@ -63,7 +66,12 @@ impl FileInput {
                     waiting(move || decoded(stream, compression.unwrap_or(Compression::None), &budget));
                 let source = source.map_err(|e| io_error(&path, &e))?;
                 let total = 0;
-                return Ok(FileInput { path, source, total });
+                return Ok(FileInput {
+                    path,
+                    source,
+                    transcoder: None,
+                    total,
+                });
             }
         };
         let compression = compression.unwrap_or_else(|| Compression::of_path(path));
@@ -88,6 +96,7 @@ impl FileInput {
         let is_counted = !waits && compression == Compression::None;
         Ok(FileInput {
             path: path.to_path_buf(),
+            transcoder: None,
             source,
             total: if is_counted { metadata.len() } else { 0 },
         })
@@ -96,6 +105,25 @@ impl FileInput {
     /// Reads some bytes into `to`; 0 at the end. Errors: 58030, 53200 for what cannot be decompressed within the
     /// budget, and 57014 once the statement is cancelled.
     pub fn read(&mut self, to: &mut [u8], limits: &ReadLimits) -> Result<usize> {
+        let Some(mut transcoder) = self.transcoder.take() else {
+            return self.read_bytes(to, limits);
+        };
+        let read = transcoder.read(to, &mut |bytes| self.read_bytes(bytes, limits));
+        self.transcoder = Some(transcoder);
+        let is_text = |e: &Error| e.state() == SqlState::CHARACTER_NOT_IN_REPERTOIRE;
+        read.map_err(|e| match is_text(&e) {
+            true => e.in_context(format!("file \"{}\"", self.path.display())),
+            false => e,
+        })
+    }
+
+    /// Says the encoding of the text.
+    pub fn decoding(mut self, encoding: Encoding) -> FileInput {
+        self.transcoder = (encoding != Encoding::Utf8).then(|| Transcoder::new(encoding));
+        self
+    }
+
+    fn read_bytes(&mut self, to: &mut [u8], limits: &ReadLimits) -> Result<usize> {
         limits.cancel.check()?;
         let failed = |e: &io::Error| -> Error { io_error(&self.path, e) };
         let (pieces, piece, at) = match &mut self.source {

@@ -11,6 +11,7 @@ use crate::csv_splitter::Record;
 use crate::csv_types::{Fits, Form};
 use crate::date_form::DateForm;
 use crate::date_pattern::DatePattern;
+use crate::encoding::Encoding;
 use crate::file_input::{FileInput, Origin};
 use crate::{ReadLimits, io_error};
 use frazil_types::{ColumnDef, Error, LogicalType, Reservation, Result, SqlState};
@@ -46,6 +47,8 @@ pub struct CsvHints {
     pub all_text: bool,
     /// How the file is compressed; by its name if not said.
     pub compression: Option<Compression>,
+    /// The encoding of the file.
+    pub encoding: Encoding,
     /// Whether records that are no rows of the types that the first megabyte told are left out.
     pub skips: bool,
 }
@@ -252,7 +255,8 @@ fn look_at(
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         let message = format!("file \"{}\" is UTF-16 text", path.display());
-        return Err(Error::new(SqlState::BAD_COPY_FORMAT, message).with_hint("convert it to UTF-8"));
+        return Err(Error::new(SqlState::BAD_COPY_FORMAT, message)
+            .with_hint("read it with read_csv('path', encoding => 'utf-16')"));
     }
     let text = match after_lines(text, hints.skip.unwrap_or(0)) {
         Some(text) => text,
@@ -318,6 +322,7 @@ fn options(hints: &CsvHints, dialect: &Dialect, header: bool, dates: Vec<DateFor
         more_nulls: hints.nulls.iter().skip(1).cloned().collect(),
         skipped_lines: hints.skip.unwrap_or(0),
         compression: hints.compression,
+        encoding: hints.encoding,
         comment: marks.comment,
         skipped,
         padded: marks.padded,
@@ -338,7 +343,8 @@ fn after_lines(text: &[u8], lines: usize) -> Option<&[u8]> {
 
 /// The first `most` bytes of a file, and the memory that they take.
 fn read(path: &Path, hints: &CsvHints, most: usize, limits: &ReadLimits) -> Result<(Vec<u8>, Reservation)> {
-    let mut input = FileInput::open(Origin::File(path), hints.compression, limits)?;
+    let input = FileInput::open(Origin::File(path), hints.compression, limits)?;
+    let mut input = input.decoding(hints.encoding);
     let mut reserved = limits.budget.reservation();
     let mut bytes = Vec::new();
     'pieces: while bytes.len() < most {

@@ -8,10 +8,10 @@ use crate::file_restrictions;
 use crate::made_table;
 use crate::slots::Slots;
 use frazil_files::{
-    ColumnTypes, ColumnsOf, CsvFiles, CsvHints, DatePattern, Folders, Loaded, Moments, ParquetFiles,
-    PathColumns, ReadLimits, Sample, SourceForm, files_of, load,
+    ColumnTypes, ColumnsOf, CsvFiles, CsvHints, DatePattern, Encoding, Folders, Loaded, Moments,
+    ParquetFiles, PathColumns, ReadLimits, Sample, SourceForm, files_of, load,
 };
-use frazil_frontend::{FileForm, FileSource, SaidTypes, TableEntry};
+use frazil_frontend::{FileEncoding, FileForm, FileSource, SaidTypes, TableEntry};
 use frazil_plan::Plan;
 use frazil_storage::{LentCells, LentRows, TableSnapshot};
 use frazil_types::{Disjunction, Error, ObjectId, Reservation, Restriction, Result, Schema, SqlState, Value};
@@ -262,6 +262,11 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
                 escape: mark(source.escape),
                 nulls: source.nulls.clone(),
                 skip: source.skip,
+                encoding: match source.encoding {
+                    FileEncoding::Utf8 => Encoding::Utf8,
+                    FileEncoding::Latin1 => Encoding::Latin1,
+                    FileEncoding::Utf16 => Encoding::Utf16,
+                },
                 types: types(&source.types),
                 moments: Moments {
                     date: pattern(source.date_format.as_ref())?,

@@ -27,6 +27,17 @@ pub enum SaidTypes {
     All(Vec<(String, LogicalType)>),
 }
 
+/// The encoding of a file of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileEncoding {
+    /// UTF-8.
+    Utf8,
+    /// ISO 8859-1.
+    Latin1,
+    /// UTF-16.
+    Utf16,
+}
+
 /// Files, and what is known of them; the rest is found out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSource {
@@ -44,6 +55,8 @@ pub struct FileSource {
     pub escape: Option<char>,
     /// Unquoted texts that stand for NULL, for CSV.
     pub nulls: Vec<String>,
+    /// The encoding, for CSV.
+    pub encoding: FileEncoding,
     /// Lines in front of the table, for CSV.
     pub skip: Option<usize>,
     /// The format of dates by strptime's letters, for CSV.
@@ -78,6 +91,7 @@ impl FileSource {
             escape: None,
             nulls: Vec::new(),
             skip: None,
+            encoding: FileEncoding::Utf8,
             date_format: None,
             timestamp_format: None,
             types: SaidTypes::None,

@@ -31,7 +31,7 @@ pub use copy::{
     CopyColumns, CopyCompression, CopyEnd, CopyExisting, CopyFormat, CopyHeader, CopyOnError, CopyOptions,
 };
 pub use deep_stack::on_deep_stack;
-pub use file_source::{FileForm, FileSource, SaidTypes};
+pub use file_source::{FileEncoding, FileForm, FileSource, SaidTypes};
 pub use frazil_functions::HiddenParameter;
 pub use limits::Limits;
 pub use parse::{ParsedStatement, Script, parse};

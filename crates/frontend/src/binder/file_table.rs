@@ -2,7 +2,7 @@
 
 use super::{file_types, fold};
 use crate::CopyCompression;
-use crate::file_source::{FileForm, FileSource};
+use crate::file_source::{FileEncoding, FileForm, FileSource};
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::ast::{
     BinaryOperator, Expr, FunctionArg, FunctionArgExpr, ObjectName, ObjectNamePart, TableFunctionArgs, Value,
@@ -106,6 +106,7 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
         "nullstr" | "null" if is_csv => {
             source.nulls = texts(value).ok_or_else(|| wrong(name, "a text or an array of texts"))?;
         }
+        "encoding" if is_csv => source.encoding = encoding(name, value)?,
         "skip" if is_csv => source.skip = Some(count(name, value)?),
         "types" | "dtypes" | "column_types" if is_csv => source.types = file_types::types(name, value)?,
         "dateformat" | "date_format" if is_csv => {
@@ -151,7 +152,7 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
                 Error::new(SqlState::INVALID_PARAMETER, message).with_hint(match source.form {
                     FileForm::Csv => {
                         "there are header, delimiter, quote, escape, null, skip, types, columns, dateformat, \
-                         timestampformat, all_text, filename, compression, on_error and hive_partitioning"
+                         timestampformat, encoding, all_text, filename, compression, on_error and hive_partitioning"
                     }
                     FileForm::Json => "there are filename, compression, on_error and hive_partitioning",
                     FileForm::Parquet => "there are union_by_name, filename and hive_partitioning",
@@ -160,6 +161,15 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn encoding(name: &str, value: &Expr) -> Result<FileEncoding> {
+    match text(value).unwrap_or_default().to_lowercase().as_str() {
+        "utf-8" | "utf8" => Ok(FileEncoding::Utf8),
+        "utf-16" | "utf16" => Ok(FileEncoding::Utf16),
+        "latin-1" | "latin1" | "iso-8859-1" => Ok(FileEncoding::Latin1),
+        _ => Err(wrong(name, "'utf-8', 'utf-16' or 'latin-1'")),
+    }
 }
 
 pub(super) fn wrong(name: &str, wanted: &str) -> Error {
