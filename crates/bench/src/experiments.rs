@@ -84,6 +84,8 @@ pub enum Kind {
     TableLookup(&'static [table_lookup::Form]),
     /// Entries of an ordered index are added and found.
     Index,
+    /// Rows are claimed and tables locked.
+    Locks,
     /// Integers are decoded, on distributions with their names.
     Codecs(&'static [(Distribution, &'static str)]),
     /// The cost model is fitted and checked.
@@ -274,7 +276,7 @@ const SHAPES: [Shape; 23] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 26] = [
+pub const EXPERIMENTS: [Experiment; 27] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -412,6 +414,11 @@ pub const EXPERIMENTS: [Experiment; 26] = [
         name: "index",
         about: "what adding and finding a key costs in the ordered tree of indexes, beside others",
         kind: Kind::Index,
+    },
+    Experiment {
+        name: "locks",
+        about: "what a claim on a row and a lock on a table cost that meet nobody",
+        kind: Kind::Locks,
     },
     Experiment {
         name: "codecs",

@@ -81,6 +81,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Lookup { widths } => micro::lookup::run(experiment.name, widths, args),
         Kind::TableLookup(forms) => table_lookup::run(experiment.name, forms, args),
         Kind::Index => micro::ordered_index::run(experiment.name, args),
+        Kind::Locks => micro::row_claims::run(experiment.name, args.runs, args.scale_factor),
         Kind::Codecs(distributions) => micro::codecs::run(experiment.name, distributions, args),
         Kind::Calibrate(plan) => micro::calibrate::run(experiment.name, plan, args),
         Kind::Plan(plan) => plan::run(experiment.name, plan, args),

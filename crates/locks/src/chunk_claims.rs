@@ -8,6 +8,7 @@
 use crate::hashing::IdMap;
 use crate::held::{Held, Placed, TxnId};
 use crate::mode::{AnyMode, Mode, Modes};
+use std::collections::hash_map::Entry;
 
 /// Words of a bitmap of a chunk's rows.
 const WORDS: usize = frazil_types::CHUNK_ROWS / 64;
@@ -99,8 +100,8 @@ impl ChunkClaims {
     /// Claims a row if no other transaction's claim conflicts and nobody waits for the row.
     pub fn place(&mut self, offset: u16, held: Held) -> Placed {
         let is_plain = self.bitmaps.is_empty() && self.mover.is_none() && self.waited.is_empty();
-        if is_plain && !self.sparse.contains_key(&offset) {
-            self.sparse.insert(offset, held);
+        if is_plain && let Entry::Vacant(vacant) = self.sparse.entry(offset) {
+            vacant.insert(held);
             return match self.is_crowded(held) {
                 true => Placed::Crowded,
                 false => Placed::New,
@@ -199,19 +200,25 @@ impl ChunkClaims {
     /// somebody waits for the row.
     pub fn free(&mut self, offset: u16, txn: TxnId, from: u32) -> bool {
         let goes = |held: &Held| held.txn == txn && held.level >= from;
-        if let Some(more) = self.more.get_mut(&offset) {
-            more.retain(|held| !goes(held));
-            if let Some(first) = self.sparse.get_mut(&offset).filter(|first| goes(first)) {
-                match more.pop() {
-                    Some(next) => *first = next,
-                    None => drop(self.sparse.remove(&offset)),
-                }
+        let Entry::Occupied(mut first) = self.sparse.entry(offset) else {
+            return self.is_waited(offset);
+        };
+        if self.more.is_empty() {
+            if goes(first.get()) {
+                first.remove();
             }
-            if more.is_empty() {
-                self.more.remove(&offset);
+            return self.is_waited(offset);
+        }
+        let mut more = self.more.remove(&offset).unwrap_or_default();
+        more.retain(|held| !goes(held));
+        if goes(first.get()) {
+            match more.pop() {
+                Some(next) => drop(first.insert(next)),
+                None => drop(first.remove()),
             }
-        } else if self.sparse.get(&offset).is_some_and(goes) {
-            self.sparse.remove(&offset);
+        }
+        if !more.is_empty() {
+            self.more.insert(offset, more);
         }
         self.is_waited(offset)
     }

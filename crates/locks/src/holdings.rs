@@ -143,8 +143,8 @@ impl Holdings {
                     return false;
                 };
                 let is_waited = claims.free(row.offset(), txn, from);
-                if claims.is_empty() {
-                    forget_idle_chunk(&mut shard, (table, row.chunk()));
+                if claims.is_empty() && (claims.capacity() > KEPT_ROWS || shard.len() > KEPT) {
+                    shard.remove(&(table, row.chunk()));
                 }
                 is_waited
             }
@@ -180,8 +180,8 @@ impl Holdings {
 }
 
 fn forget_idle_chunk(shard: &mut ChunkShard, key: (ObjectId, u32)) {
-    let crowded = shard.len() > KEPT;
-    let goes = |claims: &ChunkClaims| claims.is_empty() && (crowded || claims.capacity() > KEPT_ROWS);
+    let is_crowded = shard.len() > KEPT;
+    let goes = |claims: &ChunkClaims| claims.is_empty() && (is_crowded || claims.capacity() > KEPT_ROWS);
     if shard.get(&key).is_some_and(goes) {
         shard.remove(&key);
     }

@@ -7,7 +7,7 @@ use crate::mode::{AnyMode, Mode, TableMode};
 use crate::registry::TransactionState;
 use crate::sync::{Mutex, get_mut, lock};
 use crate::waiter::{Awaited, Patience};
-use frazil_types::{ObjectId, Reservation, Result, RowId};
+use frazil_types::{MemoryBudget, ObjectId, Reservation, Result, RowId};
 use std::sync::Arc;
 
 /// Outcome of an attempt to hold something.
@@ -26,6 +26,9 @@ const CLAIM_BYTES: usize = 64;
 const STEP_BYTES: usize = 64 << 10;
 /// Bytes that an owner takes without the budget, so that short transactions do not meet at its counter.
 const UNCOUNTED_BYTES: usize = 16 * CLAIM_BYTES;
+
+/// Notes that a transaction keeps room for, so that a claim after ROLLBACK TO allocates nothing.
+const KEPT_NOTES: usize = 256;
 
 /// The holder of claims and locks of one transaction. Dropping it frees them all and wakes who waits for them, also
 /// when a panic drops it. Several threads of the transaction may claim at once.
@@ -67,16 +70,20 @@ struct Log {
     mark: Mark,
     /// Bytes of the notes and of what they stand for.
     bytes: usize,
-    reservation: Reservation,
+    /// Bytes taken from the budget; `None` until they are needed, because the budget's counters are everybody's.
+    reservation: Option<Reservation>,
 }
 
 impl Log {
     /// Makes sure that `more` bytes can be noted. 53200 if the budget does not have them.
-    fn reserve(&mut self, more: usize) -> Result<()> {
-        let has = UNCOUNTED_BYTES + self.reservation.bytes();
+    fn reserve(&mut self, more: usize, budget: &MemoryBudget) -> Result<()> {
+        let has = UNCOUNTED_BYTES + self.reservation.as_ref().map_or(0, Reservation::bytes);
         match (self.bytes + more).checked_sub(has) {
             None | Some(0) => Ok(()),
-            Some(lacking) => self.reservation.grow(lacking.max(STEP_BYTES)),
+            Some(lacking) => {
+                let reservation = self.reservation.get_or_insert_with(|| budget.reservation());
+                reservation.grow(lacking.max(STEP_BYTES))
+            }
         }
     }
 
@@ -87,14 +94,15 @@ impl Log {
 
     /// Gives back to the budget what is not needed.
     fn shrink(&mut self) {
-        let needed = self
-            .bytes
-            .saturating_sub(UNCOUNTED_BYTES)
-            .next_multiple_of(STEP_BYTES);
-        let spare = self.reservation.bytes().saturating_sub(needed);
-        self.reservation.shrink(spare);
-        if self.notes.len() * 4 < self.notes.capacity() {
-            self.notes.shrink_to_fit();
+        if let Some(reservation) = &mut self.reservation {
+            let needed = self.bytes.saturating_sub(UNCOUNTED_BYTES);
+            let spare = reservation
+                .bytes()
+                .saturating_sub(needed.next_multiple_of(STEP_BYTES));
+            reservation.shrink(spare);
+        }
+        if self.notes.capacity() > KEPT_NOTES.max(4 * self.notes.len()) {
+            self.notes.shrink_to(KEPT_NOTES);
         }
     }
 }
@@ -105,7 +113,7 @@ impl Owner {
             notes: Vec::new(),
             mark: Mark { level: 0, length: 0 },
             bytes: 0,
-            reservation: shared.budget.reservation(),
+            reservation: None,
         };
         Owner {
             shared,
@@ -193,7 +201,7 @@ impl Owner {
     ) -> Result<Outcome> {
         let held = {
             let mut log = lock(&self.log);
-            log.reserve(CLAIM_BYTES)?;
+            log.reserve(CLAIM_BYTES, &self.shared.budget)?;
             let held = self.held(&log, mode);
             match self.shared.holdings.place(target, held) {
                 Placed::New => {
@@ -228,10 +236,11 @@ impl Owner {
     /// Moves the claims like `held` in a row's chunk to a bitmap, if there is memory for one.
     fn gather(&self, log: &mut Log, target: Target, held: Held) {
         let Target::Row(table, row) = target else { return };
-        if log.reserve(Note::Bitmap(table, row.chunk()).bytes()).is_ok() {
+        let note = Note::Bitmap(table, row.chunk());
+        if log.reserve(note.bytes(), &self.shared.budget).is_ok() {
             let holdings = &self.shared.holdings;
             holdings.with_chunk(table, row.chunk(), |claims| claims.gather(held));
-            log.push(Note::Bitmap(table, row.chunk()));
+            log.push(note);
         }
     }
 
@@ -263,7 +272,7 @@ impl Owner {
         }
         let mut log = lock(&self.log);
         let note = Note::Bitmap(table, chunk);
-        log.reserve(note.bytes())?;
+        log.reserve(note.bytes(), &self.shared.budget)?;
         let held = self.held(&log, AnyMode::Row(mode));
         let (is_new, stopped) = self.shared.holdings.with_chunk(table, chunk, |claims| {
             let is_new = !claims.has_bitmap(held);

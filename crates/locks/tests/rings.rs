@@ -5,6 +5,10 @@ use frazil_testkit::Random;
 use frazil_types::{Cancel, MemoryBudget, ObjectId, Result, RowId, SqlState};
 use std::sync::{Arc, Barrier};
 use std::thread;
+use std::time::{Duration, Instant};
+
+/// A ring that was not found by then never is: nothing waits for the time, unless the search is blind.
+const HANGS: Duration = Duration::from_secs(60);
 
 /// A thing that a member of a ring holds and the one before it wants.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +59,7 @@ fn hold(locks: &Locks, thing: Thing, owner: &Owner) {
 fn want(locks: &Locks, thing: Thing, holder: frazil_locks::TxnId, owner: &Owner) -> Result<()> {
     let cancel = Cancel::new();
     let patience = Patience {
-        until: None,
+        until: Some(Instant::now() + HANGS),
         cancel: &cancel,
     };
     match thing {

@@ -1,5 +1,5 @@
-//! Mutants: faults of one line that would lose what was committed, each with the test that must notice it. A test
-//! that lets its mutant live cannot fail where it should.
+//! Mutants: faults of one line that would lose what was committed or break a rule of locks, each with the test that
+//! must notice it. A test that lets its mutant live cannot fail where it should.
 //!
 //! [`check`] sees that each still has its line and its test; [`run`] makes them, one by one, in a copy of the tree.
 
@@ -34,6 +34,9 @@ const WAL: (&str, &str) = ("wal", "durability/tests/wal/main.rs");
 const DURABLE_END: (&str, &str) = ("wal", "durability/tests/wal/durable_end.rs");
 const DAMAGE: (&str, &str) = ("wal", "durability/tests/wal/damage.rs");
 const FAILURES: (&str, &str) = ("wal", "durability/tests/wal/failures.rs");
+const WAITING: (&str, &str) = ("waiting", "locks/tests/waiting.rs");
+const BULK: (&str, &str) = ("model", "locks/tests/model/bulk.rs");
+const RINGS: (&str, &str) = ("rings", "locks/tests/rings.rs");
 const GROUPS: (&str, &str) = ("wal", "durability/tests/wal/groups.rs");
 
 /// All of them.
@@ -205,6 +208,65 @@ pub const MUTANTS: &[Mutant] = &[
         mutated: "match self.write(group).or(Ok(())) {",
         program: FAILURES,
         test: "failures::a_sync_that_fails_ends_writing_and_loses_nothing_acknowledged",
+    },
+    Mutant {
+        name: "a newcomer passes those who wait",
+        file: "locks/src/waits.rs",
+        line: "None if own != 0 => None,",
+        mutated: "None if own != 0 || others.next().is_some() => None,",
+        program: WAITING,
+        test: "a_newcomer_does_not_pass_those_who_wait",
+    },
+    Mutant {
+        name: "a queue grants the last one first",
+        file: "locks/src/waits.rs",
+        line: "wanting.insert(at, waiter.clone());",
+        mutated: "wanting.insert(wanting.len() - at, waiter.clone());",
+        program: WAITING,
+        test: "a_newcomer_does_not_pass_those_who_wait",
+    },
+    Mutant {
+        name: "ROLLBACK TO keeps a claim",
+        file: "locks/src/chunk_claims.rs",
+        line: "bitmap.by.txn != txn || bitmap.by.level < from",
+        mutated: "bitmap.by.txn != txn || bitmap.by.level <= from",
+        program: BULK,
+        test: "bulk::single_claims_become_a_bitmap_and_go_back_by_savepoints",
+    },
+    Mutant {
+        name: "ROLLBACK TO frees an earlier claim",
+        file: "locks/src/chunk_claims.rs",
+        line: "bitmap.by.txn != txn || bitmap.by.level < from",
+        mutated: "bitmap.by.txn != txn",
+        program: BULK,
+        test: "bulk::single_claims_become_a_bitmap_and_go_back_by_savepoints",
+    },
+    Mutant {
+        name: "a claim that is raised after a savepoint forgets what it was",
+        file: "locks/src/chunk_claims.rs",
+        line: "(other.txn, other.level) == (held.txn, held.level)",
+        mutated: "other.txn == held.txn",
+        program: BULK,
+        test: "bulk::a_claim_raised_after_a_savepoint_falls_back",
+    },
+    Mutant {
+        name: "the detector is blind to keys",
+        file: "locks/src/deadlock.rs",
+        line: "Awaited::Release(_, holder) => vec![holder],",
+        mutated: "Awaited::Release(..) => Vec::new(),",
+        program: RINGS,
+        test: "a_thousand_rings_have_one_victim_each",
+    },
+    Mutant {
+        name: "the detector is blind to table locks",
+        file: "locks/src/deadlock.rs",
+        line: "self.holdings.with(target, |place| place.in_the_way(held));",
+        mutated: "match target {
+            Target::Row(..) => self.holdings.with(target, |place| place.in_the_way(held)),
+            Target::Table(_) => return Vec::new(),
+        };",
+        program: RINGS,
+        test: "a_thousand_rings_have_one_victim_each",
     },
 ];
 

@@ -13,6 +13,7 @@ pub mod column;
 pub mod conjunction;
 pub mod lookup;
 pub mod ordered_index;
+pub mod row_claims;
 pub mod scan;
 pub mod scan_cases;
 pub mod trials;

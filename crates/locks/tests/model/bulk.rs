@@ -137,3 +137,19 @@ fn single_claims_become_a_bitmap_and_go_back_by_savepoints() {
     drop(other);
     assert!(locks.holdings().is_empty());
 }
+
+#[test]
+fn a_claim_raised_after_a_savepoint_falls_back() {
+    let locks = Locks::new(MemoryBudget::unlimited());
+    let (claims, row) = (locks.claims(TABLE), RowId::new(0, 1));
+    let mut owner = locks.begin();
+    assert_eq!(
+        claims.claim(row, Mode::KeyShare, &owner).unwrap(),
+        Outcome::Granted
+    );
+    let mark = owner.mark();
+    assert_eq!(claims.claim(row, Mode::Update, &owner).unwrap(), Outcome::Granted);
+    assert_eq!(claims.holder(row), Some((owner.id(), Mode::Update)));
+    owner.free_since(mark);
+    assert_eq!(claims.holder(row), Some((owner.id(), Mode::KeyShare)));
+}
