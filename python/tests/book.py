@@ -1,7 +1,7 @@
 """The book's examples: fenced blocks of its pages, run as a reader types them.
 
 A block's language says who runs it: `sh` a shell of the system, `sql` the program `frazil`, `python` this interpreter. A block
-`text` behind it holds what is shown. Without one a block shows nothing but the tags of commands (`INSERT 3`). In a `text` block `…`
+`text` behind it holds what is shown. Blocks of `rust` are doctests of the crate `frazil`, which names their pages. Without one a block shows nothing but the tags of commands (`INSERT 3`). In a `text` block `…`
 stands for any characters of a line, and a line that is `…` alone for any lines.
 
 An `sh` block that is a single call of `frazil` without statements opens the program; the `sql` blocks that follow go to it until
@@ -65,6 +65,8 @@ def examples(page):
     for block in blocks(page):
         if block.reason is not None:
             passed_over.append(block)
+        elif block.language == "rust":
+            continue
         elif block.language in RUN_BY:
             run.append([block, None])
         elif block.language == "text" and run and run[-1][1] is None and not passed_over_between(run[-1][0], block):

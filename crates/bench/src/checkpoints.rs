@@ -8,7 +8,7 @@ use crate::commit;
 use crate::report::{Measurement, Report, Values};
 use crate::scratch::Scratch;
 use crate::statistics::Sample;
-use frazil::{Connection, Database, Outcome, Value};
+use frazil::{Connection, Database, Outcome, RawValue as Value};
 use frazil_testkit::Random;
 use frazil_types::{ColumnVector, Error, LogicalType, Result, RowBatch};
 use std::time::{Duration, Instant};
@@ -173,7 +173,7 @@ fn ended(connection: &Connection) -> Result<(f64, f64)> {
     let sums = "select count(*), coalesce(sum(bytes), 0)::bigint from frazil_checkpoints where milliseconds is not null";
     let response = connection.execute(sums)?;
     let row = match response.outcome {
-        Outcome::Rows(rows) => rows.iter().next(),
+        Outcome::Rows(rows) => rows.raw().next(),
         Outcome::Command { .. } => None,
     };
     match row.as_deref() {

@@ -8,7 +8,7 @@ use crate::arguments::BenchArgs;
 use crate::report::{Measurement, Report, Values};
 use crate::scratch::Scratch;
 use crate::statistics::Sample;
-use frazil::{Connection, Database, Outcome, Value};
+use frazil::{Connection, Database, Outcome, RawValue as Value};
 use frazil_durability::wal::{DatabaseId, Wal, WalOptions};
 use frazil_storage::{Log, Lsn};
 use frazil_types::{Error, Result, SqlState};
@@ -252,7 +252,7 @@ fn through_database(scratch: &Scratch, count: usize, each: usize, bytes: usize) 
 fn counters(connection: &Connection) -> Result<(f64, f64)> {
     let response = connection.execute("select groups, syncs from frazil_wal")?;
     let row = match response.outcome {
-        Outcome::Rows(rows) => rows.iter().next(),
+        Outcome::Rows(rows) => rows.raw().next(),
         Outcome::Command { .. } => None,
     };
     match row.as_deref() {

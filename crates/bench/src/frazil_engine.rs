@@ -51,7 +51,7 @@ impl Frazil {
             *place = found.ok_or_else(|| Error::internal(format!("{sql} has no column {name}")))?;
         }
         let cell = |row: &[Value], at: usize| row[at].display(columns[at].ty).to_string();
-        Ok(rows.iter().map(|row| places.map(|at| cell(&row, at))).collect())
+        Ok(rows.raw().map(|row| places.map(|at| cell(&row, at))).collect())
     }
 }
 
@@ -239,7 +239,7 @@ fn lines(outcome: &Outcome) -> Vec<String> {
             .collect();
         cells.join("|")
     };
-    rows.iter().map(line).collect()
+    rows.raw().map(line).collect()
 }
 
 /// The number that stands directly before `marker`.

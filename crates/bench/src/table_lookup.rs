@@ -157,7 +157,7 @@ fn check(connection: &Connection) -> Result<()> {
             let Outcome::Rows(rows) = connection.execute(&sql)?.outcome else {
                 return Err(Error::internal("a count without rows"));
             };
-            let count = rows.iter().next().and_then(|row| row[0].as_int());
+            let count = rows.raw().next().and_then(|row| row[0].as_int());
             let expected = connection.table(table(order, frozen))?.rows;
             if count != Some(expected.into()) {
                 return Err(Error::internal(format!("{sql} is not {expected}")));
@@ -174,7 +174,7 @@ impl Running {
         for _ in 0..self.lookups {
             let key = Value::Int((random.below(rows) + 1).into());
             match self.statement.execute(std::slice::from_ref(&key))?.outcome {
-                Outcome::Rows(found) if found.len() == 1 => found.iter().for_each(|row| drop(black_box(row))),
+                Outcome::Rows(found) if found.len() == 1 => found.raw().for_each(|row| drop(black_box(row))),
                 _ => {
                     return Err(Error::internal(format!(
                         "{}: customer {key:?} is not one row",

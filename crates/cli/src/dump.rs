@@ -18,8 +18,8 @@ use crate::shell::Shell;
 use crate::target::Target;
 use crate::{interrupt, opening};
 use frazil::{
-    Access, Connection, CopyStreams, DomainInfo, Error, FileAccess, Loss, Outcome, SqlState, TableInfo,
-    Value, identifier,
+    Access, Connection, CopyStreams, DomainInfo, Error, FileAccess, Loss, Outcome, RawValue as Value,
+    SqlState, TableInfo, identifier,
 };
 use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicBool;
@@ -153,7 +153,7 @@ fn on_one_thread(
     work: impl FnOnce() -> Result<(), Complaint>,
 ) -> Result<(), Complaint> {
     let before = match connection.execute("show threads")?.outcome {
-        Outcome::Rows(rows) => rows.iter().next().and_then(|row| row.into_iter().next()),
+        Outcome::Rows(rows) => rows.raw().next().and_then(|row| row.into_iter().next()),
         Outcome::Command { .. } => None,
     };
     connection.execute("set threads = 1")?;
@@ -260,7 +260,7 @@ fn write_inserts(
     let mut streamed = Streamed::new(out, &display, &begun);
     let text = format!("select * from {table}");
     let result = interrupt::cancelling(connection.cancel_handle(), || {
-        connection.execute_into(&text, &[], &mut streamed)
+        connection.execute_into(&text, (), &mut streamed)
     });
     streamed.finish(result.is_ok())?;
     Ok(result.map(drop).map_err(Complaint::from))

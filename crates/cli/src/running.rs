@@ -5,7 +5,9 @@ use crate::copying::{CopyRole, is_to_client, role};
 use crate::output::{self, Display, Mode, Streamed};
 use crate::shell::Shell;
 use crate::{interrupt, progress};
-use frazil::{ColumnDef, ColumnVector, LogicalType, Outcome, Response, RowBatch, Rows, Schema, Value};
+use frazil::{
+    ColumnDef, ColumnVector, LogicalType, Outcome, RawValue as Value, Response, RowBatch, Rows, Schema,
+};
 use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicBool;
 

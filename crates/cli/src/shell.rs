@@ -6,7 +6,7 @@ use crate::output::Display;
 use crate::place::Place;
 use crate::target::Output;
 use crate::text::Variables;
-use frazil::{Access, Connection, FileAccess, Value};
+use frazil::{Access, Connection, FileAccess, RawValue as Value};
 
 /// Whether to go on reading.
 #[derive(Debug, PartialEq, Eq)]

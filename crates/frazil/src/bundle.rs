@@ -7,14 +7,34 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What gives the types of a statement's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypedBy {
     /// Its text alone: they are the same whenever it comes again.
     Text,
     /// PREPARE: they are the same whenever that statement is executed.
     Prepare,
-    /// The values that it is called with.
-    Values,
+    /// The values that it is called with, of these own types: they are the same when values of these types come again.
+    Values(Vec<Option<LogicalType>>),
+    /// A run, whose types serve no other one.
+    Run,
+}
+
+impl TypedBy {
+    /// The own types of the values, if they give the types.
+    pub fn values(&self) -> Option<&[Option<LogicalType>]> {
+        match self {
+            TypedBy::Values(types) => Some(types),
+            TypedBy::Text | TypedBy::Prepare | TypedBy::Run => None,
+        }
+    }
+
+    /// True if the statement serves when its text comes again.
+    pub fn is_kept_by_text(&self) -> bool {
+        match self {
+            TypedBy::Text | TypedBy::Values(_) => true,
+            TypedBy::Prepare | TypedBy::Run => false,
+        }
+    }
 }
 
 /// A bound statement with what it reads and is given.

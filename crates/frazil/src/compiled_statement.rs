@@ -6,6 +6,7 @@
 use crate::assumptions::TableAssumptions;
 use crate::direct_rows::DirectRows;
 use crate::entries_read::EntriesRead;
+use crate::given_values::GivenValues;
 use crate::point_query::PointQuery;
 use crate::settings::PlanSettings;
 use crate::write::WriteAction;
@@ -14,7 +15,7 @@ use frazil_codegen::CompiledPlan;
 use frazil_frontend::HiddenParameter;
 use frazil_plan::pipeline::PipelinePlan;
 use frazil_storage::Snapshot;
-use frazil_types::{LogicalType, Schema, Value};
+use frazil_types::{LogicalType, Schema};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,6 +30,8 @@ pub struct CompiledStatement {
     pub parameters: Vec<LogicalType>,
     /// Parameters, counted from 0, that are texts although another type might do as well.
     pub guessed: Vec<usize>,
+    /// The own types of the values that typed its parameters. `None`: its text alone, or PREPARE, types them.
+    pub typed_by: Option<Vec<Option<LogicalType>>>,
     /// Parameters that follow its own.
     pub hidden: Vec<HiddenParameter>,
     /// The way it was planned.
@@ -82,10 +85,9 @@ pub struct CompiledQuery {
 }
 
 /// The parameters of `guessed` for which a value is given that is not a text.
-pub fn mistyped<'g>(guessed: &'g [usize], given: &'g [Value]) -> impl Iterator<Item = usize> + 'g {
-    let is_text = |value: &Value| value.is_null() || value.as_text().is_some();
+pub fn mistyped<'g>(guessed: &'g [usize], given: GivenValues<'g>) -> impl Iterator<Item = usize> + 'g {
     let at = guessed.iter().copied();
-    at.filter(move |&at| given.get(at).is_some_and(|value| !is_text(value)))
+    at.filter(move |&at| given.own_type(at).is_some())
 }
 
 impl Action {
@@ -127,9 +129,12 @@ impl CompiledStatement {
         same
     }
 
-    /// True if a value that is not a text is given for a parameter that is a text for want of a better type.
-    pub fn is_mistyped(&self, given: &[Value]) -> bool {
-        mistyped(&self.guessed, given).next().is_some()
+    /// True if its parameters have the types that they would get from these values.
+    pub fn serves(&self, given: GivenValues<'_>) -> bool {
+        match &self.typed_by {
+            None => mistyped(&self.guessed, given).next().is_none(),
+            Some(types) => types.iter().copied().eq(given.own_types()),
+        }
     }
 
     /// Whether it runs without pipelines, on the caller's thread.
@@ -149,6 +154,7 @@ impl CompiledStatement {
             text: Arc::default(),
             parameters: Vec::new(),
             guessed: Vec::new(),
+            typed_by: None,
             hidden: Vec::new(),
             settings,
             entries: EntriesRead::default(),

@@ -4,15 +4,18 @@ use crate::appender::Appender;
 use crate::database::Database;
 use crate::execute;
 use crate::frame_tables::Frames;
+use crate::given_values::GivenValues;
 use crate::in_use::{InUse, Turns};
+use crate::params::Params;
+use crate::row::Row;
 use crate::row_sink::{CopyStreams, Delivery, RowSink};
-use crate::rows::Response;
+use crate::rows::{Response, Rows};
 use crate::session::Session;
 use crate::statement::Statement;
 use crate::table_info::{DomainInfo, EnumInfo, TableInfo, ViewInfo};
 use frazil_catalog::Relation;
 use frazil_exec::Progress;
-use frazil_types::{Cancel, Result, Value};
+use frazil_types::{Cancel, Result};
 use std::cell::RefCell;
 use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
@@ -60,11 +63,11 @@ impl Connection {
 
     /// Runs one or several statements, separated by semicolons; returns what the last one gave.
     pub fn execute(&self, sql: &str) -> Result<Response> {
-        self.execute_with(sql, &[])
+        self.execute_with(sql, ())
     }
 
     /// The same with values for `$1`, `$2` and so on.
-    pub fn execute_with(&self, sql: &str, parameters: &[Value]) -> Result<Response> {
+    pub fn execute_with(&self, sql: &str, parameters: impl Params) -> Result<Response> {
         let mut last = None;
         self.execute_each(sql, parameters, &mut |response| {
             keep(&mut last, response);
@@ -73,16 +76,38 @@ impl Connection {
         Ok(last.unwrap_or_default())
     }
 
-    /// The same, but hands rows over while they are computed: as much of a query's result is held as some megabytes a
-    /// thread, or what a single vector of its source gives if that is more. The response says how many rows there
-    /// were. A statement that fails may have handed over some.
-    pub fn execute_into(&self, sql: &str, parameters: &[Value], sink: &mut dyn RowSink) -> Result<Response> {
+    /// The rows of a query, or of what RETURNING shows. 02000 for a command without rows.
+    pub fn query(&self, sql: &str, parameters: impl Params) -> Result<Rows> {
+        self.execute_with(sql, parameters)?.outcome.into_rows()
+    }
+
+    /// The only row of a query. 02000 if there is none, 21000 if there are several.
+    pub fn query_row(&self, sql: &str, parameters: impl Params) -> Result<Row> {
+        self.query(sql, parameters)?.one()
+    }
+
+    /// The only row of a query, or none. 21000 if there are several.
+    pub fn query_opt(&self, sql: &str, parameters: impl Params) -> Result<Option<Row>> {
+        self.query(sql, parameters)?.at_most_one()
+    }
+
+    /// Runs statements as [`Connection::execute_with`] does, but hands rows over while they are computed: as much of
+    /// a query's result is held as some megabytes a thread, or what a single vector of its source gives if that is
+    /// more. The response says how many rows there were. A statement that fails may have handed over some.
+    pub fn execute_into(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        sink: &mut dyn RowSink,
+    ) -> Result<Response> {
         let mut last = None;
         let mut take = |response| {
             keep(&mut last, response);
             Ok(())
         };
-        self.each(sql, parameters, Delivery::Parts(&RefCell::new(sink)), &mut take)?;
+        let parameters = parameters.parameters()?;
+        let to = Delivery::Parts(&RefCell::new(sink));
+        self.each(sql, parameters.given(), to, &mut take)?;
         Ok(last.unwrap_or_default())
     }
 
@@ -94,7 +119,8 @@ impl Connection {
             keep(&mut last, response);
             Ok(())
         };
-        self.each(sql, &[], Delivery::Copied(&RefCell::new(streams)), &mut take)?;
+        let to = Delivery::Copied(&RefCell::new(streams));
+        self.each(sql, GivenValues::NONE, to, &mut take)?;
         Ok(last.unwrap_or_default())
     }
 
@@ -102,16 +128,16 @@ impl Connection {
     pub fn execute_each(
         &self,
         sql: &str,
-        parameters: &[Value],
+        parameters: impl Params,
         take: &mut dyn FnMut(Response) -> Result<()>,
     ) -> Result<()> {
-        self.each(sql, parameters, Delivery::Whole, take)
+        self.each(sql, parameters.parameters()?.given(), Delivery::Whole, take)
     }
 
     fn each(
         &self,
         sql: &str,
-        parameters: &[Value],
+        parameters: GivenValues<'_>,
         to: Delivery<'_>,
         take: &mut dyn FnMut(Response) -> Result<()>,
     ) -> Result<()> {
@@ -120,7 +146,7 @@ impl Connection {
         let mut deadline = Some(session.start_deadline()?);
         let compiled = {
             let _inside = self.0.database.enter()?;
-            execute::cached(&session, sql)
+            execute::cached(&session, sql, parameters)
                 .and_then(|statement| execute::run_compiled(&mut session, &statement, parameters, to))
         };
         if let Some(result) = compiled {
@@ -157,8 +183,7 @@ impl Connection {
     /// another writer. False while a statement runs on the connection.
     pub fn is_direct(&self, sql: &str) -> bool {
         let session = self.0.session.try_look();
-        let compiled = session.and_then(|session| execute::cached(&session, sql));
-        compiled.is_some_and(|statement| statement.is_direct())
+        session.is_some_and(|session| execute::is_cached_direct(&session, sql))
     }
 
     /// Parses one statement, to be run several times. It is bound and compiled when it first runs.

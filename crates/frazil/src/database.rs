@@ -141,18 +141,18 @@ impl Database {
 
     /// The database of a directory, which is made if it does not exist. One process at a time has it open. The empty
     /// path and `:memory:` are databases in memory.
-    pub fn open(directory: &Path) -> Result<Database> {
+    pub fn open(directory: impl AsRef<Path>) -> Result<Database> {
         Database::open_as(directory, &Opening::to(Access::Write))
     }
 
     /// The database of a directory that is there, to be read: several processes may have it open so, and none to write
     /// it. Nothing about the directory changes; a statement that would write is 25006. 22023 for a database in memory.
-    pub fn open_read_only(directory: &Path) -> Result<Database> {
+    pub fn open_read_only(directory: impl AsRef<Path>) -> Result<Database> {
         Database::open_as(directory, &Opening::to(Access::Read))
     }
 
     /// The database of a directory, opened as [`Opening`] says: 57014 if it is stopped.
-    pub fn open_as(directory: &Path, opening: &Opening<'_>) -> Result<Database> {
+    pub fn open_as(directory: impl AsRef<Path>, opening: &Opening<'_>) -> Result<Database> {
         OpenOptions::new().open_as(directory, opening)
     }
 
@@ -249,10 +249,10 @@ impl Database {
     /// Copies what is committed to another directory, which is not there or empty, while others read and write. 22023
     /// if that holds something,
     /// 0A000 in memory, 57014 if it is stopped; after an error there is no backup.
-    pub fn backup(&self, to: &Path, cancel: &Cancel) -> Result<()> {
+    pub fn backup(&self, to: impl AsRef<Path>, cancel: &Cancel) -> Result<()> {
         self.0.process.check()?;
         match self.directory() {
-            Some(directory) => directory.backup(to, cancel).map(drop),
+            Some(directory) => directory.backup(to.as_ref(), cancel).map(drop),
             None => Err(Error::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "a database in memory has no files to back up",

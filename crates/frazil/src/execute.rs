@@ -1,8 +1,10 @@
 //! Runs one statement: binds it and sends it where its kind belongs.
 
 use crate::bundle::{Bundle, TypedBy};
-use crate::compiled_statement::{Action, CompiledStatement, WriteRows, mistyped};
+use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
+use crate::given_values::GivenValues;
 use crate::panics::survive;
+use crate::parameter_types;
 use crate::parameters;
 pub(crate) use crate::parameters::hidden_value;
 use crate::prepared;
@@ -29,7 +31,7 @@ use std::time::Instant;
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     /// Values for `$1`, `$2` and so on.
-    given: &'a [Value],
+    given: GivenValues<'a>,
     /// When it began.
     started: Instant,
     /// Where rows go.
@@ -39,12 +41,12 @@ pub struct Call<'a> {
     /// The session's time zone.
     zone: Zone,
     /// Types of the values of a prepared statement, which they have already.
-    prepared: Option<(&'a [LogicalType], TypedBy)>,
+    prepared: Option<(&'a [LogicalType], &'a TypedBy)>,
 }
 
 impl<'a> Call<'a> {
     /// A statement of the session that begins now.
-    pub fn new(session: &Session, given: &'a [Value], to: Delivery<'a>) -> Call<'a> {
+    pub fn new(session: &Session, given: GivenValues<'a>, to: Delivery<'a>) -> Call<'a> {
         Call {
             given,
             started: Instant::now(),
@@ -65,10 +67,10 @@ impl<'a> Call<'a> {
         &'b self,
         values: &'b [Value],
         types: &'b [LogicalType],
-        typed_by: TypedBy,
+        typed_by: &'b TypedBy,
     ) -> Call<'b> {
         Call {
-            given: values,
+            given: GivenValues::raw(values),
             prepared: Some((types, typed_by)),
             ..*self
         }
@@ -76,7 +78,10 @@ impl<'a> Call<'a> {
 
     /// What the values of a prepared statement are computed with.
     pub fn bundle_of_values(&self, hidden: Vec<HiddenParameter>, tables: StatementTables) -> Result<Bundle> {
-        let none = Call { given: &[], ..*self };
+        let none = Call {
+            given: GivenValues::NONE,
+            ..*self
+        };
         Ok(Bundle {
             tables: tables.into(),
             parameters: none.values(&[], &hidden)?.into_owned(),
@@ -86,7 +91,7 @@ impl<'a> Call<'a> {
             types: Vec::new(),
             guessed: Vec::new(),
             hidden,
-            typed_by: TypedBy::Values,
+            typed_by: TypedBy::Run,
             depth: 0,
         })
     }
@@ -94,8 +99,8 @@ impl<'a> Call<'a> {
     /// Values of all parameters, as the types the statement wants.
     fn values(&self, types: &[LogicalType], hidden: &[HiddenParameter]) -> Result<Cow<'a, [Value]>> {
         let mut values = match self.prepared {
-            Some(_) => Cow::Borrowed(self.given),
-            None => parameters::converted(types, self.given)?,
+            Some(_) => Cow::Borrowed(self.given.values),
+            None => parameters::converted(types, self.given, self.zone)?,
         };
         if !hidden.is_empty() {
             // now() is the start of the transaction, or of the statement where it is its own.
@@ -137,13 +142,31 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The statement of a text, if it was compiled before. It may no longer fit.
-pub fn cached(session: &Session, text: &str) -> Option<Arc<CompiledStatement>> {
+/// The statement of a text, if it was compiled before for values of such types. It may no longer fit.
+pub fn cached(session: &Session, text: &str, given: GivenValues<'_>) -> Option<Arc<CompiledStatement>> {
     if !session.settings().plan_cache {
         return None;
     }
-    let text = text.trim().trim_end_matches(';').trim_end();
-    (session.database().plan_cache()).get(text, session.settings().plan())
+    (session.database().plan_cache()).get(cache_key(text), session.settings().plan(), given)
+}
+
+/// The statement of a text whose parameters the text alone types, if it was compiled before. It may no longer fit.
+pub fn cached_by_text(session: &Session, text: &str) -> Option<Arc<CompiledStatement>> {
+    if !session.settings().plan_cache {
+        return None;
+    }
+    (session.database().plan_cache()).typed_by_text(cache_key(text), session.settings().plan())
+}
+
+/// True if a text was compiled before, and runs without pipelines whatever its values are.
+pub fn is_cached_direct(session: &Session, text: &str) -> bool {
+    session.settings().plan_cache
+        && (session.database().plan_cache()).is_direct(cache_key(text), session.settings().plan())
+}
+
+/// The text of a statement as the plan cache has it.
+fn cache_key(text: &str) -> &str {
+    text.trim().trim_end_matches(';').trim_end()
 }
 
 /// Runs a statement that was compiled before; `None` if it no longer fits, and then nothing was done. A failure ends
@@ -151,12 +174,12 @@ pub fn cached(session: &Session, text: &str) -> Option<Arc<CompiledStatement>> {
 pub fn run_compiled(
     session: &mut Session,
     statement: &CompiledStatement,
-    given: &[Value],
+    given: GivenValues<'_>,
     to: Delivery<'_>,
 ) -> Option<Result<Response>> {
     guarded(session, &statement.text, |session| {
         session.transaction().check()?;
-        if statement.is_mistyped(given) {
+        if !statement.serves(given) {
             return Ok(None);
         }
         let call = Call::new(session, given, to);
@@ -301,7 +324,7 @@ fn write_directly(
 pub fn run(
     session: &mut Session,
     parsed: &ParsedStatement,
-    given: &[Value],
+    given: GivenValues<'_>,
     to: Delivery<'_>,
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
@@ -587,24 +610,17 @@ pub(crate) fn bind(
     };
     let open: Vec<Option<LogicalType>> = match call.prepared {
         Some((types, _)) => types.iter().copied().map(Some).collect(),
-        None => vec![None; call.given.len()],
+        None => vec![None; call.given.values.len()],
     };
-    let mut typed_by = call.prepared.map_or(TypedBy::Text, |p| p.1);
+    let mut typed_by = call.prepared.map_or(TypedBy::Text, |p| p.1.clone());
     let bind_as = |types: &[Option<LogicalType>]| frazil_frontend::bind(parsed, &tables, &settings, types);
-    let bound = match bind_as(&open) {
-        // A parameter whose type nothing tells is of its value's own type.
-        Err(e) if !call.given.is_empty() && call.prepared.is_none() && lacks_types(e.state()) => {
-            typed_by = TypedBy::Values;
-            let own: Vec<_> = (call.given.iter())
-                .map(|v| Some(parameters::own_type(v)))
-                .collect();
-            bind_as(&own)
-        }
-        Ok(bound) if call.prepared.is_none() && mistyped(&bound.guessed, call.given).next().is_some() => {
-            Ok(typed_by_values(bound, call, bind_as, &mut typed_by))
-        }
-        other => other,
-    };
+    let mut bound = bind_as(&open);
+    if call.prepared.is_none()
+        && let Some(again) = parameter_types::bound_by_values(&bound, call.given, bind_as)
+    {
+        bound = again.unwrap_or(bound);
+        typed_by = TypedBy::Values(call.given.own_types().collect());
+    }
     let bound = bound.map_err(|error| tables.take_error().unwrap_or(error))?;
     let Bound {
         statement,
@@ -626,40 +642,6 @@ pub(crate) fn bind(
         depth,
     };
     Ok((statement, bundle))
-}
-
-/// The statement bound anew, with a parameter that was taken for a text for want of a better type as what its value is;
-/// as it was, if a text is what is needed there.
-fn typed_by_values(
-    bound: Bound,
-    call: &Call<'_>,
-    bind_as: impl Fn(&[Option<LogicalType>]) -> Result<Bound>,
-    typed_by: &mut TypedBy,
-) -> Bound {
-    let mut types: Vec<_> = bound.parameters.iter().copied().map(Some).collect();
-    for at in mistyped(&bound.guessed, call.given) {
-        types[at] = Some(parameters::own_type(&call.given[at]));
-    }
-    match bind_as(&types) {
-        Ok(again) => {
-            *typed_by = TypedBy::Values;
-            again
-        }
-        Err(_) => Bound {
-            guessed: Vec::new(),
-            ..bound
-        },
-    }
-}
-
-/// Whether a statement fails so whose parameters nothing types.
-fn lacks_types(state: SqlState) -> bool {
-    [
-        SqlState::UNDEFINED_PARAMETER,
-        SqlState::INDETERMINATE_TYPE,
-        SqlState::AMBIGUOUS_FUNCTION,
-    ]
-    .contains(&state)
 }
 
 fn refuse_system_table(plan: &Plan) -> Result<()> {

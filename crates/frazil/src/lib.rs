@@ -4,10 +4,11 @@
 //! let database = frazil::Database::memory()?;
 //! let connection = database.connect();
 //! connection.execute("create table t (a integer, b text)")?;
-//! connection.execute("insert into t values (1, 'one'), (2, 'two')")?;
-//! let response = connection.execute("select b from t where a = 2")?;
-//! if let frazil::Outcome::Rows(rows) = response.outcome {
-//!     assert_eq!(rows.len(), 1);
+//! connection.execute_with("insert into t values ($1, $2)", (1, "one"))?;
+//! connection.execute_with("insert into t values ($1, $2)", frazil::params![2, None::<String>])?;
+//! for row in &connection.query("select a, b from t order by a", ())? {
+//!     let (a, b) = (row.get::<i32>("a")?, row.get::<Option<String>>(1)?);
+//!     println!("{a}: {b:?}");
 //! }
 //! # Ok::<(), frazil::Error>(())
 //! ```
@@ -21,6 +22,8 @@ mod appender;
 mod assumptions;
 mod background_checkpointer;
 mod background_freezer;
+#[cfg(doctest)]
+mod book;
 mod bundle;
 mod compiled_statement;
 mod compression;
@@ -42,18 +45,22 @@ mod file_restrictions;
 mod file_tables;
 mod frame_tables;
 mod gate;
+mod given_values;
 mod in_use;
 mod loader;
 mod made_table;
 mod notice;
 mod panics;
+mod parameter_types;
 mod parameters;
+mod params;
 mod plan_cache;
 mod point_query;
 mod prepared;
 mod prepared_statements;
 mod query;
 mod rejected_rows;
+mod row;
 mod row_checks;
 mod row_query;
 mod row_sink;
@@ -67,6 +74,8 @@ mod statement_tables;
 mod system_tables;
 mod table_info;
 mod transaction;
+mod transaction_guard;
+mod value;
 mod verification;
 mod view_text;
 mod with_writes;
@@ -84,18 +93,24 @@ pub use frazil_exec::Progress;
 pub use frazil_files::{ArrowBatches, ArrowTexts, FileAccess, json_of};
 pub use frazil_frontend::Isolation;
 pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
+pub use frazil_types::array::Dimension;
 pub use frazil_types::{
     Cancel, Category, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, NativeType,
-    Result, RowBatch, Schema, SqlState, TypeInfo, Value, array,
+    Result, RowBatch, Schema, SqlState, TypeInfo, Value as RawValue, array,
 };
 pub use notice::{Notice, Severity};
-pub use parameters::own_type;
+pub use params::{Parameters, Params};
+pub use row::{ColumnIndex, Row};
 pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};
 pub use settings::{NAMES as SETTINGS, ScanMode, Settings};
 pub use statement::Statement;
 pub use system_tables::names as system_tables;
 pub use table_info::{ConstraintInfo, DomainInfo, EnumInfo, IndexInfo, TableInfo, ViewInfo, default_text};
+pub use transaction_guard::{Savepoint, Transaction};
+pub use value::{
+    Array, ArrayElement, Date, Decimal, FromValue, Time, Timestamp, TimestampTz, ToValue, Uuid, Value,
+};
 pub use verification::{IndexVerification, TableVerification, Verification};
 
 /// The types of SQL, by their numbers: what each is called, and whether columns can have it.

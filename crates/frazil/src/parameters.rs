@@ -1,42 +1,38 @@
 //! Values given for `$1`, `$2` and so on, made values of the types the statement wants.
 
+use crate::given_values::GivenValues;
 use frazil_frontend::HiddenParameter;
 use frazil_types::date::MICROS_PER_DAY;
 use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::value_ops::{self, CastLength};
-use frazil_types::{DocumentForm, Error, LogicalType, Result, SqlState, Value};
-use frazil_types::{array, json};
+use frazil_types::{ColumnVector, DocumentForm, Error, LogicalType, Result, SqlState, Value, Zone};
+use frazil_types::{array, decimal, json};
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The value as one of type `ty`: as what is assigned to a column, and a text as what it shows. 42804 where there is no such
-/// cast; the errors of the cast; 22P02 for a fraction where a whole number is wanted; 22021 for a text that holds character 0.
-pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
-    if holds_zero(value) {
-        return Err(Error::new(
-            SqlState::CHARACTER_NOT_IN_REPERTOIRE,
-            "invalid byte sequence for encoding \"UTF8\": 0x00",
-        ));
-    }
-    if let (Value::Bytes(bytes), Some(element)) = (value, ty.element()) {
+/// The value, of type `from`, as one of type `ty`: as what is assigned to a column, and a text as what it shows.
+/// 42804 where there is no such cast; the errors of the cast; 22P02 for a fraction where a whole number is wanted;
+/// 22021 for a text that holds character 0.
+pub fn convert(value: &Value, from: LogicalType, ty: LogicalType) -> Result<Value> {
+    refuse_zero(value)?;
+    // Bytes without a type of their own may be those of an array or document.
+    if let (Value::Bytes(bytes), LogicalType::Bytea, Some(element)) = (value, from, ty.element()) {
         array::check(bytes, element)?;
         return Ok(value.clone());
     }
-    if let (Value::Bytes(bytes), Some(form)) = (value, ty.document()) {
+    if let (Value::Bytes(bytes), LogicalType::Bytea, Some(form)) = (value, from, ty.document()) {
         match (form, std::str::from_utf8(bytes)) {
             (DocumentForm::Text, Ok(text)) => json::check(text)?,
             _ => json::check_binary(bytes)?,
         }
         return Ok(value.clone());
     }
-    let from = own_type(value);
+    if let Some(converted) = as_text(value, from, ty) {
+        return converted;
+    }
     // A comparison would otherwise find the row of another number.
-    if let Value::Double(v) = value
-        && ty.is_integer()
-        && v.is_finite()
-        && v.fract() != 0.0
-    {
+    if ty.element().unwrap_or(ty).is_integer() && has_fraction(value, from)? {
         let message = format!("invalid input syntax for type {ty}: \"{}\"", value.display(from));
         let hint =
             "a parameter has the type of what it is compared with or assigned to; cast it if that is wrong";
@@ -46,19 +42,72 @@ pub fn convert(value: &Value, ty: LogicalType) -> Result<Value> {
         let cast = casts::between(from, ty);
         cast.is_some_and(|cast| cast.context <= CastContext::Assignment)
     };
-    if value.is_null() || value.as_text().is_some() || is_assigned() {
+    if value.is_null() || value.as_text().is_some() || from == ty || is_assigned() {
         return value_ops::cast(value, from, ty, CastLength::Refuse);
     }
-    let message = format!("a parameter of type {ty} cannot be {value:?}");
+    let shown = value.display(from);
+    let message = format!("a parameter of type {ty} cannot be the {} {shown}", from.name());
     Err(Error::new(SqlState::DATATYPE_MISMATCH, message))
 }
 
-/// Whether a value is one of a type as it is: [`convert`] would make a copy of it.
-fn is_converted(value: &Value, ty: LogicalType) -> bool {
+/// The value as a `ty`, where no cast makes it so but what it shows is one: texts in an array are read as the
+/// elements of another, and arrays, numbers and booleans are JSON.
+fn as_text(value: &Value, from: LogicalType, ty: LogicalType) -> Option<Result<Value>> {
+    let text = match (from.element(), ty.element(), ty.document()) {
+        (Some(own), Some(wanted), _) if own.is_text() && !wanted.is_text() => {
+            Ok(value.display(from).to_string())
+        }
+        // 22P02 says of a document that it is not an array.
+        (None, Some(_), _) if from.document().is_some() => Ok(value.display(from).to_string()),
+        (own, None, Some(_)) if own.is_some() || from.is_numeric() || from == LogicalType::Boolean => {
+            frazil_files::json_of(&ColumnVector::from_values(from, std::slice::from_ref(value)), 0)
+        }
+        _ => return None,
+    };
+    let read = |text| value_ops::cast(&Value::Text(text), LogicalType::Text, ty, CastLength::Refuse);
+    Some(text.and_then(read))
+}
+
+/// True for a finite number that is not whole, and for an array that has one.
+fn has_fraction(value: &Value, ty: LogicalType) -> Result<bool> {
+    match (value, ty) {
+        (Value::Double(v), _) => Ok(v.is_finite() && v.fract() != 0.0),
+        (Value::Int(v), LogicalType::Decimal { scale, .. }) => Ok(v % decimal::power_of_ten(scale) != 0),
+        (Value::Bytes(bytes), LogicalType::Array(element)) if element.get().is_numeric() => {
+            for value in array::ArrayRef::new(bytes, element.get())?.elements() {
+                if has_fraction(&value?, element.get())? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// True if the value at a position is one of a type as it is: [`convert`] would make a copy of it.
+fn is_converted(given: &GivenValues<'_>, at: usize, ty: LogicalType) -> bool {
+    let value = &given.values[at];
+    if given.is_typed()
+        && let Some(own) = given.own_type(at)
+    {
+        return own.in_zone(Zone::UTC) == ty.in_zone(Zone::UTC);
+    }
     match value {
         Value::Null => true,
         Value::Int(v) => ty.is_integer() && ty.range().is_some_and(|(min, max)| min <= *v && *v <= max),
-        value => own_type(value) == ty && !holds_zero(value),
+        value => LogicalType::of_value(value) == ty && !holds_zero(value),
+    }
+}
+
+/// 22021 for a text with the character that no text has.
+pub fn refuse_zero(value: &Value) -> Result<()> {
+    match holds_zero(value) {
+        true => Err(Error::new(
+            SqlState::CHARACTER_NOT_IN_REPERTOIRE,
+            "invalid byte sequence for encoding \"UTF8\": 0x00",
+        )),
+        false => Ok(()),
     }
 }
 
@@ -68,30 +117,28 @@ fn holds_zero(value: &Value) -> bool {
 }
 
 /// The values as those of a statement's parameters, a copy where some of them become others; 42P02 if there are more or fewer.
-pub fn converted<'v>(types: &[LogicalType], given: &'v [Value]) -> Result<Cow<'v, [Value]>> {
-    if types.len() != given.len() {
+/// The clock of `zone` shows instants.
+pub fn converted<'v>(types: &[LogicalType], given: GivenValues<'v>, zone: Zone) -> Result<Cow<'v, [Value]>> {
+    if types.len() != given.values.len() {
         return Err(Error::new(
             SqlState::UNDEFINED_PARAMETER,
             format!(
                 "the statement has {} parameters, but {} values were given",
                 types.len(),
-                given.len()
+                given.values.len()
             ),
         ));
     }
-    let values = given.iter().zip(types);
-    if values.clone().all(|(value, ty)| is_converted(value, *ty)) {
-        return Ok(Cow::Borrowed(given));
+    if (0..types.len()).all(|at| is_converted(&given, at, types[at])) {
+        return Ok(Cow::Borrowed(given.values));
     }
-    let values = values.enumerate();
+    let values = given.values.iter().zip(types).enumerate();
     values
-        .map(|(i, (value, ty))| convert(value, *ty).map_err(|e| e.in_context(format!("${}", i + 1))))
+        .map(|(at, (value, ty))| {
+            let from = given.converted_from(at, zone);
+            convert(value, from, *ty).map_err(|e| e.in_context(format!("${}", at + 1)))
+        })
         .collect()
-}
-
-/// The type a value has by itself, for statements that leave it open.
-pub fn own_type(value: &Value) -> LogicalType {
-    LogicalType::of_value(value)
 }
 
 /// Microseconds since 1970, now.
@@ -127,6 +174,7 @@ mod tests {
         };
         let text = |t: &str| Value::Text(t.to_owned());
         let state = |r: Result<Value>| r.map_err(|e| e.state());
+        let convert = |value: &Value, ty| convert(value, LogicalType::of_value(value), ty);
         assert_eq!(state(convert(&Value::Int(3), money)), Ok(Value::Int(300)));
         assert_eq!(state(convert(&text("3.14"), money)), Ok(Value::Int(314)));
         assert_eq!(
@@ -158,7 +206,7 @@ mod tests {
         );
         for ty in [LogicalType::Text, LogicalType::Varchar(9), LogicalType::Char(1)] {
             let given = [text("\0")];
-            let refused = converted(&[ty], &given).map_err(|e| e.state());
+            let refused = converted(&[ty], GivenValues::raw(&given), Zone::UTC).map_err(|e| e.state());
             assert_eq!(refused, Err(SqlState::CHARACTER_NOT_IN_REPERTOIRE));
         }
     }

@@ -5,6 +5,7 @@
 //! What is kept holds code, and no version of a table.
 
 use crate::compiled_statement::CompiledStatement;
+use crate::given_values::GivenValues;
 use crate::settings::PlanSettings;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -48,7 +49,7 @@ impl Default for PlanCache {
 /// used since the hand's last visit (the clock algorithm).
 #[derive(Debug, Default)]
 struct Shard {
-    /// Places of a text's statements, one for each way of planning.
+    /// Places of a text's statements, one for each way of planning and each list of types that values gave it.
     by_text: HashMap<Arc<str>, Vec<usize>>,
     places: Vec<Place>,
     hand: usize,
@@ -69,10 +70,43 @@ impl PlanCache {
         self.shards[shard].lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The statement of this text that was planned so, if there is one.
-    pub fn get(&self, text: &str, settings: PlanSettings) -> Option<Arc<CompiledStatement>> {
+    /// The statement of this text that was planned so and serves these values, if there is one.
+    pub fn get(
+        &self,
+        text: &str,
+        settings: PlanSettings,
+        given: GivenValues<'_>,
+    ) -> Option<Arc<CompiledStatement>> {
+        self.find(text, |statement| {
+            statement.settings == settings && statement.serves(given)
+        })
+    }
+
+    /// The statement of this text that was planned so and whose parameters the text alone types, if there is one.
+    pub fn typed_by_text(&self, text: &str, settings: PlanSettings) -> Option<Arc<CompiledStatement>> {
+        self.find(text, |statement| {
+            statement.settings == settings && statement.typed_by.is_none()
+        })
+    }
+
+    /// True if all statements of this text that were planned so run without pipelines, and there is one.
+    pub fn is_direct(&self, text: &str, settings: PlanSettings) -> bool {
+        let shard = self.shard(text);
+        let places = shard.by_text.get(text).into_iter().flatten();
+        let statements = places.map(|&place| &shard.places[place].statement);
+        let mut planned = statements
+            .filter(|statement| statement.settings == settings)
+            .peekable();
+        planned.peek().is_some() && planned.all(|statement| statement.is_direct())
+    }
+
+    fn find(
+        &self,
+        text: &str,
+        is_wanted: impl Fn(&CompiledStatement) -> bool,
+    ) -> Option<Arc<CompiledStatement>> {
         let mut shard = self.shard(text);
-        let place = shard.find(text, settings)?;
+        let place = shard.find(text, is_wanted)?;
         let place = &mut shard.places[place];
         place.used = true;
         Some(place.statement.clone())
@@ -84,7 +118,7 @@ impl PlanCache {
         self.capacity.store(capacity, Ordering::Relaxed);
     }
 
-    /// Keeps a statement, in place of the one of the same text and way of planning.
+    /// Keeps a statement, in place of the one of the same text, way of planning and types of values.
     pub fn put(&self, text: &str, statement: &Arc<CompiledStatement>) {
         let capacity = self.capacity.load(Ordering::Relaxed);
         if text.len() > LONGEST_TEXT || weight(text) > capacity {
@@ -96,11 +130,9 @@ impl PlanCache {
 }
 
 impl Shard {
-    fn find(&self, text: &str, settings: PlanSettings) -> Option<usize> {
-        let places = self.by_text.get(text)?.iter().copied();
-        places
-            .into_iter()
-            .find(|&p| self.places[p].statement.settings == settings)
+    fn find(&self, text: &str, is_wanted: impl Fn(&CompiledStatement) -> bool) -> Option<usize> {
+        let mut places = self.by_text.get(text)?.iter().copied();
+        places.find(|&place| is_wanted(&self.places[place].statement))
     }
 
     /// Returns the statements that had to go.
@@ -110,7 +142,10 @@ impl Shard {
         statement: Arc<CompiledStatement>,
         capacity: usize,
     ) -> Vec<Arc<CompiledStatement>> {
-        if let Some(place) = self.find(text, statement.settings) {
+        let is_same = |other: &CompiledStatement| {
+            other.settings == statement.settings && other.typed_by == statement.typed_by
+        };
+        if let Some(place) = self.find(text, is_same) {
             return vec![std::mem::replace(&mut self.places[place].statement, statement)];
         }
         let mut gone = Vec::new();
@@ -190,14 +225,23 @@ mod tests {
         };
         let (one, two) = (statement(settings), statement(other));
         cache.put("select 1", &one);
-        assert!(cache.get("select 1", other).is_none());
+        assert!(cache.get("select 1", other, GivenValues::NONE).is_none());
         cache.put("select 1", &two);
-        assert!(cache.get("select 2", settings).is_none());
-        assert!(Arc::ptr_eq(&cache.get("select 1", settings).unwrap(), &one));
-        assert!(Arc::ptr_eq(&cache.get("select 1", other).unwrap(), &two));
+        assert!(cache.get("select 2", settings, GivenValues::NONE).is_none());
+        assert!(Arc::ptr_eq(
+            &cache.get("select 1", settings, GivenValues::NONE).unwrap(),
+            &one
+        ));
+        assert!(Arc::ptr_eq(
+            &cache.get("select 1", other, GivenValues::NONE).unwrap(),
+            &two
+        ));
         let newer = statement(settings);
         cache.put("select 1", &newer);
-        assert!(Arc::ptr_eq(&cache.get("select 1", settings).unwrap(), &newer));
+        assert!(Arc::ptr_eq(
+            &cache.get("select 1", settings, GivenValues::NONE).unwrap(),
+            &newer
+        ));
         assert_eq!(Arc::strong_count(&one), 1, "what was replaced is let go");
     }
 
@@ -212,12 +256,19 @@ mod tests {
             let new = statement(settings);
             cache.put(&format!("select {i}"), &new);
             first.get_or_insert(Arc::downgrade(&new));
-            assert!(cache.get("kept", settings).is_some(), "after {i}");
+            assert!(
+                cache.get("kept", settings, GivenValues::NONE).is_some(),
+                "after {i}"
+            );
         }
         assert!(first.unwrap().upgrade().is_none());
         assert_eq!(kept_places(&cache), SHARDS * 32);
         cache.put(&"x".repeat(LONGEST_TEXT + 1), &kept);
-        assert!(cache.get(&"x".repeat(LONGEST_TEXT + 1), settings).is_none());
+        assert!(
+            cache
+                .get(&"x".repeat(LONGEST_TEXT + 1), settings, GivenValues::NONE)
+                .is_none()
+        );
     }
 
     fn kept_places(cache: &PlanCache) -> usize {
@@ -235,7 +286,7 @@ mod tests {
             let text = format!("{i} {}", "x".repeat(i * 7_919 % (LONGEST_TEXT - 10)));
             cache.put(&text, &statement(settings));
             assert_eq!(
-                cache.get(&text, settings).is_some(),
+                cache.get(&text, settings, GivenValues::NONE).is_some(),
                 weight(&text) <= limit,
                 "the newest is there if it fits"
             );
@@ -247,7 +298,10 @@ mod tests {
                 assert_eq!(shard.by_text.values().flatten().count(), shard.places.len());
             }
         }
-        let found = texts.iter().filter(|t| cache.get(t, settings).is_some()).count();
+        let found = texts
+            .iter()
+            .filter(|t| cache.get(t, settings, GivenValues::NONE).is_some())
+            .count();
         assert_eq!(found, kept_places(&cache));
     }
 }

@@ -47,11 +47,11 @@ fn execute(
 ) -> Result<Response> {
     let prepared = session.prepared().get(name)?;
     let values = evaluated(session, name, &prepared.types, values, call)?;
-    let call = call.of_prepared(&values, &prepared.types, prepared.typed_by);
+    let call = call.of_prepared(&values, &prepared.types, &prepared.typed_by);
     let own = prepared.compiled().clone();
     let of_text = || match prepared.typed_by {
-        TypedBy::Text => execute::cached(session, &prepared.parsed.text),
-        TypedBy::Prepare | TypedBy::Values => None,
+        TypedBy::Text => execute::cached_by_text(session, &prepared.parsed.text),
+        TypedBy::Prepare | TypedBy::Values(_) | TypedBy::Run => None,
     };
     if let Some(own) = own.or_else(of_text)
         && let Some(response) = execute::run_kept(session, &own, &call)?
@@ -78,7 +78,7 @@ pub fn explained(
 ) -> Result<Response> {
     let prepared = session.prepared().get(name)?;
     let values = evaluated(session, name, &prepared.types, values, call)?;
-    let call = call.of_prepared(&values, &prepared.types, prepared.typed_by);
+    let call = call.of_prepared(&values, &prepared.types, &prepared.typed_by);
     let tables = query::Runner::new(session).tables(session.snapshot());
     let (statement, bundle) = execute::bind(&prepared.parsed, tables, &call)?;
     let Some(Explained::Plan(plan)) = Explained::of(statement) else {
@@ -124,7 +124,7 @@ fn evaluated(
     })?;
     match row.outcome {
         Outcome::Rows(rows) => rows
-            .iter()
+            .raw()
             .next()
             .ok_or_else(|| Error::internal("values without a row")),
         Outcome::Command { .. } => Err(Error::internal("values that are a command")),

@@ -259,7 +259,7 @@ impl Runner {
             assumptions.extend(sizes(&query.pipelines, &bundle.tables));
         }
         let assumptions = assumptions::by_table(&assumptions);
-        let lasts = bundle.typed_by != TypedBy::Values
+        let lasts = bundle.typed_by != TypedBy::Run
             && !bundle.tables.names_system_tables()
             && !statement_clock::was_asked();
         let statement = Arc::new(CompiledStatement {
@@ -267,13 +267,14 @@ impl Runner {
             text: bundle.text.clone(),
             parameters: bundle.types.clone(),
             guessed: bundle.guessed.clone(),
+            typed_by: bundle.typed_by.values().map(<[_]>::to_vec),
             hidden: bundle.hidden.clone(),
             settings: self.settings.plan(),
             entries: bundle.tables.entries_read(),
             catalog: bundle.tables.snapshot().catalog().version().into(),
             assumptions,
         });
-        if lasts && bundle.typed_by == TypedBy::Text && self.settings.plan_cache {
+        if lasts && bundle.typed_by.is_kept_by_text() && self.settings.plan_cache {
             self.database.plan_cache().put(bundle.text.trim(), &statement);
         }
         Ok(Compiled { statement, lasts })

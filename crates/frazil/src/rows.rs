@@ -5,7 +5,9 @@ use crate::row_sink::Delivery;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use frazil_files::{ArrowBatches, ArrowTexts};
-use frazil_types::{ColumnDef, ColumnVector, LogicalType, Result, RowBatch, RowValues, Schema, Value};
+use frazil_types::{
+    ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, RowValues, Schema, SqlState, Value,
+};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -119,6 +121,11 @@ impl Rows {
         self.tag.unwrap_or("SELECT")
     }
 
+    /// Names and types of the columns, to be shared.
+    pub(crate) fn shared_schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
     /// Names and types of the columns.
     pub fn schema(&self) -> &Schema {
         &self.schema
@@ -168,8 +175,8 @@ impl Rows {
         self.len() == 0
     }
 
-    /// The rows one by one. For many rows, [`Rows::batches`] costs less.
-    pub fn iter(&self) -> impl Iterator<Item = Vec<Value>> + '_ {
+    /// The rows one by one, as cells hold them: the types are in [`Rows::schema`].
+    pub fn raw(&self) -> impl Iterator<Item = Vec<Value>> + '_ {
         let (batches, one) = match &self.held {
             Held::Batches(batches) => (&batches[..], None),
             Held::One(row, _) => (&[][..], Some(row)),
@@ -226,6 +233,17 @@ impl Default for Outcome {
 }
 
 impl Outcome {
+    /// The rows. 02000 for a command without rows.
+    pub fn into_rows(self) -> Result<Rows> {
+        match self {
+            Outcome::Rows(rows) => Ok(rows),
+            Outcome::Command { tag, .. } => {
+                Err(Error::new(SqlState::NO_DATA, format!("{tag} returns no rows"))
+                    .with_hint("RETURNING makes INSERT, UPDATE and DELETE return those that they wrote"))
+            }
+        }
+    }
+
     /// Of a query whose rows were handed over.
     pub(crate) fn selected(rows: u64) -> Outcome {
         Outcome::Command {

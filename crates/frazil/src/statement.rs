@@ -3,10 +3,12 @@
 use crate::compiled_statement::CompiledStatement;
 use crate::connection::Connection;
 use crate::execute;
+use crate::given_values::GivenValues;
+use crate::params::Params;
 use crate::row_sink::{Delivery, RowSink};
-use crate::rows::Response;
+use crate::rows::{Response, Rows};
 use frazil_frontend::ParsedStatement;
-use frazil_types::{Result, Value};
+use frazil_types::Result;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -29,13 +31,21 @@ impl Statement {
     }
 
     /// Runs it with values for `$1`, `$2` and so on.
-    pub fn execute(&self, parameters: &[Value]) -> Result<Response> {
-        self.run(parameters, Delivery::Whole)
+    pub fn execute(&self, parameters: impl Params) -> Result<Response> {
+        self.run(parameters.parameters()?.given(), Delivery::Whole)
+    }
+
+    /// Runs it as [`Statement::execute`] does; returns its rows. 02000 if it returns none.
+    pub fn query(&self, parameters: impl Params) -> Result<Rows> {
+        self.execute(parameters)?.outcome.into_rows()
     }
 
     /// The same, but hands rows over while they are computed: see [`Connection::execute_into`].
-    pub fn execute_into(&self, parameters: &[Value], sink: &mut dyn RowSink) -> Result<Response> {
-        self.run(parameters, Delivery::Parts(&RefCell::new(sink)))
+    pub fn execute_into(&self, parameters: impl Params, sink: &mut dyn RowSink) -> Result<Response> {
+        self.run(
+            parameters.parameters()?.given(),
+            Delivery::Parts(&RefCell::new(sink)),
+        )
     }
 
     /// Whether it was compiled to run without pipelines: see [`Connection::is_direct`].
@@ -44,7 +54,7 @@ impl Statement {
         compiled.is_ok_and(|compiled| compiled.as_ref().is_some_and(|own| own.is_direct()))
     }
 
-    fn run(&self, parameters: &[Value], to: Delivery<'_>) -> Result<Response> {
+    fn run(&self, parameters: GivenValues<'_>, to: Delivery<'_>) -> Result<Response> {
         let mut session = self.connection.start()?;
         let _inside = self.connection.database().enter()?;
         let _deadline = session.start_deadline()?;
@@ -57,7 +67,7 @@ impl Statement {
             return result;
         }
         // Another connection may have compiled the text since.
-        if let Some(other) = execute::cached(&session, text)
+        if let Some(other) = execute::cached(&session, text, parameters)
             && let Some(result) = execute::run_compiled(&mut session, &other, parameters, to)
         {
             *own = Some(other);

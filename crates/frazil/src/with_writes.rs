@@ -27,7 +27,7 @@ pub fn run(
         types: bundle.types.clone(),
         guessed: bundle.guessed.clone(),
         hidden: bundle.hidden.clone(),
-        typed_by: TypedBy::Values,
+        typed_by: TypedBy::Run,
         ..bundle
     };
     for write in writes {

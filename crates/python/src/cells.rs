@@ -2,7 +2,7 @@
 
 use crate::errors::raise;
 use frazil::array::ArrayRef;
-use frazil::{ColumnVector, Error, LogicalType, SqlState, Value};
+use frazil::{ColumnVector, Error, LogicalType, RawValue as Value, SqlState};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

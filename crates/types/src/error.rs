@@ -20,7 +20,9 @@ sql_states! {
     CONNECTION_DOES_NOT_EXIST = "08003";
     /// A feature that is not supported, named in the message.
     FEATURE_NOT_SUPPORTED = "0A000";
-    /// A scalar subquery returned more than one row.
+    /// No row where one is wanted.
+    NO_DATA = "02000";
+    /// A scalar subquery returned more than one row, or a query that is to return one row returned several.
     CARDINALITY_VIOLATION = "21000";
     /// A string longer than its declared type.
     STRING_TRUNCATION = "22001";

@@ -31,14 +31,16 @@ const READERS_OF_CELLS: [&str; 7] = [
     "storage/src/fetched_column.rs",
     "runtime/src/scan_source.rs",
 ];
-/// The clock on the wall, and the files that may ask it: for what they show, because a statement asks for it, or to
-/// compare it with the times of files, which are told by no other. It jumps, so nothing is ordered or timed by it.
+/// The clock on the wall, and the files that may ask it or convert its times: for what they show, because a statement
+/// asks for it, or to compare it with the times of files, which are told by no other. It jumps, so
+/// nothing is ordered or timed by it.
 const WALL_CLOCK: &str = "SystemTime";
-const READERS_OF_THE_CLOCK: [&str; 8] = [
+const READERS_OF_THE_CLOCK: [&str; 9] = [
     "durability/src/checkpoint.rs",
     "durability/src/progress.rs",
     "files/src/footer_cache.rs",
     "frazil/src/parameters.rs",
+    "frazil/src/value/moments.rs",
     "types/src/statement_clock.rs",
     "frazil/src/system_tables.rs",
     "vfs/src/system_lock.rs",

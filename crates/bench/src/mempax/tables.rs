@@ -71,7 +71,7 @@ pub fn run(connection: &Connection, sql: &str, rows: usize) -> Result<(f64, Valu
     let Outcome::Rows(found) = &response.outcome else {
         return Err(Error::internal("a query without rows"));
     };
-    let row = found.iter().next();
+    let row = found.raw().next();
     let value = row.and_then(|r| r.into_iter().next());
     let value = value.ok_or_else(|| Error::internal("a query without a value"))?;
     Ok((response.timing.execute.as_secs_f64() * 1e9 / rows as f64, value))

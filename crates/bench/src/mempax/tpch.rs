@@ -126,7 +126,7 @@ fn fill(connection: &Connection, plan: &Plan, scale: f64) -> Result<()> {
 /// All rows of an answer.
 fn text(outcome: &Outcome) -> Value {
     let rows: Vec<String> = match outcome {
-        Outcome::Rows(rows) => rows.iter().map(|row| format!("{row:?}")).collect(),
+        Outcome::Rows(rows) => rows.raw().map(|row| format!("{row:?}")).collect(),
         Outcome::Command { .. } => Vec::new(),
     };
     Value::Text(rows.join("\n"))

@@ -4,7 +4,7 @@ use super::command::Call;
 use crate::complaint::Complaint;
 use crate::shell::Next;
 use crate::text::unquoted;
-use frazil::{ColumnDef, ColumnVector, RowBatch, Rows, Schema, Value};
+use frazil::{ColumnDef, ColumnVector, RawValue as Value, RowBatch, Rows, Schema};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -134,7 +134,7 @@ fn pivoted(rows: &Rows, words: &[String]) -> Result<Rows, Complaint> {
     let (mut down, mut across) = (Headings::default(), Headings::default());
     let mut ranks: Vec<i64> = Vec::new();
     let mut cells: HashMap<(usize, usize), Value> = HashMap::new();
-    for row in rows.iter() {
+    for row in rows.raw() {
         let shown = |at: usize| (!row[at].is_null()).then(|| row[at].display(columns[at].ty).to_string());
         let (y, _) = down.place(row[roles.down].clone(), shown(roles.down));
         let (x, is_new) = across.place(row[roles.across].clone(), shown(roles.across));

@@ -2,7 +2,7 @@
 
 use crate::complaint::Complaint;
 use crate::shell::Shell;
-use frazil::{ConstraintInfo, Outcome, TableInfo, Value, default_text};
+use frazil::{ConstraintInfo, Outcome, RawValue as Value, TableInfo, default_text};
 use std::collections::HashMap;
 
 /// Lists tables and views.

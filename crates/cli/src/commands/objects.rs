@@ -5,7 +5,7 @@ use super::describe;
 use crate::complaint::Complaint;
 use crate::shell::Next;
 use crate::text::unquoted;
-use frazil::{FunctionClass, Value};
+use frazil::{FunctionClass, RawValue as Value};
 
 pub const COMMANDS: &[Command] = &[
     Command {

@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::output::Expanded;
 use crate::shell::Next;
 use crate::target::Target;
-use frazil::{Outcome, Value};
+use frazil::{Outcome, RawValue as Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -159,7 +159,7 @@ fn run_values(call: &mut Call<'_>) -> Result<Next, Complaint> {
     };
     let last = call.shell.last.clone();
     let columns = rows.schema().columns.clone();
-    for row in rows.iter() {
+    for row in rows.raw() {
         let values = row.iter().zip(&columns).filter(|(value, _)| !value.is_null());
         for (value, column) in values {
             let text = value.display(column.ty).to_string();
@@ -180,7 +180,7 @@ fn describe(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let Outcome::Rows(rows) = described.map_err(Complaint::without_statement)?.outcome else {
         return Ok(Next::More);
     };
-    let rows: Vec<Vec<Value>> = rows.iter().map(|row| row.into_iter().take(2).collect()).collect();
+    let rows: Vec<Vec<Value>> = rows.raw().map(|row| row.into_iter().take(2).collect()).collect();
     call.shell.show_rows(&["Column", "Type"], &rows)?;
     Ok(Next::More)
 }
@@ -198,7 +198,7 @@ fn set_variables(call: &mut Call<'_>) -> Result<Next, Complaint> {
         }
         Outcome::Command { .. } => return Err(call.wrong("a statement that gives one row", "a command")),
     };
-    let row = rows.iter().next().unwrap_or_default();
+    let row = rows.raw().next().unwrap_or_default();
     for (column, value) in rows.schema().columns.iter().zip(row) {
         let name = format!("{prefix}{}", column.name);
         match value.is_null() {

@@ -2,7 +2,7 @@
 
 use super::cell::cell;
 use super::{Display, Layout, Mode};
-use frazil::{ColumnVector, RowBatch, Schema, Value};
+use frazil::{ColumnVector, RawValue as Value, RowBatch, Schema};
 use std::borrow::Cow;
 use std::io::{self, Write};
 

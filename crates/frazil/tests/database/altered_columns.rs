@@ -2,7 +2,9 @@
 //! tables, checkpoints.
 
 use crate::{directory, memory, rows, state};
-use frazil::{ColumnVector, Connection, Database, LogicalType, Outcome, RowBatch, SqlState, Value};
+use frazil::{
+    ColumnVector, Connection, Database, LogicalType, Outcome, RawValue as Value, RowBatch, SqlState,
+};
 
 /// A table `t` of so many rows, a part of them frozen.
 fn fill(c: &Connection, frozen: usize, hot: usize) {
@@ -40,8 +42,8 @@ fn prepared_statements_follow_the_columns() {
         Outcome::Rows(rows) => (rows.len(), rows.schema().columns.len()),
         other => panic!("{other:?}"),
     };
-    let sums = || match sum.execute(&[]).expect("it runs").outcome {
-        Outcome::Rows(rows) => rows.iter().next().expect("a row"),
+    let sums = || match sum.execute(()).expect("it runs").outcome {
+        Outcome::Rows(rows) => rows.raw().next().expect("a row"),
         other => panic!("{other:?}"),
     };
     assert_eq!(width(), (1, 3));

@@ -1,7 +1,7 @@
 //! ALTER TABLE.
 
 use crate::{directory, memory, rows, state};
-use frazil::{ColumnVector, Connection, LogicalType, RowBatch, SqlState, Value};
+use frazil::{ColumnVector, Connection, LogicalType, RawValue as Value, RowBatch, SqlState};
 
 /// A table with rows, and a view of it.
 fn crops() -> Connection {

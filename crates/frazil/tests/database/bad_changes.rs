@@ -2,7 +2,7 @@
 //! gone. Afterwards nothing has changed, and the connection goes on.
 
 use crate::{eventually, memory, rows, state};
-use frazil::{Connection, SqlState, Value};
+use frazil::{Connection, RawValue as Value, SqlState};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Rows of a table that takes a while to change.

@@ -1,7 +1,7 @@
 //! Closing beside running statements, in a forked child, and when it fails.
 
 use crate::{directory, rows, state};
-use frazil::{ColumnVector, Database, LogicalType, RowBatch, SqlState, Value};
+use frazil::{ColumnVector, Database, LogicalType, RawValue as Value, RowBatch, SqlState};
 use frazil_testkit::{Failure, SimVfs};
 use std::path::Path;
 
@@ -104,7 +104,7 @@ fn a_forked_child_leaves_the_database_to_its_parent() {
         };
         let refused = [
             c.execute("select 1").is_err_and(names_fork),
-            prepared.execute(&[]).is_err_and(names_fork),
+            prepared.execute(()).is_err_and(names_fork),
             c.prepare("select 1").is_err_and(names_fork),
             c.appender("t").is_err_and(names_fork),
             database.checkpoint().is_err_and(names_fork),

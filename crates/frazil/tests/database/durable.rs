@@ -118,7 +118,7 @@ fn checkpoints_come_by_the_size_of_the_log_and_free_it() {
     let mut inserted = 0;
     wait_until("there are checkpoints", || {
         for _ in 0..40 {
-            insert.execute(&[]).expect("it fits");
+            insert.execute(()).expect("it fits");
         }
         inserted += 40;
         by_size() >= 3

@@ -1,6 +1,6 @@
 //! The types that columns have, each with values at its edges: what the tests of all types run over.
 
-use frazil::{LogicalType, Value};
+use frazil::{LogicalType, RawValue as Value};
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::sql_type::ElementType;
 use frazil_types::value_ops::{CastLength, cast};

@@ -1,7 +1,7 @@
 //! Enumerations: what becomes of them in transactions, after a cut of the power, in files, and of what needs them.
 
 use crate::{directory, memory, rows, state};
-use frazil::{Connection, Database, SqlState, Value};
+use frazil::{Connection, Database, RawValue as Value, SqlState};
 use frazil_testkit::SimVfs;
 use std::path::Path;
 

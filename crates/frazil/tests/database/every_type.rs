@@ -3,7 +3,7 @@
 
 use crate::edge_values::{Edges, TYPES, value};
 use crate::{directory, memory, rows};
-use frazil::{Connection, Database, LogicalType, Outcome, Value};
+use frazil::{Connection, Database, LogicalType, Outcome, RawValue as Value};
 use frazil_types::CompareOp;
 use frazil_types::value_ops::{CastLength, cast, order_as, written};
 use std::cmp::Ordering;
@@ -55,7 +55,7 @@ fn fill(c: &Connection, edges: &Edges, options: &str) {
 fn column(c: &Connection, sql: &str) -> Vec<Value> {
     let response = c.execute(sql).unwrap_or_else(|e| panic!("{sql}: {e:?}"));
     match response.outcome {
-        Outcome::Rows(rows) => rows.iter().map(|mut row| row.remove(0)).collect(),
+        Outcome::Rows(rows) => rows.raw().map(|mut row| row.remove(0)).collect(),
         Outcome::Command { .. } => panic!("{sql}: a command"),
     }
 }
@@ -364,7 +364,7 @@ fn literals_texts_and_parameters() {
             let Outcome::Rows(given) = given.outcome else {
                 panic!("a command")
             };
-            assert_eq!(given.iter().next(), Some(vec![v]), "{text} of {ty}");
+            assert_eq!(given.raw().next(), Some(vec![v]), "{text} of {ty}");
             // Arrow's lists have one dimension that begins with 1.
             assert_eq!(
                 given.to_arrow().is_ok(),

@@ -154,7 +154,7 @@ fn a_session_narrows_it_for_itself() {
         check_allowed(&c, sql, sql);
     }
     let kept = c.prepare(&select).expect("it is prepared");
-    kept.execute(&[]).expect("it runs");
+    kept.execute(()).expect("it runs");
     let folder = base.join("out").display().to_string();
     rows(&c, &format!("set file_access = '{folder}'"));
     assert!(rows(&c, "show file_access").ends_with("/out"));
@@ -162,7 +162,7 @@ fn a_session_narrows_it_for_itself() {
         check_denied(&c, sql, sql);
         check_allowed(&other, sql, if sql == "execute q" { "select 1" } else { sql });
     }
-    let error = kept.execute(&[]).expect_err("it asks again");
+    let error = kept.execute(()).expect_err("it asks again");
     assert_eq!(error.state(), SqlState::INSUFFICIENT_PRIVILEGE);
     for wider in ["'on'", "'/'", "default"] {
         let error = c.execute(&format!("set file_access = {wider}")).expect_err(wider);

@@ -163,12 +163,12 @@ fn files_whose_folder_does_not_fit_are_not_read() {
         let sql = format!("select count(t) from {from} where year = $1");
         let prepared = c.prepare(&sql).expect("it is bound");
         for (year, expected) in [(2023, 9), (2024, 9), (2030, 0)] {
-            let response = prepared.execute(&[frazil::Value::Int(year)]).expect("rows");
+            let response = prepared.execute(&[frazil::RawValue::Int(year)]).expect("rows");
             let frazil::Outcome::Rows(found) = response.outcome else {
                 panic!("a query gives rows");
             };
-            let row = found.iter().next().expect("a row");
-            assert_eq!(row[0], frazil::Value::Int(expected), "{form} {year}");
+            let row = found.raw().next().expect("a row");
+            assert_eq!(row[0], frazil::RawValue::Int(expected), "{form} {year}");
         }
         // Two plans of one statement ask for different files.
         rows(&c, "drop table if exists kept");

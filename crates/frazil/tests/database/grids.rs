@@ -163,7 +163,7 @@ fn answers(c: &Connection, grid: &Grid<'_>, cells: &[&Cell<'_>]) -> Result<Vec<S
         Ok(Outcome::Rows(rows)) => {
             let types: Vec<_> = rows.schema().columns.iter().map(|c| c.ty).collect();
             let mut columns = vec![Vec::new(); cells.len()];
-            for row in rows.iter() {
+            for row in rows.raw() {
                 for (at, value) in row.iter().enumerate() {
                     let shown = match value.is_null() {
                         true => "NULL".to_string(),

@@ -1,7 +1,7 @@
 //! A prepared INSERT finds the memory of the one before: nothing of that one shows.
 
 use crate::{memory, rows, state};
-use frazil::{Connection, SqlState, Value};
+use frazil::{Connection, RawValue as Value, SqlState};
 
 fn int(n: i128) -> Value {
     Value::Int(n)

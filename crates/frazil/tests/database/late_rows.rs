@@ -2,7 +2,7 @@
 
 use crate::edge_values::TYPES;
 use crate::{memory, rows};
-use frazil::{Connection, Outcome, Value};
+use frazil::{Connection, Outcome, RawValue as Value};
 
 /// A table `t` of 4,000 rows, a table `p` of three.
 fn tables() -> Connection {
@@ -187,7 +187,7 @@ fn a_limit_that_is_a_parameter_fetches_any_number_of_rows() {
         let Outcome::Rows(found) = prepared.execute(&[limit]).expect("it runs").outcome else {
             panic!("no rows");
         };
-        let ids: Vec<String> = found.iter().map(|row| format!("{:?}", row[2])).collect();
+        let ids: Vec<String> = found.raw().map(|row| format!("{:?}", row[2])).collect();
         let expected = whole
             .lines()
             .take(count)

@@ -162,7 +162,7 @@ fn rows_are_counted_by_the_footer() {
     for count in [10_000, 7] {
         let told = rows(&c, &format!("select count(*) from {from}"));
         assert_eq!(told, count.to_string());
-        let response = prepared.execute(&[]).expect("it runs");
+        let response = prepared.execute(()).expect("it runs");
         let frazil::Outcome::Rows(counted) = response.outcome else {
             panic!("a query gives rows");
         };

@@ -2,7 +2,7 @@
 //! nothing is left of those that end otherwise.
 
 use crate::{rows, state};
-use frazil::{ColumnVector, Connection, Database, LogicalType, RowBatch, SqlState, Value};
+use frazil::{ColumnVector, Connection, Database, LogicalType, RawValue as Value, RowBatch, SqlState};
 use frazil_testkit::{Failure, SimVfs};
 use std::ops::Range;
 use std::path::Path;

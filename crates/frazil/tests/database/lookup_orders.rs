@@ -227,10 +227,10 @@ fn limits_that_are_parameters_count_rows() {
         .prepare("select id from t order by id desc limit $1 offset $2")
         .unwrap();
     let ask = |limit: i128, offset: i128| {
-        let values = [frazil::Value::Int(limit), frazil::Value::Int(offset)];
+        let values = [frazil::RawValue::Int(limit), frazil::RawValue::Int(offset)];
         match statement.execute(&values).map(|r| r.outcome) {
             Ok(frazil::Outcome::Rows(found)) => {
-                format!("{:?}", found.iter().map(|r| r[0].clone()).collect::<Vec<_>>())
+                format!("{:?}", found.raw().map(|r| r[0].clone()).collect::<Vec<_>>())
             }
             Ok(_) => "no rows".to_owned(),
             Err(error) => error.state().0.to_owned(),

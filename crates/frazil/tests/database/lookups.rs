@@ -2,7 +2,7 @@
 
 use crate::lookup_keys::{COLUMNS, KEYS};
 use crate::{memory, rows, state};
-use frazil::{Connection, Outcome, Result, RowBatch, RowSink, Schema, SqlState, Value};
+use frazil::{Connection, Outcome, RawValue as Value, Result, RowBatch, RowSink, Schema, SqlState};
 use std::sync::Arc;
 
 /// A table `t` of 20,000 rows with values of [`COLUMNS`] and no index.
@@ -257,7 +257,7 @@ fn a_statement_that_runs_looks_up_what_its_snapshot_has() {
                 changes: Some(change),
                 kept: Vec::new(),
             };
-            c.execute_into(&sql, &[], &mut sink).unwrap();
+            c.execute_into(&sql, (), &mut sink).unwrap();
             let mut kept: Vec<i128> = sink
                 .kept
                 .iter()
@@ -312,7 +312,7 @@ fn first_column(statement: &frazil::Statement, values: &[Value]) -> Vec<Value> {
     let Outcome::Rows(found) = response.outcome else {
         panic!("a query gives rows")
     };
-    found.iter().map(|row| row[0].clone()).collect()
+    found.raw().map(|row| row[0].clone()).collect()
 }
 
 #[test]

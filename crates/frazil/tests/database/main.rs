@@ -19,6 +19,7 @@ mod durable;
 mod edge_values;
 mod enumerations;
 mod every_type;
+mod examples;
 mod explaining;
 mod file_access;
 mod files;
@@ -56,6 +57,7 @@ mod refreezing;
 mod refusals;
 mod rejects;
 mod resident;
+mod rust_values;
 mod salvaging;
 mod series;
 mod statements;
@@ -79,11 +81,11 @@ fn rows(connection: &Connection, sql: &str) -> String {
     match response.outcome {
         Outcome::Rows(rows) => {
             let types: Vec<_> = rows.schema().columns.iter().map(|c| c.ty).collect();
-            let line = |row: Vec<frazil::Value>| {
+            let line = |row: Vec<frazil::RawValue>| {
                 let cells = row.iter().zip(&types).map(|(v, ty)| v.display(*ty).to_string());
                 cells.collect::<Vec<_>>().join("|")
             };
-            rows.iter().map(line).collect::<Vec<_>>().join("\n")
+            rows.raw().map(line).collect::<Vec<_>>().join("\n")
         }
         Outcome::Command { tag, rows } => match rows {
             Some(rows) => format!("{tag} {rows}"),

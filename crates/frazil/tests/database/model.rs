@@ -8,7 +8,7 @@
 //! printed with the fewest statements that still fail.
 
 use crate::directory;
-use frazil::{ColumnVector, Connection, Database, LogicalType, Outcome, RowBatch, Rows, Value};
+use frazil::{ColumnVector, Connection, Database, LogicalType, Outcome, RawValue as Value, RowBatch, Rows};
 use frazil_testkit::table_model::{
     Case, Cell, Done, Key, Kind, Model, Prediction, Row, Shape, State, Statement, generate,
 };
@@ -405,7 +405,7 @@ fn shown(rows: &Rows) -> Vec<Vec<String>> {
         value => value.display(*ty).to_string(),
     };
     let row = |row: Vec<Value>| row.iter().zip(&types).map(text).collect();
-    rows.iter().map(row).collect()
+    rows.raw().map(row).collect()
 }
 
 fn same(what: &str, got: &Vec<Vec<String>>, expected: &Vec<Vec<String>>) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! Parameters that nothing in a statement types have the types of their values, and words of the present are read when a statement runs.
 
-use crate::memory;
-use frazil::{Connection, Outcome, Value};
+use crate::{memory, rows};
+use frazil::{Connection, Outcome, RawValue as Value, params};
 
 /// The only value of a query's only row, as text.
 fn answer(c: &Connection, sql: &str, values: &[Value]) -> String {
@@ -12,7 +12,7 @@ fn answer(c: &Connection, sql: &str, values: &[Value]) -> String {
         panic!("{sql} is a query");
     };
     let ty = rows.schema().columns[0].ty;
-    let row = rows.iter().next().expect("a row");
+    let row = rows.raw().next().expect("a row");
     row[0].display(ty).to_string()
 }
 
@@ -75,6 +75,56 @@ fn a_parameter_that_nothing_types_is_of_its_values_type() {
             statement.execute(values).is_ok() && statement.execute(&texts).is_ok(),
             "{sql}"
         );
+    }
+}
+
+/// A statement that values typed is compiled once for each list of their types.
+#[test]
+fn statements_typed_by_values_are_kept() {
+    let c = memory();
+    rows(
+        &c,
+        "create table t as select g as a from generate_series(1, 10) g",
+    );
+    let sql = "select max(greatest(coalesce($1, $2), $3)) from t";
+    let mut compiled = 0;
+    let mut run = |values: &[frazil::Value]| {
+        let response = c
+            .execute_with(sql, values)
+            .unwrap_or_else(|e| panic!("{values:?}: {e:?}"));
+        compiled += u32::from(!response.timing.compile.is_zero());
+        (
+            response
+                .outcome
+                .into_rows()
+                .unwrap()
+                .one()
+                .unwrap()
+                .into_values()
+                .remove(0),
+            compiled,
+        )
+    };
+    let int = |v| frazil::Value::Integer(v);
+    assert_eq!(run(&params![9, 10, 8]), (int(9), 1));
+    assert_eq!(run(&params![10, 9, 11]), (int(11), 1));
+    // NULL and texts are what the others are.
+    assert_eq!(run(&params![None::<i32>, 10, 9]), (int(10), 2));
+    assert_eq!(run(&params![None::<i32>, 9, 10]), (int(10), 2));
+    assert_eq!(run(&params!["9", 10, 8]), (int(9), 2));
+    assert_eq!(run(&params!["9", "10", "8"]), ("9".into(), 3));
+    assert_eq!(run(&params![1.5, 10, 1]), (1.5.into(), 4));
+    let day = |text: &str| text.parse::<frazil::Date>().unwrap();
+    let days = params![day("2024-01-01"), day("2023-01-01"), "2024-05-01"];
+    assert_eq!(run(&days), (day("2024-05-01").into(), 5));
+    for (values, expected) in [(params![9, 10, 8], int(9)), (params!["9", "10", "8"], "9".into())] {
+        assert_eq!(run(&values), (expected, 5));
+    }
+    assert_eq!(run(&days).1, 5);
+    // A statement of its own finds what is kept, for each list of types.
+    let statement = c.prepare(sql).unwrap();
+    for values in [params![1, 2, 3], params!["1", "2", "3"], params![1, 2, 3]] {
+        assert!(statement.execute(values).unwrap().timing.compile.is_zero());
     }
 }
 

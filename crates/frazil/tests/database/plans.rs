@@ -1,7 +1,7 @@
 //! Compiled plans and the tables they were made for: a plan serves as long as what it relies on holds.
 
 use crate::{directory, memory, rows, state};
-use frazil::{Connection, Database, SqlState, Value};
+use frazil::{Connection, Database, RawValue as Value, SqlState};
 use frazil_testkit::Random;
 
 /// Five rows whose x add up to more than 64 bits hold, y from 0 to 4.
@@ -308,7 +308,7 @@ fn a_definition_leaves_plans_of_other_objects_alone() {
         "update t set f = f where m = 'happy'",
     ];
     let prepared = a.prepare("select sum(x) from v").expect("it parses");
-    let prepared_compiles = || !prepared.execute(&[]).expect("it runs").timing.compile.is_zero();
+    let prepared_compiles = || !prepared.execute(()).expect("it runs").timing.compile.is_zero();
     texts.iter().for_each(|sql| assert!(compiles(&a, sql), "{sql}"));
     prepared_compiles();
     for i in 0..1_000 {

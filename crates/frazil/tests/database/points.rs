@@ -1,7 +1,7 @@
 //! Statements that find their row by a key run without pipelines, and do what they do as scans.
 
 use crate::{memory, rows, state};
-use frazil::{Connection, Outcome, Rows, SqlState, Statement, Value};
+use frazil::{Connection, Outcome, RawValue as Value, Rows, SqlState, Statement};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Rows of the table.
@@ -63,7 +63,7 @@ fn text(rows: &Rows) -> String {
         let cells = row.iter().zip(&types).map(|(v, ty)| v.display(*ty).to_string());
         cells.collect::<Vec<_>>().join("|")
     };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    rows.raw().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// What a statement gives: rows, their number, or its error.
@@ -622,7 +622,7 @@ fn long_texts_are_whole_and_hold_no_memory_afterwards() {
             let Outcome::Rows(rows) = response.outcome else {
                 panic!("a query")
             };
-            let row = rows.iter().next().expect("a row");
+            let row = rows.raw().next().expect("a row");
             let long = "xyz".repeat(100_000);
             let expected = [
                 format!("{long}{number}{long}"),
@@ -736,7 +736,7 @@ fn a_row_is_the_same_as_values_and_as_a_batch() {
                 let Outcome::Rows(rows) = statement.execute(&[int(k)]).unwrap().outcome else {
                     panic!("a query")
                 };
-                let values: Vec<Vec<Value>> = rows.iter().collect();
+                let values: Vec<Vec<Value>> = rows.raw().collect();
                 assert_eq!(
                     (values.len(), rows.is_empty()),
                     (usize::from(k < ROWS), k >= ROWS)
@@ -754,7 +754,7 @@ fn a_row_is_the_same_as_values_and_as_a_batch() {
                     rows.len()
                 );
                 drop(rows);
-                assert_eq!(copy.iter().collect::<Vec<_>>(), values);
+                assert_eq!(copy.raw().collect::<Vec<_>>(), values);
                 assert_eq!(of_batches(&copy), values);
             }
         }
@@ -779,7 +779,7 @@ fn many_connections_run_one_statement() {
                         let Outcome::Rows(rows) = response.outcome else {
                             panic!("a query")
                         };
-                        let row = rows.iter().next().expect("a row");
+                        let row = rows.raw().next().expect("a row");
                         let Value::Text(text) = &row[0] else {
                             panic!("a text")
                         };

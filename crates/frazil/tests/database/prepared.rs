@@ -73,7 +73,7 @@ fn rows_of_execute_are_handed_over() {
     );
     for _ in 0..2 {
         let mut kept = Kept::default();
-        let response = c.execute_into("execute many (100000)", &[], &mut kept).unwrap();
+        let response = c.execute_into("execute many (100000)", (), &mut kept).unwrap();
         assert_eq!(kept.0, 100_000);
         assert!(matches!(
             response.outcome,

@@ -107,7 +107,7 @@ fn whatever_would_write_is_refused() {
     }
     let insert = c.prepare("insert into t values ($1, 1, '')").expect("it parses");
     let refused = insert
-        .execute(&[frazil::Value::Int(9)])
+        .execute(&[frazil::RawValue::Int(9)])
         .expect_err("nothing is written");
     assert_eq!(refused.state(), SqlState::READ_ONLY_TRANSACTION);
     assert!(c.appender("t").is_err());

@@ -1,7 +1,7 @@
 //! Functions that give rows: any number of them, in parallel, until somebody has enough, cancels, or memory ends.
 
 use crate::{memory, rows, state};
-use frazil::{Connection, Result, RowBatch, RowSink, Schema, SqlState, Value};
+use frazil::{Connection, RawValue as Value, Result, RowBatch, RowSink, Schema, SqlState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -99,7 +99,7 @@ fn they_are_handed_over_while_they_are_made() {
     let c = memory();
     rows(&c, "set memory_limit = '200MB'");
     let mut few = Few(0);
-    let ended = c.execute_into(&format!("select g, g * 2 from {TRILLION} g"), &[], &mut few);
+    let ended = c.execute_into(&format!("select g, g * 2 from {TRILLION} g"), (), &mut few);
     assert_eq!(ended.unwrap_err().state(), SqlState::IO_ERROR);
 }
 
@@ -172,7 +172,7 @@ fn parameters_are_ends_and_steps() {
         .prepare("select sum(g), count(*) from generate_series($1, $2, $3) g")
         .unwrap();
     for (parameters, expected) in [([1, 10, 2], "25|5"), ([10, 1, -3], "22|4"), ([1, 0, 1], "|0")] {
-        let values = parameters.map(frazil::Value::Int);
+        let values = parameters.map(frazil::RawValue::Int);
         let sql = format!(
             "select sum(g), count(*) from generate_series({}, {}, {}) g",
             parameters[0], parameters[1], parameters[2]
@@ -181,13 +181,13 @@ fn parameters_are_ends_and_steps() {
         let frazil::Outcome::Rows(found) = statement.execute(&values).unwrap().outcome else {
             panic!("no rows");
         };
-        let count = found.iter().next().unwrap()[1].clone();
+        let count = found.raw().next().unwrap()[1].clone();
         assert_eq!(
             count.as_int().unwrap().to_string(),
             expected.split('|').nth(1).unwrap()
         );
     }
-    let zero = [1, 2, 0].map(frazil::Value::Int);
+    let zero = [1, 2, 0].map(frazil::RawValue::Int);
     assert_eq!(
         statement.execute(&zero).unwrap_err().state(),
         SqlState::INVALID_PARAMETER

@@ -1,7 +1,7 @@
 //! Settings, system tables, prepared statements, CREATE TABLE AS, freezing.
 
 use crate::{memory, rows, state};
-use frazil::{Outcome, SqlState, Value};
+use frazil::{Outcome, RawValue as Value, SqlState};
 
 #[test]
 fn prepared_statements_take_parameters() {
@@ -21,7 +21,7 @@ fn prepared_statements_take_parameters() {
     let Outcome::Rows(found) = response.outcome else {
         panic!("a query gives rows")
     };
-    assert_eq!(found.iter().collect::<Vec<_>>(), [[Value::Int(225)]]);
+    assert_eq!(found.raw().collect::<Vec<_>>(), [[Value::Int(225)]]);
     let error = query.execute(&[Value::Int(1)]).expect_err("a value is missing");
     assert_eq!(error.state(), SqlState::UNDEFINED_PARAMETER);
     let error = c.prepare("select 1; select 2").expect_err("two statements");
@@ -90,8 +90,8 @@ fn freezing_changes_blocks_not_answers() {
 fn now_is_the_time_of_each_execution() {
     let c = memory();
     let query = c.prepare("select now()").expect("it parses");
-    let run = || match query.execute(&[]).expect("it runs").outcome {
-        Outcome::Rows(found) => found.iter().next().expect("one row"),
+    let run = || match query.execute(()).expect("it runs").outcome {
+        Outcome::Rows(found) => found.raw().next().expect("one row"),
         Outcome::Command { .. } => panic!("a query gives rows"),
     };
     let first = run();

@@ -1,7 +1,7 @@
 //! Rows that are handed over while they are computed.
 
 use crate::{memory, rows, state};
-use frazil::{Connection, Error, Outcome, Result, RowBatch, RowSink, Schema, SqlState, Value};
+use frazil::{Connection, Error, Outcome, RawValue as Value, Result, RowBatch, RowSink, Schema, SqlState};
 use std::sync::Arc;
 
 /// Keeps what it is given.
@@ -64,7 +64,7 @@ fn numbers() -> Connection {
 
 fn kept(c: &Connection, sql: &str) -> Kept {
     let mut kept = Kept::default();
-    let response = c.execute_into(sql, &[], &mut kept).unwrap();
+    let response = c.execute_into(sql, (), &mut kept).unwrap();
     let Outcome::Command { tag, rows } = response.outcome else {
         panic!("rows were not handed over");
     };
@@ -74,7 +74,7 @@ fn kept(c: &Connection, sql: &str) -> Kept {
 
 fn whole(c: &Connection, sql: &str) -> Vec<Vec<Value>> {
     match c.execute(sql).unwrap().outcome {
-        Outcome::Rows(rows) => rows.iter().collect(),
+        Outcome::Rows(rows) => rows.raw().collect(),
         Outcome::Command { .. } => panic!("{sql} gave no rows"),
     }
 }
@@ -128,7 +128,7 @@ fn a_result_may_be_larger_than_memory() {
         rows: 0,
         most: usize::MAX,
     };
-    c.execute_into(sql, &[], &mut counts).unwrap();
+    c.execute_into(sql, (), &mut counts).unwrap();
     assert_eq!(counts.rows, 1_200_000);
     // Few rows of the one side, each of which meets many.
     let sql = "select x.s || ' and some more text, ' || y.s, x.a from (select * from t where a % 10000 = 5) x, (select * from t limit 200000) y";
@@ -137,7 +137,7 @@ fn a_result_may_be_larger_than_memory() {
         rows: 0,
         most: usize::MAX,
     };
-    c.execute_into(sql, &[], &mut counts).unwrap();
+    c.execute_into(sql, (), &mut counts).unwrap();
     assert_eq!(counts.rows, 1_000_000);
 }
 
@@ -146,7 +146,7 @@ fn an_error_of_the_sink_ends_the_statement() {
     let c = numbers();
     rows(&c, "begin");
     let mut counts = Counts { rows: 0, most: 1000 };
-    let error = c.execute_into("select a from t", &[], &mut counts).unwrap_err();
+    let error = c.execute_into("select a from t", (), &mut counts).unwrap_err();
     assert_eq!(error.message(), "the pipe is closed");
     let failed = state(&c, "select 1");
     assert_eq!(failed, SqlState::IN_FAILED_TRANSACTION);
@@ -171,11 +171,11 @@ impl RowSink for Again {
 fn a_sink_does_not_wait_for_its_own_statement() {
     let c = numbers();
     let error = c
-        .execute_into("select a from t", &[], &mut Again(c.clone()))
+        .execute_into("select a from t", (), &mut Again(c.clone()))
         .unwrap_err();
     assert_eq!(error.state(), SqlState::OBJECT_IN_USE);
     let other = c.database().connect();
-    c.execute_into("select a from t", &[], &mut Again(other)).unwrap();
+    c.execute_into("select a from t", (), &mut Again(other)).unwrap();
     assert_eq!(rows(&c, "select count(*) from t"), "100000");
 }
 
@@ -185,7 +185,7 @@ fn an_error_may_come_after_rows() {
     rows(&c, "set threads = 1");
     let mut kept = Kept::default();
     let sql = "select 1 / (a - 1) from t where a > 1 union all select a / (a - 99999) from t";
-    let error = c.execute_into(sql, &[], &mut kept).unwrap_err();
+    let error = c.execute_into(sql, (), &mut kept).unwrap_err();
     assert_eq!(error.state(), SqlState::DIVISION_BY_ZERO);
     assert!(!kept.rows.is_empty());
 }
@@ -200,12 +200,8 @@ fn prepared_statements_and_scripts_hand_rows_over() {
         assert_eq!(kept.rows.len(), most as usize);
     }
     let mut kept = Kept::default();
-    c.execute_into(
-        "select 1; create table u (a integer); select 2, 3",
-        &[],
-        &mut kept,
-    )
-    .unwrap();
+    c.execute_into("select 1; create table u (a integer); select 2, 3", (), &mut kept)
+        .unwrap();
     let widths: Vec<usize> = kept.schemas.iter().map(|s| s.columns.len()).collect();
     assert_eq!((widths, kept.rows.len()), (vec![1, 2], 2));
 }

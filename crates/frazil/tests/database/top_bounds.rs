@@ -2,7 +2,7 @@
 
 use crate::edge_values::{Edges, TYPES};
 use crate::{memory, rows, state};
-use frazil::{Connection, Outcome, Value};
+use frazil::{Connection, Outcome, RawValue as Value};
 
 const DIGITS: &str = "(values (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))";
 
@@ -227,7 +227,7 @@ fn limits_may_be_parameters() {
         let Outcome::Rows(found) = response.outcome else {
             panic!("no rows");
         };
-        let found: Vec<String> = found.iter().map(|row| format!("{:?}", row[0])).collect();
+        let found: Vec<String> = found.raw().map(|row| format!("{:?}", row[0])).collect();
         let expected = whole.iter().skip(offset as usize).take(limit as usize);
         assert_eq!(found, expected.map(|k| format!("Int({k})")).collect::<Vec<_>>());
     }
@@ -235,7 +235,7 @@ fn limits_may_be_parameters() {
     let Outcome::Rows(found) = response.outcome else {
         panic!("no rows");
     };
-    assert_eq!(found.iter().count(), 9000);
+    assert_eq!(found.raw().count(), 9000);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! INSERT … ON CONFLICT: how it finds rows in its way, in several batches, prepared, and among rows that were frozen.
 
 use crate::{memory, rows};
-use frazil::{Connection, Outcome, Statement, Value};
+use frazil::{Connection, Outcome, RawValue as Value, Statement};
 
 /// Whether a statement had to be compiled, and how many rows it wrote.
 fn run(statement: &Statement, values: &[Value]) -> (bool, u64) {

@@ -3,7 +3,7 @@
 
 use crate::edge_values::{Edges, TYPES};
 use crate::{memory, rows};
-use frazil::{Connection, LogicalType, Outcome, SqlState, Statement, Value};
+use frazil::{Connection, LogicalType, Outcome, RawValue as Value, SqlState, Statement};
 use frazil_types::sql_type::Category;
 use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::value_ops::{self, ArithmeticOp, CastLength};
@@ -35,7 +35,7 @@ fn table(is_frozen: bool) -> Connection {
 fn answer(statement: &Statement, parameters: &[Value]) -> Result<Vec<Value>, SqlState> {
     let response = statement.execute(parameters).map_err(|e| e.state())?;
     match response.outcome {
-        Outcome::Rows(rows) => Ok(rows.iter().next().expect("a row")),
+        Outcome::Rows(rows) => Ok(rows.raw().next().expect("a row")),
         Outcome::Command { .. } => panic!("a command"),
     }
 }

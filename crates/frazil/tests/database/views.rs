@@ -24,7 +24,7 @@ fn a_plan_over_a_view_that_was_replaced_is_made_anew() {
     let sql = "select count(*), sum(b) from w";
     let prepared = c.prepare(sql).expect("it parses");
     let run = || {
-        let response = prepared.execute(&[]).map_err(|e| e.state());
+        let response = prepared.execute(()).map_err(|e| e.state());
         response.map(|_| rows(&c, sql))
     };
     assert_eq!(run().as_deref(), Ok("2|5"));

@@ -1,7 +1,7 @@
 //! WITH queries that write, and recursion without end: limits, parameters, failures.
 
 use crate::{eventually, memory, rows, state};
-use frazil::{Outcome, SqlState, Value};
+use frazil::{Outcome, RawValue as Value, SqlState};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -16,7 +16,7 @@ fn parameters_get_their_types_from_any_part() {
         let Outcome::Rows(found) = statement.execute(&values).unwrap().outcome else {
             panic!("no rows");
         };
-        let row = found.iter().next().unwrap();
+        let row = found.raw().next().unwrap();
         assert_eq!(row[0], Value::Int(a + 40));
     }
     assert_eq!(

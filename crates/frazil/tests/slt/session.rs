@@ -1,6 +1,6 @@
 //! The connection that a script's records run on, and when its tables freeze.
 
-use frazil::{Connection, Error, Outcome, Rows, Value};
+use frazil::{Connection, Error, Outcome, RawValue as Value, Rows};
 use sqllogictest::{DB, DBOutput, DefaultColumnType};
 use std::sync::{Arc, Mutex};
 
@@ -93,7 +93,7 @@ fn cells(rows: &Rows) -> Vec<Vec<String>> {
         value => value.display(ty).to_string(),
     };
     let row = |row: Vec<Value>| row.iter().zip(columns.iter().map(|c| c.ty)).map(text).collect();
-    rows.iter().map(row).collect()
+    rows.raw().map(row).collect()
 }
 
 impl DB for Session {
