@@ -376,7 +376,7 @@ fn a_file_is_a_table_of_a_database_in_memory() {
     );
     assert_eq!(
         out("select b from \"1 more\";\n", "1 more.jsonl"),
-        "b\n\"{\"\"c\"\":[2]}\"\n"
+        "b\n\"{\"\"c\"\": [2]}\"\n"
     );
     // Nothing is made of a name that was mistyped, and what is wrong with a file is told.
     for (file, said) in [
