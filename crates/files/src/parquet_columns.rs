@@ -39,7 +39,7 @@ impl Columns {
             .zip(schema.fields())
             .zip(&footer.columns)
         {
-            let ty = facts.ty.unwrap_or(LogicalType::Text);
+            let ty = facts.ty.unwrap_or(LogicalType::UNTYPED);
             let at = match is_first {
                 true => None,
                 false => self.place_of(field.name()),

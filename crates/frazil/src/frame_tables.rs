@@ -144,7 +144,7 @@ fn rows(name: &str, frame: Arc<dyn Frame>, limits: &ReadLimits) -> Result<TableS
     let fields = frame.schema();
     let column = |field: &arrow_schema::FieldRef| {
         let ty = frazil_files::type_of(field.data_type());
-        ColumnDef::new(field.name(), ty.unwrap_or(LogicalType::Text))
+        ColumnDef::new(field.name(), ty.unwrap_or(LogicalType::UNTYPED))
     };
     let columns: Vec<ColumnDef> = fields.fields().iter().map(column).collect();
     let mut places = Vec::new();

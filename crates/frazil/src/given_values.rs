@@ -55,7 +55,7 @@ impl<'a> GivenValues<'a> {
     /// The type that the value at a position is converted from, text for NULL and texts. The clock of `zone` shows
     /// instants.
     pub fn converted_from(&self, at: usize, zone: Zone) -> LogicalType {
-        let own = self.own_type(at).unwrap_or(LogicalType::Text);
+        let own = self.own_type(at).unwrap_or(LogicalType::UNTYPED);
         own.in_zone(zone)
     }
 }

@@ -20,7 +20,7 @@ pub fn bound_by_values(
                 return Some(Some(again));
             }
             // NULL and texts that nothing types at all are texts.
-            let texts: Vec<_> = own.iter().map(|ty| ty.or(Some(LogicalType::Text))).collect();
+            let texts: Vec<_> = own.iter().map(|ty| ty.or(Some(LogicalType::UNTYPED))).collect();
             Some(Some(bind_as(&texts)))
         }
         Ok(bound) => {

@@ -84,6 +84,9 @@ pub const MICRO_DIGITS: u8 = 6;
 pub const WITHOUT_LENGTH: u32 = u32::MAX;
 
 impl LogicalType {
+    /// The type of a value that nothing types: text, as PostgreSQL's rules say for constants and parameters.
+    pub const UNTYPED: LogicalType = LogicalType::Text;
+
     /// The type without its length or digits.
     #[inline]
     pub fn kind(self) -> Kind {

@@ -84,9 +84,10 @@ pub const TYPES: House = House {
         "crates/functions/src/operators.rs",
         "crates/functions/src/rows.rs",
         "crates/functions/src/json_rows.rs",
+        "crates/frazil/src/value/",
     ],
-    most: 10,
-    all: 146,
+    most: 12,
+    all: 164,
     aim: 10,
 };
 

@@ -109,6 +109,7 @@ fn what_doubles_or_is_wide_is_answered_or_refused_in_time() {
                 SqlState::QUERY_CANCELED,
                 SqlState::OUT_OF_MEMORY,
                 SqlState::STATEMENT_TOO_COMPLEX,
+                SqlState::TOO_MANY_COLUMNS,
                 SqlState::NUMERIC_OUT_OF_RANGE,
             ];
             let is_allowed = outcome
