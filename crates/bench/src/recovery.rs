@@ -6,7 +6,7 @@ use crate::arguments::BenchArgs;
 use crate::report::{Measurement, Report, Values};
 use crate::scratch::Scratch;
 use crate::statistics::Sample;
-use frazil_catalog::TableOptions;
+use frazil_catalog::{QualifiedName, TableOptions};
 use frazil_durability::Directory;
 use frazil_storage::{Acknowledge, Conflict, NewRows, Transaction};
 use frazil_types::{
@@ -146,7 +146,11 @@ fn define(transaction: &mut Transaction, name: &str) -> Result<ObjectId> {
         ColumnDef::new("v", LogicalType::Integer),
         ColumnDef::new("name", LogicalType::Text),
     ];
-    let entry = transaction.create_table(name, Arc::new(Schema::new(columns)), TableOptions::default())?;
+    let entry = transaction.create_table(
+        QualifiedName::in_public(name),
+        Arc::new(Schema::new(columns)),
+        TableOptions::default(),
+    )?;
     Ok(entry.id)
 }
 

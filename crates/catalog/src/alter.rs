@@ -1,8 +1,10 @@
 //! ALTER TABLE: one action after the other, each on the outcome of those before it.
 
-use crate::dependents::Gone;
+use crate::dependents::{Part, Within};
 use crate::view::taken;
-use crate::{Catalog, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, Relation, TableEntry};
+use crate::{
+    Catalog, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, QualifiedName, SearchPath, TableEntry,
+};
 use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
@@ -15,6 +17,11 @@ pub enum AlterAction {
         name: String,
         /// CHECK constraints whose text names the table, with their new texts.
         checks: Vec<(String, String)>,
+    },
+    /// SET SCHEMA. The table's indexes go with it.
+    SetSchema {
+        /// The name of the schema.
+        schema: String,
     },
     /// RENAME COLUMN.
     RenameColumn {
@@ -62,6 +69,8 @@ pub enum AlterAction {
         behavior: DropBehavior,
         /// The views whose queries read it.
         readers: Vec<ObjectId>,
+        /// The path by which an error names views.
+        path: SearchPath,
     },
     /// ADD CONSTRAINT. All rows must satisfy it.
     AddConstraint(NewConstraint),
@@ -75,6 +84,8 @@ pub enum AlterAction {
         behavior: DropBehavior,
         /// The views whose queries need it: they group by the primary key and read further columns of its table.
         readers: Vec<ObjectId>,
+        /// The path by which an error names views.
+        path: SearchPath,
     },
 }
 
@@ -93,16 +104,15 @@ impl Catalog {
                 column,
                 behavior,
                 readers,
-            } => return self.drop_column(entry, column, behavior, &readers),
+                path,
+            } => return self.drop_column(entry, column, (behavior, &path), &readers),
             AlterAction::AddConstraint(constraint) => return self.add_constraints(table, vec![constraint]),
             AlterAction::RenameTable { name, checks } => {
-                if self.has_relation(&name) {
-                    return Err(taken(&name));
-                }
-                self.refuse_type_name(&name)?;
+                self.refuse_relation_name(&self.qualified(entry.namespace, &name))?;
                 set_checks(&mut entry, checks);
                 entry.name = name;
             }
+            AlterAction::SetSchema { schema } => self.move_table(&mut entry, &schema)?,
             AlterAction::RenameColumn { column, name, checks } => {
                 entry.refuse_second_column(&name)?;
                 set_checks(&mut entry, checks);
@@ -130,15 +140,15 @@ impl Catalog {
                 if_exists,
                 behavior,
                 readers,
+                path,
             } => {
                 if if_exists && entry.constraint(&name).is_none() {
                     return Ok((self.clone(), old));
                 }
-                return self.drop_constraint(entry, &name, behavior, &readers);
+                return self.drop_constraint(entry, &name, (behavior, &path), &readers);
             }
         }
         let mut next = self.next();
-        next.by_name.remove(&old.name);
         let entry = next.put(entry);
         Ok((next, entry))
     }
@@ -149,7 +159,7 @@ impl Catalog {
         &self,
         mut entry: TableEntry,
         name: &str,
-        behavior: DropBehavior,
+        (behavior, path): (DropBehavior, &SearchPath),
         readers: &[ObjectId],
     ) -> Result<(Catalog, Arc<TableEntry>)> {
         let Some(at) = entry.constraints.iter().position(|c| c.name == name) else {
@@ -158,16 +168,43 @@ impl Catalog {
                 entry.name
             )));
         };
-        let table = Relation::Table(self.by_id(entry.id)?);
-        let views = self.dropped_with(&Gone::Constraint(&table, name), readers, behavior)?;
+        let constraint = Part {
+            id: entry.id,
+            within: Within::Constraint(at),
+        };
+        let views = self.dropped_with(constraint, readers, behavior, path)?;
         let index = entry.constraints.remove(at).index();
         entry.indexes.retain(|i| Some(i.id) != index);
         let mut next = self.next();
-        for view in &views {
-            next.by_name.remove(view);
+        for view in views {
+            next.objects.remove(view);
         }
         let entry = next.put(entry);
         Ok((next, entry))
+    }
+
+    /// Puts a table into another schema. 3F000 without the schema, 42P07 and 42710 if a name is taken there.
+    fn move_table(&self, entry: &mut TableEntry, schema: &str) -> Result<()> {
+        let namespace = self.namespace(schema)?;
+        if namespace == entry.namespace {
+            return Ok(());
+        }
+        self.refuse_relation_name(&QualifiedName::new(schema, &entry.name))?;
+        for index in &entry.indexes {
+            if self.has_relation(&QualifiedName::new(schema, &index.name)) {
+                return Err(taken(&index.name));
+            }
+        }
+        entry.namespace = namespace;
+        Ok(())
+    }
+
+    /// 42P07 if a table, view or index has the name, 42710 if a type has it.
+    pub(crate) fn refuse_relation_name(&self, name: &QualifiedName) -> Result<()> {
+        match self.has_relation(name) {
+            true => Err(taken(&name.name)),
+            false => self.refuse_type_name(name),
+        }
     }
 
     /// Gives a constraint, and the index that enforces it, another name.
@@ -180,7 +217,7 @@ impl Catalog {
             return Err(missing_constraint(&message));
         };
         let index = entry.constraints[at].index();
-        if index.is_some() && self.has_relation(&to) {
+        if index.is_some() && self.has_relation(&self.qualified(entry.namespace, &to)) {
             return Err(taken(&to));
         }
         if entry.constraint(&to).is_some() {
@@ -228,7 +265,7 @@ mod tests {
         let columns = ["a", "b"].map(|n| ColumnDef::new(n, LogicalType::Integer));
         let unnamed = |kind| NewConstraint { name: None, kind };
         let new = |name: &str, constraints| NewTable {
-            name: name.to_string(),
+            name: QualifiedName::in_public(name),
             schema: Arc::new(Schema::new(columns.to_vec())),
             options: TableOptions::default(),
             constraints,
@@ -265,7 +302,7 @@ mod tests {
             checks: Vec::new(),
         };
         let (catalog, _) = catalog.alter_table(t, rename).unwrap();
-        assert!(catalog.find("t").is_none() && catalog.table("v").unwrap().id == t);
+        assert!(catalog.find(&"t".into()).is_none() && catalog.table(&"v".into()).unwrap().id == t);
         let default = Some(ColumnDefault::Value(Value::Int(3)));
         let set = AlterAction::SetDefault {
             column: 0,
@@ -279,8 +316,8 @@ mod tests {
         };
         let (catalog, entry) = catalog.alter_table(t, rename).unwrap();
         assert_eq!(entry.primary_key().unwrap().name, "first");
-        assert!(catalog.index("first").is_some() && catalog.index("t_pkey").is_none());
-        assert_eq!(old.table("t").unwrap().schema.index_of("b"), Some(1));
+        assert!(catalog.index(&"first".into()).is_some() && catalog.index(&"t_pkey".into()).is_none());
+        assert_eq!(old.table(&"t".into()).unwrap().schema.index_of("b"), Some(1));
     }
 
     #[test]
@@ -291,9 +328,10 @@ mod tests {
             if_exists,
             behavior: DropBehavior::Restrict,
             readers: Vec::new(),
+            path: SearchPath::default(),
         };
         let (next, entry) = catalog.alter_table(t, drop("t_pkey", false)).unwrap();
-        assert!(entry.primary_key().is_none() && next.index("t_pkey").is_none());
+        assert!(entry.primary_key().is_none() && next.index(&"t_pkey".into()).is_none());
         // NOT NULL stays until it is dropped.
         assert!(!entry.schema.columns[0].nullable);
         let refused = next.alter_table(t, drop("t_pkey", false)).unwrap_err();

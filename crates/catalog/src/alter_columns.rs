@@ -1,8 +1,8 @@
 //! Columns come to a table and go. Constraints, indexes, options and views know columns by their positions: those behind a column
 //! that goes move up.
 
-use crate::dependents::Gone;
-use crate::{Catalog, ConstraintKind, DropBehavior, IndexEntry, Relation, TableEntry};
+use crate::dependents::{Part, Within};
+use crate::{Catalog, ConstraintKind, DropBehavior, IndexEntry, Relation, SearchPath, TableEntry, ViewEntry};
 use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl Catalog {
         &self,
         mut entry: TableEntry,
         column: usize,
-        behavior: DropBehavior,
+        (behavior, path): (DropBehavior, &SearchPath),
         readers: &[ObjectId],
     ) -> Result<(Catalog, Arc<TableEntry>)> {
         let name = entry.schema.columns[column].name.clone();
@@ -88,13 +88,15 @@ impl Catalog {
             let what = format!("dropping \"{name}\", the only column of table \"{}\"", entry.name);
             return Err(Error::unsupported(what).with_hint("DROP TABLE drops the table"));
         }
-        let table = Relation::Table(self.by_id(entry.id)?);
-        let gone = Gone::Column(&table, &name);
-        let views = self.dropped_with(&gone, readers, behavior)?;
+        let gone = Part {
+            id: entry.id,
+            within: Within::Column(entry.schema.columns[column].number),
+        };
+        let views = self.dropped_with(gone, readers, behavior, path)?;
         entry.remove_column(column);
         let mut next = self.next();
-        for view in &views {
-            next.by_name.remove(view);
+        for view in views {
+            next.objects.remove(view);
         }
         next.forget_column(entry.id, column);
         let entry = next.put(entry);
@@ -103,13 +105,13 @@ impl Catalog {
 
     /// Takes a column of a table, which no view reads, off what the queries of views see of the table.
     fn forget_column(&mut self, table: ObjectId, column: usize) {
-        for relation in self.by_name.values_mut() {
-            let Relation::View(view) = relation else { continue };
-            let sees = |r: &crate::Reading| r.id == Some(table) && column < r.columns.len();
-            if view.reads.iter().any(sees) {
-                let reads = Arc::make_mut(view).reads.iter_mut().filter(|r| sees(r));
-                reads.for_each(|reading| drop(reading.columns.remove(column)));
-            }
+        let sees = |r: &crate::Reading| r.id == Some(table) && column < r.columns.len();
+        let reads_it = |view: &&Arc<ViewEntry>| view.reads.iter().any(sees);
+        let views: Vec<Arc<ViewEntry>> = self.views().filter(reads_it).cloned().collect();
+        for mut view in views {
+            let reads = Arc::make_mut(&mut view).reads.iter_mut().filter(|r| sees(r));
+            reads.for_each(|reading| drop(reading.columns.remove(column)));
+            self.objects.put_relation(Relation::View(view));
         }
     }
 }
@@ -118,7 +120,8 @@ impl Catalog {
 mod tests {
     use crate::{
         AlterAction, BlockOptions, Catalog, DropBehavior, ExistingView, IndexKey, NewConstraint,
-        NewConstraintKind, NewIndex, NewTable, NewView, Reading, Relation, TableOptions,
+        NewConstraintKind, NewIndex, NewTable, NewView, QualifiedName, Reading, Relation, SearchPath,
+        TableOptions, WrittenName,
     };
     use frazil_types::{ColumnDef, ColumnNumber, LogicalType, ObjectId, Schema, SqlState};
     use std::sync::Arc;
@@ -153,7 +156,7 @@ mod tests {
         };
         options.columns.insert(2, asked);
         let new = NewTable {
-            name: "t".to_string(),
+            name: "t".into(),
             schema: Arc::new(schema(&["a", "b", "c"])),
             options,
             constraints: kinds.map(unnamed).to_vec(),
@@ -162,7 +165,7 @@ mod tests {
         let index = NewIndex {
             name: Some("i".to_string()),
             if_not_exists: false,
-            table: "t".to_string(),
+            table: t.id,
             keys: vec![IndexKey::ascending(2)],
             include: vec![0],
             unique: false,
@@ -172,24 +175,24 @@ mod tests {
     }
 
     fn with_view(catalog: &Catalog, name: &str, reads: &str) -> (Catalog, ObjectId) {
-        let read = catalog.relation(reads).unwrap();
+        let read = catalog.relation(&QualifiedName::in_public(reads)).unwrap();
         let columns = match read {
             Relation::Table(table) => &table.schema,
             Relation::View(view) => &view.schema,
         };
         let view = NewView {
-            name: name.to_string(),
+            name: QualifiedName::in_public(name),
             existing: ExistingView::Refuse,
             schema: schema(&["x"]),
             query: String::new(),
             reads: vec![Reading {
-                name: reads.to_string(),
+                name: WrittenName::unqualified(reads),
                 id: Some(read.id()),
                 columns: columns.columns.iter().map(|c| c.name.clone()).collect(),
             }],
         };
         let catalog = catalog.create_view(view).unwrap();
-        let id = catalog.relation(name).unwrap().id();
+        let id = catalog.relation(&QualifiedName::in_public(name)).unwrap().id();
         (catalog, id)
     }
 
@@ -198,6 +201,7 @@ mod tests {
             column,
             behavior,
             readers: readers.to_vec(),
+            path: SearchPath::default(),
         }
     }
 

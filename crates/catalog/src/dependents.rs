@@ -1,8 +1,13 @@
-//! DROP, and what stands in its way: a relation cannot go while a view reads it, unless the view goes with it.
+//! DROP, and what stands in its way: an object cannot go while others depend on it, unless they go with it.
+//!
+//! The dependencies are computed from the entries. They are those that PostgreSQL calls normal ones; keys, checks and
+//! indexes of a table are part of its entry and go with it.
 
+use crate::objects::Object;
 use crate::view::{not_a_table, not_a_view};
-use crate::{Catalog, Relation, identifier};
-use frazil_types::{Error, ObjectId, Result, SqlState};
+use crate::{Catalog, QualifiedName, Relation, SearchPath, identifier};
+use frazil_types::{ColumnNumber, Error, ObjectId, Result, SqlState};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Dependents that a message lists at most.
@@ -27,7 +32,7 @@ impl RelationKind {
     }
 }
 
-/// What becomes of views that read what is dropped.
+/// The fate of objects that depend on one that is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropBehavior {
     /// They keep it from being dropped.
@@ -42,52 +47,77 @@ pub struct DropRelations {
     /// What is dropped.
     pub kind: RelationKind,
     /// The names.
-    pub names: Vec<String>,
+    pub names: Vec<QualifiedName>,
     /// IF EXISTS.
     pub if_exists: bool,
     /// CASCADE or RESTRICT.
     pub behavior: DropBehavior,
+    /// The path by which errors name objects.
+    pub path: SearchPath,
 }
 
 impl DropRelations {
     /// DROP TABLE of one table.
-    pub fn table(name: &str) -> DropRelations {
+    pub fn table(name: impl Into<QualifiedName>) -> DropRelations {
         DropRelations {
             kind: RelationKind::Table,
-            names: vec![name.to_string()],
+            names: vec![name.into()],
             if_exists: false,
             behavior: DropBehavior::Restrict,
+            path: SearchPath::default(),
         }
     }
 }
 
-/// A view, and the relation through which it depends on what is dropped.
-struct Dependent<'c> {
-    view: &'c Relation,
-    on: &'c Relation,
+/// An object, or a part of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Part {
+    /// The object.
+    pub id: ObjectId,
+    /// The part of it.
+    pub within: Within,
 }
 
-/// Something that views depend on.
-pub(crate) enum Gone<'c> {
-    /// A table or view.
-    Relation(&'c Relation),
-    /// A column of a table, by its name.
-    Column(&'c Relation, &'c str),
-    /// A constraint of a table, by its name.
-    Constraint(&'c Relation, &'c str),
+/// A part of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Within {
+    /// All of it.
+    Whole,
+    /// A column of a table.
+    Column(ColumnNumber),
+    /// A constraint of a table, by its position.
+    Constraint(usize),
 }
 
-impl Gone<'_> {
-    /// What it is called in messages.
-    fn description(&self) -> String {
-        match self {
-            Gone::Relation(relation) => describe(relation),
-            Gone::Column(table, column) => format!("column {} of {}", identifier(column), describe(table)),
-            Gone::Constraint(table, name) => {
-                format!("constraint {} on {}", identifier(name), describe(table))
-            }
+impl Part {
+    /// A whole object.
+    pub fn whole(id: ObjectId) -> Part {
+        Part {
+            id,
+            within: Within::Whole,
         }
     }
+}
+
+/// A part of the catalog, and the part through which it depends on what is dropped.
+#[derive(Clone, Copy)]
+struct Dependent {
+    part: Part,
+    on: Part,
+}
+
+/// The dependents of each part, those last that PostgreSQL looks at first: the youngest object, of a table its first
+/// column.
+type Dependents = BTreeMap<Part, Vec<Part>>;
+
+/// DROP of some parts.
+pub(crate) struct Dropping<'a> {
+    /// The parts that the statement names, each once.
+    pub named: Vec<Part>,
+    /// CASCADE or RESTRICT.
+    pub behavior: DropBehavior,
+    /// The path by which errors name objects.
+    pub path: &'a SearchPath,
 }
 
 impl Catalog {
@@ -96,57 +126,95 @@ impl Catalog {
     /// 42P01 for a name that there is not, 42809 for one of the other kind. With RESTRICT 2BP01 if a view reads one of
     /// them and is not dropped with it.
     pub fn drop_relations(&self, drop: &DropRelations) -> Result<(Catalog, Vec<ObjectId>)> {
-        let mut gone: Vec<&Relation> = Vec::new();
+        let mut named: Vec<Part> = Vec::new();
         for name in &drop.names {
             let Some(relation) = self.named(name, drop)? else {
                 continue;
             };
-            if !gone.iter().any(|g| g.id() == relation.id()) {
-                gone.push(relation);
+            let part = Part::whole(relation.id());
+            if !named.contains(&part) {
+                named.push(part);
             }
         }
-        if gone.is_empty() {
+        if named.is_empty() {
             return Ok((self.clone(), Vec::new()));
         }
-        let dependents = self.dependents(&gone, None);
-        if drop.behavior == DropBehavior::Restrict && !dependents.is_empty() {
-            let gone: Vec<Gone<'_>> = gone.iter().map(|r| Gone::Relation(r)).collect();
-            return Err(still_read(&gone, &dependents));
-        }
-        gone.extend(dependents.iter().map(|d| d.view));
-        let mut next = self.next();
-        for relation in &gone {
-            next.by_name.remove(relation.name());
-        }
-        Ok((next, gone.iter().map(|r| r.id()).collect()))
+        let gone = self.parts_to_drop(&Dropping {
+            named,
+            behavior: drop.behavior,
+            path: &drop.path,
+        })?;
+        Ok(self.without(&gone))
     }
 
-    /// The names of the views that go with a column or constraint of a table: those that need it (`readers`), and all
+    /// The next version without some whole objects, and the ids of the tables and views among them.
+    pub(crate) fn without(&self, gone: &[Part]) -> (Catalog, Vec<ObjectId>) {
+        let mut next = self.next();
+        let is_relation = |part: &&Part| self.relation_of(part.id).is_some();
+        let relations = gone.iter().filter(is_relation).map(|part| part.id).collect();
+        // Schemas last: they must be empty.
+        let is_schema = |part: &Part| self.schema_of(part.id).is_some();
+        let (schemas, others): (Vec<Part>, Vec<Part>) = gone.iter().partition(|part| is_schema(part));
+        for part in others.into_iter().chain(schemas) {
+            next.objects.remove(part.id);
+        }
+        (next, relations)
+    }
+
+    /// Everything that goes with some parts, themselves among it. 2BP01 with RESTRICT if there is more than what is
+    /// named, and with CASCADE if a column would go, whose table stays: it must be dropped before.
+    pub(crate) fn parts_to_drop(&self, dropping: &Dropping<'_>) -> Result<Vec<Part>> {
+        let dependents = self.dependents(&dropping.named, self.dependencies());
+        let stays = |dependent: &Dependent| dependent.part.within != Within::Whole;
+        let is_refused = match dropping.behavior {
+            DropBehavior::Restrict => !dependents.is_empty(),
+            DropBehavior::Cascade => dependents.iter().any(stays),
+        };
+        if is_refused {
+            return Err(self.still_needed(dropping, &dependents));
+        }
+        let more = dependents.iter().map(|dependent| dependent.part);
+        Ok(dropping.named.iter().copied().chain(more).collect())
+    }
+
+    /// The ids of the views that go with a column or constraint of a table: those that need it (`readers`), and all
     /// that read these. 2BP01 if there are any and they may not go.
     pub(crate) fn dropped_with(
         &self,
-        part: &Gone<'_>,
+        part: Part,
         readers: &[ObjectId],
         behavior: DropBehavior,
-    ) -> Result<Vec<String>> {
-        let (Gone::Relation(table) | Gone::Column(table, _) | Gone::Constraint(table, _)) = part;
-        let dependents = self.dependents(&[table], Some(readers));
+        path: &SearchPath,
+    ) -> Result<Vec<ObjectId>> {
+        let mut known = self.dependencies();
+        known.insert(
+            part,
+            in_order(readers.iter().map(|id| Part::whole(*id)).collect()),
+        );
+        let dependents = self.dependents(&[part], known);
         if behavior == DropBehavior::Restrict && !dependents.is_empty() {
-            return Err(still_read(std::slice::from_ref(part), &dependents));
+            let named = vec![part];
+            let dropping = Dropping {
+                named,
+                behavior,
+                path,
+            };
+            return Err(self.still_needed(&dropping, &dependents));
         }
-        Ok(dependents.iter().map(|d| d.view.name().to_string()).collect())
+        Ok(dependents.iter().map(|dependent| dependent.part.id).collect())
     }
 
     /// The relation of a name that is to be dropped; `None` if it need not be there.
-    fn named(&self, name: &str, drop: &DropRelations) -> Result<Option<&Relation>> {
+    fn named(&self, name: &QualifiedName, drop: &DropRelations) -> Result<Option<&Relation>> {
+        let bare = &name.name;
         match self.relation(name) {
             Some(relation) if relation.kind() == drop.kind => Ok(Some(relation)),
-            Some(Relation::Table(_)) => Err(not_a_view(name).with_hint("Use DROP TABLE to remove a table.")),
-            Some(Relation::View(_)) => Err(not_a_table(name).with_hint("Use DROP VIEW to remove a view.")),
+            Some(Relation::Table(_)) => Err(not_a_view(bare).with_hint("Use DROP TABLE to remove a table.")),
+            Some(Relation::View(_)) => Err(not_a_table(bare).with_hint("Use DROP VIEW to remove a view.")),
             None if self.index(name).is_some() => {
                 let error = match drop.kind {
-                    RelationKind::Table => not_a_table(name),
-                    RelationKind::View => not_a_view(name),
+                    RelationKind::Table => not_a_table(bare),
+                    RelationKind::View => not_a_view(bare),
                 };
                 Err(error.with_hint("Use DROP INDEX to remove an index."))
             }
@@ -155,113 +223,168 @@ impl Catalog {
         }
     }
 
-    /// The views that read some relations, directly or through other views, in PostgreSQL's order: a view stands behind
-    /// what it reads, and older ones of two that read the same first. With `direct`, of the views that read what is gone
-    /// directly these alone count.
-    fn dependents<'c>(&'c self, gone: &[&'c Relation], direct: Option<&[ObjectId]>) -> Vec<Dependent<'c>> {
-        let mut readers: BTreeMap<ObjectId, Vec<&Relation>> = BTreeMap::new();
-        for relation in self.by_name.values() {
-            let Relation::View(view) = relation else { continue };
-            let read: BTreeSet<ObjectId> = view.reads.iter().filter_map(|r| r.id).collect();
-            for id in read {
-                readers.entry(id).or_default().push(relation);
+    /// All dependencies, by what is depended on.
+    fn dependencies(&self) -> Dependents {
+        let mut found: BTreeMap<Part, BTreeSet<Part>> = BTreeMap::new();
+        let mut add = |part: Part, on: ObjectId| {
+            found.entry(Part::whole(on)).or_default().insert(part);
+        };
+        for relation in self.relations() {
+            let whole = Part::whole(relation.id());
+            add(whole, relation.namespace());
+            match relation {
+                Relation::Table(table) => {
+                    for column in &table.schema.columns {
+                        let part = Part {
+                            id: table.id,
+                            within: Within::Column(column.number),
+                        };
+                        let enumeration = column.ty.enumeration_within().map(|e| ObjectId(e.id()));
+                        column
+                            .domain
+                            .or(enumeration)
+                            .into_iter()
+                            .for_each(|ty| add(part, ty));
+                    }
+                }
+                Relation::View(view) => {
+                    let columns = view.schema.columns.iter();
+                    let types = columns.filter_map(|c| c.ty.enumeration_within());
+                    types.for_each(|e| add(whole, ObjectId(e.id())));
+                    view.reads
+                        .iter()
+                        .filter_map(|r| r.id)
+                        .for_each(|id| add(whole, id));
+                }
             }
         }
-        readers.values_mut().for_each(|r| r.sort_by_key(|view| view.id()));
-        if let Some(direct) = direct {
-            for relation in gone {
-                let of_it = readers.entry(relation.id()).or_default();
-                of_it.retain(|view| direct.contains(&view.id()));
-            }
+        for entry in self.types() {
+            add(Part::whole(entry.id), entry.namespace);
+            let base = entry
+                .as_domain()
+                .and_then(|domain| domain.base.enumeration_within());
+            base.into_iter()
+                .for_each(|e| add(Part::whole(entry.id), ObjectId(e.id())));
         }
-        let mut seen: BTreeSet<ObjectId> = gone.iter().map(|r| r.id()).collect();
+        let sorted = found.into_iter();
+        sorted
+            .map(|(on, parts)| (on, in_order(parts.into_iter().collect())))
+            .collect()
+    }
+
+    /// The parts that depend on some, directly or through others, in PostgreSQL's order: a part stands behind what it
+    /// depends on, and the older one first of two that depend on the same. A column does not count whose table goes.
+    fn dependents(&self, gone: &[Part], known: Dependents) -> Vec<Dependent> {
+        let mut seen: BTreeSet<Part> = gone.iter().copied().collect();
         let mut found = Vec::new();
-        for relation in gone {
-            collect(relation, &readers, &mut seen, &mut found);
+        for part in gone {
+            collect(*part, &known, &mut seen, &mut found);
         }
         found.reverse();
+        found.retain(|d: &Dependent| {
+            d.part.within == Within::Whole || !seen.contains(&Part::whole(d.part.id))
+        });
         found
+    }
+
+    /// Kind and name of a part, as messages have them.
+    fn describe(&self, part: Part, path: &SearchPath) -> String {
+        let whole = match self.objects.get(part.id) {
+            Some(Object::Schema(schema)) => format!("schema {}", identifier(&schema.name)),
+            Some(Object::Relation(relation)) => {
+                let name = self.shown_relation(relation.namespace(), relation.name(), path);
+                format!("{} {name}", relation.kind().name())
+            }
+            Some(Object::Type(entry)) => {
+                format!("type {}", self.shown_type(entry.namespace, &entry.name, path))
+            }
+            Some(Object::Index(index)) => format!("index {}", identifier(&index.name)),
+            None => format!("object {}", part.id.0),
+        };
+        let table = self.table_by_id(part.id);
+        let columns = table.into_iter().flat_map(|table| &table.schema.columns);
+        match part.within {
+            Within::Whole => whole,
+            Within::Column(number) => {
+                let column = columns.into_iter().find(|column| column.number == number);
+                format!(
+                    "column {} of {whole}",
+                    identifier(column.map_or("", |column| &column.name))
+                )
+            }
+            Within::Constraint(at) => {
+                let constraint = table.and_then(|table| table.constraints.get(at));
+                format!(
+                    "constraint {} on {whole}",
+                    identifier(constraint.map_or("", |c| &c.name))
+                )
+            }
+        }
+    }
+
+    /// 2BP01.
+    fn still_needed(&self, dropping: &Dropping<'_>, dependents: &[Dependent]) -> Error {
+        let describe = |part: Part| self.describe(part, dropping.path);
+        let message = match dropping.named[..] {
+            [one] => format!("cannot drop {} because other objects depend on it", describe(one)),
+            _ => "cannot drop desired object(s) because other objects depend on them".to_string(),
+        };
+        let lines = dependents.iter().take(LISTED);
+        let mut lines: Vec<String> = lines
+            .map(|d| format!("{} depends on {}", describe(d.part), describe(d.on)))
+            .collect();
+        if dependents.len() > LISTED {
+            lines.push(format!("and {} other objects", dependents.len() - LISTED));
+        }
+        Error::new(SqlState::DEPENDENT_OBJECTS, message)
+            .with_detail(lines.join("\n"))
+            .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
     }
 }
 
-/// A relation on the way down, and how many of its readers are still to be visited.
-struct Visit<'c> {
-    relation: &'c Relation,
-    on: Option<&'c Relation>,
+/// Dependents of one part in the order of [`Dependents`].
+fn in_order(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.sort_by_key(|part| (part.id, Reverse(part.within)));
+    parts
+}
+
+/// A part on the way down, and how many of its dependents are still to be visited.
+struct Visit {
+    part: Part,
+    on: Option<Part>,
     left: usize,
 }
 
-/// Adds the readers of `from` that were not seen, each behind its own readers, the youngest first.
-fn collect<'c>(
-    from: &'c Relation,
-    readers: &BTreeMap<ObjectId, Vec<&'c Relation>>,
-    seen: &mut BTreeSet<ObjectId>,
-    found: &mut Vec<Dependent<'c>>,
-) {
-    let visit = |relation: &'c Relation, on| Visit {
-        relation,
+/// Adds the dependents of `from` that were not seen, each behind its own dependents.
+fn collect(from: Part, known: &Dependents, seen: &mut BTreeSet<Part>, found: &mut Vec<Dependent>) {
+    let visit = |part: Part, on| Visit {
+        part,
         on,
-        left: readers.get(&relation.id()).map_or(0, Vec::len),
+        left: known.get(&part).map_or(0, Vec::len),
     };
     let mut path = vec![visit(from, None)];
     while let Some(last) = path.last_mut() {
-        let relation = last.relation;
+        let part = last.part;
         if last.left == 0 {
             if let Some(on) = last.on {
-                found.push(Dependent { view: relation, on });
+                found.push(Dependent { part, on });
             }
             path.pop();
             continue;
         }
         last.left -= 1;
-        let reader = readers[&relation.id()][last.left];
-        if seen.insert(reader.id()) {
-            path.push(visit(reader, Some(relation)));
+        let dependent = known[&part][last.left];
+        let is_new = !seen.contains(&Part::whole(dependent.id)) && seen.insert(dependent);
+        if is_new {
+            path.push(visit(dependent, Some(part)));
         }
     }
-}
-
-/// Kind and name of a relation.
-fn describe(relation: &Relation) -> String {
-    format!("{} {}", relation.kind().name(), identifier(relation.name()))
-}
-
-/// 2BP01.
-fn still_read(gone: &[Gone<'_>], dependents: &[Dependent<'_>]) -> Error {
-    let message = match gone {
-        [one] => format!(
-            "cannot drop {} because other objects depend on it",
-            one.description()
-        ),
-        _ => "cannot drop desired object(s) because other objects depend on them".to_string(),
-    };
-    // Of a table it may be a column or a constraint that views depend on.
-    let named = |relation: &Relation| {
-        let is_it = |gone: &&Gone<'_>| match gone {
-            Gone::Relation(gone) | Gone::Column(gone, _) | Gone::Constraint(gone, _) => {
-                gone.id() == relation.id()
-            }
-        };
-        gone.iter()
-            .find(is_it)
-            .map_or_else(|| describe(relation), Gone::description)
-    };
-    let lines = dependents.iter().take(LISTED);
-    let mut lines: Vec<String> = lines
-        .map(|d| format!("{} depends on {}", describe(d.view), named(d.on)))
-        .collect();
-    if dependents.len() > LISTED {
-        lines.push(format!("and {} other objects", dependents.len() - LISTED));
-    }
-    Error::new(SqlState::DEPENDENT_OBJECTS, message)
-        .with_detail(lines.join("\n"))
-        .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ExistingView, NewView, Reading, TableOptions};
+    use crate::{ExistingView, NewView, Reading, TableOptions, WrittenName};
     use frazil_types::{ColumnDef, LogicalType, Schema};
     use std::sync::Arc;
 
@@ -274,7 +397,7 @@ mod tests {
     fn catalog(views: &[(&str, &[&str])]) -> Catalog {
         let options = TableOptions::default();
         let (mut catalog, _) = Catalog::new()
-            .create_table("t", Arc::new(schema(&["a"])), options)
+            .create_table(&"t".into(), Arc::new(schema(&["a"])), options)
             .unwrap();
         for (name, reads) in views {
             let view = view(&catalog, name, reads, ExistingView::Refuse);
@@ -285,12 +408,14 @@ mod tests {
 
     fn view(catalog: &Catalog, name: &str, reads: &[&str], existing: ExistingView) -> NewView {
         let reads = reads.iter().map(|name| Reading {
-            name: name.to_string(),
-            id: catalog.relation(name).map(Relation::id),
+            name: WrittenName::unqualified(*name),
+            id: catalog
+                .relation(&QualifiedName::in_public(*name))
+                .map(Relation::id),
             columns: vec!["a".to_string()],
         });
         NewView {
-            name: name.to_string(),
+            name: QualifiedName::in_public(name),
             existing,
             schema: schema(&["a"]),
             query: String::new(),
@@ -301,9 +426,10 @@ mod tests {
     fn drop_of(kind: RelationKind, names: &[&str], behavior: DropBehavior) -> DropRelations {
         DropRelations {
             kind,
-            names: names.iter().map(|n| n.to_string()).collect(),
+            names: names.iter().map(|n| QualifiedName::in_public(*n)).collect(),
             if_exists: false,
             behavior,
+            path: SearchPath::default(),
         }
     }
 
@@ -374,12 +500,12 @@ mod tests {
     #[test]
     fn a_view_is_replaced_under_its_identity_and_never_reads_itself() {
         let catalog = catalog(&[("v", &["t"]), ("w", &["v"])]);
-        let id = catalog.relation("v").unwrap().id();
+        let id = catalog.relation(&"v".into()).unwrap().id();
         let replace = |name: &str, reads: &[&str]| {
             catalog.create_view(view(&catalog, name, reads, ExistingView::Replace))
         };
         let next = replace("v", &[]).unwrap();
-        assert_eq!(next.relation("v").unwrap().id(), id);
+        assert_eq!(next.relation(&"v".into()).unwrap().id(), id);
         assert!(next.drop_relations(&DropRelations::table("t")).is_ok());
         for reads in [["v"], ["w"]] {
             let error = replace("v", &reads).unwrap_err();

@@ -2,7 +2,7 @@
 //! becomes one, by a cast, and of rows by constraints of their table, which columns of a domain get from it.
 
 use crate::user_types::{TypeEntry, TypeKind};
-use crate::{Catalog, identifier};
+use crate::{Catalog, QualifiedName, identifier};
 use frazil_types::{ColumnDefault, LogicalType, Result};
 use std::sync::Arc;
 
@@ -35,16 +35,19 @@ pub fn domain_violation(domain: &str, check: &str) -> String {
 }
 
 impl Catalog {
-    /// The next version, with one more domain. 42710 if the name is taken by a type or relation.
-    pub fn create_domain(&self, name: &str, domain: Domain) -> Result<Catalog> {
+    /// The next version, with one more domain. 3F000 without the schema, 42710 if the name is taken by a type or
+    /// relation.
+    pub fn create_domain(&self, name: &QualifiedName, domain: Domain) -> Result<Catalog> {
+        let namespace = self.namespace(&name.schema)?;
         self.refuse_type_name(name)?;
         let mut next = self.next();
         let entry = TypeEntry {
             id: next.take_id(),
-            name: name.to_string(),
+            namespace,
+            name: name.name.clone(),
             kind: TypeKind::Domain(domain),
         };
-        next.types.insert(entry.name.clone(), Arc::new(entry));
+        next.objects.put_type(Arc::new(entry));
         Ok(next)
     }
 

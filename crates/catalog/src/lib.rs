@@ -1,5 +1,5 @@
-//! The catalog: names, ids, schemas and options of tables, views and types, as immutable versions. A statement reads
-//! one version from its first name to its last row; creating or dropping a table or view makes the next one.
+//! The catalog: schemas, and names, ids, columns and options of tables, views and types in them, as immutable
+//! versions. A statement reads one version from its first name to its last row; a definition makes the next one.
 #![forbid(unsafe_code)]
 
 mod alter;
@@ -7,9 +7,14 @@ mod alter_columns;
 mod constraint;
 mod dependents;
 mod domains;
+mod drop_schemas;
 mod names;
 mod new_constraint;
 mod object_names;
+mod objects;
+mod qualified_name;
+mod schemas;
+mod search_path;
 mod table_options;
 mod user_types;
 mod view;
@@ -18,10 +23,16 @@ pub use alter::AlterAction;
 pub use constraint::{Constraint, ConstraintKind, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
 pub use domains::{Domain, DomainCheck, domain_violation};
+pub use drop_schemas::DropSchemas;
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema, SqlState};
-pub use names::{WordClass, identifier, is_bare_label, is_reserved, word_class};
+pub use names::{WordClass, identifier, is_bare_label, is_reserved, nearest, word_class};
 pub use new_constraint::{NewConstraint, NewConstraintKind, NewIndex, NewTable, multiple_primary_keys};
-use std::collections::BTreeMap;
+use objects::Objects;
+pub use qualified_name::{
+    PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SchemaEntry, WrittenName, missing_schema,
+};
+pub use schemas::NewSchema;
+pub use search_path::SearchPath;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub use table_options::{BlockOptions, TableOptions};
@@ -33,6 +44,8 @@ pub use view::{ExistingView, NewView, Reading, ViewEntry, not_a_table};
 pub struct TableEntry {
     /// Its identity.
     pub id: ObjectId,
+    /// The identity of its schema.
+    pub namespace: ObjectId,
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
     /// Its columns.
@@ -48,7 +61,7 @@ pub struct TableEntry {
 }
 
 impl TableEntry {
-    /// A table without constraints and indexes, whose columns get their numbers.
+    /// A table of the first schema `public` without constraints and indexes, whose columns get their numbers.
     pub fn new(
         id: ObjectId,
         name: impl Into<String>,
@@ -62,6 +75,7 @@ impl TableEntry {
         }
         TableEntry {
             id,
+            namespace: SchemaEntry::PUBLIC_ID,
             name: name.into(),
             schema,
             last_column,
@@ -87,6 +101,14 @@ impl Relation {
         match self {
             Relation::Table(table) => table.id,
             Relation::View(view) => view.id,
+        }
+    }
+
+    /// The identity of its schema.
+    pub fn namespace(&self) -> ObjectId {
+        match self {
+            Relation::Table(table) => table.namespace,
+            Relation::View(view) => view.namespace,
         }
     }
 
@@ -124,33 +146,56 @@ pub struct Catalog {
     /// The greatest version ever made of it, rolled back ones included: its versions share this.
     last_version: Arc<AtomicU64>,
     last_id: u32,
-    by_name: BTreeMap<String, Relation>,
-    types: BTreeMap<String, Arc<TypeEntry>>,
+    objects: Objects,
+}
+
+/// The entries of a catalog that is restored.
+#[derive(Clone, Debug, Default)]
+pub struct Entries {
+    /// The schemas.
+    pub schemas: Vec<Arc<SchemaEntry>>,
+    /// Tables and views, whose columns have the types below.
+    pub relations: Vec<Relation>,
+    /// Types that statements defined.
+    pub types: Vec<Arc<TypeEntry>>,
 }
 
 impl Catalog {
-    /// A catalog of nothing.
+    /// A catalog of the schema `public`, which is empty.
     pub fn new() -> Catalog {
         Catalog::default()
     }
 
-    /// The catalog a directory was closed with. The relations' columns have types of these.
-    pub fn restore(
-        version: u64,
-        last_id: u32,
-        relations: Vec<Relation>,
-        types: Vec<Arc<TypeEntry>>,
-    ) -> Catalog {
-        let ids = relations
-            .iter()
-            .map(Relation::id)
-            .chain(types.iter().map(|t| t.id));
+    /// The catalog a directory was closed with.
+    pub fn restore(version: u64, last_id: u32, entries: Entries) -> Catalog {
+        let mut objects = Objects::none();
+        let mut last_id = last_id;
+        for schema in entries.schemas {
+            last_id = last_id.max(schema.id.0);
+            objects.put_schema(SchemaEntry::clone(&schema));
+        }
+        for relation in entries.relations {
+            last_id = last_id.max(relation.id().0);
+            objects.put_relation(relation);
+        }
+        for entry in entries.types {
+            last_id = last_id.max(entry.id.0);
+            objects.put_type(entry);
+        }
         Catalog {
             version,
             last_version: Arc::new(AtomicU64::new(version)),
-            last_id: ids.map(|id| id.0).max().unwrap_or(0).max(last_id),
-            by_name: relations.into_iter().map(|r| (r.name().to_string(), r)).collect(),
-            types: types.into_iter().map(|t| (t.name.clone(), t)).collect(),
+            last_id,
+            objects,
+        }
+    }
+
+    /// The entries, from which [`Catalog::restore`] makes this version again.
+    pub fn entries(&self) -> Entries {
+        Entries {
+            schemas: self.schemas().cloned().collect(),
+            relations: self.relations().cloned().collect(),
+            types: self.types().cloned().collect(),
         }
     }
 
@@ -165,12 +210,12 @@ impl Catalog {
         self.last_id
     }
 
-    /// The tables and views, by name.
+    /// The tables and views, by schema and name.
     pub fn relations(&self) -> impl Iterator<Item = &Relation> {
-        self.by_name.values()
+        self.objects.relations()
     }
 
-    /// The tables, by name.
+    /// The tables, by schema and name.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<TableEntry>> {
         self.relations().filter_map(|r| match r {
             Relation::Table(table) => Some(table),
@@ -178,7 +223,7 @@ impl Catalog {
         })
     }
 
-    /// The views, by name.
+    /// The views, by schema and name.
     pub fn views(&self) -> impl Iterator<Item = &Arc<ViewEntry>> {
         self.relations().filter_map(|r| match r {
             Relation::Table(_) => None,
@@ -187,17 +232,22 @@ impl Catalog {
     }
 
     /// A table or view by its name, if there is one.
-    pub fn relation(&self, name: &str) -> Option<&Relation> {
-        self.by_name.get(name)
+    pub fn relation(&self, name: &QualifiedName) -> Option<&Relation> {
+        self.objects.relation(name)
     }
 
     /// A table or view by its identity, if there is one.
     pub fn relation_of(&self, id: ObjectId) -> Option<&Relation> {
-        self.by_name.values().find(|relation| relation.id() == id)
+        self.objects.relation_of(id)
+    }
+
+    /// True if a table, view or index has the name.
+    pub fn has_relation(&self, name: &QualifiedName) -> bool {
+        self.objects.has_relation(name)
     }
 
     /// A table by its name, if there is one.
-    pub fn find(&self, name: &str) -> Option<&Arc<TableEntry>> {
+    pub fn find(&self, name: &QualifiedName) -> Option<&Arc<TableEntry>> {
         match self.relation(name)? {
             Relation::Table(table) => Some(table),
             Relation::View(_) => None,
@@ -205,20 +255,23 @@ impl Catalog {
     }
 
     /// A table by its name; 42P01 with the nearest name if there is none, 42809 if it is a view's.
-    pub fn table(&self, name: &str) -> Result<&Arc<TableEntry>> {
+    pub fn table(&self, name: &QualifiedName) -> Result<&Arc<TableEntry>> {
         match self.relation(name) {
             Some(Relation::Table(table)) => Ok(table),
-            Some(Relation::View(_)) => Err(not_a_table(name)),
-            None if self.index(name).is_some() => Err(not_a_table(name)),
+            Some(Relation::View(_)) => Err(not_a_table(&name.name)),
+            None if self.index(name).is_some() => Err(not_a_table(&name.name)),
             None => Err(self.missing(RelationKind::Table, name)),
         }
     }
 
-    /// 42P01 with the nearest name.
-    fn missing(&self, kind: RelationKind, name: &str) -> Error {
-        let message = format!("{} \"{name}\" does not exist", kind.name());
+    /// 42P01 with the nearest name of the schema, 3F000 without the schema.
+    fn missing(&self, kind: RelationKind, name: &QualifiedName) -> Error {
+        if name.schema != SYSTEM_SCHEMA && self.schema(&name.schema).is_none() {
+            return missing_schema(&name.schema);
+        }
+        let message = format!("{} \"{}\" does not exist", kind.name(), name.name);
         let error = Error::new(SqlState::UNDEFINED_TABLE, message);
-        match nearest(name, self.by_name.keys().map(String::as_str)) {
+        match nearest(&name.name, self.objects.relation_names(&name.schema)) {
             Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
             None => error,
         }
@@ -235,20 +288,20 @@ impl Catalog {
     /// The next version, with one more table that has no constraints: see [`Catalog::create`].
     pub fn create_table(
         &self,
-        name: &str,
+        name: &QualifiedName,
         schema: Arc<Schema>,
         options: TableOptions,
     ) -> Result<(Catalog, Arc<TableEntry>)> {
         self.create(NewTable {
-            name: name.to_string(),
+            name: name.clone(),
             schema,
             options,
             constraints: Vec::new(),
         })
     }
 
-    /// The next version, with one more table; 42P07 if the name is taken, 42710 if a type has it, 42701 if a column name is used twice, and the
-    /// errors of [`Catalog::add_constraints`].
+    /// The next version, with one more table; 3F000 without the schema, 42P07 if the name is taken, 42710 if a type has
+    /// it, 42701 if a column name is used twice, and the errors of [`Catalog::add_constraints`].
     pub fn create(&self, new: NewTable) -> Result<(Catalog, Arc<TableEntry>)> {
         let NewTable {
             name,
@@ -256,8 +309,9 @@ impl Catalog {
             options,
             constraints,
         } = new;
+        let namespace = self.namespace(&name.schema)?;
         if self.has_relation(&name) {
-            return Err(view::taken(&name));
+            return Err(view::taken(&name.name));
         }
         self.refuse_type_name(&name)?;
         for (i, column) in schema.columns.iter().enumerate() {
@@ -269,21 +323,24 @@ impl Catalog {
             }
         }
         let mut next = self.next();
-        let entry = Arc::new(TableEntry::new(next.take_id(), name, schema, options));
-        (next.by_name).insert(entry.name.clone(), Relation::Table(entry.clone()));
+        let entry = TableEntry {
+            namespace,
+            ..TableEntry::new(next.take_id(), name.name, schema, options)
+        };
+        let entry = next.put(entry);
         match constraints.is_empty() {
             true => Ok((next, entry)),
             false => next.add_constraints(entry.id, constraints),
         }
     }
 
-    /// The next version, with other options of a table, which stays the same table; 42P01 if there is none of that name.
-    pub fn set_options(&self, name: &str, options: TableOptions) -> Result<(Catalog, Arc<TableEntry>)> {
-        let mut entry = (**self.table(name)?).clone();
+    /// The next version, with other options of a table, which stays the same table. An internal error if there is none
+    /// of that id.
+    pub fn set_options(&self, table: ObjectId, options: TableOptions) -> Result<(Catalog, Arc<TableEntry>)> {
+        let mut entry = (*self.by_id(table)?).clone();
         entry.options = options;
-        let entry = Arc::new(entry);
         let mut next = self.next();
-        (next.by_name).insert(name.to_string(), Relation::Table(entry.clone()));
+        let entry = next.put(entry);
         Ok((next, entry))
     }
 
@@ -292,30 +349,6 @@ impl Catalog {
         self.last_id += 1;
         ObjectId(self.last_id)
     }
-}
-
-/// The candidate that differs least from `name`, if any comes near: what a message proposes.
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .map(|c| (edit_distance(name, c), c))
-        .filter(|&(d, c)| d <= 1 + name.len().max(c.len()) / 4)
-        .min_by_key(|&(d, _)| d)
-        .map(|(_, c)| c)
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
@@ -331,49 +364,52 @@ mod tests {
     fn versions_are_immutable_and_ids_never_reused() {
         let empty = Catalog::new();
         let (one, t) = empty
-            .create_table("lineitem", schema(), TableOptions::default())
+            .create_table(&"lineitem".into(), schema(), TableOptions::default())
             .unwrap();
-        assert!(empty.find("lineitem").is_none());
+        assert!(empty.find(&"lineitem".into()).is_none());
         let (none, _) = one.drop_relations(&DropRelations::table("lineitem")).unwrap();
         let (again, u) = none
-            .create_table("lineitem", schema(), TableOptions::default())
+            .create_table(&"lineitem".into(), schema(), TableOptions::default())
             .unwrap();
         assert!(t.id != u.id && again.version() > one.version());
-        assert_eq!(one.table("lineitem").unwrap().id, t.id);
+        assert_eq!(one.table(&"lineitem".into()).unwrap().id, t.id);
         let options = TableOptions {
             pax_rows: 1,
             ..TableOptions::default()
         };
-        let (changed, same) = one.set_options("lineitem", options).unwrap();
+        let (changed, same) = one.set_options(t.id, options).unwrap();
         assert!(same.id == t.id && same.options.pax_rows == 1 && changed.version() > one.version());
-        assert_eq!(one.table("lineitem").unwrap().options, TableOptions::default());
+        assert_eq!(
+            one.table(&"lineitem".into()).unwrap().options,
+            TableOptions::default()
+        );
     }
 
     #[test]
     fn the_number_of_a_version_is_not_used_again_after_a_rollback() {
         let empty = Catalog::new();
         let make = |name| {
-            (empty.create_table(name, schema(), TableOptions::default()))
+            (empty.create_table(&QualifiedName::in_public(name), schema(), TableOptions::default()))
                 .unwrap()
                 .0
         };
         let (rolled_back, committed) = (make("t"), make("u"));
         assert!(committed.version() > rolled_back.version());
-        let restored = Catalog::restore(committed.version(), 1, Vec::new(), Vec::new());
+        let restored = Catalog::restore(committed.version(), 1, Catalog::new().entries());
         assert!(restored.drop_relations(&DropRelations::table("t")).is_err());
-        let next = restored.create_table("v", schema(), TableOptions::default());
+        let next = restored.create_table(&"v".into(), schema(), TableOptions::default());
         assert_eq!(next.unwrap().0.version(), committed.version() + 1);
     }
 
     #[test]
     fn an_unknown_table_names_its_neighbour() {
         let (c, _) = Catalog::new()
-            .create_table("lineitem", schema(), TableOptions::default())
+            .create_table(&"lineitem".into(), schema(), TableOptions::default())
             .unwrap();
-        let error = c.table("lineitme").unwrap_err();
+        let error = c.table(&"lineitme".into()).unwrap_err();
         assert_eq!(error.state(), SqlState::UNDEFINED_TABLE);
         assert_eq!(error.hint(), Some("did you mean \"lineitem\"?"));
-        let twice = c.create_table("lineitem", schema(), TableOptions::default());
+        let twice = c.create_table(&"lineitem".into(), schema(), TableOptions::default());
         assert_eq!(twice.unwrap_err().state(), SqlState::DUPLICATE_TABLE);
     }
 }

@@ -3,7 +3,8 @@
 use crate::object_names::{choose, of_columns};
 use crate::view::taken;
 use crate::{
-    Catalog, Constraint, ConstraintKind, IndexEntry, IndexKey, Relation, TableEntry, TableOptions, nearest,
+    Catalog, Constraint, ConstraintKind, IndexEntry, IndexKey, QualifiedName, Relation, TableEntry,
+    TableOptions, missing_schema, nearest,
 };
 use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct NewTable {
     /// Its name.
-    pub name: String,
+    pub name: QualifiedName,
     /// Its columns.
     pub schema: Arc<Schema>,
     /// How its rows are held.
@@ -57,12 +58,12 @@ pub enum NewConstraintKind {
 /// CREATE INDEX.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewIndex {
-    /// Its name; `None` if one is to be made for it.
+    /// Its name in the table's schema; `None` if one is to be made for it.
     pub name: Option<String>,
     /// Whether an index, table or view of that name may be there already.
     pub if_not_exists: bool,
-    /// The table's name.
-    pub table: String,
+    /// The table.
+    pub table: ObjectId,
     /// The columns of its keys.
     pub keys: Vec<IndexKey>,
     /// Positions of the columns of INCLUDE.
@@ -81,31 +82,33 @@ pub type WithoutIndexes = (Catalog, Vec<Arc<TableEntry>>, Vec<Arc<IndexEntry>>);
 
 impl Catalog {
     /// An index by its name.
-    pub fn index(&self, name: &str) -> Option<&Arc<IndexEntry>> {
-        self.tables()
-            .flat_map(|t| &t.indexes)
-            .find(|index| index.name == name)
+    pub fn index(&self, name: &QualifiedName) -> Option<&Arc<IndexEntry>> {
+        self.objects.index(name)
     }
 
     /// A table by its identity.
     pub fn table_by_id(&self, id: ObjectId) -> Option<&Arc<TableEntry>> {
-        self.tables().find(|table| table.id == id)
+        match self.relation_of(id)? {
+            Relation::Table(table) => Some(table),
+            Relation::View(_) => None,
+        }
     }
 
-    /// Whether a table, view or index has the name.
-    pub(crate) fn has_relation(&self, name: &str) -> bool {
-        self.relation(name).is_some() || self.index(name).is_some()
+    /// True if a table, view or index in a schema has the name.
+    fn has_name(&self, namespace: ObjectId, name: &str) -> bool {
+        self.has_relation(&self.qualified(namespace, name))
     }
 
-    /// Whether a constraint of any table has the name.
-    fn has_constraint(&self, name: &str) -> bool {
-        self.tables().any(|table| table.constraint(name).is_some())
+    /// True if a constraint of a table in a schema has the name.
+    fn has_constraint(&self, namespace: ObjectId, name: &str) -> bool {
+        let mut tables = self.tables().filter(|table| table.namespace == namespace);
+        tables.any(|table| table.constraint(name).is_some())
     }
 
-    /// Puts a table's entry in the place of the one of its name.
+    /// Puts a table's entry in the place of the one of its identity.
     pub(crate) fn put(&mut self, entry: TableEntry) -> Arc<TableEntry> {
         let entry = Arc::new(entry);
-        (self.by_name).insert(entry.name.clone(), Relation::Table(entry.clone()));
+        self.objects.put_relation(Relation::Table(entry.clone()));
         entry
     }
 
@@ -150,7 +153,7 @@ impl Catalog {
         }
         let name = match new.name {
             Some(name) => {
-                let name = self.free(name)?;
+                let name = self.free(old.namespace, name)?;
                 refuse_second(old, Some(&name))?;
                 name
             }
@@ -160,7 +163,9 @@ impl Catalog {
                     false => of_columns(columns.iter().map(|&c| old.schema.columns[c].name.as_str())),
                 };
                 let label = if is_primary { "pkey" } else { "key" };
-                let is_taken = |name: &str| self.has_relation(name) || self.has_constraint(name);
+                let is_taken = |name: &str| {
+                    self.has_name(old.namespace, name) || self.has_constraint(old.namespace, name)
+                };
                 choose(&old.name, &named, label, is_taken)
             }
         };
@@ -203,7 +208,9 @@ impl Catalog {
                 [column] => old.schema.columns[column].name.as_str(),
                 _ => "",
             };
-            choose(&old.name, column, "check", |name| self.has_constraint(name))
+            choose(&old.name, column, "check", |name| {
+                self.has_constraint(old.namespace, name)
+            })
         });
         let kind = ConstraintKind::Check { expression, columns };
         let mut entry = old.clone();
@@ -211,9 +218,9 @@ impl Catalog {
         entry
     }
 
-    /// A name, unless a table, view or index has it: 42P07.
-    fn free(&self, name: String) -> Result<String> {
-        match self.has_relation(&name) {
+    /// A name, unless a table, view or index of the schema has it: 42P07.
+    fn free(&self, namespace: ObjectId, name: String) -> Result<String> {
+        match self.has_name(namespace, &name) {
             true => Err(taken(&name)),
             false => Ok(name),
         }
@@ -221,11 +228,11 @@ impl Catalog {
 
     /// The next version with one more index of a table; `None` if one of the name may be there and is. 42P07, 42P01.
     pub fn create_index(&self, new: NewIndex) -> Result<Option<WithIndex>> {
-        let table = self.table(&new.table)?;
+        let table = self.by_id(new.table)?;
         let mut next = self.next();
         let name = match new.name {
-            Some(name) if new.if_not_exists && self.has_relation(&name) => return Ok(None),
-            Some(name) => self.free(name)?,
+            Some(name) if new.if_not_exists && self.has_name(table.namespace, &name) => return Ok(None),
+            Some(name) => self.free(table.namespace, name)?,
             None => {
                 let columns = new
                     .keys
@@ -233,7 +240,9 @@ impl Catalog {
                     .map(|k| k.column)
                     .chain(new.include.iter().copied());
                 let named = of_columns(columns.map(|c| table.schema.columns[c].name.as_str()));
-                choose(&table.name, &named, "idx", |name| self.has_relation(name))
+                choose(&table.name, &named, "idx", |name| {
+                    self.has_name(table.namespace, name)
+                })
             }
         };
         let index = Arc::new(IndexEntry {
@@ -246,7 +255,7 @@ impl Catalog {
             nulls_distinct: new.nulls_distinct,
             constraint: None,
         });
-        let mut entry = (**table).clone();
+        let mut entry = (*table).clone();
         entry.indexes.push(index.clone());
         let entry = next.put(entry);
         Ok(Some((next, entry, index)))
@@ -256,7 +265,7 @@ impl Catalog {
     /// drop, this version.
     ///
     /// 42704 for an unknown name unless `if_exists`, 42809 for that of a table or view, 2BP01 for the index of a constraint.
-    pub fn drop_indexes(&self, names: &[String], if_exists: bool) -> Result<WithoutIndexes> {
+    pub fn drop_indexes(&self, names: &[QualifiedName], if_exists: bool) -> Result<WithoutIndexes> {
         let mut gone: Vec<Arc<IndexEntry>> = Vec::new();
         for name in names {
             match (self.index(name), self.relation(name)) {
@@ -303,13 +312,17 @@ impl Catalog {
         )
     }
 
-    fn missing_index(&self, name: &str) -> Error {
+    fn missing_index(&self, name: &QualifiedName) -> Error {
+        if self.schema(&name.schema).is_none() {
+            return missing_schema(&name.schema);
+        }
         let error = Error::new(
             SqlState::UNDEFINED_OBJECT,
-            format!("index \"{name}\" does not exist"),
+            format!("index \"{}\" does not exist", name.name),
         );
-        let known = self.tables().flat_map(|t| &t.indexes).map(|i| i.name.as_str());
-        match nearest(name, known) {
+        let tables = self.tables();
+        let known = tables.flat_map(|t| &t.indexes).map(|i| i.name.as_str());
+        match nearest(&name.name, known) {
             Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
             None => error,
         }
@@ -403,7 +416,7 @@ mod tests {
     fn new_table(name: &str, columns: &[&str], constraints: Vec<NewConstraint>) -> NewTable {
         let columns = columns.iter().map(|n| ColumnDef::new(*n, LogicalType::Integer));
         NewTable {
-            name: name.to_string(),
+            name: QualifiedName::in_public(name),
             schema: Arc::new(Schema::new(columns.collect())),
             options: TableOptions::default(),
             constraints,
@@ -448,7 +461,7 @@ mod tests {
         NewIndex {
             name: name.map(str::to_string),
             if_not_exists: false,
-            table: "t".to_string(),
+            table: ObjectId(1),
             keys: keys.iter().map(|&k| IndexKey::ascending(k)).collect(),
             include: Vec::new(),
             unique: false,
@@ -498,8 +511,8 @@ mod tests {
             [t.schema.columns[0].nullable, t.schema.columns[1].nullable],
             [false, true]
         );
-        assert_eq!(catalog.index("t_b_key").map(|i| i.table), Some(t.id));
-        assert_eq!(catalog.find("t"), Some(&t));
+        assert_eq!(catalog.index(&"t_b_key".into()).map(|i| i.table), Some(t.id));
+        assert_eq!(catalog.find(&"t".into()), Some(&t));
     }
 
     #[test]
@@ -557,11 +570,15 @@ mod tests {
         assert_eq!(one.create_index(if_not_exists).unwrap().map(|made| made.2), None);
         let (two, _, other) = one.create_index(index(None, &[0, 1])).unwrap().unwrap();
         assert_eq!(other.name, "t_a_b_idx1");
-        let names = ["t_a_b_idx", "t_a_b_idx1", "t_a_b_idx"].map(str::to_string);
+        let names = ["t_a_b_idx", "t_a_b_idx1", "t_a_b_idx"].map(QualifiedName::from);
         let (three, tables, gone) = two.drop_indexes(&names, false).unwrap();
         assert_eq!((tables.len(), gone.len()), (1, 2));
-        assert_eq!(three.find("t").unwrap().indexes.len(), 1);
-        let refused = |name: &str| three.drop_indexes(&[name.to_string()], false).unwrap_err();
+        assert_eq!(three.find(&"t".into()).unwrap().indexes.len(), 1);
+        let refused = |name: &str| {
+            three
+                .drop_indexes(&[QualifiedName::in_public(name)], false)
+                .unwrap_err()
+        };
         assert_eq!(refused("t_pkey").state(), SqlState::DEPENDENT_OBJECTS);
         assert_eq!(
             refused("t_pkey").hint(),
@@ -569,11 +586,11 @@ mod tests {
         );
         assert_eq!(refused("t").state(), SqlState::WRONG_OBJECT_TYPE);
         assert_eq!(refused("nowhere").state(), SqlState::UNDEFINED_OBJECT);
-        let none = three.drop_indexes(&["nowhere".to_string()], true).unwrap();
+        let none = three.drop_indexes(&["nowhere".into()], true).unwrap();
         assert_eq!((none.0.version(), none.2.len()), (three.version(), 0));
         let drop = three.drop_relations(&DropRelations::table("t_pkey")).unwrap_err();
         assert_eq!(drop.state(), SqlState::WRONG_OBJECT_TYPE);
         let (empty, _) = three.drop_relations(&DropRelations::table("t")).unwrap();
-        assert!(empty.index("t_pkey").is_none());
+        assert!(empty.index(&"t_pkey".into()).is_none());
     }
 }

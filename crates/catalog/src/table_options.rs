@@ -1,7 +1,7 @@
 //! `WITH (option = value, …)`: how the rows of a table are to be held, hot and frozen. Options have one
 //! form as text, which is read from SQL and kept in a directory's manifest.
 
-use crate::nearest;
+use crate::names::nearest;
 use frazil_types::{CHUNK_ROWS, Error, Result, Schema, SqlState, Value};
 use std::collections::BTreeMap;
 

@@ -3,9 +3,10 @@
 //! Columns have the type itself, with its labels ([`EnumType`]). When these change, every entry gets the type as it is then: so
 //! whoever has a table's entry knows its labels, and rows stay as they are.
 
+use crate::dependents::{Dropping, Part};
 use crate::{
-    Catalog, ConstraintKind, Domain, DropBehavior, DropRelations, Relation, RelationKind, TableEntry,
-    ViewEntry, identifier,
+    Catalog, ConstraintKind, Domain, DropBehavior, QualifiedName, Relation, SchemaEntry, SearchPath,
+    TableEntry, identifier, missing_schema,
 };
 use frazil_types::sql_type::{EnumLabel, EnumType};
 use frazil_types::{ColumnDefault, Error, LogicalType, ObjectId, Result, Schema, SqlState};
@@ -23,6 +24,8 @@ const FIRST_POSITIONS: i64 = 1 << 30;
 pub struct TypeEntry {
     /// Its identity; relations, indexes and types share the numbers.
     pub id: ObjectId,
+    /// The identity of its schema.
+    pub namespace: ObjectId,
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
     /// What it is.
@@ -50,12 +53,13 @@ impl PartialEq for TypeKind {
 }
 
 impl TypeEntry {
-    /// An enumeration with labels in ascending order of their positions.
+    /// An enumeration of the first schema `public` with labels in ascending order of their positions.
     pub fn enumeration(id: ObjectId, name: impl Into<String>, labels: Vec<EnumLabel>) -> TypeEntry {
         let name = name.into();
         let definition = EnumType::new(id.0, &identifier(&name), labels);
         TypeEntry {
             id,
+            namespace: SchemaEntry::PUBLIC_ID,
             name,
             kind: TypeKind::Enum(definition),
         }
@@ -77,12 +81,6 @@ impl TypeEntry {
         }
     }
 
-    /// Whether a type is this enumeration, or has elements of it.
-    fn is_within(&self, ty: LogicalType) -> bool {
-        let e = self.as_enumeration();
-        e.is_some() && ty.enumeration_within() == e
-    }
-
     /// The domain that it is.
     pub fn as_domain(&self) -> Option<&Domain> {
         match &self.kind {
@@ -95,14 +93,16 @@ impl TypeEntry {
 /// DROP TYPE or DROP DOMAIN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropTypes {
-    /// The names, folded.
-    pub names: Vec<String>,
+    /// The names.
+    pub names: Vec<QualifiedName>,
     /// Whether they must be domains' (42809).
     pub only_domains: bool,
     /// IF EXISTS.
     pub if_exists: bool,
     /// CASCADE or RESTRICT.
     pub behavior: DropBehavior,
+    /// The path by which errors name objects.
+    pub path: SearchPath,
 }
 
 /// Where ALTER TYPE … ADD VALUE puts a label.
@@ -140,27 +140,34 @@ pub enum AlterType {
         /// The new name.
         name: String,
     },
+    /// SET SCHEMA.
+    SetSchema {
+        /// The name of the schema.
+        schema: String,
+    },
 }
 
 impl Catalog {
-    /// The types that statements defined, by name.
+    /// The types that statements defined, by schema and name.
     pub fn types(&self) -> impl Iterator<Item = &Arc<TypeEntry>> {
-        self.types.values()
+        self.objects.types()
     }
 
     /// A type by its name, if there is one.
-    pub fn user_type(&self, name: &str) -> Option<&Arc<TypeEntry>> {
-        self.types.get(name)
+    pub fn user_type(&self, name: &QualifiedName) -> Option<&Arc<TypeEntry>> {
+        self.objects.user_type(name)
     }
 
     /// A type by its identity, if there is one.
     pub fn user_type_of(&self, id: ObjectId) -> Option<&Arc<TypeEntry>> {
-        self.types().find(|entry| entry.id == id)
+        self.objects.user_type_of(id)
     }
 
-    /// The next version, with one more enumeration. 42710 if the name is taken by a type or relation, 22023 for a label that stands
+    /// The next version, with one more enumeration. 3F000 without the schema, 42710 if the
+    /// name is taken by a type or relation, 22023 for a label that stands
     /// twice (23505), is too long (42602), or if there are too many (54000).
-    pub fn create_type(&self, name: &str, labels: &[String]) -> Result<Catalog> {
+    pub fn create_type(&self, name: &QualifiedName, labels: &[String]) -> Result<Catalog> {
+        let namespace = self.namespace(&name.schema)?;
         self.refuse_type_name(name)?;
         for (at, label) in labels.iter().enumerate() {
             check_label(label)?;
@@ -171,7 +178,7 @@ impl Catalog {
         }
         let count = labels.len() as i64;
         if count > FIRST_POSITIONS {
-            return Err(no_room(name));
+            return Err(no_room(&name.name));
         }
         let gap = GAP.min(FIRST_POSITIONS / count.max(1));
         let labels = labels.iter().zip(1..).map(|(text, number)| EnumLabel {
@@ -180,18 +187,22 @@ impl Catalog {
             text: text.clone(),
         });
         let mut next = self.next();
-        let entry = TypeEntry::enumeration(next.take_id(), name, labels.collect());
-        next.types.insert(entry.name.clone(), Arc::new(entry));
+        let entry = TypeEntry {
+            namespace,
+            ..TypeEntry::enumeration(next.take_id(), &name.name, labels.collect())
+        };
+        next.objects.put_type(Arc::new(entry));
         Ok(next)
     }
 
     /// The next version, in which an action was done to a type, and the tables whose columns have it; this version and none where
     /// there is nothing to do.
     ///
-    /// 42704 for an unknown type, 22023 for an unknown label, 42710 for a label or name that is taken, 54000 where no label has room, 0A000
+    /// 22023 for an unknown label, 42710 for a label or name that is taken, 54000 where no label has room, 0A000
     /// for a name that the text of a view, a check or a default has.
-    pub fn alter_type(&self, name: &str, action: &AlterType) -> Result<(Catalog, Vec<Arc<TableEntry>>)> {
-        let entry = self.user_type(name).ok_or_else(|| missing_type(name))?;
+    pub fn alter_type(&self, id: ObjectId, action: &AlterType) -> Result<(Catalog, Vec<Arc<TableEntry>>)> {
+        let missing = || Error::internal(format!("type {} is not in the catalog", id.0));
+        let entry = self.user_type_of(id).ok_or_else(missing)?;
         let Some(definition) = entry.as_enumeration() else {
             return self.alter_domain(entry, action);
         };
@@ -209,7 +220,7 @@ impl Catalog {
                         false => Err(label_taken(label)),
                     };
                 }
-                add_label(&mut labels, name, label, place)?;
+                add_label(&mut labels, &entry.name, label, place)?;
             }
             AlterType::RenameValue { from, to } => {
                 check_label(to)?;
@@ -222,36 +233,59 @@ impl Catalog {
                 label.text.clone_from(to);
             }
             AlterType::Rename { name } => {
-                self.refuse_type_name(name)?;
+                self.refuse_type_name(&self.qualified(entry.namespace, name))?;
                 self.refuse_texts(&identifier(&entry.name))?;
                 new_name.clone_from(name);
             }
+            AlterType::SetSchema { schema } => return self.move_type(entry, schema),
         }
-        let altered = TypeEntry::enumeration(entry.id, new_name, labels);
+        let altered = TypeEntry {
+            namespace: entry.namespace,
+            ..TypeEntry::enumeration(entry.id, new_name, labels)
+        };
         let mut next = self.next();
-        next.types.remove(name);
         let changed = altered
             .as_enumeration()
             .map(|definition| next.redefine(definition));
-        next.types.insert(altered.name.clone(), Arc::new(altered));
+        next.objects.put_type(Arc::new(altered));
         Ok((next, changed.unwrap_or_default()))
     }
 
-    /// Another name for a domain. 42809 for labels, which it has not.
-    fn alter_domain(&self, entry: &TypeEntry, action: &AlterType) -> Result<(Catalog, Vec<Arc<TableEntry>>)> {
-        let AlterType::Rename { name } = action else {
-            let message = format!("{} is not an enum", identifier(&entry.name));
-            return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message));
-        };
-        self.refuse_type_name(name)?;
+    /// Puts a type into another schema. 3F000 without the schema, 42710 if the name is taken there, 0A000 if a text
+    /// names the type.
+    fn move_type(&self, entry: &TypeEntry, schema: &str) -> Result<(Catalog, Vec<Arc<TableEntry>>)> {
+        let namespace = self.namespace(schema)?;
+        if namespace == entry.namespace {
+            return Ok((self.clone(), Vec::new()));
+        }
+        self.refuse_type_name(&QualifiedName::new(schema, &entry.name))?;
         self.refuse_texts(&identifier(&entry.name))?;
         let mut next = self.next();
-        next.types.remove(&entry.name);
+        next.objects.put_type(Arc::new(TypeEntry {
+            namespace,
+            ..entry.clone()
+        }));
+        Ok((next, Vec::new()))
+    }
+
+    /// Another name or schema for a domain. 42809 for labels, which it has not.
+    fn alter_domain(&self, entry: &TypeEntry, action: &AlterType) -> Result<(Catalog, Vec<Arc<TableEntry>>)> {
+        let name = match action {
+            AlterType::Rename { name } => name,
+            AlterType::SetSchema { schema } => return self.move_type(entry, schema),
+            AlterType::AddValue { .. } | AlterType::RenameValue { .. } => {
+                let message = format!("{} is not an enum", identifier(&entry.name));
+                return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message));
+            }
+        };
+        self.refuse_type_name(&self.qualified(entry.namespace, name))?;
+        self.refuse_texts(&identifier(&entry.name))?;
+        let mut next = self.next();
         let renamed = TypeEntry {
             name: name.clone(),
             ..entry.clone()
         };
-        next.types.insert(name.clone(), Arc::new(renamed));
+        next.objects.put_type(Arc::new(renamed));
         Ok((next, Vec::new()))
     }
 
@@ -261,139 +295,70 @@ impl Catalog {
     /// must be; 2BP01 while a column of a table has one of them, and with RESTRICT while a view or domain needs one,
     /// which CASCADE drops.
     pub fn drop_types(&self, drop: &DropTypes) -> Result<Catalog> {
-        let behavior = drop.behavior;
-        let mut gone: Vec<&Arc<TypeEntry>> = Vec::new();
+        let mut named: Vec<Part> = Vec::new();
         for name in &drop.names {
             match self.user_type(name) {
                 Some(entry) if drop.only_domains && entry.as_domain().is_none() => {
-                    let message = format!("\"{name}\" is not a domain");
+                    let message = format!("\"{}\" is not a domain", name.name);
                     return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message)
                         .with_hint("Use DROP TYPE to remove a type."));
                 }
-                Some(entry) => gone.push(entry),
+                Some(entry) if named.contains(&Part::whole(entry.id)) => {}
+                Some(entry) => named.push(Part::whole(entry.id)),
                 None if drop.if_exists => {}
-                None => return Err(missing_type(name)),
+                None if self.schema(&name.schema).is_none() => return Err(missing_schema(&name.schema)),
+                None => return Err(missing_type(&name.name)),
             }
         }
-        if gone.is_empty() {
+        if named.is_empty() {
             return Ok(self.clone());
         }
-        if behavior == DropBehavior::Cascade {
-            let is_of_them = |of_it: &&Arc<TypeEntry>| {
-                let base = of_it.as_domain().map(|domain| domain.base);
-                base.is_some_and(|base| gone.iter().any(|entry| entry.is_within(base)))
-                    && gone.iter().all(|entry| entry.id != of_it.id)
-            };
-            let of_them: Vec<&Arc<TypeEntry>> = self.types().filter(is_of_them).collect();
-            gone.extend(of_them);
-        }
-        let mut views: Vec<String> = Vec::new();
-        for entry in &gone {
-            let readers = self.views().filter(|view| needs(view, entry));
-            match behavior {
-                DropBehavior::Restrict => self.refuse_users(entry, readers, &gone)?,
-                DropBehavior::Cascade => {
-                    self.refuse_users(entry, std::iter::empty(), &gone)?;
-                    views.extend(readers.map(|view| view.name.clone()));
-                }
-            }
-        }
-        let mut next = match views.is_empty() {
-            true => self.next(),
-            false => {
-                let drop = DropRelations {
-                    kind: RelationKind::View,
-                    names: views,
-                    if_exists: false,
-                    behavior,
-                };
-                self.drop_relations(&drop)?.0
-            }
-        };
-        for entry in gone {
-            next.types.remove(&entry.name);
-        }
-        Ok(next)
+        let gone = self.parts_to_drop(&Dropping {
+            named,
+            behavior: drop.behavior,
+            path: &drop.path,
+        })?;
+        Ok(self.without(&gone).0)
     }
 
     /// Gives all entries a definition in place of another of the same type. Returns the tables that have it.
     fn redefine(&mut self, definition: EnumType) -> Vec<Arc<TableEntry>> {
+        let has = |ty: LogicalType| ty.enumeration_within() == Some(definition);
+        let has_column = |schema: &Schema| schema.columns.iter().any(|c| has(c.ty));
+        let renew = |old| if old == definition { definition } else { old };
         let mut changed = Vec::new();
-        for relation in self.by_name.values_mut() {
-            let has = |schema: &Schema| {
-                schema
-                    .columns
-                    .iter()
-                    .any(|c| c.ty.enumeration_within() == Some(definition))
-            };
-            match relation {
-                Relation::Table(table) if has(&table.schema) => {
-                    let entry = Arc::make_mut(table);
-                    set_definitions(&mut entry.schema, &|old| {
-                        if old == definition { definition } else { old }
-                    });
+        let with_it = |relation: &&Relation| match relation {
+            Relation::Table(table) => has_column(&table.schema),
+            Relation::View(view) => has_column(&view.schema),
+        };
+        let relations: Vec<Relation> = self.relations().filter(with_it).cloned().collect();
+        for mut relation in relations {
+            match &mut relation {
+                Relation::Table(table) => {
+                    set_definitions(&mut Arc::make_mut(table).schema, &renew);
                     changed.push(table.clone());
                 }
-                Relation::View(view) if has(&view.schema) => {
-                    let entry = Arc::make_mut(view);
-                    set_definitions(&mut entry.schema, &|old| {
-                        if old == definition { definition } else { old }
-                    });
-                }
-                Relation::Table(_) | Relation::View(_) => {}
+                Relation::View(view) => set_definitions(&mut Arc::make_mut(view).schema, &renew),
             }
+            self.objects.put_relation(relation);
         }
-        for entry in self.types.values_mut() {
-            let has = |domain: &Domain| domain.base.enumeration_within() == Some(definition);
-            if entry.as_domain().is_some_and(has)
-                && let TypeKind::Domain(domain) = &mut Arc::make_mut(entry).kind
-            {
+        let with_it = |entry: &&Arc<TypeEntry>| entry.as_domain().is_some_and(|domain| has(domain.base));
+        let domains: Vec<Arc<TypeEntry>> = self.types().filter(with_it).cloned().collect();
+        for mut entry in domains {
+            if let TypeKind::Domain(domain) = &mut Arc::make_mut(&mut entry).kind {
                 domain.base = domain.base.with_definition(|_| definition);
             }
+            self.objects.put_type(entry);
         }
         changed
     }
 
     /// 42710 for a name that a type has, or a relation, whose rows are a type of its name.
-    pub(crate) fn refuse_type_name(&self, name: &str) -> Result<()> {
+    pub(crate) fn refuse_type_name(&self, name: &QualifiedName) -> Result<()> {
         if self.user_type(name).is_none() && self.relation(name).is_none() {
             return Ok(());
         }
-        Err(type_taken(name))
-    }
-
-    /// 2BP01 while a column of a table has the type, or if there are such views.
-    fn refuse_users<'v>(
-        &self,
-        entry: &TypeEntry,
-        views: impl Iterator<Item = &'v Arc<ViewEntry>>,
-        gone: &[&Arc<TypeEntry>],
-    ) -> Result<()> {
-        let name = identifier(&entry.name);
-        let mut users: Vec<String> = Vec::new();
-        for table in self.tables() {
-            let columns = table.schema.columns.iter();
-            let having = columns.filter(|c| c.domain == Some(entry.id) || entry.is_within(c.ty));
-            users.extend(having.map(|c| {
-                let (column, table) = (identifier(&c.name), identifier(&table.name));
-                format!("column {column} of table {table} depends on type {name}")
-            }));
-        }
-        let stays = |of_it: &TypeEntry| gone.iter().all(|entry| entry.id != of_it.id);
-        let of_it = self
-            .domains()
-            .filter(|(of_it, domain)| entry.is_within(domain.base) && stays(of_it));
-        users.extend(
-            of_it.map(|(of_it, _)| format!("type {} depends on type {name}", identifier(&of_it.name))),
-        );
-        users.extend(views.map(|view| format!("view {} depends on type {name}", identifier(&view.name))));
-        if users.is_empty() {
-            return Ok(());
-        }
-        let message = format!("cannot drop type {name} because other objects depend on it");
-        Err(Error::new(SqlState::DEPENDENT_OBJECTS, message)
-            .with_detail(users.join("\n"))
-            .with_hint("Use DROP ... CASCADE to drop the dependent objects too."))
+        Err(type_taken(&name.name))
     }
 
     /// 0A000 if a view, check or default has a word in its text: it means what has that name now.
@@ -436,12 +401,6 @@ fn set_definitions(schema: &mut Arc<Schema>, definition: &dyn Fn(EnumType) -> En
             column.ty = column.ty.with_definition(definition);
         }
     }
-}
-
-/// Whether a view has a column of a type, or its query names it.
-fn needs(view: &ViewEntry, entry: &TypeEntry) -> bool {
-    view.reads.iter().any(|r| r.id == Some(entry.id))
-        || view.schema.columns.iter().any(|c| entry.is_within(c.ty))
 }
 
 /// The texts of a table's checks and defaults.
@@ -550,7 +509,7 @@ mod tests {
 
     fn texts(catalog: &Catalog) -> Vec<&'static str> {
         let labels = catalog
-            .user_type("size")
+            .user_type(&"size".into())
             .unwrap()
             .as_enumeration()
             .unwrap()
@@ -558,15 +517,19 @@ mod tests {
         labels.iter().map(|l| l.text.as_str()).collect()
     }
 
+    fn id_of_size(catalog: &Catalog) -> ObjectId {
+        catalog.user_type(&"size".into()).unwrap().id
+    }
+
     fn size(labels: &[&str]) -> Catalog {
         let labels: Vec<String> = labels.iter().map(|l| l.to_string()).collect();
-        Catalog::new().create_type("size", &labels).unwrap()
+        Catalog::new().create_type(&"size".into(), &labels).unwrap()
     }
 
     fn with_table(catalog: &Catalog) -> Catalog {
-        let ty = catalog.user_type("size").unwrap().ty();
+        let ty = catalog.user_type(&"size".into()).unwrap().ty();
         let new = NewTable {
-            name: "t".to_string(),
+            name: "t".into(),
             schema: Arc::new(Schema::new(vec![
                 ColumnDef::new("a", ty),
                 ColumnDef::new("b", ty.array().unwrap()),
@@ -584,7 +547,7 @@ mod tests {
             if_not_exists: false,
             place,
         };
-        catalog.alter_type("size", &action)
+        catalog.alter_type(id_of_size(catalog), &action)
     }
 
     #[test]
@@ -600,7 +563,7 @@ mod tests {
         assert_eq!(texts(&catalog), ["tiny", "small", "medium", "large", "huge"]);
         assert_eq!(texts(&old), ["small", "large"]);
         assert_eq!(
-            old.table("t").unwrap().schema.columns[0]
+            old.table(&"t".into()).unwrap().schema.columns[0]
                 .ty
                 .enumeration()
                 .unwrap()
@@ -623,7 +586,7 @@ mod tests {
         };
         assert_eq!((error.state(), added), (SqlState::PROGRAM_LIMIT_EXCEEDED, 16));
         let labels = catalog
-            .user_type("size")
+            .user_type(&"size".into())
             .unwrap()
             .as_enumeration()
             .unwrap()
@@ -642,9 +605,13 @@ mod tests {
             ("u", &["x", "x"], SqlState::UNIQUE_VIOLATION),
             ("u", &[""], SqlState::INVALID_NAME),
         ] {
-            assert_eq!(state(catalog.create_type(name, &labels(given))), wanted, "{name}");
+            assert_eq!(
+                state(catalog.create_type(&name.into(), &labels(given))),
+                wanted,
+                "{name}"
+            );
         }
-        assert!(catalog.create_type("none", &[]).is_ok());
+        assert!(catalog.create_type(&"none".into(), &[]).is_ok());
         assert_eq!(
             state(add(&catalog, "a", LabelPlace::Last).map(|c| c.0)),
             SqlState::DUPLICATE_OBJECT
@@ -653,14 +620,14 @@ mod tests {
         assert_eq!(state(unknown.map(|c| c.0)), SqlState::INVALID_PARAMETER);
         let rename = |from: &str, to: &str| {
             let (from, to) = (from.to_string(), to.to_string());
-            catalog.alter_type("size", &AlterType::RenameValue { from, to })
+            catalog.alter_type(id_of_size(&catalog), &AlterType::RenameValue { from, to })
         };
         assert_eq!(texts(&rename("b", "c").unwrap().0), ["a", "c"]);
         assert_eq!(state(rename("x", "y").map(|c| c.0)), SqlState::INVALID_PARAMETER);
         assert_eq!(state(rename("a", "b").map(|c| c.0)), SqlState::DUPLICATE_OBJECT);
         let renamed = catalog
             .alter_type(
-                "size",
+                id_of_size(&catalog),
                 &AlterType::Rename {
                     name: "Width".to_string(),
                 },
@@ -668,10 +635,10 @@ mod tests {
             .unwrap()
             .0;
         assert_eq!(
-            renamed.table("t").unwrap().schema.columns[0].ty.name(),
+            renamed.table(&"t".into()).unwrap().schema.columns[0].ty.name(),
             "\"Width\""
         );
-        assert!(renamed.user_type("size").is_none() && renamed.user_type("Width").is_some());
+        assert!(renamed.user_type(&"size".into()).is_none() && renamed.user_type(&"Width".into()).is_some());
     }
 
     #[test]
@@ -679,17 +646,18 @@ mod tests {
         let catalog = with_table(&size(&["a"]));
         let drop = |catalog: &Catalog, name: &str, if_exists| {
             catalog.drop_types(&DropTypes {
-                names: vec![name.to_string()],
+                names: vec![QualifiedName::in_public(name)],
                 only_domains: false,
                 if_exists,
                 behavior: DropBehavior::Restrict,
+                path: SearchPath::default(),
             })
         };
         let error = drop(&catalog, "size", false).unwrap_err();
         assert_eq!(error.state(), SqlState::DEPENDENT_OBJECTS);
         assert_eq!(
             error.detail(),
-            Some("column a of table t depends on type size\ncolumn b of table t depends on type size")
+            Some("column b of table t depends on type size\ncolumn a of table t depends on type size")
         );
         let gone = catalog
             .drop_relations(&crate::DropRelations::table("t"))

@@ -4,7 +4,7 @@
 //! its identity and the columns that it had. By these the text means the same ever after, whatever becomes of names and
 //! of further columns.
 
-use crate::{Catalog, Relation};
+use crate::{Catalog, QualifiedName, Relation, WrittenName};
 use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub struct ViewEntry {
     /// Its identity; tables and views share the numbers.
     pub id: ObjectId,
+    /// The identity of its schema.
+    pub namespace: ObjectId,
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
     /// Its columns: names and types, as they were when it was created. All are nullable.
@@ -27,8 +29,8 @@ pub struct ViewEntry {
 /// A relation that the query of a view reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// The name that the query has for it.
-    pub name: String,
+    /// The name that the query has for it, as it is written there.
+    pub name: WrittenName,
     /// Its identity; `None` for a system table, which is found by its name.
     pub id: Option<ObjectId>,
     /// The names of its first columns. The query does not see later ones.
@@ -50,7 +52,7 @@ pub enum ExistingView {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewView {
     /// Its name.
-    pub name: String,
+    pub name: QualifiedName,
     /// What becomes of a view of that name.
     pub existing: ExistingView,
     /// Names and types of its columns.
@@ -64,11 +66,14 @@ pub struct NewView {
 impl Catalog {
     /// The next version, with one more view or another query of one; this version if there is nothing to do.
     ///
-    /// 42P07 if the name is taken, 42710 if a type has it, 42809 if it is a table's that would be replaced. A view keeps its columns when it is
+    /// 3F000 without the schema, 42P07 if the name is taken, 42710 if a type has it, 42809 if it is a table's that would
+    /// be replaced. A view keeps its columns when it is
     /// replaced, and may get more behind them: else 42P16. It cannot come to read itself: 42P17.
     pub fn create_view(&self, view: NewView) -> Result<Catalog> {
+        let namespace = self.namespace(&view.name.schema)?;
+        let bare = &view.name.name;
         if self.index(&view.name).is_some() {
-            return Err(taken(&view.name));
+            return Err(taken(bare));
         }
         let id = match (self.relation(&view.name), view.existing) {
             (None, _) => {
@@ -76,8 +81,8 @@ impl Catalog {
                 None
             }
             (Some(_), ExistingView::Keep) => return Ok(self.clone()),
-            (Some(_), ExistingView::Refuse) => return Err(taken(&view.name)),
-            (Some(Relation::Table(_)), ExistingView::Replace) => return Err(not_a_view(&view.name)),
+            (Some(_), ExistingView::Refuse) => return Err(taken(bare)),
+            (Some(Relation::Table(_)), ExistingView::Replace) => return Err(not_a_view(bare)),
             (Some(Relation::View(old)), ExistingView::Replace) => {
                 keeps_columns(&old.schema, &view.schema)?;
                 self.refuse_recursion(old, &view.reads)?;
@@ -88,22 +93,19 @@ impl Catalog {
         let id = id.unwrap_or_else(|| next.take_id());
         let entry = ViewEntry {
             id,
-            name: view.name.clone(),
+            namespace,
+            name: view.name.name,
             schema: Arc::new(view.schema),
             query: view.query,
             reads: view.reads,
         };
-        next.by_name.insert(view.name, Relation::View(Arc::new(entry)));
+        next.objects.put_relation(Relation::View(Arc::new(entry)));
         Ok(next)
     }
 
     /// The relation that a view's query reads under a name; `None` for a system table.
     pub fn read_by(&self, reading: &Reading) -> Option<&Relation> {
-        let id = reading.id?;
-        match self.relation(&reading.name) {
-            Some(relation) if relation.id() == id => Some(relation),
-            _ => self.by_name.values().find(|r| r.id() == id),
-        }
+        self.relation_of(reading.id?)
     }
 
     /// The views, each behind those that it reads; else the older ones first.

@@ -133,8 +133,8 @@ fn starting(words: Vec<String>, prefix: &str) -> Vec<String> {
 }
 
 fn relation_names(connection: &Connection) -> Vec<String> {
-    let tables = connection.tables().into_iter().map(|t| identifier(&t.name));
-    let views = connection.views().into_iter().map(|v| identifier(&v.name));
+    let tables = connection.tables().into_iter().map(|t| t.sql_name());
+    let views = connection.views().into_iter().map(|v| v.sql_name());
     tables.chain(views).collect()
 }
 

@@ -19,7 +19,7 @@ use crate::target::Target;
 use crate::{interrupt, opening};
 use frazil::{
     Access, Connection, CopyStreams, DomainInfo, Error, FileAccess, Loss, Outcome, RawValue as Value,
-    SqlState, TableInfo, identifier,
+    SqlState, TableInfo, ViewInfo, identifier,
 };
 use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicBool;
@@ -62,14 +62,11 @@ pub fn run(options: &DumpOptions) -> Result<(), Complaint> {
 pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), Complaint> {
     let connection = shell.connection.clone();
     let (tables, views) = (connection.tables(), connection.views());
-    let known =
-        |name: &String| tables.iter().any(|t| t.name == *name) || views.iter().any(|v| v.name == *name);
-    if let Some(missing) = names.iter().find(|name| !known(name)) {
-        // Names what is missing as a statement would.
-        connection.table(missing)?;
-    }
-    let is_wanted = |name: &String| names.is_empty() || names.contains(name);
-    let tables: Vec<&TableInfo> = tables.iter().filter(|t| is_wanted(&t.name)).collect();
+    let wanted = sql_names(&connection, names)?;
+    let is_wanted = |name: String| names.is_empty() || wanted.contains(&name);
+    let tables: Vec<&TableInfo> = tables.iter().filter(|t| is_wanted(t.sql_name())).collect();
+    let views: Vec<&ViewInfo> = views.iter().filter(|v| is_wanted(v.sql_name())).collect();
+    let schemas = needed_schemas(&connection, names, &tables, &views);
     let enumerations = connection.enumerations();
     // A dump of some tables has what their columns need.
     let is_needed = |name: &String| {
@@ -85,12 +82,19 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
         shell.output.write(|out| {
             write_losses(out, losses.iter().filter(|loss| loss.table.is_none()))?;
             writeln!(out, "begin;")?;
+            if !schemas.is_empty() {
+                // Names without a schema are those of public, whatever path the reader has.
+                writeln!(out, "set local search_path = public;")?;
+            }
+            for schema in &schemas {
+                writeln!(out, "create schema {};", identifier(schema))?;
+            }
             for ty in enumerations.iter().filter(|ty| is_needed(&ty.name)) {
                 writeln!(out, "{}", ty.ddl())?;
             }
             let is_of = |domain: &&DomainInfo| {
                 let mut domains = tables.iter().flat_map(|table| table.domains.iter().flatten());
-                names.is_empty() || domains.any(|name| *name == domain.name)
+                names.is_empty() || domains.any(|name| *name == domain.sql_name())
             };
             for domain in connection.domains().iter().filter(is_of) {
                 writeln!(out, "{}", domain.ddl())?;
@@ -104,7 +108,7 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
                 writeln!(out, "{}", table.table_ddl())?;
                 let written = match form {
                     RowForm::Copy => write_block(out, &connection, table)?,
-                    RowForm::Inserts => write_inserts(out, &connection, &table.name)?,
+                    RowForm::Inserts => write_inserts(out, &connection, &table.sql_name())?,
                 };
                 if let Err(complaint) = written {
                     failed = Some(complaint);
@@ -116,13 +120,65 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
             for index in whole.flat_map(|table| table.index_ddl()) {
                 writeln!(out, "{index}")?;
             }
-            for view in views.iter().filter(|v| is_wanted(&v.name)) {
+            for view in &views {
                 writeln!(out, "{}", view.ddl())?;
             }
             writeln!(out, "commit;")
         })?;
         failed.map_or(Ok(()), Err)
     })
+}
+
+/// The names of tables and views that a dump is asked for, as SQL text. 42P01 for a name that there is not.
+fn sql_names(connection: &Connection, names: &[String]) -> Result<Vec<String>, Complaint> {
+    let mut found: Vec<String> = Vec::new();
+    for name in names {
+        found.push(match connection.view(name) {
+            Some(view) => view.sql_name(),
+            None => connection.table(name)?.sql_name(),
+        });
+    }
+    Ok(found)
+}
+
+/// The schemas that a dump makes: all but public, or with names those of the tables and views that it writes, with
+/// those of their columns' types.
+fn needed_schemas(
+    connection: &Connection,
+    names: &[String],
+    tables: &[&TableInfo],
+    views: &[&ViewInfo],
+) -> Vec<String> {
+    let mut schemas = connection.schemas();
+    schemas.retain(|schema| schema != "public");
+    if names.is_empty() {
+        return schemas;
+    }
+    let types = connection
+        .enumerations()
+        .into_iter()
+        .map(|ty| (ty.namespace, identifier(&ty.name)));
+    let types: Vec<(String, String)> = types.collect();
+    let domains = connection.domains();
+    let has = |table: &TableInfo, schema: &String| {
+        let columns = &table.schema.columns;
+        let mut enumerations = columns.iter().filter_map(|c| c.ty.enumeration_within());
+        let of_enumeration = enumerations.any(|e| types.iter().any(|ty| ty.0 == *schema && ty.1 == e.name()));
+        let mut of_domains = table.domains.iter().flatten();
+        of_enumeration
+            || of_domains.any(|name| {
+                domains
+                    .iter()
+                    .any(|d| d.namespace == *schema && d.sql_name() == *name)
+            })
+    };
+    schemas.retain(|schema| {
+        tables
+            .iter()
+            .any(|table| table.namespace == *schema || has(table, schema))
+            || views.iter().any(|view| view.namespace == *schema)
+    });
+    schemas
 }
 
 /// Names of tables that could not be read when the directory was opened.
@@ -173,7 +229,7 @@ fn write_block(
     let columns: Vec<String> = (table.schema.columns.iter())
         .map(|c| identifier(&c.name))
         .collect();
-    let name = format!("{} ({})", identifier(&table.name), columns.join(", "));
+    let name = format!("{} ({})", table.sql_name(), columns.join(", "));
     let mut block = Block {
         out,
         head: Some(format!("copy {name} from stdin;\n")),
@@ -249,11 +305,10 @@ fn write_inserts(
     connection: &Connection,
     table: &str,
 ) -> io::Result<Result<(), Complaint>> {
-    let table = identifier(table);
     let display = Display {
         mode: Mode::Insert,
         headers: false,
-        table: table.clone(),
+        table: table.to_string(),
         ..Display::default()
     };
     let begun = AtomicBool::new(false);

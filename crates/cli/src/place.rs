@@ -81,12 +81,13 @@ impl Place {
     }
 }
 
-/// True if a database has no table, view or type.
+/// True if a database has no table, view, type or schema but public.
 fn is_empty(connection: &Connection) -> bool {
     connection.tables().is_empty()
         && connection.views().is_empty()
         && connection.enumerations().is_empty()
         && connection.domains().is_empty()
+        && connection.schemas() == ["public"]
 }
 
 /// Removes the files of a database that was never used.

@@ -145,6 +145,26 @@ fn dumps_make_the_database_anew() {
 }
 
 #[test]
+fn dumps_make_schemas_anew() {
+    let directory = Directory::new("dump-schemas");
+    let script = "create schema \"S 1\"; create schema r; create type r.m as enum ('a', 'b');\n\
+                  create table t (i integer); insert into t values (1);\n\
+                  create table \"S 1\".t (k r.m default 'a'::r.m check (k <> 'b'::r.m));\n\
+                  insert into \"S 1\".t values ('a');\n\
+                  set search_path = \"S 1\", r;\n\
+                  create view v as select k, 'b'::m as l from t;\nset search_path to default;\n.dump\n";
+    let dump = directory.out(script, &["-q"]);
+    assert!(dump.contains("create schema \"S 1\";"), "{dump}");
+    let again = directory.out(
+        &format!("{dump}\n.dump\nselect * from \"S 1\".v;\n"),
+        &["-q", "-csv"],
+    );
+    assert_eq!(format!("{dump}k,l\na,b\n"), again);
+    let missing = directory.run(&format!("{dump}\n.dump r.t\n"), &["-q"]);
+    assert!(String::from_utf8_lossy(&missing.stderr).starts_with("ERROR 42P01"));
+}
+
+#[test]
 fn files_are_loaded_and_run() {
     let directory = Directory::new("files");
     directory.write("rows.csv", "a,b\n1,one\n2,\"t;wo\"\n");

@@ -85,7 +85,7 @@ fn table(rows: usize, k: u32, then: u32) -> (Transaction, ObjectId) {
     let first = rows.min(CHUNK_ROWS);
     insert(&mut transaction, entry.id, &batch(0..first as i128));
     if rows > first {
-        transaction.set_options("t", options(then)).unwrap();
+        transaction.set_options(entry.id, options(then)).unwrap();
         let rest = batch(first as i128..rows as i128);
         insert(&mut transaction, entry.id, &rest);
     }

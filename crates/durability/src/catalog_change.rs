@@ -1,10 +1,12 @@
 //! What a commit changed in the catalog, as bytes for the log, and back: the entries that are new or others, as the manifest writes
 //! them, and the ids of those that are gone.
 
-use crate::manifest::{read_entry, read_u32, read_view, write_entry, write_view};
+use crate::manifest::{
+    read_entry, read_schemas, read_u32, read_view, write_entry, write_schemas, write_view,
+};
 use crate::manifest_keys::check_table;
 use crate::type_names::{read_types, write_type};
-use frazil_catalog::{Catalog, Relation, TypeEntry};
+use frazil_catalog::{Catalog, Entries, Relation, SchemaEntry, TypeEntry};
 use frazil_types::{Error, ObjectId, Result};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
@@ -21,6 +23,8 @@ pub(crate) struct CatalogChange {
     pub changed: Vec<Relation>,
     /// Types that are new, or others than before.
     types: Vec<Arc<TypeEntry>>,
+    /// All schemas, if any came or went.
+    schemas: Option<Vec<Arc<SchemaEntry>>>,
     /// Tables, views and types that are gone.
     pub dropped: Vec<ObjectId>,
 }
@@ -45,6 +49,7 @@ impl CatalogChange {
             last_id: after.last_id(),
             changed,
             types,
+            schemas: (!before.schemas().eq(after.schemas())).then(|| after.schemas().cloned().collect()),
             dropped: old.into_keys().chain(old_types.into_keys()).collect(),
         }
     }
@@ -53,13 +58,19 @@ impl CatalogChange {
     pub fn apply(&self, before: &Catalog) -> Catalog {
         let is_gone = |id: ObjectId| self.dropped.contains(&id) || self.changed.iter().any(|r| r.id() == id);
         let kept = before.relations().filter(|r| !is_gone(r.id()));
-        let relations = kept.chain(&self.changed).cloned().collect();
-        Catalog::restore(
-            self.version,
-            self.last_id,
-            relations,
-            types_after(before, &self.types, &self.dropped),
-        )
+        let entries = Entries {
+            schemas: self.schemas_after(before),
+            relations: kept.chain(&self.changed).cloned().collect(),
+            types: types_after(before, &self.types, &self.dropped),
+        };
+        Catalog::restore(self.version, self.last_id, entries)
+    }
+
+    fn schemas_after(&self, before: &Catalog) -> Vec<Arc<SchemaEntry>> {
+        match &self.schemas {
+            Some(schemas) => schemas.clone(),
+            None => before.schemas().cloned().collect(),
+        }
     }
 
     /// The bytes, which recovery reads back as this change of `before`. An internal error, which names what recovery
@@ -104,6 +115,7 @@ impl CatalogChange {
             "tables": tables,
             "views": views,
             "types": self.types.iter().map(|t| write_type(t)).collect::<Vec<_>>(),
+            "schemas": self.schemas.as_ref().map(|schemas| write_schemas(schemas)),
             "dropped": self.dropped.iter().map(|id| id.0).collect::<Vec<_>>(),
         });
         json.to_string().into_bytes()
@@ -137,8 +149,13 @@ impl CatalogChange {
         for view in json["views"].as_array()? {
             changed.push(Relation::View(Arc::new(read_view(view, &known)?)));
         }
+        let schemas = match &json["schemas"] {
+            Json::Null => None,
+            schemas => Some(read_schemas(schemas)?),
+        };
         Some(CatalogChange {
             version: json["version"].as_u64()?,
+            schemas,
             last_id: read_u32(&json["last_id"])?,
             changed,
             types,

@@ -9,7 +9,7 @@
 
 use crate::damaged::{DamagedTable, UnreadTable};
 use crate::directory::{Files, State};
-use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord};
+use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord, schemas_of};
 use crate::progress::{CheckpointCause, Pace, Steps};
 use crate::restored_chunk::{check_nulls, fit};
 use crate::segment::NewSegment;
@@ -234,6 +234,7 @@ impl Files {
             unread: Vec::new(),
             views: snapshot.catalog().views().cloned().collect(),
             types: snapshot.catalog().types().cloned().collect(),
+            schemas: schemas_of(snapshot.catalog()),
         };
         for table in snapshot.tables() {
             let record = write_table(state, &mut segment, table, fresh, steps)?;

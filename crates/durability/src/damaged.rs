@@ -7,7 +7,8 @@
 use crate::kept_changes::{KeptChanges, write_kept};
 use crate::manifest::{TableRecord, read_place, read_u32, write_entry, write_table};
 use crate::segment::NewSegment;
-use frazil_catalog::{TableEntry, TableOptions};
+use crate::type_names::read_name;
+use frazil_catalog::{SchemaEntry, TableEntry, TableOptions};
 use frazil_storage::SegmentPlace;
 use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
 use serde_json::{Value as Json, json};
@@ -31,7 +32,7 @@ impl UnreadTable {
     pub(crate) fn of_json(json: &Json, why: String) -> Option<UnreadTable> {
         Some(UnreadTable {
             id: ObjectId(read_u32(&json["id"])?),
-            name: json["name"].as_str()?.to_string(),
+            name: read_name(&json["name"])?.1,
             why,
             json: json.clone(),
         })
@@ -44,7 +45,11 @@ impl UnreadTable {
     /// The entry that the catalog has for it: a table of the name, without columns.
     pub(crate) fn entry(&self) -> TableEntry {
         let none = Arc::new(Schema::default());
-        TableEntry::new(self.id, &self.name, none, TableOptions::default())
+        let namespace = read_name(&self.json["name"]).map_or(SchemaEntry::PUBLIC_ID, |name| name.0);
+        TableEntry {
+            namespace,
+            ..TableEntry::new(self.id, &self.name, none, TableOptions::default())
+        }
     }
 
     /// The places of its chunks and its changes, as far as they can be read.

@@ -5,10 +5,13 @@ use crate::damaged::UnreadTable;
 use crate::kept_changes::Behind;
 use crate::manifest_keys::{check_names, check_table, read_keys, write_constraints, write_indexes};
 use crate::type_names::{
-    read_default, read_type_name, read_types, read_value, write_default, write_type, write_value,
+    read_default, read_name, read_type_name, read_types, read_value, write_default, write_name, write_type,
+    write_value,
 };
 use crate::wal::DatabaseId;
-use frazil_catalog::{Reading, TableEntry, TableOptions, TypeEntry, ViewEntry};
+use frazil_catalog::{
+    Catalog, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry, ViewEntry, WrittenName,
+};
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
 use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value};
@@ -20,11 +23,13 @@ use std::sync::Arc;
 /// computed, version 3 no numbers of columns, nor chunks that store other columns than their table has, version 4 no log, version 5 no
 /// types that statements define: a program that reads it alone would lose them. Version 6 has ends of each element in arrays of numbers.
 ///
-/// A manifest says the version that it needs: [`VERSION`], or [`NEWEST`] if a table has changes beside its chunks
-/// ([`Behind`]).
+/// A manifest says the version that it needs: [`VERSION`], [`WITH_CHANGES`] if a table has changes beside its chunks
+/// ([`Behind`]), or [`NEWEST`] if it has other schemas than `public`.
 pub const VERSION: u32 = 7;
-/// The greatest version that is read.
-pub const NEWEST: u32 = 8;
+/// The version of a manifest in which a table has changes beside its chunks.
+const WITH_CHANGES: u32 = 8;
+/// The greatest version that is read: that of a manifest with schemas.
+pub const NEWEST: u32 = 9;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 const MAGIC: &str = "frazil manifest";
@@ -52,6 +57,8 @@ pub struct Manifest {
     pub views: Vec<Arc<ViewEntry>>,
     /// The types that statements defined.
     pub types: Vec<Arc<TypeEntry>>,
+    /// The schemas; `None` for the one that a new database has.
+    pub schemas: Option<Vec<Arc<SchemaEntry>>>,
 }
 
 /// Where the log goes on behind a manifest.
@@ -147,6 +154,7 @@ impl Manifest {
             "tables": tables.collect::<Vec<_>>(),
             "views": self.views.iter().map(|v| write_view(v)).collect::<Vec<_>>(),
             "types": self.types.iter().map(|t| write_type(t)).collect::<Vec<_>>(),
+            "schemas": self.schemas.as_ref().map(|schemas| write_schemas(schemas)),
         });
         let body = json.to_string();
         let crc = crc32c::crc32c(body.as_bytes());
@@ -179,7 +187,11 @@ impl Manifest {
     fn version(&self) -> u32 {
         let has_changes = self.tables.iter().any(|table| table.behind.is_some())
             || self.unread.iter().any(|table| !table.json()["behind"].is_null());
-        if has_changes { NEWEST } else { VERSION }
+        match (self.schemas.is_some(), has_changes) {
+            (true, _) => NEWEST,
+            (false, true) => WITH_CHANGES,
+            (false, false) => VERSION,
+        }
     }
 
     /// True if the bytes of a manifest, which was read, are of a version before today's.
@@ -278,7 +290,7 @@ pub(crate) fn write_table(table: &TableRecord) -> Json {
 pub(crate) fn write_entry(entry: &TableEntry) -> Json {
     json!({
         "id": entry.id.0,
-        "name": entry.name,
+        "name": write_name(entry.namespace, &entry.name),
         "options": write_options(entry),
         "columns": write_table_columns(&entry.schema),
         "last_column": entry.last_column.0,
@@ -313,14 +325,15 @@ fn write_columns(schema: &Schema) -> Json {
 pub(crate) fn write_view(view: &ViewEntry) -> Json {
     let reads = view.reads.iter().map(|r| {
         json!({
-            "name": r.name,
+            "name": r.name.name,
+            "schema": r.name.schema,
             "id": r.id.map(|id| id.0),
             "columns": r.columns,
         })
     });
     json!({
         "id": view.id.0,
-        "name": view.name,
+        "name": write_name(view.namespace, &view.name),
         "columns": write_columns(&view.schema),
         "query": view.query,
         "reads": reads.collect::<Vec<_>>(),
@@ -376,7 +389,36 @@ fn read_manifest(json: &Json) -> Option<Manifest> {
                 .collect::<Option<_>>()?,
         },
         types,
+        schemas: match &json["schemas"] {
+            // Not before version 9, and not where there is but one.
+            Json::Null => None,
+            schemas => Some(read_schemas(schemas)?),
+        },
     })
+}
+
+/// The schemas of a catalog; `None` if it has the one alone that a new database has.
+pub(crate) fn schemas_of(catalog: &Catalog) -> Option<Vec<Arc<SchemaEntry>>> {
+    let schemas: Vec<Arc<SchemaEntry>> = catalog.schemas().cloned().collect();
+    let is_new = matches!(&schemas[..], [only] if only.is_first_public());
+    (!is_new).then_some(schemas)
+}
+
+/// The schemas, by name.
+pub(crate) fn write_schemas(schemas: &[Arc<SchemaEntry>]) -> Json {
+    let schemas = schemas.iter();
+    schemas
+        .map(|schema| json!({ "id": schema.id.0, "name": schema.name }))
+        .collect()
+}
+
+/// The schemas that [`write_schemas`] wrote.
+pub(crate) fn read_schemas(json: &Json) -> Option<Vec<Arc<SchemaEntry>>> {
+    let schemas = json.as_array()?.iter().map(|schema| {
+        let id = ObjectId(read_u32(&schema["id"])?);
+        Some(Arc::new(SchemaEntry::new(id, schema["name"].as_str()?)))
+    });
+    schemas.collect()
 }
 
 /// The tables, and those whose records are not read. `None` if there is one of which not even the name can be read.
@@ -435,7 +477,14 @@ pub(crate) fn read_view(json: &Json, types: &[Arc<TypeEntry>]) -> Option<ViewEnt
     let reads = json["reads"].as_array()?.iter().map(|r| {
         let columns = r["columns"].as_array()?.iter();
         Some(Reading {
-            name: r["name"].as_str()?.to_string(),
+            name: WrittenName {
+                schema: match &r["schema"] {
+                    // Before version 9 names have no schema, or that of the one there was.
+                    Json::Null => None,
+                    schema => Some(schema.as_str()?.to_string()),
+                },
+                name: r["name"].as_str()?.to_string(),
+            },
             id: match &r["id"] {
                 Json::Null => None,
                 id => Some(ObjectId(read_u32(id)?)),
@@ -445,9 +494,11 @@ pub(crate) fn read_view(json: &Json, types: &[Arc<TypeEntry>]) -> Option<ViewEnt
                 .collect::<Option<_>>()?,
         })
     });
+    let (namespace, name) = read_name(&json["name"])?;
     Some(ViewEntry {
         id: ObjectId(read_u32(&json["id"])?),
-        name: json["name"].as_str()?.to_string(),
+        namespace,
+        name,
         schema: Arc::new(read_columns(&json["columns"], types)?),
         query: json["query"].as_str()?.to_string(),
         reads: reads.collect::<Option<_>>()?,
@@ -459,9 +510,11 @@ pub(crate) fn read_entry(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TableE
     let (schema, last_column) = read_table_columns(json, types)?;
     let id = ObjectId(read_u32(&json["id"])?);
     let (constraints, indexes) = read_keys(id, json)?;
+    let (namespace, name) = read_name(&json["name"])?;
     Some(TableEntry {
         id,
-        name: json["name"].as_str()?.to_string(),
+        namespace,
+        name,
         options: read_options(&schema, json)?,
         schema: Arc::new(schema),
         last_column,
@@ -598,12 +651,16 @@ mod tests {
         let reads = [("t", Some(ObjectId(3))), ("frazil_blocks", None)];
         ViewEntry {
             id: ObjectId(4),
+            namespace: ObjectId(9),
             name: "größte".to_string(),
             schema: Arc::new(Schema::new(columns.map(|(n, ty)| ColumnDef::new(n, ty)).to_vec())),
             query: "select 'ü',\n\tinterval '1 day' -- \"\\\nfrom t, frazil_blocks".to_string(),
             reads: reads
                 .map(|(name, id)| Reading {
-                    name: name.to_string(),
+                    name: WrittenName {
+                        schema: id.map(|_| "a b".to_string()),
+                        name: name.to_string(),
+                    },
                     id,
                     columns: vec!["a".to_string(), "b.c".to_string()],
                 })
@@ -613,10 +670,13 @@ mod tests {
 
     #[test]
     fn views_read_back() {
+        let schemas = [(0, "public"), (9, "a \"b")];
+        let schemas = schemas.map(|(id, name)| Arc::new(SchemaEntry::new(ObjectId(id), name)));
         let manifest = Manifest {
             timestamp: 5,
             tables: vec![table(TableOptions::default())],
             views: vec![Arc::new(view())],
+            schemas: Some(schemas.to_vec()),
             ..Manifest::default()
         };
         let bytes = manifest.to_bytes();
@@ -624,6 +684,40 @@ mod tests {
             Manifest::from_bytes(Path::new("manifest"), &bytes).unwrap(),
             manifest
         );
+    }
+
+    #[test]
+    fn names_are_told_apart_by_their_schemas_which_must_be_there() {
+        let in_schema = |id: u32, namespace: u32, name: &str| {
+            let mut record = table(TableOptions::default());
+            record.entry.id = ObjectId(id);
+            record.entry.namespace = ObjectId(namespace);
+            record.entry.name = name.to_string();
+            record
+        };
+        let read = |tables: Vec<TableRecord>| {
+            let schemas = [(0, "public"), (9, "s")];
+            let schemas = schemas.map(|(id, name)| Arc::new(SchemaEntry::new(ObjectId(id), name)));
+            let manifest = Manifest {
+                tables,
+                schemas: Some(schemas.to_vec()),
+                ..Manifest::default()
+            };
+            let bytes = manifest.to_bytes();
+            assert!(bytes.starts_with(format!("{MAGIC} {NEWEST} ").as_bytes()));
+            Manifest::from_bytes(Path::new("manifest"), &bytes).map(|read| read == manifest)
+        };
+        assert_eq!(
+            read(vec![in_schema(1, 0, "t"), in_schema(2, 9, "t")]).ok(),
+            Some(true)
+        );
+        for wrong in [
+            vec![in_schema(1, 9, "t"), in_schema(2, 9, "t")],
+            vec![in_schema(1, 8, "t")],
+            vec![in_schema(9, 9, "t")],
+        ] {
+            assert_eq!(read(wrong).unwrap_err().state(), SqlState::DATA_CORRUPTED);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::manifest::{Manifest, read_u32};
 use frazil_block::Constant;
-use frazil_catalog::{Constraint, ConstraintKind, IndexEntry, IndexKey, TableEntry};
+use frazil_catalog::{Constraint, ConstraintKind, IndexEntry, IndexKey, PUBLIC, SchemaEntry, TableEntry};
 use frazil_types::{ColumnDef, ColumnNumber, ObjectId, Value};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
@@ -108,22 +108,49 @@ fn position(json: &Json) -> Option<usize> {
     json.as_u64()?.try_into().ok()
 }
 
-/// Checks that names and ids are given once. An error says what is wrong.
+/// Checks that names and ids are given once, and that every name is in a schema that there is. An error says what is
+/// wrong.
 pub fn check_names(manifest: &Manifest) -> Result<(), String> {
-    let mut names: BTreeSet<&str> = manifest.views.iter().map(|v| v.name.as_str()).collect();
-    let mut ids: BTreeSet<ObjectId> = manifest.views.iter().map(|v| v.id).collect();
-    ids.extend(manifest.types.iter().map(|t| t.id));
+    let mut schemas: BTreeSet<&str> = BTreeSet::new();
+    let mut ids: BTreeSet<ObjectId> = BTreeSet::new();
+    let public = [Arc::new(SchemaEntry::new(SchemaEntry::PUBLIC_ID, PUBLIC))];
+    for schema in manifest.schemas.as_deref().unwrap_or(&public) {
+        if !schemas.insert(&schema.name) || !ids.insert(schema.id) {
+            return Err(format!(
+                "the name or id of schema \"{}\" is given twice",
+                schema.name
+            ));
+        }
+    }
+    let namespaces = ids.clone();
+    let mut names: BTreeSet<(ObjectId, String)> = BTreeSet::new();
+    let mut check = |namespace: ObjectId, id: ObjectId, name: &str| {
+        if !namespaces.contains(&namespace) {
+            return Err(format!("the schema of \"{name}\" is not there"));
+        }
+        match names.insert((namespace, name.to_string())) && ids.insert(id) {
+            true => Ok(()),
+            false => Err(format!("the name or id of \"{name}\" is given twice")),
+        }
+    };
+    for view in &manifest.views {
+        check(view.namespace, view.id, &view.name)?;
+    }
     for table in manifest.tables.iter().map(|t| &t.entry) {
-        let indexes = table.indexes.iter().map(|i| (i.id, i.name.as_str()));
-        for (id, name) in std::iter::once((table.id, table.name.as_str())).chain(indexes) {
-            if !names.insert(name) || !ids.insert(id) {
-                return Err(format!("the name or id of \"{name}\" is given twice"));
-            }
+        check(table.namespace, table.id, &table.name)?;
+        for index in &table.indexes {
+            check(table.namespace, index.id, &index.name)?;
         }
     }
     for table in &manifest.unread {
-        if !names.insert(&table.name) || !ids.insert(table.id) {
-            return Err(format!("the name or id of \"{}\" is given twice", table.name));
+        check(table.entry().namespace, table.id, &table.name)?;
+    }
+    for entry in &manifest.types {
+        if !namespaces.contains(&entry.namespace) {
+            return Err(format!("the schema of type \"{}\" is not there", entry.name));
+        }
+        if !ids.insert(entry.id) {
+            return Err(format!("the id of type \"{}\" is given twice", entry.name));
         }
     }
     Ok(())
@@ -222,7 +249,7 @@ mod tests {
             }),
         ];
         let new = NewTable {
-            name: "t".to_string(),
+            name: "t".into(),
             schema: Arc::new(Schema::new(columns)),
             options: TableOptions::default(),
             constraints,
@@ -230,7 +257,7 @@ mod tests {
         let index = NewIndex {
             name: None,
             if_not_exists: false,
-            table: "t".to_string(),
+            table: ObjectId(1),
             keys: vec![IndexKey {
                 column: 0,
                 descending: true,

@@ -9,7 +9,7 @@ use crate::opening::{Opening, OpeningProgress, OpeningStep};
 use crate::restored_chunk::restore_chunk;
 use crate::salvage::{Losses, salvage_table};
 use crate::segment::open_segment;
-use frazil_catalog::{Catalog, Relation};
+use frazil_catalog::{Catalog, Entries, Relation};
 use frazil_storage::{Table, TableSnapshot};
 use frazil_types::{CHUNK_ROWS, Error, MemoryBudget, ObjectId, Result};
 use frazil_vfs::{MappedFile, Vfs};
@@ -92,12 +92,12 @@ fn restore_catalog(manifest: &Manifest) -> Catalog {
     let entries = manifest.tables.iter().map(|t| Arc::new(t.entry.clone()));
     let unread = manifest.unread.iter().map(|t| Arc::new(t.entry()));
     let views = manifest.views.iter().cloned().map(Relation::View);
-    Catalog::restore(
-        manifest.catalog_version,
-        manifest.last_table,
-        entries.chain(unread).map(Relation::Table).chain(views).collect(),
-        manifest.types.clone(),
-    )
+    let entries = Entries {
+        schemas: (manifest.schemas.clone()).unwrap_or_else(|| Catalog::new().entries().schemas),
+        relations: entries.chain(unread).map(Relation::Table).chain(views).collect(),
+        types: manifest.types.clone(),
+    };
+    Catalog::restore(manifest.catalog_version, manifest.last_table, entries)
 }
 
 /// Segments that tables need, each opened once.

@@ -191,18 +191,13 @@ pub(crate) fn leave_out_damage(
             changed.insert(*id, relaxed);
         }
     }
-    let relations = catalog
-        .relations()
-        .map(|relation| match changed.get(&relation.id()) {
-            Some(entry) => Relation::Table(entry.clone()),
-            None => relation.clone(),
-        });
-    Ok(Catalog::restore(
-        catalog.version(),
-        catalog.last_id(),
-        relations.collect(),
-        catalog.types().cloned().collect(),
-    ))
+    let mut entries = catalog.entries();
+    for relation in &mut entries.relations {
+        if let Some(entry) = changed.get(&relation.id()) {
+            *relation = Relation::Table(entry.clone());
+        }
+    }
+    Ok(Catalog::restore(catalog.version(), catalog.last_id(), entries))
 }
 
 /// The columns that are not nullable and have NULLs.

@@ -1,6 +1,6 @@
 //! Constants and types as the manifest writes them.
 
-use frazil_catalog::{Domain, DomainCheck, TypeEntry, TypeKind};
+use frazil_catalog::{Domain, DomainCheck, SchemaEntry, TypeEntry, TypeKind};
 use frazil_types::sql_type::EnumLabel;
 use frazil_types::sql_type::{hex_digits, write_hex};
 use frazil_types::{ColumnDefault, LogicalType, ObjectId, Value};
@@ -62,9 +62,29 @@ pub fn read_default(json: &Json) -> Option<Option<ColumnDefault>> {
     }
 }
 
+/// A name in the first schema `public` as text, and in any other schema as a pair of the schema's id and the name: a
+/// program that knows no schemas refuses it.
+pub(crate) fn write_name(namespace: ObjectId, name: &str) -> Json {
+    match namespace {
+        SchemaEntry::PUBLIC_ID => json!(name),
+        ObjectId(id) => json!([id, name]),
+    }
+}
+
+/// The schema's id and the name that [`write_name`] wrote.
+pub(crate) fn read_name(json: &Json) -> Option<(ObjectId, String)> {
+    match json.as_str() {
+        Some(name) => Some((SchemaEntry::PUBLIC_ID, name.to_string())),
+        None => Some((
+            ObjectId(json[0].as_u64()?.try_into().ok()?),
+            json[1].as_str()?.to_string(),
+        )),
+    }
+}
+
 /// A type that a statement defined.
 pub fn write_type(entry: &TypeEntry) -> Json {
-    let mut json = json!({ "id": entry.id.0, "name": entry.name });
+    let mut json = json!({ "id": entry.id.0, "name": write_name(entry.namespace, &entry.name) });
     match &entry.kind {
         TypeKind::Enum(e) => {
             let labels = e.labels().iter();
@@ -119,11 +139,11 @@ fn read_enumeration(json: &Json) -> Option<TypeEntry> {
     if !labels.is_sorted_by(|a, b| a.position < b.position) {
         return None;
     }
-    Some(TypeEntry::enumeration(
-        read_id(json)?,
-        json["name"].as_str()?,
-        labels,
-    ))
+    let (namespace, name) = read_name(&json["name"])?;
+    Some(TypeEntry {
+        namespace,
+        ..TypeEntry::enumeration(read_id(json)?, name, labels)
+    })
 }
 
 fn read_domain(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TypeEntry> {
@@ -134,9 +154,11 @@ fn read_domain(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TypeEntry> {
             expression: check["check"].as_str()?.to_string(),
         })
     });
+    let (namespace, name) = read_name(&json["name"])?;
     Some(TypeEntry {
         id: read_id(json)?,
-        name: json["name"].as_str()?.to_string(),
+        namespace,
+        name,
         kind: TypeKind::Domain(Domain {
             base: read_type_name(domain["type"].as_str()?, types)?,
             nullable: domain["nullable"].as_bool()?,

@@ -12,20 +12,16 @@ use frazil_catalog::{
 };
 use frazil_frontend::{Bound, Limits, PlanSettings, Statement};
 use frazil_storage::Transaction;
-use frazil_types::{ColumnDef, Error, Result, SqlState, Value};
+use frazil_types::{ColumnDef, Error, ObjectId, Result, SqlState, Value};
 use std::time::Instant;
 
 /// Does the actions one after the other.
 pub fn alter_table(
     runner: &Runner,
     transaction: &mut Transaction,
-    table: &str,
+    id: ObjectId,
     actions: Vec<AlterAction>,
 ) -> Result<()> {
-    if actions.is_empty() {
-        return Ok(());
-    }
-    let id = transaction.view().catalog().table(table)?.id;
     for mut action in actions {
         let entry = transaction.view().table(id)?.table().entry().clone();
         if let AlterAction::AddColumn { column } = &mut action {
@@ -138,7 +134,10 @@ fn has_row(runner: &Runner, transaction: &Transaction, entry: &TableEntry, condi
     let started = Instant::now();
     let text = format!(
         "select 1 from {} where {condition}\nlimit 1",
-        identifier(&entry.name)
+        transaction
+            .view()
+            .catalog()
+            .qualified(entry.namespace, &entry.name)
     );
     let parsed = frazil_frontend::parse(&text, &limits_of(runner))?;
     let [parsed] = &parsed[..] else {

@@ -1,5 +1,6 @@
 //! Bulk loading through the API: batches in, one transaction.
 
+use crate::api_names::resolved;
 use crate::connection::Connection;
 use crate::database::Database;
 use crate::query::Runner;
@@ -29,7 +30,9 @@ impl Appender {
         let _inside = connection.database().enter()?;
         let timeout = session.settings().lock_timeout;
         let transaction = session.database().store().begin(timeout, session.cancel())?;
-        let entry = transaction.snapshot().catalog().table(table)?.clone();
+        let snapshot = transaction.snapshot();
+        let name = resolved(snapshot.catalog(), &session.settings().search_path, table);
+        let entry = snapshot.catalog().table(&name)?.clone();
         let checks = RowChecks::of(&Runner::new(&session), transaction.snapshot(), &entry)?;
         Ok(Appender {
             database: connection.database().clone(),

@@ -109,8 +109,8 @@ impl Action {
 
 impl CompiledStatement {
     /// Whether it serves a statement that sees `snapshot`.
-    pub fn fits(&self, snapshot: &Snapshot, settings: PlanSettings) -> bool {
-        self.settings == settings
+    pub fn fits(&self, snapshot: &Snapshot, settings: &PlanSettings) -> bool {
+        self.settings == *settings
             && self.has_its_entries(snapshot.catalog())
             && (self.assumptions.iter())
                 .all(|assumed| (snapshot.table(assumed.table)).is_ok_and(|version| assumed.hold(version)))

@@ -1,5 +1,6 @@
 //! A connection: settings, transaction state, and the statements run on it, one at a time.
 
+use crate::api_names::resolved;
 use crate::appender::Appender;
 use crate::database::Database;
 use crate::execute;
@@ -13,8 +14,9 @@ use crate::rows::{Response, Rows};
 use crate::session::Session;
 use crate::statement::Statement;
 use crate::table_info::{DomainInfo, EnumInfo, TableInfo, ViewInfo};
-use frazil_catalog::Relation;
+use frazil_catalog::{QualifiedName, Relation};
 use frazil_exec::Progress;
+use frazil_storage::Snapshot;
 use frazil_types::{Cancel, Result};
 use std::cell::RefCell;
 use std::sync::{Arc, MutexGuard};
@@ -220,7 +222,7 @@ impl Connection {
         (self.0.session.try_look()).is_some_and(|s| s.transaction().check().is_err())
     }
 
-    /// All tables by name.
+    /// All tables by schema and name.
     pub fn tables(&self) -> Vec<TableInfo> {
         let snapshot = self.session().snapshot();
         let entries = snapshot.catalog().tables().map(|entry| {
@@ -239,37 +241,53 @@ impl Connection {
             .collect()
     }
 
-    /// All enumerations by name.
+    /// The names of all schemas.
+    pub fn schemas(&self) -> Vec<String> {
+        let snapshot = self.session().snapshot();
+        let schemas = snapshot.catalog().schemas();
+        schemas.map(|schema| schema.name.clone()).collect()
+    }
+
+    /// All enumerations by schema and name.
     pub fn enumerations(&self) -> Vec<EnumInfo> {
         let snapshot = self.session().snapshot();
         snapshot
             .catalog()
             .types()
-            .filter_map(|entry| EnumInfo::of(entry))
+            .filter_map(|entry| EnumInfo::of(entry, snapshot.catalog()))
             .collect()
     }
 
-    /// All domains by name.
+    /// All domains by schema and name.
     pub fn domains(&self) -> Vec<DomainInfo> {
         let snapshot = self.session().snapshot();
         let domains = snapshot.catalog().domains();
         domains
-            .map(|(entry, domain)| DomainInfo::of(entry, domain))
+            .map(|(entry, domain)| DomainInfo::of(entry, domain, snapshot.catalog()))
             .collect()
     }
 
-    /// A view by its folded name, if there is one.
+    /// A view by its folded name, alone or behind its schema and a dot, if there is one.
     pub fn view(&self, name: &str) -> Option<ViewInfo> {
-        let snapshot = self.session().snapshot();
-        match snapshot.catalog().relation(name)? {
+        let (name, snapshot) = self.resolved(name);
+        match snapshot.catalog().relation(&name)? {
             Relation::View(view) => Some(ViewInfo::of(view, snapshot.catalog())),
             Relation::Table(_) => None,
         }
     }
 
-    /// A table by its folded name; 42P01 if there is none, 42809 if it is a view's.
+    /// Resolves a name by the session's path; returns the snapshot in which it has the meaning.
+    fn resolved(&self, name: &str) -> (QualifiedName, Arc<Snapshot>) {
+        let session = self.session();
+        let snapshot = session.snapshot();
+        let name = resolved(snapshot.catalog(), &session.settings().search_path, name);
+        (name, snapshot)
+    }
+
+    /// A table by its folded name, alone or behind its schema and a dot; 42P01 if there is none, 42809 if it is a
+    /// view's.
     pub fn table(&self, name: &str) -> Result<TableInfo> {
-        let snapshot = self.session().snapshot();
+        let (name, snapshot) = self.resolved(name);
         let table = snapshot.table_named(name)?;
         let entry = table.table().entry();
         Ok(TableInfo::of(entry, table.rows(), snapshot.catalog()))

@@ -13,7 +13,7 @@ use frazil_files::{
 };
 use frazil_frontend::{CopyColumns, CopyEnd, CopyFormat, CopyHeader, CopyOptions};
 use frazil_storage::Transaction;
-use frazil_types::{CHUNK_ROWS, ColumnDef, ColumnVector, Error, Result, RowBatch, Schema, Value};
+use frazil_types::{CHUNK_ROWS, ColumnDef, ColumnVector, Error, ObjectId, Result, RowBatch, Schema, Value};
 use std::path::Path;
 
 /// What a statement copied.
@@ -41,12 +41,12 @@ impl Copied {
 pub fn from_file(
     runner: &Runner,
     transaction: &mut Transaction,
-    table: &str,
+    table: ObjectId,
     places: &[usize],
     source: (&CopyEnd, Delivery<'_>),
     options: &CopyOptions,
 ) -> Result<Copied> {
-    let entry = transaction.snapshot().catalog().table(table)?.clone();
+    let entry = transaction.snapshot().table(table)?.table().entry().clone();
     let columns: Vec<ColumnDef> = (places.iter())
         .map(|&place| entry.schema.columns[place].clone())
         .map(|column| ColumnDef {

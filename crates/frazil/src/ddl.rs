@@ -1,4 +1,4 @@
-//! CREATE TABLE, ALTER TABLE, CREATE VIEW, CREATE INDEX, CREATE TYPE, ALTER TYPE, DROP, TRUNCATE, FREEZE TABLE.
+//! CREATE, ALTER and DROP of schemas, tables, views, indexes and types, TRUNCATE, FREEZE TABLE.
 
 use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
@@ -6,11 +6,13 @@ use crate::query::{self, Runner};
 use crate::row_checks::{self, RowChecks};
 use crate::rows::{Response, counted, done};
 use crate::system_tables::SystemTable;
-use frazil_catalog::{NewConstraint, NewIndex, NewTable, NewView, RelationKind, TableOptions};
+use frazil_catalog::{
+    AlterAction, NewConstraint, NewIndex, NewTable, NewView, QualifiedName, RelationKind, TableOptions,
+};
 use frazil_frontend::Definition;
 use frazil_plan::Plan;
 use frazil_storage::Transaction;
-use frazil_types::{Error, Result, Schema, Value};
+use frazil_types::{Error, ObjectId, Result, Schema, Value};
 use std::sync::Arc;
 
 /// ALTER TABLE, CREATE VIEW, CREATE INDEX, CREATE TYPE, ALTER TYPE, DROP, TRUNCATE. Returns the command's tag.
@@ -21,12 +23,23 @@ pub fn define(
 ) -> Result<&'static str> {
     Ok(match definition {
         Definition::AlterOptions { table, options } => {
-            alter_options(transaction, &table, &options)?;
+            alter_options(transaction, table, &options)?;
             "ALTER TABLE"
         }
         Definition::AlterTable { table, actions } => {
-            alter_table(runner, transaction, &table, actions)?;
+            if let Some(table) = table {
+                alter_table(runner, transaction, table, actions)?;
+            }
             "ALTER TABLE"
+        }
+        Definition::CreateSchema(new) => {
+            transaction.create_schema(&new)?;
+            "CREATE SCHEMA"
+        }
+        Definition::DropSchemas { drop, columns } => {
+            drop_columns(runner, transaction, columns)?;
+            transaction.drop_schemas(&drop)?;
+            "DROP SCHEMA"
         }
         Definition::CreateView(view) => {
             create_view(transaction, view)?;
@@ -44,8 +57,8 @@ pub fn define(
             transaction.create_type(&name, &labels)?;
             "CREATE TYPE"
         }
-        Definition::AlterType { name, action } => {
-            transaction.alter_type(&name, &action)?;
+        Definition::AlterType { id, action } => {
+            transaction.alter_type(id, &action)?;
             "ALTER TYPE"
         }
         Definition::CreateDomain { name, domain } => {
@@ -53,15 +66,9 @@ pub fn define(
             "CREATE DOMAIN"
         }
         Definition::DropTypes { drop, columns } => {
-            for (table, actions) in columns {
-                alter_table(runner, transaction, &table, actions)?;
-            }
+            drop_columns(runner, transaction, columns)?;
             transaction.drop_types(&drop)?;
-            if drop.only_domains {
-                "DROP DOMAIN"
-            } else {
-                "DROP TYPE"
-            }
+            ["DROP TYPE", "DROP DOMAIN"][usize::from(drop.only_domains)]
         }
         Definition::Truncate { tables } => {
             truncate(transaction, &tables)?;
@@ -77,10 +84,20 @@ pub fn define(
     })
 }
 
+/// Drops the columns of tables that go with types.
+fn drop_columns(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    columns: Vec<(ObjectId, Vec<AlterAction>)>,
+) -> Result<()> {
+    let mut columns = columns.into_iter();
+    columns.try_for_each(|(table, actions)| alter_table(runner, transaction, table, actions))
+}
+
 /// The table that CREATE TABLE makes.
 pub struct Create<'a> {
     /// Its name.
-    pub name: &'a str,
+    pub name: &'a QualifiedName,
     /// Its columns.
     pub schema: Schema,
     /// Whether a table of that name may be there already.
@@ -104,10 +121,10 @@ pub fn create_table(
     if create.if_not_exists && known {
         return Ok(done("CREATE TABLE", started));
     }
-    SystemTable::refuse_name(create.name)?;
+    SystemTable::refuse_name(&create.name.name)?;
     let options = set_options(TableOptions::default(), &create.schema, create.options)?;
     let entry = transaction.create(NewTable {
-        name: create.name.to_string(),
+        name: create.name.clone(),
         schema: Arc::new(create.schema),
         options,
         constraints: create.constraints,
@@ -135,10 +152,9 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
 }
 
 /// TRUNCATE.
-fn truncate(transaction: &mut Transaction, tables: &[String]) -> Result<()> {
-    for name in tables {
-        let table = transaction.view().catalog().table(name)?.id;
-        transaction.truncate(table)?;
+fn truncate(transaction: &mut Transaction, tables: &[ObjectId]) -> Result<()> {
+    for table in tables {
+        transaction.truncate(*table)?;
     }
     Ok(())
 }
@@ -152,16 +168,16 @@ fn set_options(mut options: TableOptions, schema: &Schema, set: &[(String, Value
 }
 
 /// ALTER TABLE … SET (…).
-fn alter_options(transaction: &mut Transaction, table: &str, set: &[(String, Value)]) -> Result<()> {
-    let entry = transaction.snapshot().catalog().table(table)?.clone();
+fn alter_options(transaction: &mut Transaction, table: ObjectId, set: &[(String, Value)]) -> Result<()> {
+    let entry = transaction.view().table(table)?.table().entry().clone();
     let options = set_options(entry.options.clone(), &entry.schema, set)?;
     transaction.set_options(table, options)
 }
 
 /// CREATE VIEW.
 fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
-    SystemTable::refuse_name(&view.name)?;
-    let frame = (view.reads.iter()).find(|r| r.id.is_none() && SystemTable::named(&r.name).is_none());
+    SystemTable::refuse_name(&view.name.name)?;
+    let frame = (view.reads.iter()).find(|r| r.id.is_none() && SystemTable::named(&r.name.name).is_none());
     if let Some(frame) = frame {
         let message = format!("a frame in a view: \"{}\"", frame.name);
         return Err(
@@ -175,12 +191,11 @@ fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
 pub fn freeze(
     runner: &Runner,
     transaction: &mut Transaction,
-    table: &str,
+    table: ObjectId,
     order_by: Option<usize>,
 ) -> Result<u64> {
-    let entry = transaction.snapshot().catalog().table(table)?.clone();
     runner.progress().enter("freezing");
-    let options = transaction.snapshot().table(entry.id)?.build_options();
-    let report = transaction.freeze_table(entry.id, order_by, options, runner.cancel())?;
+    let options = transaction.snapshot().table(table)?.build_options();
+    let report = transaction.freeze_table(table, order_by, options, runner.cancel())?;
     Ok(report.blocks)
 }

@@ -1,6 +1,7 @@
 //! Checks of a table that come from the domains of its columns: they are made again with the columns, so that a table's
 //! statement does not write them.
 
+use crate::table_info::shown;
 use frazil_catalog::{Catalog, ConstraintKind, Domain, TableEntry, TypeEntry, identifier};
 
 /// The domains of a table's columns, and which of the table's constraints come from them.
@@ -48,9 +49,11 @@ impl<'c> ChecksOfDomains<'c> {
         }
     }
 
-    /// The name of each column's domain, by position.
-    pub fn names(&self) -> Vec<Option<String>> {
-        let name = |entry: &Option<&TypeEntry>| entry.map(|entry| entry.name.clone());
+    /// The name of each column's domain as a dump writes it, by position.
+    pub fn names(&self, catalog: &Catalog) -> Vec<Option<String>> {
+        let name = |entry: &Option<&TypeEntry>| {
+            entry.map(|entry| shown(&catalog.qualified(entry.namespace, "").schema, &entry.name))
+        };
         self.domains.iter().map(name).collect()
     }
 

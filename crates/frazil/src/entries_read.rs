@@ -1,7 +1,7 @@
 //! The catalog entries that a statement was bound to. A kept plan serves as long as every name and id that it looked up
 //! still has the entry that it had: definitions of other objects do not concern it.
 
-use frazil_catalog::{Catalog, Relation, TypeEntry};
+use frazil_catalog::{Catalog, QualifiedName, Relation, SchemaEntry, TypeEntry};
 use frazil_types::ObjectId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,12 +9,14 @@ use std::sync::Arc;
 /// A name or id that was looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Lookup {
+    /// A schema by its name.
+    Schema(String),
     /// A table or view by its name.
-    Relation(String),
+    Relation(QualifiedName),
     /// A table or view by its id: a view reads it.
     RelationOf(ObjectId),
     /// A type by its name.
-    Type(String),
+    Type(QualifiedName),
     /// A type by its id: a column has it.
     TypeOf(ObjectId),
 }
@@ -24,6 +26,8 @@ enum Lookup {
 enum Entry {
     /// There was none: a built-in object or an object of the statement may have the name.
     None,
+    /// A schema.
+    Schema(Arc<SchemaEntry>),
     /// A table or view.
     Relation(Relation),
     /// A type.
@@ -34,13 +38,27 @@ enum Entry {
 #[derive(Clone, Debug, Default)]
 pub struct EntriesRead {
     found: BTreeMap<Lookup, Entry>,
+    /// The version of the catalog whose names were all listed, if any was: each definition concerns the statement.
+    listed: Option<u64>,
 }
 
 impl EntriesRead {
+    /// Notes that the names of all objects were listed.
+    pub fn list(&mut self, catalog: &Catalog) {
+        self.listed = Some(catalog.version());
+    }
+
+    /// Looks up a schema by its name.
+    pub fn schema<'c>(&mut self, catalog: &'c Catalog, name: &str) -> Option<&'c Arc<SchemaEntry>> {
+        let found = catalog.schema(name);
+        self.note(Lookup::Schema(name.to_owned()), found.into());
+        found
+    }
+
     /// Looks up a table or view by its name.
-    pub fn relation<'c>(&mut self, catalog: &'c Catalog, name: &str) -> Option<&'c Relation> {
+    pub fn relation<'c>(&mut self, catalog: &'c Catalog, name: &QualifiedName) -> Option<&'c Relation> {
         let found = catalog.relation(name);
-        self.note(Lookup::Relation(name.to_owned()), found.into());
+        self.note(Lookup::Relation(name.clone()), found.into());
         found
     }
 
@@ -52,9 +70,13 @@ impl EntriesRead {
     }
 
     /// Looks up a type by its name.
-    pub fn user_type<'c>(&mut self, catalog: &'c Catalog, name: &str) -> Option<&'c Arc<TypeEntry>> {
+    pub fn user_type<'c>(
+        &mut self,
+        catalog: &'c Catalog,
+        name: &QualifiedName,
+    ) -> Option<&'c Arc<TypeEntry>> {
         let found = catalog.user_type(name);
-        self.note(Lookup::Type(name.to_owned()), found.into());
+        self.note(Lookup::Type(name.clone()), found.into());
         found
     }
 
@@ -72,8 +94,12 @@ impl EntriesRead {
     /// True if every lookup finds the same entry in `catalog`. Entries are immutable, so that comparing their addresses
     /// suffices.
     pub fn hold_in(&self, catalog: &Catalog) -> bool {
+        if self.listed.is_some_and(|version| version != catalog.version()) {
+            return false;
+        }
         self.found.iter().all(|(lookup, entry)| {
             let now: Entry = match lookup {
+                Lookup::Schema(name) => catalog.schema(name).into(),
                 Lookup::Relation(name) => catalog.relation(name).into(),
                 Lookup::RelationOf(id) => catalog.relation_of(*id).into(),
                 Lookup::Type(name) => catalog.user_type(name).into(),
@@ -88,10 +114,17 @@ impl Entry {
     fn is(&self, other: &Entry) -> bool {
         match (self, other) {
             (Entry::None, Entry::None) => true,
+            (Entry::Schema(a), Entry::Schema(b)) => Arc::ptr_eq(a, b),
             (Entry::Relation(a), Entry::Relation(b)) => a.is_same_entry(b),
             (Entry::Type(a), Entry::Type(b)) => Arc::ptr_eq(a, b),
-            (Entry::None | Entry::Relation(_) | Entry::Type(_), _) => false,
+            (Entry::None | Entry::Schema(_) | Entry::Relation(_) | Entry::Type(_), _) => false,
         }
+    }
+}
+
+impl From<Option<&Arc<SchemaEntry>>> for Entry {
+    fn from(found: Option<&Arc<SchemaEntry>>) -> Entry {
+        found.map_or(Entry::None, |schema| Entry::Schema(schema.clone()))
     }
 }
 

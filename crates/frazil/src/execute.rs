@@ -209,13 +209,13 @@ fn read_compiled(
 ) -> Result<Option<Response>> {
     let settings = session.settings().plan();
     if matches!(statement.action, Action::Rows(..) | Action::Point(_)) {
-        return session.look(|snapshot| match statement.fits(snapshot, settings) {
+        return session.look(|snapshot| match statement.fits(snapshot, &settings) {
             true => read_directly(session, statement, snapshot, call).map(Some),
             false => Ok(None),
         });
     }
     let snapshot = session.snapshot();
-    if !statement.fits(&snapshot, settings) {
+    if !statement.fits(&snapshot, &settings) {
         return Ok(None);
     }
     let runner = query::Runner::new(session);
@@ -268,7 +268,7 @@ fn write_compiled(
     let runner = query::Runner::new(session);
     session.write(|_, transaction| {
         let snapshot = transaction.snapshot();
-        if !statement.fits(&snapshot, settings) {
+        if !statement.fits(&snapshot, &settings) {
             return Ok(None);
         }
         let bundle = call.bundle(statement, runner.tables(snapshot))?;
@@ -287,7 +287,7 @@ fn write_directly(
     let settings = session.settings().plan();
     let mut fits = false;
     let response = session.write(|writing, transaction| {
-        fits = statement.fits(transaction.view(), settings);
+        fits = statement.fits(transaction.view(), &settings);
         if !fits {
             return Ok(None);
         }
@@ -551,18 +551,18 @@ fn write(
             ddl::create_table(runner, transaction, create, as_query, bundle)
         }
         Writing::Freeze { table, order_by } => {
-            let blocks = ddl::freeze(runner, transaction, &table, order_by)?;
+            let blocks = ddl::freeze(runner, transaction, table, order_by)?;
             Ok(counted("FREEZE", blocks, started))
         }
         Writing::CopyFrom {
-            name,
+            table,
             columns,
             source,
             options,
             ..
         } => {
             let source = (&source, to);
-            let copied = copy::from_file(runner, transaction, &name, &columns, source, &options)?;
+            let copied = copy::from_file(runner, transaction, table, &columns, source, &options)?;
             Ok(Response {
                 notices: copied.notices(),
                 ..counted("COPY", copied.rows, started)

@@ -7,6 +7,7 @@ use crate::compression::compression;
 use crate::file_restrictions;
 use crate::made_table;
 use crate::slots::Slots;
+use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_files::{
     ColumnTypes, ColumnsOf, CsvFiles, CsvHints, DatePattern, Encoding, Folders, Loaded, Moments,
     ParquetFiles, PathColumns, ReadLimits, Sample, SourceForm, files_of, load,
@@ -188,6 +189,7 @@ impl FileTables {
             };
             return Ok(TableEntry {
                 id: ObjectId(FILE_ID - place as u32),
+                schema_name: SYSTEM_SCHEMA.to_owned(),
                 name: name(&source.patterns[0]),
                 schema: table.schema.clone(),
                 row_count: table.rows().map_or(0, |rows| rows.rows()),

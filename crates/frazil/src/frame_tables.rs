@@ -8,6 +8,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
+use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_files::{BytesOf, ReadLimits};
 use frazil_frontend::TableEntry;
 use frazil_storage::{LentCells, LentRows, TableSnapshot};
@@ -122,6 +123,7 @@ impl FrameTables {
             };
             return Ok(Some(TableEntry {
                 id: ObjectId(FRAME_ID - place as u32),
+                schema_name: SYSTEM_SCHEMA.to_owned(),
                 name: name.to_owned(),
                 schema: table.rows.schema().clone(),
                 row_count: table.rows.rows(),

@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod alter_table;
+mod api_names;
 mod appender;
 mod assumptions;
 mod background_checkpointer;

@@ -1,6 +1,6 @@
 //! Tables outside of every catalog, made of rows that a statement reads: system tables and files.
 
-use frazil_catalog::TableOptions;
+use frazil_catalog::{QualifiedName, TableOptions};
 use frazil_storage::{Conflict, NewRows, Store, TableSnapshot};
 use frazil_types::{Cancel, Result, RowBatch, Schema};
 use std::sync::Arc;
@@ -10,7 +10,11 @@ use std::time::Duration;
 pub fn make(name: &str, schema: Schema, rows: Vec<RowBatch>, cancel: &Cancel) -> Result<Arc<TableSnapshot>> {
     let store = Store::new();
     let mut transaction = store.begin(Duration::ZERO, cancel)?;
-    let entry = transaction.create_table(name, Arc::new(schema), TableOptions::default())?;
+    let entry = transaction.create_table(
+        QualifiedName::in_public(name),
+        Arc::new(schema),
+        TableOptions::default(),
+    )?;
     for batch in rows {
         cancel.check()?;
         let rows = NewRows::of(&batch);

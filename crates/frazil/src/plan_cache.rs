@@ -221,25 +221,25 @@ mod tests {
         let settings = Settings::default().plan();
         let other = PlanSettings {
             optimize: !settings.optimize,
-            ..settings
+            ..settings.clone()
         };
-        let (one, two) = (statement(settings), statement(other));
+        let (one, two) = (statement(settings.clone()), statement(other.clone()));
         cache.put("select 1", &one);
-        assert!(cache.get("select 1", other, GivenValues::NONE).is_none());
+        assert!(cache.get("select 1", other.clone(), GivenValues::NONE).is_none());
         cache.put("select 1", &two);
-        assert!(cache.get("select 2", settings, GivenValues::NONE).is_none());
+        assert!(cache.get("select 2", settings.clone(), GivenValues::NONE).is_none());
         assert!(Arc::ptr_eq(
-            &cache.get("select 1", settings, GivenValues::NONE).unwrap(),
+            &cache.get("select 1", settings.clone(), GivenValues::NONE).unwrap(),
             &one
         ));
         assert!(Arc::ptr_eq(
-            &cache.get("select 1", other, GivenValues::NONE).unwrap(),
+            &cache.get("select 1", other.clone(), GivenValues::NONE).unwrap(),
             &two
         ));
-        let newer = statement(settings);
+        let newer = statement(settings.clone());
         cache.put("select 1", &newer);
         assert!(Arc::ptr_eq(
-            &cache.get("select 1", settings, GivenValues::NONE).unwrap(),
+            &cache.get("select 1", settings.clone(), GivenValues::NONE).unwrap(),
             &newer
         ));
         assert_eq!(Arc::strong_count(&one), 1, "what was replaced is let go");
@@ -249,15 +249,15 @@ mod tests {
     fn what_is_used_stays_and_the_rest_goes() {
         let cache = PlanCache::default();
         let settings = Settings::default().plan();
-        let kept = statement(settings);
+        let kept = statement(settings.clone());
         cache.put("kept", &kept);
         let mut first = None;
         for i in 0..SHARDS * 256 {
-            let new = statement(settings);
+            let new = statement(settings.clone());
             cache.put(&format!("select {i}"), &new);
             first.get_or_insert(Arc::downgrade(&new));
             assert!(
-                cache.get("kept", settings, GivenValues::NONE).is_some(),
+                cache.get("kept", settings.clone(), GivenValues::NONE).is_some(),
                 "after {i}"
             );
         }
@@ -266,7 +266,7 @@ mod tests {
         cache.put(&"x".repeat(LONGEST_TEXT + 1), &kept);
         assert!(
             cache
-                .get(&"x".repeat(LONGEST_TEXT + 1), settings, GivenValues::NONE)
+                .get(&"x".repeat(LONGEST_TEXT + 1), settings.clone(), GivenValues::NONE)
                 .is_none()
         );
     }
@@ -284,9 +284,9 @@ mod tests {
         cache.limit(limit * SHARDS * SHARE);
         for i in 0..4_000 {
             let text = format!("{i} {}", "x".repeat(i * 7_919 % (LONGEST_TEXT - 10)));
-            cache.put(&text, &statement(settings));
+            cache.put(&text, &statement(settings.clone()));
             assert_eq!(
-                cache.get(&text, settings, GivenValues::NONE).is_some(),
+                cache.get(&text, settings.clone(), GivenValues::NONE).is_some(),
                 weight(&text) <= limit,
                 "the newest is there if it fits"
             );
@@ -300,7 +300,7 @@ mod tests {
         }
         let found = texts
             .iter()
-            .filter(|t| cache.get(t, settings, GivenValues::NONE).is_some())
+            .filter(|t| cache.get(t, settings.clone(), GivenValues::NONE).is_some())
             .count();
         assert_eq!(found, kept_places(&cache));
     }

@@ -93,6 +93,7 @@ impl Runner {
     pub fn tables(&self, snapshot: Arc<Snapshot>) -> StatementTables {
         let directory = self.database.directory();
         StatementTables::new(snapshot)
+            .searching(self.settings.search_path.clone())
             .reading_within(self.read_limits(), self.frames.clone())
             .of_directory(directory.as_ref().map(Arc::downgrade).unwrap_or_default())
     }

@@ -4,7 +4,7 @@
 use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
 use crate::system_tables::SystemTable;
-use frazil_catalog::{NewTable, TableOptions};
+use frazil_catalog::{NewTable, PUBLIC, QualifiedName, TableOptions};
 use frazil_files::{Reject, Rejects, Skipped};
 use frazil_frontend::{CopyOnError, CopyOptions};
 use frazil_storage::Transaction;
@@ -34,11 +34,13 @@ pub fn keep(
     options: &CopyOptions,
     rejects: &Rejects,
 ) -> Result<u64> {
-    let Some(name) = &options.rejects_table else {
+    let Some(written) = &options.rejects_table else {
         return Ok(rejects.count());
     };
-    let table = table_of(transaction, name, into)?;
-    let entry = transaction.snapshot().catalog().table(name)?.clone();
+    let schema = written.schema.as_deref().unwrap_or(PUBLIC);
+    let name = QualifiedName::new(schema, &written.name);
+    let table = table_of(transaction, &name, into)?;
+    let entry = transaction.snapshot().catalog().table(&name)?.clone();
     let checks = RowChecks::of(runner, transaction.snapshot(), &entry)?;
     let rows = rejects.take();
     for rows in rows.chunks(CHUNK_ROWS) {
@@ -49,12 +51,12 @@ pub fn keep(
 }
 
 /// The table of a name, which is made if it is not there. 22023 for the table that COPY fills, 42804 for one of other columns.
-fn table_of(transaction: &mut Transaction, name: &str, into: ObjectId) -> Result<ObjectId> {
+fn table_of(transaction: &mut Transaction, name: &QualifiedName, into: ObjectId) -> Result<ObjectId> {
     let wanted = Reject::columns();
     if transaction.view().catalog().relation(name).is_none() {
-        SystemTable::refuse_name(name)?;
+        SystemTable::refuse_name(&name.name)?;
         let made = transaction.create(NewTable {
-            name: name.to_owned(),
+            name: name.clone(),
             schema: Arc::new(Schema::new(wanted)),
             options: TableOptions::default(),
             constraints: Vec::new(),
@@ -63,13 +65,16 @@ fn table_of(transaction: &mut Transaction, name: &str, into: ObjectId) -> Result
     }
     let entry = transaction.view().catalog().table(name)?;
     if entry.id == into {
-        let message = format!("COPY REJECTS_TABLE \"{name}\" is the table that COPY fills");
+        let message = format!(
+            "COPY REJECTS_TABLE \"{}\" is the table that COPY fills",
+            name.name
+        );
         return Err(Error::new(SqlState::INVALID_PARAMETER, message));
     }
     let is_same = |(own, wanted): (&ColumnDef, &ColumnDef)| own.name == wanted.name && own.ty == wanted.ty;
     let own = &entry.schema.columns;
     if own.len() != wanted.len() || !own.iter().zip(&wanted).all(is_same) {
-        let message = format!("table \"{name}\" does not have the columns of rejects");
+        let message = format!("table \"{}\" does not have the columns of rejects", name.name);
         let columns = wanted.iter().map(|c| format!("\"{}\" {}", c.name, c.ty));
         let columns = columns.collect::<Vec<_>>().join(", ");
         return Err(

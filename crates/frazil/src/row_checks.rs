@@ -38,8 +38,8 @@ impl RowChecks {
         if names.is_empty() {
             return Ok(None);
         }
-        let quoted = entry.name.replace('"', "\"\"");
-        let text = format!("select {} from \"{quoted}\"", conditions.join(", "));
+        let table = snapshot.catalog().qualified(entry.namespace, &entry.name);
+        let text = format!("select {} from {table}", conditions.join(", "));
         // What is known of the rows of the table need not hold for new ones.
         let runner = runner.without_proofs();
         let limits = Limits {

@@ -1,6 +1,7 @@
 //! Settings of a connection: `SET name = value`, `SHOW name`.
 
 use crate::notice::Severity;
+use frazil_catalog::SearchPath;
 use frazil_codegen::PaxCode;
 use frazil_files::FileAccess;
 use frazil_frontend::{Isolation, TransactionModes};
@@ -110,6 +111,8 @@ pub struct Settings {
     pub synchronous_commit: Acknowledge,
     /// Whose clock timestamps with a zone are read and shown by.
     pub time_zone: Zone,
+    /// The schemas in which names without a schema are looked for.
+    pub search_path: SearchPath,
     /// Files that statements may name. It is only narrowed.
     pub file_access: FileAccess,
     /// The isolation level of transactions to come.
@@ -151,21 +154,11 @@ impl NoticeLevel {
 
 /// Settings of PostgreSQL that have one value here, with the texts that mean it; SHOW gives the first. What reads their
 /// dumps, and what speaks to servers, sets them.
-const FIXED: [(&str, &[&str]); 11] = [
+const FIXED: [(&str, &[&str]); 10] = [
     ("client_encoding", &["UTF8", "utf-8", "unicode"]),
     ("server_encoding", &["UTF8"]),
     ("standard_conforming_strings", &["on", "true", "1"]),
     ("integer_datetimes", &["on", "true", "1"]),
-    (
-        "search_path",
-        &[
-            "\"$user\", public",
-            "public",
-            "",
-            "\"$user\",public",
-            "$user, public",
-        ],
-    ),
     ("idle_in_transaction_session_timeout", &["0"]),
     ("default_tablespace", &[""]),
     ("default_table_access_method", &["heap"]),
@@ -195,6 +188,7 @@ impl Default for Settings {
             lock_timeout: Duration::from_secs(10),
             synchronous_commit: Acknowledge::Durable,
             time_zone: Zone::UTC,
+            search_path: SearchPath::default(),
             file_access: FileAccess::On,
             isolation: Isolation::default(),
             read_only: false,
@@ -246,7 +240,7 @@ pub const NAMES: [&str; 38] = [
 ];
 
 /// What of the settings plans and their code depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanSettings {
     /// How pipelines are cut into stages.
     pub stages: StagePolicy,
@@ -264,6 +258,8 @@ pub struct PlanSettings {
     pub use_indexes: bool,
     /// The session's time zone.
     pub time_zone: Zone,
+    /// The session's search path.
+    pub search_path: SearchPath,
 }
 
 impl Settings {
@@ -278,6 +274,7 @@ impl Settings {
             elide_checks: self.elide_checks,
             use_indexes: self.use_indexes,
             time_zone: self.time_zone,
+            search_path: self.search_path.clone(),
         }
     }
 
@@ -334,6 +331,7 @@ impl Settings {
                 }
             }
             "timezone" => self.time_zone = zone(value)?,
+            "search_path" => self.search_path = SearchPath::parse(&text(value))?,
             "file_access" => {
                 let wanted = FileAccess::of_text(&text(value))?;
                 self.file_access = self.file_access.narrowed(wanted)?;
@@ -373,6 +371,7 @@ impl Settings {
             }
             .to_owned(),
             "timezone" => self.time_zone.to_string(),
+            "search_path" => self.search_path.text().to_owned(),
             "file_access" => self.file_access.to_string(),
             "frazil.isa" => self.isa.to_string(),
             "frazil.stages" => format!("{:?}", self.stages).to_lowercase(),

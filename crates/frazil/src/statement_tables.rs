@@ -5,7 +5,7 @@ use crate::file_tables::FileTables;
 use crate::frame_tables::{FrameTables, Frames};
 use crate::slots::Slots;
 use crate::system_tables::SystemTable;
-use frazil_catalog::{Catalog, Reading, TypeEntry};
+use frazil_catalog::{Catalog, QualifiedName, Reading, SYSTEM_SCHEMA, SearchPath, TypeEntry};
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
 use frazil_frontend::{CatalogView, FileSource, MOST_WRITES, RETURNED_ID, Relation, TableEntry};
@@ -28,6 +28,8 @@ fn returned_place(id: ObjectId) -> Option<usize> {
 #[derive(Debug)]
 pub struct StatementTables {
     snapshot: Arc<Snapshot>,
+    /// The path along which names without a schema are found.
+    path: SearchPath,
     /// Where the database lies. It may be closed meanwhile.
     directory: Weak<Directory>,
     /// The system tables that were named, as in [`SystemTable::ALL`].
@@ -47,10 +49,11 @@ pub struct StatementTables {
 }
 
 impl StatementTables {
-    /// The tables of a snapshot.
+    /// The tables of a snapshot; names without a schema are those of `public`, as in texts that the catalog keeps.
     pub fn new(snapshot: Arc<Snapshot>) -> StatementTables {
         StatementTables {
             snapshot,
+            path: SearchPath::public(),
             directory: Weak::new(),
             files: FileTables::new(ReadLimits::default()),
             frames: FrameTables::new(None, ReadLimits::default()),
@@ -60,6 +63,11 @@ impl StatementTables {
             damage: Mutex::default(),
             entries: Mutex::default(),
         }
+    }
+
+    /// Finds names without a schema along a session's path.
+    pub fn searching(self, path: SearchPath) -> StatementTables {
+        StatementTables { path, ..self }
     }
 
     /// The same, of a database that lies in a directory.
@@ -194,6 +202,7 @@ impl StatementTables {
             frazil_catalog::Relation::View(view) => Relation::View(view.clone()),
             frazil_catalog::Relation::Table(entry) => Relation::Table(TableEntry {
                 id: entry.id,
+                schema_name: self.snapshot.catalog().qualified(entry.namespace, "").schema,
                 name: entry.name.clone(),
                 schema: entry.schema.clone(),
                 row_count: self.snapshot.table(entry.id).map_or(0, |t| t.rows()),
@@ -217,6 +226,7 @@ impl StatementTables {
         };
         Some(TableEntry {
             id: ObjectId(SYSTEM_ID - place as u32),
+            schema_name: SYSTEM_SCHEMA.to_owned(),
             name: name.to_owned(),
             schema: table.schema().clone(),
             row_count: table.rows(),
@@ -237,22 +247,43 @@ impl StatementTables {
 }
 
 impl CatalogView for StatementTables {
-    fn relation(&self, name: &str) -> Option<Relation> {
-        match self.look_up(|entries, catalog| entries.relation(catalog, name).cloned()) {
-            Some(relation) => self.seen(&relation),
-            None => (self.system_table(name))
-                .or_else(|| self.frames.table(name))
-                .map(Relation::Table),
+    fn path(&self) -> &SearchPath {
+        &self.path
+    }
+
+    fn has_schema(&self, name: &str) -> bool {
+        self.look_up(|entries, catalog| entries.schema(catalog, name).is_some())
+    }
+
+    fn relation(&self, name: &QualifiedName) -> Option<Relation> {
+        if name.schema == SYSTEM_SCHEMA {
+            let table = self.system_table(&name.name);
+            return table
+                .or_else(|| self.frames.table(&name.name))
+                .map(Relation::Table);
         }
+        let found = self.look_up(|entries, catalog| entries.relation(catalog, name).cloned());
+        found.and_then(|relation| self.seen(&relation))
+    }
+
+    fn has_relation(&self, name: &QualifiedName) -> bool {
+        self.snapshot.catalog().has_relation(name)
+    }
+
+    fn relation_of(&self, id: ObjectId) -> Option<Relation> {
+        let found = self.look_up(|entries, catalog| entries.relation_of(catalog, id).cloned());
+        found.and_then(|relation| self.seen(&relation))
+    }
+
+    fn type_schema(&self, id: ObjectId) -> Option<String> {
+        let catalog = self.snapshot.catalog();
+        Some(catalog.qualified(catalog.user_type_of(id)?.namespace, "").schema)
     }
 
     fn read_by(&self, reading: &Reading) -> Option<Relation> {
         match reading.id {
-            Some(id) => {
-                let found = self.look_up(|entries, catalog| entries.relation_of(catalog, id).cloned());
-                found.and_then(|relation| self.seen(&relation))
-            }
-            None => self.system_table(&reading.name).map(Relation::Table),
+            Some(id) => self.relation_of(id),
+            None => self.system_table(&reading.name.name).map(Relation::Table),
         }
     }
 
@@ -264,7 +295,7 @@ impl CatalogView for StatementTables {
         self.files.table(source)
     }
 
-    fn user_type(&self, name: &str) -> Option<Arc<TypeEntry>> {
+    fn user_type(&self, name: &QualifiedName) -> Option<Arc<TypeEntry>> {
         self.look_up(|entries, catalog| entries.user_type(catalog, name).cloned())
     }
 
@@ -272,15 +303,20 @@ impl CatalogView for StatementTables {
         self.look_up(|entries, catalog| entries.user_type_of(catalog, id).cloned())
     }
 
-    fn relation_names(&self) -> Vec<String> {
+    fn relation_names(&self) -> Vec<QualifiedName> {
         let mut names = self.own_relation_names();
-        names.extend(SystemTable::ALL.map(|t| t.name().to_owned()));
+        names.extend(SystemTable::ALL.map(|t| QualifiedName::new(SYSTEM_SCHEMA, t.name())));
         names
     }
 
-    fn own_relation_names(&self) -> Vec<String> {
-        let relations = self.snapshot.catalog().relations();
-        relations.map(|r| r.name().to_owned()).collect()
+    fn own_relation_names(&self) -> Vec<QualifiedName> {
+        self.look_up(|entries, catalog| {
+            entries.list(catalog);
+            let relations = catalog.relations();
+            relations
+                .map(|r| catalog.qualified(r.namespace(), r.name()))
+                .collect()
+        })
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::made_table;
 use crate::rows::text_column;
-use frazil_catalog::identifier;
+use frazil_catalog::{ViewEntry, identifier};
 use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{
@@ -82,6 +82,12 @@ impl SystemTable {
     }
 }
 
+/// The name of a table's schema.
+fn schema_of(snapshot: &Snapshot, table: &TableSnapshot) -> Value {
+    let namespace = table.table().entry().namespace;
+    Value::Text(snapshot.catalog().qualified(namespace, "").schema)
+}
+
 /// Names of all system tables.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SystemTable::ALL.into_iter().map(SystemTable::name)
@@ -102,6 +108,7 @@ fn blocks_schema() -> Result<Schema> {
         ("rows", "bigint"),
         ("deleted_rows", "bigint"),
         ("visits", "bigint"),
+        ("schema_name", "text"),
     ];
     schema(&columns)
 }
@@ -130,6 +137,7 @@ fn blocks(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
                 Value::Int(info.rows.into()),
                 Value::Int(info.deleted.into()),
                 Value::Int(info.visits.into()),
+                schema_of(snapshot, table),
             ]);
         }
     }
@@ -144,6 +152,7 @@ fn access_schema() -> Result<Schema> {
         ("scanned", "bigint"),
         ("fetched", "bigint"),
         ("visits", "bigint"),
+        ("schema_name", "text"),
     ];
     schema(&columns)
 }
@@ -156,17 +165,23 @@ fn access(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
             let counts = [access.tested, access.scanned, access.fetched, access.visits];
             let names = [table.table().name(), &column.name];
             let names = names.map(|n| Value::Text(n.to_owned())).into_iter();
-            rows.push(names.chain(counts.map(|c| Value::Int(c.into()))).collect());
+            let counts = counts.map(|c| Value::Int(c.into()));
+            rows.push(names.chain(counts).chain([schema_of(snapshot, table)]).collect());
         }
     }
     materialize(SystemTable::Access.name(), access_schema()?, &rows)
 }
 
 fn views(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
-    let columns = ["view_name", "definition"].map(text_column);
-    let rows: Vec<Vec<Value>> = (snapshot.catalog().views())
-        .map(|view| [&view.name, &view.query].map(|t| Value::Text(t.clone())).to_vec())
-        .collect();
+    let columns = ["view_name", "definition", "schema_name"].map(text_column);
+    let catalog = snapshot.catalog();
+    let row = |view: &Arc<ViewEntry>| {
+        let schema = catalog.qualified(view.namespace, "").schema;
+        [view.name.clone(), view.query.clone(), schema]
+            .map(Value::Text)
+            .to_vec()
+    };
+    let rows: Vec<Vec<Value>> = catalog.views().map(row).collect();
     materialize(SystemTable::Views.name(), Schema::new(columns.to_vec()), &rows)
 }
 
@@ -180,6 +195,7 @@ fn indexes(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
         ("waiting", "bigint"),
         ("bytes", "bigint"),
         ("uses", "bigint"),
+        ("schema_name", "text"),
     ];
     let mut rows: Vec<Vec<Value>> = Vec::new();
     for table in snapshot.tables() {
@@ -201,6 +217,7 @@ fn indexes(snapshot: &Snapshot) -> Result<Arc<TableSnapshot>> {
                 Value::Int(table.table().waiting_entries().into()),
                 Value::Int(index.bytes() as i128),
                 Value::Int(index.uses().into()),
+                schema_of(snapshot, table),
             ]);
         }
     }

@@ -3,20 +3,25 @@
 use crate::domain_checks::ChecksOfDomains;
 use crate::view_text::restated;
 use frazil_catalog::{
-    Catalog, Constraint, ConstraintKind, Domain, IndexEntry, TableEntry, TypeEntry, ViewEntry, identifier,
+    Catalog, Constraint, ConstraintKind, Domain, IndexEntry, PUBLIC, QualifiedName, TableEntry, TypeEntry,
+    ViewEntry, identifier,
 };
-use frazil_types::{ColumnDef, ColumnDefault, Schema, Value};
+use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Schema, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A table of the database.
 #[derive(Clone, Debug)]
 pub struct TableInfo {
+    /// The name of its schema.
+    pub namespace: String,
     /// Its name.
     pub name: String,
     /// Its columns.
     pub schema: Arc<Schema>,
-    /// The domain of each column that has one, by position.
+    /// The names of the columns' types, with their schemas if these are not `public`.
+    types: Vec<String>,
+    /// The domain of each column that has one, by position; with its schema if that is not `public`.
     pub domains: Vec<Option<String>>,
     /// Its rows.
     pub rows: u64,
@@ -53,6 +58,8 @@ pub struct IndexInfo {
 /// A view of the database.
 #[derive(Clone, Debug)]
 pub struct ViewInfo {
+    /// The name of its schema.
+    pub namespace: String,
     /// Its name.
     pub name: String,
     /// Its columns.
@@ -66,6 +73,8 @@ pub struct ViewInfo {
 /// An enumeration of the database.
 #[derive(Clone, Debug)]
 pub struct EnumInfo {
+    /// The name of its schema.
+    pub namespace: String,
     /// Its name.
     pub name: String,
     /// Its labels in their order.
@@ -73,9 +82,15 @@ pub struct EnumInfo {
 }
 
 impl EnumInfo {
+    /// Its name as SQL text: quoted where necessary, and with its schema unless that is `public`.
+    pub fn sql_name(&self) -> String {
+        shown(&self.namespace, &self.name)
+    }
+
     /// What the catalog has of it.
-    pub(crate) fn of(entry: &TypeEntry) -> Option<EnumInfo> {
+    pub(crate) fn of(entry: &TypeEntry, catalog: &Catalog) -> Option<EnumInfo> {
         Some(EnumInfo {
+            namespace: schema_of(entry.namespace, catalog),
             name: entry.name.clone(),
             labels: (entry.as_enumeration()?.labels().iter())
                 .map(|label| label.text.clone())
@@ -89,28 +104,35 @@ impl EnumInfo {
         let labels: Vec<String> = labels
             .map(|label| format!("'{}'", label.replace('\'', "''")))
             .collect();
-        format!(
-            "create type {} as enum ({});",
-            identifier(&self.name),
-            labels.join(", ")
-        )
+        format!("create type {} as enum ({});", self.sql_name(), labels.join(", "))
     }
 }
 
 /// A domain of the database.
 #[derive(Clone, Debug)]
 pub struct DomainInfo {
+    /// The name of its schema.
+    pub namespace: String,
     /// Its name.
     pub name: String,
     /// The type of its values.
-    pub base: frazil_types::LogicalType,
+    pub base: LogicalType,
+    /// The name of that type, with its schema if it is not in `public`.
+    base_name: String,
     domain: Domain,
 }
 
 impl DomainInfo {
+    /// Its name as SQL text: quoted where necessary, and with its schema unless that is `public`.
+    pub fn sql_name(&self) -> String {
+        shown(&self.namespace, &self.name)
+    }
+
     /// What the catalog has of it.
-    pub(crate) fn of(entry: &TypeEntry, domain: &Domain) -> DomainInfo {
+    pub(crate) fn of(entry: &TypeEntry, domain: &Domain, catalog: &Catalog) -> DomainInfo {
         DomainInfo {
+            namespace: schema_of(entry.namespace, catalog),
+            base_name: type_name(domain.base, catalog),
             name: entry.name.clone(),
             base: domain.base,
             domain: domain.clone(),
@@ -127,19 +149,25 @@ impl DomainInfo {
             let (name, condition) = (identifier(&check.name), before_more(&check.expression));
             format!(" constraint {name} check ({condition})")
         });
-        let name = identifier(&self.name);
+        let name = self.sql_name();
         format!(
             "create domain {name} as {}{default}{null}{};",
-            self.base,
+            self.base_name,
             checks.collect::<String>()
         )
     }
 }
 
 impl ViewInfo {
+    /// Its name as SQL text: quoted where necessary, and with its schema unless that is `public`.
+    pub fn sql_name(&self) -> String {
+        shown(&self.namespace, &self.name)
+    }
+
     /// What the catalog has of a view.
     pub(crate) fn of(view: &ViewEntry, catalog: &Catalog) -> ViewInfo {
         ViewInfo {
+            namespace: schema_of(view.namespace, catalog),
             name: view.name.clone(),
             schema: view.schema.clone(),
             query: view.query.clone(),
@@ -155,19 +183,31 @@ impl ViewInfo {
             true => String::new(),
             false => format!(" ({})", columns.join(", ")),
         };
-        let name = identifier(&self.name);
+        let name = self.sql_name();
         format!("create view {name}{list} as\n{};", before_more(&self.restated))
     }
 }
 
 impl TableInfo {
+    /// Its name as SQL text: quoted where necessary, and with its schema unless that is `public`.
+    pub fn sql_name(&self) -> String {
+        shown(&self.namespace, &self.name)
+    }
+
     /// What the catalog has of a table of `rows` rows.
     pub(crate) fn of(table: &TableEntry, rows: u64, catalog: &Catalog) -> TableInfo {
         let of_domains = ChecksOfDomains::of(table, catalog);
         TableInfo {
+            namespace: schema_of(table.namespace, catalog),
+            types: table
+                .schema
+                .columns
+                .iter()
+                .map(|c| type_name(c.ty, catalog))
+                .collect(),
             name: table.name.clone(),
             schema: table.schema.clone(),
-            domains: of_domains.names(),
+            domains: of_domains.names(catalog),
             rows,
             constraints: (table.constraints.iter().enumerate())
                 .map(|(at, constraint)| ConstraintInfo {
@@ -195,17 +235,18 @@ impl TableInfo {
 
     /// Its CREATE TABLE statement, which makes the indexes of constraints.
     pub fn table_ddl(&self) -> String {
-        let columns = self.schema.columns.iter().zip(&self.domains).map(|(c, domain)| {
+        let types = self.types.iter().zip(&self.domains);
+        let columns = self.schema.columns.iter().zip(types).map(|(c, (ty, domain))| {
             let null = if c.nullable { "" } else { " not null" };
             let default = default_text(c).map_or(String::new(), |text| format!(" default {text}"));
-            let ty = domain.as_deref().map_or_else(|| c.ty.to_string(), identifier);
+            let ty = domain.as_ref().unwrap_or(ty);
             format!("  {} {ty}{default}{null}", identifier(&c.name))
         });
         let constraints = self.constraints.iter().filter(|c| !c.is_of_domain);
         let constraints =
             constraints.map(|c| format!("  constraint {} {}", identifier(&c.name), c.definition));
         let parts: Vec<String> = columns.chain(constraints).collect();
-        let table = identifier(&self.name);
+        let table = self.sql_name();
         format!("create table {table} (\n{}\n);", parts.join(",\n"))
     }
 
@@ -214,10 +255,35 @@ impl TableInfo {
         let own = self.indexes.iter().filter(|index| index.constraint.is_none());
         let statement = |index: &IndexInfo| {
             let unique = if index.is_unique { "unique " } else { "" };
-            let (name, table) = (identifier(&index.name), identifier(&self.name));
+            let (name, table) = (identifier(&index.name), self.sql_name());
             format!("create {unique}index {name} on {table} {};", index.columns)
         };
         own.map(statement).collect()
+    }
+}
+
+/// The name of a schema.
+fn schema_of(namespace: ObjectId, catalog: &Catalog) -> String {
+    catalog.qualified(namespace, "").schema
+}
+
+/// A name as a dump writes it: with its schema, unless that is `public`.
+pub(crate) fn shown(namespace: &str, name: &str) -> String {
+    match namespace {
+        PUBLIC => identifier(name),
+        _ => QualifiedName::new(namespace, name).to_string(),
+    }
+}
+
+/// The name of a type as a dump writes it: that of an enumeration with its schema, unless that is `public`.
+fn type_name(ty: LogicalType, catalog: &Catalog) -> String {
+    let entry = ty
+        .enumeration_within()
+        .and_then(|e| catalog.user_type_of(ObjectId(e.id())));
+    let schema = entry.map(|entry| schema_of(entry.namespace, catalog));
+    match schema {
+        Some(schema) if schema != PUBLIC => format!("{}.{ty}", identifier(&schema)),
+        Some(_) | None => ty.to_string(),
     }
 }
 
@@ -274,7 +340,7 @@ fn index_columns(table: &TableEntry, index: &IndexEntry) -> String {
     format!("({}){include}{nulls}", keys.join(", "))
 }
 
-fn literal(text: &str, ty: frazil_types::LogicalType) -> String {
+fn literal(text: &str, ty: LogicalType) -> String {
     // NaN and infinities are words.
     match ty.is_numeric() && text.ends_with(|c: char| c.is_ascii_digit()) {
         true => text.to_owned(),
@@ -286,7 +352,6 @@ fn literal(text: &str, ty: frazil_types::LogicalType) -> String {
 mod tests {
     use super::*;
     use frazil_catalog::{IndexKey, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions};
-    use frazil_types::LogicalType;
 
     #[test]
     fn ddl_quotes_what_needs_it() {
@@ -306,7 +371,7 @@ mod tests {
             columns: vec![0],
         };
         let new = NewTable {
-            name: "t".to_string(),
+            name: "t".into(),
             schema: Arc::new(Schema::new(columns)),
             options: TableOptions::default(),
             constraints: vec![unnamed(key), unnamed(unique), unnamed(check)],
@@ -314,7 +379,7 @@ mod tests {
         let index = NewIndex {
             name: None,
             if_not_exists: false,
-            table: "t".to_string(),
+            table: ObjectId(1),
             keys: vec![IndexKey {
                 column: 1,
                 descending: true,
@@ -335,6 +400,7 @@ mod tests {
              create index \"t_B c_a_idx\" on t (\"B c\" DESC NULLS LAST) INCLUDE (a);"
         );
         let view = ViewInfo {
+            namespace: PUBLIC.into(),
             name: "V".into(),
             schema: table.schema,
             query: "table t".into(),

@@ -2,8 +2,9 @@
 
 use crate::binder::{
     self, Binder, Nesting, TableUses, alter_table, alter_type, copy_from, create_domain, create_index,
-    create_table, create_type, create_view, default_query, delete, describe, describe_columns, drop_types,
-    find_table, finished, insert, refuse_remote, tables, update,
+    create_table, create_type, create_view, default_query, delete, describe, describe_columns, drop_schemas,
+    drop_types, find_own_table, find_table, finished, insert, missing_relation, refuse_remote, set_schema,
+    tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -15,7 +16,7 @@ use crate::statement::{Definition, Explained, Prepared, Writing};
 use crate::summary;
 use crate::{CatalogView, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
 use frazil_catalog::{
-    AlterAction, ConstraintKind, DropBehavior, DropRelations, DropTypes, RelationKind, ViewEntry,
+    AlterAction, ConstraintKind, DropBehavior, DropRelations, DropTypes, RelationKind, ViewEntry, WrittenName,
 };
 use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result};
@@ -174,7 +175,7 @@ impl<'a> Context<'a> {
             ParsedKind::CopyTo { query, end, options } => return self.copy_to(query, end, options),
             ParsedKind::Freeze { table, order_by } => {
                 let (entry, order_by) = self.freeze(table, order_by.as_deref())?;
-                let table = entry.name;
+                let table = self.own(&entry, table)?;
                 Writing::Freeze { table, order_by }.into()
             }
             ParsedKind::Checkpoint => Statement::Checkpoint,
@@ -189,6 +190,8 @@ impl<'a> Context<'a> {
             ParsedKind::ResetAll => Statement::ResetAll,
             ParsedKind::Maintain(maintain) => self.maintain(maintain)?,
             ParsedKind::Truncate { tables } => self.truncate(tables)?.into(),
+            ParsedKind::CreateSchema(new) => Definition::CreateSchema(new.clone()).into(),
+            ParsedKind::SetSchema(moved) => return set_schema(self.catalog, moved),
             ParsedKind::Savepoint { name } => Statement::Savepoint { name: name.clone() },
             ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },
             ParsedKind::Release { name } => Statement::Release { name: name.clone() },
@@ -250,8 +253,8 @@ impl<'a> Context<'a> {
         })
     }
 
-    fn truncate(&self, tables: &[String]) -> Result<Definition> {
-        let tables = tables.iter().map(|name| Ok(find_table(self.catalog, name)?.name));
+    fn truncate(&self, tables: &[WrittenName]) -> Result<Definition> {
+        let tables = tables.iter().map(|name| find_own_table(self.catalog, name));
         Ok(Definition::Truncate {
             tables: tables.collect::<Result<_>>()?,
         })
@@ -354,8 +357,14 @@ impl<'a> Context<'a> {
         Ok(Bound { statement, ..bound })
     }
 
+    /// The identity in the catalog of a table that was found. 42P01 for a table of the system.
+    fn own(&self, entry: &TableEntry, written: &WrittenName) -> Result<ObjectId> {
+        let id = self.catalog.catalog_id(entry.id);
+        id.ok_or_else(|| missing_relation(self.catalog, written))
+    }
+
     /// A table to be frozen, and the position of the column to sort it by.
-    fn freeze(&self, table: &str, order_by: Option<&str>) -> Result<(TableEntry, Option<usize>)> {
+    fn freeze(&self, table: &WrittenName, order_by: Option<&str>) -> Result<(TableEntry, Option<usize>)> {
         let entry = find_table(self.catalog, table)?;
         let order_by = order_by.map(|c| column_position(&entry, c)).transpose()?;
         Ok((entry, order_by))
@@ -395,6 +404,22 @@ fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             object_type: ObjectType::View,
             ..
         } => drop_relations(&binder, ast, RelationKind::View),
+        Ast::Drop {
+            object_type: ObjectType::Schema,
+            names,
+            if_exists,
+            cascade,
+            ..
+        } => {
+            refuse_drop_options(ast)?;
+            let (catalog, limits) = (binder.catalog, binder.limits().clone());
+            let drop = drop_schemas(&binder, names, *if_exists, drop_behavior(*cascade))?;
+            let columns = match drop.behavior {
+                DropBehavior::Restrict => Vec::new(),
+                DropBehavior::Cascade => columns_of_schemas(&drop.names, catalog, &limits)?,
+            };
+            Ok(Bound::plain(Definition::DropSchemas { drop, columns }))
+        }
         Ast::CreateIndex(create) => create_index(&binder, create),
         Ast::Drop {
             object_type: ObjectType::Index,
@@ -417,6 +442,7 @@ fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
                 only_domains: false,
                 if_exists: *if_exists,
                 behavior: drop_behavior(*cascade),
+                path: binder.catalog.path().clone(),
             };
             let (catalog, limits) = (binder.catalog, binder.limits().clone());
             with_columns(drop_types(&binder, names, of)?, catalog, &limits)
@@ -427,6 +453,7 @@ fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
                 only_domains: true,
                 if_exists: drop.if_exists,
                 behavior: drop_behavior(drop.drop_behavior == Some(sqlparser::ast::DropBehavior::Cascade)),
+                path: binder.catalog.path().clone(),
             };
             let (catalog, limits) = (binder.catalog, binder.limits().clone());
             let bound = drop_types(&binder, std::slice::from_ref(&drop.name), of)?;
@@ -456,19 +483,54 @@ fn with_columns(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
     if drop.behavior == DropBehavior::Restrict {
         return Ok(bound);
     }
-    let types: Vec<ObjectId> = (drop.names.iter())
-        .filter_map(|name| catalog.user_type(name).map(|entry| entry.id))
-        .collect();
-    let is_gone = |column: &ColumnDef| {
-        let e = column.ty.enumeration_within().map(|e| ObjectId(e.id()));
-        column.domain.or(e).is_some_and(|id| types.contains(&id)) || e.is_some_and(|id| types.contains(&id))
+    let types = (drop.names.iter()).filter_map(|name| catalog.user_type(name));
+    let types: Vec<ObjectId> = types.map(|entry| entry.id).collect();
+    let is_gone = |ty: ObjectId| types.contains(&ty);
+    *columns = columns_of_types(&is_gone, |_| true, catalog, limits)?;
+    Ok(bound)
+}
+
+/// The columns that go with some schemas: those of other schemas' tables, of types in these.
+fn columns_of_schemas(
+    schemas: &[String],
+    catalog: &dyn CatalogView,
+    limits: &Limits,
+) -> Result<Vec<(ObjectId, Vec<AlterAction>)>> {
+    let is_gone = |ty: ObjectId| {
+        catalog
+            .type_schema(ty)
+            .is_some_and(|schema| schemas.contains(&schema))
     };
-    for name in catalog.relation_names() {
-        let Some(catalog_view::Relation::Table(table)) = catalog.relation(&name) else {
+    columns_of_types(
+        &is_gone,
+        |schema| !schemas.contains(&schema.to_string()),
+        catalog,
+        limits,
+    )
+}
+
+/// The columns of types that go, in the tables of schemas that stay, with the views that read them.
+fn columns_of_types(
+    is_gone: &dyn Fn(ObjectId) -> bool,
+    stays: impl Fn(&str) -> bool,
+    catalog: &dyn CatalogView,
+    limits: &Limits,
+) -> Result<Vec<(ObjectId, Vec<AlterAction>)>> {
+    let is_of_them = |column: &ColumnDef| {
+        let e = column.ty.enumeration_within().map(|e| ObjectId(e.id()));
+        column.domain.or(e).is_some_and(is_gone) || e.is_some_and(is_gone)
+    };
+    let mut columns = Vec::new();
+    for name in catalog
+        .own_relation_names()
+        .iter()
+        .filter(|name| stays(&name.schema))
+    {
+        let Some(catalog_view::Relation::Table(table)) = catalog.relation(name) else {
             continue;
         };
         let mut gone: Vec<usize> = (table.schema.columns.iter().enumerate())
-            .filter_map(|(at, column)| is_gone(column).then_some(at))
+            .filter_map(|(at, column)| is_of_them(column).then_some(at))
             .collect();
         // Positions of those before do not move.
         gone.reverse();
@@ -476,31 +538,39 @@ fn with_columns(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
             column,
             behavior: DropBehavior::Cascade,
             readers: Vec::new(),
+            path: catalog.path().clone(),
         };
         if !gone.is_empty() {
-            let alter = Bound::plain(Definition::AlterTable {
-                table: name,
-                actions: gone.into_iter().map(drop).collect(),
-            });
-            if let Statement::Writing(Writing::Define(Definition::AlterTable { table, actions })) =
-                with_readers(alter, catalog, limits)?.statement
-            {
-                columns.push((table, actions));
-            }
+            let mut actions = gone.into_iter().map(drop).collect();
+            find_readers(&table, &mut actions, catalog, limits)?;
+            columns.push((table.id, actions));
         }
     }
-    Ok(bound)
+    Ok(columns)
 }
 
 /// ALTER TABLE with the views that read the columns, or need the primary key, which it drops.
 fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
-    let Statement::Writing(Writing::Define(Definition::AlterTable { table, actions })) = &mut bound.statement
+    let Statement::Writing(Writing::Define(Definition::AlterTable {
+        table: Some(table),
+        actions,
+    })) = &mut bound.statement
     else {
         return Ok(bound);
     };
-    let Some(catalog_view::Relation::Table(table)) = catalog.relation(table) else {
-        return Ok(bound);
-    };
+    if let Some(catalog_view::Relation::Table(table)) = catalog.relation_of(*table) {
+        find_readers(&table, actions, catalog, limits)?;
+    }
+    Ok(bound)
+}
+
+/// Gives the actions that drop columns or the primary key of a table the views that need these.
+fn find_readers(
+    table: &TableEntry,
+    actions: &mut Vec<AlterAction>,
+    catalog: &dyn CatalogView,
+    limits: &Limits,
+) -> Result<()> {
     // Positions of the columns that are left, as they were before the first action: nothing comes before columns are
     // dropped.
     let mut left: Vec<usize> = (0..table.schema.columns.len()).collect();
@@ -508,7 +578,7 @@ fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
         // The position of a column that is dropped; `None` if the primary key is.
         let (dropped, readers) = match action {
             AlterAction::DropColumn { column, readers, .. } => (Some(left.remove(*column)), readers),
-            AlterAction::DropConstraint { name, readers, .. } if is_primary_key(&table, name) => {
+            AlterAction::DropConstraint { name, readers, .. } if is_primary_key(table, name) => {
                 (None, readers)
             }
             AlterAction::DropConstraint { .. }
@@ -518,6 +588,7 @@ fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
             | AlterAction::DropNotNull { .. }
             | AlterAction::SetDefault { .. }
             | AlterAction::RenameTable { .. }
+            | AlterAction::SetSchema { .. }
             | AlterAction::RenameColumn { .. }
             | AlterAction::RenameConstraint { .. } => continue,
         };
@@ -525,7 +596,7 @@ fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
             Some(column) => uses.columns.contains(&column),
             None => uses.needs_key,
         };
-        for name in catalog.relation_names() {
+        for name in catalog.own_relation_names() {
             let Some(catalog_view::Relation::View(view)) = catalog.relation(&name) else {
                 continue;
             };
@@ -537,7 +608,7 @@ fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
             }
         }
     }
-    Ok(bound)
+    Ok(())
 }
 
 fn is_primary_key(table: &TableEntry, constraint: &str) -> bool {
@@ -548,7 +619,7 @@ fn is_primary_key(table: &TableEntry, constraint: &str) -> bool {
 /// Binds DROP INDEX. CASCADE changes nothing: only a constraint depends on an index, and must be dropped itself.
 fn drop_indexes(binder: &Binder, ast: &Ast, names: &[ObjectName], if_exists: bool) -> Result<Bound> {
     refuse_drop_options(ast)?;
-    let names = names.iter().map(|n| binder.table_name(n));
+    let names = names.iter().map(|n| binder.name_to_drop(n));
     Ok(Bound::plain(Definition::DropIndexes {
         names: names.collect::<Result<_>>()?,
         if_exists,
@@ -581,11 +652,12 @@ fn drop_relations(binder: &Binder, ast: &Ast, kind: RelationKind) -> Result<Boun
         return Err(unsupported_statement(ast));
     };
     refuse_drop_options(ast)?;
-    let names = names.iter().map(|n| binder.table_name(n));
+    let names = names.iter().map(|n| binder.name_to_drop(n));
     Ok(Bound::plain(Definition::Drop(DropRelations {
         kind,
         names: names.collect::<Result<_>>()?,
         if_exists: *if_exists,
         behavior: drop_behavior(*cascade),
+        path: binder.catalog.path().clone(),
     })))
 }

@@ -1,7 +1,7 @@
 //! What the front end sees of the catalog.
 
 use crate::file_source::FileSource;
-use frazil_catalog::{Constraint, IndexEntry, Reading, TypeEntry, ViewEntry};
+use frazil_catalog::{Constraint, IndexEntry, QualifiedName, Reading, SearchPath, TypeEntry, ViewEntry};
 use frazil_types::{ObjectId, Result, Schema};
 use std::sync::Arc;
 
@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub struct TableEntry {
     /// Its identity in plans.
     pub id: ObjectId,
+    /// The name of its schema.
+    pub schema_name: String,
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
     /// Its columns.
@@ -20,6 +22,13 @@ pub struct TableEntry {
     pub constraints: Vec<Constraint>,
     /// Its indexes, in the order in which they were made.
     pub indexes: Vec<Arc<IndexEntry>>,
+}
+
+impl TableEntry {
+    /// Its name in its schema.
+    pub fn qualified(&self) -> QualifiedName {
+        QualifiedName::new(&self.schema_name, &self.name)
+    }
 }
 
 /// What a name in FROM stands for.
@@ -33,8 +42,18 @@ pub enum Relation {
 
 /// One version of the catalog. Names are folded.
 pub trait CatalogView: Sync {
+    /// The session's search path.
+    fn path(&self) -> &SearchPath;
+    /// True if there is a schema of the name.
+    fn has_schema(&self, name: &str) -> bool;
     /// A table or view by its name.
-    fn relation(&self, name: &str) -> Option<Relation>;
+    fn relation(&self, name: &QualifiedName) -> Option<Relation>;
+    /// True if a table, view or index has the name.
+    fn has_relation(&self, name: &QualifiedName) -> bool;
+    /// A table or view by its identity in the catalog.
+    fn relation_of(&self, id: ObjectId) -> Option<Relation>;
+    /// The name of the schema of a type that a statement defined, by the type's identity.
+    fn type_schema(&self, id: ObjectId) -> Option<String>;
     /// The relation that the query of a view reads under a name.
     fn read_by(&self, reading: &Reading) -> Option<Relation>;
     /// The identity of a table in the catalog; `None` for a system table, which is found by its name alone.
@@ -42,12 +61,12 @@ pub trait CatalogView: Sync {
     /// Files as a table, which statements may only read. Errors of reading them.
     fn file(&self, source: &FileSource) -> Result<TableEntry>;
     /// A type that a statement defined, by its name.
-    fn user_type(&self, name: &str) -> Option<Arc<TypeEntry>>;
+    fn user_type(&self, name: &QualifiedName) -> Option<Arc<TypeEntry>>;
     /// The same by its identity.
     fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>>;
     /// The names of all tables and views, for hints.
-    fn relation_names(&self) -> Vec<String>;
+    fn relation_names(&self) -> Vec<QualifiedName>;
 
-    /// The same without those of the system.
-    fn own_relation_names(&self) -> Vec<String>;
+    /// The names of tables and views without those of the system.
+    fn own_relation_names(&self) -> Vec<QualifiedName>;
 }

@@ -2,7 +2,8 @@
 
 use crate::{CopyEnd, CopyOptions, ParsedStatement, TransactionModes};
 use frazil_catalog::{
-    AlterAction, AlterType, Domain, DropRelations, DropTypes, NewConstraint, NewIndex, NewView,
+    AlterAction, AlterType, Domain, DropRelations, DropSchemas, DropTypes, NewConstraint, NewIndex,
+    NewSchema, NewView, QualifiedName,
 };
 use frazil_plan::Plan;
 use frazil_types::{LogicalType, ObjectId, Schema, Value};
@@ -129,8 +130,8 @@ pub enum Writing {
     },
     /// CREATE TABLE.
     CreateTable {
-        /// The table's name, folded.
-        name: String,
+        /// The table's name.
+        name: QualifiedName,
         /// Its columns; of CREATE TABLE AS the query's.
         schema: Schema,
         /// IF NOT EXISTS.
@@ -144,8 +145,8 @@ pub enum Writing {
     },
     /// FREEZE TABLE.
     Freeze {
-        /// The table's name.
-        table: String,
+        /// The table.
+        table: ObjectId,
         /// Position of the column to sort by.
         order_by: Option<usize>,
     },
@@ -180,17 +181,26 @@ pub enum Last {
 pub enum Definition {
     /// ALTER TABLE … SET (name = value, …); DEFAULT is NULL.
     AlterOptions {
-        /// The table's name.
-        table: String,
+        /// The table.
+        table: ObjectId,
         /// The options.
         options: Vec<(String, Value)>,
     },
     /// ALTER TABLE … with actions.
     AlterTable {
-        /// The table's name.
-        table: String,
-        /// What is done, in order; nothing where the table need not be there and is not.
+        /// The table; `None` if it need not be there and is not.
+        table: Option<ObjectId>,
+        /// What is done, in order.
         actions: Vec<AlterAction>,
+    },
+    /// CREATE SCHEMA.
+    CreateSchema(NewSchema),
+    /// DROP SCHEMA.
+    DropSchemas {
+        /// What is dropped.
+        drop: DropSchemas,
+        /// Tables with the columns that CASCADE drops: of types in the schemas.
+        columns: Vec<(ObjectId, Vec<AlterAction>)>,
     },
     /// CREATE VIEW.
     CreateView(NewView),
@@ -201,28 +211,28 @@ pub enum Definition {
     /// DROP INDEX.
     DropIndexes {
         /// The names.
-        names: Vec<String>,
+        names: Vec<QualifiedName>,
         /// IF EXISTS.
         if_exists: bool,
     },
     /// CREATE TYPE … AS ENUM.
     CreateType {
-        /// Its name, folded.
-        name: String,
+        /// Its name.
+        name: QualifiedName,
         /// Its labels in order.
         labels: Vec<String>,
     },
     /// ALTER TYPE.
     AlterType {
-        /// Its name, folded.
-        name: String,
+        /// The type.
+        id: ObjectId,
         /// What is done.
         action: AlterType,
     },
     /// CREATE DOMAIN.
     CreateDomain {
-        /// Its name, folded.
-        name: String,
+        /// Its name.
+        name: QualifiedName,
         /// What it is.
         domain: Domain,
     },
@@ -231,12 +241,12 @@ pub enum Definition {
         /// What is dropped.
         drop: DropTypes,
         /// Tables with the columns that CASCADE drops.
-        columns: Vec<(String, Vec<AlterAction>)>,
+        columns: Vec<(ObjectId, Vec<AlterAction>)>,
     },
     /// TRUNCATE.
     Truncate {
-        /// The names of the tables.
-        tables: Vec<String>,
+        /// The tables.
+        tables: Vec<ObjectId>,
     },
 }
 

@@ -2,15 +2,23 @@
 
 mod support;
 
-use frazil_catalog::{DropBehavior, NewConstraintKind, RelationKind};
+use frazil_catalog::{DropBehavior, NewConstraintKind, QualifiedName, RelationKind};
 use frazil_frontend::{
-    CopyCompression, CopyEnd, CopyFormat, CopyHeader, Definition, ExplainMode, ExplainOptions, Limits,
-    Script, Statement, Writing, bind, parse,
+    CatalogView, CopyCompression, CopyEnd, CopyFormat, CopyHeader, Definition, ExplainMode, ExplainOptions,
+    Limits, Relation, Script, Statement, Writing, bind, parse,
 };
 use frazil_plan::operators::{Map, Scan, Values};
 use frazil_plan::{Operator, WriteKind};
-use frazil_types::{Cancel, ColumnDefault, LogicalType, MemoryBudget, SqlState, Value};
+use frazil_types::{Cancel, ColumnDefault, LogicalType, MemoryBudget, ObjectId, SqlState, Value};
 use support::{Tables, bound, failure, operators};
+
+/// The identity of a table.
+fn id_of(name: &'static str) -> ObjectId {
+    match Tables::new().relation(&name.into()) {
+        Some(Relation::Table(table)) => table.id,
+        other => panic!("{name}: {other:?}"),
+    }
+}
 
 #[test]
 fn several_statements_keep_their_text() {
@@ -100,7 +108,7 @@ fn create_table_takes_not_null_and_default() {
     else {
         panic!();
     };
-    assert_eq!(name, "new");
+    assert_eq!(name, "new".into());
     let columns: Vec<_> = schema
         .columns
         .iter()
@@ -138,7 +146,7 @@ fn alter_table_sets_options_and_nothing_else() {
     else {
         panic!();
     };
-    assert_eq!(table, "t");
+    assert_eq!(table, id_of("t"));
     let expected = [
         ("layout.a", Value::Text("vbp".to_string())),
         ("pax_rows", Value::Null),
@@ -300,8 +308,8 @@ fn indexes_are_bound_to_columns() {
     assert!(new.if_not_exists && !new.nulls_distinct);
     let new = made("create index on u (id)");
     assert_eq!(
-        (new.name, new.table.as_str(), new.nulls_distinct),
-        (None, "u", true)
+        (new.name, new.table, new.nulls_distinct),
+        (None, id_of("u"), true)
     );
     for (sql, state) in [
         ("create index i on nowhere (id)", "42P01"),
@@ -523,7 +531,7 @@ fn settings_transactions_and_explain() {
     assert!(matches!(bound("checkpoint").statement, Statement::Checkpoint));
     let freeze = bound("freeze table lineitem order by l_shipdate").statement;
     assert!(
-        matches!(freeze, Statement::Writing(Writing::Freeze { table, order_by: Some(10) }) if table == "lineitem")
+        matches!(freeze, Statement::Writing(Writing::Freeze { table, order_by: Some(10) }) if table == id_of("lineitem"))
     );
     let explain = bound("explain analyze (stages) select 1").statement;
     assert!(matches!(
@@ -555,12 +563,12 @@ fn settings_transactions_and_explain() {
         panic!("not DROP");
     };
     assert!(drop.if_exists && drop.kind == RelationKind::Table && drop.behavior == DropBehavior::Restrict);
-    assert_eq!(drop.names, ["t", "u"]);
+    assert_eq!(drop.names, ["t", "u"].map(QualifiedName::from));
     let Statement::Writing(Writing::Define(Definition::Drop(drop))) =
         bound("drop view public.v, \"W\" cascade").statement
     else {
         panic!("not DROP");
     };
     assert!(!drop.if_exists && drop.kind == RelationKind::View && drop.behavior == DropBehavior::Cascade);
-    assert_eq!(drop.names, ["v", "W"]);
+    assert_eq!(drop.names, ["v", "W"].map(QualifiedName::from));
 }

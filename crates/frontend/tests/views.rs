@@ -2,7 +2,10 @@
 
 mod support;
 
-use frazil_catalog::{ExistingView, NewView, Reading, ViewEntry};
+use frazil_catalog::{
+    ExistingView, NewView, PUBLIC, QualifiedName, Reading, SYSTEM_SCHEMA, SchemaEntry, SearchPath, ViewEntry,
+    WrittenName,
+};
 use frazil_frontend::{
     Bound, CatalogView, Definition, FileSource, Limits, PlanSettings, Relation, Statement, TableEntry,
     Writing, bind, on_deep_stack, parse,
@@ -10,7 +13,7 @@ use frazil_frontend::{
 use frazil_plan::operators::Scan;
 use frazil_plan::{Operator, Plan};
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, Schema};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Tables, and views by their names.
 struct Relations {
@@ -19,7 +22,31 @@ struct Relations {
 }
 
 impl CatalogView for Relations {
-    fn user_type(&self, _: &str) -> Option<Arc<frazil_catalog::TypeEntry>> {
+    fn path(&self) -> &SearchPath {
+        static PATH: LazyLock<SearchPath> = LazyLock::new(SearchPath::default);
+        &PATH
+    }
+
+    fn has_schema(&self, name: &str) -> bool {
+        name == PUBLIC
+    }
+
+    fn has_relation(&self, name: &QualifiedName) -> bool {
+        self.relation(name).is_some()
+    }
+
+    fn type_schema(&self, _: ObjectId) -> Option<String> {
+        None
+    }
+
+    fn relation_of(&self, id: ObjectId) -> Option<Relation> {
+        let view = self.views.iter().find(|v| v.id == id);
+        let table = self.tables.iter().find(|t| t.id == id);
+        view.map(|v| Relation::View(v.clone()))
+            .or_else(|| table.map(|t| Relation::Table(t.clone())))
+    }
+
+    fn user_type(&self, _: &QualifiedName) -> Option<Arc<frazil_catalog::TypeEntry>> {
         None
     }
 
@@ -27,21 +54,18 @@ impl CatalogView for Relations {
         None
     }
 
-    fn relation(&self, name: &str) -> Option<Relation> {
-        let view = self.views.iter().find(|v| v.name == name);
-        let table = self.tables.iter().find(|t| t.name == name);
+    fn relation(&self, name: &QualifiedName) -> Option<Relation> {
+        let view = (self.views.iter()).find(|v| name.schema == PUBLIC && v.name == name.name);
+        let table = self.tables.iter().find(|t| t.qualified() == *name);
         view.map(|v| Relation::View(v.clone()))
             .or_else(|| table.map(|t| Relation::Table(t.clone())))
     }
 
     fn read_by(&self, reading: &Reading) -> Option<Relation> {
-        let Some(id) = reading.id else {
-            return self.relation(&reading.name);
-        };
-        let view = self.views.iter().find(|v| v.id == id);
-        let table = self.tables.iter().find(|t| t.id == id);
-        view.map(|v| Relation::View(v.clone()))
-            .or_else(|| table.map(|t| Relation::Table(t.clone())))
+        match reading.id {
+            Some(id) => self.relation_of(id),
+            None => self.relation(&QualifiedName::new(SYSTEM_SCHEMA, &reading.name.name)),
+        }
     }
 
     fn catalog_id(&self, table: ObjectId) -> Option<ObjectId> {
@@ -53,13 +77,14 @@ impl CatalogView for Relations {
         Err(Error::unsupported(format!("{source:?}")))
     }
 
-    fn own_relation_names(&self) -> Vec<String> {
+    fn own_relation_names(&self) -> Vec<QualifiedName> {
         self.relation_names()
     }
 
-    fn relation_names(&self) -> Vec<String> {
-        let tables = self.tables.iter().map(|t| t.name.clone());
-        tables.chain(self.views.iter().map(|v| v.name.clone())).collect()
+    fn relation_names(&self) -> Vec<QualifiedName> {
+        let tables = self.tables.iter().map(TableEntry::qualified);
+        let views = self.views.iter().map(|v| QualifiedName::in_public(&v.name));
+        tables.chain(views).collect()
     }
 }
 
@@ -67,6 +92,7 @@ fn table(id: u32, name: &str, columns: &[&str]) -> TableEntry {
     let columns = columns.iter().map(|c| ColumnDef::new(*c, LogicalType::Integer));
     TableEntry {
         id: ObjectId(id),
+        schema_name: if id == u32::MAX { SYSTEM_SCHEMA } else { PUBLIC }.to_string(),
         name: name.to_string(),
         schema: Schema::new(columns.collect()).into(),
         row_count: 10,
@@ -106,7 +132,8 @@ impl Relations {
         let view = self.definition(sql);
         self.views.push(Arc::new(ViewEntry {
             id: ObjectId(1000 + self.views.len() as u32),
-            name: view.name,
+            namespace: SchemaEntry::PUBLIC_ID,
+            name: view.name.name,
             schema: Arc::new(view.schema),
             query: view.query,
             reads: view.reads,
@@ -139,7 +166,10 @@ fn a_definition_keeps_its_text_and_what_it_reads() {
     relations.create("create view w as select c from u");
     let sql = "create or replace view \"V\" (x) as -- one\n select *, 'é' as \"É\" /* two */ from t, w, frazil_things ";
     let view = relations.definition(sql);
-    assert_eq!((view.name.as_str(), view.existing), ("V", ExistingView::Replace));
+    assert_eq!(
+        (view.name.name.as_str(), view.existing),
+        ("V", ExistingView::Replace)
+    );
     assert_eq!(
         view.query,
         "select *, 'é' as \"É\" /* two */ from t, w, frazil_things"
@@ -152,7 +182,7 @@ fn a_definition_keeps_its_text_and_what_it_reads() {
         ["x integer", "b integer", "c integer", "thing integer", "É text"]
     );
     let read = |name: &str, id: Option<u32>, columns: &[&str]| Reading {
-        name: name.to_string(),
+        name: WrittenName::unqualified(name),
         id: id.map(ObjectId),
         columns: columns.iter().map(|c| c.to_string()).collect(),
     };
@@ -167,11 +197,14 @@ fn a_definition_keeps_its_text_and_what_it_reads() {
     let nested = "create view n as with t as (select 1 as a) select a, (select max(c) from u) from t, \
                   (select c from w) s where exists (table u)";
     let names: Vec<String> = (relations.definition(nested).reads.into_iter())
-        .map(|r| r.name)
+        .map(|r| r.name.name)
         .collect();
     assert_eq!(names, ["w", "u"]);
     let plain = relations.definition("create view if not exists main.v as table t");
-    assert_eq!((plain.name.as_str(), plain.existing), ("v", ExistingView::Keep));
+    assert_eq!(
+        (plain.name.name.as_str(), plain.existing),
+        ("v", ExistingView::Keep)
+    );
     assert_eq!(plain.query, "table t");
 }
 
@@ -199,7 +232,8 @@ fn a_view_that_got_columns_shows_them_to_new_readers_alone() {
     let old = &relations.views[0];
     relations.views[0] = Arc::new(ViewEntry {
         id: old.id,
-        name: wider.name,
+        namespace: SchemaEntry::PUBLIC_ID,
+        name: wider.name.name,
         schema: Arc::new(wider.schema),
         query: wider.query,
         reads: wider.reads,

@@ -5,8 +5,8 @@ use crate::snapshot::{Table, TableSnapshot};
 use crate::table_options;
 use crate::transaction::Transaction;
 use frazil_catalog::{
-    AlterAction, AlterType, Catalog, Domain, DropRelations, DropTypes, IndexEntry, NewIndex, NewTable,
-    NewView, TableEntry, TableOptions,
+    AlterAction, AlterType, Catalog, Domain, DropRelations, DropSchemas, DropTypes, IndexEntry, NewIndex,
+    NewSchema, NewTable, NewView, QualifiedName, TableEntry, TableOptions,
 };
 use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Result, Schema};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ impl Transaction {
     /// Creates a table without constraints: see [`Transaction::create`].
     pub fn create_table(
         &mut self,
-        name: &str,
+        name: impl Into<QualifiedName>,
         schema: Arc<Schema>,
         options: TableOptions,
     ) -> Result<Arc<TableEntry>> {
         self.create(NewTable {
-            name: name.to_string(),
+            name: name.into(),
             schema,
             options,
             constraints: Vec::new(),
@@ -46,10 +46,9 @@ impl Transaction {
 
     /// Changes how a table's rows are to be held: rows that are written or frozen from now on. What there is
     /// stays as it is. 22023 for options that its columns cannot have.
-    pub fn set_options(&mut self, name: &str, options: TableOptions) -> Result<()> {
-        let catalog = self.view().catalog();
-        let options = table_options::checked(options, &catalog.table(name)?.schema)?;
-        let (catalog, entry) = catalog.set_options(name, options)?;
+    pub fn set_options(&mut self, table: ObjectId, options: TableOptions) -> Result<()> {
+        let options = table_options::checked(options, self.view().table(table)?.schema())?;
+        let (catalog, entry) = self.view().catalog().set_options(table, options)?;
         self.set_catalog(catalog)?;
         self.redefine(entry)
     }
@@ -75,6 +74,21 @@ impl Transaction {
         Ok(())
     }
 
+    /// Creates a schema; see [`Catalog::create_schema`].
+    pub fn create_schema(&mut self, new: &NewSchema) -> Result<()> {
+        let catalog = self.view().catalog().create_schema(new)?;
+        self.set_catalog(catalog)
+    }
+
+    /// Drops schemas; see [`Catalog::drop_schemas`]. The chunks of their tables are freed with the last snapshot that
+    /// shows them.
+    pub fn drop_schemas(&mut self, drop: &DropSchemas) -> Result<()> {
+        let (catalog, ids) = self.view().catalog().drop_schemas(drop)?;
+        self.set_catalog(catalog)?;
+        self.forget_tables(ids);
+        Ok(())
+    }
+
     /// Creates a view or replaces its query; see [`Catalog::create_view`].
     pub fn create_view(&mut self, view: NewView) -> Result<()> {
         let catalog = self.view().catalog().create_view(view)?;
@@ -82,20 +96,20 @@ impl Transaction {
     }
 
     /// Creates an enumeration; see [`Catalog::create_type`].
-    pub fn create_type(&mut self, name: &str, labels: &[String]) -> Result<()> {
+    pub fn create_type(&mut self, name: &QualifiedName, labels: &[String]) -> Result<()> {
         let catalog = self.view().catalog().create_type(name, labels)?;
         self.set_catalog(catalog)
     }
 
     /// Does an action of ALTER TYPE; see [`Catalog::alter_type`]. Rows stay as they are.
-    pub fn alter_type(&mut self, name: &str, action: &AlterType) -> Result<()> {
-        let (catalog, tables) = self.view().catalog().alter_type(name, action)?;
+    pub fn alter_type(&mut self, id: ObjectId, action: &AlterType) -> Result<()> {
+        let (catalog, tables) = self.view().catalog().alter_type(id, action)?;
         self.set_catalog(catalog)?;
         tables.into_iter().try_for_each(|entry| self.redefine(entry))
     }
 
     /// Creates a domain; see [`Catalog::create_domain`].
-    pub fn create_domain(&mut self, name: &str, domain: Domain) -> Result<()> {
+    pub fn create_domain(&mut self, name: &QualifiedName, domain: Domain) -> Result<()> {
         let catalog = self.view().catalog().create_domain(name, domain)?;
         self.set_catalog(catalog)
     }
@@ -111,10 +125,15 @@ impl Transaction {
     pub fn drop_relations(&mut self, drop: &DropRelations) -> Result<()> {
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
         self.set_catalog(catalog)?;
+        self.forget_tables(ids);
+        Ok(())
+    }
+
+    /// Lets go of the rows of tables that are not in the catalog any more.
+    fn forget_tables(&mut self, ids: Vec<ObjectId>) {
         for id in ids {
             self.remove_table(id);
         }
-        Ok(())
     }
 
     /// Creates an index over the rows that there are; `None` if one of the name is there and may be. The errors of
@@ -129,7 +148,7 @@ impl Transaction {
     }
 
     /// Drops indexes: see [`Catalog::drop_indexes`].
-    pub fn drop_indexes(&mut self, names: &[String], if_exists: bool) -> Result<()> {
+    pub fn drop_indexes(&mut self, names: &[QualifiedName], if_exists: bool) -> Result<()> {
         let (catalog, tables, _) = self.view().catalog().drop_indexes(names, if_exists)?;
         self.set_catalog(catalog)?;
         tables.into_iter().try_for_each(|entry| self.redefine(entry))

@@ -156,7 +156,7 @@ mod tests {
     use crate::table_writer::Conflict;
     use frazil_catalog::{IndexKey, NewIndex, TableOptions};
     use frazil_index::OrderedIndex;
-    use frazil_types::{ColumnDef, ColumnVector, LogicalType, RowBatch, Schema, Value};
+    use frazil_types::{ColumnDef, ColumnVector, LogicalType, ObjectId, RowBatch, Schema, Value};
     use std::sync::Arc;
     use std::time::Duration;
 
@@ -173,7 +173,7 @@ mod tests {
         let index = NewIndex {
             name: Some("t_a".into()),
             if_not_exists: false,
-            table: "t".into(),
+            table: ObjectId(1),
             keys: vec![IndexKey::ascending(0)],
             include: Vec::new(),
             unique: true,

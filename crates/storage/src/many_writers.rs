@@ -108,7 +108,7 @@ impl Writers {
             let index = NewIndex {
                 name: Some(name.into()),
                 if_not_exists: false,
-                table: "t".into(),
+                table: table.id,
                 keys: vec![IndexKey::ascending(column)],
                 include: Vec::new(),
                 unique,

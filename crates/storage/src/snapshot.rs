@@ -14,7 +14,7 @@ use crate::statistics::{DistinctEstimate, TableStatistics};
 use crate::table_indexes::TableIndexes;
 use crate::table_options::build_options;
 use frazil_block::BuildOptions;
-use frazil_catalog::{Catalog, TableEntry};
+use frazil_catalog::{Catalog, QualifiedName, TableEntry};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -556,8 +556,8 @@ impl Snapshot {
     }
 
     /// The rows of a table by its name; 42P01 if there is none.
-    pub fn table_named(&self, name: &str) -> Result<&Arc<TableSnapshot>> {
-        self.table(self.catalog.table(name)?.id)
+    pub fn table_named(&self, name: impl Into<QualifiedName>) -> Result<&Arc<TableSnapshot>> {
+        self.table(self.catalog.table(&name.into())?.id)
     }
 
     /// All tables.

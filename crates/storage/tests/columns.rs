@@ -27,6 +27,7 @@ fn remove(transaction: &mut Transaction, id: ObjectId, column: usize) {
         column,
         behavior: DropBehavior::Restrict,
         readers: Vec::new(),
+        path: frazil_catalog::SearchPath::default(),
     };
     transaction.alter_table(id, action, &Cancel::new()).unwrap();
 }

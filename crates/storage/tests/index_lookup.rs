@@ -30,7 +30,7 @@ fn create_indexes(store: &Arc<Store>, columns: usize) {
             let new = NewIndex {
                 name: None,
                 if_not_exists: false,
-                table: "t".into(),
+                table: ObjectId(1),
                 keys,
                 include: Vec::new(),
                 unique: false,

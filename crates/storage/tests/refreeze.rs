@@ -54,12 +54,13 @@ fn set_options(store: &Arc<Store>, change: impl FnOnce(&mut TableOptions)) {
     let mut options = transaction
         .snapshot()
         .catalog()
-        .table("t")
+        .table(&"t".into())
         .unwrap()
         .options
         .clone();
     change(&mut options);
-    transaction.set_options("t", options).unwrap();
+    let id = transaction.snapshot().table_named("t").unwrap().table().id();
+    transaction.set_options(id, options).unwrap();
     transaction.commit().unwrap();
 }
 
@@ -276,12 +277,12 @@ fn readers_and_deletes_go_on_meanwhile() {
                 let mut options = transaction
                     .snapshot()
                     .catalog()
-                    .table("t")
+                    .table(&"t".into())
                     .unwrap()
                     .options
                     .clone();
                 options.blocks.layout = Some(Layout::ALL[round / 2 % 5].to_string());
-                transaction.set_options("t", options).unwrap();
+                transaction.set_options(id, options).unwrap();
             }
             let table = transaction.snapshot().table(id).unwrap().clone();
             let low = random.below(4 * ROWS as u64) as i128;

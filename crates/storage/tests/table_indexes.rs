@@ -37,7 +37,7 @@ fn new_index(name: &str, columns: &[usize], unique: bool) -> NewIndex {
     NewIndex {
         name: Some(name.into()),
         if_not_exists: false,
-        table: "t".into(),
+        table: ObjectId(1),
         keys: columns.iter().map(|&c| IndexKey::ascending(c)).collect(),
         include: Vec::new(),
         unique,
@@ -180,7 +180,7 @@ fn the_first_row_that_is_refused_decides_whatever_refuses_it() {
 #[test]
 fn rows_in_conflict_are_left_out_also_those_of_one_statement() {
     let (store, id) = table(&[("t_a_key", &[0], true), ("t_c_key", &[2], true)]);
-    let a = store.snapshot().catalog().index("t_a_key").unwrap().id;
+    let a = store.snapshot().catalog().index(&"t_a_key".into()).unwrap().id;
     let mut transaction = begin(&store);
     try_insert(&mut transaction, id, &[row(1, None, 1)], Conflict::Fail).unwrap();
     let new = [row(1, None, 7), row(2, None, 2), row(2, None, 3), row(3, None, 4)];

@@ -281,7 +281,7 @@ fn rows_without_a_result_for_each_check_are_refused() {
         },
     };
     let new = NewTable {
-        name: "t".to_string(),
+        name: "t".into(),
         schema: schema(),
         options: TableOptions::default(),
         constraints: vec![check],

@@ -100,6 +100,12 @@ sql_states! {
     SYNTAX_ERROR = "42601";
     /// Something that the session may not do or use.
     INSUFFICIENT_PRIVILEGE = "42501";
+    /// A schema that is not there, or none to create in.
+    INVALID_SCHEMA = "3F000";
+    /// A schema of a name that is taken.
+    DUPLICATE_SCHEMA = "42P06";
+    /// A name that is kept for the system.
+    RESERVED_NAME = "42939";
     /// A column that no table in scope has.
     UNDEFINED_COLUMN = "42703";
     /// A column name that several tables in scope have.
@@ -112,6 +118,8 @@ sql_states! {
     CANNOT_COERCE = "42846";
     /// A parameter that nothing gives a type.
     INDETERMINATE_TYPE = "42P18";
+    /// A table name that several tables in scope have, in different schemas.
+    AMBIGUOUS_ALIAS = "42P09";
     /// A parameter of one type where another is needed.
     AMBIGUOUS_PARAMETER = "42P08";
     /// A negative number under a root, or a power without a real value.

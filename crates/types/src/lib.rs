@@ -54,6 +54,9 @@ pub use string_ref::StringRef;
 pub use value::Value;
 pub use zone::Zone;
 
+/// The user of every session: there are no others.
+pub const USER: &str = "frazil";
+
 /// Rows of a full chunk: 2^16, so that a position within a chunk fits in a `u16`
 /// (Data Blocks, section 3.1).
 pub const CHUNK_ROWS: usize = 1 << 16;

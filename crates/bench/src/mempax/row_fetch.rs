@@ -1,7 +1,7 @@
 //! Whole rows of lineitem by their ids, in no order, by k: what row layout is for.
 
 use super::{COLUMN, LINEITEM, Out, Plan, in_turns};
-use frazil_catalog::TableOptions;
+use frazil_catalog::{QualifiedName, TableOptions};
 use frazil_storage::{Conflict, NewRows, RowFetch, Store};
 use frazil_tpch::Table;
 use frazil_types::{Cancel, Error, Result, RowId};
@@ -25,7 +25,11 @@ pub fn run(out: &mut Out, plan: &Plan, scale: f64, runs: usize) -> Result<()> {
             ..TableOptions::default()
         };
         let schema = Arc::new(Table::Lineitem.schema());
-        tables.push(transaction.create_table(&format!("t{k}"), schema, options)?.id);
+        tables.push(
+            transaction
+                .create_table(QualifiedName::in_public(format!("t{k}")), schema, options)?
+                .id,
+        );
     }
     for batch in frazil_tpch::generate(Table::Lineitem, LINEITEM * scale, 1, 1) {
         for &table in &tables {

@@ -9,19 +9,36 @@ use std::collections::HashMap;
 pub fn list(shell: &mut Shell) -> Result<(), Complaint> {
     let (tables, views) = (shell.connection.tables(), shell.connection.views());
     shell.output.write(|out| {
-        (tables.iter()).try_for_each(|t| writeln!(out, "{} ({} rows)", t.name, t.rows))?;
-        (views.iter()).try_for_each(|v| writeln!(out, "{} (view)", v.name))
+        (tables.iter())
+            .try_for_each(|t| writeln!(out, "{} ({} rows)", listed(&t.namespace, &t.name), t.rows))?;
+        (views.iter()).try_for_each(|v| writeln!(out, "{} (view)", listed(&v.namespace, &v.name)))
     })?;
     Ok(())
+}
+
+/// The name of a table or view in a list: with its schema, unless that is public.
+fn listed(schema: &str, name: &str) -> String {
+    match schema {
+        "public" => name.to_string(),
+        _ => format!("{schema}.{name}"),
+    }
 }
 
 /// Shows the columns of a table or view, and of a table its indexes and checks.
 pub fn columns(shell: &mut Shell, name: &str) -> Result<(), Complaint> {
     let (title, schema, more) = match shell.connection.view(name) {
-        Some(view) => (format!("View {}", view.name), view.schema, Vec::new()),
+        Some(view) => (
+            format!("View {}", listed(&view.namespace, &view.name)),
+            view.schema,
+            Vec::new(),
+        ),
         None => {
             let table = shell.connection.table(name)?;
-            let title = format!("Table {} ({} rows)", table.name, table.rows);
+            let title = format!(
+                "Table {} ({} rows)",
+                listed(&table.namespace, &table.name),
+                table.rows
+            );
             let more = keys_and_checks(&table);
             (title, table.schema, more)
         }
@@ -43,7 +60,9 @@ pub fn columns(shell: &mut Shell, name: &str) -> Result<(), Complaint> {
 /// Shows the columns of a table or view with how they are held, and the query of a view.
 pub fn columns_in_full(shell: &mut Shell, name: &str) -> Result<(), Complaint> {
     if let Some(view) = shell.connection.view(name) {
-        shell.output.line(&format!("View \"public.{}\"", view.name))?;
+        shell
+            .output
+            .line(&format!("View \"{}.{}\"", view.namespace, view.name))?;
         let rows: Vec<Vec<Value>> = (view.schema.columns.iter())
             .map(|column| vec![text(&column.name), text(column.ty.to_string())])
             .collect();
@@ -53,8 +72,10 @@ pub fn columns_in_full(shell: &mut Shell, name: &str) -> Result<(), Complaint> {
         return Ok(());
     }
     let table = shell.connection.table(name)?;
-    let held = held(shell, &table.name)?;
-    shell.output.line(&format!("Table \"public.{}\"", table.name))?;
+    let held = held(shell, &table)?;
+    shell
+        .output
+        .line(&format!("Table \"{}.{}\"", table.namespace, table.name))?;
     let rows: Vec<Vec<Value>> = (table.schema.columns.iter())
         .map(|column| {
             let held = held.get(&column.name);
@@ -97,11 +118,11 @@ struct Held {
 }
 
 /// By the names of a table's columns.
-fn held(shell: &Shell, table: &str) -> Result<HashMap<String, Held>, Complaint> {
-    let quoted = table.replace('\'', "''");
+fn held(shell: &Shell, table: &TableInfo) -> Result<HashMap<String, Held>, Complaint> {
+    let [schema, table] = [&table.namespace, &table.name].map(|name| name.replace('\'', "''"));
     let sql = format!(
         "select column_name, string_agg(distinct encoding, ', ' order by encoding), sum(bytes), sum(raw_bytes) \
-         from frazil_blocks where table_name = '{quoted}' group by column_name"
+         from frazil_blocks where table_name = '{table}' and schema_name = '{schema}' group by column_name"
     );
     let held = |row: Vec<Value>| match <[Value; 4]>::try_from(row) {
         Ok(
@@ -124,11 +145,12 @@ fn held(shell: &Shell, table: &str) -> Result<HashMap<String, Held>, Complaint> 
     Ok(asked(shell, &sql)?.into_iter().filter_map(held).collect())
 }
 
-/// Bytes of the chunks of each table, by its name.
-pub fn bytes_of_tables(shell: &Shell) -> Result<HashMap<String, i128>, Complaint> {
-    let sql = "select table_name, sum(bytes) from frazil_blocks group by table_name";
-    let bytes = |row: Vec<Value>| match <[Value; 2]>::try_from(row) {
-        Ok([Value::Text(name), Value::Int(bytes)]) => Some((name, bytes)),
+/// Bytes of the chunks of each table, by the names of its schema and its own.
+pub fn bytes_of_tables(shell: &Shell) -> Result<HashMap<(String, String), i128>, Complaint> {
+    let sql =
+        "select schema_name, table_name, sum(bytes) from frazil_blocks group by schema_name, table_name";
+    let bytes = |row: Vec<Value>| match <[Value; 3]>::try_from(row) {
+        Ok([Value::Text(schema), Value::Text(name), Value::Int(bytes)]) => Some(((schema, name), bytes)),
         _ => None,
     };
     Ok(asked(shell, sql)?.into_iter().filter_map(bytes).collect())

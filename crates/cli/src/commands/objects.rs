@@ -114,7 +114,9 @@ pub const COMMANDS: &[Command] = &[
         help: "schemas",
         takes: Takes::Words,
         run: |call| {
-            call.shell.show_rows(&["Name"], &[vec![text("public")]])?;
+            let schemas = call.shell.connection.schemas();
+            let rows: Vec<Vec<Value>> = schemas.into_iter().map(|name| vec![text(name)]).collect();
+            call.shell.show_rows(&["Name"], &rows)?;
             Ok(Next::More)
         },
     },
@@ -148,6 +150,7 @@ enum Wanted {
 
 /// A table or view.
 struct Relation {
+    schema: String,
     name: String,
     /// Rows of a table.
     rows: Option<u64>,
@@ -163,25 +166,27 @@ fn relations(call: &Call<'_>, wanted: Wanted) -> Result<Vec<Relation>, Complaint
     let mut found = Vec::new();
     if wanted != Wanted::Views {
         found.extend(call.shell.connection.tables().into_iter().map(|t| Relation {
+            schema: t.namespace,
             name: t.name,
             rows: Some(t.rows),
         }));
     }
     if wanted != Wanted::Tables {
         found.extend(call.shell.connection.views().into_iter().map(|v| Relation {
+            schema: v.namespace,
             name: v.name,
             rows: None,
         }));
     }
     found.retain(|r| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), &r.name)));
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found.sort_by(|a, b| (&a.schema, &a.name).cmp(&(&b.schema, &b.name)));
     Ok(found)
 }
 
 fn show_relations(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, Complaint> {
     let rows: Vec<Vec<Value>> = (relations(call, wanted)?.into_iter())
         .map(|relation| {
-            let mut row = vec![text("public"), text(relation.name)];
+            let mut row = vec![text(relation.schema), text(relation.name)];
             match relation.rows {
                 Some(rows) => row.extend([text("table"), Value::Int(rows.into())]),
                 None => row.push(text("view")),
@@ -205,12 +210,19 @@ fn show_relations_in_full(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, C
         .map(|relation| {
             let (kind, rows, bytes) = match relation.rows {
                 Some(rows) => {
-                    let bytes = bytes.get(&relation.name).copied().unwrap_or(0);
+                    let key = (relation.schema.clone(), relation.name.clone());
+                    let bytes = bytes.get(&key).copied().unwrap_or(0);
                     ("table", Value::Int(rows.into()), Value::Int(bytes))
                 }
                 None => ("view", Value::Null, Value::Null),
             };
-            vec![text("public"), text(relation.name), text(kind), rows, bytes]
+            vec![
+                text(relation.schema),
+                text(relation.name),
+                text(kind),
+                rows,
+                bytes,
+            ]
         })
         .collect();
     call.shell
@@ -224,11 +236,12 @@ fn types(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let wanted = |name: &&str| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), name));
     let connection = &call.shell.connection;
     let enumerations = connection.enumerations().into_iter();
-    let enumerations = enumerations.map(|ty| (ty.name, ty.labels.join(", ")));
+    let enumerations = enumerations.map(|ty| (ty.namespace, ty.name, ty.labels.join(", ")));
     let domains = connection.domains().into_iter();
-    let domains = domains.map(|domain| (domain.name, domain.base.to_string()));
-    let defined = enumerations.chain(domains).filter(|ty| wanted(&ty.0.as_str()));
-    let defined = defined.map(|(name, of)| vec![text("public"), text(name), text(""), text("yes"), text(of)]);
+    let domains = domains.map(|domain| (domain.namespace, domain.name, domain.base.to_string()));
+    let defined = enumerations.chain(domains).filter(|ty| wanted(&ty.1.as_str()));
+    let row = |(schema, name, of)| vec![text(schema), text(name), text(""), text("yes"), text(of)];
+    let defined = defined.map(row);
     let rows: Vec<Vec<Value>> = (frazil::types())
         .filter(|ty| ty.sql_names.iter().any(&wanted) || wanted(&ty.typname))
         .map(|ty| {
@@ -264,7 +277,12 @@ fn privileges(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let rows: Vec<Vec<Value>> = (relations(call, Wanted::All)?.into_iter())
         .map(|relation| {
             let kind = if relation.rows.is_some() { "table" } else { "view" };
-            vec![text("public"), text(relation.name), text(kind), Value::Null]
+            vec![
+                text(relation.schema),
+                text(relation.name),
+                text(kind),
+                Value::Null,
+            ]
         })
         .collect();
     call.shell
@@ -281,15 +299,20 @@ fn indexes(call: &mut Call<'_>) -> Result<Next, Complaint> {
                 .as_deref()
                 .is_none_or(|p| matches(&unquoted(p), &index.name))
             {
-                rows.push([index.name, table.name.clone(), index.columns]);
+                rows.push([
+                    table.namespace.clone(),
+                    index.name,
+                    table.name.clone(),
+                    index.columns,
+                ]);
             }
         }
     }
     rows.sort();
     let rows: Vec<Vec<Value>> = (rows.into_iter())
-        .map(|[name, table, columns]| {
+        .map(|[schema, name, table, columns]| {
             vec![
-                text("public"),
+                text(schema),
                 text(name),
                 text("index"),
                 text(table),

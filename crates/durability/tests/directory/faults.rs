@@ -3,7 +3,7 @@
 
 use crate::{batch, define, insert, numbers, read_of};
 use frazil_block::BuildOptions;
-use frazil_catalog::DropRelations;
+use frazil_catalog::{DropRelations, QualifiedName};
 use frazil_durability::Directory;
 use frazil_durability::wal::WalOptions;
 use frazil_storage::{Acknowledge, Freezer, Snapshot, Transaction};
@@ -220,7 +220,10 @@ fn delete(transaction: &mut Transaction, id: ObjectId, name: &str, wanted: impl 
 fn table(run: &mut Run, directory: &Directory, name: &str) -> Option<ObjectId> {
     let known = |directory: &Directory| {
         let snapshot = directory.store().snapshot();
-        snapshot.table_named(name).ok().map(|t| t.table().id())
+        snapshot
+            .table_named(QualifiedName::in_public(name))
+            .ok()
+            .map(|t| t.table().id())
     };
     if known(directory).is_none() {
         run.commit(directory, |t| {

@@ -8,7 +8,7 @@ mod paces;
 mod replays;
 
 use frazil_block::{BuildOptions, Layout};
-use frazil_catalog::{DropRelations, TableOptions};
+use frazil_catalog::{DropRelations, QualifiedName, TableOptions};
 use frazil_durability::Directory;
 use frazil_durability::manifest::VERSION;
 use frazil_storage::{Conflict, NewRows, ScanOptions, Snapshot, Store, TableScan, Transaction};
@@ -61,7 +61,7 @@ fn define(transaction: &mut Transaction, name: &str) -> ObjectId {
     columns[1].default = Some(ColumnDefault::Value(Value::Text("nobody".into())));
     let schema = Arc::new(Schema::new(columns));
     let entry = transaction
-        .create_table(name, schema, TableOptions::default())
+        .create_table(QualifiedName::in_public(name), schema, TableOptions::default())
         .unwrap();
     entry.id
 }
@@ -110,7 +110,7 @@ fn read(store: &Arc<Store>, name: &str) -> frazil_types::Result<Vec<(RowId, i128
 }
 
 fn read_of(snapshot: &Snapshot, name: &str) -> frazil_types::Result<Vec<(RowId, i128)>> {
-    let table = snapshot.table_named(name)?.clone();
+    let table = snapshot.table_named(QualifiedName::in_public(name))?.clone();
     let scan = Arc::new(TableScan::new(table, vec![0, 1], vec![], ScanOptions::default())?);
     let mut cursor = scan.cursor();
     let mut out = Vec::new();
@@ -267,7 +267,7 @@ fn blocks_built_anew_are_written_by_the_next_checkpoint() {
         let mut transaction = begin(store);
         let mut options = TableOptions::default();
         options.blocks.layout = Some(layout.to_string());
-        transaction.set_options("t", options).unwrap();
+        transaction.set_options(id, options).unwrap();
         transaction.commit().unwrap();
     };
     let layout = |store: &Arc<Store>| {

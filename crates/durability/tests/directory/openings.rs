@@ -22,7 +22,7 @@ fn logged(name: &str) -> Temporary {
         let index = NewIndex {
             name: None,
             if_not_exists: false,
-            table: name.into(),
+            table: id,
             keys: vec![IndexKey::ascending(0)],
             include: Vec::new(),
             unique: true,

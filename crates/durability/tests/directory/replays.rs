@@ -1,7 +1,7 @@
 //! Recovery of long logs: several tables beside each other, with what is not about rows between their changes.
 
 use crate::{Temporary, batch, begin, define, insert, read};
-use frazil_catalog::DropRelations;
+use frazil_catalog::{DropRelations, QualifiedName};
 use frazil_durability::Directory;
 use frazil_storage::redo::RedoBuffer;
 use frazil_storage::{Acknowledge, Freezer, Log, Transaction};
@@ -41,7 +41,8 @@ fn tables_are_recovered_beside_each_other_and_definitions_between() {
             0 if tables.len() > 4 => {
                 let (name, ..) = tables.swap_remove(place);
                 commit(&directory, |t| {
-                    t.drop_relations(&DropRelations::table(&name)).unwrap()
+                    t.drop_relations(&DropRelations::table(QualifiedName::in_public(&name)))
+                        .unwrap()
                 });
             }
             1 => {

@@ -157,7 +157,7 @@ fn what_needs_a_type_keeps_it_or_goes_with_it() {
     assert_eq!(
         error.detail(),
         Some(
-            "column s of table shirt depends on type size\ncolumn all_sizes of table shirt depends on type size\n\
+            "column all_sizes of table shirt depends on type size\ncolumn s of table shirt depends on type size\n\
              view casting depends on type size"
         )
     );

@@ -20,10 +20,13 @@ const LISTED: &str = include_str!("../golden/listed.sql");
 /// What made a directory of version 7 that the Frazil that wrote it did not open again: rows that lack a column of intervals.
 const INTERVALS: &str = include_str!("../golden/interval_constants.sql");
 
+/// The same of version 9: schemas, and what is in them. Version 8 is written for damaged tables alone.
+const SCHEMAS: &str = include_str!("../golden/schemas.sql");
+
 /// The formats that directories are there for.
-const VERSIONS: [u32; 7] = [1, 2, 3, 4, 5, 6, 7];
+const VERSIONS: [u32; 8] = [1, 2, 3, 4, 5, 6, 7, 9];
 /// Today's format.
-const NEWEST: u32 = 7;
+const NEWEST: u32 = 9;
 
 fn golden(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/directory_v{version}"))
@@ -73,6 +76,9 @@ fn check(c: &Connection, version: u32) {
     if version > 6 {
         check_listed(c);
     }
+    if version > 8 {
+        check_schemas(c);
+    }
 }
 
 /// The table with an enumeration, which got a label when rows were there.
@@ -109,6 +115,42 @@ fn check_listed(c: &Connection) {
     );
     let sums = "select sum(u), count(*) from listed, unnest(small) u";
     assert_eq!(rows(c, sums), "133934|800");
+}
+
+/// Two schemas, in which names of the other tables come again.
+fn check_schemas(c: &Connection) {
+    assert_eq!(
+        rows(c, "select * from sales.goods order by id"),
+        "1|low|10\n2|high|20\n3|low|30"
+    );
+    assert_eq!(rows(c, "select * from \"Old Sales\".goods"), "7|seven");
+    assert_eq!(
+        rows(c, "select * from sales.dear order by id"),
+        "1|10|low\n3|30|low"
+    );
+    assert_eq!(rows(c, "select * from seen"), "7");
+    rows(c, "set search_path = \"Old Sales\", sales");
+    assert_eq!(rows(c, "select note from goods"), "seven");
+    assert_eq!(rows(c, "select 'low'::level < 'high', 9::sales.few"), "t|9");
+    rows(c, "set search_path to default");
+    for (sql, wanted) in [
+        (
+            "insert into sales.goods values (1, 'low', 1)",
+            SqlState::UNIQUE_VIOLATION,
+        ),
+        (
+            "insert into sales.goods values (4, 'high', 70)",
+            SqlState::CHECK_VIOLATION,
+        ),
+        (
+            "create index goods_price on sales.goods (price)",
+            SqlState::DUPLICATE_TABLE,
+        ),
+        ("drop schema sales", SqlState::DEPENDENT_OBJECTS),
+        ("select * from dropped.t", SqlState::UNDEFINED_TABLE),
+    ] {
+        assert_eq!(state(c, sql), wanted, "{sql}");
+    }
 }
 
 /// The table with keys, and the columns that came and went in version 4.
@@ -237,6 +279,7 @@ fn write_if_asked() {
     rows(&c, ALTERED);
     rows(&c, TYPED);
     rows(&c, LISTED);
+    rows(&c, SCHEMAS);
     drop(c);
     database.close().expect("it closes");
 }

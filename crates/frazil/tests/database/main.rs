@@ -59,6 +59,7 @@ mod rejects;
 mod resident;
 mod rust_values;
 mod salvaging;
+mod schemas;
 mod series;
 mod statements;
 mod streaming;

@@ -88,7 +88,11 @@ const ITEMS: &[(&str, &[&str])] = &[
         &["create sequence s", "alter sequence s restart", "drop sequence s"],
     ),
     ("serial", &["create table x (a serial)"]),
-    ("schemas", &["create schema s", "drop schema s"]),
+    ("alter schema", &["alter schema public rename to s"]),
+    (
+        "definitions in create schema",
+        &["create schema s create table t (a integer)"],
+    ),
     (
         "rules",
         &["create rule r as on insert to t do nothing", "drop rule r on t"],

@@ -49,6 +49,8 @@ const ABOUT_HOLDING: [&str; 1] = ["table_options.slt"];
 const CHILD: &str = "FRAZIL_SLT_RECORD";
 /// Names scripts whose failures are printed.
 const SHOW: &str = "FRAZIL_SLT_SHOW";
+/// Names the scripts that are run: those whose path holds the text. Without it, all are.
+const ONLY: &str = "FRAZIL_SLT_ONLY";
 /// How long a record that may never answer is given. Records take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -262,7 +264,10 @@ fn agreeing(fates: &Fates, pending: &Pending) -> BTreeMap<PathBuf, (usize, usize
 fn every_script_agrees() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/slt");
     let folder = folder.canonicalize().unwrap();
-    let (scripts, pending) = (scripts(&folder), Pending::read(&folder));
+    let (mut scripts, pending) = (scripts(&folder), Pending::read(&folder));
+    if let Ok(wanted) = std::env::var(ONLY) {
+        scripts.retain(|script| script.to_string_lossy().contains(&wanted));
+    }
     assert!(!scripts.is_empty());
     let mut fates = run_all(&scripts);
     let agree = agreeing(&fates, &pending);

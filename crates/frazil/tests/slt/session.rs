@@ -66,14 +66,9 @@ impl Session {
 /// Freezes all tables.
 pub fn freeze_all(connection: &Connection) -> Result<(), Error> {
     for table in connection.tables() {
-        connection.execute(&format!("freeze table {}", quoted(&table.name)))?;
+        connection.execute(&format!("freeze table {}", table.sql_name()))?;
     }
     Ok(())
-}
-
-/// A name as SQL that means it exactly.
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// A command's tag as PostgreSQL has it.

@@ -4,11 +4,11 @@ use super::constraints::{Constraints, Target};
 use super::rename::Renamed;
 use super::{Binder, TableEntry, error, fold};
 use crate::{Bound, Definition};
-use frazil_catalog::{AlterAction, DropBehavior, NewConstraintKind, nearest};
+use frazil_catalog::{AlterAction, DropBehavior, NewConstraintKind, SearchPath, WrittenName, nearest};
 use frazil_types::{Error, Result, Schema, Span, SqlState};
 use sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation as Operation, ColumnDef, DropBehavior as Behavior,
-    Ident, RenameTableNameKind, Spanned, TableConstraint,
+    Ident, ObjectName, RenameTableNameKind, Spanned, TableConstraint,
 };
 
 /// Binds ALTER TABLE.
@@ -16,18 +16,19 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     if alter.on_cluster.is_some() || alter.location.is_some() || alter.table_type.is_some() {
         return Err(Error::unsupported("ALTER TABLE with ON CLUSTER or LOCATION"));
     }
-    let entry = match binder.table(&alter.name) {
+    let entry = match binder.own_table(&alter.name) {
         Err(e) if alter.if_exists && e.state() == SqlState::UNDEFINED_TABLE => {
             return Ok(Bound::plain(Definition::AlterTable {
-                table: binder.table_name(&alter.name)?,
+                table: None,
                 actions: Vec::new(),
             }));
         }
-        entry => entry?,
+        Err(e) => return Err(e),
+        Ok(_) => binder.table(&alter.name)?,
     };
     if let [Operation::SetOptionsParens { options }] = &alter.operations[..] {
         return Ok(Bound::plain(Definition::AlterOptions {
-            table: entry.name,
+            table: entry.id,
             options: super::alter::settings(&binder, options)?,
         }));
     }
@@ -52,7 +53,7 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     binder.constraints_of_added(&altered, &mut actions)?;
     actions[settled..].sort_by_key(pass_of_action);
     Ok(Bound::plain(Definition::AlterTable {
-        table: altered.entry.name,
+        table: Some(altered.entry.id),
         actions,
     }))
 }
@@ -84,6 +85,7 @@ fn pass_of_action(action: &AlterAction) -> u8 {
         AlterAction::SetNotNull { .. } => 3,
         AlterAction::SetDefault { .. }
         | AlterAction::RenameTable { .. }
+        | AlterAction::SetSchema { .. }
         | AlterAction::RenameColumn { .. }
         | AlterAction::RenameConstraint { .. } => 4,
     }
@@ -133,6 +135,14 @@ fn stands_alone(binder: &Binder, alter: &AlterTable) -> Result<()> {
 }
 
 impl<'a> Binder<'a> {
+    /// The new name of a table, which stays in its schema. 42601.
+    fn new_table_name(&self, name: &ObjectName) -> Result<String> {
+        match self.written_name(name)? {
+            WrittenName { schema: None, name } => Ok(name),
+            WrittenName { .. } => Err(self.syntax_error(".", Span::NONE)),
+        }
+    }
+
     /// Binds an action; several columns may go with one, and none where it says IF EXISTS or IF NOT EXISTS.
     fn alter_action(
         &mut self,
@@ -166,7 +176,7 @@ impl<'a> Binder<'a> {
             Operation::RenameTable {
                 table_name: RenameTableNameKind::To(name),
             } => {
-                let name = self.table_name(name)?;
+                let name = self.new_table_name(name)?;
                 let checks = self.checks_after(&altered.entry, Renamed::Table(&name))?;
                 AlterAction::RenameTable { name, checks }
             }
@@ -196,7 +206,7 @@ impl<'a> Binder<'a> {
                 if_exists,
                 name,
                 drop_behavior,
-            } => dropped_constraint(name, *if_exists, *drop_behavior),
+            } => dropped_constraint(name, *if_exists, *drop_behavior, self.catalog.path()),
             other => return Err(Error::unsupported(refused(other))),
         });
         Ok(())
@@ -213,8 +223,9 @@ impl<'a> Binder<'a> {
             let span = self.place.span(constraint.span());
             return Err(Error::unsupported("a constraint that is NOT VALID").at_span(span));
         }
+        let name = altered.entry.qualified();
         let target = Target {
-            name: &altered.entry.name,
+            name: &name,
             schema: &altered.schema,
         };
         let mut constraints = Constraints::default();
@@ -264,13 +275,15 @@ impl<'a> Binder<'a> {
             column,
             behavior: behavior(written),
             readers: Vec::new(),
+            path: self.catalog.path().clone(),
         }))
     }
 
     /// The constraints of the columns that come, when all of these are known.
     fn constraints_of_added(&mut self, altered: &Altered<'a>, actions: &mut Vec<AlterAction>) -> Result<()> {
+        let name = altered.entry.qualified();
         let target = Target {
-            name: &altered.entry.name,
+            name: &name,
             schema: &altered.schema,
         };
         let mut constraints = Constraints::default();
@@ -313,12 +326,18 @@ impl<'a> Binder<'a> {
 }
 
 /// DROP CONSTRAINT.
-fn dropped_constraint(name: &Ident, if_exists: bool, written: Option<Behavior>) -> AlterAction {
+fn dropped_constraint(
+    name: &Ident,
+    if_exists: bool,
+    written: Option<Behavior>,
+    path: &SearchPath,
+) -> AlterAction {
     AlterAction::DropConstraint {
         name: fold(name),
         if_exists,
         behavior: behavior(written),
         readers: Vec::new(),
+        path: path.clone(),
     }
 }
 

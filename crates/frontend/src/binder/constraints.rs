@@ -2,7 +2,7 @@
 
 use super::scope::{Clause, Item, Level};
 use super::{Binder, OutputColumn, error, fold};
-use frazil_catalog::{NewConstraint, NewConstraintKind, multiple_primary_keys, nearest};
+use frazil_catalog::{NewConstraint, NewConstraintKind, QualifiedName, multiple_primary_keys, nearest};
 use frazil_plan::subquery::has_subquery;
 use frazil_types::{Error, Result, Schema, Span, SqlState};
 use sqlparser::ast::{
@@ -14,7 +14,7 @@ use sqlparser::ast::{
 /// A table whose constraints are bound.
 pub(super) struct Target<'s> {
     /// Its name.
-    pub name: &'s str,
+    pub name: &'s QualifiedName,
     /// Its columns.
     pub schema: &'s Schema,
 }
@@ -180,7 +180,7 @@ impl<'a> Binder<'a> {
         let ids: Vec<_> = columns.iter().map(|c| c.id).collect();
         let named_before = self.references.len();
         self.levels.push(Level {
-            items: vec![Item::named(target.name, columns)],
+            items: vec![Item::named(&target.name.name, columns).in_schema(&target.name.schema)],
             clause: Clause::Check,
             ..Level::default()
         });
@@ -206,8 +206,8 @@ impl<'a> Binder<'a> {
         let at = self.place.span(e.span());
         let holds = |s: &&Span| at.is_some() && s.start <= at.start && at.start < s.end;
         let written = self.definitions.iter().find(holds);
-        let text = written.and_then(|s| self.place.text().get(s.start as usize..s.end as usize));
-        text.map_or_else(|| e.to_string(), str::to_string)
+        let text = written.and_then(|s| self.kept_text(s.start as usize..s.end as usize));
+        text.unwrap_or_else(|| e.to_string())
     }
 }
 

@@ -2,14 +2,16 @@
 
 use super::find_table;
 use super::insert::positions;
+use super::naming::{to_create, to_drop};
 use crate::copy::{CopyEnd, CopyOptions};
 use crate::{CatalogView, Writing};
+use frazil_catalog::WrittenName;
 use frazil_types::{Error, Result, Span, SqlState};
 
 /// Binds COPY … FROM.
 pub(crate) fn copy_from(
     catalog: &dyn CatalogView,
-    table: &str,
+    table: &WrittenName,
     columns: &[String],
     source: &CopyEnd,
     options: &CopyOptions,
@@ -32,12 +34,29 @@ pub(crate) fn copy_from(
             return Err(Error::unsupported(what).with_hint("add the column to the file"));
         }
     }
+    let mut options = options.clone();
+    if let Some(rejects) = &mut options.rejects_table {
+        *rejects = rejects_table(catalog, rejects)?;
+    }
     Ok(Writing::CopyFrom {
         table: entry.id,
         name: entry.name,
         columns,
         source: source.clone(),
-        options: options.clone(),
+        options,
+    })
+}
+
+/// The name of the table that takes rejected rows, with its schema: it is made if it is not there. 3F000.
+fn rejects_table(catalog: &dyn CatalogView, written: &WrittenName) -> Result<WrittenName> {
+    let found = to_drop(catalog, written);
+    let name = match catalog.has_relation(&found) {
+        true => found,
+        false => to_create(catalog, written)?,
+    };
+    Ok(WrittenName {
+        schema: Some(name.schema),
+        name: name.name,
     })
 }
 

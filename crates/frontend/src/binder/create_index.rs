@@ -9,6 +9,7 @@ use sqlparser::ast::{CreateIndex, Expr as SqlExpr, Ident, IndexColumn, IndexType
 /// Binds CREATE INDEX.
 pub(crate) fn create_index(binder: &Binder, create: &CreateIndex) -> Result<Bound> {
     refuse(create)?;
+    let id = binder.own_table(&create.table_name)?;
     let entry = binder.table(&create.table_name)?;
     let columns = create.columns.len() + create.include.len();
     super::list_limits::index_columns(columns, binder.name_span(&create.table_name))?;
@@ -28,7 +29,7 @@ pub(crate) fn create_index(binder: &Binder, create: &CreateIndex) -> Result<Boun
     Ok(Bound::plain(Definition::CreateIndex(NewIndex {
         name,
         if_not_exists: create.if_not_exists,
-        table: entry.name,
+        table: id,
         keys,
         include,
         unique: create.unique,

@@ -6,6 +6,7 @@ use super::scope::{Clause, Level};
 use super::{Binder, Relation, error, finished, fold};
 use crate::parse::UNTYPED;
 use crate::{Bound, Writing};
+use frazil_catalog::QualifiedName;
 use frazil_functions::CastContext;
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ColumnId, Expr, value_by_parts};
@@ -16,7 +17,7 @@ use std::borrow::Cow;
 /// Binds CREATE TABLE and CREATE TABLE AS.
 pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) -> Result<Bound> {
     refuse(create)?;
-    let name = binder.table_name(&create.name)?;
+    let name = binder.name_to_create(&create.name)?;
     let options = super::alter::options(&binder, &create.table_options)?;
     let if_not_exists = create.if_not_exists;
     if let Some(query) = &create.query {
@@ -52,7 +53,7 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
     for constraint in &create.constraints {
         binder.table_constraint(&target, constraint, &mut constraints)?;
     }
-    let constraints = constraints.in_order(&name)?;
+    let constraints = constraints.in_order(&name.name)?;
     Ok(Bound::plain(Writing::CreateTable {
         name,
         schema,
@@ -69,7 +70,7 @@ fn table_of_query(
     binder: Binder,
     mut relation: Relation,
     names: Vec<(String, Span)>,
-    table: (String, bool, Vec<(String, Value)>),
+    table: (QualifiedName, bool, Vec<(String, Value)>),
 ) -> Result<Bound> {
     let last = relation.columns.last().map_or(Span::NONE, |c| c.span);
     super::list_limits::columns(relation.columns.len(), last)?;

@@ -1,15 +1,18 @@
 //! DESCRIBE and SHOW TABLES: constant rows about the catalog.
 
+use super::naming::find_relation;
 use super::{Binder, OutputColumn, finished, missing_relation};
 use crate::{Bound, Statement, catalog_view};
+use frazil_catalog::WrittenName;
 use frazil_functions::Typing;
 use frazil_plan::operators::Values;
 use frazil_plan::{Expr, Operator};
 use frazil_types::{ColumnDef, ColumnDefault, Result, Value};
 
 /// The columns of a table or view. 42P01.
-pub(crate) fn describe(binder: Binder, name: &str) -> Result<Bound> {
-    let schema = match binder.catalog.relation(name) {
+pub(crate) fn describe(binder: Binder, name: &WrittenName) -> Result<Bound> {
+    let found = find_relation(binder.catalog, binder.catalog.path(), name);
+    let schema = match found.map(|(_, relation)| relation) {
         Some(catalog_view::Relation::Table(table)) => table.schema,
         Some(catalog_view::Relation::View(view)) => view.schema.clone(),
         None => return Err(missing_relation(binder.catalog, name)),
@@ -37,9 +40,14 @@ pub(crate) fn describe_columns(binder: Binder, columns: &[ColumnDef]) -> Result<
     constant_rows(binder, &["column_name", "column_type", "null", "default"], rows)
 }
 
-/// The names of all tables and views but the system's, sorted.
+/// The names of the tables and views in schemas of the path but the system's, sorted.
 pub(crate) fn tables(binder: Binder) -> Result<Bound> {
-    let mut names = binder.catalog.own_relation_names();
+    let names = binder.catalog.own_relation_names().into_iter();
+    let schemas = binder.catalog.path().schemas();
+    let mut names: Vec<String> = names
+        .filter(|name| schemas.contains(&name.schema))
+        .map(|name| name.name)
+        .collect();
     names.sort();
     let rows = names.into_iter().map(|name| vec![Value::Text(name)]).collect();
     constant_rows(binder, &["name"], rows)

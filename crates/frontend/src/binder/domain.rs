@@ -7,8 +7,8 @@ use super::{Binder, OutputColumn, Relation, TableEntry, error};
 use crate::parse::VALUE;
 use crate::{Bound, Definition};
 use frazil_catalog::{
-    Constraint, ConstraintKind, Domain, DomainCheck, NewConstraint, NewConstraintKind, TypeEntry,
-    domain_violation, identifier,
+    Constraint, ConstraintKind, Domain, DomainCheck, NewConstraint, NewConstraintKind, QualifiedName,
+    TypeEntry, domain_violation, identifier,
 };
 use frazil_functions::{Operand, not_null, satisfying};
 use frazil_plan::{ColumnId, Expr, ExprKind};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Binds CREATE DOMAIN, which was read as a table with a column.
 pub(crate) fn create_domain<'a>(mut binder: Binder<'a>, create: &'a CreateTable) -> Result<Bound> {
-    let name = binder.type_name(&create.name)?;
+    let name = binder.name_to_create(&create.name)?;
     let [definition] = &create.columns[..] else {
         return Err(binder.syntax_error(",", Span::NONE));
     };
@@ -49,8 +49,8 @@ pub(crate) fn create_domain<'a>(mut binder: Binder<'a>, create: &'a CreateTable)
         binder.column_constraint(&target, (0, span), option, &mut constraints)?;
     }
     let mut checks: Vec<DomainCheck> = Vec::new();
-    for constraint in constraints.in_order(&name)? {
-        checks.extend(check_of(&name, constraint, &checks));
+    for constraint in constraints.in_order(&name.name)? {
+        checks.extend(check_of(&name.name, constraint, &checks));
     }
     let column = &schema.columns[0];
     Ok(Bound::plain(Definition::CreateDomain {
@@ -116,7 +116,7 @@ impl Binder<'_> {
     /// of these.
     pub(super) fn domains_of(
         &self,
-        table: &str,
+        table: &QualifiedName,
         relation: &Relation,
     ) -> Result<(Schema, Vec<NewConstraint>)> {
         let column = |column: &OutputColumn| {
@@ -142,7 +142,7 @@ impl Binder<'_> {
         for at in 0..schema.columns.len() {
             self.domain_checks(&target, (at, Span::NONE), &mut constraints)?;
         }
-        let constraints = constraints.in_order(table)?;
+        let constraints = constraints.in_order(&table.name)?;
         Ok((schema, constraints))
     }
 
@@ -167,6 +167,7 @@ impl Binder<'_> {
         };
         let of_value = TableEntry {
             id: ObjectId(0),
+            schema_name: String::new(),
             name: String::new(),
             schema: Arc::new(Schema::new(vec![ColumnDef::new(VALUE, column.ty)])),
             row_count: 0,

@@ -22,6 +22,18 @@ pub(super) struct FromRows {
     pub is_lateral: bool,
 }
 
+impl FromRows {
+    /// Notes the schema of a table or view that has no alias.
+    pub fn in_schema(mut self, schema: &str) -> FromRows {
+        self.items = self
+            .items
+            .into_iter()
+            .map(|item| item.in_schema(schema))
+            .collect();
+        self
+    }
+}
+
 impl<'a> Binder<'a> {
     /// Binds a FROM list; without one there is a row without columns.
     pub(super) fn from(&mut self, from: &'a [TableWithJoins]) -> Result<FromRows> {
@@ -176,7 +188,11 @@ impl<'a> Binder<'a> {
             Some(sample) => self.sampled(name, sample)?,
             None => self.read(name)?,
         };
-        self.item(relation, Some(&name), alias, false)
+        let rows = self.item(relation, Some(&name.name), alias, false)?;
+        Ok(match alias {
+            None => rows.in_schema(&name.schema),
+            Some(_) => rows,
+        })
     }
 
     fn derived(

@@ -181,6 +181,9 @@ impl<'a> Binder<'a> {
         if let Some(known) = self.type_call(name, &mut arguments, span) {
             return Ok(self.typing.settle(known)?.into());
         }
+        if let Some(known) = self.schema_call(name, &mut arguments, span)? {
+            return Ok(self.typing.settle(known)?.into());
+        }
         if name == "pg_typeof"
             && let Some(domain) = self.domain_name(&arguments)
         {

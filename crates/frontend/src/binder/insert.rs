@@ -269,7 +269,7 @@ impl<'a> Binder<'a> {
                 (conflict, op, Vec::new())
             }
             _ => {
-                let seen = Item::named(&name, named(&target.entry, &columns));
+                let seen = Item::named(&name, named(&target.entry, &columns)).of_table(&target.entry);
                 let (op, output) = self.returning(list, vec![seen], op)?;
                 (PlanConflict::Fail, op, output)
             }

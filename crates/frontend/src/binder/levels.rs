@@ -74,11 +74,12 @@ impl Binder<'_> {
         bound
     }
 
-    /// 42712 if two relations have one name.
+    /// 42712 if two relations have one name, unless they are tables or views of different schemas without aliases.
     pub(super) fn distinct_names(&self, left: &[Item], right: &[Item], span: Span) -> Result<()> {
         for item in right {
             let Some(name) = &item.name else { continue };
-            if left.iter().any(|l| l.name.as_ref() == Some(name)) {
+            let differs = |l: &Item| l.schema.is_some() && item.schema.is_some() && l.schema != item.schema;
+            if left.iter().any(|l| l.name.as_ref() == Some(name) && !differs(l)) {
                 let message = format!("table name \"{name}\" specified more than once");
                 return Err(error(SqlState::DUPLICATE_ALIAS, message, span)
                     .with_hint("give one of them another alias"));

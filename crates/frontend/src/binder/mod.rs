@@ -59,6 +59,7 @@ mod rows;
 mod rows_calls;
 mod rows_function;
 mod sample;
+mod schemas;
 mod scope;
 mod search_cycle;
 mod select;
@@ -93,10 +94,11 @@ pub(crate) use domain::create_domain;
 pub(crate) use execute::execute_values;
 pub(crate) use finish::finished;
 pub(crate) use insert::{column_position, insert};
-pub(crate) use naming::{find_table, fold, missing_relation};
+pub(crate) use naming::{find_own_table, find_table, fold, missing_relation};
 pub(crate) use nesting::Nesting;
 pub(crate) use refuse::unsupported_statement;
 pub(crate) use relation::{OutputColumn, Relation};
+pub(crate) use schemas::{drop_schemas, set_schema};
 pub(crate) use target::default_query;
 pub(crate) use update::update;
 pub(crate) use user_types::{alter_type, create_type, drop_types};
@@ -109,6 +111,7 @@ use crate::{CatalogView, PlanSettings, TableEntry};
 use column_name::ColumnNames;
 use column_uses::ColumnUses;
 use common_tables::{Cte, PendingWrite};
+use frazil_catalog::{QualifiedName, SearchPath, WrittenName};
 use frazil_functions::Typing;
 use frazil_plan::{ColumnId, Columns, Operator};
 use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
@@ -152,6 +155,11 @@ pub(crate) struct Binder<'a> {
     /// The relations of the SELECT that was bound last, which its LIMIT must not read.
     read: Vec<Item>,
     names: Names<'a>,
+    /// The path along which names are found: the session's, or that of texts which the catalog keeps.
+    path: SearchPath,
+    /// The places of names of types that the path found outside of `public`, and the names with their schemas: texts
+    /// that the catalog keeps need them.
+    type_names: Vec<(Span, String)>,
     /// What of tables is read, if that is noted.
     uses: Option<ColumnUses>,
     column_names: ColumnNames<'a>,
@@ -188,6 +196,8 @@ impl<'a> Binder<'a> {
             read: Vec::new(),
             names: Names::Catalog,
             uses: None,
+            path: catalog.path().clone(),
+            type_names: Vec::new(),
             column_names: ColumnNames::default(),
             nesting,
         }
@@ -196,6 +206,22 @@ impl<'a> Binder<'a> {
     /// What the statement keeps to.
     pub fn limits(&self) -> &Limits {
         &self.nesting.limits
+    }
+
+    /// The text of the statement from `range` of its bytes, in which types that are not in `public` have their schemas:
+    /// the same wherever it is read.
+    fn kept_text(&self, range: std::ops::Range<usize>) -> Option<String> {
+        let mut text = self.place.text().get(range.clone())?.to_string();
+        let mut names: Vec<&(Span, String)> = self.type_names.iter().collect();
+        names.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
+        names.dedup();
+        for (span, name) in names {
+            let (start, end) = (span.start as usize, span.end as usize);
+            if range.start <= start && end <= range.end {
+                text.replace_range(start - range.start..end - range.start, name);
+            }
+        }
+        Some(text)
     }
 
     /// Binds a query that is a statement.
@@ -216,8 +242,15 @@ impl<'a> Binder<'a> {
     /// The table that a name names; 42P01, 42809.
     pub fn table(&self, name: &ObjectName) -> Result<TableEntry> {
         let span = self.name_span(name);
-        let table = self.table_name(name)?;
-        find_table(self.catalog, &table).map_err(|e| e.at_span(span))
+        let written = self.written_name(name)?;
+        find_table(self.catalog, &written).map_err(|e| e.at_span(span))
+    }
+
+    /// The identity of a table of the catalog; 42P01, 42809.
+    pub fn own_table(&self, name: &ObjectName) -> Result<ObjectId> {
+        let span = self.name_span(name);
+        let written = self.written_name(name)?;
+        naming::find_own_table(self.catalog, &written).map_err(|e| e.at_span(span))
     }
 
     /// The table whose rows a statement changes; 42P01, 0A000 for a view.
@@ -230,22 +263,35 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// A table's name; there is one schema.
-    pub fn table_name(&self, name: &ObjectName) -> Result<String> {
+    /// A name as it is written, folded. 42601 for a reserved word, 0A000 for a name of another database.
+    pub fn written_name(&self, name: &ObjectName) -> Result<WrittenName> {
         let parts: Option<Vec<&Ident>> = name.0.iter().map(|p| p.as_ident()).collect();
-        let span = self.name_span(name);
         match parts.as_deref() {
-            Some([table]) => {
-                self.not_reserved(table)?;
-                Ok(fold(table))
+            Some([name]) => {
+                self.not_reserved(name)?;
+                Ok(WrittenName::unqualified(fold(name)))
             }
-            Some([schema, table]) if matches!(fold(schema).as_str(), "public" | "main") => Ok(fold(table)),
+            Some([schema, name]) => Ok(WrittenName {
+                schema: Some(fold(schema)),
+                name: fold(name),
+            }),
             _ => {
-                let message = format!("relation \"{name}\" does not exist");
-                let error = Error::new(SqlState::UNDEFINED_TABLE, message);
-                Err(error.with_hint("there is one schema, public").at_span(span))
+                let message = format!("cross-database references are not implemented: \"{name}\"");
+                let error = Error::new(SqlState::FEATURE_NOT_SUPPORTED, message);
+                Err(error.at_span(self.name_span(name)))
             }
         }
+    }
+
+    /// The name of something that is to be created. 3F000.
+    pub fn name_to_create(&self, name: &ObjectName) -> Result<QualifiedName> {
+        let written = self.written_name(name)?;
+        naming::to_create(self.catalog, &written).map_err(|e| e.at_span(self.name_span(name)))
+    }
+
+    /// The name of a table, view or index that is to be dropped.
+    pub fn name_to_drop(&self, name: &ObjectName) -> Result<QualifiedName> {
+        Ok(naming::to_drop(self.catalog, &self.written_name(name)?))
     }
 
     /// 42601 for an unquoted word that PostgreSQL reserves.

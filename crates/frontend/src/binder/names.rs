@@ -1,7 +1,9 @@
 //! Names → columns: those of the query, then of the queries around it.
 
+use super::naming::schema_name;
 use super::scope::{Found, Item};
 use super::{Binder, OutputColumn, error, fold};
+use frazil_catalog::WrittenName;
 use frazil_functions::Operand;
 use frazil_plan::{ColumnId, Expr};
 use frazil_types::{Error, Result, Span, SqlState};
@@ -34,9 +36,13 @@ impl Binder<'_> {
         }
         let id = match parts {
             [name] => self.unqualified_column(name, span)?,
-            [table, name] => self.qualified_column(&fold(table), name, span)?,
-            [schema, table, name] if matches!(fold(schema).as_str(), "public" | "main") => {
-                self.qualified_column(&fold(table), name, span)?
+            [table, name] => self.qualified_column(&WrittenName::unqualified(fold(table)), name, span)?,
+            [schema, table, name] => {
+                let table = WrittenName {
+                    schema: Some(fold(schema)),
+                    name: fold(table),
+                };
+                self.qualified_column(&table, name, span)?
             }
             [_, _, _, _, _, ..] => {
                 let names: Vec<String> = parts.iter().map(fold).collect();
@@ -121,16 +127,43 @@ impl Binder<'_> {
         Err(with_nearest(missing, &name, known))
     }
 
+    /// The relation that a name means, by query the nearest. A name with a schema means a relation without an alias.
+    /// 42P09 if relations of several schemas have the name.
+    pub(super) fn relation_named(&self, written: &WrittenName, span: Span) -> Result<Option<&Item>> {
+        let schema = written
+            .schema
+            .as_deref()
+            .map(|schema| schema_name(self.catalog, schema));
+        let is_it = |i: &&Item| {
+            let is_of_schema = schema.is_none() || i.schema.as_deref() == schema.as_deref();
+            i.name.as_deref() == Some(written.name.as_str()) && is_of_schema
+        };
+        for level in self.levels.iter().rev() {
+            let mut found = level.items.iter().filter(is_it);
+            match (found.next(), found.next()) {
+                (None, _) => {}
+                (Some(item), None) => return Ok(Some(item)),
+                (Some(_), Some(_)) => {
+                    let message = format!("table reference \"{}\" is ambiguous", written.name);
+                    return Err(error(SqlState::AMBIGUOUS_ALIAS, message, span)
+                        .with_hint("put the schema before the table's name, or give the tables aliases"));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// The relation of a name that is nearest, by query.
     pub(super) fn relation(&self, name: &str) -> Option<&Item> {
         let named = |i: &&Item| i.name.as_deref() == Some(name);
         self.levels.iter().rev().find_map(|l| l.items.iter().find(named))
     }
 
-    fn qualified_column(&self, table: &str, ident: &Ident, span: Span) -> Result<ColumnId> {
-        let Some(item) = self.relation(table) else {
-            return Err(self.missing_relation(table, span));
+    fn qualified_column(&self, table: &WrittenName, ident: &Ident, span: Span) -> Result<ColumnId> {
+        let Some(item) = self.relation_named(table, span)? else {
+            return Err(self.missing_relation(&table.name, span));
         };
+        let table = &table.name;
         let name = fold(ident);
         match item.find(&name) {
             Found::One(id) => Ok(id),

@@ -1,26 +1,159 @@
-//! Names as the catalog keeps them, and the errors of those that it does not have.
+//! Names of the catalog: what a written name means by the session's path, and the errors of names that mean nothing.
+//!
+//! A name is resolved here, once. What comes behind has a [`QualifiedName`] or an id.
 
 use crate::{CatalogView, TableEntry, catalog_view};
-use frazil_types::{Error, Result, Span, SqlState};
+use frazil_catalog::{
+    PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SearchPath, TypeEntry, WrittenName,
+};
+use frazil_types::{Error, ObjectId, Result, Span, SqlState};
 use sqlparser::ast::Ident;
+use std::sync::Arc;
 
-/// A table of the catalog. 42P01 with the nearest name if there is none, 42809 for a view.
-pub(crate) fn find_table(catalog: &dyn CatalogView, name: &str) -> Result<TableEntry> {
-    match catalog.relation(name) {
-        Some(catalog_view::Relation::Table(table)) => Ok(table),
-        Some(catalog_view::Relation::View(_)) => Err(frazil_catalog::not_a_table(name)),
-        None => Err(missing_relation(catalog, name)),
+/// The name of a schema: [`PUBLIC_ALIAS`] means [`PUBLIC`], unless there is a schema of that name.
+pub(crate) fn schema_name(catalog: &dyn CatalogView, written: &str) -> String {
+    match written == PUBLIC_ALIAS && !catalog.has_schema(PUBLIC_ALIAS) {
+        true => PUBLIC.to_string(),
+        false => written.to_string(),
     }
 }
 
-/// 42P01 with the nearest name.
-pub(crate) fn missing_relation(catalog: &dyn CatalogView, name: &str) -> Error {
-    let message = format!("relation \"{name}\" does not exist");
+/// The possible meanings of a name, in the order in which a path is searched.
+fn candidates(catalog: &dyn CatalogView, path: &SearchPath, written: &WrittenName) -> Vec<QualifiedName> {
+    let schema = written.schema.as_deref();
+    path.candidates(&WrittenName {
+        schema: schema.map(|schema| schema_name(catalog, schema)),
+        name: written.name.clone(),
+    })
+}
+
+/// The table or view that a name means along a path.
+pub(crate) fn find_relation(
+    catalog: &dyn CatalogView,
+    path: &SearchPath,
+    written: &WrittenName,
+) -> Option<(QualifiedName, catalog_view::Relation)> {
+    let mut candidates = candidates(catalog, path, written).into_iter();
+    candidates.find_map(|name| catalog.relation(&name).map(|relation| (name, relation)))
+}
+
+/// The type that a name means along a path, unless a built-in one has the name.
+pub(crate) fn find_type(
+    catalog: &dyn CatalogView,
+    path: &SearchPath,
+    written: &WrittenName,
+) -> Option<(QualifiedName, Arc<TypeEntry>)> {
+    let mut candidates = candidates(catalog, path, written).into_iter();
+    candidates.find_map(|name| catalog.user_type(&name).map(|entry| (name, entry)))
+}
+
+/// The name of a table, view or index that is to be dropped. One that there is not is given the schema in which an
+/// error shall miss it.
+pub(crate) fn to_drop(catalog: &dyn CatalogView, written: &WrittenName) -> QualifiedName {
+    first_or_missing(catalog, written, |name| catalog.has_relation(name))
+}
+
+/// The name of a type that is to be dropped: see [`to_drop`].
+pub(crate) fn type_to_drop(catalog: &dyn CatalogView, written: &WrittenName) -> QualifiedName {
+    first_or_missing(catalog, written, |name| catalog.user_type(name).is_some())
+}
+
+fn first_or_missing(
+    catalog: &dyn CatalogView,
+    written: &WrittenName,
+    is_there: impl Fn(&QualifiedName) -> bool,
+) -> QualifiedName {
+    let all = candidates(catalog, catalog.path(), written);
+    if let Some(found) = all.iter().find(|name| is_there(name)) {
+        return found.clone();
+    }
+    let missing = all.iter().find(|name| catalog.has_schema(&name.schema));
+    let missing = missing.or(all.first()).cloned();
+    match &written.schema {
+        Some(_) => missing.unwrap_or_else(|| QualifiedName::in_public(&written.name)),
+        // No schema of the path may exist: the system's is always there.
+        None => missing
+            .filter(|name| catalog.has_schema(&name.schema))
+            .unwrap_or_else(|| QualifiedName::new(SYSTEM_SCHEMA, &written.name)),
+    }
+}
+
+/// The name of something that is to be created: in its schema, else in the first one of the path that there is. 3F000
+/// if there is none.
+pub(crate) fn to_create(catalog: &dyn CatalogView, written: &WrittenName) -> Result<QualifiedName> {
+    if let Some(schema) = &written.schema {
+        return Ok(QualifiedName::new(schema_name(catalog, schema), &written.name));
+    }
+    match current_schema(catalog) {
+        Some(schema) => Ok(QualifiedName::new(schema, &written.name)),
+        None => Err(Error::new(
+            SqlState::INVALID_SCHEMA,
+            "no schema has been selected to create in",
+        )
+        .with_hint("SET search_path to a schema that there is, or write the schema before the name")),
+    }
+}
+
+/// The schemas of the session's path that there are.
+pub(crate) fn current_schemas(catalog: &dyn CatalogView) -> impl Iterator<Item = &str> {
+    let schemas = catalog.path().schemas().iter().map(String::as_str);
+    schemas.filter(|schema| *schema == SYSTEM_SCHEMA || catalog.has_schema(schema))
+}
+
+/// The schema in which names without a schema are created.
+pub(crate) fn current_schema(catalog: &dyn CatalogView) -> Option<&str> {
+    current_schemas(catalog).next()
+}
+
+/// A table. 42P01 with the nearest name if there is none, 42809 for a view.
+pub(crate) fn find_table(catalog: &dyn CatalogView, written: &WrittenName) -> Result<TableEntry> {
+    match find_relation(catalog, catalog.path(), written) {
+        Some((_, catalog_view::Relation::Table(table))) => Ok(table),
+        Some((_, catalog_view::Relation::View(_))) => Err(frazil_catalog::not_a_table(&written.name)),
+        None => Err(missing_relation(catalog, written)),
+    }
+}
+
+/// The identity of a table of the catalog. 42P01 also for a table of the system, 42809 for a view.
+pub(crate) fn find_own_table(catalog: &dyn CatalogView, written: &WrittenName) -> Result<ObjectId> {
+    let table = find_table(catalog, written)?;
+    let id = catalog.catalog_id(table.id);
+    id.ok_or_else(|| missing_relation(catalog, written))
+}
+
+/// 42P01 with the nearest name among those that the session sees.
+pub(crate) fn missing_relation(catalog: &dyn CatalogView, written: &WrittenName) -> Error {
+    let message = format!("relation \"{written}\" does not exist");
     let error = Error::new(SqlState::UNDEFINED_TABLE, message);
-    let names = catalog.relation_names();
-    match frazil_catalog::nearest(name, names.iter().map(String::as_str)) {
+    let schemas = match &written.schema {
+        Some(schema) => vec![schema_name(catalog, schema)],
+        None => {
+            let path = catalog.path().schemas().iter().cloned();
+            path.chain([SYSTEM_SCHEMA.to_string()]).collect()
+        }
+    };
+    let mut names = catalog.relation_names();
+    names.retain(|name| schemas.contains(&name.schema));
+    match frazil_catalog::nearest(&written.name, names.iter().map(|name| name.name.as_str())) {
         Some(near) => error.with_hint(format!("did you mean \"{near}\"?")),
         None => error,
+    }
+}
+
+/// 42704, or 3F000 if the name has a schema that there is not.
+pub(crate) fn missing_type(catalog: &dyn CatalogView, written: &WrittenName) -> Error {
+    let schema = written
+        .schema
+        .as_deref()
+        .map(|schema| schema_name(catalog, schema));
+    match schema {
+        Some(schema) if schema != SYSTEM_SCHEMA && !catalog.has_schema(&schema) => {
+            frazil_catalog::missing_schema(&schema)
+        }
+        Some(_) | None => {
+            let message = format!("type \"{written}\" does not exist");
+            Error::new(SqlState::UNDEFINED_OBJECT, message)
+        }
     }
 }
 

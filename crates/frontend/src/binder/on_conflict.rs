@@ -172,6 +172,7 @@ impl<'a> Binder<'a> {
             columns: columns.collect(),
         });
         let mut rows = self.item(Relation::new(op, old), Some(name), None, false)?;
+        rows.items = rows.items.into_iter().map(|item| item.of_table(entry)).collect();
         let excluded = Item::named("excluded", named(entry, &new));
         self.distinct_names(&rows.items, std::slice::from_ref(&excluded), Span::NONE)?;
         rows.items.push(excluded);
@@ -194,7 +195,8 @@ impl<'a> Binder<'a> {
         }
         let op = Operator::Given(Given { columns: given });
         let written = self.item(Relation::new(op, columns), Some(name), None, false)?;
-        let (op, output) = self.returning(Some(list), written.items, written.op)?;
+        let items = written.items.into_iter().map(|item| item.of_table(entry));
+        let (op, output) = self.returning(Some(list), items.collect(), written.op)?;
         Ok(Some(Relation::new(op, output)))
     }
 

@@ -1,7 +1,9 @@
 //! Calls that ask for a table or view by its name, which is looked for when the statement is bound.
 
+use super::naming::find_relation;
 use super::{Binder, missing_relation};
 use crate::catalog_view::Relation;
+use frazil_catalog::WrittenName;
 use frazil_functions::{Operand, Unknown, UnknownKind};
 use frazil_plan::ExprKind;
 use frazil_types::{Error, Result, Span, SqlState, Value};
@@ -54,13 +56,20 @@ pub(super) fn folded(text: &str) -> String {
     }
 }
 
-/// A name without its schema; there is one.
-pub(super) fn in_schema(text: &str) -> &str {
-    let text = text.trim();
-    let within = ["public.", "main."]
-        .iter()
-        .find_map(|schema| text.strip_prefix(schema));
-    within.unwrap_or(text)
+/// A name, perhaps with its schema, as a text gives it.
+pub(super) fn written_in(text: &str) -> WrittenName {
+    let mut is_quoted = false;
+    let dot = text.char_indices().find(|&(_, c)| {
+        is_quoted ^= c == '"';
+        c == '.' && !is_quoted
+    });
+    match dot {
+        Some((at, _)) => WrittenName {
+            schema: Some(folded(&text[..at])),
+            name: folded(&text[at + 1..]),
+        },
+        None => WrittenName::unqualified(folded(text)),
+    }
 }
 
 impl Binder<'_> {
@@ -86,16 +95,24 @@ impl Binder<'_> {
             let what = format!("{name} of a relation that is not named by a constant");
             return Err(Error::unsupported(what).at_span(span));
         };
-        let relation = folded(in_schema(text));
-        let found = self.catalog.relation(&relation);
+        let relation = written_in(text);
+        let path = self.catalog.path();
+        let found = find_relation(self.catalog, path, &relation);
         if name == "to_regclass" {
-            return Ok(Some(match found {
-                Some(_) => Operand::literal(relation, span),
-                None => Operand::null(span),
-            }));
+            let Some((found, _)) = found else {
+                return Ok(Some(Operand::null(span)));
+            };
+            let bare = WrittenName::unqualified(&found.name);
+            let is_visible = find_relation(self.catalog, path, &bare).is_some_and(|(name, _)| name == found);
+            let shown = match is_visible {
+                true => found.name,
+                false => found.to_string(),
+            };
+            return Ok(Some(Operand::literal(shown, span)));
         }
         let found =
             found.ok_or_else(|| missing_relation(self.catalog, &relation).at_span(arguments[at].span()))?;
+        let found = found.1;
         if matches!(named, Named::Column)
             && let Some(column) = constant_text(&arguments[at + 1])
         {

@@ -5,7 +5,7 @@ use super::scope::{Clause, Item, Level};
 use super::{Binder, OutputColumn, TableEntry};
 use crate::deep_stack::on_deep_stack;
 use crate::parse::{ParsedStatement, parse};
-use frazil_catalog::{ConstraintKind, identifier};
+use frazil_catalog::{ConstraintKind, SearchPath, identifier};
 use frazil_types::{Error, Result};
 use sqlparser::ast::{Expr as SqlExpr, SelectItem, SetExpr};
 use std::ops::Range;
@@ -56,6 +56,7 @@ impl Binder<'_> {
         renamed: Renamed<'_>,
     ) -> Result<String> {
         let mut inner = Binder::new(self.catalog, self.settings, &parsed.place, &[], self.nesting);
+        inner.path = SearchPath::public();
         let mut columns = Vec::with_capacity(entry.schema.columns.len());
         for column in &entry.schema.columns {
             let id = inner
@@ -65,7 +66,7 @@ impl Binder<'_> {
         }
         let ids: Vec<_> = columns.iter().map(|c| c.id).collect();
         inner.levels.push(Level {
-            items: vec![Item::named(&entry.name, columns)],
+            items: vec![Item::named(&entry.name, columns).in_schema(&entry.schema_name)],
             clause: Clause::Check,
             ..Level::default()
         });

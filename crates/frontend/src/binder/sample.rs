@@ -2,8 +2,9 @@
 
 use super::rows::filtered;
 use super::scope::Clause;
-use super::{Binder, Relation, error};
+use super::{Binder, Relation, error, naming};
 use crate::catalog_view;
+use frazil_catalog::QualifiedName;
 use frazil_functions::SampleMethod;
 use frazil_plan::{Expr, Operator};
 use frazil_types::{Error, Result, Span, SqlState};
@@ -22,15 +23,16 @@ impl<'a> Binder<'a> {
         &mut self,
         name: &ObjectName,
         sample: &'a TableSampleKind,
-    ) -> Result<(Relation, String)> {
+    ) -> Result<(Relation, QualifiedName)> {
         let span = self.name_span(name);
         let Arguments {
             method,
             percentage,
             seed,
         } = self.sample_arguments(sample, span)?;
-        let folded = self.table_name(name)?;
-        if let Some(catalog_view::Relation::View(_)) = self.catalog.relation(&folded) {
+        let written = self.written_name(name)?;
+        let found = naming::find_relation(self.catalog, &self.path, &written);
+        if let Some((_, catalog_view::Relation::View(_))) = found {
             return Err(no_table(span));
         }
         let (Relation { op, columns }, shown) = self.read(name)?;

@@ -3,6 +3,7 @@
 use super::OutputColumn;
 use super::rows_calls::RowsCalls;
 use super::windows::Windows;
+use crate::TableEntry;
 use frazil_functions::Operand;
 use frazil_plan::each_once::Places;
 use frazil_plan::{AggregateCall, ColumnId, Expr, FrameUnit};
@@ -222,6 +223,8 @@ impl Clause {
 pub(super) struct Item {
     /// The alias or table name; `None` for a join without an alias.
     pub name: Option<Rc<str>>,
+    /// The schema of a table or view without an alias.
+    pub schema: Option<Rc<str>>,
     pub columns: Rc<[OutputColumn]>,
     /// Whether its columns are found by their names alone, and are part of `*`.
     pub is_unqualified: bool,
@@ -259,11 +262,28 @@ impl Item {
     pub fn named(name: &str, columns: Vec<OutputColumn>) -> Item {
         Item {
             name: Some(name.into()),
+            schema: None,
             columns: columns.into(),
             is_unqualified: true,
             marker: None,
             value: None,
             by_name: Rc::default(),
+        }
+    }
+
+    /// Notes the schema of the relation.
+    pub fn in_schema(self, schema: &str) -> Item {
+        Item {
+            schema: Some(schema.into()),
+            ..self
+        }
+    }
+
+    /// Notes the schema of the table that the relation is, unless an alias gives it another name.
+    pub fn of_table(self, table: &TableEntry) -> Item {
+        match self.name.as_deref() == Some(table.name.as_str()) {
+            true => self.in_schema(&table.schema_name),
+            false => self,
         }
     }
 
@@ -297,6 +317,7 @@ impl Item {
     pub fn unnamed(columns: Vec<OutputColumn>) -> Item {
         Item {
             name: None,
+            schema: None,
             columns: columns.into(),
             is_unqualified: true,
             marker: None,

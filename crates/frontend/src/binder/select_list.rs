@@ -4,6 +4,7 @@ use super::list_limits;
 use super::names::unqualified;
 use super::scope::Item;
 use super::{Binder, OutputColumn, error, fold};
+use frazil_catalog::WrittenName;
 use frazil_functions::Operand;
 use frazil_plan::{ColumnId, Expr};
 use frazil_types::{Error, Result, Span, SqlState};
@@ -91,12 +92,15 @@ impl<'a> Binder<'a> {
         let span = self.name_span(name);
         let parts: Vec<&Ident> = name.0.iter().filter_map(|p| p.as_ident()).collect();
         let table = match &parts[..] {
-            [table] => fold(table),
-            [schema, table] if matches!(fold(schema).as_str(), "public" | "main") => fold(table),
-            _ => name.to_string(),
+            [table] => WrittenName::unqualified(fold(table)),
+            [schema, table] => WrittenName {
+                schema: Some(fold(schema)),
+                name: fold(table),
+            },
+            _ => WrittenName::unqualified(name.to_string()),
         };
-        self.relation(&table)
-            .ok_or_else(|| self.missing_relation(&table, span))
+        self.relation_named(&table, span)?
+            .ok_or_else(|| self.missing_relation(&table.name, span))
     }
 
     fn wildcard(

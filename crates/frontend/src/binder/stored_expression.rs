@@ -7,7 +7,7 @@ use super::scope::{Clause, Item, Level};
 use super::{Binder, TableEntry};
 use crate::deep_stack::on_deep_stack;
 use crate::parse::{ParsedStatement, parse};
-use frazil_catalog::ConstraintKind;
+use frazil_catalog::{ConstraintKind, SearchPath};
 use frazil_functions::Operand;
 use frazil_plan::{ColumnId, Expr};
 use frazil_types::{Error, Result};
@@ -26,6 +26,7 @@ impl Binder<'_> {
             let place = parsed.place.of_view();
             let mut inner = Binder::new(self.catalog, self.settings, &place, &[], self.nesting);
             inner.takes_parameters = false;
+            inner.path = SearchPath::public();
             inner.levels.push(Level {
                 items,
                 clause,
@@ -51,7 +52,7 @@ impl Binder<'_> {
         guard: Option<&Expr>,
         computed: &mut Computed,
     ) -> Result<Vec<(String, ColumnId)>> {
-        let row = Item::named(&entry.name, named(entry, columns));
+        let row = Item::named(&entry.name, named(entry, columns)).in_schema(&entry.schema_name);
         let mut checks = Vec::new();
         for constraint in &entry.constraints {
             let ConstraintKind::Check {

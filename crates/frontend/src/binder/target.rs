@@ -51,6 +51,10 @@ impl<'a> Binder<'a> {
             disjunctions: Vec::new(),
         });
         let rows = self.item(Relation::new(op, columns), Some(name), alias, false)?;
+        let rows = match alias {
+            None => rows.in_schema(&entry.schema_name),
+            Some(_) => rows,
+        };
         Ok(TargetRows { rows, row_id })
     }
 

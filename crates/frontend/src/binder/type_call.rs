@@ -1,7 +1,8 @@
 //! Calls that ask for a type by its name, where a statement defined the type: it is looked for when the statement is bound.
 
 use super::Binder;
-use super::relation_call::{constant_text, folded, in_schema};
+use super::naming::find_type;
+use super::relation_call::{constant_text, written_in};
 use frazil_catalog::identifier;
 use frazil_functions::Operand;
 use frazil_types::{Kind, Span};
@@ -20,11 +21,11 @@ impl Binder<'_> {
             Some(element) => (element, "[]"),
             None => (text, ""),
         };
-        let ty = folded(in_schema(element));
-        if Kind::named(&ty).is_some() {
+        let ty = written_in(element);
+        if ty.schema.is_none() && Kind::named(&ty.name).is_some() {
             return None;
         }
-        let entry = self.catalog.user_type(&ty)?;
+        let (_, entry) = find_type(self.catalog, self.catalog.path(), &ty)?;
         if name == "to_regtype" {
             let shown = format!("{}{brackets}", identifier(&entry.name));
             return Some(Operand::literal(shown, span));

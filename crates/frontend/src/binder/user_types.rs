@@ -1,11 +1,13 @@
 //! CREATE TYPE, ALTER TYPE, DROP TYPE: enumerations.
 
 use super::nesting::Names;
-use super::{Binder, error, fold};
+use super::{Binder, fold, naming};
 use crate::sql_type;
 use crate::{Bound, Definition};
-use frazil_catalog::{AlterType, DropTypes, LabelPlace, Reading, TypeEntry, identifier};
-use frazil_types::{Error, Kind, LogicalType, Result, Span, SqlState};
+use frazil_catalog::{
+    AlterType, DropTypes, LabelPlace, PUBLIC, Reading, SYSTEM_SCHEMA, TypeEntry, WrittenName, identifier,
+};
+use frazil_types::{Error, Kind, LogicalType, ObjectId, Result, Span};
 use sqlparser::ast::{
     AlterType as SqlAlterType, AlterTypeAddValuePosition, AlterTypeOperation, ArrayElemTypeDef, DataType,
     Ident, ObjectName, UserDefinedTypeRepresentation,
@@ -23,7 +25,7 @@ pub(crate) fn create_type(
     };
     let labels = labels.iter().map(|l| binder.label(l));
     Ok(Bound::plain(Definition::CreateType {
-        name: binder.type_name(name)?,
+        name: binder.name_to_create(name)?,
         labels: labels.collect::<Result<_>>()?,
     }))
 }
@@ -52,17 +54,20 @@ pub(crate) fn alter_type(binder: &Binder, statement: &SqlAlterType) -> Result<Bo
         },
     };
     Ok(Bound::plain(Definition::AlterType {
-        name: binder.type_name(&statement.name)?,
+        id: binder.type_id(&statement.name)?,
         action,
     }))
 }
 
 /// Binds DROP TYPE and DROP DOMAIN, without the columns that CASCADE drops.
 pub(crate) fn drop_types(binder: &Binder, names: &[ObjectName], of: DropTypes) -> Result<Bound> {
-    let names = names.iter().map(|n| binder.type_name(n));
+    let to_drop = |name| {
+        let written = binder.written_name(name)?;
+        Ok(naming::type_to_drop(binder.catalog, &written))
+    };
     Ok(Bound::plain(Definition::DropTypes {
         drop: DropTypes {
-            names: names.collect::<Result<_>>()?,
+            names: names.iter().map(to_drop).collect::<Result<_>>()?,
             ..of
         },
         columns: Vec::new(),
@@ -70,14 +75,25 @@ pub(crate) fn drop_types(binder: &Binder, names: &[ObjectName], of: DropTypes) -
 }
 
 impl Binder<'_> {
-    /// What a statement defined under a name, if it is a type.
-    fn defined(&self, name: &ObjectName) -> Option<Arc<TypeEntry>> {
-        let name = self.type_name(name).ok()?;
+    /// The type that a statement defined under a name, if there is one.
+    fn defined(&mut self, name: &ObjectName) -> Option<Arc<TypeEntry>> {
+        let written = self.written_name(name).ok()?;
         // Types of the system come first, whatever is defined.
-        match Kind::named(&name) {
-            Some(_) => None,
-            None => self.catalog.user_type(&name),
+        if written.schema.is_none() && Kind::named(&written.name).is_some() {
+            return None;
         }
+        let (found, entry) = naming::find_type(self.catalog, &self.path, &written)?;
+        if written.schema.is_none() && found.schema != PUBLIC {
+            self.type_names.push((self.name_span(name), found.to_string()));
+        }
+        Some(entry)
+    }
+
+    /// The schema before a name, if there is none of that name.
+    fn missing_schema_of(&self, name: &ObjectName) -> Option<String> {
+        let schema = self.written_name(name).ok()?.schema?;
+        let schema = naming::schema_name(self.catalog, &schema);
+        (schema != SYSTEM_SCHEMA && !self.catalog.has_schema(&schema)).then_some(schema)
     }
 
     /// A type by its name, which stands at `span` or behind it, and the domain that it is. 0A000, 42704, 22023.
@@ -94,6 +110,11 @@ impl Binder<'_> {
             DataType::Custom(name, _) => (self.name_span(name), self.defined(name)),
             _ => (span, None),
         };
+        if let (DataType::Custom(name, _), None) = (innermost, &entry)
+            && let Some(schema) = self.missing_schema_of(name)
+        {
+            return Err(frazil_catalog::missing_schema(&schema).at_span(span));
+        }
         let known = entry.as_ref().map(|entry| entry.ty());
         let ty = sql_type::of_sql(name, &|_| known).map_err(|e| e.at_span(span))?;
         if let Some(entry) = &entry {
@@ -127,7 +148,7 @@ impl Binder<'_> {
             && !reads.iter().any(|r| r.id == id)
         {
             reads.push(Reading {
-                name: entry.name.clone(),
+                name: WrittenName::unqualified(&entry.name),
                 id,
                 columns: Vec::new(),
             });
@@ -139,19 +160,14 @@ impl Binder<'_> {
         self.ty(ty, Span::NONE).map(sql_type::without_modifiers)
     }
 
-    /// A type's name; there is one schema. 42704.
-    pub(super) fn type_name(&self, name: &ObjectName) -> Result<String> {
-        let parts: Option<Vec<&Ident>> = name.0.iter().map(|p| p.as_ident()).collect();
-        match parts.as_deref() {
-            Some([name]) => {
-                self.not_reserved(name)?;
-                Ok(fold(name))
-            }
-            Some([schema, name]) if matches!(fold(schema).as_str(), "public" | "main") => Ok(fold(name)),
-            _ => {
-                let message = format!("type \"{name}\" does not exist");
-                let missing = error(SqlState::UNDEFINED_OBJECT, message, self.name_span(name));
-                Err(missing.with_hint("there is one schema, public"))
+    /// The identity of a type that a statement defined. 42704.
+    fn type_id(&self, name: &ObjectName) -> Result<ObjectId> {
+        let written = self.written_name(name)?;
+        match naming::find_type(self.catalog, &self.path, &written) {
+            Some((_, entry)) => Ok(entry.id),
+            None => {
+                let missing = naming::missing_type(self.catalog, &written);
+                Err(missing.at_span(self.name_span(name)))
             }
         }
     }

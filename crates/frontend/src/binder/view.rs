@@ -7,11 +7,13 @@
 
 use super::nesting::Names;
 use super::rows::Computed;
-use super::{Binder, OutputColumn, Relation, error, missing_relation};
+use super::{Binder, OutputColumn, Relation, error, missing_relation, naming};
 use crate::deep_stack::on_deep_stack;
 use crate::parse::{ParsedStatement, ViewHead, parse};
 use crate::{Bound, Definition, catalog_view};
-use frazil_catalog::{NewView, Reading, ViewEntry};
+use frazil_catalog::{
+    NewView, PUBLIC, PUBLIC_ALIAS, QualifiedName, Reading, SearchPath, ViewEntry, WrittenName,
+};
 use frazil_functions::CastContext;
 use frazil_plan::operators::Scan;
 use frazil_plan::{Expr, Operator};
@@ -24,7 +26,7 @@ pub(crate) fn create_view<'a>(
     head: &ViewHead,
     query: &'a ParsedStatement,
 ) -> Result<Bound> {
-    let text = query.text.clone();
+    let behind = binder.place.text().len() - query.text.len();
     let Some(query) = query.query() else {
         return Err(Error::internal("a view without a query"));
     };
@@ -50,28 +52,29 @@ pub(crate) fn create_view<'a>(
         }
         columns.push(ColumnDef::new(name, binder.columns[column.id].ty));
     }
+    let text = binder.kept_text(behind..binder.place.text().len());
     let Names::Noted(reads) = binder.names else {
         return Err(Error::internal("what a view reads was not noted"));
     };
     Ok(Bound::plain(Definition::CreateView(NewView {
-        name: head.name.clone(),
+        name: naming::to_create(binder.catalog, &head.name)?,
         existing: head.existing,
         schema: Schema::new(columns),
-        query: text,
+        query: text.ok_or_else(|| Error::internal("a view whose text is not that of its statement"))?,
         reads,
     })))
 }
 
 impl<'a> Binder<'a> {
     /// The rows of the table or view that a name in FROM names, and its name. 42P01.
-    pub(super) fn read(&mut self, name: &ObjectName) -> Result<(Relation, String)> {
+    pub(super) fn read(&mut self, name: &ObjectName) -> Result<(Relation, QualifiedName)> {
         let span = self.name_span(name);
-        let name = self.table_name(name)?;
-        let (relation, columns) = self.find(&name).map_err(|e| e.at_span(span))?;
+        let written = self.written_name(name)?;
+        let (name, relation, columns) = self.find(&written).map_err(|e| e.at_span(span))?;
         let (id, schema) = match relation {
             catalog_view::Relation::Table(table) => {
                 let names = columns.unwrap_or_else(|| names_of(&table.schema));
-                let relation = self.scan(table.id, &name, names, &table.schema);
+                let relation = self.scan(table.id, &name.name, names, &table.schema);
                 self.note_key(&table, relation.columns.iter().map(|c| c.id).collect());
                 return Ok((relation, name));
             }
@@ -90,34 +93,57 @@ impl<'a> Binder<'a> {
             },
         };
         let names = columns.unwrap_or_else(|| names_of(&schema));
-        Ok((self.scan(id, &name, names, &schema), name))
+        Ok((self.scan(id, &name.name, names, &schema), name))
     }
 
-    /// The relation of a name, and the names of the columns that are seen of it, if not all are.
-    fn find(&mut self, name: &str) -> Result<(catalog_view::Relation, Option<Vec<String>>)> {
+    /// The relation of a name with the name by which the query sees it, and the names of the columns that are seen of
+    /// it, if not all are.
+    fn find(
+        &mut self,
+        written: &WrittenName,
+    ) -> Result<(QualifiedName, catalog_view::Relation, Option<Vec<String>>)> {
         if let Names::View(view) = self.names
-            && let Some(reading) = view.reads.iter().find(|r| r.name == name)
+            && let Some((reading, relation)) = self.recorded(view, written)
         {
-            let found = self.catalog.read_by(reading);
-            let relation = found.ok_or_else(|| missing_relation(self.catalog, name))?;
-            return Ok((relation, Some(reading.columns.clone())));
+            let schema = reading.name.schema.as_deref().unwrap_or(PUBLIC);
+            let name = QualifiedName::new(naming::schema_name(self.catalog, schema), &written.name);
+            return Ok((name, relation, Some(reading.columns.clone())));
         }
-        let found = self.catalog.relation(name);
-        let relation = found.ok_or_else(|| missing_relation(self.catalog, name))?;
+        let found = naming::find_relation(self.catalog, &self.path, written);
+        let (name, relation) = found.ok_or_else(|| missing_relation(self.catalog, written))?;
         if let Names::Noted(reads) = &mut self.names
-            && !reads.iter().any(|r| r.name == name)
+            && !reads.iter().any(|r| r.name == *written)
         {
             let (id, schema) = match &relation {
                 catalog_view::Relation::Table(table) => (self.catalog.catalog_id(table.id), &*table.schema),
                 catalog_view::Relation::View(view) => (Some(view.id), &*view.schema),
             };
             reads.push(Reading {
-                name: name.to_string(),
+                name: written.clone(),
                 id,
                 columns: schema.columns.iter().map(|c| c.name.clone()).collect(),
             });
         }
-        Ok((relation, None))
+        Ok((name, relation, None))
+    }
+
+    /// The relation that the query of a view has under a name, as recorded when the view was created. Views of older
+    /// directories recorded names without the schema.
+    fn recorded<'v>(
+        &self,
+        view: &'v ViewEntry,
+        written: &WrittenName,
+    ) -> Option<(&'v Reading, catalog_view::Relation)> {
+        let found = |reading: &'v Reading| Some((reading, self.catalog.read_by(reading)?));
+        let mut exact = view.reads.iter().filter(|r| r.name == *written);
+        let without_schema = |r: &&Reading| r.name.schema.is_none() && r.name.name == written.name;
+        exact.find_map(found).or_else(|| {
+            let schema = written
+                .schema
+                .as_deref()
+                .filter(|s| [PUBLIC, PUBLIC_ALIAS].contains(s));
+            schema.and_then(|_| view.reads.iter().filter(without_schema).find_map(found))
+        })
     }
 
     /// The rows of a table, whose first columns are seen under these names.
@@ -173,6 +199,7 @@ impl<'a> Binder<'a> {
         inner.groups = parsed.groups;
         inner.takes_parameters = false;
         inner.names = Names::View(view);
+        inner.path = SearchPath::public();
         self.exchange(&mut inner);
         let bound = inner.top_query(query).and_then(|r| inner.as_created(r, view));
         self.exchange(&mut inner);

@@ -7,6 +7,7 @@ mod statement;
 
 pub(crate) use statement::{Copied, CopyStatement, parse, query_of};
 
+use frazil_catalog::WrittenName;
 use frazil_types::{Error, Result, SqlState};
 
 /// The form of a file.
@@ -92,7 +93,7 @@ pub struct CopyOptions {
     /// FROM: what becomes of rows with values that are none.
     pub on_error: CopyOnError,
     /// FROM: the table that takes the rows that are left out.
-    pub rejects_table: Option<String>,
+    pub rejects_table: Option<WrittenName>,
     /// FROM: most rows that are left out.
     pub reject_limit: Option<u64>,
     /// TO a directory: names of the columns that its folders say.

@@ -5,6 +5,7 @@ use super::{
     invalid,
 };
 use crate::parse::Cursor;
+use frazil_catalog::WrittenName;
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::tokenizer::Token;
 
@@ -256,8 +257,8 @@ fn rejects_option(cursor: &mut Cursor, options: &mut CopyOptions, name: &str) ->
         }
         "rejects_table" => {
             options.rejects_table = Some(match cursor.peek() {
-                Some(Token::SingleQuotedString(_)) => text(cursor)?,
-                _ => cursor.name()?,
+                Some(Token::SingleQuotedString(_)) => WrittenName::unqualified(text(cursor)?),
+                _ => cursor.table_name()?,
             });
         }
         _ => {

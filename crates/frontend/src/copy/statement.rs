@@ -4,6 +4,7 @@ use super::checks::{check, check_folders, check_rejects};
 use super::options::Given;
 use super::{CopyEnd, CopyOptions};
 use crate::parse::Cursor;
+use frazil_catalog::WrittenName;
 use frazil_types::{Error, Result};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -19,7 +20,10 @@ pub(crate) struct CopyStatement {
 #[derive(Clone, Debug)]
 pub(crate) enum Copied {
     /// FROM: a table and columns of it; all if none is named.
-    Into { table: String, columns: Vec<String> },
+    Into {
+        table: WrittenName,
+        columns: Vec<String>,
+    },
     /// TO: the words of a query.
     OutOf(Vec<TokenWithSpan>),
 }

@@ -1,16 +1,16 @@
 //! CREATE VIEW, read from its tokens: the text of its query is kept as written.
 
 use super::cursor::Cursor;
-use frazil_catalog::ExistingView;
-use frazil_types::{Error, Result, SqlState};
+use frazil_catalog::{ExistingView, WrittenName};
+use frazil_types::{Error, Result};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span as TokenSpan, Token};
 
 /// CREATE VIEW up to its query.
 #[derive(Clone, Debug)]
 pub(crate) struct ViewHead {
-    /// The view's name, folded.
-    pub name: String,
+    /// The view's name.
+    pub name: WrittenName,
     /// What becomes of a view of that name.
     pub existing: ExistingView,
     /// The names of its first columns, if it gives any, and where they stand.
@@ -61,7 +61,7 @@ pub(super) fn head(cursor: &mut Cursor) -> Result<ViewHead> {
         cursor.expect_word("exists")?;
         existing = ExistingView::Keep;
     }
-    let name = view_name(cursor)?;
+    let name = cursor.table_name()?;
     let mut columns = Vec::new();
     if cursor.take_token(&Token::LParen) {
         loop {
@@ -86,20 +86,6 @@ pub(super) fn head(cursor: &mut Cursor) -> Result<ViewHead> {
         existing,
         columns,
     })
-}
-
-/// The name of a view in the one schema there is. 42P01.
-fn view_name(cursor: &mut Cursor) -> Result<String> {
-    let first = cursor.name()?;
-    if !cursor.take_token(&Token::Period) {
-        return Ok(first);
-    }
-    let name = cursor.label()?;
-    if matches!(first.as_str(), "public" | "main") && cursor.peek() != Some(&Token::Period) {
-        return Ok(name);
-    }
-    let message = format!("relation \"{first}.{name}\" does not exist");
-    Err(Error::new(SqlState::UNDEFINED_TABLE, message).with_hint("there is one schema, public"))
 }
 
 fn refuse_check_option(cursor: &Cursor) -> Result<()> {

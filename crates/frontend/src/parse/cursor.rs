@@ -2,6 +2,7 @@
 
 use super::keywords::fold;
 use super::source::Source;
+use frazil_catalog::WrittenName;
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -93,13 +94,16 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A table's name, perhaps with the one schema before it.
-    pub fn table_name(&mut self) -> Result<String> {
+    /// A table's name, perhaps with its schema before it.
+    pub fn table_name(&mut self) -> Result<WrittenName> {
         let name = self.name()?;
-        if matches!(name.as_str(), "public" | "main") && self.take_token(&Token::Period) {
-            return self.label();
+        match self.take_token(&Token::Period) {
+            true => Ok(WrittenName {
+                schema: Some(name),
+                name: self.label()?,
+            }),
+            false => Ok(WrittenName::unqualified(name)),
         }
-        Ok(name)
     }
 
     pub fn dotted_name(&mut self) -> Result<String> {

@@ -2,6 +2,7 @@
 //! only check what they are given.
 
 use super::cursor::Cursor;
+use frazil_catalog::WrittenName;
 use frazil_types::{Result, SqlState};
 use sqlparser::tokenizer::Token;
 
@@ -11,7 +12,7 @@ pub(crate) struct Maintain {
     /// VACUUM, not ANALYZE.
     pub is_vacuum: bool,
     /// Tables with names of their columns; none: all tables.
-    pub tables: Vec<(String, Vec<String>)>,
+    pub tables: Vec<(WrittenName, Vec<String>)>,
 }
 
 /// Options of VACUUM in parentheses, and the kind of their values.

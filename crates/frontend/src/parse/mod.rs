@@ -18,6 +18,7 @@ mod own;
 mod parsed;
 mod prepared;
 pub(crate) mod recursion_words;
+mod schemas;
 mod source;
 mod subqueries;
 mod tokens;
@@ -35,6 +36,7 @@ pub(crate) use maintenance::Maintain;
 pub(crate) use only::ROWS_FROM;
 pub(crate) use parsed::ParsedKind;
 pub use parsed::ParsedStatement;
+pub(crate) use schemas::MovedObject;
 pub(crate) use source::Place;
 pub(crate) use window_words::EXCLUDE;
 
@@ -202,7 +204,7 @@ impl Reading {
         let source = &self.source;
         let mut cursor = Cursor::new(source, &words);
         let first = cursor.word().unwrap_or_default();
-        if ["create", "alter", "drop"].contains(&first.as_str()) {
+        if ["create", "alter", "drop"].contains(&first.as_str()) && !schemas::is_move(&cursor) {
             objects::refuse(&cursor, &first)?;
         }
         match first.as_str() {
@@ -217,6 +219,8 @@ impl Reading {
                 let ast = on_deep_stack(depth, || self.tree(words))?;
                 Ok(ParsedKind::CreateDomain(Arc::new(Deep::new(ast, depth))))
             }
+            "create" if schemas::is_create(&cursor) => schemas::create(&mut cursor),
+            "alter" if schemas::is_move(&cursor) => schemas::alter(&mut cursor),
             "alter" if objects::alters_view(&cursor) => Err(Error::unsupported("ALTER VIEW")),
             "copy" => self.copy(copy::parse(&mut cursor)?),
             "freeze" => own::freeze(&mut cursor),

@@ -8,7 +8,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Kinds of objects behind CREATE [OR REPLACE], ALTER or DROP, sorted.
-const OBJECTS: [&str; 33] = [
+const OBJECTS: [&str; 32] = [
     "access",
     "aggregate",
     "cast",
@@ -32,7 +32,6 @@ const OBJECTS: [&str; 33] = [
     "role",
     "routine",
     "rule",
-    "schema",
     "sequence",
     "server",
     "statistics",
@@ -57,7 +56,7 @@ pub(super) fn refuse(cursor: &Cursor, first: &str) -> Result<()> {
     }
     let is_none = OBJECTS.binary_search(&kind.as_str()).is_ok()
         || kind == "user" && word(2) != "."
-        || first == "alter" && kind == "domain";
+        || first == "alter" && ["domain", "schema"].contains(&kind.as_str());
     if is_none {
         let (first, kind) = (first.to_uppercase(), kind.to_uppercase());
         return Err(Error::unsupported(format!("{first} {kind}")));

@@ -5,6 +5,7 @@ use super::keywords::fold;
 use super::parsed::ParsedKind;
 use super::transactions;
 use crate::copy::query_of;
+use frazil_catalog::WrittenName;
 use frazil_types::{Error, Result, Value};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -77,12 +78,41 @@ pub(super) fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
         },
         _ => return Err(cursor.error_before()),
     };
-    let value = list(cursor, value)?;
+    let value = match name == SEARCH_PATH && !value.is_null() {
+        true => path(cursor, value)?,
+        false => list(cursor, value)?,
+    };
     cursor.end()?;
     Ok(match is_local {
         true => ParsedKind::SetLocal { name, value },
         false => ParsedKind::Set { name, value },
     })
+}
+
+/// The setting whose values are names.
+const SEARCH_PATH: &str = "search_path";
+
+/// The value of [`SEARCH_PATH`]: each item is one name, whatever characters it has.
+fn path(cursor: &mut Cursor, first: Value) -> Result<Value> {
+    let name = |value: &Value| match value {
+        Value::Text(text) => quoted(text),
+        Value::Int(n) => quoted(&n.to_string()),
+        other => format!("{other:?}").to_lowercase(),
+    };
+    let mut names = vec![name(&first)];
+    while cursor.take_token(&Token::Comma) {
+        names.push(match cursor.next() {
+            Some(Token::SingleQuotedString(text)) => quoted(&text),
+            Some(Token::Word(w)) => quoted(&fold(&w)),
+            _ => return Err(cursor.error_before()),
+        });
+    }
+    Ok(Value::Text(names.join(", ")))
+}
+
+/// A name in quotes if it needs them.
+fn quoted(name: &str) -> String {
+    frazil_catalog::identifier(name)
 }
 
 /// The value, or with others behind commas all of them as one text.
@@ -175,7 +205,7 @@ pub(super) fn show(cursor: &mut Cursor) -> Result<ParsedKind> {
 /// What DESCRIBE and SUMMARIZE look at.
 pub(super) enum Described {
     /// A table or view, and the words of a query of it.
-    Relation(String, Vec<TokenWithSpan>),
+    Relation(WrittenName, Vec<TokenWithSpan>),
     /// The words of a query.
     Query(Vec<TokenWithSpan>),
     /// Files: the words of a query of them.

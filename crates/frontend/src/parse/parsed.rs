@@ -2,11 +2,13 @@
 
 use super::create_view::ViewHead;
 use super::maintenance::Maintain;
+use super::schemas::MovedObject;
 use super::source::Place;
 use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::Deep;
 use crate::limits::Limits;
 use crate::{ExplainOptions, TransactionModes};
+use frazil_catalog::{NewSchema, WrittenName};
 use frazil_types::{Reservation, Span, Value};
 use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
 use std::sync::Arc;
@@ -35,7 +37,7 @@ pub(crate) enum ParsedKind {
     /// CREATE DOMAIN as CREATE TABLE with one column.
     CreateDomain(Arc<Deep<Ast>>),
     CopyFrom {
-        table: String,
+        table: WrittenName,
         columns: Vec<String>,
         end: CopyEnd,
         options: CopyOptions,
@@ -50,7 +52,7 @@ pub(crate) enum ParsedKind {
         query: Box<ParsedStatement>,
     },
     Freeze {
-        table: String,
+        table: WrittenName,
         order_by: Option<String>,
     },
     Checkpoint,
@@ -76,8 +78,11 @@ pub(crate) enum ParsedKind {
     /// VACUUM or ANALYZE.
     Maintain(Maintain),
     Truncate {
-        tables: Vec<String>,
+        tables: Vec<WrittenName>,
     },
+    CreateSchema(NewSchema),
+    /// SET SCHEMA of a table or type.
+    SetSchema(MovedObject),
     Savepoint {
         name: String,
     },
@@ -116,7 +121,7 @@ pub(crate) enum ParsedKind {
     },
     ShowTables,
     Describe {
-        table: String,
+        table: WrittenName,
     },
     DescribeQuery {
         query: Box<ParsedStatement>,

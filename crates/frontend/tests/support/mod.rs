@@ -1,13 +1,14 @@
 //! A catalog of TPC-H's tables and a few small ones, and shortcuts.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use frazil_catalog::Reading;
+use frazil_catalog::{PUBLIC, QualifiedName, Reading, SearchPath};
 use frazil_frontend::{
     Bound, CatalogView, FileSource, Limits, PlanSettings, Relation, Statement, TableEntry, bind, parse,
 };
 use frazil_plan::{Operator, Plan};
 use frazil_tpch::TABLES;
 use frazil_types::{ColumnDef, ColumnDefault, Error, LogicalType, ObjectId, Result, Schema, Value};
+use std::sync::LazyLock;
 
 /// TPC-H's tables, `t` with nullable columns of every type, `u` with defaults.
 pub struct Tables(Vec<TableEntry>);
@@ -52,6 +53,7 @@ impl Tables {
             .enumerate()
             .map(|(i, (name, schema, row_count))| TableEntry {
                 id: ObjectId(i as u32 + 1),
+                schema_name: PUBLIC.to_string(),
                 name: name.to_string(),
                 schema: schema.into(),
                 row_count,
@@ -63,7 +65,29 @@ impl Tables {
 }
 
 impl CatalogView for Tables {
-    fn user_type(&self, _: &str) -> Option<std::sync::Arc<frazil_catalog::TypeEntry>> {
+    fn path(&self) -> &SearchPath {
+        static PATH: LazyLock<SearchPath> = LazyLock::new(SearchPath::default);
+        &PATH
+    }
+
+    fn has_schema(&self, name: &str) -> bool {
+        name == PUBLIC
+    }
+
+    fn has_relation(&self, name: &QualifiedName) -> bool {
+        self.relation(name).is_some()
+    }
+
+    fn type_schema(&self, _: ObjectId) -> Option<String> {
+        None
+    }
+
+    fn relation_of(&self, id: ObjectId) -> Option<Relation> {
+        let table = self.0.iter().find(|t| t.id == id).cloned();
+        table.map(Relation::Table)
+    }
+
+    fn user_type(&self, _: &QualifiedName) -> Option<std::sync::Arc<frazil_catalog::TypeEntry>> {
         None
     }
 
@@ -71,13 +95,13 @@ impl CatalogView for Tables {
         None
     }
 
-    fn relation(&self, name: &str) -> Option<Relation> {
-        let table = self.0.iter().find(|t| t.name == name).cloned();
+    fn relation(&self, name: &QualifiedName) -> Option<Relation> {
+        let table = self.0.iter().find(|t| t.qualified() == *name).cloned();
         table.map(Relation::Table)
     }
 
     fn read_by(&self, reading: &Reading) -> Option<Relation> {
-        self.relation(&reading.name)
+        self.relation(&QualifiedName::in_public(&reading.name.name))
     }
 
     fn catalog_id(&self, table: ObjectId) -> Option<ObjectId> {
@@ -88,12 +112,12 @@ impl CatalogView for Tables {
         Err(Error::unsupported(format!("{source:?}")))
     }
 
-    fn own_relation_names(&self) -> Vec<String> {
+    fn own_relation_names(&self) -> Vec<QualifiedName> {
         self.relation_names()
     }
 
-    fn relation_names(&self) -> Vec<String> {
-        self.0.iter().map(|t| t.name.clone()).collect()
+    fn relation_names(&self) -> Vec<QualifiedName> {
+        self.0.iter().map(TableEntry::qualified).collect()
     }
 }
 

@@ -1,5 +1,5 @@
 //! What a session, its server and its types are: PostgreSQL's system information functions. There are no users but
-//! [`USER`], who may do everything, one schema for tables, and no numbers of objects but those of types: a function
+//! [`USER`], who may do everything, and no numbers of objects but those of types: a function
 //! that asks for an object by its number finds none.
 
 use super::find;
@@ -11,10 +11,8 @@ use crate::type_rules::Category;
 use crate::type_rules::Kind::{self, BigInt, Boolean, Double, Integer, Text, TimestampTz};
 use crate::vector::{OnNull, Output, Row, RowFn, rows as call};
 use frazil_plan::Expr;
-use frazil_types::{Error, Result, SqlState, TypeInfo};
+use frazil_types::{Error, Result, SqlState, TypeInfo, USER};
 
-/// The user of every session.
-pub(crate) const USER: &str = "frazil";
 /// The name of every database.
 pub(crate) const DATABASE: &str = "frazil";
 /// Schemas of tables, and of functions and types.
@@ -37,7 +35,7 @@ const VISIBLE: [Overload; 1] = [rows(&[BigInt], OF_NO_NUMBER, Boolean)];
 pub(super) const FUNCTIONS: &[Function] = functions! {
     "col_description", [rows(&[BigInt, Integer], OF_NO_NUMBER, Text)], "NULL: columns have no comments";
     "current_database", [rows(&[], |_, o| o.text(DATABASE), Text)], "`frazil`: a database has no name of its own";
-    "current_schema", [rows(&[], |_, o| o.text(SCHEMAS[0]), Text)], "`public`, the one schema";
+    "current_schema", [rows(&[], |_, o| o.text(SCHEMAS[0]), Text)], "the first schema of `search_path` that exists";
     "current_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
     "format_type", [Overload { parameters: &[BigInt, Integer], run: Run::Build(|a| Ok(call("format_type", OnNull::Called, format_type, a, TEXT)), Text) }],
         "the name of a type by PostgreSQL's number, with its length or digits";

@@ -1,0 +1,115 @@
+//! Schemas, and names of objects: in a schema, as the catalog keeps them, and as statements write them.
+
+use crate::names::identifier;
+use frazil_types::{Error, ObjectId, SqlState};
+use std::fmt;
+
+/// The schema that a new database has.
+pub const PUBLIC: &str = "public";
+
+/// The schema of built-in types and system tables. Every session finds names in it, and nobody creates any there.
+pub const SYSTEM_SCHEMA: &str = "pg_catalog";
+
+/// Another name of [`PUBLIC`], unless there is a schema of this name.
+pub const PUBLIC_ALIAS: &str = "main";
+
+/// A name in a schema. Both parts are folded to lower case unless they were quoted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QualifiedName {
+    /// The schema's name.
+    pub schema: String,
+    /// The object's name in it.
+    pub name: String,
+}
+
+impl QualifiedName {
+    /// A name in a schema.
+    pub fn new(schema: impl Into<String>, name: impl Into<String>) -> QualifiedName {
+        QualifiedName {
+            schema: schema.into(),
+            name: name.into(),
+        }
+    }
+
+    /// A name in [`PUBLIC`].
+    pub fn in_public(name: impl Into<String>) -> QualifiedName {
+        QualifiedName::new(PUBLIC, name)
+    }
+}
+
+/// A name in [`PUBLIC`]. The text is static, so that a name which a statement gives is never taken for one in
+/// [`PUBLIC`] without being resolved.
+impl From<&'static str> for QualifiedName {
+    fn from(name: &'static str) -> QualifiedName {
+        QualifiedName::in_public(name)
+    }
+}
+
+/// As SQL text, quoted where necessary.
+impl fmt::Display for QualifiedName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", identifier(&self.schema), identifier(&self.name))
+    }
+}
+
+/// A name as a statement writes it: with or without its schema.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WrittenName {
+    /// The schema's name, if the statement gives it.
+    pub schema: Option<String>,
+    /// The object's name.
+    pub name: String,
+}
+
+impl WrittenName {
+    /// A name without a schema.
+    pub fn unqualified(name: impl Into<String>) -> WrittenName {
+        WrittenName {
+            schema: None,
+            name: name.into(),
+        }
+    }
+}
+
+/// As messages show it: `s.t`, never quoted.
+impl fmt::Display for WrittenName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(schema) = &self.schema {
+            write!(f, "{schema}.")?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+/// A schema as the catalog knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaEntry {
+    /// Its identity; schemas, relations, indexes and types share the numbers.
+    pub id: ObjectId,
+    /// Its name, folded to lower case unless it was quoted.
+    pub name: String,
+}
+
+impl SchemaEntry {
+    /// The identity of the schema `public` that a new database has. No other object gets this number.
+    pub const PUBLIC_ID: ObjectId = ObjectId(0);
+
+    /// A schema.
+    pub fn new(id: ObjectId, name: impl Into<String>) -> SchemaEntry {
+        SchemaEntry {
+            id,
+            name: name.into(),
+        }
+    }
+
+    /// True for the schema `public` that a new database has.
+    pub fn is_first_public(&self) -> bool {
+        self.id == SchemaEntry::PUBLIC_ID && self.name == PUBLIC
+    }
+}
+
+/// 3F000.
+pub fn missing_schema(name: &str) -> Error {
+    let message = format!("schema \"{name}\" does not exist");
+    Error::new(SqlState::INVALID_SCHEMA, message)
+}

@@ -1,0 +1,18 @@
+create schema sales;
+create schema "Old Sales";
+create schema dropped;
+create table dropped.t (a integer);
+create type sales.level as enum ('low', 'high');
+create domain sales.few as integer check (value < 10);
+set search_path = sales;
+create table goods (id integer primary key, l level default 'low'::level, price integer, check (l <> 'high'::level or price < 50));
+insert into goods values (1, 'low', 10), (2, 'high', 20);
+freeze table goods;
+insert into goods values (3, 'low', 30);
+create index goods_price on goods (price);
+create view dear as select id, price, l from goods where l = 'low'::level;
+create table "Old Sales".goods (n few, note text);
+insert into "Old Sales".goods values (7, 'seven');
+create view public.seen as select n from "Old Sales".goods;
+set search_path to default;
+drop schema dropped cascade;
