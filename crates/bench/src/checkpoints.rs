@@ -100,7 +100,7 @@ struct Changed {
 /// Has the clients change rows.
 fn change(plan: &Plan, checkpoints: bool, scale_factor: f64) -> Result<Changed> {
     let scratch = Scratch::new()?;
-    let database = Database::open(&scratch.path().join("frazil"))?;
+    let database = Database::open(scratch.path().join("frazil"))?;
     let connection = database.connect();
     let rows = ((plan.rows as f64 * scale_factor.min(1.0)) as usize).max(plan.clients);
     fill(&connection, rows)?;

@@ -218,7 +218,7 @@ fn through_log(scratch: &Scratch, count: usize, each: usize, bytes: usize) -> Re
 const TABLE: &str = "create table t (k integer not null, v integer, name text)";
 
 fn through_database(scratch: &Scratch, count: usize, each: usize, bytes: usize) -> Result<Committed> {
-    let database = Database::open(&scratch.path().join("frazil"))?;
+    let database = Database::open(scratch.path().join("frazil"))?;
     let connection = database.connect();
     connection.execute(TABLE)?;
     let before = counters(&connection)?;

@@ -246,7 +246,7 @@ fn named<'t>(text: &'t str, names: &[&str]) -> Option<(usize, &'t str)> {
     let count = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     let word = text[..count].to_ascii_lowercase();
     let is_same = |name: &&str| word == **name || word == name[..3];
-    Some((names.iter().position(|name| is_same(&name))?, &text[count..]))
+    Some((names.iter().position(is_same)?, &text[count..]))
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ fn as_text(value: &Value, from: LogicalType, ty: LogicalType) -> Option<Result<V
         }
         _ => return None,
     };
-    let read = |text| value_ops::cast(&Value::Text(text), LogicalType::Text, ty, CastLength::Refuse);
+    let read = |text| value_ops::cast(&Value::Text(text), LogicalType::UNTYPED, ty, CastLength::Refuse);
     Some(text.and_then(read))
 }
 

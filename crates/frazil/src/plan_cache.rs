@@ -227,9 +227,15 @@ mod tests {
         cache.put("select 1", &one);
         assert!(cache.get("select 1", other.clone(), GivenValues::NONE).is_none());
         cache.put("select 1", &two);
-        assert!(cache.get("select 2", settings.clone(), GivenValues::NONE).is_none());
+        assert!(
+            cache
+                .get("select 2", settings.clone(), GivenValues::NONE)
+                .is_none()
+        );
         assert!(Arc::ptr_eq(
-            &cache.get("select 1", settings.clone(), GivenValues::NONE).unwrap(),
+            &cache
+                .get("select 1", settings.clone(), GivenValues::NONE)
+                .unwrap(),
             &one
         ));
         assert!(Arc::ptr_eq(
@@ -239,7 +245,9 @@ mod tests {
         let newer = statement(settings.clone());
         cache.put("select 1", &newer);
         assert!(Arc::ptr_eq(
-            &cache.get("select 1", settings.clone(), GivenValues::NONE).unwrap(),
+            &cache
+                .get("select 1", settings.clone(), GivenValues::NONE)
+                .unwrap(),
             &newer
         ));
         assert_eq!(Arc::strong_count(&one), 1, "what was replaced is let go");

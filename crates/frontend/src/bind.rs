@@ -396,6 +396,29 @@ fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             let (catalog, limits) = (binder.catalog, binder.limits().clone());
             with_readers(alter_table(binder, statement)?, catalog, &limits)
         }
+        Ast::Drop { .. } => bind_drop(binder, ast),
+        Ast::CreateIndex(create) => create_index(&binder, create),
+        Ast::CreateType { name, representation } => create_type(&binder, name, representation.as_ref()),
+        Ast::AlterType(statement) => alter_type(&binder, statement),
+        Ast::DropDomain(drop) => {
+            let of = DropTypes {
+                names: Vec::new(),
+                only_domains: true,
+                if_exists: drop.if_exists,
+                behavior: drop_behavior(drop.drop_behavior == Some(sqlparser::ast::DropBehavior::Cascade)),
+                path: binder.catalog.path().clone(),
+            };
+            let (catalog, limits) = (binder.catalog, binder.limits().clone());
+            let bound = drop_types(&binder, std::slice::from_ref(&drop.name), of)?;
+            with_columns(bound, catalog, &limits)
+        }
+        other => Err(unsupported_statement(other)),
+    }
+}
+
+/// Binds a DROP of tables, views, schemas, indexes or types. 0A000 for other objects.
+fn bind_drop<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
+    match ast {
         Ast::Drop {
             object_type: ObjectType::Table,
             ..
@@ -420,15 +443,12 @@ fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             };
             Ok(Bound::plain(Definition::DropSchemas { drop, columns }))
         }
-        Ast::CreateIndex(create) => create_index(&binder, create),
         Ast::Drop {
             object_type: ObjectType::Index,
             names,
             if_exists,
             ..
         } => drop_indexes(&binder, ast, names, *if_exists),
-        Ast::CreateType { name, representation } => create_type(&binder, name, representation.as_ref()),
-        Ast::AlterType(statement) => alter_type(&binder, statement),
         Ast::Drop {
             object_type: ObjectType::Type,
             names,
@@ -446,18 +466,6 @@ fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             };
             let (catalog, limits) = (binder.catalog, binder.limits().clone());
             with_columns(drop_types(&binder, names, of)?, catalog, &limits)
-        }
-        Ast::DropDomain(drop) => {
-            let of = DropTypes {
-                names: Vec::new(),
-                only_domains: true,
-                if_exists: drop.if_exists,
-                behavior: drop_behavior(drop.drop_behavior == Some(sqlparser::ast::DropBehavior::Cascade)),
-                path: binder.catalog.path().clone(),
-            };
-            let (catalog, limits) = (binder.catalog, binder.limits().clone());
-            let bound = drop_types(&binder, std::slice::from_ref(&drop.name), of)?;
-            with_columns(bound, catalog, &limits)
         }
         Ast::Drop {
             object_type: ObjectType::MaterializedView,

@@ -173,15 +173,15 @@ fn a_key_that_is_too_long_is_refused() {
         .collect();
     let insert = c.prepare("insert into t values ($1, 1)").expect("it parses");
     let text = |n: usize| [Value::Text(long[..n].to_string())];
-    insert.execute(&text(1900)).expect("it fits");
-    let error = insert.execute(&text(2100)).expect_err("it is too long");
+    insert.execute(text(1900)).expect("it fits");
+    let error = insert.execute(text(2100)).expect_err("it is too long");
     assert_eq!(error.state(), SqlState::PROGRAM_LIMIT_EXCEEDED);
     assert!(
         error.message().contains("t_pkey") && error.hint().is_some(),
         "{error:?}"
     );
     let update = c.prepare("update t set k = k || $1").expect("it parses");
-    let error = update.execute(&text(300)).expect_err("it is too long");
+    let error = update.execute(text(300)).expect_err("it is too long");
     assert_eq!(error.state(), SqlState::PROGRAM_LIMIT_EXCEEDED);
     assert_eq!(rows(&c, "select count(*), sum(length(k)) from t"), "1|1900");
 }

@@ -219,7 +219,7 @@ fn a_process_changes_under_its_database() {
     }
     let all = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(base.join("a/d"), all).expect("it is set");
-    let other = |path: &str| Database::open(&base.join(path)).expect("it opens");
+    let other = |path: &str| Database::open(base.join(path)).expect("it opens");
     let database = other("x/d");
     rows(
         &database.connect(),

@@ -229,26 +229,7 @@ impl Reading {
             "show" => own::show(&mut cursor),
             "describe" | "desc" | "summarize" => self.described(&mut cursor),
             "backup" => own::backup(&mut cursor),
-            "prepare" => {
-                let (name, types, types_at) = prepared::prepare(&mut cursor, &self.dialect)?;
-                let inner = Box::new(self.prepared(&cursor)?);
-                Ok(ParsedKind::Prepare {
-                    name,
-                    types,
-                    types_at,
-                    inner,
-                })
-            }
-            "execute" => {
-                let (name, values) = prepared::execute(&mut cursor)?;
-                let values = values.map(|words| self.statement(words).map(Box::new));
-                let values = values.transpose()?;
-                Ok(ParsedKind::Execute { name, values })
-            }
-            "deallocate" => {
-                let name = prepared::deallocate(&mut cursor)?;
-                Ok(ParsedKind::Deallocate { name })
-            }
+            "prepare" | "execute" | "deallocate" => self.prepared_statement(&first, &mut cursor),
             "checkpoint" => own::only(&mut cursor, ParsedKind::Checkpoint),
             "begin" | "start" => transactions::begin(&mut cursor),
             "commit" | "end" => transactions::commit(&mut cursor),
@@ -268,6 +249,32 @@ impl Reading {
             _ => {
                 let ast = on_deep_stack(depth, || self.tree(words))?;
                 Ok(ParsedKind::Ast(Arc::new(Deep::new(ast, depth))))
+            }
+        }
+    }
+
+    /// PREPARE, EXECUTE or DEALLOCATE, whose word is `first`.
+    fn prepared_statement(&self, first: &str, cursor: &mut Cursor<'_>) -> Result<ParsedKind> {
+        match first {
+            "prepare" => {
+                let (name, types, types_at) = prepared::prepare(cursor, &self.dialect)?;
+                let inner = Box::new(self.prepared(cursor)?);
+                Ok(ParsedKind::Prepare {
+                    name,
+                    types,
+                    types_at,
+                    inner,
+                })
+            }
+            "execute" => {
+                let (name, values) = prepared::execute(cursor)?;
+                let values = values.map(|words| self.statement(words).map(Box::new));
+                let values = values.transpose()?;
+                Ok(ParsedKind::Execute { name, values })
+            }
+            _ => {
+                let name = prepared::deallocate(cursor)?;
+                Ok(ParsedKind::Deallocate { name })
             }
         }
     }
