@@ -224,7 +224,7 @@ pub const PLAN: plan::Plan = plan::Plan {
     commands: &COMMANDS,
 };
 
-const SHAPES: [Shape; 23] = [
+const SHAPES: [Shape; 21] = [
     flat("select_items", "select ", "a + #", ", ", " from t"),
     Shape {
         close: "a + # as c#",
@@ -249,8 +249,6 @@ const SHAPES: [Shape; 23] = [
     flat("not_in", "select a from t where -a not in (", "#", ", ", ")"),
     flat("array", "select cardinality(array[", "#", ", ", "]) from t"),
     flat("any", "select a from t where a = any (array[", "#", ", ", "])"),
-    flat("arguments", "select num_nulls(", "a + #", ", ", ") from t"),
-    flat("texts", "select concat_ws(',', ", "'#'", ", ", ") from t"),
     flat("values", "values ", "(#, 'row #')", ", ", ""),
     flat(
         "insert",

@@ -220,6 +220,37 @@ impl TableWriter<'_> {
     /// deleted counts nothing; one that names no row is an internal error. The first row that is refused decides about the
     /// error, as in [`TableWriter::insert`].
     pub fn update(&mut self, ids: &[RowId], columns: &[usize], rows: &NewRows<'_>) -> Result<Written> {
+        let bytes = ids.len() * self.update_bytes(columns)?;
+        self.counted(bytes, |writer| writer.update_rows(ids, columns, rows))
+    }
+
+    /// Bytes for each row of an update beside the new row: the row's id, its other columns, and its place among the
+    /// rows if the row may get the key of another one.
+    fn update_bytes(&mut self, columns: &[usize]) -> Result<usize> {
+        let version = self.current()?;
+        let kept = (version.schema().columns.iter().enumerate())
+            .filter(|(i, _)| !columns.contains(i))
+            .map(|(_, column)| column.ty.native().size() + 1);
+        let place = match version.indexes().sets_a_key(columns) {
+            true => 2 * size_of::<(RowId, usize)>(),
+            false => 0,
+        };
+        Ok(size_of::<RowId>() + kept.sum::<usize>() + place)
+    }
+
+    /// Does some work, and counts `bytes` more of the transaction's memory meanwhile. 53200 beyond the limit.
+    fn counted<T>(&mut self, bytes: usize, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if let Some(held) = self.transaction.held() {
+            held.grow(bytes)?;
+        }
+        let done = work(self);
+        if let Some(held) = self.transaction.held() {
+            held.shrink(bytes);
+        }
+        done
+    }
+
+    fn update_rows(&mut self, ids: &[RowId], columns: &[usize], rows: &NewRows<'_>) -> Result<Written> {
         let version = self.current()?;
         check_update(version.table(), ids, columns, rows.batch)?;
         let may_conflict = version.indexes().sets_a_key(columns);
@@ -280,6 +311,11 @@ impl TableWriter<'_> {
     /// Deletes rows. An id that comes twice counts once, the id of a row that is deleted already counts nothing. One
     /// that names no row is an internal error. 57014, 53200.
     pub fn delete(&mut self, ids: &[RowId]) -> Result<Written> {
+        let bytes = size_of_val(ids) + ids.len() * size_of::<Option<RowId>>();
+        self.counted(bytes, |writer| writer.delete_rows(ids))
+    }
+
+    fn delete_rows(&mut self, ids: &[RowId]) -> Result<Written> {
         let mut written = Written {
             count: 0,
             rows: vec![None; ids.len()],

@@ -45,6 +45,9 @@ pub fn run(name: &'static str, runs: usize, scale_factor: f64) -> Result<Report>
     for outcome in trials::run(runs, trials) {
         outcome.add_to(&mut report, name, PER_ROW);
     }
+    for case in ["claim/one_by_one", "claim/transaction_each", "claim/by_chunk"] {
+        report.compare(case, "claim/kept", PER_ROW.ns);
+    }
     Ok(report)
 }
 

@@ -163,7 +163,7 @@ fn files_of_a_later_version_are_named() {
         (
             vec![PathBuf::from("/db/manifest")],
             "frazil manifest 7",
-            "frazil manifest 9",
+            "frazil manifest 99 ",
             SqlState::FEATURE_NOT_SUPPORTED,
         ),
         (
@@ -198,7 +198,7 @@ fn files_of_a_later_version_are_named() {
                 };
                 assert_eq!(error.state(), expected, "{error}");
                 let of_directory =
-                    file.ends_with("manifest") && error.message().contains("\"/db\" has format version 9");
+                    file.ends_with("manifest") && error.message().contains("\"/db\" has format version 99");
                 assert!(
                     of_directory || error.message().contains(&format!("\"{}\"", file.display())),
                     "{error}"
