@@ -32,6 +32,10 @@ def refusal(con, sql, params=None):
 
 ERRORS = [
     ("create type bad as enum ('')", "42602"),
+    # Schemas.
+    ("create table nosuch.x (a integer)", "3F000"),
+    ("create schema public", "42P06"),
+    ("create schema pg_mine", "42939"),
     # Views and what they read.
     ("drop table nullable", "2BP01"),
     ("create or replace view seen as select 'x' as n", "42P16"),
@@ -199,6 +203,7 @@ ELSEWHERE = {
     "53100": "a full disk, as the operating system says", "54000": "depth: crates/frontend/tests", "58030": "what the operating system says",
     "00000": "no error: the state of a notice", "40001": "two sessions: crates/frazil/tests/database/transactions.rs",
     "40P01": "rings of waits: crates/locks/tests",
+    "42P09": "tables of one name in two schemas: tests/slt/dml/schemas.slt",
     "42501": "files that a session may not name: test_file_access.py",
     "XX000": "a defect: it has no statement",
 }

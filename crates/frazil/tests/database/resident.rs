@@ -1,5 +1,5 @@
-//! Memory that no budget counts: each kind of statement runs under a limit in a process of its own, whose resident memory is read
-//! from the system. It stays within the limit, a tenth of it, and 32 MB.
+//! Memory that no budget counts: each kind of statement runs under a limit in a process of its own, whose resident
+//! memory is read from the system. It stays within the limit, a tenth of it, and 32 MB.
 //!
 //! The process gives blocks of a megabyte and more back to the system when they are freed, and all threads allocate
 //! from one heap. By default the C library keeps freed blocks of up to 32 MB in a heap of each thread, as many as the
@@ -85,9 +85,9 @@ const KINDS: &[&str] = &[
     "explain analyze select t, count(*) from n group by t",
 ];
 
-/// Kinds that keep more than they count, by what they begin with: a value that is put together piece by piece, strings of many small
-/// turns, what a file's form is looked for in, and the rows that UPDATE returns beside those that it keeps (134 to 152 MB
-/// measured, 142 MB allowed). They are measured, and their excess is printed.
+/// Beginnings of the kinds that keep more than they count: values that are put together piece by piece, strings of many
+/// small turns, the beginning of a file whose form is looked for, and the rows that UPDATE returns beside those that it
+/// keeps (134 to 152 MB measured, 142 MB allowed). They are measured, and their excess is printed.
 const KNOWN: &[&str] = &[
     "with recursive r (n, t)",
     "select count(*) from unnest(string_to_array",
@@ -160,7 +160,7 @@ fn process_that_is_measured() {
     for kind in KINDS.iter().filter(|kind| kind.contains(&only)) {
         let sql = kind.replace('#', &path.display().to_string());
         let mut measured = measure(&c, &sql);
-        // What a statement keeps it keeps each time; what its threads happen to hold at once varies.
+        // A statement keeps the same each time. The memory that its threads hold at once varies.
         for _ in 1..TRIES {
             if measured.0 > MOST {
                 measured = std::cmp::min_by_key(measured, measure(&c, &sql), |m| m.0);
