@@ -1,4 +1,4 @@
-//! DROP, and what stands in its way: an object cannot go while others depend on it, unless they go with it.
+//! Dependencies that DROP observes: an object can be dropped only together with the objects that depend on it.
 //!
 //! The dependencies are computed from the entries. They are those that PostgreSQL calls normal ones; keys, checks and
 //! indexes of a table are part of its entry and go with it.

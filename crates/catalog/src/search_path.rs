@@ -56,8 +56,8 @@ impl SearchPath {
         &self.0.schemas
     }
 
-    /// What a written name may mean, in the order in which it is looked for. Without a schema [`SYSTEM_SCHEMA`] comes
-    /// last, unless the path has it.
+    /// Returns the objects that a written name may mean, in the order in which they are looked up. For a name without a
+    /// schema, [`SYSTEM_SCHEMA`] comes last unless the path contains it.
     pub fn candidates(&self, written: &WrittenName) -> Vec<QualifiedName> {
         if let Some(schema) = &written.schema {
             return vec![QualifiedName::new(schema, &written.name)];

@@ -1,5 +1,4 @@
-//! What stands between, around and beside the fields of a CSV file: delimiter, quote, escape, comments, lines in front
-//! of the table.
+//! The dialect of a CSV file: its delimiter, quote, escape and comment characters, and the lines before its table.
 
 use crate::csv_splitter::{Marks, Record, Split, split};
 use crate::sniff::CsvHints;
@@ -28,8 +27,8 @@ pub struct Dialect {
     score: Score,
 }
 
-/// How well marks cut a text: by the share of records with as many fields as the first one of the table, in a thousand
-/// of all, then by the number of fields. Marks that cut nothing are worst.
+/// The fit of a dialect to a text: first the number of records per thousand that have as many fields as the table's
+/// first record, then the number of fields. A dialect that splits no record fits worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
     alike: usize,

@@ -69,9 +69,8 @@ impl Folders {
         Ok(folders)
     }
 
-    /// What the folders of files say. `wanted`: whether they are asked; if not said, they are where all files have the
-    /// same keys.
-    /// 22023 if they are asked and the keys differ.
+    /// Reads keys and values from the folders of files. `wanted`: true reads them, false does not, and `None` reads
+    /// them if all files have the same keys. 22023 if `wanted` is true and the keys differ.
     pub fn of_keys(files: &[PathBuf], wanted: Option<bool>) -> Result<Folders> {
         if wanted == Some(false) {
             return Ok(Folders::default());

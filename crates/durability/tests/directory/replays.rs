@@ -199,7 +199,7 @@ fn slots_come_that_a_checkpoint_found_open() {
     temporary.open().close().unwrap();
     let directory = temporary.open();
     assert_eq!(rows_of(&directory), all);
-    // It goes on as a database.
+    // The directory takes further commits.
     commit(&directory, |t| insert(t, id, 7..9));
     let goes_on = [(RowId::new(1, 30), 7), (RowId::new(1, 31), 8)];
     assert!(rows_of(&directory).ends_with(&goes_on));
