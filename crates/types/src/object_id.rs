@@ -8,8 +8,42 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);
 
+/// PostgreSQL's number of the first object that a user makes; smaller ones are built-in types, functions and tables.
+pub const FIRST_USER_OID: u32 = 16384;
+
+impl ObjectId {
+    /// The number of the object in `pg_catalog`, and as an `oid`. Wraps around for system tables, whose oids are their
+    /// own rows' affair.
+    pub const fn oid(self) -> u32 {
+        self.0.wrapping_add(FIRST_USER_OID)
+    }
+
+    /// The object of an oid; `None` for oids of what is built in.
+    pub const fn of_oid(oid: u32) -> Option<ObjectId> {
+        match oid.checked_sub(FIRST_USER_OID) {
+            None | Some(0) => None,
+            Some(id) => Some(ObjectId(id)),
+        }
+    }
+}
+
 impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_found_by_its_oid_and_nothing_built_in_is_one() {
+        for id in [1, 2, 70_000, u32::MAX - FIRST_USER_OID] {
+            assert_eq!(ObjectId::of_oid(ObjectId(id).oid()), Some(ObjectId(id)));
+        }
+        for oid in [0, 1, 23, 16_383, 16_384] {
+            assert_eq!(ObjectId::of_oid(oid), None, "{oid}");
+        }
     }
 }
