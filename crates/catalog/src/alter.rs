@@ -170,7 +170,7 @@ impl Catalog {
         };
         let constraint = Part {
             id: entry.id,
-            within: Within::Constraint(at),
+            within: Within::Constraint(entry.constraints[at].id),
         };
         let views = self.dropped_with(constraint, readers, behavior, path)?;
         let index = entry.constraints.remove(at).index();

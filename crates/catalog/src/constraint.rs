@@ -1,13 +1,16 @@
 //! Constraints and indexes of tables, as the catalog knows them: names and columns. `storage` holds the entries of an index,
 //! `frontend` binds the text of a CHECK.
 
-use crate::TableEntry;
+use crate::{Catalog, TableEntry};
 use frazil_types::ObjectId;
 use std::sync::Arc;
 
 /// A constraint of a table. NOT NULL is a field of the column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
+    /// Its identity. [`Constraint::NO_ID`] in entries that a directory kept before constraints had one, until
+    /// [`Catalog::identify_constraints`] gives it.
+    pub id: ObjectId,
     /// Its name, unlike those of the table's other constraints.
     pub name: String,
     /// What it asks of rows.
@@ -69,12 +72,34 @@ pub struct IndexKey {
 }
 
 impl Constraint {
+    /// In place of an id: that of the schema `public`, which no constraint has.
+    pub const NO_ID: ObjectId = ObjectId(0);
+
     /// The index that enforces the constraint; `None` for a CHECK.
     pub fn index(&self) -> Option<ObjectId> {
         match self.kind {
             ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index } => Some(index),
             ConstraintKind::Check { .. } => None,
         }
+    }
+}
+
+impl Catalog {
+    /// Gives an id to each constraint that has none, in the order of tables and constraints. Returns the new entries of
+    /// the tables concerned. The version stays what it is.
+    pub fn identify_constraints(&mut self) -> Vec<Arc<TableEntry>> {
+        let lacks_id = |c: &Constraint| c.id == Constraint::NO_ID;
+        let lacks = |table: &&Arc<TableEntry>| table.constraints.iter().any(lacks_id);
+        let mut tables: Vec<Arc<TableEntry>> = self.tables().filter(lacks).cloned().collect();
+        tables.sort_by_key(|table| table.id);
+        for table in &mut tables {
+            let mut entry = (**table).clone();
+            for constraint in entry.constraints.iter_mut().filter(|c| lacks_id(c)) {
+                constraint.id = self.take_id();
+            }
+            *table = self.put(entry);
+        }
+        tables
     }
 }
 
@@ -93,5 +118,55 @@ impl TableEntry {
     pub fn primary_key(&self) -> Option<&Arc<IndexEntry>> {
         let is_primary = |c: &&crate::Constraint| matches!(c.kind, ConstraintKind::PrimaryKey { .. });
         self.index(self.constraints.iter().find(is_primary)?.index()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewConstraint, NewConstraintKind, NewTable, QualifiedName, TableOptions};
+    use frazil_types::{ColumnDef, LogicalType, Schema};
+
+    fn with_check(catalog: &Catalog, name: &str) -> (Catalog, Arc<TableEntry>) {
+        let check = NewConstraintKind::Check {
+            expression: "true".to_string(),
+            columns: Vec::new(),
+        };
+        let new = NewTable {
+            name: QualifiedName::in_public(name),
+            schema: Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Integer)])),
+            options: TableOptions::default(),
+            constraints: vec![NewConstraint {
+                name: None,
+                kind: check,
+            }],
+        };
+        catalog.create(new).unwrap()
+    }
+
+    #[test]
+    fn constraints_without_an_id_get_one_that_was_never_given() {
+        let (catalog, first) = with_check(&Catalog::new(), "z");
+        let (catalog, second) = with_check(&catalog, "a");
+        assert_eq!(first.constraints[0].id, ObjectId(first.id.0 + 1));
+        assert!(catalog.clone().identify_constraints().is_empty());
+        // As an older directory has them.
+        let mut entries = catalog.entries();
+        for relation in &mut entries.relations {
+            if let crate::Relation::Table(table) = relation {
+                Arc::make_mut(table).constraints[0].id = Constraint::NO_ID;
+            }
+        }
+        let mut older = Catalog::restore(catalog.version(), catalog.last_id(), entries);
+        let changed = older.identify_constraints();
+        let ids: Vec<(ObjectId, u32)> = changed.iter().map(|t| (t.id, t.constraints[0].id.0)).collect();
+        let last = catalog.last_id();
+        assert_eq!(ids, [(first.id, last + 1), (second.id, last + 2)]);
+        assert_eq!((older.last_id(), older.version()), (last + 2, catalog.version()));
+        assert!(
+            older
+                .find(&"a".into())
+                .is_some_and(|t| Arc::ptr_eq(t, &changed[1]))
+        );
     }
 }

@@ -85,8 +85,8 @@ pub(crate) enum Within {
     Whole,
     /// A column of a table.
     Column(ColumnNumber),
-    /// A constraint of a table, by its position.
-    Constraint(usize),
+    /// A constraint of a table.
+    Constraint(ObjectId),
 }
 
 impl Part {
@@ -312,8 +312,8 @@ impl Catalog {
                     identifier(column.map_or("", |column| &column.name))
                 )
             }
-            Within::Constraint(at) => {
-                let constraint = table.and_then(|table| table.constraints.get(at));
+            Within::Constraint(id) => {
+                let constraint = table.and_then(|table| table.constraints.iter().find(|c| c.id == id));
                 format!(
                     "constraint {} on {whole}",
                     identifier(constraint.map_or("", |c| &c.name))

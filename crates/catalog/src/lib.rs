@@ -176,6 +176,10 @@ impl Catalog {
         }
         for relation in entries.relations {
             last_id = last_id.max(relation.id().0);
+            if let Relation::Table(table) = &relation {
+                let constraints = table.constraints.iter().map(|c| c.id.0);
+                last_id = constraints.fold(last_id, u32::max);
+            }
             objects.put_relation(relation);
         }
         for entry in entries.types {

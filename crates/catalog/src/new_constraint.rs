@@ -187,7 +187,8 @@ impl Catalog {
             true => ConstraintKind::PrimaryKey { index: index.id },
             false => ConstraintKind::Unique { index: index.id },
         };
-        entry.constraints.push(Constraint { name, kind });
+        let id = self.take_id();
+        entry.constraints.push(Constraint { id, name, kind });
         entry.indexes.push(Arc::new(index));
         if is_primary {
             let schema = Arc::make_mut(&mut entry.schema);
@@ -197,7 +198,7 @@ impl Catalog {
     }
 
     fn add_check(
-        &self,
+        &mut self,
         old: &TableEntry,
         name: Option<String>,
         expression: String,
@@ -214,7 +215,8 @@ impl Catalog {
         });
         let kind = ConstraintKind::Check { expression, columns };
         let mut entry = old.clone();
-        entry.constraints.push(Constraint { name, kind });
+        let id = self.take_id();
+        entry.constraints.push(Constraint { id, name, kind });
         entry
     }
 

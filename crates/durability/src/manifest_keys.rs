@@ -11,10 +11,12 @@ use std::sync::Arc;
 /// The constraints of a table.
 pub fn write_constraints(table: &TableEntry) -> Json {
     let constraints = table.constraints.iter().map(|c| match &c.kind {
-        ConstraintKind::PrimaryKey { index } => json!({ "name": c.name, "primary_key": index.0 }),
-        ConstraintKind::Unique { index } => json!({ "name": c.name, "unique": index.0 }),
+        ConstraintKind::PrimaryKey { index } => {
+            json!({ "id": c.id.0, "name": c.name, "primary_key": index.0 })
+        }
+        ConstraintKind::Unique { index } => json!({ "id": c.id.0, "name": c.name, "unique": index.0 }),
         ConstraintKind::Check { expression, columns } => {
-            json!({ "name": c.name, "check": expression, "columns": columns })
+            json!({ "id": c.id.0, "name": c.name, "check": expression, "columns": columns })
         }
     });
     constraints.collect()
@@ -74,7 +76,12 @@ fn read_constraint(json: &Json) -> Option<Constraint> {
         (Some(_), Some(_)) => return None,
     };
     let name = json["name"].as_str()?.to_string();
-    Some(Constraint { name, kind })
+    // Constraints had no ids when the fields of version 9 were set. Its readers pass over this one.
+    let id = match &json["id"] {
+        Json::Null => Constraint::NO_ID,
+        id => ObjectId(read_u32(id)?),
+    };
+    Some(Constraint { id, name, kind })
 }
 
 fn read_index(table: ObjectId, json: &Json) -> Option<IndexEntry> {
@@ -144,6 +151,14 @@ pub fn check_names(manifest: &Manifest) -> Result<(), String> {
     }
     for table in &manifest.unread {
         check(table.entry().namespace, table.id, &table.name)?;
+    }
+    for constraint in manifest.tables.iter().flat_map(|t| &t.entry.constraints) {
+        if constraint.id != Constraint::NO_ID && !ids.insert(constraint.id) {
+            return Err(format!(
+                "the id of constraint \"{}\" is given twice",
+                constraint.name
+            ));
+        }
     }
     for entry in &manifest.types {
         if !namespaces.contains(&entry.namespace) {
@@ -310,7 +325,12 @@ mod tests {
                 "index \"t_a_b c_idx\"",
             ),
             ("\"include\":[1]", "\"include\":[2]", "index \"t_a_b c_idx\""),
-            ("\"primary_key\":2", "\"primary_key\":5", "t_pkey"),
+            ("\"primary_key\":3", "\"primary_key\":2", "t_pkey"),
+            (
+                "\"id\":4,\"name\":\"t_pkey\"",
+                "\"id\":5,\"name\":\"t_pkey\"",
+                "\"t_pkey\" is given twice",
+            ),
             (
                 "\"name\":\"t_a_b c_idx\"",
                 "\"name\":\"t\"",
@@ -318,11 +338,7 @@ mod tests {
             ),
             ("\"number\":2", "\"number\":1", "numbers of its columns"),
             ("\"number\":2", "\"number\":3", "numbers of its columns"),
-            (
-                "\"columns\":[0],\"name\"",
-                "\"columns\":[0,4],\"name\"",
-                "t_a_check",
-            ),
+            ("\"columns\":[0],\"id\"", "\"columns\":[0,4],\"id\"", "t_a_check"),
         ] {
             let damaged = text.replace(good, bad);
             assert_ne!(damaged, text, "{good}");

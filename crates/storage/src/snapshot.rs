@@ -275,6 +275,12 @@ impl TableSnapshot {
         Ok(next)
     }
 
+    /// Gives the table another entry, which has the same columns and indexes.
+    pub(crate) fn renamed(mut self, entry: Arc<TableEntry>) -> TableSnapshot {
+        self.table = self.table.with_entry(entry, None);
+        self
+    }
+
     /// The indexes of the table, as far as this version knows them.
     pub fn indexes(&self) -> &Arc<TableIndexes> {
         &self.indexes

@@ -61,16 +61,24 @@ impl Store {
     }
 
     /// A store of these tables, as read from a directory: with all commits up to a place in the log and a timestamp.
-    /// Statements of the `damaged` tables, which the catalog has beside them, fail with these errors.
+    /// Constraints that have no ids get them. Statements of the `damaged` tables, which the catalog has beside them,
+    /// fail with these errors.
     pub fn restore(
         catalog: Catalog,
         (lsn, timestamp): (Lsn, u64),
         tables: Vec<TableSnapshot>,
         damaged: BTreeMap<ObjectId, Error>,
     ) -> Arc<Store> {
+        let mut catalog = catalog;
+        let identified = catalog.identify_constraints();
         let mut map = PersistentMap::default();
         for table in tables {
-            map.insert(table.table().id().0, Arc::new(table));
+            let id = table.table().id();
+            let table = match identified.iter().find(|entry| entry.id == id) {
+                Some(entry) => table.renamed(entry.clone()),
+                None => table,
+            };
+            map.insert(id.0, Arc::new(table));
         }
         let snapshot = Arc::new(Snapshot {
             timestamp,

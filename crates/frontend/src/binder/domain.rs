@@ -159,6 +159,7 @@ impl Binder<'_> {
             return Ok(());
         };
         let as_constraint = |check: &DomainCheck| Constraint {
+            id: Constraint::NO_ID,
             name: check.name.clone(),
             kind: ConstraintKind::Check {
                 expression: check.expression.clone(),
