@@ -134,7 +134,7 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         LogicalType::Boolean => DataType::Boolean,
         LogicalType::SmallInt => DataType::Int16,
         LogicalType::Integer => DataType::Int32,
-        LogicalType::BigInt => DataType::Int64,
+        LogicalType::BigInt | LogicalType::Oid => DataType::Int64,
         LogicalType::Real => DataType::Float32,
         LogicalType::Double => DataType::Float64,
         LogicalType::Decimal { precision, scale } => DataType::Decimal128(precision, scale as i8),
@@ -144,7 +144,11 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         LogicalType::TimestampTz(..) => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
         LogicalType::Interval if texts == ArrowTexts::Views => DataType::Utf8View,
         LogicalType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
-        LogicalType::Char(2..) | LogicalType::Varchar(_) | LogicalType::Text
+        LogicalType::Char(2..)
+        | LogicalType::Varchar(_)
+        | LogicalType::Text
+        | LogicalType::Name
+        | LogicalType::InternalChar
             if texts == ArrowTexts::Views =>
         {
             DataType::Utf8View
@@ -159,8 +163,16 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         | LogicalType::Jsonb
         | LogicalType::JsonPath
         | LogicalType::Record
+        | LogicalType::Regclass
+        | LogicalType::Regtype
+        | LogicalType::Regproc
+        | LogicalType::Regnamespace
         | LogicalType::Enum(_) => DataType::Utf8,
-        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => DataType::Utf8,
+        LogicalType::Char(_)
+        | LogicalType::Varchar(_)
+        | LogicalType::Text
+        | LogicalType::Name
+        | LogicalType::InternalChar => DataType::Utf8,
     }
 }
 
@@ -207,7 +219,7 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
         }
         LogicalType::SmallInt => Arc::new(Int16Array::new(scalars(column, cells), valid)),
         LogicalType::Integer => Arc::new(Int32Array::new(scalars(column, cells), valid)),
-        LogicalType::BigInt => Arc::new(Int64Array::new(scalars(column, cells), valid)),
+        LogicalType::BigInt | LogicalType::Oid => Arc::new(Int64Array::new(scalars(column, cells), valid)),
         LogicalType::Real => {
             let values = column.values::<f64>().iter().map(|&v| v as f32);
             Arc::new(Float32Array::new(values.collect(), valid))
@@ -238,18 +250,23 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
             Arc::new(array.map_err(arrow_failed)?)
         }
         LogicalType::Char(1) => characters(column),
-        LogicalType::Char(_) | LogicalType::Varchar(_) | LogicalType::Text => match texts {
-            ArrowTexts::Copied => {
-                let (offsets, bytes) = joined(column)?;
-                Arc::new(StringArray::try_new(offsets, bytes, valid).map_err(arrow_failed)?)
-            }
-            ArrowTexts::Views => views(column, valid)?,
-        },
+        LogicalType::Char(_)
+        | LogicalType::Varchar(_)
+        | LogicalType::Text
+        | LogicalType::Name
+        | LogicalType::InternalChar => strings(column, texts, valid)?,
         LogicalType::Bytea => {
             let (offsets, bytes) = joined(column)?;
             Arc::new(BinaryArray::try_new(offsets, bytes, valid).map_err(arrow_failed)?)
         }
-        LogicalType::Json | LogicalType::Jsonb | LogicalType::JsonPath | LogicalType::Record => {
+        LogicalType::Json
+        | LogicalType::Jsonb
+        | LogicalType::JsonPath
+        | LogicalType::Record
+        | LogicalType::Regclass
+        | LogicalType::Regtype
+        | LogicalType::Regproc
+        | LogicalType::Regnamespace => {
             let text =
                 |row| (!column.is_null(row)).then(|| column.value(row).display(column.ty()).to_string());
             Arc::new((0..column.len()).map(text).collect::<StringArray>())
@@ -257,6 +274,18 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
         LogicalType::Array(element) => list_of(column, element.get(), texts, valid)?,
         LogicalType::Enum(e) => labels(column, e),
     })
+}
+
+/// Texts, copied or as views.
+fn strings(column: &ColumnVector, texts: ArrowTexts, valid: Option<NullBuffer>) -> Result<ArrayRef> {
+    match texts {
+        ArrowTexts::Copied => {
+            let (offsets, bytes) = joined(column)?;
+            let array = StringArray::try_new(offsets, bytes, valid).map_err(arrow_failed)?;
+            Ok(Arc::new(array))
+        }
+        ArrowTexts::Views => views(column, valid),
+    }
 }
 
 /// Code points as texts.

@@ -70,6 +70,7 @@ fn second_digits(digits: Option<u64>) -> u8 {
 /// A type that has neither a length nor digits.
 fn of_name(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalType> {
     let name = ty.to_string().to_lowercase();
+    let name = name.strip_prefix("pg_catalog.").unwrap_or(&name).to_owned();
     if let Some(known) = Kind::named(&name).and_then(Kind::plain) {
         return Ok(known);
     }
@@ -116,14 +117,12 @@ fn is_known(name: &str) -> bool {
         "inet",
         "cidr",
         "macaddr",
-        "oid",
         "tsvector",
         "tsquery",
         "hstore",
         "serial",
         "bigserial",
         "smallserial",
-        "name",
         "int4range",
         "int8range",
         "numrange",
@@ -135,7 +134,6 @@ fn is_known(name: &str) -> bool {
         "polygon",
         "circle",
         "xid",
-        "regclass",
     ];
     known.iter().any(|k| name.eq_ignore_ascii_case(k))
 }

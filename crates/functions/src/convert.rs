@@ -241,8 +241,19 @@ pub(crate) fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> 
     if let (Some(a), Some(b)) = (a.element(), b.element()) {
         return join_types(a, b)?.array();
     }
+    if ka == Kind::Oid || kb == Kind::Oid {
+        return match (is_implicit(ka, kb), is_implicit(kb, ka)) {
+            (true, _) => Some(b),
+            (false, true) => Some(a),
+            (false, false) => None,
+        };
+    }
     if ka.category() != kb.category() || a.enumeration().is_some() {
         return None;
+    }
+    if a.most_bytes().or(b.most_bytes()).is_some() && ka.category() == Category::String {
+        let becomes_b = is_implicit(ka, kb) && !is_implicit(kb, ka);
+        return Some(if becomes_b { b } else { a }.without_length());
     }
     if ka.category() == Category::String {
         return Some(a.without_length());

@@ -122,9 +122,15 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
             let text = value.display(ty).to_string();
             class(py, &LOADS, "json", "loads")?.call1((text,))
         }
-        (Value::Bytes(_), LogicalType::JsonPath | LogicalType::Record) => {
-            Ok(value.display(ty).to_string().into_pyobject(py)?.into_any())
-        }
+        (
+            Value::Bytes(_),
+            LogicalType::JsonPath
+            | LogicalType::Record
+            | LogicalType::Regclass
+            | LogicalType::Regtype
+            | LogicalType::Regproc
+            | LogicalType::Regnamespace,
+        ) => Ok(value.display(ty).to_string().into_pyobject(py)?.into_any()),
         (Value::Bytes(bytes), _) => Ok(PyBytes::new(py, bytes).into_any()),
         (Value::Null, _) => Ok(py.None().into_bound(py)),
     }
@@ -204,6 +210,9 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         // Without a length it is the greatest number.
         LogicalType::Char(n) | LogicalType::Varchar(n) => Some(n).filter(|&n| n < u32::MAX),
         LogicalType::Uuid => Some(36),
+        LogicalType::Oid => Some(10),
+        LogicalType::Name => Some(63),
+        LogicalType::InternalChar => Some(1),
         LogicalType::Interval
         | LogicalType::Text
         | LogicalType::Bytea
@@ -211,6 +220,10 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         | LogicalType::Jsonb
         | LogicalType::JsonPath
         | LogicalType::Record
+        | LogicalType::Regclass
+        | LogicalType::Regtype
+        | LogicalType::Regproc
+        | LogicalType::Regnamespace
         | LogicalType::Array(_)
         | LogicalType::Enum(_) => None,
     };

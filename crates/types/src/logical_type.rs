@@ -64,6 +64,20 @@ pub enum LogicalType {
     Enum(EnumType),
     /// A row as one value: the bytes of the UTF-8 text that shows it.
     Record,
+    /// The number of an object: 32 bits without a sign.
+    Oid,
+    /// The name of an object: a text of at most 63 bytes.
+    Name,
+    /// PostgreSQL's "char": a text of at most one byte.
+    InternalChar,
+    /// The oid of a table, view, index or sequence with its name; see [`named_oid`](crate::sql_type::named_oid).
+    Regclass,
+    /// The oid of a type with its name.
+    Regtype,
+    /// The oid of a function with its name.
+    Regproc,
+    /// The oid of a schema with its name.
+    Regnamespace,
 }
 
 /// What stands before the number of an enumeration in a [stored name](LogicalType::stored_name).
@@ -79,6 +93,9 @@ pub const DECIMAL_MAX_DIGITS: u8 = 38;
 
 /// Digits of a second that times and timestamps have: microseconds.
 pub const MICRO_DIGITS: u8 = 6;
+
+/// Most bytes of a name: PostgreSQL's NAMEDATALEN without the byte that ends it.
+pub const NAME_BYTES: usize = 63;
 
 /// The length of a char or varchar that has none.
 pub const WITHOUT_LENGTH: u32 = u32::MAX;
@@ -114,6 +131,13 @@ impl LogicalType {
             LogicalType::Array(_) => Kind::Array,
             LogicalType::Enum(_) => Kind::Enum,
             LogicalType::Record => Kind::Record,
+            LogicalType::Oid => Kind::Oid,
+            LogicalType::Name => Kind::Name,
+            LogicalType::InternalChar => Kind::InternalChar,
+            LogicalType::Regclass => Kind::Regclass,
+            LogicalType::Regtype => Kind::Regtype,
+            LogicalType::Regproc => Kind::Regproc,
+            LogicalType::Regnamespace => Kind::Regnamespace,
         }
     }
 
@@ -195,7 +219,14 @@ impl LogicalType {
             | LogicalType::Json
             | LogicalType::Jsonb
             | LogicalType::JsonPath
-            | LogicalType::Record => (0, [0, 0]),
+            | LogicalType::Record
+            | LogicalType::Oid
+            | LogicalType::Name
+            | LogicalType::InternalChar
+            | LogicalType::Regclass
+            | LogicalType::Regtype
+            | LogicalType::Regproc
+            | LogicalType::Regnamespace => (0, [0, 0]),
         };
         // A length takes 32 bits, the digits of a decimal few.
         self.kind() as u64 | count << 8 | modifiers[0] << 16 | modifiers[1] << 48
@@ -371,6 +402,16 @@ impl LogicalType {
         }
     }
 
+    /// Most bytes of a text; longer ones are cut. `None` of types without such a bound.
+    #[inline]
+    pub fn most_bytes(self) -> Option<usize> {
+        match self {
+            LogicalType::Name => Some(NAME_BYTES),
+            LogicalType::InternalChar => Some(1),
+            _ => None,
+        }
+    }
+
     /// Whether blanks at the end of a value do not count.
     #[inline]
     pub fn is_padded(self) -> bool {
@@ -512,6 +553,7 @@ impl LogicalType {
     pub fn scale(self) -> Option<u8> {
         match self {
             LogicalType::Decimal { scale, .. } => Some(scale),
+            LogicalType::Oid => Some(0),
             t if t.is_integer() => Some(0),
             _ => None,
         }

@@ -47,7 +47,8 @@ impl Translator<'_, '_> {
             | CastMethod::InstantToLocal
             | CastMethod::TimeToInterval
             | CastMethod::IntervalToTime
-            | CastMethod::OfJson => self.cast_by_call(v, from, to, native),
+            | CastMethod::OfJson
+            | CastMethod::OidOf => self.cast_by_call(v, from, to, native),
             CastMethod::Fit if from.is_code_point() => self.cast_to_text(v, from, to),
             CastMethod::Fit if keeps_all(from, to) => Ok(SqlValue { native, ..v }),
             CastMethod::Fit => self.where_valid(v.valid, native, |t| t.fitted(v.value, to)),

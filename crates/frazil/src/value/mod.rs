@@ -69,6 +69,8 @@ pub enum Value {
     JsonPath(String),
     /// An array.
     Array(Array),
+    /// oid.
+    Oid(u32),
 }
 
 impl Value {
@@ -94,6 +96,7 @@ impl Value {
             Value::Jsonb(_) => LogicalType::Jsonb,
             Value::JsonPath(_) => LogicalType::JsonPath,
             Value::Array(array) => array.ty(),
+            Value::Oid(_) => LogicalType::Oid,
         })
     }
 
@@ -117,6 +120,7 @@ impl Value {
             (RawValue::Bytes(_), LogicalType::Json) => Value::Json(raw.display(ty).to_string()),
             (RawValue::Bytes(_), LogicalType::Jsonb) => Value::Jsonb(raw.display(ty).to_string()),
             (RawValue::Bytes(_), LogicalType::JsonPath) => Value::JsonPath(raw.display(ty).to_string()),
+            (RawValue::Bytes(_), ty) if ty.kind().is_named_oid() => Value::Text(raw.display(ty).to_string()),
             (RawValue::Bytes(_), LogicalType::Record) => Value::Text(raw.display(ty).to_string()),
             (RawValue::Bytes(bytes), _) => Value::Bytea(bytes.clone()),
             (RawValue::Int(v), _) => integer_like(*v, raw, ty),
@@ -151,6 +155,7 @@ impl Value {
             Value::Jsonb(text) => read(text, LogicalType::Jsonb)?,
             Value::JsonPath(text) => read(text, LogicalType::JsonPath)?,
             Value::Array(array) => RawValue::Bytes(array.checked()?.to_owned()),
+            Value::Oid(v) => RawValue::Int((*v).into()),
         })
     }
 
@@ -169,6 +174,7 @@ fn integer_like(v: i128, raw: &RawValue, ty: LogicalType) -> Value {
         LogicalType::SmallInt => Value::SmallInt(v as i16),
         LogicalType::Integer => Value::Integer(v as i32),
         LogicalType::BigInt => Value::BigInt(v as i64),
+        LogicalType::Oid => Value::Oid(v as u32),
         LogicalType::Decimal { precision, scale } => Value::Decimal(Decimal::of_raw(v, precision, scale)),
         LogicalType::Date => Value::Date(Date::of_raw(v as i32)),
         LogicalType::Time(_) => Value::Time(Time::of_raw(v as i64)),
@@ -189,6 +195,12 @@ fn integer_like(v: i128, raw: &RawValue, ty: LogicalType) -> Value {
         | LogicalType::Jsonb
         | LogicalType::JsonPath
         | LogicalType::Record
+        | LogicalType::Name
+        | LogicalType::InternalChar
+        | LogicalType::Regclass
+        | LogicalType::Regtype
+        | LogicalType::Regproc
+        | LogicalType::Regnamespace
         | LogicalType::Array(_) => Value::Text(raw.display(ty).to_string()),
     }
 }

@@ -203,6 +203,23 @@ pub const TYPES: &[Edges] = &[
         texts: &["1969-12-31 23:59:59.9+00", "2024-03-31 01:00:00+00"],
     },
     Edges {
+        ty: LogicalType::Oid,
+        texts: &["0", "1", "16384", "2147483648", "4294967295"],
+    },
+    Edges {
+        ty: LogicalType::Name,
+        texts: &[
+            "",
+            "a",
+            "größe",
+            "a longer name than a reference holds, and one that has blanks ",
+        ],
+    },
+    Edges {
+        ty: LogicalType::InternalChar,
+        texts: &["", "a", "r", "~"],
+    },
+    Edges {
         ty: LogicalType::Uuid,
         texts: &[
             "00000000-0000-0000-0000-000000000000",

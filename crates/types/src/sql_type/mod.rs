@@ -8,6 +8,7 @@ mod element_type;
 mod enum_type;
 mod info;
 mod moments;
+mod named_oid;
 
 use crate::{LogicalType, NativeType};
 use info::{number_overflow, range, show_plain, write_integer, write_text};
@@ -19,6 +20,8 @@ pub use double::read_double;
 pub use element_type::ElementType;
 pub use enum_type::{EnumLabel, EnumType};
 pub use info::{Category, ConstantForm, Counts, DocumentForm, NativeOf, Order, TypeInfo};
+pub(crate) use named_oid::oid_bytes;
+pub use named_oid::{named_oid, oid_of};
 pub(crate) use real::of_double as real_of_double;
 pub use record::push_field as push_field_of_record;
 pub use uuid::{of_bytes as uuid_of_bytes, to_bytes as uuid_to_bytes};
@@ -102,6 +105,20 @@ kinds! {
     Enum => enumeration,
     /// A row as one value.
     Record => record,
+    /// The number of an object.
+    Oid => oid,
+    /// The name of an object.
+    Name => name,
+    /// "char": one byte.
+    InternalChar => internal_char,
+    /// A relation by its oid.
+    Regclass => regclass,
+    /// A type by its oid.
+    Regtype => regtype,
+    /// A function by its oid.
+    Regproc => regproc,
+    /// A schema by its oid.
+    Regnamespace => regnamespace,
 }
 
 impl Kind {
@@ -151,6 +168,14 @@ impl Kind {
     /// True for a string type that has no operators and aggregates of its own but those of its family's preferred type.
     pub fn borrows_operators(self) -> bool {
         self.category() == Category::String && !self.info().has_extremes
+    }
+
+    /// True for oids that show a name: regclass and its like.
+    pub fn is_named_oid(self) -> bool {
+        matches!(
+            self,
+            Kind::Regclass | Kind::Regtype | Kind::Regproc | Kind::Regnamespace
+        )
     }
 
     /// Place among the numbers, narrow first; `None` for others.

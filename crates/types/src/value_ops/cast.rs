@@ -6,7 +6,7 @@ use crate::array::{self, ArrayRef, Dimension};
 use crate::date::{self, MICROS_PER_DAY};
 use crate::json::Json;
 use crate::logical_type::MICRO_DIGITS;
-use crate::sql_type::real_of_double;
+use crate::sql_type::{oid_of, real_of_double};
 use crate::{Counts, Error, Interval, LogicalType, NativeType, Order, Result, SqlState, Value, decimal};
 use std::borrow::Cow;
 
@@ -93,6 +93,7 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
             array::encode(&dimensions, &values.collect::<Result<Vec<_>>>()?, to).map(Value::Bytes)
         }
         (CastMethod::OfJson, Value::Bytes(bytes)) => of_json(bytes, to),
+        (CastMethod::OidOf, Value::Bytes(bytes)) => check_range(oid_of(bytes).into(), to),
         (CastMethod::BooleanToInteger, Value::Bool(b)) => Ok(Value::Int(i128::from(*b))),
         (CastMethod::IntegerToBoolean, Value::Int(v)) => Ok(Value::Bool(*v != 0)),
         (method, value) => cast_time(method, value, from, to),
@@ -278,7 +279,7 @@ fn double_to_decimal(v: f64, from: LogicalType, to: LogicalType, digits: usize) 
 /// A text as a value of a string type. Error 22001.
 pub(crate) fn to_string_type(text: &str, to: LogicalType, length: CastLength) -> Result<Value> {
     let Some(n) = to.length() else {
-        return Ok(Value::Text(text.to_string()));
+        return Ok(Value::Text(within(text, to).to_string()));
     };
     if !to.is_padded() {
         return fit(text, n, to, length).map(|t| Value::Text(t.to_string()));
@@ -296,7 +297,15 @@ pub fn kept_text(text: &str, ty: LogicalType) -> Result<&str> {
     match ty.length() {
         Some(n) if ty.is_padded() => fit(text.trim_end_matches(' '), n, ty, CastLength::Refuse),
         Some(n) => fit(text, n, ty, CastLength::Refuse),
-        None => Ok(text),
+        None => Ok(within(text, ty)),
+    }
+}
+
+/// The text up to the most bytes of its type, cut between two characters.
+fn within(text: &str, ty: LogicalType) -> &str {
+    match ty.most_bytes() {
+        Some(most) if text.len() > most => &text[..text.floor_char_boundary(most)],
+        Some(_) | None => text,
     }
 }
 

@@ -75,6 +75,8 @@ pub enum CastMethod {
     Elements,
     /// The number or boolean that a jsonb is; others are refused (22023).
     OfJson,
+    /// The oid of a value that shows its name.
+    OidOf,
 }
 
 /// What can go wrong.
@@ -187,6 +189,35 @@ static CASTS: &[Cast] = casts! {
     Varchar to Text: Implicit, Fit, Long, false;
     Text to Char: Implicit, Fit, Long, false;
     Text to Varchar: Implicit, Fit, Long, false;
+    Name to Char: Assignment, Fit, Long, false;
+    Name to Varchar: Assignment, Fit, Long, false;
+    Name to Text: Implicit, Fit, Never, true;
+    Char to Name: Implicit, Fit, Never, false;
+    Varchar to Name: Implicit, Fit, Never, false;
+    Text to Name: Implicit, Fit, Never, false;
+    InternalChar to Char: Assignment, Fit, Long, false;
+    InternalChar to Varchar: Assignment, Fit, Long, false;
+    InternalChar to Text: Implicit, Fit, Never, true;
+    Char to InternalChar: Assignment, Fit, Never, false;
+    Varchar to InternalChar: Assignment, Fit, Never, false;
+    Text to InternalChar: Assignment, Fit, Never, false;
+    SmallInt to Oid: Implicit, Rescale, Beyond, true;
+    Integer to Oid: Implicit, Rescale, Beyond, true;
+    BigInt to Oid: Implicit, Rescale, Beyond, true;
+    Oid to Integer: Assignment, Rescale, Beyond, true;
+    Oid to BigInt: Assignment, Rescale, Beyond, true;
+    Regclass to Oid: Implicit, OidOf, Never, false;
+    Regclass to Integer: Assignment, OidOf, Any, false;
+    Regclass to BigInt: Assignment, OidOf, Never, false;
+    Regtype to Oid: Implicit, OidOf, Never, false;
+    Regtype to Integer: Assignment, OidOf, Any, false;
+    Regtype to BigInt: Assignment, OidOf, Never, false;
+    Regproc to Oid: Implicit, OidOf, Never, false;
+    Regproc to Integer: Assignment, OidOf, Any, false;
+    Regproc to BigInt: Assignment, OidOf, Never, false;
+    Regnamespace to Oid: Implicit, OidOf, Never, false;
+    Regnamespace to Integer: Assignment, OidOf, Any, false;
+    Regnamespace to BigInt: Assignment, OidOf, Never, false;
 };
 
 /// `BY_PAIR[from][to]`: all casts, those with texts and of a kind to itself included.
@@ -291,6 +322,7 @@ pub fn exact(v: i128, from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::Elements
         | CastMethod::Round
         | CastMethod::OfJson
+        | CastMethod::OidOf
         | CastMethod::Read => None,
     }
 }
@@ -323,6 +355,7 @@ pub fn factor(from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::Elements
         | CastMethod::Round
         | CastMethod::OfJson
+        | CastMethod::OidOf
         | CastMethod::Read => None,
     }
 }

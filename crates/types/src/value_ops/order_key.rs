@@ -1,6 +1,7 @@
 //! Keys of values that are not compared by their own bytes.
 
 use crate::array::ArrayRef;
+use crate::sql_type::oid_bytes;
 use crate::{DocumentForm, LogicalType, json};
 use std::borrow::Cow;
 
@@ -9,6 +10,9 @@ use std::borrow::Cow;
 pub fn order_key(bytes: &[u8], ty: LogicalType) -> Cow<'_, [u8]> {
     if ty.document() == Some(DocumentForm::Binary) {
         return Cow::Owned(json::order_key(bytes));
+    }
+    if ty.kind().is_named_oid() {
+        return Cow::Borrowed(oid_bytes(bytes));
     }
     let array = ty
         .element()
