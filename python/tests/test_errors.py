@@ -371,7 +371,7 @@ def test_a_directory_opened_read_only_is_not_written(tmp_path):
         assert refusal(reader, "insert into t values (3)").sqlstate == "25006"
     with pytest.raises(frazil.Error) as caught:
         frazil.connect(place)
-    assert caught.value.sqlstate == "55006" and "being read by" in str(caught.value), str(caught.value)
+    assert caught.value.sqlstate == "55006" and "read-only" in str(caught.value), str(caught.value)
     for reader in readers:
         reader.close()
     frazil.connect(place).close()
@@ -403,3 +403,54 @@ def test_a_closed_connection_says_so(con):
     con.close()
     with pytest.raises(frazil.Error):
         con.execute("select 1")
+
+
+# Texts before a statement, and statements with parameters in every style. The error is at the sign @, which is left out.
+BEFORE = ["", "\n  ", "-- größe: ? %% :x\n", "/* a\n b */ "]
+MARKED = [
+    ("qmark", "select ?, 'ü?', a, @nope from t where b = ?", (1, 2)),
+    ("qmark", "select ?::text, a @+ ?::bytea from t where '{}'::jsonb ?? 'y'", (1, b"x")),
+    ("numeric", "select :1, a, @nope, :1 from t where b = :2", (1, 2)),
+    ("named", "select :größe, :größe, @nope from t where a = :n::integer", {"größe": 1, "n": 2}),
+    ("format", "select %s, 5 %% 3, @nope from t where a = %s", (1, 2)),
+    ("pyformat", "select %(x)s, %(x)s, 5 %% 3,\n @nope from t where a = %(y)s", {"x": 1, "y": 2}),
+    ("numeric_dollar", "select $1, @nope from t where a = $2", (1, 2)),
+    ("qmark", "select a, @nope from t", None),
+    ("qmark", "select a from t t @t", None),
+    ("qmark", "select 1; select a, @nope from t", None),
+    ("qmark", "select @a / (a - 1) from t", None),
+]
+
+
+@pytest.mark.parametrize("style, sql, params", MARKED)
+@pytest.mark.parametrize("before", BEFORE)
+def test_the_place_of_an_error_is_in_the_text_that_was_given(con, style, sql, params, before):
+    if style in ("format", "pyformat"):
+        before = before.replace("%%", "")
+    con.paramstyle = style
+    at = (before + sql).index("@")
+    sql = (before + sql).replace("@", "")
+    line = sql[sql.rfind("\n", 0, at) + 1:].split("\n")[0]
+    number = sql[:at].count("\n") + 1
+    label = f"LINE {number}: "
+    pointed = f"{label}{line}\n{' ' * (len(label) + at - sql.rfind(chr(10), 0, at) - 1)}^"
+    runs = [con.execute, con.execute, con.cursor().execute]
+    if params is not None:
+        runs += [lambda sql, params: con.executemany(sql, [params]),
+                 lambda sql, params: con.prepare(sql).execute(params)]
+    for run in runs:
+        with pytest.raises(frazil.Error) as caught:
+            run(sql, params) if params is not None else run(sql)
+        error = caught.value
+        assert error.position == at + 1, str(error)
+        text = str(error)
+        assert text.split("\n", 1)[1].startswith(pointed), text
+        for label, more in (("DETAIL", error.detail), ("HINT", error.hint)):
+            assert more is None or f"\n{label}: {more}" in text
+
+
+def test_errors_without_a_place_say_none(con):
+    error = refusal(con, "insert into keyed values (1, 2)")
+    assert (error.position, error.constraint, error.table) == (None, "keyed_pkey", "keyed")
+    assert "LINE" not in str(error)
+    assert frazil.Error.position is None

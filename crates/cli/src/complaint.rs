@@ -1,6 +1,7 @@
 //! What the program says when something fails, and its exit codes: 1 for a failed statement, 2 for a
 //! wrong command line (clap), 3 for a database or file that cannot be opened, 130 after Ctrl-C.
 
+use frazil::sql_text::pointer;
 use frazil::{Error, SqlState};
 use std::process::ExitCode;
 
@@ -100,6 +101,7 @@ impl Complaint {
         let mut out = format!("ERROR {}: {}\n", self.error.state(), self.error.message());
         if let (Some(statement), Some(position)) = (&self.statement, self.error.position()) {
             out.push_str(&pointer(statement, position));
+            out.push('\n');
         }
         if let Some(detail) = self.error.detail() {
             out.push_str(&format!("DETAIL: {detail}\n"));
@@ -108,29 +110,5 @@ impl Complaint {
             out.push_str(&format!("HINT: {hint}\n"));
         }
         out
-    }
-}
-
-/// The line of `statement` that character `position` (from 1) is in, with a caret under it.
-fn pointer(statement: &str, position: usize) -> String {
-    let before: String = statement.chars().take(position.saturating_sub(1)).collect();
-    let number = before.matches('\n').count();
-    let column = before.chars().rev().take_while(|&c| c != '\n').count();
-    let line = statement.lines().nth(number).unwrap_or_default();
-    let label = format!("LINE {}: ", number + 1);
-    let blank = " ".repeat(label.len() + column);
-    format!("{label}{}\n{blank}^\n", line.replace('\t', " "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_caret_stands_under_the_place() {
-        assert_eq!(
-            pointer("select 1,\n  x from t", 13),
-            "LINE 2:   x from t\n          ^\n"
-        );
     }
 }

@@ -24,8 +24,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct CompiledStatement {
     /// What it does.
     pub action: Action,
-    /// The text it was made of: errors point there.
-    pub text: Arc<str>,
     /// Types of its parameters.
     pub parameters: Vec<LogicalType>,
     /// Parameters, counted from 0, that are texts although another type might do as well.
@@ -151,7 +149,6 @@ impl CompiledStatement {
     pub fn of_no_rows(settings: PlanSettings) -> CompiledStatement {
         CompiledStatement {
             action: Action::Rows(DirectRows::none(), Arc::default()),
-            text: Arc::default(),
             parameters: Vec::new(),
             guessed: Vec::new(),
             typed_by: None,

@@ -152,7 +152,9 @@ impl Connection {
                 .and_then(|statement| execute::run_compiled(&mut session, &statement, parameters, to))
         };
         if let Some(result) = compiled {
-            return take(result?);
+            // The plan cache knows the text without what is around it.
+            let (before, text) = sql.split_at(sql.len() - sql.trim_start().len());
+            return take(result.map_err(|error| error.placed_behind(before, text))?);
         }
         let begun = Instant::now();
         let mut script = session.script(sql)?;

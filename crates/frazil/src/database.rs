@@ -11,7 +11,7 @@ use frazil_storage::Store;
 use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
 use frazil_vfs::{Process, SystemVfs, Vfs};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Share of the machine's memory that statements may use unless `memory_limit` says otherwise.
 const MEMORY_SHARE: f64 = 0.8;
@@ -45,6 +45,27 @@ struct Inner {
     footers: Arc<FooterCache>,
     /// What its connections begin with.
     file_access: FileAccess,
+    /// Dropped last, when the directory is free again.
+    presence: Arc<()>,
+}
+
+/// A database that ends when nobody uses it.
+#[derive(Debug)]
+pub(crate) struct WeakDatabase {
+    database: Weak<Inner>,
+    presence: Weak<()>,
+}
+
+impl WeakDatabase {
+    /// The database, unless nobody uses it any more.
+    pub fn upgrade(&self) -> Option<Database> {
+        self.database.upgrade().map(Database)
+    }
+
+    /// True once the database has been dropped, and has left its directory.
+    pub fn is_gone(&self) -> bool {
+        self.presence.strong_count() == 0
+    }
 }
 
 /// How a database is opened: a builder.
@@ -85,6 +106,16 @@ impl OpenOptions {
         self
     }
 
+    /// Says whether the directory is written.
+    pub(crate) fn access(&self) -> Access {
+        self.access
+    }
+
+    /// The files that statements may name.
+    pub(crate) fn files(&self) -> &FileAccess {
+        &self.file_access
+    }
+
     /// Opens the database of a directory, as [`Database::open`] or [`Database::open_read_only`] does.
     pub fn open(&self, directory: impl AsRef<Path>) -> Result<Database> {
         self.open_as(directory, &Opening::to(self.access))
@@ -93,7 +124,7 @@ impl OpenOptions {
     /// Opens it as [`Opening`] says, whose `access` counts: 57014 if it is stopped.
     pub fn open_as(&self, directory: impl AsRef<Path>, opening: &Opening<'_>) -> Result<Database> {
         let directory = directory.as_ref();
-        if !directory.as_os_str().is_empty() && directory != Path::new(IN_MEMORY) {
+        if !is_in_memory(directory) {
             let vfs = Arc::new(SystemVfs::default());
             let directory = Directory::open_as(vfs, directory, opening)?;
             let store = directory.store().clone();
@@ -107,6 +138,11 @@ impl OpenOptions {
             )),
         }
     }
+}
+
+/// True for the paths of databases in memory.
+pub(crate) fn is_in_memory(path: &Path) -> bool {
+    path.as_os_str().is_empty() || path == Path::new(IN_MEMORY)
 }
 
 impl Drop for Inner {
@@ -139,8 +175,9 @@ impl Database {
         Ok(Database::new(Store::new(), None, FileAccess::On))
     }
 
-    /// The database of a directory, which is made if it does not exist. One process at a time has it open. The empty
-    /// path and `:memory:` are databases in memory.
+    /// The database of a directory, which is made if it does not exist. 55006 if it is open already, in another
+    /// process or in this one: [`OpenOptions::open_shared`] shares it within a process. The empty path and
+    /// `:memory:` are databases in memory.
     pub fn open(directory: impl AsRef<Path>) -> Result<Database> {
         Database::open_as(directory, &Opening::to(Access::Write))
     }
@@ -206,7 +243,21 @@ impl Database {
             plans: PlanCache::default(),
             footers: Arc::default(),
             file_access,
+            presence: Arc::default(),
         }))
+    }
+
+    /// The database, to be used as long as others use it.
+    pub(crate) fn downgrade(&self) -> WeakDatabase {
+        WeakDatabase {
+            database: Arc::downgrade(&self.0),
+            presence: Arc::downgrade(&self.0.presence),
+        }
+    }
+
+    /// 08003 in a forked child.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        self.0.process.check()
     }
 
     /// `memory_limit` unless it is set.

@@ -170,14 +170,14 @@ fn cache_key(text: &str) -> &str {
 }
 
 /// Runs a statement that was compiled before; `None` if it no longer fits, and then nothing was done. A failure ends
-/// the transaction it was part of.
+/// the transaction it was part of, and has a span in the statement's text, but no position.
 pub fn run_compiled(
     session: &mut Session,
     statement: &CompiledStatement,
     given: GivenValues<'_>,
     to: Delivery<'_>,
 ) -> Option<Result<Response>> {
-    guarded(session, &statement.text, |session| {
+    guarded(session, |session| {
         session.transaction().check()?;
         if !statement.serves(given) {
             return Ok(None);
@@ -328,7 +328,7 @@ pub fn run(
     to: Delivery<'_>,
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
-    guarded(session, &parsed.text, |session| {
+    let result = guarded(session, |session| {
         let call = Call::new(session, given, to);
         let run = || run_bound(session, parsed, &call, kept);
         let response = frazil_frontend::on_deep_stack(parsed.depth(), run)?;
@@ -336,17 +336,18 @@ pub fn run(
         let mut response = response.delivered(to)?;
         response.notices.retain(|notice| least.tells(notice.severity));
         Ok(response)
-    })
+    });
+    result.map_err(|error| parsed.placed(error))
 }
 
-/// Runs work on the statement of `text`, in which errors get their place. A failure ends the transaction.
-fn guarded<T>(session: &mut Session, text: &str, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
+/// Runs work on a statement. A failure ends the transaction.
+fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
     let clock = StatementClock::new(session.transaction().started(), session.settings().time_zone);
     let result = survive(|| statement_clock::during(Some(clock), || work(session)));
     if result.is_err() {
         session.transaction_mut().fail();
     }
-    result.map_err(|error| error.placed_in(text))
+    result
 }
 
 /// Binds and runs a statement, within what keeps its errors.

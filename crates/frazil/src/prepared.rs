@@ -6,6 +6,7 @@
 use crate::bundle::TypedBy;
 use crate::execute::{self, Call};
 use crate::explain;
+use crate::prepared_statements::Prepared as KeptStatement;
 use crate::query;
 use crate::row_sink::Delivery;
 use crate::rows::{Outcome, Response, done};
@@ -48,19 +49,24 @@ fn execute(
     let prepared = session.prepared().get(name)?;
     let values = evaluated(session, name, &prepared.types, values, call)?;
     let call = call.of_prepared(&values, &prepared.types, &prepared.typed_by);
+    run_prepared(session, &prepared, &call).map_err(Error::without_place)
+}
+
+/// Runs the statement that was prepared. An error's place is in the statement's text.
+fn run_prepared(session: &mut Session, prepared: &KeptStatement, call: &Call<'_>) -> Result<Response> {
     let own = prepared.compiled().clone();
     let of_text = || match prepared.typed_by {
         TypedBy::Text => execute::cached_by_text(session, &prepared.parsed.text),
         TypedBy::Prepare | TypedBy::Values(_) | TypedBy::Run => None,
     };
     if let Some(own) = own.or_else(of_text)
-        && let Some(response) = execute::run_kept(session, &own, &call)?
+        && let Some(response) = execute::run_kept(session, &own, call)?
     {
         *prepared.compiled() = Some(own);
         return Ok(response);
     }
     let mut kept = None;
-    let run = || execute::run_bound(session, &prepared.parsed, &call, &mut kept);
+    let run = || execute::run_bound(session, &prepared.parsed, call, &mut kept);
     let response = on_deep_stack(prepared.parsed.depth(), run)?;
     if kept.is_some() {
         *prepared.compiled() = kept;

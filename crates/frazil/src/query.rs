@@ -265,7 +265,6 @@ impl Runner {
             && !statement_clock::was_asked();
         let statement = Arc::new(CompiledStatement {
             action,
-            text: bundle.text.clone(),
             parameters: bundle.types.clone(),
             guessed: bundle.guessed.clone(),
             typed_by: bundle.typed_by.values().map(<[_]>::to_vec),

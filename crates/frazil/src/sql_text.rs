@@ -69,6 +69,18 @@ fn token(rest: &str, first: char) -> (TokenKind, usize, bool) {
     }
 }
 
+/// The line of `text` that character `position` (from 1) is in, with its number, and a line with a caret under the
+/// character.
+pub fn pointer(text: &str, position: usize) -> String {
+    let before: String = text.chars().take(position.saturating_sub(1)).collect();
+    let number = before.matches('\n').count();
+    let column = before.chars().rev().take_while(|&c| c != '\n').count();
+    let line = text.lines().nth(number).unwrap_or_default();
+    let label = format!("LINE {}: ", number + 1);
+    let blank = " ".repeat(label.len() + column);
+    format!("{label}{}\n{blank}^", line.replace('\t', " "))
+}
+
 /// True for what a name without quotes is made of.
 pub fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
@@ -172,6 +184,13 @@ mod tests {
             kinds("/* a /* b */ c */x"),
             [(TokenKind::Comment, "/* a /* b */ c */"), (TokenKind::Word, "x")]
         );
+    }
+
+    #[test]
+    fn the_caret_stands_under_the_place() {
+        let text = "select 1,\n\tx from t";
+        assert_eq!(pointer(text, 12), "LINE 2:  x from t\n         ^");
+        assert_eq!(pointer("größe", 6), "LINE 1: größe\n             ^");
     }
 
     #[test]

@@ -64,14 +64,14 @@ impl Statement {
         if let Some(own) = &*own
             && let Some(result) = execute::run_compiled(&mut session, own, parameters, to)
         {
-            return result;
+            return result.map_err(|error| self.parsed.placed(error));
         }
         // Another connection may have compiled the text since.
         if let Some(other) = execute::cached(&session, text, parameters)
             && let Some(result) = execute::run_compiled(&mut session, &other, parameters, to)
         {
             *own = Some(other);
-            return result;
+            return result.map_err(|error| self.parsed.placed(error));
         }
         let mut kept = None;
         let result = execute::run(&mut session, &self.parsed, parameters, to, &mut kept);

@@ -69,7 +69,7 @@ fn hints_name_what_is_nearest() {
 }
 
 #[test]
-fn positions_count_characters_of_the_statement() {
+fn positions_count_characters_of_the_script() {
     let parsed = frazil_frontend::parse(
         "select 1;\n select 'größe', nope from t",
         &frazil_frontend::Limits::none(),
@@ -77,5 +77,5 @@ fn positions_count_characters_of_the_statement() {
     .unwrap();
     let tables = support::Tables::new();
     let error = frazil_frontend::bind(&parsed[1], &tables, &Default::default(), &[]).unwrap_err();
-    assert_eq!(error.position(), Some(17));
+    assert_eq!(error.position(), Some(28));
 }

@@ -1,18 +1,17 @@
 //! Connections: a session on a database, its transactions, and the statements that run on it.
 
 use crate::cursor::Cursor;
-use crate::errors::{ProgrammingError, closed, raise};
+use crate::errors::{ProgrammingError, Text, closed, raise};
 use crate::frames::PyFrames;
 use crate::markers::{Marked, MarkedTexts, ParamStyle, has_markers};
 use crate::parameters;
 use crate::result_sets::ResultSets;
-use crate::running::{briefly, run};
+use crate::running::{at_once, briefly, run};
 use crate::statement::{Statement, written};
 use frazil::sql_text::{TokenKind, tokens};
-use frazil::{Database, Value};
+use frazil::{SharedDatabase, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyTuple};
-use std::borrow::Cow;
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,8 +55,8 @@ pub struct Connection {
 
 struct State {
     session: frazil::Connection,
-    /// The database, which is closed with the connection that opened it.
-    opened: Option<Database>,
+    /// The database, which the last connection that opened it closes. `None` for a duplicate.
+    opened: Option<SharedDatabase>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -65,8 +64,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Connection {
-    /// The connection that opened a database.
-    pub fn opening(database: Database, paramstyle: ParamStyle, autocommit: bool) -> Connection {
+    /// A connection that opened a database, or joined those that have it open.
+    pub fn opening(database: SharedDatabase, paramstyle: ParamStyle, autocommit: bool) -> Connection {
         let state = State {
             session: database.connect(),
             opened: Some(database),
@@ -116,35 +115,36 @@ impl Connection {
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<ResultSets> {
         let session = self.session()?;
-        let (sql, values) = self.call(sql, parameters)?;
+        let (marked, values) = self.call(sql, parameters)?;
+        let text = Text::new(sql, marked.as_deref());
+        let sql = marked.as_ref().map_or(sql, |marked| &marked.sql);
         self.frames.begin_statement();
-        self.begin_before(py, &session, &sql)?;
-        if session.is_direct(&sql) {
-            return briefly(py, || execute(&session, &sql, &values));
+        self.begin_before(py, &session, sql)?;
+        if session.is_direct(sql) {
+            return at_once(py, text, || execute(&session, sql, &values));
         }
-        let (own, sql) = (session.clone(), sql.into_owned());
-        run(py, &session, move || execute(&own, &sql, &values))
+        let (own, sql) = (session.clone(), sql.to_owned());
+        run(py, &session, text, move || execute(&own, &sql, &values))
     }
 
-    /// The text as the engine reads it, and the values of its parameters.
-    fn call<'s>(
+    /// The text as the engine reads it if that is another, and the values of its parameters.
+    fn call(
         &self,
-        sql: &'s str,
+        sql: &str,
         given: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(Cow<'s, str>, Vec<Value>)> {
+    ) -> PyResult<(Option<Arc<Marked>>, Vec<Value>)> {
         let Some(given) = given.filter(|given| !given.is_none()) else {
-            return Ok((Cow::Borrowed(sql), Vec::new()));
+            return Ok((None, Vec::new()));
         };
         let by_name = parameters::is_named(given);
-        match self.marked(sql, by_name)? {
-            Some(marked) => {
-                let values = parameters::of_marked(&marked, given)?;
-                Ok((Cow::Owned(marked.sql.clone()), values))
-            }
+        let marked = self.marked(sql, by_name)?;
+        let values = match &marked {
+            Some(marked) => parameters::of_marked(marked, given)?,
             // An empty mapping is what programs give that have no parameters.
-            None if by_name && given.is_empty()? => Ok((Cow::Borrowed(sql), Vec::new())),
-            None => Ok((Cow::Borrowed(sql), parameters::positional(given)?)),
-        }
+            None if by_name && given.is_empty()? => Vec::new(),
+            None => parameters::positional(given)?,
+        };
+        Ok((marked, values))
     }
 
     /// What a statement that begins finds of frames.
@@ -203,8 +203,8 @@ impl Connection {
             while next < values.len() {
                 let part = part(statement.engine(), &values, next);
                 let (rows, until) = match statement.is_direct() {
-                    true => briefly(py, part)?,
-                    false => run(py, session, part)?,
+                    true => at_once(py, statement.text(), part)?,
+                    false => run(py, session, statement.text(), part)?,
                 };
                 written += rows;
                 next = until;
@@ -298,8 +298,8 @@ impl Connection {
         Ok(Cursor::new(slf, ResultSets::default()))
     }
 
-    /// Another connection to the same database, with a transaction and settings of its own. It ends with this one, if this one
-    /// opened the database.
+    /// Another connection to the same database, with a transaction and settings of its own. It ends with the last of
+    /// the connections that connect returned for the database.
     fn duplicate(&self) -> PyResult<Connection> {
         let state = State {
             session: self.session()?.database().connect(),
@@ -437,13 +437,16 @@ impl Connection {
         Ok((progress.phase(), progress.done(), progress.total()))
     }
 
-    /// Rolls an open transaction back, and closes the database if this connection opened it; a directory holds everything
-    /// afterwards. Cursors made here become unusable.
+    /// Rolls an open transaction back. Closes the database if no other connection that connect returned has it open; a
+    /// directory holds everything afterwards. Cursors made here become unusable.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Some(State { session, opened }) = lock(&self.state).take() else {
             return Ok(());
         };
         py.detach(|| {
+            // Statements of this connection keep the session, whose locks others of the database would wait for.
+            // Where the database cannot be used, in a forked child, nothing is open.
+            let _ = session.execute("rollback");
             drop(session);
             opened.map_or(Ok(()), |database| database.close())
         })

@@ -1,16 +1,19 @@
-//! Exceptions: the classes of PEP 249, each with the SQLSTATE in `sqlstate`, and `detail`, `hint`,
-//! `table`, `column` and `constraint`, which are None where the error names none.
+//! Exceptions: the classes of PEP 249, each with the SQLSTATE in `sqlstate`, and `detail`, `hint`, `position`,
+//! `table`, `column` and `constraint`, which are None if the error has none.
 
+use crate::markers::Marked;
+use frazil::sql_text::pointer;
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use std::ffi::CString;
 
 create_exception!(
     frazil,
     Warning,
-    PyException,
-    "Something to know; no statement raises it today."
+    PyWarning,
+    "Something to know, such as a table that cannot be read. Statements put theirs into the cursor's messages."
 );
 
 create_exception!(
@@ -58,8 +61,39 @@ create_exception!(
 );
 create_exception!(frazil, InternalError, DatabaseError, "A defect of the database.");
 
-/// What an error says beside its text.
-const FIELDS: [&str; 6] = ["sqlstate", "detail", "hint", "table", "column", "constraint"];
+/// Attributes of errors.
+const FIELDS: [&str; 7] = [
+    "sqlstate",
+    "position",
+    "detail",
+    "hint",
+    "table",
+    "column",
+    "constraint",
+];
+
+/// The text of a statement, as its errors speak of it.
+#[derive(Clone, Copy, Default)]
+pub struct Text<'a> {
+    given: &'a str,
+    marked: Option<&'a Marked>,
+}
+
+impl<'a> Text<'a> {
+    /// A text as the user gave it, and as it was rewritten for the engine.
+    pub fn new(given: &'a str, marked: Option<&'a Marked>) -> Text<'a> {
+        Text { given, marked }
+    }
+
+    /// An error's position in the text that the user gave. `None` if the error or the text has none.
+    fn position(&self, error: &frazil::Error) -> Option<usize> {
+        let position = error.position().filter(|_| !self.given.is_empty())?;
+        Some(match self.marked {
+            Some(marked) => marked.given_position(self.given, position),
+            None => position,
+        })
+    }
+}
 
 /// Adds the classes to the module, and to that of connections, as PEP 249 suggests.
 pub fn add(m: &Bound<'_, PyModule>, connection: &Bound<'_, PyType>) -> PyResult<()> {
@@ -88,10 +122,19 @@ pub fn add(m: &Bound<'_, PyModule>, connection: &Bound<'_, PyType>) -> PyResult<
     Ok(())
 }
 
-/// The exception of an error.
+/// The exception of an error that has no place in a text.
 pub fn raise(error: frazil::Error) -> PyErr {
+    raise_in(error, Text::default())
+}
+
+/// The exception of an error of a statement.
+pub fn raise_in(error: frazil::Error, of: Text<'_>) -> PyErr {
     let state = error.state().0;
     let mut text = format!("{state}: {}", error.message());
+    let position = of.position(&error);
+    if let Some(position) = position {
+        text.push_str(&format!("\n{}", pointer(of.given, position)));
+    }
     for (label, more) in [("DETAIL", error.detail()), ("HINT", error.hint())] {
         if let Some(more) = more {
             text.push_str(&format!("\n{label}: {more}"));
@@ -111,6 +154,7 @@ pub fn raise(error: frazil::Error) -> PyErr {
         // Attributes are a convenience; without them the text still begins with the state.
         let value = exception.value(py);
         let _ = value.setattr("sqlstate", state);
+        let _ = value.setattr("position", position);
         let fields = [
             error.detail(),
             error.hint(),
@@ -118,11 +162,18 @@ pub fn raise(error: frazil::Error) -> PyErr {
             error.column(),
             error.constraint(),
         ];
-        for (name, field) in FIELDS[1..].iter().zip(fields) {
+        for (name, field) in FIELDS[2..].iter().zip(fields) {
             let _ = value.setattr(*name, field);
         }
     });
     exception
+}
+
+/// Warns the caller of the module's function, by Python's module `warnings`. The exception that a filter makes of it.
+pub fn warn(py: Python<'_>, error: &frazil::Error) -> PyResult<()> {
+    let text = raise(error.clone()).value(py).to_string();
+    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+    PyErr::warn(py, &py.get_type::<Warning>(), &text, 1)
 }
 
 /// For a connection or cursor that was closed.

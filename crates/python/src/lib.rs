@@ -52,10 +52,11 @@ fn access_of(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<FileAccess> {
     FileAccess::to_folders(&folders).map_err(errors::raise)
 }
 
-/// Opens a database: a directory, which is made if it does not exist, as str, bytes or os.PathLike; without one, and with "" or
-/// ":memory:", the database is in memory. With `read_only=True` the directory must be there, nothing about it changes, and several may
-/// read it at a time. `paramstyle` and `autocommit`: see the connection's attributes. `file_access` says which files statements may name:
-/// "on", "off", or a list of folders.
+/// Opens a database: a directory, which is made if it does not exist, as str, bytes or os.PathLike; without one, and
+/// with "" or ":memory:", the database is in memory. Connections of a process to one directory share the database.
+/// With `read_only=True` the directory must be there, nothing about it changes, and several may read it at a time.
+/// `paramstyle` and `autocommit`: see the connection's attributes. `file_access` says which files statements may
+/// name: "on", "off", or a list of folders.
 #[pyfunction]
 #[pyo3(signature = (path = None, read_only = false, *, paramstyle = None, autocommit = true, file_access = None))]
 fn connect(
@@ -79,10 +80,9 @@ fn connect(
     let options = frazil::OpenOptions::new()
         .read_only(read_only)
         .file_access(file_access);
-    let database = py.detach(|| options.open(&path));
-    Ok(Connection::opening(
-        database.map_err(errors::raise)?,
-        style,
-        autocommit,
-    ))
+    let database = py.detach(|| options.open_shared(&path)).map_err(errors::raise)?;
+    for error in database.damaged_tables() {
+        errors::warn(py, &error)?;
+    }
+    Ok(Connection::opening(database, style, autocommit))
 }

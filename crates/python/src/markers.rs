@@ -5,6 +5,7 @@ use crate::errors::ProgrammingError;
 use frazil::sql_text::{Token, TokenKind, tokens};
 use pyo3::prelude::*;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rewritten texts that a connection keeps at most.
@@ -90,6 +91,32 @@ pub struct Marked {
     pub names: Option<Vec<String>>,
     /// Markers that take the next value each.
     pub in_order: usize,
+    /// Rewritten pieces, in the text's order.
+    changes: Vec<Change>,
+}
+
+/// A rewritten piece of a text.
+#[derive(Debug, PartialEq, Eq)]
+struct Change {
+    /// Its bytes in the text as it was given.
+    given: Range<usize>,
+    /// Its bytes in the rewritten text.
+    made: Range<usize>,
+}
+
+impl Marked {
+    /// The position in the text as it was given, of a position in the rewritten text: characters from 1.
+    pub fn given_position(&self, given: &str, position: usize) -> usize {
+        let found = self.sql.char_indices().nth(position - 1);
+        let byte = found.map_or(self.sql.len(), |(byte, _)| byte);
+        let before = self.changes.partition_point(|change| change.made.start <= byte);
+        let byte = match before.checked_sub(1).map(|last| &self.changes[last]) {
+            None => byte,
+            Some(change) if byte < change.made.end => change.given.start,
+            Some(change) => byte - change.made.end + change.given.end,
+        };
+        given.get(..byte).unwrap_or(given).chars().count() + 1
+    }
 }
 
 /// Rewritten texts of a connection.
@@ -136,7 +163,7 @@ fn rewrite(style: ParamStyle, sql: &str) -> PyResult<Marked> {
     let text = |at: usize| all.get(at).map_or("", |token| &sql[token.range.clone()]);
     let mut out = String::with_capacity(sql.len() + 16);
     let (mut names, mut next, mut at): (Vec<String>, usize, usize) = (Vec::new(), 0, 0);
-    let mut dollars = false;
+    let (mut dollars, mut changes) = (false, Vec::new());
     while at < all.len() {
         let is_dollar = text(at) == "$" && all.get(at + 1).is_some_and(|t| t.kind == TokenKind::Number);
         dollars |= is_dollar;
@@ -155,6 +182,7 @@ fn rewrite(style: ParamStyle, sql: &str) -> PyResult<Marked> {
             at += length;
             continue;
         };
+        let made = out.len();
         match marker {
             Marker::Next => {
                 next += 1;
@@ -171,6 +199,10 @@ fn rewrite(style: ParamStyle, sql: &str) -> PyResult<Marked> {
             }
             Marker::Sign(sign) => out.push_str(sign),
         }
+        changes.push(Change {
+            given: all[at].range.start..all[at + length - 1].range.end,
+            made: made..out.len(),
+        });
         at += length;
     }
     if dollars && (next > 0 || !names.is_empty()) {
@@ -182,6 +214,7 @@ fn rewrite(style: ParamStyle, sql: &str) -> PyResult<Marked> {
         sql: out,
         names: by_name.then_some(names),
         in_order: next,
+        changes,
     })
 }
 

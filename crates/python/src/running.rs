@@ -1,6 +1,6 @@
 //! Running a statement beside the interpreter: its lock is let go, and on the main thread signals are heard meanwhile.
 
-use crate::errors::{InternalError, raise};
+use crate::errors::{InternalError, Text, raise, raise_in};
 use crate::statement_threads::{self, Running};
 use pyo3::prelude::*;
 use std::cell::Cell;
@@ -16,22 +16,32 @@ pub fn briefly<T: Send>(py: Python<'_>, work: impl FnOnce() -> frazil::Result<T>
     py.detach(work).map_err(raise)
 }
 
+/// Runs a statement that takes no time worth speaking of.
+pub fn at_once<T: Send>(
+    py: Python<'_>,
+    text: Text<'_>,
+    work: impl FnOnce() -> frazil::Result<T> + Send,
+) -> PyResult<T> {
+    py.detach(work).map_err(|error| raise_in(error, text))
+}
+
 /// Runs a statement of a session. On the main thread, where the interpreter handles signals, another thread runs it, and
 /// what a handler raises cancels it: so Ctrl-C ends a query.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     session: &frazil::Connection,
+    text: Text<'_>,
     work: impl FnOnce() -> frazil::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     if !is_main_thread(py)? {
-        return briefly(py, work);
+        return at_once(py, text, work);
     }
     let running = statement_threads::begin(work)?;
     let watched = watch(py, session, &running);
     let result = py.detach(|| running.result());
     let result = result.map_err(|_| InternalError::new_err("the thread of a statement panicked"))?;
     watched?;
-    result.map_err(raise)
+    result.map_err(|error| raise_in(error, text))
 }
 
 /// Waits for a statement, handles signals and shows how far it is. The error that a signal's handler raised.

@@ -2,11 +2,11 @@
 
 use crate::connection::Connection;
 use crate::cursor::Cursor;
-use crate::errors::raise;
+use crate::errors::Text;
 use crate::markers::Marked;
 use crate::parameters;
 use crate::result_sets::ResultSets;
-use crate::running::{briefly, run};
+use crate::running::{at_once, run};
 use frazil::{Outcome, Value};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ pub struct Statement {
     connection: Py<Connection>,
     session: frazil::Connection,
     statement: Arc<frazil::Statement>,
+    /// The text as it was given.
     sql: String,
     /// The text with the markers of the connection's style, if they are others than the engine's.
     marked: Option<Arc<Marked>>,
@@ -43,12 +44,13 @@ impl Statement {
         let named = connection.get().names_parameters();
         let marked = connection.get().marked(sql, by_name.unwrap_or(named))?;
         let text = marked.as_ref().map_or(sql, |marked| &marked.sql);
-        let statement = py.detach(|| session.prepare(text)).map_err(raise)?;
+        let place = Text::new(sql, marked.as_deref());
+        let statement = at_once(py, place, || session.prepare(text))?;
         Ok(Statement {
             connection,
             session,
             statement: Arc::new(statement),
-            sql: text.to_owned(),
+            sql: sql.to_owned(),
             marked,
         })
     }
@@ -60,6 +62,11 @@ impl Statement {
             (Some(given), Some(marked)) => parameters::of_marked(marked, given),
             (Some(given), None) => parameters::positional(given),
         }
+    }
+
+    /// Its text, as its errors speak of it.
+    pub fn text(&self) -> Text<'_> {
+        Text::new(&self.sql, self.marked.as_deref())
     }
 
     /// The engine's.
@@ -86,8 +93,8 @@ impl Statement {
         let statement = self.statement.clone();
         let work = move || statement.execute(&values);
         let response = match self.is_direct() {
-            true => briefly(py, work)?,
-            false => run(py, &self.session, work)?,
+            true => at_once(py, self.text(), work)?,
+            false => run(py, &self.session, self.text(), work)?,
         };
         Ok(Cursor::new(
             self.connection.clone_ref(py),

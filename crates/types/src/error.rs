@@ -368,8 +368,21 @@ impl Error {
     }
 
     /// Makes a position of its span in the statement's `text`, unless it has a position.
-    pub fn placed_in(mut self, text: &str) -> Error {
-        self.0.position = self.0.position.or_else(|| self.0.span.position(text));
+    pub fn placed_in(self, text: &str) -> Error {
+        self.placed_behind("", text)
+    }
+
+    /// Makes a position of its span in the statement's `text`, which stands behind `before` in what the user wrote,
+    /// unless it has a position.
+    pub fn placed_behind(mut self, before: &str, text: &str) -> Error {
+        let place = |span: Span| Some(before.chars().count() + span.position(text)?);
+        self.0.position = self.0.position.or_else(|| place(self.0.span));
+        self
+    }
+
+    /// Takes its place away: the text that the place is in is not what the user ran.
+    pub fn without_place(mut self) -> Error {
+        (self.0.position, self.0.span) = (None, Span::NONE);
         self
     }
 

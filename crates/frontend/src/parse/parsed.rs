@@ -9,7 +9,7 @@ use crate::deep_stack::Deep;
 use crate::limits::Limits;
 use crate::{ExplainOptions, TransactionModes};
 use frazil_catalog::{NewSchema, WrittenName};
-use frazil_types::{Reservation, Span, Value};
+use frazil_types::{Error, Reservation, Span, Value};
 use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
 use std::sync::Arc;
 
@@ -138,6 +138,11 @@ pub(crate) enum ParsedKind {
 }
 
 impl ParsedStatement {
+    /// An error with the position that its span has in the text that was parsed, unless the error has a position.
+    pub fn placed(&self, error: Error) -> Error {
+        self.place.located(error)
+    }
+
     /// True if it returns rows.
     pub fn returns_rows(&self) -> bool {
         match &self.kind {

@@ -148,15 +148,12 @@ impl Place {
         span
     }
 
-    /// An error with the position that its span has in the statement.
+    /// An error with the position that its span has in the script, unless the error has a position.
     pub fn located(&self, error: Error) -> Error {
-        if error.position().is_some() {
-            return error;
-        }
-        match error.span().position(self.text()) {
-            Some(position) => error.at_position(position),
-            None => error,
-        }
+        error.placed_behind(
+            self.source.text.get(..self.start).unwrap_or_default(),
+            self.text(),
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 """Frazil: an SQL database for transactions and analytics on one copy of the data, as a DB API of PEP 249."""
 
+import builtins
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
@@ -68,12 +69,14 @@ _Style = Literal["qmark", "numeric", "named", "format", "pyformat", "numeric_dol
 _Parameters = Sequence[Any] | Mapping[str, Any]
 _Description = list[tuple[str, str, int | None, int | None, int | None, int | None, bool]]
 
-class Warning(Exception): ...
+class Warning(builtins.Warning): ...
 
 class Error(Exception):
-    """An error of the database: `sqlstate` is its kind; `table`, `column` and `constraint` are the names it is about."""
+    """An error of the database: `sqlstate` is its kind, `position` the character of the statement (from 1) at which it
+    occurred; `table`, `column` and `constraint` are the names it is about."""
 
     sqlstate: str | None
+    position: int | None
     detail: str | None
     hint: str | None
     table: str | None
