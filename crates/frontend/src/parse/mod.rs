@@ -341,8 +341,9 @@ impl Reading {
         definition_words::rewrite(&mut words)?;
         group_words::rewrite(&mut words);
         window_words::rewrite(&mut words);
-        only::rewrite(&mut words, source)?;
+        // The USING of CYCLE must be gone before USING is taken for a list of relations.
         recursion_words::rewrite(&mut words, source)?;
+        only::rewrite(&mut words, source)?;
         let (words, queries) = subqueries::shown(words);
         self.dialect.read_as_queries(queries);
         // Depth is measured before; the parser's own limit would count what is no depth.
