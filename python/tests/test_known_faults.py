@@ -57,7 +57,6 @@ def test_the_default_output_of_pg_dump_loads(tmp_path):
         assert [owner for (owner,) in con.execute("select owner from account")] == ["ann"]
 
 
-@pytest.mark.xfail(strict=True, reason="a lock_timeout of 0 does not wait at all; in PostgreSQL it means no limit")
 def test_a_lock_timeout_of_zero_waits_without_limit(con):
     con.execute("create table t (a integer)")
     writer, waiter = con.duplicate(), con.duplicate()

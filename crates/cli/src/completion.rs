@@ -97,7 +97,7 @@ impl Statement<'_> {
             .iter()
             .any(|w| w.eq_ignore_ascii_case(previous));
         if is_settings && self.earlier.len() == 1 {
-            words.extend(frazil::SETTINGS.iter().map(|name| (*name).to_owned()));
+            words.extend(frazil::settings());
             return starting(words, prefix);
         }
         let is_next_table = previous == "," && self.clause().eq_ignore_ascii_case("from");

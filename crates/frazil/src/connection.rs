@@ -224,6 +224,11 @@ impl Connection {
         (self.0.session.try_look()).is_some_and(|s| s.transaction().check().is_err())
     }
 
+    /// Name and text of the settings that PostgreSQL's protocol tells clients: at first, and whenever one changes.
+    pub fn reported_settings(&self) -> Vec<(&'static str, String)> {
+        self.session().reported()
+    }
+
     /// All tables by schema and name.
     pub fn tables(&self) -> Vec<TableInfo> {
         let snapshot = self.session().snapshot();

@@ -9,8 +9,9 @@ use crate::parameters;
 pub(crate) use crate::parameters::hidden_value;
 use crate::prepared;
 use crate::row_sink::Delivery;
-use crate::rows::{Response, Timing, counted, done, noted, text_rows};
+use crate::rows::{Response, Timing, counted, done, noted};
 use crate::session::Session;
+use crate::setting_statement;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
 use crate::{copy, copy_to, ddl, explain, explain_freeze, query, with_writes};
@@ -21,7 +22,7 @@ use frazil_frontend::{
 use frazil_plan::{Operator, Plan};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::statement_clock::{self, StatementClock};
-use frazil_types::{Error, LogicalType, Result, SqlState, Value, Zone};
+use frazil_types::{Error, LogicalType, Result, Value, Zone};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -342,8 +343,11 @@ pub fn run(
 
 /// Runs work on a statement. A failure ends the transaction.
 fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
-    let clock = StatementClock::new(session.transaction().started(), session.settings().time_zone);
+    let clock = StatementClock::new(session.transaction().started(), session.settings().time_zone)
+        .of_session(session.number());
     let result = survive(|| statement_clock::during(Some(clock), || work(session)));
+    let changed = session.take_changes(result.is_ok());
+    let result = result.and_then(|done| changed.map(|()| done));
     if result.is_err() {
         session.transaction_mut().fail();
     }
@@ -422,15 +426,11 @@ fn run_as_bound(
             (session.set_transaction(modes)).map(|notice| noted("SET", notice, started))
         }
         Statement::SetSessionTransaction { modes } => {
-            session.set_session_transaction(modes);
-            Ok(done("SET", started))
+            (session.set_session_transaction(modes)).map(|()| done("SET", started))
         }
-        Statement::ResetAll => {
-            session.reset_all();
-            Ok(done("RESET", started))
-        }
+        Statement::Setting(statement) => setting_statement::run(session, statement, started),
         Statement::Vacuum => {
-            refuse_transaction(session, "VACUUM")?;
+            session.refuse_transaction("VACUUM")?;
             Ok(done("VACUUM", started))
         }
         Statement::Analyze => Ok(done("ANALYZE", started)),
@@ -439,21 +439,13 @@ fn run_as_bound(
         Statement::Release { name } => {
             (session.transaction_mut().release(&name)).map(|()| done("RELEASE", started))
         }
-        Statement::Set { name, value } => session.set(&name, &value).map(|()| done("SET", started)),
-        Statement::SetLocal { name, value } => {
-            (session.set_local(&name, &value)).map(|notice| noted("SET", notice, started))
-        }
-        Statement::Show { name } => {
-            let value = session.show(&name)?;
-            Ok(text_rows(&name, vec![value], started))
-        }
         Statement::Checkpoint => {
-            refuse_transaction(session, "CHECKPOINT")?;
+            session.refuse_transaction("CHECKPOINT")?;
             session.database().checkpoint()?;
             Ok(done("CHECKPOINT", started))
         }
         Statement::Backup { directory } => {
-            refuse_transaction(session, "BACKUP")?;
+            session.refuse_transaction("BACKUP")?;
             let directory = Path::new(&directory);
             session.settings().file_access.check(directory)?;
             session.database().backup(directory, session.cancel())?;
@@ -652,16 +644,5 @@ fn refuse_system_table(plan: &Plan) -> Result<()> {
             Err(Error::unsupported(format!("writing to the system table {name}")))
         }
         _ => Ok(()),
-    }
-}
-
-/// 25001 inside of a transaction.
-fn refuse_transaction(session: &Session, what: &str) -> Result<()> {
-    match session.transaction().is_open() {
-        true => Err(Error::new(
-            SqlState::ACTIVE_TRANSACTION,
-            format!("{what} cannot run inside a transaction"),
-        )),
-        false => Ok(()),
     }
 }

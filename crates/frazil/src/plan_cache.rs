@@ -6,7 +6,7 @@
 
 use crate::compiled_statement::CompiledStatement;
 use crate::given_values::GivenValues;
-use crate::settings::PlanSettings;
+use crate::plan_settings::PlanSettings;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -30,7 +30,7 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct Runner {
     database: Database,
-    settings: Settings,
+    settings: Arc<Settings>,
     cancel: Cancel,
     progress: Arc<Progress>,
     /// What finds frames by their names.
@@ -56,11 +56,11 @@ impl Runner {
 
     /// The same on one thread, for plans in which nothing is proved by the rows that tables hold now.
     pub fn without_proofs(&self) -> Runner {
-        let settings = Settings {
+        let settings = Arc::new(Settings {
             elide_checks: false,
             threads: 1,
-            ..self.settings.clone()
-        };
+            ..Settings::clone(&self.settings)
+        });
         Runner {
             database: self.database.clone(),
             settings,

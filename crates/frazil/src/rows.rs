@@ -284,6 +284,16 @@ pub fn text_rows(name: &str, lines: Vec<String>, started: Instant) -> Response {
     table_rows(schema, &rows, started)
 }
 
+/// Rows of texts in columns of these names.
+pub fn named_texts<const N: usize>(names: [&str; N], rows: Vec<[String; N]>, started: Instant) -> Response {
+    let schema = Schema::new(names.map(text_column).to_vec());
+    let rows: Vec<Vec<Value>> = rows
+        .into_iter()
+        .map(|row| row.map(Value::Text).to_vec())
+        .collect();
+    table_rows(schema, &rows, started)
+}
+
 /// Rows as a result.
 pub fn table_rows(schema: Schema, rows: &[Vec<Value>], started: Instant) -> Response {
     let columns = schema.columns.iter().enumerate().map(|(i, c)| {

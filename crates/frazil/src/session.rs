@@ -1,69 +1,82 @@
 //! What a connection's statements work on.
 
-use crate::background_checkpointer::{DEFAULT_LOG_BYTES, DEFAULT_TIMEOUT};
-use crate::background_freezer::{DEFAULT_COOLING, DEFAULT_REFREEZE_BUDGET};
 use crate::database::Database;
 use crate::deadline::{Clock, Deadline};
 use crate::frame_tables::Frames;
 use crate::notice::Notice;
 use crate::panics;
 use crate::prepared_statements::PreparedStatements;
-use crate::settings::{self, Settings};
+use crate::settings::{self, Board, Change, Settings};
 use crate::transaction::{self, Modes, TransactionState};
 use frazil_exec::Progress;
 use frazil_frontend::{Limits, ParsedStatement, Script, TransactionModes};
 use frazil_storage::{Snapshot, Transaction};
-use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState, Value};
-use std::cell::Cell;
+use frazil_types::session_settings::{self, SessionNumber};
+use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Settings that all connections share.
-const DATABASE_SETTINGS: [&str; 6] = [
-    "memory_limit",
-    "max_wal_size",
-    "checkpoint_timeout",
-    "frazil.freeze_after",
-    "frazil.refreeze_budget",
-    "frazil.background_failures",
-];
 
 /// State of a connection.
 #[derive(Debug)]
 pub struct Session {
     database: Database,
-    settings: Settings,
+    settings: Arc<Settings>,
     transaction: TransactionState,
-    /// What SET LOCAL changed in the open transaction, in order: name and value before.
-    local: Vec<(String, String)>,
+    /// The settings around the open transaction, if there is one.
+    around: Option<Around>,
     cancel: Cancel,
     clock: Clock,
     progress: Arc<Progress>,
     /// What finds frames by their names.
     frames: Option<Arc<dyn Frames>>,
-    /// Statements that ran without pipelines.
-    direct: Cell<u64>,
+    /// The settings as SHOW and functions see them.
+    board: Arc<Board>,
+    /// By which functions find the board.
+    number: SessionNumber,
     /// What PREPARE named.
     prepared: PreparedStatements,
+}
+
+/// The settings around an open transaction.
+#[derive(Debug)]
+struct Around {
+    /// Before it: they come back with ROLLBACK.
+    before: Arc<Settings>,
+    /// After its COMMIT: without the changes of SET LOCAL.
+    lasting: Arc<Settings>,
+    /// For savepoints, by number: the settings then, and those that would have lasted.
+    moments: Vec<(Arc<Settings>, Arc<Settings>)>,
+}
+
+impl Around {
+    fn new(settings: &Arc<Settings>) -> Around {
+        Around {
+            before: settings.clone(),
+            lasting: settings.clone(),
+            moments: Vec::new(),
+        }
+    }
 }
 
 impl Session {
     /// Default settings, no transaction.
     pub fn new(database: Database, cancel: Cancel, progress: Arc<Progress>) -> Session {
-        let settings = Settings {
+        let settings = Arc::new(Settings {
             file_access: database.file_access().clone(),
             ..Settings::default()
-        };
+        });
+        let board = Arc::new(Board::new(database.clone(), settings.clone()));
+        let weak = Arc::downgrade(&board);
         Session {
             database,
             settings,
             transaction: TransactionState::None,
-            local: Vec::new(),
+            around: None,
+            number: session_settings::register(weak),
+            board,
             clock: Clock::new(cancel.clone()),
             cancel,
             progress,
             frames: None,
-            direct: Cell::new(0),
             prepared: PreparedStatements::default(),
         }
     }
@@ -80,7 +93,7 @@ impl Session {
 
     /// Counts a statement that ran without pipelines. `frazil.direct_statements` shows how many did.
     pub fn count_direct(&self) {
-        self.direct.set(self.direct.get() + 1);
+        self.board.count_direct();
     }
 
     /// What finds frames by their names.
@@ -99,8 +112,13 @@ impl Session {
     }
 
     /// The settings.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &Arc<Settings> {
         &self.settings
+    }
+
+    /// The number by which functions find the settings.
+    pub fn number(&self) -> u64 {
+        self.number.get()
     }
 
     /// The transaction state.
@@ -111,6 +129,17 @@ impl Session {
     /// The transaction state, to be changed.
     pub fn transaction_mut(&mut self) -> &mut TransactionState {
         &mut self.transaction
+    }
+
+    /// 25001 inside a transaction, for a statement that cannot be part of one.
+    pub fn refuse_transaction(&self, what: &str) -> Result<()> {
+        match self.transaction.is_open() {
+            true => Err(Error::new(
+                SqlState::ACTIVE_TRANSACTION,
+                format!("{what} cannot run inside a transaction"),
+            )),
+            false => Ok(()),
+        }
     }
 
     /// The flag that cancels the running statement.
@@ -162,116 +191,101 @@ impl Session {
         }
     }
 
-    /// SET; NULL stands for DEFAULT.
-    pub fn set(&mut self, name: &str, value: &Value) -> Result<()> {
-        match name {
-            "memory_limit" => {
-                let limit = match value.is_null() {
-                    true => Database::default_memory_limit(),
-                    false => settings::bytes(name, value)?,
-                };
-                self.database.budget().set_limit(limit);
-                self.database.plan_cache().limit(limit);
-                self.database.footers().limit(limit);
-                frazil_runtime::memory::limit_pool(limit);
-            }
-            "frazil.freeze_after" => {
-                let cooling = match value {
-                    Value::Null => Some(DEFAULT_COOLING),
-                    given if settings::is_off(given) => None,
-                    given => Some(settings::duration(name, given).map_err(or_off)?),
-                };
-                self.database.freezer().set_cooling(cooling);
-            }
-            "max_wal_size" => {
-                let bytes = match value {
-                    Value::Null => DEFAULT_LOG_BYTES,
-                    given if settings::is_off(given) => 0,
-                    given => settings::bytes(name, given).map_err(or_off)? as u64,
-                };
-                let policy = self.database.checkpoints();
-                policy.set_log_bytes(Some(bytes).filter(|&b| b > 0));
-            }
-            "checkpoint_timeout" => {
-                let age = match value {
-                    Value::Null => DEFAULT_TIMEOUT,
-                    given if settings::is_off(given) => Duration::ZERO,
-                    given => settings::duration(name, given).map_err(or_off)?,
-                };
-                let policy = self.database.checkpoints();
-                policy.set_timeout(Some(age).filter(|age| !age.is_zero()));
-            }
-            "frazil.refreeze_budget" => {
-                let bytes = match value {
-                    Value::Null => DEFAULT_REFREEZE_BUDGET,
-                    given if settings::is_off(given) => 0,
-                    given => settings::bytes(name, given).map_err(or_off)? as u64,
-                };
-                self.database.freezer().set_refreeze_budget(bytes);
-            }
-            "frazil.background_failures" | "frazil.direct_statements" => {
-                return Err(Error::new(
-                    SqlState::CANT_CHANGE_PARAMETER,
-                    format!("parameter \"{name}\" cannot be changed"),
-                ));
-            }
-            "transaction_isolation" | "transaction_read_only" => {
-                self.set_transaction(settings::modes(name, value)?)?;
-            }
-            _ => {
-                self.settings.set(name, value)?;
-                // It outlives the transaction, as in PostgreSQL.
-                self.local.retain(|(local, _)| local != name);
-            }
-        }
-        Ok(())
+    /// SET with the values as written, `None` for DEFAULT; SET LOCAL ends with the transaction, or with ROLLBACK TO a
+    /// savepoint before it. Outside a transaction SET LOCAL does nothing, and a warning says so. 22023, 42704. 0A000
+    /// for a value that is not supported, and for SET LOCAL of a setting of the database.
+    pub fn set(&mut self, name: &str, values: Option<&[String]>, is_local: bool) -> Result<Option<Notice>> {
+        let joined = |values| match settings::find(name) {
+            Some(setting) => setting.joined(values),
+            None => settings::joined_custom(name, values),
+        };
+        let value = values.map(joined).transpose()?;
+        self.set_text(name, value.as_deref(), is_local)
     }
 
-    /// SET LOCAL: the value before comes back with the end of the transaction, and with ROLLBACK TO a savepoint before.
-    /// Outside a transaction it does nothing, and a warning says so. 0A000 for a setting of the database.
-    pub fn set_local(&mut self, name: &str, value: &Value) -> Result<Option<Notice>> {
-        if !self.transaction.is_open() {
-            self.settings.clone().set(name, value)?;
-            return Ok(Some(Notice::of_error(&transaction::outside("SET LOCAL"))));
+    fn set_text(&mut self, name: &str, value: Option<&str>, is_local: bool) -> Result<Option<Notice>> {
+        let setting = settings::find(name);
+        if let Some(setting) = setting.filter(|setting| setting.is_of_transaction()) {
+            let default = self.board.text(name).unwrap_or_default();
+            let modes = settings::modes(setting, value.unwrap_or(&default))?;
+            return self.set_transaction(modes);
         }
-        if DATABASE_SETTINGS.contains(&name) {
-            return Err(Error::unsupported(format!(
-                "SET LOCAL {name}, which is a setting of the database,"
-            )));
+        if let Some(setting) = setting.filter(|setting| setting.is_of_database()) {
+            return match is_local {
+                true => Err(Error::unsupported(format!(
+                    "SET LOCAL {name}, which is a setting of the database,"
+                ))),
+                false => setting.set_in(&self.database, value).map(|()| None),
+            };
         }
-        if name == "file_access" {
+        if is_local && name.eq_ignore_ascii_case("file_access") {
             return Err(Error::unsupported("SET LOCAL file_access")
                 .with_hint("SET file_access narrows it for the rest of the session"));
         }
-        let before = self.settings.show(name)?;
-        self.settings.set(name, value)?;
-        self.local.push((name.to_string(), before));
+        if is_local && !self.transaction.is_open() {
+            Settings::clone(&self.settings).set(name, value)?;
+            return Ok(Some(Notice::of_error(&transaction::outside("SET LOCAL"))));
+        }
+        Arc::make_mut(&mut self.settings).set(name, value)?;
+        if let Some(around) = self.around.as_mut().filter(|_| !is_local) {
+            Arc::make_mut(&mut around.lasting).set(name, value)?;
+        }
+        self.tell();
         Ok(None)
     }
 
     /// RESET ALL: the connection's settings are the defaults. Those of the database and the access to files stay as
     /// they are.
     pub fn reset_all(&mut self) {
-        self.settings = Settings {
-            // It is only narrowed.
-            file_access: self.settings.file_access.clone(),
-            ..Settings::default()
-        };
-        self.local.clear();
+        let defaults = self.settings.rolled_back_to(&Settings::default());
+        self.settings = Arc::new(defaults);
+        if let Some(around) = &mut self.around {
+            around.lasting = self.settings.clone();
+        }
+        self.tell();
     }
 
-    /// The modes of transactions to come.
-    fn default_modes(&self) -> Modes {
-        Modes {
-            isolation: self.settings.isolation,
-            read_only: self.settings.read_only,
+    /// DISCARD ALL: the session is as a new one. 25001 inside a transaction is the caller's to give.
+    pub fn discard_all(&mut self) -> Result<()> {
+        self.reset_all();
+        self.prepared.remove(None).map(|_| ())
+    }
+
+    /// The changes by calls of `set_config` in the statement that ended become the session's, if it succeeded.
+    pub fn take_changes(&mut self, has_succeeded: bool) -> Result<()> {
+        if !self.board.has_changes() {
+            return Ok(());
         }
+        let changes = self.board.take_changes();
+        let is_open = self.transaction.is_open();
+        let is_kept = |change: &Change| has_succeeded && (is_open || !change.is_local);
+        for change in changes.into_iter().filter(is_kept) {
+            self.set_text(&change.name, change.value.as_deref(), change.is_local)?;
+        }
+        self.tell();
+        Ok(())
+    }
+
+    /// Puts settings and modes where SHOW and functions see them.
+    fn tell(&self) {
+        let modes = self.transaction.modes().map(|modes| TransactionModes {
+            isolation: Some(modes.isolation),
+            read_only: Some(modes.read_only),
+        });
+        self.board.tell(&self.settings, modes);
+    }
+
+    /// The modes of transactions that do not name any.
+    fn default_modes(&self) -> Modes {
+        Modes::default().with(self.settings.modes())
     }
 
     /// BEGIN.
     pub fn begin(&mut self, modes: TransactionModes) -> Result<Option<Notice>> {
-        let defaults = self.default_modes();
-        self.transaction.begin(defaults, modes)
+        let notice = self.transaction.begin(self.default_modes(), modes)?;
+        self.around.get_or_insert_with(|| Around::new(&self.settings));
+        self.tell();
+        Ok(notice)
     }
 
     /// SET TRANSACTION.
@@ -279,81 +293,109 @@ impl Session {
         if !self.transaction.is_open() {
             return Ok(Some(Notice::of_error(&transaction::outside("SET TRANSACTION"))));
         }
-        self.transaction.set_modes(modes).map(|()| None)
+        self.transaction.set_modes(modes)?;
+        self.tell();
+        Ok(None)
     }
 
     /// SET SESSION CHARACTERISTICS AS TRANSACTION.
-    pub fn set_session_transaction(&mut self, modes: TransactionModes) {
+    pub fn set_session_transaction(&mut self, modes: TransactionModes) -> Result<()> {
         let modes = self.default_modes().with(modes);
-        self.settings.isolation = modes.isolation;
-        self.settings.read_only = modes.read_only;
+        let read_only = settings::shown_flag(modes.read_only);
+        self.set_text(
+            "default_transaction_isolation",
+            Some(&modes.isolation.to_string()),
+            false,
+        )?;
+        self.set_text("default_transaction_read_only", Some(read_only), false)?;
+        Ok(())
     }
 
-    /// Takes back what SET LOCAL changed since so many changes.
-    fn undo_local(&mut self, count: usize) {
-        for (name, before) in self.local.drain(count.min(self.local.len())..).rev() {
-            let restored = self.settings.set(&name, &Value::Text(before));
-            debug_assert!(restored.is_ok(), "{name} has been what it is shown as");
+    /// The settings after a transaction, or after one before another in a chain.
+    fn end_settings(&mut self, is_committed: bool) {
+        if let Some(around) = self.around.take() {
+            match is_committed {
+                true => self.settings = around.lasting,
+                false if Arc::ptr_eq(&self.settings, &around.before) => {}
+                false => self.settings = Arc::new(self.settings.rolled_back_to(&around.before)),
+            }
         }
+        self.around = (self.transaction.is_open()).then(|| Around::new(&self.settings));
+        self.tell();
     }
 
     /// COMMIT.
     pub fn commit(&mut self, chain: bool) -> Result<(&'static str, Option<Notice>)> {
         let result = self.transaction.commit(self.settings.synchronous_commit, chain);
-        self.undo_local(0);
+        self.end_settings(matches!(result, Ok(("COMMIT", _))));
         result
     }
 
     /// ROLLBACK.
     pub fn rollback(&mut self, chain: bool) -> Result<Option<Notice>> {
         let result = self.transaction.rollback(chain);
-        self.undo_local(0);
+        self.end_settings(false);
         result
     }
 
     /// SAVEPOINT.
     pub fn savepoint(&mut self, name: String) -> Result<()> {
-        self.transaction.savepoint(name, self.local.len())
+        let Some(around) = &mut self.around else {
+            return self.transaction.savepoint(name, 0);
+        };
+        // Savepoints between which no setting changes share a moment.
+        let is_same = around.moments.last().is_some_and(|(settings, lasting)| {
+            Arc::ptr_eq(settings, &self.settings) && Arc::ptr_eq(lasting, &around.lasting)
+        });
+        let number = around.moments.len() - usize::from(is_same);
+        self.transaction.savepoint(name, number)?;
+        if !is_same {
+            let moment = (self.settings.clone(), around.lasting.clone());
+            around.moments.push(moment);
+        }
+        Ok(())
     }
 
     /// ROLLBACK TO.
     pub fn rollback_to(&mut self, name: &str) -> Result<()> {
-        let local = self.transaction.rollback_to(name)?;
-        self.undo_local(local);
+        let number = self.transaction.rollback_to(name)?;
+        if let Some(around) = &mut self.around
+            && let Some((settings, lasting)) = around.moments.get(number)
+        {
+            self.settings = Arc::new(self.settings.rolled_back_to(settings));
+            around.lasting = Arc::new(around.lasting.rolled_back_to(lasting));
+            around.moments.truncate(number);
+            around
+                .moments
+                .push((self.settings.clone(), around.lasting.clone()));
+        }
+        self.tell();
         Ok(())
     }
 
-    /// SHOW.
+    /// The text of a setting. 42704.
     pub fn show(&self, name: &str) -> Result<String> {
-        match name {
-            "memory_limit" => Ok(format!("{}B", self.database.budget().limit())),
-            "frazil.freeze_after" => Ok(match self.database.freezer().cooling() {
-                Some(cooling) => format!("{}ms", cooling.as_millis()),
-                None => "off".to_owned(),
-            }),
-            "frazil.direct_statements" => Ok(self.direct.get().to_string()),
-            "max_wal_size" => Ok(match self.database.checkpoints().log_bytes() {
-                Some(bytes) => format!("{bytes}B"),
-                None => "off".to_owned(),
-            }),
-            "checkpoint_timeout" => Ok(match self.database.checkpoints().timeout() {
-                Some(age) => format!("{}ms", age.as_millis()),
-                None => "off".to_owned(),
-            }),
-            "frazil.background_failures" => Ok(self.database.freezer().failures().to_string()),
-            "frazil.refreeze_budget" => Ok(match self.database.freezer().refreeze_budget() {
-                0 => "off".to_owned(),
-                bytes => format!("{bytes}B"),
-            }),
-            "transaction_isolation" | "transaction_read_only" => {
-                let modes = self.transaction.modes().unwrap_or_else(|| self.default_modes());
-                Ok(match name {
-                    "transaction_isolation" => modes.isolation.to_string(),
-                    _ => settings::shown_flag(modes.read_only),
-                })
-            }
-            _ => self.settings.show(name),
-        }
+        self.board.text(name).ok_or_else(|| settings::unknown(name))
+    }
+
+    /// Name and text of the settings that clients of a server are told.
+    pub fn reported(&self) -> Vec<(&'static str, String)> {
+        settings::all()
+            .filter(|setting| setting.is_reported)
+            .map(|setting| (setting.name, self.board.text(setting.name).unwrap_or_default()))
+            .collect()
+    }
+
+    /// Name, text and description of every setting, by name.
+    pub fn show_all(&self) -> Vec<[String; 3]> {
+        let mut all: Vec<[String; 3]> = settings::all()
+            .map(|setting| {
+                let text = self.board.text(setting.name).unwrap_or_default();
+                [setting.name.to_owned(), text, setting.about.to_owned()]
+            })
+            .collect();
+        all.sort_by_key(|row| row[0].to_lowercase());
+        all
     }
 
     /// Runs a writing statement: see [`TransactionState::write`].
@@ -376,10 +418,6 @@ pub struct Writing<'a> {
     pub cancel: &'a Cancel,
     /// What it takes memory from.
     pub budget: &'a MemoryBudget,
-}
-
-fn or_off(e: Error) -> Error {
-    e.with_hint("off turns it off")
 }
 
 /// 42601 for text that is not exactly one statement.

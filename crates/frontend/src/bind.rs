@@ -187,7 +187,6 @@ impl<'a> Context<'a> {
             ParsedKind::Rollback { chain } => Statement::Rollback { chain: *chain },
             ParsedKind::SetTransaction { modes } => Statement::SetTransaction { modes: *modes },
             ParsedKind::SetSessionTransaction { modes } => Statement::SetSessionTransaction { modes: *modes },
-            ParsedKind::ResetAll => Statement::ResetAll,
             ParsedKind::Maintain(maintain) => self.maintain(maintain)?,
             ParsedKind::Truncate { tables } => self.truncate(tables)?.into(),
             ParsedKind::CreateSchema(new) => Definition::CreateSchema(new.clone()).into(),
@@ -195,15 +194,7 @@ impl<'a> Context<'a> {
             ParsedKind::Savepoint { name } => Statement::Savepoint { name: name.clone() },
             ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },
             ParsedKind::Release { name } => Statement::Release { name: name.clone() },
-            ParsedKind::Set { name, value } => Statement::Set {
-                name: name.clone(),
-                value: value.clone(),
-            },
-            ParsedKind::SetLocal { name, value } => Statement::SetLocal {
-                name: name.clone(),
-                value: value.clone(),
-            },
-            ParsedKind::Show { name } => Statement::Show { name: name.clone() },
+            ParsedKind::Setting(setting) => Statement::Setting(setting.clone()),
             ParsedKind::Prepare {
                 name,
                 types,

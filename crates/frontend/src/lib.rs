@@ -36,6 +36,7 @@ pub use frazil_functions::HiddenParameter;
 pub use limits::Limits;
 pub use parse::{ParsedStatement, Script, parse};
 pub use statement::{
-    Definition, ExplainMode, ExplainOptions, Explained, Last, Prepared, Statement, WithWrite, Writing,
+    Definition, Discard, ExplainMode, ExplainOptions, Explained, Last, Prepared, SettingStatement, Statement,
+    WithWrite, Writing,
 };
 pub use transaction_modes::{Isolation, TransactionModes};

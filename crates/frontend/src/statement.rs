@@ -82,31 +82,12 @@ pub enum Statement {
         /// Its name, folded.
         name: String,
     },
-    /// SET; DEFAULT is NULL.
-    Set {
-        /// The setting's name, folded.
-        name: String,
-        /// Its value: text, number or boolean as written.
-        value: Value,
-    },
-    /// SET LOCAL, for the rest of the transaction; DEFAULT is NULL.
-    SetLocal {
-        /// The setting's name, folded.
-        name: String,
-        /// Its value: text, number or boolean as written.
-        value: Value,
-    },
-    /// RESET ALL.
-    ResetAll,
+    /// SET, RESET, SHOW or DISCARD.
+    Setting(SettingStatement),
     /// VACUUM.
     Vacuum,
     /// ANALYZE.
     Analyze,
-    /// SHOW.
-    Show {
-        /// The setting's name, folded.
-        name: String,
-    },
     /// EXPLAIN.
     Explain {
         /// What to show.
@@ -114,6 +95,49 @@ pub enum Statement {
         /// The statement explained.
         statement: Explained,
     },
+}
+
+/// A statement about settings, or about the whole session.
+#[derive(Clone, Debug)]
+pub enum SettingStatement {
+    /// SET.
+    Set {
+        /// The setting's name, folded.
+        name: String,
+        /// Its values as written; `None`: DEFAULT.
+        values: Option<Vec<String>>,
+        /// True for SET LOCAL: for the rest of the transaction.
+        is_local: bool,
+    },
+    /// RESET.
+    Reset {
+        /// The setting's name, folded.
+        name: String,
+    },
+    /// RESET ALL.
+    ResetAll,
+    /// SHOW.
+    Show {
+        /// The setting's name, folded.
+        name: String,
+    },
+    /// SHOW ALL.
+    ShowAll,
+    /// DISCARD.
+    Discard(Discard),
+}
+
+/// The part of a session that DISCARD forgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discard {
+    /// Everything: settings, prepared statements and the parts below.
+    All,
+    /// Plans.
+    Plans,
+    /// Values of sequences.
+    Sequences,
+    /// Temporary tables.
+    Temporary,
 }
 
 /// A statement that changes the database: it runs on what its transaction sees.
@@ -335,15 +359,12 @@ impl Explained {
             | Statement::Rollback { .. }
             | Statement::SetTransaction { .. }
             | Statement::SetSessionTransaction { .. }
-            | Statement::ResetAll
             | Statement::Vacuum
             | Statement::Analyze
             | Statement::Savepoint { .. }
             | Statement::RollbackTo { .. }
             | Statement::Release { .. }
-            | Statement::Set { .. }
-            | Statement::SetLocal { .. }
-            | Statement::Show { .. }
+            | Statement::Setting(_)
             | Statement::Explain { .. } => None,
         }
     }

@@ -5,7 +5,7 @@ mod support;
 use frazil_catalog::{DropBehavior, NewConstraintKind, QualifiedName, RelationKind};
 use frazil_frontend::{
     CatalogView, CopyCompression, CopyEnd, CopyFormat, CopyHeader, Definition, ExplainMode, ExplainOptions,
-    Limits, Relation, Script, Statement, Writing, bind, parse,
+    Limits, Relation, Script, SettingStatement, Statement, Writing, bind, parse,
 };
 use frazil_plan::operators::{Map, Scan, Values};
 use frazil_plan::{Operator, WriteKind};
@@ -502,20 +502,69 @@ fn delete_reads_row_ids() {
 #[test]
 fn settings_transactions_and_explain() {
     let set = |sql: &str| match bound(sql).statement {
-        Statement::Set { name, value } => (name, value),
+        Statement::Setting(SettingStatement::Set {
+            name,
+            values,
+            is_local,
+        }) => {
+            let values = values.map_or("default".to_owned(), |values| values.join("|"));
+            format!("{}{name}={values}", if is_local { "local " } else { "" })
+        }
+        Statement::Setting(SettingStatement::Reset { name }) => format!("reset {name}"),
         other => panic!("{other:?}"),
     };
-    assert_eq!(set("set threads = 4"), ("threads".into(), Value::Int(4)));
-    assert_eq!(
-        set("SET frazil.isa TO 'avx2'"),
-        ("frazil.isa".into(), Value::Text("avx2".into()))
-    );
-    assert_eq!(
-        set("set frazil.stages = relaxed").1,
-        Value::Text("relaxed".into())
-    );
-    assert_eq!(set("reset threads").1, Value::Null);
-    assert!(matches!(bound("show threads").statement, Statement::Show { name } if name == "threads"));
+    for (sql, wanted) in [
+        ("set threads = 4", "threads=4"),
+        ("SET frazil.isa TO 'avx2'", "frazil.isa=avx2"),
+        ("set local frazil.stages = relaxed", "local frazil.stages=relaxed"),
+        (
+            "set session a.b = 007, -2, +3.10, 'x', \"Y\", Z",
+            "a.b=7|-2|3.10|x|Y|z",
+        ),
+        ("set enable_sort = off", "enable_sort=off"),
+        ("set enable_sort = on", "enable_sort=on"),
+        ("set threads to default", "threads=default"),
+        ("set time zone 'UTC'", "timezone=UTC"),
+        ("set local time zone -5", "local timezone=-5"),
+        ("set time zone local", "timezone=default"),
+        ("set names 'utf8'", "client_encoding=utf8"),
+        ("set names", "client_encoding=default"),
+        ("set schema 'x'", "search_path=x"),
+        (
+            "set session authorization default",
+            "session_authorization=default",
+        ),
+        (
+            "set session session authorization 'me'",
+            "session_authorization=me",
+        ),
+        (
+            "set local session authorization me",
+            "local session_authorization=me",
+        ),
+        ("set role none", "role=none"),
+        ("set role = none", "role=none"),
+        ("set xml option document", "xmloption=document"),
+        ("reset threads", "reset threads"),
+        ("reset time zone", "reset timezone"),
+        ("reset session authorization", "reset session_authorization"),
+    ] {
+        assert_eq!(set(sql), wanted, "{sql}");
+    }
+    for sql in [
+        "set application_name = user",
+        "set application_name = null",
+        "set search_path = default, a",
+        "set application_name = -'a'",
+        "set role",
+        "set session authorization",
+        "discard nothing",
+        "reset session characteristics",
+    ] {
+        assert_eq!(failure(sql).0, "42601", "{sql}");
+    }
+    let show = bound("show threads").statement;
+    assert!(matches!(show, Statement::Setting(SettingStatement::Show { name }) if name == "threads"));
     assert!(matches!(
         bound("start transaction").statement,
         Statement::Begin { .. }

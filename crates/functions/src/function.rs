@@ -33,6 +33,8 @@ pub(crate) enum Run {
     Total(RowFn, Kind),
     /// On vectors, row by row, anew in each call: calls are never one, nor computed before.
     Volatile(RowFn, Kind),
+    /// Like [`Run::Volatile`], also for rows of which an argument is NULL.
+    VolatileOnNull(RowFn, Kind),
     /// As an expression made of others; the kind is that of the result, for documentation.
     Build(fn(Vec<Expr>) -> Result<Expr>, Kind),
 }
@@ -45,6 +47,7 @@ impl Run {
             | Run::Rows(_, kind)
             | Run::Total(_, kind)
             | Run::Volatile(_, kind)
+            | Run::VolatileOnNull(_, kind)
             | Run::Build(_, kind) => kind,
         }
     }
@@ -130,7 +133,8 @@ pub(crate) fn run(name: &'static str, how: Run, zone: Zone, arguments: Vec<Expr>
     match how {
         Run::Rows(f, _) => Ok(vector::rows(name, OnNull::Null, f, arguments, ty)),
         Run::Total(f, _) => Ok(vector::total(name, f, arguments, ty)),
-        Run::Volatile(f, _) => Ok(vector::volatile(name, f, arguments, ty)),
+        Run::Volatile(f, _) => Ok(vector::volatile(name, OnNull::Null, f, arguments, ty)),
+        Run::VolatileOnNull(f, _) => Ok(vector::volatile(name, OnNull::Called, f, arguments, ty)),
         Run::Build(f, _) => f(arguments),
         Run::Plan(f, _) => {
             if arguments.iter().any(is_null_constant) {

@@ -467,10 +467,16 @@ fn known(function: RowFunction) -> VectorFunctionRef {
 
 /// A call of a function that gives something else each time: equal to no other call, and never computed before the
 /// statement runs.
-pub(crate) fn volatile(name: &'static str, run: RowFn, arguments: Vec<Expr>, ty: LogicalType) -> Expr {
+pub(crate) fn volatile(
+    name: &'static str,
+    on_null: OnNull,
+    run: RowFn,
+    arguments: Vec<Expr>,
+    ty: LogicalType,
+) -> Expr {
     let function = VectorFunctionRef(Arc::new(RowFunction {
         name,
-        on_null: OnNull::Null,
+        on_null,
         run,
         is_volatile: true,
         can_fail: true,

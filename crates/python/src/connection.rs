@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const SETS: usize = 256;
 
 /// First words of statements for which no transaction is begun where autocommit is off: they begin or end one, or stand outside.
-const OUTSIDE: [&str; 14] = [
+const OUTSIDE: [&str; 15] = [
     "begin",
     "start",
     "commit",
@@ -34,6 +34,7 @@ const OUTSIDE: [&str; 14] = [
     "release",
     "set",
     "reset",
+    "discard",
     "show",
     "checkpoint",
     "backup",

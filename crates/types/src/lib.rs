@@ -22,6 +22,7 @@ pub mod restriction;
 pub mod row_id;
 pub mod row_values;
 pub mod schema;
+pub mod session_settings;
 pub mod shared_strings;
 pub mod span;
 pub mod sql_type;

@@ -2,7 +2,7 @@
 //!
 //! A session sets the clock while one of its statements runs ([`during`]), on each thread that works for the
 //! statement. Elsewhere it is
-//! the machine's clock in UTC.
+//! the machine's clock in UTC. The clock also carries the number of the session, by which functions find its settings.
 
 use crate::Zone;
 use std::cell::Cell;
@@ -24,6 +24,8 @@ pub struct StatementClock {
     micros: Option<i64>,
     zone: Zone,
     is_asked: bool,
+    /// The number of the session; 0 for none.
+    session: u64,
 }
 
 impl StatementClock {
@@ -35,7 +37,13 @@ impl StatementClock {
             micros: started,
             zone,
             is_asked: false,
+            session: 0,
         }
+    }
+
+    /// The clock of a statement of the session that has a number.
+    pub fn of_session(self, session: u64) -> StatementClock {
+        StatementClock { session, ..self }
     }
 }
 
@@ -79,6 +87,14 @@ pub fn moment() -> Moment {
 /// tomorrow.
 pub fn was_asked() -> bool {
     CURRENT.get().is_some_and(|clock| clock.is_asked)
+}
+
+/// The number of the session that this thread works for.
+pub fn session() -> Option<u64> {
+    CURRENT
+        .get()
+        .map(|clock| clock.session)
+        .filter(|number| *number > 0)
 }
 
 /// The clock of this thread, for another thread that works for its statement.

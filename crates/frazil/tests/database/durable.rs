@@ -35,7 +35,7 @@ fn set_local_ends_with_its_transaction_and_with_its_savepoint() {
         rows(&c, end);
         assert_eq!(
             (shown(&c), rows(&c, "show lock_timeout")),
-            ("on".into(), "10000ms".into())
+            ("on".into(), "10s".into())
         );
     }
     rows(
@@ -102,7 +102,7 @@ fn checkpoints_come_by_the_size_of_the_log_and_free_it() {
     let c = database.connect();
     assert_eq!(
         (rows(&c, "show max_wal_size"), rows(&c, "show checkpoint_timeout")),
-        ("67108864B".into(), "300000ms".into())
+        ("64MB".into(), "5min".into())
     );
     rows(
         &c,

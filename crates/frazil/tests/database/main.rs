@@ -62,6 +62,7 @@ mod rust_values;
 mod salvaging;
 mod schemas;
 mod series;
+mod settings;
 mod sharing;
 mod statements;
 mod streaming;

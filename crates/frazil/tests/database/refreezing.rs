@@ -152,7 +152,7 @@ fn blocks_follow_the_options_of_their_table() {
     assert_eq!(layouts(&c), "hbp");
     assert_eq!(rows(&c, ALL), expected);
     rows(&c, "set frazil.refreeze_budget = default");
-    assert_eq!(rows(&c, "show frazil.refreeze_budget"), "8388608B");
+    assert_eq!(rows(&c, "show frazil.refreeze_budget"), "8MB");
     assert_eq!(
         state(&c, "set frazil.refreeze_budget = 'little'"),
         SqlState::INVALID_PARAMETER

@@ -119,7 +119,7 @@ fn system_tables_are_only_read() {
         SqlState::DUPLICATE_TABLE
     );
     assert_eq!(state(&c, "set frazil.nothing = 1"), SqlState::UNDEFINED_OBJECT);
-    assert_eq!(rows(&c, "show frazil.freeze_after"), "60000ms");
+    assert_eq!(rows(&c, "show frazil.freeze_after"), "1min");
     assert_eq!(
         rows(&c, "set frazil.freeze_after = off; show frazil.freeze_after"),
         "off"

@@ -19,6 +19,7 @@ mod parsed;
 mod prepared;
 pub(crate) mod recursion_words;
 mod schemas;
+mod settings;
 mod source;
 mod subqueries;
 mod tokens;
@@ -224,9 +225,10 @@ impl Reading {
             "alter" if objects::alters_view(&cursor) => Err(Error::unsupported("ALTER VIEW")),
             "copy" => self.copy(copy::parse(&mut cursor)?),
             "freeze" => own::freeze(&mut cursor),
-            "set" => own::set(&mut cursor),
-            "reset" => own::reset(&mut cursor),
-            "show" => own::show(&mut cursor),
+            "set" => settings::set(&mut cursor),
+            "reset" => settings::reset(&mut cursor),
+            "show" => settings::show(&mut cursor),
+            "discard" => settings::discard(&mut cursor),
             "describe" | "desc" | "summarize" => self.described(&mut cursor),
             "backup" => own::backup(&mut cursor),
             "prepare" | "execute" | "deallocate" => self.prepared_statement(&first, &mut cursor),

@@ -7,9 +7,9 @@ use super::source::Place;
 use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::Deep;
 use crate::limits::Limits;
-use crate::{ExplainOptions, TransactionModes};
+use crate::{ExplainOptions, SettingStatement, TransactionModes};
 use frazil_catalog::{NewSchema, WrittenName};
-use frazil_types::{Error, Reservation, Span, Value};
+use frazil_types::{Error, Reservation, Span};
 use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
 use std::sync::Arc;
 
@@ -74,7 +74,6 @@ pub(crate) enum ParsedKind {
     SetSessionTransaction {
         modes: TransactionModes,
     },
-    ResetAll,
     /// VACUUM or ANALYZE.
     Maintain(Maintain),
     Truncate {
@@ -92,17 +91,7 @@ pub(crate) enum ParsedKind {
     Release {
         name: String,
     },
-    Set {
-        name: String,
-        value: Value,
-    },
-    SetLocal {
-        name: String,
-        value: Value,
-    },
-    Show {
-        name: String,
-    },
+    Setting(SettingStatement),
     Prepare {
         name: String,
         /// The types of its parameters, `None` for those that are found out.
@@ -147,7 +136,7 @@ impl ParsedStatement {
     pub fn returns_rows(&self) -> bool {
         match &self.kind {
             ParsedKind::Ast(ast) => ast.get().is_some_and(gives_rows),
-            ParsedKind::Show { .. }
+            ParsedKind::Setting(SettingStatement::Show { .. } | SettingStatement::ShowAll)
             | ParsedKind::ShowTables
             | ParsedKind::Describe { .. }
             | ParsedKind::DescribeQuery { .. }
@@ -177,10 +166,7 @@ impl ParsedStatement {
                 | ParsedKind::Savepoint { .. }
                 | ParsedKind::RollbackTo { .. }
                 | ParsedKind::Release { .. }
-                | ParsedKind::Set { .. }
-                | ParsedKind::SetLocal { .. }
-                | ParsedKind::ResetAll
-                | ParsedKind::Show { .. }
+                | ParsedKind::Setting(_)
                 | ParsedKind::Deallocate { .. }
         )
     }

@@ -16,6 +16,7 @@ mod percent_format;
 mod quoting;
 mod random;
 mod regular;
+mod settings;
 mod snapshots;
 mod splits;
 mod system;
@@ -244,6 +245,7 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         system::FUNCTIONS,
         system::PRIVILEGES,
         system::OF_RELATIONS,
+        settings::FUNCTIONS,
         snapshots::FUNCTIONS,
         formatting::FUNCTIONS,
         time::FUNCTIONS,
@@ -282,7 +284,7 @@ fn find(name: &str) -> Option<&'static Function> {
 pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'static str)> {
     let of_table = tables().filter(|f| !is_internal(f.name)).map(|f| {
         let signatures = f.overloads.iter().map(|o| signature(f.name, o));
-        let is_volatile = |o: &Overload| matches!(o.run, Run::Volatile(..));
+        let is_volatile = |o: &Overload| matches!(o.run, Run::Volatile(..) | Run::VolatileOnNull(..));
         let volatility = match f.overloads.iter().any(is_volatile) {
             true => Volatility::Volatile,
             false => Volatility::Immutable,
@@ -408,7 +410,7 @@ impl Typing {
             ("statement_timestamp", []) => self.hidden(HiddenParameter::StatementStart),
             ("timeofday", []) => {
                 let now = self.call_of("clock_timestamp", Vec::new(), columns)?;
-                volatile("timeofday", clock::time_of_day, vec![now], TEXT)
+                volatile("timeofday", OnNull::Null, clock::time_of_day, vec![now], TEXT)
             }
             ("current_timestamp", [] | [_]) => start()?,
             ("localtimestamp", [] | [_]) => convert(start()?, LogicalType::TIMESTAMP, CastLength::Refuse),

@@ -1,0 +1,151 @@
+//! The settings of a session as others see them: SHOW between statements, and the functions `current_setting` and
+//! `set_config` while a statement runs, on whatever thread.
+
+use super::setting::Access;
+use super::{Setting, Settings, find};
+use crate::database::Database;
+use frazil_frontend::{Isolation, TransactionModes};
+use frazil_types::session_settings::SessionSettings;
+use frazil_types::{Error, Result};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The settings of a session.
+#[derive(Debug)]
+pub(crate) struct Board {
+    database: Database,
+    /// Statements that ran without pipelines.
+    direct: AtomicU64,
+    state: Mutex<State>,
+    /// True if the running statement has changed a setting.
+    has_changes: AtomicBool,
+}
+
+#[derive(Debug)]
+struct State {
+    settings: Arc<Settings>,
+    /// The modes of the open transaction.
+    modes: Option<TransactionModes>,
+    changes: Vec<Change>,
+}
+
+/// A call of `set_config`.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub name: String,
+    /// `None`: the default.
+    pub value: Option<String>,
+    /// True if it ends with the transaction.
+    pub is_local: bool,
+}
+
+impl Board {
+    pub fn new(database: Database, settings: Arc<Settings>) -> Board {
+        Board {
+            database,
+            direct: AtomicU64::new(0),
+            state: Mutex::new(State {
+                settings,
+                modes: None,
+                changes: Vec::new(),
+            }),
+            has_changes: AtomicBool::new(false),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The database.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// Counts a statement that ran without pipelines. Only the session's thread counts.
+    pub fn count_direct(&self) {
+        self.direct.store(self.direct.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// Statements that ran without pipelines.
+    pub fn direct_statements(&self) -> u64 {
+        self.direct.load(Relaxed)
+    }
+
+    fn modes(&self) -> TransactionModes {
+        let state = self.state();
+        state.modes.unwrap_or_else(|| state.settings.modes())
+    }
+
+    /// The isolation level of the open transaction, or of the next one.
+    pub fn isolation(&self) -> Isolation {
+        self.modes().isolation.unwrap_or_default()
+    }
+
+    /// True if the open transaction, or the next one, may not write.
+    pub fn is_read_only(&self) -> bool {
+        self.modes().read_only.unwrap_or_default()
+    }
+
+    /// Tells of the session's settings, and of the modes of its open transaction.
+    pub fn tell(&self, settings: &Arc<Settings>, modes: Option<TransactionModes>) {
+        let mut state = self.state();
+        state.settings = settings.clone();
+        state.modes = modes;
+    }
+
+    /// The changes by the statement that ran, in order.
+    pub fn take_changes(&self) -> Vec<Change> {
+        match self.has_changes.swap(false, Relaxed) {
+            true => std::mem::take(&mut self.state().changes),
+            false => Vec::new(),
+        }
+    }
+
+    /// True if the statement has changed settings.
+    pub fn has_changes(&self) -> bool {
+        self.has_changes.load(Relaxed)
+    }
+
+    /// The text of a setting; `None` for an unknown name.
+    pub fn text(&self, name: &str) -> Option<String> {
+        match find(name).map(|setting| &setting.access) {
+            Some(Access::Database { show, .. } | Access::Transaction(show) | Access::Shown(show)) => {
+                Some(show(self))
+            }
+            Some(Access::Session { .. } | Access::Kept { .. } | Access::Constant(_)) | None => {
+                let settings = self.state().settings.clone();
+                settings.show(name)
+            }
+        }
+    }
+}
+
+impl SessionSettings for Board {
+    fn show(&self, name: &str) -> Result<Option<String>> {
+        Ok(self.text(name))
+    }
+
+    fn set(&self, name: &str, value: Option<&str>, is_local: bool) -> Result<String> {
+        if let Some(setting) = find(name)
+            && (setting.is_of_database() || setting.is_of_transaction())
+        {
+            return Err(by_statement(setting));
+        }
+        let mut state = self.state();
+        Arc::make_mut(&mut state.settings).set(name, value)?;
+        state.changes.push(Change {
+            name: name.to_owned(),
+            value: value.map(str::to_owned),
+            is_local,
+        });
+        self.has_changes.store(true, Relaxed);
+        let shown = state.settings.show(name);
+        shown.ok_or_else(|| Error::internal(format!("no setting {name} after its change")))
+    }
+}
+
+/// 0A000 for a setting that `set_config` does not change.
+fn by_statement(setting: &Setting) -> Error {
+    Error::unsupported(format!("set_config of {}", setting.name)).with_hint("SET changes it")
+}

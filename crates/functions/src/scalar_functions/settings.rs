@@ -1,0 +1,51 @@
+//! Settings of the session, read and changed by functions.
+
+use crate::function::{Function, Overload, Run, functions, volatile};
+use crate::type_rules::Kind::{Boolean, Text};
+use crate::vector::{Output, Row};
+use frazil_types::session_settings::{self, SessionSettings};
+use frazil_types::{Error, Result, SqlState};
+use std::sync::Arc;
+
+pub(super) const FUNCTIONS: &[Function] = functions! {
+    "current_setting", [volatile(&[Text], current, Text), volatile(&[Text, Boolean], current_or_null, Text)],
+        "the value of a setting, as SHOW shows it; with true, NULL if no setting has the name";
+    "set_config", [Overload { parameters: &[Text, Text, Boolean], run: Run::VolatileOnNull(set, Text) }],
+        "changes a setting, with true for the rest of the transaction, and returns the new value; NULL is the default";
+};
+
+fn settings() -> Result<Arc<dyn SessionSettings>> {
+    session_settings::of_statement().ok_or_else(|| Error::internal("a setting outside of a session"))
+}
+
+fn current(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let name = row.text(0);
+    match settings()?.show(name)? {
+        Some(value) => out.text(&value),
+        None => {
+            let message = format!("there is no setting \"{name}\"");
+            Err(Error::new(SqlState::UNDEFINED_OBJECT, message)
+                .with_hint("SHOW ALL lists the settings; current_setting(name, true) is NULL then"))
+        }
+    }
+}
+
+fn current_or_null(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    if !row.bool(1) {
+        return current(row, out);
+    }
+    match settings()?.show(row.text(0))? {
+        Some(value) => out.text(&value),
+        None => out.null(),
+    }
+}
+
+fn set(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    if row.is_null(0) {
+        let message = "set_config needs the name of a setting, not NULL";
+        return Err(Error::new(SqlState::NULL_VALUE_NOT_ALLOWED, message));
+    }
+    let value = (!row.is_null(1)).then(|| row.text(1));
+    let is_local = !row.is_null(2) && row.bool(2);
+    out.text(&settings()?.set(row.text(0), value, is_local)?)
+}

@@ -1,0 +1,61 @@
+//! The settings of sessions, for functions that read and change them while a statement runs.
+//!
+//! A session registers once and gets a number. [`statement_clock`](crate::statement_clock) brings the number to every
+//! thread that works for one of its statements, and [`of_statement`] finds the settings by it.
+
+use crate::{Result, statement_clock};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+
+/// The settings of one session.
+pub trait SessionSettings: Send + Sync {
+    /// The text that SHOW gives; `None` if no setting has the name.
+    fn show(&self, name: &str) -> Result<Option<String>>;
+
+    /// Changes a setting, `None` to its default, and returns the text that SHOW then gives. The change is the session's
+    /// once the statement has succeeded; with `is_local` it ends with the transaction.
+    fn set(&self, name: &str, value: Option<&str>, is_local: bool) -> Result<String>;
+}
+
+type Sessions = BTreeMap<u64, Weak<dyn SessionSettings>>;
+
+/// Open sessions by number.
+static SESSIONS: RwLock<Sessions> = RwLock::new(BTreeMap::new());
+/// The number of the next session; 0 belongs to none.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// The number of a session, which is free again once this is dropped.
+#[derive(Debug)]
+pub struct SessionNumber(u64);
+
+impl SessionNumber {
+    /// The number, never 0.
+    pub fn get(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Drop for SessionNumber {
+    fn drop(&mut self) {
+        SESSIONS
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.0);
+    }
+}
+
+/// Gives the settings of a session a number.
+pub fn register(settings: Weak<dyn SessionSettings>) -> SessionNumber {
+    let number = NEXT.fetch_add(1, Relaxed);
+    let mut sessions = SESSIONS.write().unwrap_or_else(PoisonError::into_inner);
+    sessions.insert(number, settings);
+    SessionNumber(number)
+}
+
+/// The settings of the session whose statement this thread works for; `None` outside of statements.
+pub fn of_statement() -> Option<Arc<dyn SessionSettings>> {
+    let number = statement_clock::session()?;
+    let sessions = SESSIONS.read().unwrap_or_else(PoisonError::into_inner);
+    sessions.get(&number)?.upgrade()
+}
