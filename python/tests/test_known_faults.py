@@ -47,7 +47,6 @@ ALTER TABLE ONLY public.account
 """
 
 
-@pytest.mark.xfail(strict=True, reason="the shell does not know \\restrict, which pg_dump writes since 2025")
 def test_the_default_output_of_pg_dump_loads(tmp_path):
     (tmp_path / "dump.sql").write_text(PG_DUMP)
     command = [book.program(), "-X", "bank", "-f", "dump.sql"]

@@ -47,6 +47,8 @@ pub struct Shell {
     pub copying: Option<String>,
     /// Conditionals of the file or terminal that is read.
     pub branches: Branches,
+    /// The key of `\restrict`, until `\unrestrict`: no other command runs.
+    pub restricted_by: Option<String>,
     /// Values of `\bind` for the next statement.
     pub bound: Option<Vec<Value>>,
     /// Files that are being read by one another.
@@ -76,6 +78,7 @@ impl Shell {
             failed: false,
             copying: None,
             branches: Branches::default(),
+            restricted_by: None,
             bound: None,
             depth: 0,
         }

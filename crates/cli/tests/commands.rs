@@ -192,7 +192,9 @@ fn an_import_that_fails_shows_no_statement_that_nobody_typed() {
 }
 
 /// What `pg_dump` of PostgreSQL 15 writes of a table, with its settings, keys, an index and a view.
-const PG_DUMP: &str = r#"SET statement_timeout = 0;
+const PG_DUMP: &str = r#"\restrict Hc9I88TwKeg0vfm4
+
+SET statement_timeout = 0;
 SET lock_timeout = 0;
 SET idle_in_transaction_session_timeout = 0;
 SET client_encoding = 'UTF8';
@@ -220,7 +222,41 @@ COPY public.items (id, name, price, tags) FROM stdin;
 ALTER TABLE ONLY public.items
     ADD CONSTRAINT items_pkey PRIMARY KEY (id);
 CREATE INDEX items_name_idx ON public.items USING btree (name);
+REVOKE USAGE ON SCHEMA public FROM PUBLIC;
+GRANT SELECT,INSERT ON TABLE public.items TO PUBLIC;
+
+\unrestrict Hc9I88TwKeg0vfm4
 "#;
+
+#[test]
+fn no_command_runs_in_the_restricted_part_of_a_script() {
+    let directory = Directory::new("restricted");
+    for (script, wanted) in [
+        (
+            "\\restrict a\n\\! echo no\n",
+            "\\! is not allowed between \\restrict and \\unrestrict",
+        ),
+        ("\\restrict a\n.shell echo no\n", ".shell is not allowed between"),
+        (
+            "\\restrict a\n\\restrict b\n",
+            "\\restrict is not allowed between",
+        ),
+        ("\\restrict a\n\\unrestrict b\n", "\\unrestrict: wrong key"),
+        ("\\unrestrict a\n", "\\unrestrict stands without its \\restrict"),
+        ("\\restrict\n", "\\restrict takes a key"),
+    ] {
+        let output = directory.run(script, &[]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains(wanted), "{script}: {told}");
+        assert_eq!(output.status.code(), Some(1), "{script}");
+        assert!(
+            !String::from_utf8_lossy(&output.stdout).contains("no"),
+            "{script}"
+        );
+    }
+    let output = directory.run("\\restrict a\nselect 1;\n\\unrestrict a\n\\echo done\n", &[]);
+    assert!(String::from_utf8_lossy(&output.stdout).ends_with("done\n"));
+}
 
 #[test]
 fn what_pg_dump_writes_is_loaded() {

@@ -433,7 +433,7 @@ fn run_as_bound(
             session.refuse_transaction("VACUUM")?;
             Ok(done("VACUUM", started))
         }
-        Statement::Analyze => Ok(done("ANALYZE", started)),
+        Statement::Checked { tag } => Ok(done(tag, started)),
         Statement::Savepoint { name } => session.savepoint(name).map(|()| done("SAVEPOINT", started)),
         Statement::RollbackTo { name } => (session.rollback_to(&name)).map(|()| done("ROLLBACK", started)),
         Statement::Release { name } => {

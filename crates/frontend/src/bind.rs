@@ -189,6 +189,7 @@ impl<'a> Context<'a> {
             ParsedKind::SetSessionTransaction { modes } => Statement::SetSessionTransaction { modes: *modes },
             ParsedKind::Maintain(maintain) => self.maintain(maintain)?,
             ParsedKind::Truncate { tables } => self.truncate(tables)?.into(),
+            ParsedKind::Privileges(privileges) => binder::privileges(self.catalog, privileges)?,
             ParsedKind::CreateSchema(new) => Definition::CreateSchema(new.clone()).into(),
             ParsedKind::SetSchema(moved) => return set_schema(self.catalog, moved),
             ParsedKind::Savepoint { name } => Statement::Savepoint { name: name.clone() },
@@ -240,7 +241,7 @@ impl<'a> Context<'a> {
         self.check_maintained(maintain)?;
         Ok(match maintain.is_vacuum {
             true => Statement::Vacuum,
-            false => Statement::Analyze,
+            false => Statement::Checked { tag: "ANALYZE" },
         })
     }
 

@@ -86,8 +86,11 @@ pub enum Statement {
     Setting(SettingStatement),
     /// VACUUM.
     Vacuum,
-    /// ANALYZE.
-    Analyze,
+    /// A statement that was checked and changes nothing: ANALYZE, GRANT, REVOKE, OWNER TO.
+    Checked {
+        /// The tag of the command.
+        tag: &'static str,
+    },
     /// EXPLAIN.
     Explain {
         /// What to show.
@@ -360,7 +363,7 @@ impl Explained {
             | Statement::SetTransaction { .. }
             | Statement::SetSessionTransaction { .. }
             | Statement::Vacuum
-            | Statement::Analyze
+            | Statement::Checked { .. }
             | Statement::Savepoint { .. }
             | Statement::RollbackTo { .. }
             | Statement::Release { .. }

@@ -20,6 +20,8 @@ sql_states! {
     CONNECTION_DOES_NOT_EXIST = "08003";
     /// A feature that is not supported, named in the message.
     FEATURE_NOT_SUPPORTED = "0A000";
+    /// A privilege that an object does not have.
+    INVALID_GRANT = "0LP01";
     /// No row where one is wanted.
     NO_DATA = "02000";
     /// A scalar subquery returned more than one row, or a query that is to return one row returned several.

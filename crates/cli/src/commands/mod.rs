@@ -8,6 +8,7 @@ mod files;
 mod general;
 mod looks;
 mod objects;
+mod restriction;
 mod statements;
 mod variables;
 
@@ -27,6 +28,7 @@ pub const GROUPS: &[(&str, &[Command])] = &[
     ("How results look", looks::COMMANDS),
     ("Variables", variables::COMMANDS),
     ("Conditions", conditions::COMMANDS),
+    ("Dumps", restriction::COMMANDS),
 ];
 
 /// Every command.
@@ -70,6 +72,7 @@ pub fn run(shell: &mut Shell, reader: &mut StatementReader, line: &str) -> Resul
             name,
             rest,
         };
+        restriction::check(&call)?;
         if (command.run)(&mut call)? == Next::Leave {
             return Ok(Next::Leave);
         }

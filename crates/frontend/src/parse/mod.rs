@@ -17,6 +17,7 @@ mod only;
 mod own;
 mod parsed;
 mod prepared;
+mod privileges;
 pub(crate) mod recursion_words;
 mod schemas;
 mod settings;
@@ -37,6 +38,7 @@ pub(crate) use maintenance::Maintain;
 pub(crate) use only::ROWS_FROM;
 pub(crate) use parsed::ParsedKind;
 pub use parsed::ParsedStatement;
+pub(crate) use privileges::{Object, Privileges};
 pub(crate) use schemas::MovedObject;
 pub(crate) use source::Place;
 pub(crate) use window_words::EXCLUDE;
@@ -205,7 +207,8 @@ impl Reading {
         let source = &self.source;
         let mut cursor = Cursor::new(source, &words);
         let first = cursor.word().unwrap_or_default();
-        if ["create", "alter", "drop"].contains(&first.as_str()) && !schemas::is_move(&cursor) {
+        let alters = schemas::is_move(&cursor) || privileges::is_owner(&cursor);
+        if ["create", "alter", "drop"].contains(&first.as_str()) && !alters {
             objects::refuse(&cursor, &first)?;
         }
         match first.as_str() {
@@ -221,6 +224,8 @@ impl Reading {
                 Ok(ParsedKind::CreateDomain(Arc::new(Deep::new(ast, depth))))
             }
             "create" if schemas::is_create(&cursor) => schemas::create(&mut cursor),
+            "alter" if privileges::is_owner(&cursor) => privileges::owner(&mut cursor),
+            "grant" | "revoke" => privileges::grant(&mut cursor, first == "revoke"),
             "alter" if schemas::is_move(&cursor) => schemas::alter(&mut cursor),
             "alter" if objects::alters_view(&cursor) => Err(Error::unsupported("ALTER VIEW")),
             "copy" => self.copy(copy::parse(&mut cursor)?),

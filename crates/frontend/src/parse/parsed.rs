@@ -2,6 +2,7 @@
 
 use super::create_view::ViewHead;
 use super::maintenance::Maintain;
+use super::privileges::Privileges;
 use super::schemas::MovedObject;
 use super::source::Place;
 use crate::copy::{CopyEnd, CopyOptions};
@@ -79,6 +80,8 @@ pub(crate) enum ParsedKind {
     Truncate {
         tables: Vec<WrittenName>,
     },
+    /// GRANT, REVOKE or OWNER TO.
+    Privileges(Privileges),
     CreateSchema(NewSchema),
     /// SET SCHEMA of a table or type.
     SetSchema(MovedObject),
