@@ -6,7 +6,7 @@
 
 use crate::aggregate::{Aggregated, sum_type};
 use crate::arithmetic::{numbers, share_type};
-use crate::build::{and, case, int, is_null, null};
+use crate::build::{case, int, is_null, null};
 use crate::convert::{WIDEST, as_double, convert, decimal, digits};
 use crate::ordered_set::keys_of;
 use crate::vector::{OnNull, Output, Row, rows};
@@ -155,59 +155,62 @@ pub(crate) fn of_pairs(what: OfPairs, y: Expr, x: Expr, distinct: bool, filter: 
     }
 }
 
+/// The value over the counts, sums and products of pairs.
 fn pairs_value(what: OfPairs, made: Vec<Expr>) -> Expr {
-    let op = |op, l, r| numbers(op, l, r);
-    let (mul, div) = (ArithmeticOp::Mul, ArithmeticOp::Div);
-    let zero = || Expr::literal(Value::Double(0.0));
-    let compare = |how, e: &Expr| {
-        let nullable = e.nullable;
-        Expr::boolean(
-            ExprKind::Compare(how, Box::new(e.clone()), Box::new(zero())),
-            nullable,
-        )
-    };
-    let nothing = || null(zero().ty);
-    match what {
+    let (name, run): (&str, crate::vector::RowFn) = match what {
         OfPairs::Count | OfPairs::SumXX | OfPairs::SumYY | OfPairs::SumXY => {
             let [value] = of(made);
-            value
+            return value;
         }
         OfPairs::AverageX | OfPairs::AverageY => {
             let [n, sum] = of(made);
-            divided(sum, n, false)
+            return divided(sum, n, false);
         }
         OfPairs::Covariance(of_sample) => {
             let [n, xy] = of(made);
-            divided(xy, n, of_sample)
+            return divided(xy, n, of_sample);
         }
-        OfPairs::Correlation => {
-            let [xx, yy, xy] = of(made);
-            let vary = and(vec![compare(CompareOp::Ne, &xx), compare(CompareOp::Ne, &yy)]);
-            let root = sqrt(op(mul, xx, yy));
-            case(vec![(vary, op(div, xy, root))], nothing())
-        }
-        OfPairs::RSquared => {
-            let [xx, yy, xy] = of(made);
-            let (varies, level) = (compare(CompareOp::Ne, &xx), compare(CompareOp::Eq, &yy));
-            let one = Expr::literal(Value::Double(1.0));
-            let part = op(div, op(mul, xy.clone(), xy), op(mul, xx, yy));
-            case(
-                vec![(and(vec![varies.clone(), level]), one), (varies, part)],
-                nothing(),
-            )
-        }
-        OfPairs::Slope => {
-            let [xx, xy] = of(made);
-            case(vec![(compare(CompareOp::Ne, &xx), op(div, xy, xx))], nothing())
-        }
-        OfPairs::Intercept => {
-            let [n, x, y, xx, xy] = of(made);
-            let varies = compare(CompareOp::Ne, &xx);
-            let rise = op(div, op(mul, x, xy), xx);
-            let rest = op(ArithmeticOp::Sub, y, rise);
-            let n = as_double(n);
-            case(vec![(varies, op(div, rest, n))], nothing())
-        }
+        OfPairs::Correlation => ("corr", correlation),
+        OfPairs::RSquared => ("regr_r2", r_squared),
+        OfPairs::Slope => ("regr_slope", slope),
+        OfPairs::Intercept => ("regr_intercept", intercept),
+    };
+    let made: Vec<Expr> = made.into_iter().map(as_double).collect();
+    let double = Expr::literal(Value::Double(0.0)).ty;
+    rows(name, OnNull::Null, run, made, double)
+}
+
+/// As PostgreSQL, which does not look for overflow in the last steps: the quotient of an infinite product is 0, or NaN.
+fn correlation(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let [xx, yy, xy] = [0, 1, 2].map(|at| row.double(at));
+    match xx == 0.0 || yy == 0.0 {
+        true => out.null(),
+        false => out.double(xy / (xx * yy).sqrt()),
+    }
+}
+
+fn r_squared(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let [xx, yy, xy] = [0, 1, 2].map(|at| row.double(at));
+    match (xx == 0.0, yy == 0.0) {
+        (true, _) => out.null(),
+        (false, true) => out.double(1.0),
+        (false, false) => out.double((xy * xy) / (xx * yy)),
+    }
+}
+
+fn slope(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let (xx, xy) = (row.double(0), row.double(1));
+    match xx == 0.0 {
+        true => out.null(),
+        false => out.double(xy / xx),
+    }
+}
+
+fn intercept(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let [n, x, y, xx, xy] = [0, 1, 2, 3, 4].map(|at| row.double(at));
+    match xx == 0.0 {
+        true => out.null(),
+        false => out.double((y - x * xy / xx) / n),
     }
 }
 

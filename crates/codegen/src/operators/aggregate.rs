@@ -9,13 +9,13 @@ use crate::objects::ObjectSpec;
 use crate::sql_value::SqlValue;
 use crate::stage_work::{Cell, StateCells};
 use crate::translator::Translator;
-use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, Block, InstBuilder, StackSlot, types};
 use frazil_kernels::hash::MULTIPLIER;
 use frazil_runtime::functions::Function;
 use frazil_runtime::row_layout::{HASH_OFFSET, NEXT_OFFSET};
 use frazil_runtime::{AggregateTable, FieldPlace, GroupAddressing, StateKind};
-use frazil_types::{CompareOp, NativeType, Result};
+use frazil_types::{CompareOp, LogicalType, NativeType, Result};
 use std::mem::offset_of;
 
 /// Groups of short strings that are kept on the stack.
@@ -491,7 +491,11 @@ impl<'p> Translator<'_, 'p> {
             term.value = self.b.ins().select(valid, term.value, zero);
         }
         let value = match native {
-            NativeType::F64 => self.b.ins().fadd(old.value, term.value),
+            NativeType::F64 => {
+                let sum = self.b.ins().fadd(old.value, term.value);
+                self.fail_if_overflown(sum, [old.value, term.value]);
+                sum
+            }
             _ => match state.checked {
                 None => self.b.ins().iadd(old.value, term.value),
                 Some(ty) => {
@@ -507,6 +511,28 @@ impl<'p> Translator<'_, 'p> {
         };
         self.set_state(cell, SqlValue { value, valid, native });
         Ok(())
+    }
+
+    /// Fails with 22003 if a sum is infinite although its terms are finite, as PostgreSQL does. The terms are looked at
+    /// only if the sum is infinite, which almost never happens: a row costs one comparison beside the addition.
+    fn fail_if_overflown(&mut self, sum: ir::Value, terms: [ir::Value; 2]) {
+        let (infinite, on) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(infinite);
+        let is_infinite = self.is_infinite(sum);
+        self.branch(is_infinite, infinite, on);
+        self.enter(infinite);
+        let [first, second] = terms.map(|term| self.is_infinite(term));
+        let either = self.b.ins().bor(first, second);
+        let none = self.b.ins().icmp_imm_s(IntCC::Equal, either, 0);
+        self.fail_if(none, FailurePoint::range(LogicalType::Double));
+        self.jump(on, &[]);
+        self.enter(on);
+    }
+
+    fn is_infinite(&mut self, double: ir::Value) -> ir::Value {
+        let size = self.b.ins().fabs(double);
+        let infinity = self.b.ins().f64const(f64::INFINITY);
+        self.b.ins().fcmp(FloatCC::Equal, size, infinity)
     }
 
     fn extreme(&mut self, state: &State, cell: Cell, argument: SqlValue, better: CompareOp) -> Result<()> {
@@ -609,6 +635,9 @@ impl<'p> Translator<'_, 'p> {
         };
         let old = self.state(cell, native);
         let value = self.b.ins().fadd(old.value, more);
+        // Products with an infinite value are NaN: only finite values give infinity.
+        let beyond = self.is_infinite(value);
+        self.fail_if(beyond, FailurePoint::range(LogicalType::Double));
         self.set_state(cell, SqlValue::certain(value, native));
         self.jump(skip, &[]);
         self.enter(skip);

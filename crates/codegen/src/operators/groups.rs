@@ -5,9 +5,8 @@ use crate::failures::FailurePoint;
 use crate::source_shape::SourceShape;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
-use frazil_runtime::StateKind;
 use frazil_runtime::functions::Function;
 use frazil_types::{LogicalType, NativeType, Result};
 
@@ -23,12 +22,6 @@ impl Translator<'_, '_> {
             let value = match finish {
                 Finish::State(index) => {
                     let value = state(self, index)?;
-                    if let StateKind::Deviations { .. } = layout.states[index].kind {
-                        let size = self.b.ins().fabs(value.value);
-                        let infinity = self.b.ins().f64const(f64::INFINITY);
-                        let beyond = self.b.ins().fcmp(FloatCC::Equal, size, infinity);
-                        self.fail_if(beyond, FailurePoint::range(ty));
-                    }
                     if layout.states[index].checked.is_some() && value.native == NativeType::I128 {
                         let beyond = self.beyond(value.value, ty);
                         self.fail_if(beyond, FailurePoint::range(ty));

@@ -15,6 +15,7 @@
 //!
 //! [`GroupMerge`](crate::GroupMerge) makes one of the workers' tables.
 
+use super::double_sums::{Deviations, check_overflow, summed};
 use super::lists::{Chunk, ListSpec, Lists};
 use super::sketch;
 use crate::breakers::join::join_hash_table::{POINTER_MASK, tags};
@@ -156,7 +157,7 @@ impl AggregateSpec {
                 match kind {
                     StateKind::Deviations { count, sums } => {
                         let others = [&fields[count], &fields[sums[0]], &fields[sums[1]]];
-                        combine_deviations(place, others, to, from);
+                        combine_deviations(place, others, to, from)?;
                     }
                     _ => combine_state(place, kind, to, from)?,
                 }
@@ -166,80 +167,34 @@ impl AggregateSpec {
     }
 }
 
-/// As PostgreSQL does it.
+/// Combines as PostgreSQL does. Error 22003.
 ///
 /// # Safety
 /// As [`AggregateSpec::combine`]; the others are the count and the sums.
-unsafe fn combine_deviations(place: &FieldPlace, others: [&FieldPlace; 3], to: *mut u8, from: *const u8) {
+unsafe fn combine_deviations(
+    place: &FieldPlace,
+    others: [&FieldPlace; 3],
+    to: *mut u8,
+    from: *const u8,
+) -> Result<()> {
     // SAFETY: by contract, with the types that the fields have.
     unsafe {
         if !place.is_valid(from) {
-            return;
+            return Ok(());
         }
         let [count, sum_x, sum_y] = others;
-        let part = |row: *const u8| Deviations {
-            count: count.get(row),
-            sums: [sum_x.get(row), sum_y.get(row)],
-            products: place.get(row),
+        let part = |row: *const u8| {
+            let sums = [sum_x.get(row), sum_y.get(row)];
+            Deviations::of(count.get(row), sums, place.get(row))
         };
         let all = match place.is_valid(to) {
             true => part(to).merged(part(from)),
             false => part(from),
         };
-        place.set(to, all.products);
+        place.set(to, all.products()?);
         place.set_valid(to, true);
     }
-}
-
-/// What a sum of products of deviations is made of.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Deviations {
-    pub count: i64,
-    pub sums: [f64; 2],
-    pub products: f64,
-}
-
-impl Deviations {
-    /// Adds a value, as generated code does.
-    #[inline]
-    pub fn add(&mut self, x: f64) {
-        let divisor = self.count_one([x, x]);
-        let deviation = x * self.count as f64 - self.sums[0];
-        self.products += deviation * deviation / divisor;
-    }
-
-    /// Adds a pair of values.
-    #[inline]
-    pub fn add_pair(&mut self, x: f64, y: f64) {
-        let scale = 1.0 / self.count_one([x, y]);
-        let n = self.count as f64;
-        self.products += (x * n - self.sums[0]) * (y * n - self.sums[1]) * scale;
-    }
-
-    /// Counts a pair and sums it up; gives what products of its deviations are divided by.
-    #[inline]
-    fn count_one(&mut self, values: [f64; 2]) -> f64 {
-        self.count += 1;
-        self.sums = [self.sums[0] + values[0], self.sums[1] + values[1]];
-        match self.count {
-            1 => 1.0,
-            n => n as f64 * (n - 1) as f64,
-        }
-    }
-
-    /// Both parts together.
-    pub fn merged(self, other: Deviations) -> Deviations {
-        if self.count == 0 || other.count == 0 {
-            return if self.count == 0 { other } else { self };
-        }
-        let (m, n) = (self.count as f64, other.count as f64);
-        let apart = |i: usize| self.sums[i] / m - other.sums[i] / n;
-        Deviations {
-            count: self.count + other.count,
-            sums: [self.sums[0] + other.sums[0], self.sums[1] + other.sums[1]],
-            products: self.products + other.products + m * n * apart(0) * apart(1) / (m + n),
-        }
-    }
+    Ok(())
 }
 
 /// # Safety
@@ -329,7 +284,9 @@ pub(super) unsafe fn advance(
         match (kind, value) {
             (StateKind::Count, _) => state.set(group, state.get::<i64>(group) + 1),
             (StateKind::Sum, Some(value)) if state.native == NativeType::F64 => {
-                state.set(group, state.get::<f64>(group) + value.get::<f64>(row));
+                let (sum, is_overflown) = summed(state.get(group), value.get(row));
+                check_overflow(is_overflown)?;
+                state.set::<f64>(group, sum);
             }
             (StateKind::Sum, Some(value)) => add_whole(state, group, whole(value))?,
             (StateKind::BitXor, Some(value)) => match state.native {
@@ -372,8 +329,9 @@ unsafe fn add(place: &FieldPlace, to: *mut u8, from: *const u8) -> Result<()> {
             NativeType::I64 => add_whole(place, to, place.get::<i64>(from).into()),
             NativeType::I128 => add_whole(place, to, place.get::<i128>(from)),
             NativeType::F64 => {
-                place.set::<f64>(to, place.get::<f64>(to) + place.get::<f64>(from));
-                Ok(())
+                let (sum, is_overflown) = summed(place.get(to), place.get(from));
+                place.set::<f64>(to, sum);
+                check_overflow(is_overflown)
             }
             other => Err(Error::internal(format!("a sum held as {other:?}"))),
         }
@@ -691,35 +649,5 @@ pub(crate) unsafe fn link(directory: *mut u64, slot: u64, row: *mut u8, hash: u6
             .cast::<u64>()
             .write(old & POINTER_MASK);
         *entry = row as u64 | tags(hash) | (old & !POINTER_MASK);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Deviations;
-
-    #[test]
-    fn deviations_of_parts_are_those_of_all() {
-        let values: Vec<f64> = (0..1000).map(|i| 1e9 + f64::from(i % 7)).collect();
-        let added = |values: &[f64]| {
-            let mut all = Deviations::default();
-            values.iter().for_each(|x| all.add_pair(*x, -2.0 * x));
-            all
-        };
-        let mean = values.iter().map(|x| x - 1e9).sum::<f64>() / 1000.0;
-        let exact: f64 = values.iter().map(|x| -2.0 * (x - 1e9 - mean).powi(2)).sum();
-        for cut in [0, 1, 2, 500, 999, 1000] {
-            let (before, behind) = values.split_at(cut);
-            let all = added(before).merged(added(behind));
-            assert_eq!((all.count, all.sums), (1000, added(&values).sums), "{cut}");
-            assert!(
-                (all.products / exact - 1.0).abs() < 1e-9,
-                "{cut}: {}",
-                all.products
-            );
-        }
-        let mut infinite = Deviations::default();
-        infinite.add(f64::INFINITY);
-        assert!(infinite.products.is_nan() && infinite.merged(added(&values)).products.is_nan());
     }
 }

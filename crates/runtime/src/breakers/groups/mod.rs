@@ -5,6 +5,7 @@
 pub mod aggregate_hash_table;
 mod arrays;
 mod arrival;
+pub(crate) mod double_sums;
 pub mod group_merge;
 pub mod lists;
 mod ordered;

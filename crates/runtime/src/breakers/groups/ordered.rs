@@ -4,8 +4,9 @@
 //! read in that order. Where only the rows of a few ranks are asked for, they are selected instead of sorting all. A worker does
 //! the lists of many groups; a long list is sorted by all workers.
 
-use super::aggregate_hash_table::{AggregateSpec, Deviations, StateKind, advance};
+use super::aggregate_hash_table::{AggregateSpec, StateKind, advance};
 use super::arrival::{self, Stretches};
+use super::double_sums::Deviations;
 use super::group_merge::Groups;
 use super::lists::{Chunk, Delimiter, Fraction, ListOutput, ListSpec, MadeOfRows, Quantile};
 use super::{arrays, sketch};
@@ -593,7 +594,7 @@ impl Rows<'_> {
             }
             // SAFETY: by contract.
             unsafe {
-                to.set(group, all.products);
+                to.set(group, all.products()?);
                 to.set_valid(group, true);
             }
             return Ok(());

@@ -6,6 +6,7 @@ use super::segment::Segment;
 use super::spread;
 use super::texts;
 use super::{CallSpec, WindowInput};
+use crate::breakers::groups::double_sums::{check_overflow, summed};
 use crate::functions::scaled_quotient;
 use crate::row_layout::{FieldPlace, SqlOrder};
 use frazil_plan::AggregateFunction;
@@ -326,40 +327,56 @@ impl<T: Native, S: Accumulator<T>> Aggregator for ExactSum<'_, T, S> {
     }
 }
 
+/// A sum of doubles, and how many they are.
+#[derive(Clone, Copy, Default)]
+struct DoublesSummed {
+    sum: f64,
+    count: i64,
+    /// True if the sum became infinite by finite values: 22003 for frames that hold them.
+    is_overflown: bool,
+}
+
 struct DoubleSum<'a> {
     values: Column<f64>,
     output: Output<'a>,
 }
 
 impl Aggregator for DoubleSum<'_> {
-    type State = Summed<f64>;
+    type State = DoublesSummed;
     // What is taken away would leave its rounding behind, and infinity for ever.
     const REMOVES: bool = false;
 
-    fn empty(&self) -> Summed<f64> {
-        Summed::default()
+    fn empty(&self) -> DoublesSummed {
+        DoublesSummed::default()
     }
 
     #[inline]
-    fn add(&self, state: &mut Summed<f64>, row: usize) {
+    fn add(&self, state: &mut DoublesSummed, row: usize) {
         if self.values.is_valid(row) {
-            state.sum += self.values.value(row);
-            state.count += 1;
+            let one = DoublesSummed {
+                sum: self.values.value(row),
+                count: 1,
+                is_overflown: false,
+            };
+            *state = self.merge(*state, one);
         }
     }
 
-    fn remove(&self, _: &mut Summed<f64>, _: usize) {}
+    fn remove(&self, _: &mut DoublesSummed, _: usize) {}
 
     #[inline]
-    fn merge(&self, before: Summed<f64>, behind: Summed<f64>) -> Summed<f64> {
-        Summed {
-            sum: before.sum + behind.sum,
+    fn merge(&self, before: DoublesSummed, behind: DoublesSummed) -> DoublesSummed {
+        let (sum, is_overflown) = summed(before.sum, behind.sum);
+        DoublesSummed {
+            sum,
             count: before.count + behind.count,
+            is_overflown: before.is_overflown | behind.is_overflown | is_overflown,
         }
     }
 
     #[inline]
-    fn finish(&self, state: Summed<f64>, row: usize) -> Result<()> {
+    fn finish(&self, state: DoublesSummed, row: usize) -> Result<()> {
+        check_overflow(state.is_overflown)?;
         let Output { segment, place, .. } = &self.output;
         let value = match self.output.is_average {
             true => state.sum / state.count as f64,

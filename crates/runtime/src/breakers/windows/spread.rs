@@ -4,10 +4,10 @@ use super::input::{self, Column};
 use super::range_aggregate::{self, Aggregator};
 use super::segment::Segment;
 use super::{CallSpec, WindowInput};
-use crate::breakers::groups::aggregate_hash_table::Deviations;
+use crate::breakers::groups::double_sums::Deviations;
 use crate::row_layout::FieldPlace;
 use frazil_plan::aggregates::Bits;
-use frazil_types::{Error, LogicalType, Native, NativeType, Result, SqlState, Value};
+use frazil_types::{Error, Native, NativeType, Result};
 use std::ops::{BitAnd, BitOr, BitXor};
 
 /// bit_and, bit_or, bit_xor.
@@ -122,14 +122,8 @@ impl Aggregator for Products<'_> {
 
     #[inline]
     fn finish(&self, state: Deviations, row: usize) -> Result<()> {
-        if state.products.is_infinite() {
-            let message = format!(
-                "{} out of range",
-                LogicalType::of_value(&Value::Double(state.products))
-            );
-            return Err(Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message));
-        }
-        let value = (state.count > 0).then_some(state.products);
+        let products = state.products()?;
+        let value = (state.count > 0).then_some(products);
         self.segment.put(&self.place, row, value);
         Ok(())
     }
