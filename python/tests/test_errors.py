@@ -311,19 +311,32 @@ def test_a_failed_statement_ends_its_transaction(con):
     assert con.execute("select count(*) from t").fetchall() == [(2,)]
 
 
-def test_the_second_writer_waits_then_gives_up(con):
+def test_the_second_writer_of_a_row_waits_then_gives_up(con):
     other = con.duplicate()
     other.execute("set lock_timeout = '100ms'")
     con.execute("begin")
     con.execute("insert into t values (3, 1, 1, null, null, null)")
+    con.execute("update t set b = 7")
     with pytest.raises(frazil.Error) as caught:
-        other.execute("insert into t values (4, 1, 1, null, null, null)")
+        other.execute("update t set b = 8")
     assert caught.value.sqlstate == "55P03"
     # A reader does not wait, and sees what was committed.
     assert other.execute("select count(*) from t").fetchall() == [(2,)]
     con.execute("commit")
     other.execute("insert into t values (4, 1, 1, null, null, null)")
     assert other.execute("select count(*) from t").fetchall() == [(4,)]
+
+
+def test_a_lock_timeout_of_zero_waits_without_limit(con):
+    con.execute("create table k (a integer primary key)")
+    writer, waiter = con.duplicate(), con.duplicate()
+    writer.execute("begin")
+    writer.execute("insert into k values (1)")
+    waiter.execute("set lock_timeout = 0")
+    waiter.execute("set statement_timeout = '50ms'")
+    with pytest.raises(frazil.Error) as ended:
+        waiter.execute("insert into k values (1)")
+    assert ended.value.sqlstate == "57014"
 
 
 def test_over_the_memory_budget(con):

@@ -54,15 +54,3 @@ def test_the_default_output_of_pg_dump_loads(tmp_path):
     assert done.returncode == 0, done.stderr
     with frazil.connect(tmp_path / "bank") as con:
         assert [owner for (owner,) in con.execute("select owner from account")] == ["ann"]
-
-
-def test_a_lock_timeout_of_zero_waits_without_limit(con):
-    con.execute("create table t (a integer)")
-    writer, waiter = con.duplicate(), con.duplicate()
-    writer.execute("begin")
-    writer.execute("insert into t values (1)")
-    waiter.execute("set lock_timeout = 0")
-    waiter.execute("set statement_timeout = '50ms'")
-    with pytest.raises(frazil.Error) as ended:
-        waiter.execute("insert into t values (2)")
-    assert ended.value.sqlstate == "57014"

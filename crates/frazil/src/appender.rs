@@ -10,7 +10,7 @@ use frazil_storage::{Acknowledge, Transaction};
 use frazil_types::{CHUNK_ROWS, Error, ObjectId, Result, RowBatch, SqlState};
 
 /// Appends rows to one table. Nothing is visible before [`Appender::finish`]; dropped without it, nothing
-/// was appended. It is a transaction of its own: other writers wait for it.
+/// was appended. It is a transaction of its own. Others write beside it.
 #[derive(Debug)]
 pub struct Appender {
     database: Database,

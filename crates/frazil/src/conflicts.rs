@@ -25,6 +25,7 @@ impl WriteAction {
         let begun = Instant::now();
         let filled = batches.into_iter().filter(|batch| batch.rows > 0);
         let given: Vec<Given<'_>> = filled.map(|batch| self.given(batch)).collect();
+        self.claim(transaction, &given)?;
         let mut held = runner.budget().reservation();
         let changes = self.changes(runner, transaction, &given, &reading, &mut held)?;
         if self.returning.as_ref().and_then(RowQuery::code).is_none() {
@@ -68,7 +69,7 @@ impl WriteAction {
         let mut met = Vec::with_capacity(given.len());
         for given in given {
             runner.cancel().check()?;
-            let writer = transaction.writer(self.change.table)?;
+            let mut writer = transaction.writer(self.change.table)?;
             let in_the_way = writer.in_the_way(&given.values, &update.arbiters)?;
             held.grow(in_the_way.bytes())?;
             met.push(in_the_way);

@@ -333,6 +333,11 @@ impl Database {
         self.lock_directory().clone()
     }
 
+    /// Number of statements that wait for other transactions.
+    pub fn waiting_statements(&self) -> usize {
+        self.0.store.locks().map_or(0, |locks| locks.waits().len())
+    }
+
     pub(crate) fn store(&self) -> &Arc<Store> {
         &self.0.store
     }

@@ -10,7 +10,7 @@ pub(crate) use crate::parameters::hidden_value;
 use crate::prepared;
 use crate::row_sink::Delivery;
 use crate::rows::{Response, Timing, counted, done, noted};
-use crate::session::Session;
+use crate::session::{Extent, Session};
 use crate::setting_statement;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
@@ -267,7 +267,7 @@ fn write_compiled(
     }
     let settings = session.settings().plan();
     let runner = query::Runner::new(session);
-    session.write(|_, transaction| {
+    session.write(Extent::Rows, |_, transaction| {
         let snapshot = transaction.snapshot();
         if !statement.fits(&snapshot, &settings) {
             return Ok(None);
@@ -287,7 +287,7 @@ fn write_directly(
 ) -> Result<Option<Response>> {
     let settings = session.settings().plan();
     let mut fits = false;
-    let response = session.write(|writing, transaction| {
+    let response = session.write(Extent::Rows, |writing, transaction| {
         fits = statement.fits(transaction.view(), &settings);
         if !fits {
             return Ok(None);
@@ -345,7 +345,9 @@ pub fn run(
 fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
     let clock = StatementClock::new(session.transaction().started(), session.settings().time_zone)
         .of_session(session.number());
-    let result = survive(|| statement_clock::during(Some(clock), || work(session)));
+    let result = session
+        .refresh()
+        .and_then(|()| survive(|| statement_clock::during(Some(clock), || work(session))));
     let changed = session.take_changes(result.is_ok());
     let result = result.and_then(|done| changed.map(|()| done));
     if result.is_err() {
@@ -484,7 +486,7 @@ pub(crate) fn read(
     query::read(runner, &statement.action, bundle, timing, to)
 }
 
-/// A writing statement sees what its transaction sees: if another one committed since it was bound,
+/// A writing statement sees what its transaction sees: if another one committed since it was bound, or it runs again,
 /// it is bound again.
 fn run_writing(
     session: &mut Session,
@@ -495,11 +497,17 @@ fn run_writing(
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
     let runner = query::Runner::new(session);
-    session.write(|_, transaction| {
+    let extent = match &writing {
+        Writing::Write(_) | Writing::With { .. } | Writing::CopyFrom { .. } => Extent::Rows,
+        Writing::CreateTable { .. } | Writing::Freeze { .. } | Writing::Define(_) => Extent::Definitions,
+    };
+    let mut bound = Some((writing, bundle));
+    session.write(extent, |_, transaction| {
         let snapshot = transaction.snapshot();
-        let (writing, bundle) = match Arc::ptr_eq(&snapshot, bundle.tables.snapshot()) {
-            true => (writing, bundle),
-            false => {
+        let is_of = |bundle: &Bundle| Arc::ptr_eq(&snapshot, bundle.tables.snapshot());
+        let (writing, bundle) = match bound.take().filter(|(_, bundle)| is_of(bundle)) {
+            Some(bound) => bound,
+            None => {
                 let (Statement::Writing(writing), bundle) = bind(parsed, runner.tables(snapshot), call)?
                 else {
                     return Err(Error::internal("a statement that does not write any more"));

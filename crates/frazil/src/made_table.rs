@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// A table of these rows.
 pub fn make(name: &str, schema: Schema, rows: Vec<RowBatch>, cancel: &Cancel) -> Result<Arc<TableSnapshot>> {
-    let store = Store::new();
+    let store = Store::unshared();
     let mut transaction = store.begin(Duration::ZERO, cancel)?;
     let entry = transaction.create_table(
         QualifiedName::in_public(name),

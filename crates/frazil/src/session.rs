@@ -399,14 +399,32 @@ impl Session {
     }
 
     /// Runs a writing statement: see [`TransactionState::write`].
-    pub fn write<T>(&mut self, work: impl FnOnce(Writing<'_>, &mut Transaction) -> Result<T>) -> Result<T> {
+    pub fn write<T>(
+        &mut self,
+        extent: Extent,
+        mut work: impl FnMut(Writing<'_>, &mut Transaction) -> Result<T>,
+    ) -> Result<T> {
         let writing = Writing {
             settings: &self.settings,
             cancel: &self.cancel,
             budget: self.database.budget(),
         };
-        (self.transaction).write(self.database.store(), writing, |t| work(writing, t))
+        (self.transaction).write(self.database.store(), writing, extent, |t| work(writing, t))
     }
+
+    /// Lets the statement that begins see what is committed by now, if its transaction lets it.
+    pub fn refresh(&mut self) -> Result<()> {
+        self.transaction.refresh(self.database.store())
+    }
+}
+
+/// The extent of a writing statement's changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Rows: others change rows beside it.
+    Rows,
+    /// More than rows: nobody else writes meanwhile.
+    Definitions,
 }
 
 /// What a writing statement knows of its session.

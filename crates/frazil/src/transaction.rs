@@ -1,10 +1,12 @@
 //! The transaction state of a connection.
 //!
 //! Outside BEGIN each statement is its own transaction. Inside, a statement of READ COMMITTED reads what is committed
-//! when it begins, and what the transaction itself did; the first statement that writes becomes the one writer and
-//! stays it to the end. With REPEATABLE READ and SERIALIZABLE all statements read what was committed before the first,
-//! and a write is 40001 if others have committed since: so what such transactions write is what they would write one
-//! after the other. After a failure every statement but ROLLBACK, ROLLBACK TO (or COMMIT, which then rolls back) is
+//! when it begins, and what the transaction itself did. If it meets a row that another transaction has changed since,
+//! it
+//! waits for that one and runs again. With REPEATABLE READ all statements read what was committed before the first, and
+//! a write of a row that others have changed since is 40001. A transaction of SERIALIZABLE that writes does so alone,
+//! and is 40001 if others have committed since: so what such transactions write is what they would write one after the
+//! other. After a failure every statement but ROLLBACK, ROLLBACK TO (or COMMIT, which then rolls back) is
 //! refused, so what the failed statement did is undone before anything reads again.
 //!
 //! A savepoint is a name for a moment. ROLLBACK TO undoes what was done since, drops the savepoints made since and
@@ -12,10 +14,10 @@
 
 use crate::notice::Notice;
 use crate::parameters;
-use crate::session::Writing;
+use crate::session::{Extent, Writing};
 use frazil_frontend::{Isolation, TransactionModes};
 use frazil_storage::{Acknowledge, Savepoint, Snapshot, Store, Transaction};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Cancel, Error, Result, SqlState};
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
@@ -27,7 +29,8 @@ pub enum TransactionState {
     None,
     /// Inside one.
     Open(OpenTransaction),
-    /// Inside one that failed. The writer is there only if savepoints are: a ROLLBACK TO goes on with it.
+    /// Inside one that failed. The writer is there only if it had begun before the last savepoint: a ROLLBACK TO goes
+    /// on with it.
     Failed(OpenTransaction),
 }
 
@@ -105,8 +108,45 @@ impl OpenTransaction {
         self.seen.get_or_init(newest).clone()
     }
 
-    /// Checks that the writer writes on top of what the transaction has shown. 40001.
-    fn check_writer(&self, writer: &Transaction) -> Result<()> {
+    /// The writer, which begins if there is none, and sees what the next statement is to see. 40001, 55P03, 57014,
+    /// 40P01.
+    fn writer(
+        &mut self,
+        store: &Arc<Store>,
+        writing: Writing<'_>,
+        extent: Extent,
+    ) -> Result<&mut Transaction> {
+        let (limit, cancel) = (writing.settings.lock_timeout, writing.cancel);
+        if self.writer.is_none() {
+            let begun = match (self.modes.isolation, extent) {
+                (Isolation::Serializable, _) => {
+                    let begun = store.begin_alone(limit, cancel)?;
+                    self.check_newest(&begun)?;
+                    begun
+                }
+                (Isolation::RepeatableRead, _) => {
+                    let seen = self.seen.get_or_init(|| store.snapshot()).clone();
+                    self.has_shown.set(true);
+                    store.begin_at(seen, limit, cancel)?
+                }
+                (_, Extent::Definitions) => store.begin_alone(limit, cancel)?,
+                (_, Extent::Rows) => store.begin(limit, cancel)?,
+            };
+            self.writer = Some(begun.within(writing.budget, cancel));
+        }
+        let Some(writer) = &mut self.writer else {
+            return Err(Error::internal("a transaction without its writer"));
+        };
+        writer.set_patience(limit, cancel);
+        match extent {
+            Extent::Definitions => writer.alone()?,
+            Extent::Rows => writer.renew()?,
+        }
+        Ok(writer)
+    }
+
+    /// Checks that a writer of SERIALIZABLE writes on top of what the transaction has shown. 40001.
+    fn check_newest(&self, writer: &Transaction) -> Result<()> {
         let is_behind = |seen: &Arc<Snapshot>| seen.timestamp() != writer.view().timestamp();
         if self.has_shown.get() && self.seen.get().is_some_and(is_behind) {
             let message = "could not serialize access because another transaction has committed since";
@@ -298,13 +338,22 @@ impl TransactionState {
         }
     }
 
-    /// A statement failed: of a transaction that it was part of only ROLLBACK is left, or ROLLBACK TO. Without a
-    /// savepoint the writer lets the next one in.
+    /// A statement failed: of a transaction that it was part of only ROLLBACK is left, or ROLLBACK TO. The
+    /// changes since the last savepoint, or all of them, are undone, and their claims are given back.
     pub fn fail(&mut self) {
         *self = match std::mem::take(self) {
             TransactionState::Open(mut open) => {
-                if open.savepoints.is_empty() {
-                    open.writer = None;
+                // Changes since the last savepoint are undone at once, and their claims are given back.
+                match (open.savepoints.last(), &mut open.writer) {
+                    (
+                        Some(NamedSavepoint {
+                            moment: Some(moment), ..
+                        }),
+                        Some(writer),
+                    ) => {
+                        writer.rollback_to(moment.clone());
+                    }
+                    _ => open.writer = None,
                 }
                 TransactionState::Failed(open)
             }
@@ -336,23 +385,32 @@ impl TransactionState {
         }
     }
 
+    /// Lets the next statement of an open transaction see what is committed by now, if it sees that.
+    pub fn refresh(&mut self, store: &Store) -> Result<()> {
+        match self {
+            TransactionState::Open(OpenTransaction {
+                writer: Some(writer), ..
+            }) => writer.go_over_to(store.snapshot()),
+            TransactionState::Open(_) | TransactionState::None | TransactionState::Failed(_) => Ok(()),
+        }
+    }
+
     /// Runs a writing statement: within the open transaction, or in one of its own that commits if `work`
-    /// succeeds. 25006 where it is read-only, 40001 where it has seen what is not the newest. A failure leaves no
-    /// trace: the open transaction is failed then, and every way on undoes the statement.
+    /// succeeds. `work` runs again as long as it meets commits that it did not see ([`Transaction::runs_again`]). 25006
+    /// where it is read-only, 40001 where others have changed what it writes and it must not run again, 40P01, 55P03. A
+    /// failure leaves no trace: the open transaction is failed then, and every way on undoes the statement.
     pub fn write<T>(
         &mut self,
         store: &Arc<Store>,
-        Writing {
+        writing: Writing<'_>,
+        extent: Extent,
+        mut work: impl FnMut(&mut Transaction) -> Result<T>,
+    ) -> Result<T> {
+        let Writing {
             settings,
             cancel,
             budget,
-        }: Writing<'_>,
-        work: impl FnOnce(&mut Transaction) -> Result<T>,
-    ) -> Result<T> {
-        let begin = || {
-            let begun = store.begin(settings.lock_timeout, cancel)?;
-            Ok(begun.within(budget, cancel))
-        };
+        } = writing;
         if self.modes().map_or(settings.read_only, |modes| modes.read_only) {
             let message = "cannot change anything in a read-only transaction";
             return Err(Error::new(SqlState::READ_ONLY_TRANSACTION, message));
@@ -360,24 +418,39 @@ impl TransactionState {
         match self {
             TransactionState::Open(open) => {
                 open.is_used.set(true);
-                if open.writer.is_none() {
-                    let writer = begin()?;
-                    open.check_writer(&writer)?;
-                    open.writer = Some(writer);
-                }
-                let Some(writer) = &mut open.writer else {
-                    return Err(Error::internal("a transaction without its writer"));
-                };
-                let result = work(writer);
+                let writer = open.writer(store, writing, extent)?;
+                let result = run_until_it_sees_all(writer, cancel, work);
                 writer.settle().and(result)
             }
             _ => {
-                let mut writer = begin()?;
-                match work(&mut writer) {
+                let writer = match (extent, settings.isolation) {
+                    (Extent::Definitions, _) | (_, Isolation::Serializable) => {
+                        store.begin_alone(settings.lock_timeout, cancel)
+                    }
+                    _ => store.begin(settings.lock_timeout, cancel),
+                };
+                let mut writer = writer?.within(budget, cancel);
+                match run_until_it_sees_all(&mut writer, cancel, &mut work) {
                     Ok(result) => writer.commit_as(settings.synchronous_commit).map(|_| result),
                     Err(e) => writer.settle().and(Err(e)),
                 }
             }
+        }
+    }
+}
+
+/// Runs a statement, and again if it met commits that it did not see.
+fn run_until_it_sees_all<T>(
+    writer: &mut Transaction,
+    cancel: &Cancel,
+    mut work: impl FnMut(&mut Transaction) -> Result<T>,
+) -> Result<T> {
+    writer.begin_statement();
+    loop {
+        match work(writer) {
+            Err(error) if !writer.runs_again()? => return Err(error),
+            Err(_) => cancel.check()?,
+            done => return done,
         }
     }
 }

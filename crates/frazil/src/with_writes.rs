@@ -19,6 +19,8 @@ pub fn run(
     bundle: Bundle,
     to: Delivery<'_>,
 ) -> Result<Response> {
+    // The changes of the first ones are undone if a later one has to run again.
+    transaction.guard_statement();
     // Each is compiled when those before it have run: it is planned for what they returned.
     let again = || Bundle {
         tables: bundle.tables.clone(),

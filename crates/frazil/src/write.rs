@@ -71,9 +71,12 @@ impl WriteAction {
     ) -> Result<Response> {
         let begun = Instant::now();
         let mut result = WriteResult::default();
-        for batch in batches {
+        let filled = batches.into_iter().filter(|batch| batch.rows > 0);
+        let given: Vec<Given<'_>> = filled.map(|batch| self.given(batch)).collect();
+        self.claim(transaction, &given)?;
+        for given in given {
             cancel.check()?;
-            self.write_batch(batch, transaction, &mut result)?;
+            self.write_batch(&given, transaction, &mut result)?;
         }
         timing.execute += begun.elapsed();
         Ok(self.response(result, timing))
@@ -133,16 +136,30 @@ impl WriteAction {
         found.ok_or_else(|| Error::internal("a write that does not keep a column it reads"))
     }
 
+    /// Claims all rows that the statement changes or deletes, before it writes any. What ON CONFLICT does may have to
+    /// be done again. 40001 where the statement has to run again; 40P01, 55P03, 57014, 53200.
+    pub(crate) fn claim(&self, transaction: &mut Transaction, given: &[Given<'_>]) -> Result<()> {
+        let row_id = match &self.change.kind {
+            WriteKind::Update { row_id, .. } | WriteKind::Delete { row_id } => *row_id,
+            WriteKind::Insert {
+                conflict: PlanConflict::Fail,
+                ..
+            } => return Ok(()),
+            WriteKind::Insert { .. } => {
+                transaction.guard_statement();
+                return Ok(());
+            }
+        };
+        (given.iter())
+            .try_for_each(|given| transaction.claim(self.change.table, &row_ids(given.column(row_id)?)))
+    }
+
     fn write_batch(
         &self,
-        batch: RowBatch,
+        given: &Given<'_>,
         transaction: &mut Transaction,
         result: &mut WriteResult,
     ) -> Result<()> {
-        if batch.rows == 0 {
-            return Ok(());
-        }
-        let given = self.given(batch);
         let mut writer = transaction.writer(self.change.table)?;
         let written = match &self.change.kind {
             WriteKind::Insert { conflict, .. } => match conflict {

@@ -11,9 +11,10 @@ pub enum Isolation {
     /// Each statement sees what is committed when it begins.
     #[default]
     ReadCommitted,
-    /// All statements see what was committed before the first. A write is refused once others have committed since.
+    /// All statements see what was committed before the first. A change of a row that others have changed since is
+    /// refused.
     RepeatableRead,
-    /// The same as [`Isolation::RepeatableRead`]: with one writer at a time, before whom nobody wrote, that is
+    /// [`Isolation::RepeatableRead`] for a transaction that writes alone, before which nobody wrote: that is
     /// serializable.
     Serializable,
 }

@@ -10,6 +10,7 @@ use crate::sync::{Mutex, lock};
 use crate::waiter::{Awaited, Patience, Waiter, Woken};
 use crate::waits::{Attempt, Counters, Waits, is_changed_by};
 use frazil_types::{Error, MemoryBudget, ObjectId, Result, SqlState};
+use std::fmt;
 use std::sync::Arc;
 
 /// The claims and locks of one database. Cheap to clone.
@@ -21,6 +22,12 @@ pub(crate) struct Shared {
     pub registry: Registry,
     pub waits: Mutex<Waits>,
     pub budget: MemoryBudget,
+}
+
+impl fmt::Debug for Locks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Locks").finish_non_exhaustive()
+    }
 }
 
 impl Locks {

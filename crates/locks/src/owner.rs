@@ -8,6 +8,7 @@ use crate::registry::TransactionState;
 use crate::sync::{Mutex, get_mut, lock};
 use crate::waiter::{Awaited, Patience};
 use frazil_types::{MemoryBudget, ObjectId, Reservation, Result, RowId};
+use std::fmt;
 use std::sync::Arc;
 
 /// Outcome of an attempt to hold something.
@@ -291,6 +292,12 @@ impl Owner {
 /// The row at an offset of a chunk.
 pub(crate) fn row(table: ObjectId, chunk: u32, offset: u16) -> Target {
     Target::Row(table, RowId::new(chunk, offset))
+}
+
+impl fmt::Debug for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Owner").field(&self.state.id).finish()
+    }
 }
 
 impl Drop for Owner {

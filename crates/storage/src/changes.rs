@@ -6,6 +6,9 @@
 //! merge would make, and is installed as it is: a commit of a row copies the paths to it once. In builds with debug
 //! assertions each commit is merged all the same, and both are compared.
 //!
+//! Between two statements a transaction goes over to a later base, on top of which the list is done again
+//! ([`Changes::rebase`]). Tables that nobody else has changed since are taken over as they are.
+//!
 //! Two transactions on one base commute where they touch different rows: each shows its own slots and marks those
 //! that it deleted, and neither reads what the other one shows. What changes a table as a whole (definitions,
 //! TRUNCATE, FREEZE) takes the place of the newest version of the table; whoever does that keeps other writers away
@@ -72,6 +75,41 @@ impl Change {
             Change::Catalog(_) => None,
         }
     }
+
+    /// The table that was replaced.
+    fn replaced(&self) -> Option<ObjectId> {
+        match self {
+            Change::Replaced { table, .. } => Some(*table),
+            Change::Inserted { .. }
+            | Change::Deleted { .. }
+            | Change::Began { .. }
+            | Change::Sealed { .. }
+            | Change::Catalog(_) => None,
+        }
+    }
+}
+
+/// True if nobody has changed a table since the base.
+fn is_as_it_was(newest: &Snapshot, base: &Snapshot, id: ObjectId) -> bool {
+    match (newest.tables.get(id.0), base.tables.get(id.0)) {
+        (Some(newest), Some(base)) => Arc::ptr_eq(newest, base),
+        (newest, base) => newest.is_none() && base.is_none(),
+    }
+}
+
+/// Gives a version the table that a transaction has.
+fn take_over(next: &mut Snapshot, own: &Snapshot, id: ObjectId) {
+    match own.tables.get(id.0) {
+        Some(table) => next.tables.insert(id.0, table.clone()),
+        None => next.tables.remove(id.0),
+    }
+}
+
+/// A table of a version, to be changed. An internal error if the table is gone.
+fn table_of(next: &mut Snapshot, id: ObjectId) -> Result<&mut TableSnapshot> {
+    let table = next.tables.get_mut(id.0);
+    let table = table.ok_or_else(|| Error::internal("a table that was written is gone"))?;
+    Ok(Arc::make_mut(table))
 }
 
 /// A moment of the list.
@@ -187,24 +225,28 @@ impl Changes {
     /// version of `base`, which has the tables that were replaced. An internal error if another transaction has changed
     /// what this one had claimed: the catalog, a table that was replaced, a row that was deleted.
     pub fn on(&self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
+        self.merged((newest, base, own), |id| !is_as_it_was(newest, base, id))
+    }
+
+    /// As [`Changes::on`]; tables for which `is_moved` is false are taken over from `own`.
+    fn merged(
+        &self,
+        (newest, base, own): (&Snapshot, &Snapshot, &Snapshot),
+        is_moved: impl Fn(ObjectId) -> bool,
+    ) -> Result<Snapshot> {
         let mut next = newest.clone();
         let timestamp = newest.timestamp + 1;
-        let replaced = |change: &Change| match change {
-            Change::Replaced { table, .. } => Some(*table),
-            Change::Inserted { .. }
-            | Change::Deleted { .. }
-            | Change::Began { .. }
-            | Change::Sealed { .. }
-            | Change::Catalog(_) => None,
-        };
-        let replaced: BTreeSet<ObjectId> = self.done.iter().filter_map(replaced).collect();
+        let replaced: BTreeSet<ObjectId> = self.done.iter().filter_map(Change::replaced).collect();
+        let mut taken = BTreeSet::new();
         for change in &self.done {
             match change.table() {
-                Some(id) if replaced.contains(&id) => {}
+                Some(id) if replaced.contains(&id) || taken.contains(&id) => {}
+                Some(id) if !is_moved(id) => {
+                    taken.insert(id);
+                    take_over(&mut next, own, id);
+                }
                 Some(id) => {
-                    let table = next.tables.get_mut(id.0);
-                    let table = table.ok_or_else(|| Error::internal("a table that was written is gone"))?;
-                    let table = Arc::make_mut(table);
+                    let table = table_of(&mut next, id)?;
                     self.redo(change, table, timestamp)?;
                     table.make_private();
                 }
@@ -213,16 +255,57 @@ impl Changes {
             }
         }
         for id in replaced {
-            let is_as_it_was = match (newest.tables.get(id.0), base.tables.get(id.0)) {
-                (Some(newest), Some(base)) => Arc::ptr_eq(newest, base),
-                (newest, base) => newest.is_none() && base.is_none(),
-            };
-            if !is_as_it_was {
+            if !is_as_it_was(newest, base, id) {
                 return Err(Error::internal("a table was changed that a transaction replaced"));
             }
-            match own.tables.get(id.0) {
-                Some(table) => next.tables.insert(id.0, table.clone()),
-                None => next.tables.remove(id.0),
+            take_over(&mut next, own, id);
+        }
+        Ok(next)
+    }
+
+    /// As [`Changes::on`], to go on from there: what undoes a change is what undoes it in the result. Later
+    /// marks and earlier ones stay valid. An internal error if the transaction has changed more than rows.
+    pub fn rebase(&mut self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
+        let mut next = newest.clone();
+        let timestamp = newest.timestamp + 1;
+        let mut taken = BTreeSet::new();
+        for at in 0..self.done.len() {
+            let id = match &self.done[at] {
+                Change::Replaced { .. } | Change::Catalog(_) => {
+                    return Err(Error::internal("others wrote beside one who writes alone"));
+                }
+                Change::Inserted { table, .. }
+                | Change::Deleted { table, .. }
+                | Change::Began { table, .. }
+                | Change::Sealed { table, .. } => *table,
+            };
+            if taken.contains(&id) {
+                continue;
+            }
+            if is_as_it_was(newest, base, id) {
+                taken.insert(id);
+                take_over(&mut next, own, id);
+                continue;
+            }
+            let table = table_of(&mut next, id)?;
+            let tail = table.tail().map(|tail| tail.number());
+            let shown = |chunk: u32| table.entry(chunk).map_or(0, |entry| entry.view().rows());
+            let before = match &self.done[at] {
+                Change::Inserted { chunk, .. } => shown(*chunk),
+                _ => 0,
+            };
+            self.redo(&self.done[at], table, timestamp)?;
+            table.make_private();
+            match &mut self.done[at] {
+                Change::Inserted { shown, .. } => *shown = before,
+                Change::Began { begun, tail: old, .. } => {
+                    let is_tail = table.tail().is_some_and(|now| now.number() == begun.number());
+                    *old = tail.filter(|_| is_tail);
+                }
+                Change::Deleted { .. }
+                | Change::Sealed { .. }
+                | Change::Replaced { .. }
+                | Change::Catalog(_) => {}
             }
         }
         Ok(next)
@@ -261,7 +344,7 @@ impl Changes {
 
     /// Describes how a version differs from the one that the changes make of a base; `None` if it does not.
     pub fn difference(&self, base: &Snapshot, own: &Snapshot) -> Option<String> {
-        let merged = match self.on(base, base, own) {
+        let merged = match self.merged((base, base, own), |_| true) {
             Ok(merged) => merged,
             Err(error) => return Some(error.to_string()),
         };
@@ -325,7 +408,10 @@ fn undo(change: Change, offsets: &[u16], own: &mut Snapshot) {
             },
             Some(table),
         ) => {
-            table.unseal(now.number());
+            // Another tail came with a later base: then the chunk takes no more rows.
+            if table.tail().is_none() {
+                table.unseal(now.number());
+            }
             table.change(now.number(), |entry| *entry = (*tail).clone());
         }
         // The table is not there: what dropped it is undone before.

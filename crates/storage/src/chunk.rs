@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Up to 65,536 rows, hot or frozen.
 #[derive(Debug)]
 pub(crate) enum Chunk {
-    /// Uncompressed, appended to by the one writer.
+    /// Uncompressed, appended to.
     Hot(HotChunk),
     /// A Data Block: nothing can be written to it.
     Frozen(FrozenChunk),

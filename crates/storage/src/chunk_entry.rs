@@ -265,12 +265,20 @@ impl ChunkEntry {
         self.modified = now;
     }
 
-    /// Undoes [`ChunkEntry::show_slots`], by which the entry came to show these slots, and others before them that it
-    /// marked. The entry shows `shown` slots then. Marks that slots had since were cleared.
+    /// Undoes [`ChunkEntry::show_slots`] of an entry that had shown `shown` slots. Slots before them that got marks
+    /// then are others' and not shown any more; slots among them that the entry had shown get their marks back. Marks
+    /// that slots had since were cleared.
     pub(crate) fn hide_slots(&mut self, slots: Range<u32>, shown: u32) {
-        if let Some(marks) = self.deleted.as_mut().filter(|_| shown < slots.start) {
-            let marks = Arc::make_mut(marks);
-            (shown..slots.start).for_each(|slot| marks.unmark(slot as u16));
+        if shown < slots.start {
+            if let Some(marks) = &mut self.deleted {
+                let marks = Arc::make_mut(marks);
+                (shown..slots.start).for_each(|slot| marks.unmark(slot as u16));
+            }
+        } else if shown > slots.start {
+            let marks = Arc::make_mut(self.deleted.get_or_insert_default());
+            for slot in slots.start..slots.end.min(shown) {
+                marks.mark(slot as u16);
+            }
         }
         self.rows = shown;
         self.forget_no_marks();
@@ -287,6 +295,13 @@ impl ChunkEntry {
 
     fn forget_no_marks(&mut self) {
         self.deleted = self.deleted.take().filter(|marks| marks.count() > 0);
+    }
+
+    /// True if an earlier entry of the same chunk lacks rows that this one shows.
+    pub(crate) fn shows_more_than(&self, before: &ChunkEntry) -> bool {
+        let (now, before) = (self.view(), before.view());
+        let came_back = |slot: u32| before.is_deleted(slot as usize) && !now.is_deleted(slot as usize);
+        now.rows() > before.rows() || before.deleted().is_some() && (0..now.rows()).any(came_back)
     }
 
     /// The first of some slots that shows a row.

@@ -1,5 +1,6 @@
 //! What a transaction defines: tables, views, indexes and types come, change and go. Each makes the next version of the
-//! catalog, and of the tables concerned one that has their new entry.
+//! catalog, and of the tables concerned one that has their new entry. Nobody else writes meanwhile
+//! ([`Transaction::alone`]).
 
 use crate::snapshot::{Table, TableSnapshot};
 use crate::table_options;
@@ -30,6 +31,7 @@ impl Transaction {
     /// Creates a table. A column of a type that is only an expression's is refused: 0A000. 22023 for options that its columns
     /// cannot have; the errors of [`Catalog::create`].
     pub fn create(&mut self, new: NewTable) -> Result<Arc<TableEntry>> {
+        self.alone()?;
         let columns = &new.schema.columns;
         if let Some(column) = columns.iter().find(|c| !c.ty.info().is_stored) {
             return Err(Error::unsupported(format!(
@@ -47,6 +49,7 @@ impl Transaction {
     /// Changes how a table's rows are to be held: rows that are written or frozen from now on. What there is
     /// stays as it is. 22023 for options that its columns cannot have.
     pub fn set_options(&mut self, table: ObjectId, options: TableOptions) -> Result<()> {
+        self.alone()?;
         let options = table_options::checked(options, self.view().table(table)?.schema())?;
         let (catalog, entry) = self.view().catalog().set_options(table, options)?;
         self.set_catalog(catalog)?;
@@ -61,6 +64,7 @@ impl Transaction {
         action: AlterAction,
         cancel: &Cancel,
     ) -> Result<Arc<TableEntry>> {
+        self.alone()?;
         let (catalog, entry) = self.view().catalog().alter_table(table, action)?;
         self.redefine_indexes(entry.clone(), cancel)?;
         self.set_catalog(catalog)?;
@@ -69,6 +73,7 @@ impl Transaction {
 
     /// Removes all rows of a table. Its chunks are freed with the last snapshot that shows them.
     pub fn truncate(&mut self, table: ObjectId) -> Result<()> {
+        self.alone()?;
         self.redo().truncate_table(table);
         self.table_mut(table)?.clear();
         Ok(())
@@ -76,6 +81,7 @@ impl Transaction {
 
     /// Creates a schema; see [`Catalog::create_schema`].
     pub fn create_schema(&mut self, new: &NewSchema) -> Result<()> {
+        self.alone()?;
         let catalog = self.view().catalog().create_schema(new)?;
         self.set_catalog(catalog)
     }
@@ -83,6 +89,7 @@ impl Transaction {
     /// Drops schemas; see [`Catalog::drop_schemas`]. The chunks of their tables are freed with the last snapshot that
     /// shows them.
     pub fn drop_schemas(&mut self, drop: &DropSchemas) -> Result<()> {
+        self.alone()?;
         let (catalog, ids) = self.view().catalog().drop_schemas(drop)?;
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
@@ -91,18 +98,21 @@ impl Transaction {
 
     /// Creates a view or replaces its query; see [`Catalog::create_view`].
     pub fn create_view(&mut self, view: NewView) -> Result<()> {
+        self.alone()?;
         let catalog = self.view().catalog().create_view(view)?;
         self.set_catalog(catalog)
     }
 
     /// Creates an enumeration; see [`Catalog::create_type`].
     pub fn create_type(&mut self, name: &QualifiedName, labels: &[String]) -> Result<()> {
+        self.alone()?;
         let catalog = self.view().catalog().create_type(name, labels)?;
         self.set_catalog(catalog)
     }
 
     /// Does an action of ALTER TYPE; see [`Catalog::alter_type`]. Rows stay as they are.
     pub fn alter_type(&mut self, id: ObjectId, action: &AlterType) -> Result<()> {
+        self.alone()?;
         let (catalog, tables) = self.view().catalog().alter_type(id, action)?;
         self.set_catalog(catalog)?;
         tables.into_iter().try_for_each(|entry| self.redefine(entry))
@@ -110,12 +120,14 @@ impl Transaction {
 
     /// Creates a domain; see [`Catalog::create_domain`].
     pub fn create_domain(&mut self, name: &QualifiedName, domain: Domain) -> Result<()> {
+        self.alone()?;
         let catalog = self.view().catalog().create_domain(name, domain)?;
         self.set_catalog(catalog)
     }
 
     /// Drops types; see [`Catalog::drop_types`].
     pub fn drop_types(&mut self, drop: &DropTypes) -> Result<()> {
+        self.alone()?;
         let catalog = self.view().catalog().drop_types(drop)?;
         self.set_catalog(catalog)
     }
@@ -123,6 +135,7 @@ impl Transaction {
     /// Drops tables or views; see [`Catalog::drop_relations`]. The chunks of a table are freed with the last snapshot
     /// that shows them.
     pub fn drop_relations(&mut self, drop: &DropRelations) -> Result<()> {
+        self.alone()?;
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
@@ -139,6 +152,7 @@ impl Transaction {
     /// Creates an index over the rows that there are; `None` if one of the name is there and may be. The errors of
     /// [`Catalog::create_index`] and of [`TableSnapshot::build_indexes`].
     pub fn create_index(&mut self, new: NewIndex, cancel: &Cancel) -> Result<Option<Arc<IndexEntry>>> {
+        self.alone()?;
         let Some((catalog, table, index)) = self.view().catalog().create_index(new)? else {
             return Ok(None);
         };
@@ -149,6 +163,7 @@ impl Transaction {
 
     /// Drops indexes: see [`Catalog::drop_indexes`].
     pub fn drop_indexes(&mut self, names: &[QualifiedName], if_exists: bool) -> Result<()> {
+        self.alone()?;
         let (catalog, tables, _) = self.view().catalog().drop_indexes(names, if_exists)?;
         self.set_catalog(catalog)?;
         tables.into_iter().try_for_each(|entry| self.redefine(entry))

@@ -5,7 +5,7 @@
 //! deleted among them, at their offsets, and the chunk keeps its number. Rewriting does not: where rows are sorted,
 //! gathered from several chunks, or freed of many deleted ones, they get new ids in a chunk of a new number
 //! ([`MovedRows`] says which), and those that were deleted while the block was built are deleted again in their new
-//! places. No statement that writes holds a row id across a swap, because there is one writing transaction at a time.
+//! places. No statement that writes holds a row id across a swap, because a swap waits until nobody else writes.
 
 use crate::chunk::{Chunk, FrozenChunk};
 use crate::chunk_entry::ChunkEntry;
@@ -25,6 +25,9 @@ use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Most time that a swap waits until nobody writes. Those who come to write meanwhile wait behind it.
+pub(crate) const PEACE: Duration = Duration::from_millis(5);
 
 /// Builds blocks of one table, one after the other; one per worker.
 #[derive(Default)]
@@ -330,6 +333,7 @@ impl Transaction {
         options: BuildOptions,
         cancel: &Cancel,
     ) -> Result<FreezeReport> {
+        self.alone()?;
         let version = self.snapshot().table(id)?.clone();
         let mut freezer = Freezer::new(options);
         let mut changes = Vec::new();
@@ -531,12 +535,13 @@ impl Store {
             Change::Hold(_) => None,
             Change::Move(_, rows) => self.write_moved(rows)?,
         };
-        let Ok(mut transaction) = self.begin(Duration::from_millis(20), &Cancel::new()) else {
+        let Ok(mut transaction) = self.begin_alone(PEACE, &Cancel::new()) else {
             return Ok(false);
         };
         let now = transaction.coming_timestamp();
-        let still =
-            |version: &TableSnapshot| version.entry(old.number()).is_some_and(|e| e.shares_chunk(old));
+        // Rows that open transactions had in the chunk may have been committed since: then the block lacks them.
+        let is_as_built = |entry: &Arc<ChunkEntry>| entry.shares_chunk(old) && !entry.shows_more_than(old);
+        let still = |version: &TableSnapshot| version.entry(old.number()).is_some_and(is_as_built);
         if (transaction.view().table(table)).is_ok_and(|version| still(version)) {
             let before = transaction.view().table(table)?.clone();
             match &change {

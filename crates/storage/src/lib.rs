@@ -1,5 +1,5 @@
-//! Tables: hot chunks and frozen blocks behind one scan, written by one transaction at a time and read
-//! by any number of statements beside it.
+//! Tables: hot chunks and frozen blocks behind one scan, written by several transactions side by side and read
+//! by any number of statements beside them.
 //!
 //! Everything a reader sees is an immutable version: a [`Snapshot`] holds the catalog and, per table, a
 //! [`TableSnapshot`]: its chunks with the rows visible in each and the rows deleted from it, and the list of its indexes,
@@ -9,30 +9,39 @@
 //! beyond the rows that
 //! any version shows. This crate spawns no threads.
 //!
-//! # One writer, on the way to many
+//! # Many writers
 //!
-//! One transaction writes at a time. What follows are the rules under which several can, and how far the code keeps
-//! each.
+//! These are the rules under which transactions write side by side. Those about claims are argued in crate
+//! `frazil_locks`.
 //!
-//! 1. *Slots of a hot chunk are handed out in order, each once, and filled under the chunk's latch.* Kept:
-//!    [`hot_chunk`]. If a slot were filled after the latch is given back, a checkpoint could read a string that is
-//!    not there yet. Not yet: transactions that find the tail full each begin a chunk of their own.
+//! 1. *Slots of a hot chunk are handed out in order, each once, and filled under the chunk's latch* ([`hot_chunk`]). If
+//!    a slot were filled after the latch is given back, a checkpoint could read a string that is not there yet.
+//!    Transactions share the tail of a table; those that find it full each begin a chunk of their own.
 //! 2. *A version shows a number of slots and marks those that are not its own and not committed; only their own
-//!    transaction clears the marks.* Kept by `ChunkEntry::show_slots`. A takes slot 5, B takes slot 6, B commits:
+//!    transaction clears the marks* (`ChunkEntry::show_slots`). A takes slot 5, B takes slot 6, B commits:
 //!    slot 5 is marked. A commits: its mark is cleared. If A is rolled back instead, nobody clears the mark. Marks of
 //!    deleted rows and of such slots are one bitmap, because scans, blocks and checkpoints treat both alike.
-//! 3. *Recovery takes slots and chunks in any order.* Kept by [`replay`]. A slot in a chunk that a checkpoint wrote
+//! 3. *Recovery takes slots and chunks in any order* ([`replay`]). A slot in a chunk that a checkpoint wrote
 //!    as a block makes the chunk hot again. A chunk all of whose slots were open is in no checkpoint, and begins
 //!    anew. The log does not say which marked slots are still to come, so recovery refuses a row for a slot that
 //!    shows a row, and takes one for any marked slot.
 //! 4. *A transaction is a base version and lists of what it did; a commit merges the lists into the newest version; a
-//!    savepoint is a mark in the lists.* Kept by [`changes`]. While there is one writer its base is the newest
-//!    version, and its own version is what the merge would make. `many_writers.rs` opens several transactions at
-//!    once, which only a test can, and merges their commits in any order.
-//! 5. *Rows are claimed before they are deleted.* Not yet: the one writer has claimed everything.
+//!    savepoint is a mark in the lists* ([`changes`]). At READ COMMITTED each statement begins with a later base: the
+//!    lists are done again on top of that, and what undoes them is found again, because others may have shown slots
+//!    behind those of the transaction.
+//! 5. *Rows are claimed before they are deleted, and new rows before unique indexes have their entries; then the newest
+//!    version is looked at* ([`other_writers`]). A statement claims all rows before it writes any. If one of them was
+//!    changed since, the statement runs again at READ COMMITTED; its claims are kept.
+//! 6. *A commit is merged, gets its place in the log and is installed in one section; then its claims are freed*
+//!    ([`transaction`]). If they were freed before, a third transaction could claim a row and find it alive.
+//! 7. *Whoever changes more than rows is alone* ([`Transaction::alone`]): definitions, TRUNCATE, FREEZE, and the swap
+//!    of
+//!    a chunk that was frozen, thinned or frozen again. So nobody has an open slot in a chunk that becomes a block, and
+//!    row ids hold until their transaction ends. A block that was built while others wrote is thrown away if the chunk
+//!    shows more rows by now.
 //!
-//! The directory's format is the same for one writer and for many. Programs that lack rule 3 take a log of many
-//! writers for a damaged one, so the version of the format goes up when the second writer is let in.
+//! Programs that lack rule 3 would take a log of many writers for a damaged one, so the log has had another version
+//! since there are many.
 
 pub mod access_counters;
 pub mod bounds;
@@ -71,6 +80,7 @@ mod many_writers;
 pub mod merge_restrictions;
 mod moved_columns;
 pub mod new_rows;
+mod other_writers;
 mod persistent_map;
 mod read_chunk;
 pub mod redo;

@@ -1,10 +1,12 @@
 //! Several transactions that are open side by side, which only a test begins: each sees its base and what it did, a
-//! commit is merged with the others, and recovery makes of their records what the store has.
+//! commit is merged with the others, a transaction goes over to a later base, and recovery makes of their records what
+//! the store has.
 //!
 //! Claims, which would keep two of them from one row, are the test's: nobody deletes a row that another one deleted.
 
 use crate::freeze::Freezer;
 use crate::new_rows::NewRows;
+use crate::other_writers::OtherWriters;
 use crate::redo::{Change, changes};
 use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
@@ -70,13 +72,24 @@ fn check_indexes(version: &TableSnapshot, exact: bool) {
     }
 }
 
-/// A transaction, and the rows that it should see.
+/// A transaction, and what it did.
 struct Open {
     transaction: Transaction,
-    sees: Rows,
+    /// Rows of the version that it goes on from.
+    base: Rows,
     inserted: Rows,
     deleted: BTreeSet<RowId>,
-    savepoints: Vec<(Savepoint, Rows, Rows, BTreeSet<RowId>)>,
+    savepoints: Vec<(Savepoint, Rows, BTreeSet<RowId>)>,
+}
+
+impl Open {
+    /// The rows that it should see.
+    fn sees(&self) -> Rows {
+        let mut sees = self.base.clone();
+        sees.extend(self.inserted.clone());
+        sees.retain(|id, _| !self.deleted.contains(id));
+        sees
+    }
 }
 
 struct Writers {
@@ -138,8 +151,13 @@ impl Writers {
         let memory = WriterMemory::default();
         let has_log = self.recovered.is_some();
         self.open.push(Open {
-            transaction: Transaction::new(self.store.clone(), self.store.newest(), memory, has_log),
-            sees: self.committed.clone(),
+            transaction: Transaction::new(
+                self.store.clone(),
+                OtherWriters::ignored(),
+                self.store.newest(),
+                (memory, has_log),
+            ),
+            base: self.committed.clone(),
             inserted: Rows::new(),
             deleted: BTreeSet::new(),
             savepoints: Vec::new(),
@@ -161,9 +179,7 @@ impl Writers {
             .insert(&NewRows::of(&batch(&numbers)), Conflict::Fail)
             .unwrap();
         let ids: Vec<RowId> = written.rows.into_iter().flatten().collect();
-        let new = || ids.iter().copied().zip(numbers.iter().copied());
-        open.sees.extend(new());
-        open.inserted.extend(new());
+        open.inserted.extend(ids.into_iter().zip(numbers));
     }
 
     /// Adds a block.
@@ -174,9 +190,8 @@ impl Writers {
         let table = open.transaction.view().table(self.table).unwrap().table().clone();
         let block = Freezer::default().freeze_batch(&table, &batch(&numbers)).unwrap();
         open.transaction.writer(self.table).unwrap().block(block).unwrap();
-        let before = std::mem::take(&mut open.sees);
-        open.sees = contents(open.transaction.view().table(self.table).unwrap());
-        let new: Rows = (open.sees.clone().into_iter())
+        let before = open.sees();
+        let new: Rows = (contents(open.transaction.view().table(self.table).unwrap()).into_iter())
             .filter(|(id, _)| !before.contains_key(id))
             .collect();
         assert_eq!(new.values().copied().collect::<Vec<_>>(), numbers);
@@ -194,9 +209,10 @@ impl Writers {
             let newest = self.committed.contains_key(id) || open.inserted.contains_key(id);
             newest && !claimed.contains(id)
         };
-        let from = self.random.index(open.sees.len().max(1));
+        let sees = open.sees();
+        let from = self.random.index(sees.len().max(1));
         let count = 1 + self.random.index(6);
-        let some = open.sees.keys().copied().skip(from).filter(is_free).take(count);
+        let some = sees.keys().copied().skip(from).filter(is_free).take(count);
         let some: Vec<RowId> = some.collect();
         let written = open
             .transaction
@@ -205,21 +221,20 @@ impl Writers {
             .delete(&some)
             .unwrap();
         assert_eq!(written.count, some.len() as u64);
-        for id in some {
-            open.sees.remove(&id);
-            open.deleted.insert(id);
-        }
+        open.deleted.extend(some);
+    }
+
+    /// Goes over to what is committed by now.
+    fn renew(&mut self, by: usize) {
+        let open = &mut self.open[by];
+        open.transaction.renew().unwrap();
+        open.base = self.committed.clone();
     }
 
     fn savepoint(&mut self, by: usize) {
         let open = &mut self.open[by];
         let point = open.transaction.savepoint();
-        let moment = (
-            point,
-            open.sees.clone(),
-            open.inserted.clone(),
-            open.deleted.clone(),
-        );
+        let moment = (point, open.inserted.clone(), open.deleted.clone());
         open.savepoints.push(moment);
     }
 
@@ -230,9 +245,9 @@ impl Writers {
         }
         let at = self.random.index(open.savepoints.len());
         open.savepoints.truncate(at + 1);
-        let (point, sees, inserted, deleted) = open.savepoints[at].clone();
+        let (point, inserted, deleted) = open.savepoints[at].clone();
         open.transaction.rollback_to(point);
-        (open.sees, open.inserted, open.deleted) = (sees, inserted, deleted);
+        (open.inserted, open.deleted) = (inserted, deleted);
     }
 
     fn commit(&mut self, by: usize) -> Result<()> {
@@ -268,7 +283,7 @@ impl Writers {
         check_indexes(&version, exact);
         for open in &self.open {
             let own = self.version(open.transaction.view());
-            assert_eq!(contents(&own), open.sees);
+            assert_eq!(contents(&own), open.sees());
             check_indexes(&own, false);
         }
         if let Some(recovered) = &self.recovered {
@@ -284,8 +299,9 @@ impl Writers {
             0..15 => self.insert(by),
             15..24 => self.delete(by),
             24..28 => self.savepoint(by),
-            28..32 => self.rollback_to(by),
-            32..38 => self.commit(by).unwrap(),
+            28..31 => self.rollback_to(by),
+            31..33 => self.renew(by),
+            33..38 => self.commit(by).unwrap(),
             // Its record would name a file.
             38 if self.recovered.is_none() => self.load(by),
             _ => drop(self.open.swap_remove(by)),

@@ -16,7 +16,7 @@ use crate::access_counters::{BlockVisits, TableAccess};
 use crate::built_for::{BuiltFor, Judgement};
 use crate::chunk::{Chunk, FrozenChunk};
 use crate::chunk_entry::ChunkEntry;
-use crate::freeze::Freezer;
+use crate::freeze::{Freezer, PEACE};
 use crate::log::Acknowledge;
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
@@ -24,7 +24,6 @@ use crate::transaction::Transaction;
 use frazil_block::{Block, BuildOptions, Observed, Purpose, Weights};
 use frazil_types::{Cancel, ObjectId, Result};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Visits of a block, or of all blocks on average, before its first look.
 pub const FIRST_LOOK: u64 = 64;
@@ -231,7 +230,7 @@ impl Store {
         old: &ChunkEntry,
         new: FrozenChunk,
     ) -> Result<bool> {
-        let Ok(mut transaction) = self.begin(Duration::from_millis(20), &Cancel::new()) else {
+        let Ok(mut transaction) = self.begin_alone(PEACE, &Cancel::new()) else {
             return Ok(false);
         };
         let there = transaction.exchange(version.table().id(), old, new)?;

@@ -1,32 +1,46 @@
-//! All tables of a database: the current version, and the lock of its one writer.
+//! All tables of a database: the current versions, and how transactions that write begin and end.
 //!
-//! With a log there are two current versions. The *newest* one has every commit that has its place in the log: the next
-//! writer begins with it. The *visible* one has the commits that are durable, without a gap: readers begin with it. A writer lets the
-//! next one in when its commit is in the log, and makes it visible when that is durable, so that commits share syncs.
+//! With a log there are two current versions. The *newest* one has every commit that has its place in the log:
+//! transactions that write begin with it. The *visible* one has the commits that are durable, without a gap: readers
+//! begin with it. A commit becomes the newest version when it is in the log, and visible when that is durable, so that
+//! commits share syncs.
+//!
+//! Commits take turns in one short *section*, in which each is merged into the newest version, gets its place in the
+//! log and is installed. So the order of versions is the order of the log.
 
 use crate::log::{Durability, Lsn};
+use crate::other_writers::{OtherWriters, Room};
 use crate::persistent_map::PersistentMap;
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::transaction::Transaction;
 use crate::writer_memory::WriterMemory;
 use arc_swap::ArcSwap;
 use frazil_catalog::Catalog;
-use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
+use frazil_locks::Locks;
+use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Result, SqlState};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
-/// The tables of a database. Reading takes no lock; writing takes turns.
+/// Lists of finished transactions that wait for others.
+const MOST_SPARE: usize = 16;
+
+/// The tables of a database. Reading takes no lock; commits take turns.
 #[derive(Debug)]
 pub struct Store {
     /// The visible version.
     current: ArcSwap<Snapshot>,
-    writing: Mutex<Writing>,
-    writer_left: Condvar,
+    /// The newest version.
+    newest: ArcSwap<Snapshot>,
     /// Timestamp of the newest version.
-    newest: AtomicU64,
+    newest_timestamp: AtomicU64,
+    /// Held while a commit is merged, gets its place in the log and is installed.
+    section: Mutex<()>,
+    kept: Mutex<Kept>,
+    /// Claims of rows, and who may write. `None`: nobody but one thread knows the store.
+    locks: Option<Locks>,
     /// No transaction begins that may write.
     is_read_only: AtomicBool,
 }
@@ -40,16 +54,11 @@ pub fn read_only() -> Error {
     .with_hint("close it and open it for writing")
 }
 
-/// What the one writer has.
-#[derive(Debug)]
-struct Writing {
-    is_taken: bool,
-    /// Writers that wait for it to leave.
-    waiting: usize,
-    /// For the next one.
-    memory: WriterMemory,
-    /// The newest version.
-    newest: Arc<Snapshot>,
+/// Things that transactions take when they begin or end.
+#[derive(Debug, Default)]
+struct Kept {
+    /// Memory of finished transactions.
+    spare: Vec<WriterMemory>,
     /// Where commits go; `None`: nowhere but into memory.
     log: Option<Arc<dyn Durability>>,
 }
@@ -58,6 +67,17 @@ impl Store {
     /// A store without tables.
     pub fn new() -> Arc<Store> {
         Store::restore(Catalog::new(), (Lsn(0), 0), Vec::new(), BTreeMap::new())
+    }
+
+    /// A store without tables for one thread: its transactions are not kept apart.
+    pub fn unshared() -> Arc<Store> {
+        Store::of(
+            Catalog::new(),
+            (Lsn(0), 0),
+            PersistentMap::default(),
+            BTreeMap::new(),
+            None,
+        )
     }
 
     /// A store of these tables, as read from a directory: with all commits up to a place in the log and a timestamp.
@@ -80,25 +100,33 @@ impl Store {
             };
             map.insert(id.0, Arc::new(table));
         }
+        // The memory of claims is counted by the transactions that make them.
+        let locks = Locks::new(MemoryBudget::unlimited());
+        Store::of(catalog, (lsn, timestamp), map, damaged, Some(locks))
+    }
+
+    fn of(
+        catalog: Catalog,
+        (lsn, timestamp): (Lsn, u64),
+        tables: PersistentMap<Arc<TableSnapshot>>,
+        damaged: BTreeMap<ObjectId, Error>,
+        locks: Option<Locks>,
+    ) -> Arc<Store> {
         let snapshot = Arc::new(Snapshot {
             timestamp,
             lsn,
             visible_at: lsn,
             catalog: Arc::new(catalog),
-            tables: map,
+            tables,
             damaged: Arc::new(damaged),
         });
         Arc::new(Store {
             current: ArcSwap::new(snapshot.clone()),
-            writing: Mutex::new(Writing {
-                is_taken: false,
-                waiting: 0,
-                memory: WriterMemory::default(),
-                newest: snapshot,
-                log: None,
-            }),
-            writer_left: Condvar::new(),
-            newest: AtomicU64::new(timestamp),
+            newest: ArcSwap::new(snapshot),
+            newest_timestamp: AtomicU64::new(timestamp),
+            section: Mutex::default(),
+            kept: Mutex::default(),
+            locks,
             is_read_only: AtomicBool::new(false),
         })
     }
@@ -106,7 +134,7 @@ impl Store {
     /// Lets the commits of transactions that begin from now on go to a log. Called before the first one begins, and at the end,
     /// with a log that takes none.
     pub fn set_log(&self, log: Arc<dyn Durability>) {
-        self.writing().log = Some(log);
+        self.kept().log = Some(log);
     }
 
     /// Refuses whoever would write from now on: 25006.
@@ -121,7 +149,7 @@ impl Store {
 
     /// Where commits go.
     pub(crate) fn log(&self) -> Option<Arc<dyn Durability>> {
-        self.writing().log.clone()
+        self.kept().log.clone()
     }
 
     /// The committed state. Cheap; never waits.
@@ -134,90 +162,93 @@ impl Store {
         self.current.load()
     }
 
-    fn writing(&self) -> MutexGuard<'_, Writing> {
-        self.writing.lock().unwrap_or_else(|e| e.into_inner())
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Begins a transaction that may write; waits for the one before it, at most `timeout`, then 55P03. 25006 where nobody writes.
+    /// Claims of rows, who waits for whom, and who may write. `None`: see [`Store::unshared`].
+    pub fn locks(&self) -> Option<&Locks> {
+        self.locks.as_ref()
+    }
+
+    /// Begins a transaction that may write rows, beside others that do. Waits at most `timeout` for one that changes
+    /// more than rows, then 55P03. 25006 where nobody writes.
     pub fn begin(self: &Arc<Store>, timeout: Duration, cancel: &Cancel) -> Result<Transaction> {
+        self.begin_in(Room::Shared, None, (timeout, cancel))
+    }
+
+    /// Begins a transaction that may change anything: waits at most `timeout` for all that write to end, then 55P03,
+    /// and nobody else writes until it ends. 25006 where nobody writes.
+    pub fn begin_alone(self: &Arc<Store>, timeout: Duration, cancel: &Cancel) -> Result<Transaction> {
+        self.begin_in(Room::Alone, None, (timeout, cancel))
+    }
+
+    /// Begins a transaction that may write rows, and sees `seen` to its end. 40001 if the catalog has changed since.
+    pub fn begin_at(
+        self: &Arc<Store>,
+        seen: Arc<Snapshot>,
+        timeout: Duration,
+        cancel: &Cancel,
+    ) -> Result<Transaction> {
+        self.begin_in(Room::Shared, Some(seen), (timeout, cancel))
+    }
+
+    fn begin_in(
+        self: &Arc<Store>,
+        room: Room,
+        seen: Option<Arc<Snapshot>>,
+        (timeout, cancel): (Duration, &Cancel),
+    ) -> Result<Transaction> {
         if self.is_read_only() {
             return Err(read_only());
         }
-        let mut writing = self.writing();
-        if writing.is_taken {
-            writing = self.wait_for_writer(writing, timeout, cancel)?;
+        let others = OtherWriters::enter(self, (room, seen.is_some()), timeout, cancel)?;
+        let newest = self.newest();
+        if let Some(seen) = &seen
+            && !Arc::ptr_eq(&seen.catalog, &newest.catalog)
+        {
+            return Err(others.newer());
         }
-        writing.is_taken = true;
-        let (newest, has_log) = (writing.newest.clone(), writing.log.is_some());
-        let memory = std::mem::take(&mut writing.memory);
-        drop(writing);
-        Ok(Transaction::new(self.clone(), newest, memory, has_log))
+        let mut kept = self.kept();
+        let (memory, has_log) = (kept.spare.pop().unwrap_or_default(), kept.log.is_some());
+        drop(kept);
+        let base = seen.unwrap_or(newest);
+        Ok(Transaction::new(self.clone(), others, base, (memory, has_log)))
     }
 
-    /// Returns when no writer is there. 57014, 55P03.
-    fn wait_for_writer<'a>(
-        &'a self,
-        mut writing: MutexGuard<'a, Writing>,
-        timeout: Duration,
-        cancel: &Cancel,
-    ) -> Result<MutexGuard<'a, Writing>> {
-        let until = Instant::now() + timeout;
-        while writing.is_taken {
-            cancel.check()?;
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(Error::new(
-                    SqlState::LOCK_NOT_AVAILABLE,
-                    "another transaction is writing and did not end in time",
-                )
-                .with_hint("one transaction writes at a time; end the other one, or raise lock_timeout"));
-            }
-            // Short waits, because a cancelled statement is not notified here.
-            let wait = left.min(Duration::from_millis(10));
-            writing.waiting += 1;
-            writing = (self.writer_left.wait_timeout(writing, wait))
-                .unwrap_or_else(|e| e.into_inner())
-                .0;
-            writing.waiting -= 1;
+    /// Takes the memory of a finished transaction, which is empty, for another one.
+    pub(crate) fn keep_memory(&self, memory: WriterMemory) {
+        let mut kept = self.kept();
+        if kept.spare.len() < MOST_SPARE {
+            kept.spare.push(memory);
         }
-        Ok(writing)
     }
 
-    /// The writer leaves; what it leaves behind, `after` makes of the newest version.
-    fn leave(&self, after: impl FnOnce(&mut Writing) -> Option<Arc<Snapshot>>) {
-        let mut writing = self.writing();
-        let before = after(&mut writing);
-        writing.is_taken = false;
-        let is_awaited = writing.waiting > 0;
-        drop(writing);
-        // Waking somebody asks the system, whether anybody is there or not.
-        if is_awaited {
-            self.writer_left.notify_one();
-        }
-        // Outside of the lock: it may be the last one of many versions of tables.
-        drop(before);
-    }
-
-    /// The newest version, which the one writer began with.
+    /// The newest version.
     pub(crate) fn newest(&self) -> Arc<Snapshot> {
-        self.writing().newest.clone()
+        self.newest.load_full()
     }
 
     /// True if a version is the newest one.
     pub(crate) fn is_newest(&self, version: &Snapshot) -> bool {
-        self.newest.load(Ordering::Acquire) == version.timestamp
+        self.newest_timestamp.load(Ordering::Acquire) == version.timestamp
     }
 
-    /// Makes `next` the newest version and lets the next writer in, with the memory of this one. Called by the one writer.
-    pub(crate) fn append(&self, next: Arc<Snapshot>, memory: WriterMemory) {
-        self.leave(|writing| {
-            writing.memory = memory;
-            self.newest.store(next.timestamp, Ordering::Release);
-            Some(std::mem::replace(&mut writing.newest, next))
-        });
+    /// Waits until no other commit is in the section. Nobody waits for anything else in the section.
+    pub(crate) fn section(&self) -> MutexGuard<'_, ()> {
+        // A commit that panicked in it installed nothing.
+        self.section.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Makes `next` the visible version. Called by the one writer where nothing is waited for: later ones come later.
+    /// Makes `next` the newest version, and returns the one before. Called in the section.
+    pub(crate) fn install(&self, next: Arc<Snapshot>) -> Arc<Snapshot> {
+        let timestamp = next.timestamp;
+        let before = self.newest.swap(next);
+        self.newest_timestamp.store(timestamp, Ordering::Release);
+        before
+    }
+
+    /// Makes `next` the visible version. Called in the section, where nothing is waited for.
     pub(crate) fn show(&self, next: &Arc<Snapshot>) {
         debug_assert!(self.current.load().timestamp < next.timestamp);
         self.current.store(next.clone());
@@ -233,9 +264,5 @@ impl Store {
             }
             seen = before;
         }
-    }
-
-    pub(crate) fn writer_ends(&self) {
-        self.leave(|_| None);
     }
 }

@@ -221,6 +221,11 @@ impl TableIndexes {
         self.list.iter().find(|index| index.entry.id == id)
     }
 
+    /// True if one of them is unique.
+    pub(crate) fn has_unique(&self) -> bool {
+        self.list.iter().any(|index| index.entry.unique)
+    }
+
     /// Whether the table has none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

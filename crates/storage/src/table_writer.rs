@@ -133,9 +133,10 @@ impl TableWriter<'_> {
         match conflict {
             Conflict::Skip { arbiters } if indexes.iter().any(|i| TableIndexes::is_arbiter(i, arbiters)) => {
                 for row in rows {
-                    let taken = indexes.conflict(self.current()?, &keys, row, arbiters);
-                    let free = taken.is_none();
-                    let new = free.then(|| self.append(columns, row..row + 1, &keys, &Rivals::Live));
+                    let beside = self.transaction.beside(self.table)?;
+                    let free = indexes.conflict(&beside, &keys, row, arbiters)?.is_none();
+                    let rivals = Rivals::OfSkip(arbiters);
+                    let new = free.then(|| self.append(columns, row..row + 1, &keys, &rivals));
                     written.rows.push(new.transpose()?.map(|new| new[0]));
                 }
                 written.count = written.rows.iter().flatten().count() as u64;
@@ -180,13 +181,28 @@ impl TableWriter<'_> {
             from = part.end;
             let bytes = columns.bytes(part.clone());
             self.transaction.wrote(part.len(), bytes + Changes::BYTES)?;
+            let takes_rows = self.transaction.takes_rows(self.table)?;
             let (version, changes) = self.transaction.rows_mut(self.table)?;
             let known = ids.len();
-            append((&mut *version, changes), columns, part.clone(), now, ids)?;
-            let is_full = version.tail().is_none_or(|tail| tail.is_full());
-            let (table, new) = (self.table, &ids[known..]);
-            if !(self.transaction.redo().is_filled(table, new[0], bytes, is_full) && self.freeze_filled()?) {
-                self.transaction.redo().insert(table, new, columns, part);
+            append(
+                (&mut *version, changes),
+                (columns, part.clone()),
+                (now, takes_rows),
+                ids,
+            )?;
+            let tail = version.tail().map(|tail| (tail.number(), tail.is_full()));
+            // There are several chunks if others filled the tail meanwhile, or without a log.
+            let mut from = part.start;
+            for run in ids[known..].chunk_by(|a, b| a.chunk() == b.chunk()) {
+                let rows = from..from + run.len();
+                from = rows.end;
+                let is_full = tail.is_none_or(|tail| tail == (run[0].chunk(), true));
+                let is_tail = tail.is_none_or(|tail| tail.0 == run[0].chunk());
+                let (table, bytes) = (self.table, bytes * run.len() / part.len());
+                let is_filled = is_tail && self.transaction.redo().is_filled(table, run[0], bytes, is_full);
+                if !(is_filled && self.freeze_filled()?) {
+                    self.transaction.redo().insert(table, run, columns, rows);
+                }
             }
         }
         self.add_entries(ids, rows, keys, rivals)
@@ -203,14 +219,19 @@ impl TableWriter<'_> {
         if keys.is_empty() {
             return Ok(());
         }
-        let (version, mut noting) = self.transaction.noting(self.table)?;
+        let (table, is_unique) = (self.table, self.current()?.indexes().has_unique());
+        if is_unique {
+            self.transaction.claim_new(table, ids)?;
+        }
+        let (beside, mut noting) = self.transaction.noting(table)?;
+        let version = beside.own;
         for (&id, row) in ids.iter().zip(rows) {
             let entry = version
                 .entry(id.chunk())
                 .ok_or_else(|| no_such_row(version.table(), id.chunk()))?;
             let bytes = keys.iter().map(|keys| keys.key(row).len() + ENTRY_BYTES).sum();
             noting.added(version, entry, id, bytes)?;
-            version.indexes().add(version, keys, row, id, rivals)?;
+            version.indexes().add(&beside, keys, row, id, rivals)?;
         }
         Ok(())
     }
@@ -354,7 +375,8 @@ impl TableWriter<'_> {
         }
         written.count = written.rows.iter().flatten().count() as u64;
         self.transaction.redo().delete(self.table, &written.rows);
-        let (version, mut noting) = self.transaction.noting(self.table)?;
+        let (beside, mut noting) = self.transaction.noting(self.table)?;
+        let version = beside.own;
         if !version.indexes().is_empty() {
             for &id in written.rows.iter().flatten() {
                 let entry = version
@@ -464,21 +486,22 @@ fn no_such_row(table: &Table, chunk: u32) -> Error {
     ))
 }
 
-/// Appends some rows of columns that were checked, and notes it; `ids` gets theirs.
+/// Appends some rows of columns that were checked, and notes it; `ids` gets theirs. `takes_rows`: false if the tail
+/// takes no more rows.
 fn append(
     (version, changes): (&mut TableSnapshot, &mut Changes),
-    columns: Columns<'_>,
-    rows: Range<usize>,
-    now: u64,
+    (columns, rows): (Columns<'_>, Range<usize>),
+    (now, takes_rows): (u64, bool),
     ids: &mut Vec<RowId>,
 ) -> Result<()> {
-    let mut done = rows.start;
+    let (mut done, mut takes_rows) = (rows.start, takes_rows);
     while done < rows.end {
         let number = match version.tail() {
             // Dead cells at the end of a full one, if a rollback left some, are simply not shown.
-            Some(tail) if !tail.is_full() => tail.number(),
+            Some(tail) if takes_rows && !tail.is_full() => tail.number(),
             _ => begin_tail(version, changes)?,
         };
+        takes_rows = true;
         let shown = version.tail().map_or(0, |tail| tail.view().rows());
         let appended = version.change_tail(|tail, table| {
             // Before anybody can see the rows.
@@ -488,6 +511,10 @@ fn append(
         });
         let offsets = appended.unwrap_or_else(|| Err(Error::internal("the tail of a table is gone")))?;
         done += offsets.len();
+        if offsets.is_empty() {
+            // Others have taken the last slots meanwhile.
+            continue;
+        }
         let slots = offsets.start as u32..offsets.end as u32;
         changes.inserted(version.table().id(), number, slots, shown);
         ids.extend(offsets.map(|offset| RowId::new(number, offset as u16)));

@@ -1,17 +1,22 @@
-//! The one writing transaction: it makes a version of the store of its own, statement by statement, and lists what it
-//! does ([`crate::changes`]). A commit merges the list into the newest version. Rolling back drops the own version;
-//! nothing that was published has been touched. A savepoint is a mark in the list.
+//! A writing transaction: it makes a version of the store of its own, statement by statement, and lists what it does
+//! ([`crate::changes`]). A commit merges the list into the newest version. Rolling back drops the own version; nothing
+//! that was published has been touched. A savepoint is a mark in the list.
 //!
-//! With a log, it also writes down what it does ([`crate::redo`]), and a commit goes through four moments. The commit gets its place in
-//! the log, while nobody else writes; from then on nothing undoes it. The next writer is let in, which begins with what this
-//! one left. The log is waited for. Then the commit is visible. Who reads what is not durable yet, as the next writer does,
-//! waits for it before anybody hears of it ([`Transaction::settle`]).
+//! Others write beside it ([`crate::other_writers`]). Between two statements the transaction can go over to a later
+//! base: its list is done again on top of that. A transaction of REPEATABLE READ keeps its base.
+//!
+//! With a log, it also writes down what it does ([`crate::redo`]), and a commit goes through four moments. It is
+//! merged,
+//! gets its place in the log and is installed as the newest version, in the section of the store; from then on nothing
+//! undoes it. Its claims are freed. The log is waited for. Then the commit is visible. Who reads what is not durable
+//! yet, as the next writer does, waits for it before anybody hears of it ([`Transaction::settle`]).
 
 use crate::changes::{Changes, Mark};
 use crate::chunk::Chunk;
 use crate::chunk_entry::ChunkEntry;
 use crate::index_log::{IndexLog, IndexedRows, LogMark};
 use crate::log::{Acknowledge, Durability};
+use crate::other_writers::{Beside, OtherWriters, Standing};
 use crate::redo::TransactionRedo;
 use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
@@ -19,6 +24,7 @@ use crate::writer_memory::WriterMemory;
 use frazil_catalog::Catalog;
 use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Reservation, Result, RowId};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Rows whose entries a transaction takes out of indexes when it ends; the others leave later. Some 30 ms where the indexes do not
 /// fit into caches.
@@ -41,8 +47,12 @@ pub struct Transaction {
     redo: TransactionRedo,
     /// What it began with is durable.
     is_settled: bool,
-    /// Whether it keeps other writers out.
-    is_writer: bool,
+    /// False once it is committed.
+    is_open: bool,
+    /// The beginning of the statement that runs, if the statement may have to be undone in order to run again.
+    statement: Option<Savepoint>,
+    /// Its standing among those that write beside it.
+    others: OtherWriters,
     watch: Option<Watch>,
 }
 
@@ -65,6 +75,7 @@ pub struct Savepoint {
     changes: Mark,
     index_log: LogMark,
     redo: usize,
+    standing: Standing,
 }
 
 impl Watch {
@@ -118,9 +129,9 @@ impl Noting<'_> {
 impl Transaction {
     pub(crate) fn new(
         store: Arc<Store>,
+        others: OtherWriters,
         next: Arc<Snapshot>,
-        memory: WriterMemory,
-        has_log: bool,
+        (memory, has_log): (WriterMemory, bool),
     ) -> Transaction {
         Transaction {
             store,
@@ -130,7 +141,9 @@ impl Transaction {
             watch: None,
             redo: TransactionRedo::new(has_log),
             is_settled: !has_log,
-            is_writer: true,
+            is_open: true,
+            statement: None,
+            others,
         }
     }
 
@@ -173,11 +186,18 @@ impl Transaction {
             changes: self.memory.changes.mark(),
             index_log: self.memory.index_log.mark(),
             redo: self.redo.mark(),
+            standing: self.others.mark(),
         }
     }
 
-    /// Undoes everything since `savepoint`.
+    /// Undoes everything since `savepoint`, and gives back what was claimed since.
     pub fn rollback_to(&mut self, savepoint: Savepoint) {
+        self.undo_to(&savepoint);
+        self.others.free_since(savepoint.standing);
+    }
+
+    /// Undoes everything since `savepoint`; claims are kept.
+    fn undo_to(&mut self, savepoint: &Savepoint) {
         let next = Arc::make_mut(&mut self.next);
         self.memory.changes.undo_to(savepoint.changes, next);
         // A table that was replaced may be one again that others have, too.
@@ -188,42 +208,185 @@ impl Transaction {
         self.redo.truncate(savepoint.redo);
     }
 
+    /// Sets how long the transaction waits for others from now on, and what cancels its waits.
+    pub fn set_patience(&mut self, limit: Duration, cancel: &Cancel) {
+        self.others.set_patience(limit, cancel);
+    }
+
+    /// Waits until nobody else writes, and sees what they committed. Nobody else writes until the transaction ends, or
+    /// returns to a savepoint before. 55P03, 57014, 40P01; 40001 if it sees one version to its end, which is not the
+    /// newest.
+    pub fn alone(&mut self) -> Result<()> {
+        if self.others.is_alone() {
+            return Ok(());
+        }
+        self.others.lock_out()?;
+        match self.others.keeps_base() && !self.base.as_ref().is_some_and(|base| self.store.is_newest(base)) {
+            true => Err(self.others.newer()),
+            false => self.renew(),
+        }
+    }
+
+    /// Goes over to the newest version, unless the transaction sees one version to its end.
+    pub fn renew(&mut self) -> Result<()> {
+        match self.base.as_ref().is_some_and(|base| self.store.is_newest(base)) {
+            true => Ok(()),
+            false => self.go_over_to(self.store.newest()),
+        }
+    }
+
+    /// Goes over to a version, unless it is older than what the transaction sees, or the transaction sees one version
+    /// to its end.
+    pub fn go_over_to(&mut self, newer: Arc<Snapshot>) -> Result<()> {
+        let Some(base) = self.base.as_ref().filter(|base| base.timestamp < newer.timestamp) else {
+            return Ok(());
+        };
+        if self.others.keeps_base() {
+            return Ok(());
+        }
+        self.next = match self.memory.changes.is_empty() {
+            true => {
+                self.memory.own.clear();
+                newer.clone()
+            }
+            false => Arc::new(self.memory.changes.rebase(&newer, base, &self.next)?),
+        };
+        self.base = Some(newer);
+        self.is_settled = !self.redo.is_wanted();
+        debug_assert_eq!(self.difference(), None);
+        Ok(())
+    }
+
+    /// Notes the beginning of a statement that may have to run again after it has written something.
+    pub fn guard_statement(&mut self) {
+        if self.statement.is_none() {
+            self.statement = Some(self.savepoint());
+        }
+    }
+
+    /// Begins a statement: see [`Transaction::runs_again`].
+    pub fn begin_statement(&mut self) {
+        self.others.take_behind();
+        self.statement = None;
+        if self.memory.changes.is_empty() {
+            self.guard_statement();
+        }
+    }
+
+    /// True if the statement that failed met a commit that it did not see, and is to run again: it was undone, its
+    /// claims were kept, and the transaction sees that commit now. False for a transaction that sees one version to its
+    /// end.
+    pub fn runs_again(&mut self) -> Result<bool> {
+        if !self.others.take_behind() || self.others.keeps_base() {
+            return Ok(false);
+        }
+        if let Some(begun) = self.statement.take() {
+            self.undo_to(&begun);
+        }
+        self.renew()?;
+        self.begin_statement();
+        Ok(true)
+    }
+
+    /// Claims rows that a statement is going to change or delete, before it writes anything: waits for others that have
+    /// claimed them, then looks at the newest version. 40001 if one of the rows is dead there; 40P01, 55P03, 57014,
+    /// 53200.
+    pub fn claim(&mut self, table: ObjectId, rows: &[RowId]) -> Result<()> {
+        self.wrote(0, self.others.claim_bytes(rows))?;
+        self.others.claim(&self.store, table, rows)?;
+        let Some(base) = self.base.as_ref().filter(|base| !self.store.is_newest(base)) else {
+            return Ok(());
+        };
+        let newest = self.store.newest();
+        let (Some(base), now) = (base.tables.get(table.0), newest.tables.get(table.0)) else {
+            return Ok(());
+        };
+        let is_gone = |row: &RowId| base.shows(*row) && !now.is_some_and(|now| now.shows(*row));
+        if now.is_some_and(|now| Arc::ptr_eq(now, base)) || !rows.iter().any(is_gone) {
+            return Ok(());
+        }
+        self.others.looks_at(&newest);
+        Err(self.others.newer())
+    }
+
+    /// Claims rows that were inserted and are going to have entries in unique indexes. 53200.
+    pub(crate) fn claim_new(&mut self, table: ObjectId, rows: &[RowId]) -> Result<()> {
+        self.wrote(0, self.others.claim_bytes(rows))?;
+        self.others.claim_new(&self.store, table, rows)
+    }
+
+    /// The rows of a table as this transaction and others have them.
+    pub(crate) fn beside(&self, table: ObjectId) -> Result<Beside<'_>> {
+        Ok(Beside {
+            store: &self.store,
+            others: &self.others,
+            base: self.base.as_deref(),
+            own: self.next.table(table)?,
+        })
+    }
+
+    /// True if rows can come to the tail of the own version of a table. The base of a transaction that keeps it may
+    /// have a tail that was frozen since.
+    pub(crate) fn takes_rows(&self, table: ObjectId) -> Result<bool> {
+        let own = self.next.table(table)?;
+        let Some(tail) = own.tail().filter(|tail| !tail.is_full()) else {
+            return Ok(false);
+        };
+        let Some(base) = self.base.as_ref().filter(|_| self.others.keeps_base()) else {
+            return Ok(true);
+        };
+        let is_of_base = (base.tables.get(table.0)).is_some_and(|base| base.entry(tail.number()).is_some());
+        if !is_of_base || self.store.is_newest(base) {
+            return Ok(true);
+        }
+        let newest = self.store.newest();
+        let now = newest
+            .tables
+            .get(table.0)
+            .and_then(|now| now.entry(tail.number()));
+        Ok(now.is_some_and(|now| now.shares_chunk(tail)))
+    }
+
     /// Commits what was done, durably: see [`Transaction::commit_as`].
     pub fn commit(self) -> Result<u64> {
         self.commit_as(Acknowledge::Durable)
     }
 
-    /// Commits what was done and lets the next writer in. Returns the timestamp of the commit, which is visible then. 08007: it is
+    /// Commits what was done. Returns the timestamp of the commit, which is visible then. 08007: it is
     /// unknown whether it is committed. After another error it is not: 58030 once writing the log has failed, 53100 if the disk is
     /// full, 08003 once the database is closed.
     pub fn commit_as(mut self, acknowledge: Acknowledge) -> Result<u64> {
         if self.memory.changes.is_empty() {
             return self.settle().map(|()| self.next.timestamp);
         }
+        self.redo.prepare()?;
+        let store = self.store.clone();
+        let section = store.section();
         let newest = self.merge()?;
         self.take_place(acknowledge)?;
         // From here on nothing undoes it.
         let timestamp = self.next.timestamp;
         let tables = self.hand_over_entries(&newest, timestamp);
-        drop(newest);
-        let memory = std::mem::take(&mut self.memory).emptied();
-        self.is_writer = false;
-        match self.log() {
-            Some(log) => {
-                let next = &self.next;
-                self.store.append(next.clone(), memory);
-                match acknowledge {
-                    Acknowledge::Durable => log.wait(next.lsn)?,
-                    // It is seen no earlier than those before it that are waited for.
-                    Acknowledge::Placed => log.wait(next.visible_at).and_then(|()| log.follow(next.lsn))?,
-                }
-                self.store.publish(next);
-            }
+        let log = self.log();
+        if log.is_none() {
             // There is nothing to wait for.
-            None => {
-                self.store.show(&self.next);
-                self.store.append(self.next.clone(), memory);
+            store.show(&self.next);
+        }
+        let before = store.install(self.next.clone());
+        drop(section);
+        self.is_open = false;
+        self.others.leave();
+        // Outside of the section: it may be the last one of many versions of tables.
+        drop((newest, before));
+        store.keep_memory(std::mem::take(&mut self.memory).emptied());
+        if let Some(log) = log {
+            let next = &self.next;
+            match acknowledge {
+                Acknowledge::Durable => log.wait(next.lsn)?,
+                // It is seen no earlier than those before it that are waited for.
+                Acknowledge::Placed => log.wait(next.visible_at).and_then(|()| log.follow(next.lsn))?,
             }
+            store.publish(next);
         }
         (tables.iter()).for_each(|table| table.collector().collect(MOST_COLLECTED));
         Ok(timestamp)
@@ -232,11 +395,11 @@ impl Transaction {
     /// Returns when everything is durable that the transaction saw of others: nobody may hear of it earlier, not even by an error.
     /// 58030 if that can no longer be.
     pub fn settle(&mut self) -> Result<()> {
-        if !self.is_settled {
+        let seen = self.next.visible_at.max(self.others.looked_at());
+        if !self.is_settled || seen > self.next.visible_at {
             if let Some(log) = self.log() {
                 // It is not this transaction whose outcome is unknown.
-                log.wait(self.next.visible_at)
-                    .or_else(|unknown| log.check().and(Err(unknown)))?;
+                log.wait(seen).or_else(|unknown| log.check().and(Err(unknown)))?;
             }
             self.is_settled = true;
         }
@@ -325,7 +488,7 @@ impl Transaction {
     }
 
     /// Lets entries of deleted rows leave the indexes when nobody reads the versions that were replaced. Returns the tables that may have
-    /// such. Called before the next writer is let in, so that commits come in their order.
+    /// such. Called in the section, so that commits come in their order.
     fn hand_over_entries(&mut self, before: &Snapshot, timestamp: u64) -> Vec<Arc<Table>> {
         let mut deleted = self.memory.index_log.commit();
         let mut tables = Vec::new();
@@ -352,23 +515,28 @@ impl Transaction {
         self.memory.index_log.held(before, now);
     }
 
-    /// The transaction's version of a table, and where is noted what becomes of its entries.
-    pub(crate) fn noting(&mut self, table: ObjectId) -> Result<(&TableSnapshot, Noting<'_>)> {
-        let version = self.next.table(table)?;
+    /// The transaction's version of a table beside those of others, and where is noted what becomes of its entries.
+    pub(crate) fn noting(&mut self, table: ObjectId) -> Result<(Beside<'_>, Noting<'_>)> {
+        let beside = Beside {
+            store: &self.store,
+            others: &self.others,
+            base: self.base.as_deref(),
+            own: self.next.table(table)?,
+        };
         let noting = Noting {
             log: &mut self.memory.index_log,
             watch: &mut self.watch,
             redo: self.redo.len(),
         };
-        Ok((version, noting))
+        Ok((beside, noting))
     }
 
-    /// The timestamp that a commit will have: there is one writer.
+    /// The timestamp that a commit will have if nobody commits before.
     pub(crate) fn coming_timestamp(&self) -> u64 {
         self.next.timestamp + 1
     }
 
-    /// Drops what was done and lets the next writer in.
+    /// Drops what was done.
     pub fn rollback(self) {}
 
     /// Goes over to another version of the catalog.
@@ -399,11 +567,30 @@ impl Transaction {
 
     /// The transaction's version of a table, to be changed as a whole: nobody else may have written to the table.
     pub(crate) fn table_mut(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
+        self.alone()?;
         let before = self.next.tables.get(id.0).cloned();
         if before.is_some() {
             self.memory.changes.replaced(id, before);
         }
         self.rows_mut(id).map(|(version, _)| version)
+    }
+
+    /// 40001 if the transaction keeps its base and a table has other indexes by now.
+    fn check_base(&self, id: ObjectId) -> Result<()> {
+        let Some(base) = self.base.as_ref().filter(|_| self.others.keeps_base()) else {
+            return Ok(());
+        };
+        if self.store.is_newest(base) {
+            return Ok(());
+        }
+        let newest = self.store.newest();
+        match (base.tables.get(id.0), newest.tables.get(id.0)) {
+            (Some(base), Some(now)) if !Arc::ptr_eq(base.indexes(), now.indexes()) => {
+                Err(self.others.newer())
+            }
+            (Some(_), None) => Err(self.others.newer()),
+            _ => Ok(()),
+        }
     }
 
     /// The transaction's version of a table, to have rows inserted and deleted, and the list where each such change
@@ -412,6 +599,7 @@ impl Transaction {
         if self.next.tables.get(id.0).is_none() {
             return Err(self.next.missing(id));
         }
+        self.check_base(id)?;
         let table = (Arc::make_mut(&mut self.next).tables.get_mut(id.0))
             .ok_or_else(|| Error::internal(format!("table {} is not in the transaction", id.0)))?;
         let version = Arc::make_mut(table);
@@ -425,7 +613,7 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if !self.is_writer {
+        if !self.is_open {
             // Nothing is left to undo after a commit.
             return;
         }
@@ -436,6 +624,6 @@ impl Drop for Transaction {
                 version.table().collector().add_undone(rows);
             }
         }
-        self.store.writer_ends();
+        // Claims are freed last, with the owner.
     }
 }

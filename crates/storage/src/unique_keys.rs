@@ -1,8 +1,15 @@
 //! Entries of rows as they are written, and keys that only one row may have.
 //!
-//! Today there is one writer: a key is taken if a candidate is live in the transaction's own version. A row's key never changes,
-//! because UPDATE gives the row another id, and ids of rows that were rolled back are not used again: so a candidate has the key.
+//! A row is written and claimed, then its entries are added. For an entry in a unique index each candidate with its key
+//! is judged under the latch of the leaf, so that of two that add the same key one sees the other: first who has
+//! claimed
+//! the candidate, then the newest version ([`Beside::meets`]). A candidate that an open transaction inserts or deletes
+//! is waited for outside of the latch, and the entry is tried again.
+//!
+//! A row's key never changes, because UPDATE gives the row another id, and ids of rows that were rolled back are not
+//! used again: so a candidate has the key.
 
+use crate::other_writers::{Beside, Met};
 use crate::snapshot::TableSnapshot;
 use crate::table_indexes::{TableIndex, TableIndexes};
 use frazil_index::{Inserted, OrderedIndex, Verdict};
@@ -16,9 +23,11 @@ pub(crate) enum Rivals<'a> {
     Live,
     /// Those, and rows for which the function is true: rows that the statement is going to replace after the one that is written.
     LiveOr(&'a dyn Fn(RowId) -> bool),
-    /// Live rows. Nothing was in the way in these indexes when the statement began: what is there now the statement itself wrote.
-    /// They are asked first, and refuse with 21000.
+    /// Live rows. Nothing was in the way in these indexes when the statement began: what the transaction sees there now
+    /// the statement itself wrote. They are asked first, and refuse with 21000.
     OfUpsert(&'a [ObjectId]),
+    /// Live rows. Nothing was in the way in these indexes, or in any if the list is empty, a moment ago.
+    OfSkip(&'a [ObjectId]),
 }
 
 impl TableIndexes {
@@ -26,48 +35,64 @@ impl TableIndexes {
     /// a unique index, 54000 for a key that is too long.
     pub(crate) fn add(
         &self,
-        version: &TableSnapshot,
+        beside: &Beside<'_>,
         keys: &[EncodedKeys],
         at: usize,
         row: RowId,
         rivals: &Rivals<'_>,
     ) -> Result<()> {
-        let arbiters = rivals.arbiters();
-        let is_arbiter = |index: &TableIndex| arbiters.contains(&index.entry().id);
-        for (index, keys) in self.iter().zip(keys).filter(|(index, _)| is_arbiter(index)) {
-            if index.add(version, (keys, at), row, rivals)?.is_some() {
-                return Err(met_twice());
+        for (index, keys) in self
+            .iter()
+            .zip(keys)
+            .filter(|(index, _)| rivals.is_asked_first(index))
+        {
+            match index.add(beside, (keys, at), row, rivals)? {
+                None => {}
+                Some(Met::Live) if matches!(rivals, Rivals::OfUpsert(_)) => return Err(met_twice()),
+                Some(_) => return Err(beside.others.newer()),
             }
         }
-        for (index, keys) in self.iter().zip(keys).filter(|(index, _)| !is_arbiter(index)) {
-            if let Some(rival) = index.add(version, (keys, at), row, rivals)? {
-                return Err(index.taken(version, rival));
+        for (index, keys) in self
+            .iter()
+            .zip(keys)
+            .filter(|(index, _)| !rivals.is_asked_first(index))
+        {
+            if index.add(beside, (keys, at), row, rivals)?.is_some() {
+                return Err(index.taken(beside.own, row));
             }
         }
         Ok(())
     }
 
-    /// A live row of the version that has the key which a row would have in one of the arbiters.
+    /// A live row that has the key which a row would have in one of the arbiters. Waits for open transactions that
+    /// insert or delete such a row. 40001 if the transaction does not see the row; 40P01, 55P03, 57014.
     pub(crate) fn conflict(
         &self,
-        version: &TableSnapshot,
+        beside: &Beside<'_>,
         keys: &[EncodedKeys],
         at: usize,
         arbiters: &[ObjectId],
-    ) -> Option<RowId> {
-        let counts = |index: &TableIndex, keys: &EncodedKeys| {
-            TableIndexes::is_arbiter(index, arbiters) && !(index.entry().nulls_distinct && keys.has_null(at))
-        };
-        (self.iter().zip(keys))
-            .filter(|(index, keys)| counts(index, keys))
-            .find_map(|(index, keys)| {
-                let mut live = None;
+    ) -> Result<Option<RowId>> {
+        for (index, keys) in self.iter().zip(keys) {
+            let is_free = index.entry().nulls_distinct && keys.has_null(at);
+            if is_free || !TableIndexes::is_arbiter(index, arbiters) {
+                continue;
+            }
+            loop {
+                let mut met = None;
                 index.tree().get(keys.key(at), &mut |row| {
-                    live = version.shows(row).then_some(row);
-                    live.is_none()
+                    met = Some((row, beside.meets(row))).filter(|met| met.1 != Met::Dead);
+                    met.is_none()
                 });
-                live
-            })
+                match met {
+                    None | Some((_, Met::Dead)) => break,
+                    Some((row, Met::Live)) => return Ok(Some(row)),
+                    Some((_, Met::Unseen)) => return Err(beside.others.newer()),
+                    Some((row, Met::Open(holder))) => beside.wait(row, holder)?,
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Whether setting some columns of a row may give it a key that another one has.
@@ -87,46 +112,58 @@ fn met_twice() -> Error {
 }
 
 impl Rivals<'_> {
-    /// The indexes of ON CONFLICT DO UPDATE.
-    fn arbiters(&self) -> &[ObjectId] {
+    /// True for an index of ON CONFLICT.
+    fn is_asked_first(&self, index: &TableIndex) -> bool {
         match self {
-            Rivals::OfUpsert(arbiters) => arbiters,
-            Rivals::None | Rivals::Live | Rivals::LiveOr(_) => &[],
+            Rivals::OfUpsert(arbiters) => arbiters.contains(&index.entry().id),
+            Rivals::OfSkip(arbiters) => TableIndexes::is_arbiter(index, arbiters),
+            Rivals::None | Rivals::Live | Rivals::LiveOr(_) => false,
         }
     }
 
-    fn verdict(&self, version: &TableSnapshot, row: RowId) -> Verdict {
-        let counts = match self {
-            Rivals::None => false,
-            Rivals::Live | Rivals::OfUpsert(_) => version.shows(row),
-            Rivals::LiveOr(other) => version.shows(row) || other(row),
-        };
-        if counts { Verdict::Rival } else { Verdict::NoRival }
+    fn meets(&self, beside: &Beside<'_>, row: RowId) -> Met {
+        match self {
+            Rivals::None => Met::Dead,
+            Rivals::LiveOr(other) if other(row) => Met::Live,
+            Rivals::Live | Rivals::LiveOr(_) | Rivals::OfUpsert(_) | Rivals::OfSkip(_) => beside.meets(row),
+        }
     }
 }
 
 impl TableIndex {
-    /// Adds the entry of a row whose key is that of row `at` of `keys`, unless a rival has the key of a unique index: the rival.
-    /// 54000.
+    /// Adds the entry of a row whose key is that of row `at` of `keys`, unless a live row has the key of a unique
+    /// index:
+    /// returns what that is then. Waits for open transactions that insert or delete such a row. 54000, 40P01, 55P03,
+    /// 57014.
     fn add(
         &self,
-        version: &TableSnapshot,
+        beside: &Beside<'_>,
         (keys, at): (&EncodedKeys, usize),
         row: RowId,
         rivals: &Rivals<'_>,
-    ) -> Result<Option<RowId>> {
-        self.check_length(keys.key(at), version.table().entry())?;
-        let free = !self.entry().unique || self.entry().nulls_distinct && keys.has_null(at);
-        let mut verdict = |other: RowId| rivals.verdict(version, other);
-        let asked = !free && !matches!(rivals, Rivals::None);
-        let asked = asked.then_some(&mut verdict as &mut dyn FnMut(RowId) -> Verdict);
-        Ok(match self.tree().insert(keys.key(at), row, asked) {
-            Inserted::Refused(rival) => Some(rival),
-            Inserted::Added | Inserted::Present => None,
-        })
+    ) -> Result<Option<Met>> {
+        self.check_length(keys.key(at), beside.own.table().entry())?;
+        let is_free = !self.entry().unique || self.entry().nulls_distinct && keys.has_null(at);
+        let is_asked = !is_free && !matches!(rivals, Rivals::None);
+        loop {
+            let mut met = Met::Dead;
+            let mut verdict = |other: RowId| {
+                met = rivals.meets(beside, other);
+                match met {
+                    Met::Dead => Verdict::NoRival,
+                    Met::Live | Met::Unseen | Met::Open(_) => Verdict::Rival,
+                }
+            };
+            let asked = is_asked.then_some(&mut verdict as &mut dyn FnMut(RowId) -> Verdict);
+            match (self.tree().insert(keys.key(at), row, asked), met) {
+                (Inserted::Added | Inserted::Present, _) => return Ok(None),
+                (Inserted::Refused(rival), Met::Open(holder)) => beside.wait(rival, holder)?,
+                (Inserted::Refused(_), met) => return Ok(Some(met)),
+            }
+        }
     }
 
-    /// 23505: a row in a version has the key that another row wants.
+    /// 23505: another row has the key of a row that a version shows.
     fn taken(&self, version: &TableSnapshot, row: RowId) -> Error {
         let name = &self.entry().name;
         let message = format!("duplicate key value violates unique constraint \"{name}\"");

@@ -64,15 +64,21 @@ impl RowsInTheWay<'_> {
 
 impl TableWriter<'_> {
     /// Looks up which rows are in the way of new ones in the indexes `arbiters`.
-    pub fn in_the_way(&self, batch: &RowBatch, arbiters: &[ObjectId]) -> Result<InTheWay> {
+    /// Claims these rows. Waits for open transactions that insert or delete rows of such keys. 40001 if one is live
+    /// that the transaction does not see, or was changed since; 40P01, 55P03, 57014, 53200.
+    pub fn in_the_way(&mut self, batch: &RowBatch, arbiters: &[ObjectId]) -> Result<InTheWay> {
         let version = self.current()?;
         check_shape(version.table(), batch)?;
         let keys = version.indexes().keys(Columns::Batch(&batch.columns));
-        let rows = (0..batch.rows).map(|row| version.indexes().conflict(version, &keys, row, arbiters));
-        Ok(InTheWay {
-            rows: rows.collect(),
+        let (table, indexes) = (self.table(), version.indexes().clone());
+        let beside = self.transaction().beside(table)?;
+        let rows = (0..batch.rows).map(|row| indexes.conflict(&beside, &keys, row, arbiters));
+        let met = InTheWay {
+            rows: rows.collect::<Result<_>>()?,
             keys,
-        })
+        };
+        self.transaction().claim(table, &met.ids())?;
+        Ok(met)
     }
 
     /// Writes new rows in their order: those with nothing in their way are inserted, the others change what is, as `changes`

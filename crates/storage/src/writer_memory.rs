@@ -1,5 +1,5 @@
 //! Memory that serves one writing transaction after the other: what a transaction of a few rows needs beside its rows is there
-//! already. There is one writer, so there is one such memory.
+//! already.
 
 use crate::changes::Changes;
 use crate::index_log::IndexLog;

@@ -105,19 +105,34 @@ fn a_snapshot_never_changes_and_a_rollback_leaves_no_trace() {
 }
 
 #[test]
-fn one_transaction_writes_at_a_time() {
-    let (store, _) = store_with(schema(), 65_536);
-    let first = begin(&store);
-    let error = store
-        .begin(Duration::from_millis(20), &Cancel::new())
-        .unwrap_err();
+fn one_that_changes_more_than_rows_waits_for_all_others_and_they_for_it() {
+    let (store, id) = store_with(schema(), 65_536);
+    let mut first = begin(&store);
+    let second = begin(&store);
+    let lasts = Duration::from_millis(20);
+    let error = store.begin_alone(lasts, &Cancel::new()).unwrap_err();
+    assert_eq!(error.state(), SqlState::LOCK_NOT_AVAILABLE);
+    first.set_patience(lasts, &Cancel::new());
+    assert_eq!(
+        first.truncate(id).unwrap_err().state(),
+        SqlState::LOCK_NOT_AVAILABLE
+    );
+    drop(second);
+    let point = first.savepoint();
+    first.truncate(id).unwrap();
+    let error = store.begin(lasts, &Cancel::new()).unwrap_err();
     assert_eq!(error.state(), SqlState::LOCK_NOT_AVAILABLE);
     let cancel = Cancel::new();
     cancel.cancel();
     let error = store.begin(Duration::from_secs(60), &cancel).unwrap_err();
     assert_eq!(error.state(), SqlState::QUERY_CANCELED);
-    drop(first);
+    first.rollback_to(point);
     store.begin(Duration::ZERO, &Cancel::new()).unwrap().rollback();
+    drop(first);
+    store
+        .begin_alone(Duration::ZERO, &Cancel::new())
+        .unwrap()
+        .rollback();
 }
 
 #[test]

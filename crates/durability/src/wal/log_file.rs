@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 pub const SECTOR: u64 = 4096;
 const MAGIC_ONE: &[u8; 16] = b"frazil log v1\n\0\0";
 const MAGIC_TWO: &[u8; 16] = b"frazil log v2\n\0\0";
+const MAGIC_THREE: &[u8; 16] = b"frazil log v3\n\0\0";
 /// What begins the header of every version.
 const ANY_VERSION: &[u8] = b"frazil log v";
 const CONTINUED: &[u8; 16] = b"frazil log next\n";
@@ -41,6 +42,7 @@ impl Header {
         bytes.extend_from_slice(match self.version {
             Version::One => MAGIC_ONE,
             Version::Two => MAGIC_TWO,
+            Version::Three => MAGIC_THREE,
         });
         bytes.extend_from_slice(&self.database.0);
         for number in [self.generation, self.start, self.bytes] {
@@ -71,6 +73,7 @@ impl Header {
         let version = match &bytes[..MAGIC_ONE.len()] {
             magic if magic == MAGIC_ONE => Version::One,
             magic if magic == MAGIC_TWO => Version::Two,
+            magic if magic == MAGIC_THREE => Version::Three,
             other if other.starts_with(ANY_VERSION) => {
                 return Err(Error::new(
                     SqlState::FEATURE_NOT_SUPPORTED,

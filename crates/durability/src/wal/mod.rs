@@ -18,7 +18,8 @@
 //! ([`Continuation`](log_file::Continuation)): so the log's last file is missed when it is gone. Recovery takes that back before it removes a
 //! file that was made and never used.
 //!
-//! **Files have a version**, in their headers. Those of version 1, whose records prove nothing, are read; a log goes on in files of today's.
+//! **Files have a version**, in their headers. Those of version 1, whose records prove nothing, and of version 2, which
+//! one transaction at a time wrote, are read; a log goes on in files of today's.
 //!
 //! **A group of commits ends on a sector's border**, behind zeros: no sector that is durable is ever written again.
 //!

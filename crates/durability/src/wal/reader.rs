@@ -307,7 +307,7 @@ impl Reader<'_> {
         }
         self.synced(used.file.sync(), &used.path)?;
         let has_room = behind as u64 + SECTOR <= used.header.bytes;
-        if self.access == Access::Write && used.header.version == Version::Two && has_room {
+        if self.access == Access::Write && used.header.version.proves() && has_room {
             // It need not be durable: without it less can be proven.
             used.file
                 .write_at(behind as u64, &end.to_bytes(None))
@@ -340,7 +340,7 @@ impl Reader<'_> {
         let read = file.read_at(0, &mut bytes).map_err(failed)?;
         bytes.truncate(read);
         let chain = Chain {
-            version: Version::Two,
+            version: Version::Three,
             database: self.database,
             generation,
             previous: 0,

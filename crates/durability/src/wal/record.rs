@@ -48,8 +48,12 @@ impl FromStr for DatabaseId {
 pub enum Version {
     /// A record does not say how far the log was durable. Such files are read, and no longer written.
     One,
-    /// Today's.
+    /// A record says how far the log was durable, and rows come to their chunks in the order of their slots. Such files
+    /// are read, and no longer written.
     Two,
+    /// Today's: several transactions write side by side, so rows come to their chunks in any order, which programs that
+    /// know version 2 alone take for damage.
+    Three,
 }
 
 impl Version {
@@ -57,7 +61,15 @@ impl Version {
     const fn header(self) -> usize {
         match self {
             Version::One => 24,
-            Version::Two => 32,
+            Version::Two | Version::Three => 32,
+        }
+    }
+
+    /// True if a record says how far the log was durable.
+    pub const fn proves(self) -> bool {
+        match self {
+            Version::One => false,
+            Version::Two | Version::Three => true,
         }
     }
 
@@ -118,7 +130,7 @@ impl Chain {
         out.extend_from_slice(&(record.payload.len() as u32).to_le_bytes());
         out.extend_from_slice(&record.position.to_le_bytes());
         out.extend_from_slice(&record.timestamp.to_le_bytes());
-        if self.version == Version::Two {
+        if self.version.proves() {
             // A group within a file has less than 4 GB, because a record has at most a quarter of that.
             let begun = (record.position - record.durable) as u32;
             out.extend_from_slice(&self.previous.to_le_bytes());
@@ -160,9 +172,9 @@ impl Chain {
         self.previous = checksum;
         let record = Record {
             position,
-            durable: match self.version {
-                Version::One => 0,
-                Version::Two => position.saturating_sub(number(header, 28, 4)),
+            durable: match self.version.proves() {
+                false => 0,
+                true => position.saturating_sub(number(header, 28, 4)),
             },
             timestamp: number(header, 16, 8),
             payload: &whole[start..start + length],
@@ -173,7 +185,7 @@ impl Chain {
     /// What the record at the beginning of `bytes`, where the one at `position` could stand, says of how far the log was durable, whatever
     /// stands before it. `None` if there is no whole record of this file, or it does not say.
     pub fn durable_before(&self, bytes: &[u8], position: u64) -> Option<u64> {
-        if self.version == Version::One || bytes.len() < self.version.header() {
+        if !self.version.proves() || bytes.len() < self.version.header() {
             return None;
         }
         let mut alone = Chain {

@@ -203,7 +203,7 @@ impl Wal {
             next_file_bytes: options.first_file_bytes.min(options.most_file_bytes),
             most_file_bytes: options.most_file_bytes,
             chain: Chain {
-                version: Version::Two,
+                version: Version::Three,
                 database,
                 generation: 0,
                 previous: replayed.previous,

@@ -179,7 +179,7 @@ fn a_whole_record_behind_a_lost_one_stays_dead() {
 
 #[test]
 fn a_record_counts_in_its_place_alone() {
-    for version in [Version::One, Version::Two] {
+    for version in [Version::One, Version::Two, Version::Three] {
         let chain = |database, generation, previous| Chain {
             version,
             database,
@@ -188,7 +188,7 @@ fn a_record_counts_in_its_place_alone() {
         };
         let record = Record {
             position: 64,
-            durable: if version == Version::Two { 40 } else { 0 },
+            durable: if version.proves() { 40 } else { 0 },
             timestamp: 9,
             payload: b"redo",
         };
@@ -212,7 +212,7 @@ fn a_record_counts_in_its_place_alone() {
             );
         }
         // What it proves, it proves behind whatever record.
-        let proven = (version == Version::Two).then_some(40);
+        let proven = version.proves().then_some(40);
         for previous in [0, 77, 78] {
             assert_eq!(chain(DATABASE, 5, previous).durable_before(&bytes, 64), proven);
         }

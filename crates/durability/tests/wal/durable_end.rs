@@ -54,7 +54,7 @@ fn places(groups: &[&[usize]]) -> Vec<(usize, usize)> {
     let mut at = SECTOR as usize;
     let place = |group: &&[usize]| {
         let first = at;
-        at += group.iter().map(|n| Version::Two.size(*n)).sum::<usize>();
+        at += group.iter().map(|n| Version::Three.size(*n)).sum::<usize>();
         at = at.next_multiple_of(SECTOR as usize);
         (first, at)
     };
@@ -380,5 +380,5 @@ fn files_of_the_first_version_are_read() {
         wal.wait(wal.reserve(&crate::payload(next)).unwrap().lsn).unwrap();
     }
     assert!(sim.read(&file(1)).unwrap().starts_with(b"frazil log v1\n"));
-    assert!(sim.read(&file(2)).unwrap().starts_with(b"frazil log v2\n"));
+    assert!(sim.read(&file(2)).unwrap().starts_with(b"frazil log v3\n"));
 }

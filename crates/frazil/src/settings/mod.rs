@@ -77,7 +77,7 @@ pub struct Settings {
     pub statement_timeout: Option<Duration>,
     /// Turns that a recursive query may take; `None` for any number.
     pub max_recursion: Option<u64>,
-    /// Time to wait for the writer before.
+    /// Most time of one wait for other transactions.
     pub lock_timeout: Duration,
     /// When a commit returns.
     pub synchronous_commit: Acknowledge,

@@ -168,7 +168,7 @@ fn files_of_a_later_version_are_named() {
         ),
         (
             files(&good, "/db/log"),
-            "frazil log v2",
+            "frazil log v3",
             "frazil log v9",
             SqlState::FEATURE_NOT_SUPPORTED,
         ),

@@ -34,6 +34,7 @@ mod hostile;
 mod hostile_sources;
 mod inserts;
 mod interleaving;
+mod isolation;
 mod keys;
 mod kills;
 mod late_rows;
@@ -74,6 +75,7 @@ mod value_meaning;
 mod verifying;
 mod views;
 mod windows;
+mod writers;
 mod writing_with;
 mod written_places;
 

@@ -279,12 +279,11 @@ fn a_view_is_kept_while_rows_are_written_one_by_one() {
     insert.execute(&[Value::Int(5)]).expect("it inserts");
     assert_eq!(rows(&a, "select count(*) from t"), "2001");
     assert_eq!(rows(&b, "select count(*) from t"), "2000");
-    rows(&b, "set lock_timeout = 1");
     let other = b.prepare("insert into t values ($1)").expect("it parses");
-    let refused = other.execute(&[Value::Int(5)]).expect_err("another one writes");
-    assert_eq!(refused.state(), SqlState::LOCK_NOT_AVAILABLE);
+    other.execute(&[Value::Int(5)]).expect("nobody is in its way");
+    assert_eq!(rows(&b, "select count(*) from t"), "2001");
+    assert_eq!(rows(&a, "select count(*) from t"), "2002");
     rows(&a, "rollback");
-    other.execute(&[Value::Int(5)]).expect("it is its turn");
     assert_eq!(
         rows(&a, "select count(*), sum(x) from t"),
         format!("2001|{}", sum + 5)

@@ -1,4 +1,4 @@
-//! BEGIN, COMMIT, ROLLBACK of one writer.
+//! BEGIN, COMMIT, ROLLBACK and savepoints.
 
 use crate::{memory, rows, state};
 use frazil::{Connection, SqlState};
@@ -21,22 +21,21 @@ fn a_transaction_is_seen_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_second_writer_waits_and_then_gives_up() {
+fn a_second_writer_of_a_row_waits_and_then_gives_up() {
     let a = memory();
     let b = a.database().connect();
-    rows(&a, "create table t (x integer)");
-    rows(&a, "begin; insert into t values (1)");
+    rows(&a, "create table t (x integer); insert into t values (1)");
+    rows(&a, "begin; update t set x = x + 1");
     rows(&b, "set lock_timeout = 30");
-    assert_eq!(
-        state(&b, "insert into t values (2)"),
-        SqlState::LOCK_NOT_AVAILABLE
-    );
-    rows(&b, "set lock_timeout = '30s'");
-    let waiting = std::thread::spawn(move || rows(&b, "insert into t values (2)"));
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!(state(&b, "update t set x = x + 10"), SqlState::LOCK_NOT_AVAILABLE);
+    rows(&b, "set lock_timeout = '10min'");
+    let waiting = std::thread::spawn(move || rows(&b, "update t set x = x + 10"));
+    while a.database().waiting_statements() == 0 {
+        std::thread::yield_now();
+    }
     rows(&a, "commit");
-    assert_eq!(waiting.join().expect("the writer gets its turn"), "INSERT 1");
-    assert_eq!(rows(&a, "select x from t order by x"), "1\n2");
+    assert_eq!(waiting.join().expect("the writer gets its turn"), "UPDATE 1");
+    assert_eq!(rows(&a, "select x from t"), "12");
 }
 
 #[test]
@@ -202,43 +201,66 @@ fn read_only_transactions_change_nothing() {
 }
 
 #[test]
-fn repeatable_read_sees_one_version_and_writes_on_top_of_it_alone() {
+fn serializable_sees_one_version_and_writes_on_top_of_it_alone() {
     let a = memory();
     let b = a.database().connect();
     rows(&a, "create table t (x integer); insert into t values (1)");
     let count = |c: &Connection| rows(c, "select count(*) from t");
-    for level in ["repeatable read", "serializable"] {
-        rows(&b, "truncate t; insert into t values (1)");
-        rows(
-            &a,
-            &format!("begin isolation level {level}; set lock_timeout = '1s'"),
-        );
-        // What is seen is what there is at the first query.
-        rows(&b, "insert into t values (2)");
-        assert_eq!(count(&a), "2");
-        rows(&b, "insert into t values (3)");
-        assert_eq!((count(&a), count(&b)), ("2".into(), "3".into()));
-        assert_eq!(
-            state(&a, "insert into t values (4)"),
-            SqlState("40001"),
-            "{level}"
-        );
-        rows(&a, "rollback");
-        assert_eq!(count(&a), "3");
-        // One that writes first waits for nobody and is not refused.
-        rows(
-            &a,
-            &format!("begin isolation level {level}; insert into t values (4)"),
-        );
-        assert_eq!((count(&a), count(&b)), ("4".into(), "3".into()));
+    rows(&b, "truncate t; insert into t values (1)");
+    rows(&a, "begin isolation level serializable; set lock_timeout = '1s'");
+    // The first query decides which version is seen.
+    rows(&b, "insert into t values (2)");
+    assert_eq!(count(&a), "2");
+    rows(&b, "insert into t values (3)");
+    assert_eq!((count(&a), count(&b)), ("2".into(), "3".into()));
+    assert_eq!(state(&a, "insert into t values (4)"), SqlState("40001"));
+    rows(&a, "rollback");
+    assert_eq!(count(&a), "3");
+    // One that writes first waits for nobody and is not refused.
+    rows(&a, "begin isolation level serializable; insert into t values (4)");
+    assert_eq!((count(&a), count(&b)), ("4".into(), "3".into()));
+    rows(&a, "commit");
+    assert_eq!(count(&b), "4");
+}
+
+#[test]
+fn repeatable_read_sees_one_version_and_writes_rows_that_nobody_has_changed_since() {
+    let a = memory();
+    let b = a.database().connect();
+    rows(
+        &a,
+        "create table t (x integer primary key); insert into t values (1), (2), (3)",
+    );
+    let all = |c: &Connection| rows(c, "select string_agg(x::text, ' ' order by x) from t");
+    for sql in ["update t set x = 10 where x = 2", "delete from t where x = 2"] {
+        rows(&a, "begin isolation level repeatable read");
+        assert_eq!(all(&a), "1 2 3");
+        rows(&b, "update t set x = 20 where x = 2; insert into t values (4)");
+        rows(&a, "insert into t values (5); delete from t where x = 1");
+        // The key that another has inserted is taken, though its row is not seen.
+        rows(&a, "savepoint s");
+        assert_eq!(state(&a, "insert into t values (4)"), SqlState::UNIQUE_VIOLATION);
+        rows(&a, "rollback to s");
+        assert_eq!(all(&a), "2 3 5");
+        assert_eq!(state(&a, sql), SqlState("40001"));
+        rows(&a, "rollback to s; delete from t where x = 3");
+        assert_eq!((all(&a), all(&b)), ("2 5".into(), "1 3 4 20".into()));
         rows(&a, "commit");
-        assert_eq!(count(&b), "4");
+        assert_eq!(all(&b), "4 5 20");
+        rows(&b, "truncate t; insert into t values (1), (2), (3)");
+    }
+    // Definitions and TRUNCATE are changes of everything.
+    for sql in ["create table u (x integer)", "truncate t"] {
+        rows(&a, "begin isolation level repeatable read; select * from t");
+        rows(&b, sql);
+        assert_eq!(state(&a, "insert into t values (9)"), SqlState("40001"), "{sql}");
+        rows(&a, "rollback");
     }
     rows(&a, "begin; select count(*) from t");
     rows(&b, "insert into t values (5)");
-    assert_eq!(count(&a), "5");
+    assert_eq!(all(&a), "5");
     rows(&a, "insert into t values (6); commit");
-    assert_eq!(count(&b), "6");
+    assert_eq!(all(&b), "5 6");
 }
 
 #[test]
@@ -390,23 +412,39 @@ fn a_savepoint_undoes_tables_and_views() {
 }
 
 #[test]
-fn a_failed_transaction_without_savepoints_lets_the_next_writer_in() {
+fn a_failed_transaction_without_savepoints_gives_back_what_it_claimed() {
     let a = memory();
     let b = a.database().connect();
-    rows(&a, "create table t (x integer); begin; insert into t values (1)");
+    rows(
+        &a,
+        "create table t (x integer primary key); begin; insert into t values (1)",
+    );
     state(&a, "select nothing");
-    rows(&b, "set lock_timeout = 30; insert into t values (2)");
-    rows(&a, "rollback; begin; savepoint s; insert into t values (3)");
+    rows(&b, "set lock_timeout = 30; insert into t values (1), (2)");
+    // An error gives back what was claimed since the last savepoint, and keeps what was claimed before.
+    rows(
+        &a,
+        "rollback; begin; insert into t values (5); savepoint s; insert into t values (3)",
+    );
     state(&a, "select nothing");
+    rows(&b, "insert into t values (3)");
     assert_eq!(
-        state(&b, "insert into t values (4)"),
+        state(&b, "insert into t values (5)"),
         SqlState::LOCK_NOT_AVAILABLE
     );
-    // Before the savepoint nothing was written, so the writer's place is free again.
     rows(&a, "rollback to s");
-    rows(&b, "insert into t values (5)");
-    rows(&a, "insert into t values (6); commit");
-    assert_eq!(numbers(&a), "2 5 6");
+    rows(
+        &a,
+        "insert into t values (6); savepoint s; insert into t values (7)",
+    );
+    rows(&a, "rollback to s");
+    assert_eq!(
+        state(&b, "insert into t values (6)"),
+        SqlState::LOCK_NOT_AVAILABLE
+    );
+    rows(&b, "insert into t values (7)");
+    rows(&a, "commit");
+    assert_eq!(numbers(&a), "1 2 3 5 6 7");
 }
 
 #[test]

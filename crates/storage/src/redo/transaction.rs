@@ -121,17 +121,25 @@ impl TransactionRedo {
         (!self.is_whole && !buffer.is_empty()).then(|| buffer.bytes())
     }
 
-    /// Appends the record that says what was done to the log, once the blocks that it names are durable; `None` if no record does. `next` is
-    /// what the transaction leaves. Nothing is appended after an error.
+    /// Makes the blocks durable that the record is going to name.
+    pub fn prepare(&mut self) -> Result<()> {
+        let is_recorded = self.record().is_some();
+        match &mut self.named {
+            Some(named) if is_recorded && !named.chunks.is_empty() => named.file.sync(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends the record that says what was done to the log; `None` if no record does. [`TransactionRedo::prepare`]
+    /// was called. `next` is what the transaction leaves. Nothing is appended after an error.
     pub fn reserve(&mut self, log: &dyn Durability, next: &Snapshot) -> Result<Option<Reserved>> {
         let named = self.named.take().filter(|named| !named.chunks.is_empty());
         let Some(record) = self.record() else {
             return Ok(None);
         };
-        let Some(mut named) = named else {
+        let Some(named) = named else {
             return log.reserve(record).map(Some);
         };
-        named.file.sync()?;
         let chunks = named.chunks_of(next);
         let reserved = log.reserve(record)?;
         named.file.keep(reserved.lsn, &chunks);

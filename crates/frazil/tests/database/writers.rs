@@ -1,0 +1,409 @@
+//! Sessions that write side by side, in threads: what must hold whatever the order of their statements is.
+
+use crate::directories::copy_all;
+use crate::{directory, rows, state};
+use frazil::{Connection, Database, SqlState};
+use frazil_testkit::Random;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Runs `work` in threads, each with a connection of its own.
+fn side_by_side<T: Send>(
+    database: &Database,
+    threads: u64,
+    work: impl Fn(u64, &Connection) -> T + Sync,
+) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let run = |thread| {
+            let (database, work) = (database.clone(), &work);
+            scope.spawn(move || {
+                let c = database.connect();
+                rows(&c, "set threads = 1; set lock_timeout = '10min'");
+                work(thread, &c)
+            })
+        };
+        let running: Vec<_> = (0..threads).map(run).collect();
+        running
+            .into_iter()
+            .map(|thread| thread.join().expect("no panic"))
+            .collect()
+    })
+}
+
+/// Runs a transaction until no other one is in its way. Returns how many times it had to run again.
+fn again_and_again(c: &Connection, statements: &[String]) -> u64 {
+    for again in 0.. {
+        let failed = statements.iter().find_map(|sql| c.execute(sql).err());
+        match failed {
+            None => return again,
+            Some(error) => {
+                let is_expected = ["40001", "40P01"].map(SqlState).contains(&error.state());
+                assert!(is_expected, "{error:?}");
+                rows(c, "rollback");
+            }
+        }
+    }
+    unreachable!("it runs until it returns")
+}
+
+/// Transfers between ten accounts, beside somebody who adds the accounts up: the sum is the same in each snapshot.
+fn transfers_keep_the_sum(database: &Database, level: &str, transfers: u64) {
+    let c = database.connect();
+    rows(
+        &c,
+        "create table accounts (id integer primary key, balance integer, changes integer default 0);
+         insert into accounts select i, 100 from generate_series(0, 9) as s(i)",
+    );
+    let is_over = AtomicBool::new(false);
+    let threads = 4;
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let c = database.connect();
+            let mut seen = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                assert_eq!(rows(&c, "select sum(balance), count(*) from accounts"), "1000|10");
+                let by_key = "select count(*) from generate_series(0, 9) as s(i) join accounts on id = i";
+                assert_eq!(rows(&c, by_key), "10");
+                seen += 1;
+            }
+            assert!(seen > 0);
+        });
+        side_by_side(database, threads, |thread, c| {
+            let mut random = Random::new(thread);
+            for _ in 0..transfers {
+                let (from, to, amount) = (random.below(10), random.below(10), random.below(20));
+                let change = |account, amount: i64| {
+                    format!(
+                        "update accounts set balance = balance + {amount}, changes = changes + 1 where id = {account}"
+                    )
+                };
+                let statements = [
+                    format!("begin isolation level {level}"),
+                    change(from, -(amount as i64)),
+                    change(to, amount as i64),
+                    "commit".to_string(),
+                ];
+                again_and_again(c, &statements);
+            }
+        });
+        is_over.store(true, Ordering::Relaxed);
+        reader.join().expect("no panic");
+    });
+    let changes = (2 * threads * transfers).to_string();
+    assert_eq!(
+        rows(&c, "select sum(balance), sum(changes) from accounts"),
+        format!("1000|{changes}")
+    );
+    assert_eq!(
+        rows(&c, "select count(*) from accounts where id between 0 and 9"),
+        "10"
+    );
+}
+
+#[test]
+fn transfers_keep_the_sum_of_all_accounts() {
+    for level in ["read committed", "repeatable read", "serializable"] {
+        let database = Database::memory().expect("memory is there");
+        transfers_keep_the_sum(&database, level, 25);
+    }
+}
+
+#[test]
+fn transfers_keep_the_sum_in_a_directory() {
+    let path = directory("transfers");
+    let database = Database::open(&path).expect("it opens");
+    rows(
+        &database.connect(),
+        "set max_wal_size = '50kB'; set frazil.freeze_after = '1ms'",
+    );
+    transfers_keep_the_sum(&database, "read committed", 15);
+    database.close().expect("it closes");
+    let c = Database::open(&path).expect("it opens again").connect();
+    assert_eq!(
+        rows(&c, "select sum(balance), sum(changes), count(*) from accounts"),
+        "1000|120|10"
+    );
+    assert_eq!(
+        rows(
+            &c,
+            "select count(*) from generate_series(0, 9) as s(i) join accounts on id = i"
+        ),
+        "10"
+    );
+}
+
+#[test]
+fn of_threads_that_insert_the_same_keys_one_gets_each() {
+    let database = Database::memory().expect("memory is there");
+    let c = database.connect();
+    rows(
+        &c,
+        "create table keys (id integer primary key, thread integer, other integer unique)",
+    );
+    let keys = 60;
+    let inserted = side_by_side(&database, 8, |thread, c| {
+        let mut random = Random::new(thread);
+        let mut inserted = 0;
+        for key in 0..keys {
+            // Some roll back what they inserted, and others wait for that.
+            let undone = random.below(4) == 0;
+            rows(c, "begin");
+            let insert = format!("insert into keys values ({key}, {thread}, {})", key + 1000);
+            match c.execute(&insert) {
+                Ok(_) if undone => drop(rows(c, "rollback")),
+                Ok(_) => {
+                    rows(c, "commit");
+                    inserted += 1;
+                }
+                Err(error) => {
+                    assert_eq!(error.state(), SqlState::UNIQUE_VIOLATION, "{error:?}");
+                    assert!(
+                        error
+                            .detail()
+                            .is_some_and(|detail| detail.contains("already exists"))
+                    );
+                    rows(c, "rollback");
+                }
+            }
+        }
+        inserted
+    });
+    let all = inserted.iter().sum::<u64>();
+    let counted = rows(
+        &c,
+        "select count(*), count(distinct id), count(distinct other) from keys",
+    );
+    assert_eq!(counted, format!("{all}|{all}|{all}"));
+}
+
+#[test]
+fn counters_lose_no_step() {
+    let database = Database::memory().expect("memory is there");
+    let c = database.connect();
+    rows(
+        &c,
+        "create table counters (id integer primary key, n integer); insert into counters values (1, 0);
+         create table hits (id integer primary key, n integer); create table first (id integer primary key, n integer)",
+    );
+    side_by_side(&database, 6, |thread, c| {
+        for step in 0..20 {
+            rows(c, "update counters set n = n + 1 where id = 1");
+            let id = step % 3;
+            rows(
+                c,
+                &format!("insert into hits values ({id}, 1) on conflict (id) do update set n = hits.n + 1"),
+            );
+            rows(
+                c,
+                &format!("insert into first values ({step}, {thread}) on conflict do nothing"),
+            );
+        }
+    });
+    assert_eq!(rows(&c, "select n from counters"), "120");
+    assert_eq!(rows(&c, "select count(*), sum(n) from hits"), "3|120");
+    assert_eq!(
+        rows(&c, "select count(*), count(distinct id) from first"),
+        "20|20"
+    );
+}
+
+#[test]
+fn open_transactions_write_rows_of_one_table_and_none_waits() {
+    let database = Database::memory().expect("memory is there");
+    let (a, b) = (database.connect(), database.connect());
+    rows(&b, "set lock_timeout = 1");
+    rows(
+        &a,
+        "create table t (id integer primary key, x integer); insert into t values (1, 1), (2, 2), (3, 3)",
+    );
+    rows(
+        &a,
+        "begin; insert into t values (4, 4); update t set x = 10 where id = 1",
+    );
+    rows(
+        &b,
+        "begin; insert into t values (5, 5); update t set x = 20 where id = 2; delete from t where id = 3",
+    );
+    assert_eq!(
+        state(&b, "update t set x = 0 where id = 1"),
+        SqlState::LOCK_NOT_AVAILABLE
+    );
+    rows(
+        &b,
+        "rollback; begin; insert into t values (6, 6); update t set x = 20 where id = 2",
+    );
+    assert_eq!(rows(&b, "select sum(x) from t"), "30");
+    assert_eq!(rows(&a, "select sum(x) from t"), "19");
+    rows(&b, "commit");
+    // At READ COMMITTED the next statement sees it, and savepoints lead back to what it did itself.
+    assert_eq!(rows(&a, "select sum(x) from t"), "43");
+    rows(
+        &a,
+        "savepoint s; insert into t values (7, 7); delete from t where id in (1, 2)",
+    );
+    assert_eq!(rows(&a, "select sum(x) from t"), "20");
+    rows(&a, "rollback to s");
+    assert_eq!(rows(&a, "select sum(x) from t"), "43");
+    rows(&a, "commit");
+    assert_eq!(
+        rows(&b, "select id, x from t order by id"),
+        "1|10\n2|20\n3|3\n4|4\n6|6"
+    );
+}
+
+#[test]
+fn whoever_changes_definitions_waits_for_writers_and_they_for_it() {
+    let database = Database::memory().expect("memory is there");
+    let (a, b) = (database.connect(), database.connect());
+    rows(&b, "set lock_timeout = 1");
+    rows(
+        &a,
+        "create table t (id integer primary key); begin; insert into t values (1)",
+    );
+    for sql in [
+        "truncate t",
+        "create table u (x integer)",
+        "alter table t add x integer",
+        "freeze table t",
+    ] {
+        assert_eq!(state(&b, sql), SqlState::LOCK_NOT_AVAILABLE, "{sql}");
+    }
+    // One that has written may go on alone.
+    rows(&a, "create table u (x integer); insert into u values (7)");
+    assert_eq!(
+        state(&b, "insert into t values (2)"),
+        SqlState::LOCK_NOT_AVAILABLE
+    );
+    rows(&a, "commit");
+    rows(
+        &b,
+        "insert into t values (2); insert into u values (8); alter table t add x integer",
+    );
+    assert_eq!(rows(&a, "select * from t order by id"), "1|\n2|");
+}
+
+/// Rows of open transactions lie between each other in one chunk, and a checkpoint comes between their commits: what a
+/// crash leaves has the committed ones.
+#[test]
+fn commits_out_of_the_order_of_their_rows_survive_a_crash() {
+    let path = directory("out_of_order");
+    let crashed = directory("out_of_order_crashed");
+    let database = Database::open(&path).expect("it opens");
+    let [a, b, c, d] = [0; 4].map(|_| database.connect());
+    rows(
+        &a,
+        "create table t (id integer primary key, x text); insert into t values (0, 'zero')",
+    );
+    for (session, id) in [(&a, 1), (&b, 2), (&c, 3)] {
+        rows(
+            session,
+            &format!("begin; insert into t values ({id}, 'a text of row {id}')"),
+        );
+    }
+    rows(&b, "commit; checkpoint");
+    rows(
+        &c,
+        "savepoint s; insert into t values (5, null); rollback to s; update t set x = 'again' where id = 3",
+    );
+    rows(&a, "insert into t values (6, 'six'); commit");
+    rows(&d, "insert into t values (4, null); delete from t where id = 0");
+    rows(&c, "commit");
+    rows(
+        &d,
+        "begin; insert into t values (7, 'never'); delete from t where id = 6",
+    );
+    let expected = "1|a text of row 1\n2|a text of row 2\n3|again\n4|\n6|six";
+    for again in 0..2 {
+        if again == 1 {
+            rows(&a, "checkpoint");
+        }
+        let _ = std::fs::remove_dir_all(&crashed);
+        copy_all(&path, &crashed);
+        let recovered = Database::open(&crashed).expect("it opens again");
+        let r = recovered.connect();
+        assert_eq!(rows(&r, "select * from t order by id"), expected);
+        assert_eq!(
+            rows(&r, "select id from t where id in (1, 3, 5, 7) order by id"),
+            "1\n3"
+        );
+        rows(
+            &r,
+            "insert into t values (5, 'five'), (7, 'seven'); freeze table t",
+        );
+        assert_eq!(
+            state(&r, "insert into t values (2, 'two')"),
+            SqlState::UNIQUE_VIOLATION
+        );
+        assert_eq!(rows(&r, "select count(*), count(x) from t"), "7|6");
+        recovered.close().expect("it closes");
+    }
+    rows(&d, "rollback");
+    assert_eq!(rows(&a, "select * from t order by id"), expected);
+}
+
+/// A circle of a wait for a row and a wait for nobody else to write.
+#[test]
+fn a_definition_that_would_wait_for_its_own_waiter_is_a_deadlock() {
+    let database = Database::memory().expect("memory is there");
+    let (a, b) = (database.connect(), database.connect());
+    rows(&a, "set lock_timeout = 0");
+    rows(&b, "set lock_timeout = 0");
+    rows(
+        &a,
+        "create table t (id integer primary key, x integer); insert into t values (1, 1), (2, 2)",
+    );
+    rows(&a, "begin; update t set x = 10 where id = 1");
+    rows(&b, "begin; update t set x = 20 where id = 2");
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| rows(&b, "update t set x = 20 where id = 1"));
+        while database.waiting_statements() == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(state(&a, "create table u (x integer)"), SqlState("40P01"));
+        assert_eq!(waiting.join().expect("it goes on"), "UPDATE 1");
+    });
+    rows(&a, "rollback");
+    rows(&b, "commit");
+    assert_eq!(rows(&a, "select x from t order by id"), "20\n20");
+    assert_eq!(database.waiting_statements(), 0);
+}
+
+/// A wait ends when its statement is cancelled, and takes nothing with it.
+#[test]
+fn waits_are_cancelled_and_leave_nothing() {
+    let database = Database::memory().expect("memory is there");
+    let (a, b) = (database.connect(), database.connect());
+    rows(
+        &a,
+        "create table t (id integer primary key, x integer); insert into t values (1, 1)",
+    );
+    for sql in [
+        "update t set x = 2 where id = 1",
+        "insert into t values (2, 2)",
+        "insert into t values (2, 2) on conflict do nothing",
+        "create table u (x integer)",
+    ] {
+        rows(
+            &a,
+            "begin; update t set x = 3 where id = 1; insert into t values (2, 3)",
+        );
+        rows(&b, "begin; insert into t values (3, 3)");
+        let cancel = b.cancel_handle();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| state(&b, sql));
+            while database.waiting_statements() == 0 {
+                std::thread::yield_now();
+            }
+            cancel.cancel();
+            assert_eq!(
+                waiting.join().expect("it ends"),
+                SqlState::QUERY_CANCELED,
+                "{sql}"
+            );
+        });
+        // The transaction failed, so its row is free.
+        rows(&a, "insert into t values (3, 4); rollback");
+        rows(&b, "rollback");
+        assert_eq!(rows(&a, "select id, x from t"), "1|1");
+    }
+    rows(&a, "truncate t");
+}

@@ -1,0 +1,327 @@
+//! A transaction beside others that write: what it claims, whom it waits for, and what it does not see of them.
+//!
+//! The store as a whole has one lock. Transactions that insert, update and delete rows share the lock; one that
+//! changes more than that (definitions, TRUNCATE, FREEZE, rows that move) has the lock for itself. So under the shared
+//! lock the catalog, the indexes and the chunks of a table stay what they are: rows come to them, and rows are deleted.
+//!
+//! Rows are claimed before they are deleted, and new rows before entries in unique indexes name them. Whoever has
+//! claimed a row looks at the newest version: a row that is dead there was deleted by a commit that the transaction
+//! does not see ([`OtherWriters::newer`]). The essay of crate `frazil_locks` has the reasons.
+
+use crate::log::Lsn;
+use crate::snapshot::{Snapshot, TableSnapshot};
+use crate::store::Store;
+use frazil_locks::{Claims, Mode, Outcome, Owner, Patience, TableMode, TxnId};
+use frazil_types::{Cancel, Error, ObjectId, Result, RowId, SqlState};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The number under which the store as a whole is locked. No table has the number.
+const STORE: ObjectId = ObjectId(u32::MAX);
+
+/// Bytes that the claim of a row takes, and most bytes of all claims of one transaction on one chunk.
+const CLAIM_BYTES: usize = 64;
+const MOST_CHUNK_BYTES: usize = 16 << 10;
+
+/// The company in which a transaction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// Others that write rows.
+    Shared,
+    /// Nobody.
+    Alone,
+}
+
+/// A transaction's standing among others.
+#[derive(Debug)]
+pub(crate) struct OtherWriters {
+    /// Holds the claims. `None`: nobody else knows the store, or a test keeps the transactions apart.
+    owner: Option<Owner>,
+    room: Room,
+    /// True if the transaction sees one version to its end.
+    keeps_base: bool,
+    /// Most time of one wait.
+    limit: Duration,
+    cancel: Cancel,
+    /// True once the transaction met a row of a commit that it does not see.
+    is_behind: AtomicBool,
+    /// Place in the log up to which commits were looked at that the transaction does not see.
+    looked_at: AtomicU64,
+}
+
+impl OtherWriters {
+    /// Waits at most `limit` until there is room, then 55P03. 57014.
+    pub fn enter(
+        store: &Store,
+        (room, keeps_base): (Room, bool),
+        limit: Duration,
+        cancel: &Cancel,
+    ) -> Result<OtherWriters> {
+        let mut entered = OtherWriters {
+            owner: store.locks().map(|locks| locks.begin()),
+            room: Room::Shared,
+            keeps_base,
+            limit,
+            cancel: cancel.clone(),
+            is_behind: AtomicBool::new(false),
+            looked_at: AtomicU64::new(0),
+        };
+        entered.take(match room {
+            Room::Shared => TableMode::RowExclusive,
+            Room::Alone => TableMode::Exclusive,
+        })?;
+        entered.room = room;
+        Ok(entered)
+    }
+
+    /// A transaction that is not kept apart from others.
+    #[cfg(test)]
+    pub fn ignored() -> OtherWriters {
+        OtherWriters {
+            owner: None,
+            room: Room::Shared,
+            keeps_base: false,
+            limit: Duration::ZERO,
+            cancel: Cancel::new(),
+            is_behind: AtomicBool::new(false),
+            looked_at: AtomicU64::new(0),
+        }
+    }
+
+    fn take(&self, mode: TableMode) -> Result<()> {
+        let Some(owner) = &self.owner else { return Ok(()) };
+        if owner.lock_table(STORE, mode)? == Outcome::Granted {
+            return Ok(());
+        }
+        // A statement that was cancelled before it waits must not get the lock by luck.
+        self.cancel.check()?;
+        let locked = owner.lock_table_waiting(STORE, mode, self.patience());
+        locked.map_err(|error| match error.state() {
+            SqlState::LOCK_NOT_AVAILABLE => Error::new(
+                SqlState::LOCK_NOT_AVAILABLE,
+                "another transaction is writing and did not end in time",
+            )
+            .with_hint(
+                "a transaction that changes definitions writes alone; end the other one, or raise lock_timeout",
+            ),
+            _ => error,
+        })
+    }
+
+    fn patience(&self) -> Patience<'_> {
+        Patience {
+            until: Instant::now().checked_add(self.limit),
+            cancel: &self.cancel,
+        }
+    }
+
+    /// Sets the limits of waits to come.
+    pub fn set_patience(&mut self, limit: Duration, cancel: &Cancel) {
+        self.limit = limit;
+        self.cancel = cancel.clone();
+    }
+
+    /// True if nobody needs to be kept apart from the transaction.
+    pub fn is_alone(&self) -> bool {
+        self.room == Room::Alone || self.owner.is_none()
+    }
+
+    /// True if the transaction sees one version to its end.
+    pub fn keeps_base(&self) -> bool {
+        self.keeps_base
+    }
+
+    /// Waits until nobody else writes. 55P03, 57014, 40P01.
+    pub fn lock_out(&mut self) -> Result<()> {
+        self.take(TableMode::Exclusive)?;
+        self.room = Room::Alone;
+        Ok(())
+    }
+
+    /// A moment to return to.
+    pub fn mark(&mut self) -> Standing {
+        Standing {
+            mark: self.owner.as_mut().map(Owner::mark),
+            room: self.room,
+        }
+    }
+
+    /// Gives back what was taken since a moment.
+    pub fn free_since(&mut self, standing: Standing) {
+        if let (Some(owner), Some(mark)) = (&mut self.owner, standing.mark) {
+            owner.free_since(mark);
+        }
+        self.room = standing.room;
+    }
+
+    /// Gives everything back.
+    pub fn leave(&mut self) {
+        self.owner = None;
+    }
+
+    /// 40001: another transaction committed what this one does not see. Noted, so that the statement can run again.
+    pub fn newer(&self) -> Error {
+        self.is_behind.store(true, Ordering::Relaxed);
+        Error::new(
+            SqlState::SERIALIZATION_FAILURE,
+            "could not serialize access due to concurrent update",
+        )
+        .with_hint("the transaction might succeed if it is run again")
+    }
+
+    /// Notes that a statement's outcome may tell of what a version shows.
+    pub fn looks_at(&self, version: &Snapshot) {
+        self.looked_at.fetch_max(version.visible_at.0, Ordering::Relaxed);
+    }
+
+    /// Place in the log up to which commits must be durable before anybody hears of the transaction's statements.
+    pub fn looked_at(&self) -> Lsn {
+        Lsn(self.looked_at.load(Ordering::Relaxed))
+    }
+
+    /// True if [`OtherWriters::newer`] was called since the last call.
+    pub fn take_behind(&self) -> bool {
+        self.is_behind.swap(false, Ordering::Relaxed)
+    }
+
+    /// The claims of a table and who makes them, unless the transaction is alone.
+    fn claims<'a>(&'a self, store: &Store, table: ObjectId) -> Option<(Claims, &'a Owner)> {
+        let owner = self.owner.as_ref().filter(|_| self.room == Room::Shared)?;
+        Some((store.locks()?.claims(table), owner))
+    }
+
+    /// Claims rows that are going to be deleted, and waits for those who have claimed them. 40P01, 55P03, 57014.
+    pub fn claim(&self, store: &Store, table: ObjectId, rows: &[RowId]) -> Result<()> {
+        let Some((claims, owner)) = self.claims(store, table) else {
+            return Ok(());
+        };
+        if let &[row] = rows {
+            return match claims.claim(row, Mode::Update, owner)? {
+                Outcome::Granted => Ok(()),
+                Outcome::Held(_) => claims.claim_waiting(row, Mode::Update, owner, self.patience()),
+            };
+        }
+        for run in rows.chunk_by(|a, b| a.chunk() == b.chunk()) {
+            let offsets: Vec<u16> = run.iter().map(|row| row.offset()).collect();
+            claims.claim_all_waiting(run[0].chunk(), &offsets, Mode::Update, owner, self.patience())?;
+        }
+        Ok(())
+    }
+
+    /// Claims rows that the transaction inserted. Nobody else can have claimed them.
+    pub fn claim_new(&self, store: &Store, table: ObjectId, rows: &[RowId]) -> Result<()> {
+        let Some((claims, owner)) = self.claims(store, table) else {
+            return Ok(());
+        };
+        let taken = |row: RowId, by: TxnId| {
+            let message = format!("transaction {by} has claimed {row:?}, which is being inserted");
+            Err(Error::internal(message))
+        };
+        if let &[row] = rows {
+            return match claims.claim(row, Mode::Insert, owner)? {
+                Outcome::Granted => Ok(()),
+                Outcome::Held(by) => taken(row, by),
+            };
+        }
+        for run in rows.chunk_by(|a, b| a.chunk() == b.chunk()) {
+            let offsets: Vec<u16> = run.iter().map(|row| row.offset()).collect();
+            if let Some((at, by)) = claims.claim_all(run[0].chunk(), &offsets, Mode::Insert, owner)? {
+                return taken(run[at], by);
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes that claims of rows take, estimated.
+    pub fn claim_bytes(&self, rows: &[RowId]) -> usize {
+        if self.is_alone() {
+            return 0;
+        }
+        let runs = rows.chunk_by(|a, b| a.chunk() == b.chunk());
+        runs.map(|run| (run.len() * CLAIM_BYTES).min(MOST_CHUNK_BYTES))
+            .sum()
+    }
+}
+
+/// A moment of a transaction's standing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    mark: Option<frazil_locks::Mark>,
+    room: Room,
+}
+
+/// The state of a row whose key somebody else wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Met {
+    /// The row is dead.
+    Dead,
+    /// The row is live, and the transaction sees it.
+    Live,
+    /// The row is live, and the transaction does not see it.
+    Unseen,
+    /// An open transaction is inserting or deleting the row.
+    Open(TxnId),
+}
+
+/// Rows of a table as a transaction and the others have them.
+pub(crate) struct Beside<'a> {
+    pub store: &'a Store,
+    pub others: &'a OtherWriters,
+    /// The version that the transaction began with.
+    pub base: Option<&'a Snapshot>,
+    /// The transaction's own version of the table.
+    pub own: &'a TableSnapshot,
+}
+
+impl Beside<'_> {
+    /// Judges a row: claims first, then the newest version. In the other order, a transaction that commits
+    /// between the two looks would be seen by neither.
+    pub fn meets(&self, row: RowId) -> Met {
+        let of_own = || match self.own.shows(row) {
+            true => Met::Live,
+            false => Met::Dead,
+        };
+        let id = self.own.table().id();
+        let Some((claims, owner)) = self.others.claims(self.store, id) else {
+            return of_own();
+        };
+        match claims.holder(row) {
+            Some((holder, _)) if holder == owner.id() => return of_own(),
+            Some((holder, Mode::Insert)) => return Met::Open(holder),
+            // A statement that runs again keeps its claims on rows that were dead when they were granted.
+            Some((holder, Mode::Update)) if self.is_live_in_newest(row) => return Met::Open(holder),
+            Some((_, Mode::Update)) => return Met::Dead,
+            Some((_, Mode::KeyShare | Mode::Share | Mode::NoKeyUpdate)) | None => {}
+        }
+        let Some(base) = self.base.filter(|base| !self.store.is_newest(base)) else {
+            return of_own();
+        };
+        let is_own = self.own.shows(row) && base.tables.get(id.0).is_none_or(|base| !base.shows(row));
+        let newest = self.store.newest();
+        match newest.tables.get(id.0) {
+            _ if is_own => Met::Live,
+            Some(table) if table.shows(row) && self.own.shows(row) => Met::Live,
+            Some(table) if table.shows(row) => {
+                self.others.looks_at(&newest);
+                Met::Unseen
+            }
+            Some(_) => Met::Dead,
+            None => of_own(),
+        }
+    }
+
+    /// True if the newest version shows a row.
+    fn is_live_in_newest(&self, row: RowId) -> bool {
+        let newest = self.store.newest();
+        let table = newest.tables.get(self.own.table().id().0);
+        table.is_some_and(|table| table.shows(row))
+    }
+
+    /// Waits until a transaction has ended or gives back a row. 40P01, 55P03, 57014.
+    pub fn wait(&self, row: RowId, holder: TxnId) -> Result<()> {
+        match self.others.claims(self.store, self.own.table().id()) {
+            Some((claims, owner)) => claims.wait_for_change(row, holder, owner, self.others.patience()),
+            None => Ok(()),
+        }
+    }
+}
