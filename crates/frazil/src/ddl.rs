@@ -5,7 +5,7 @@ use crate::bundle::Bundle;
 use crate::query::{self, Runner};
 use crate::row_checks::{self, RowChecks};
 use crate::rows::{Response, counted, done};
-use crate::system_tables::SystemTable;
+use crate::system_tables;
 use frazil_catalog::{
     AlterAction, NewConstraint, NewIndex, NewTable, NewView, QualifiedName, RelationKind, TableOptions,
 };
@@ -121,7 +121,7 @@ pub fn create_table(
     if create.if_not_exists && known {
         return Ok(done("CREATE TABLE", started));
     }
-    SystemTable::refuse_name(&create.name.name)?;
+    system_tables::refuse_name(&create.name.name)?;
     let options = set_options(TableOptions::default(), &create.schema, create.options)?;
     let entry = transaction.create(NewTable {
         name: create.name.clone(),
@@ -145,7 +145,7 @@ pub fn create_table(
 /// CREATE INDEX.
 fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -> Result<()> {
     if let Some(name) = &new.name {
-        SystemTable::refuse_name(name)?;
+        system_tables::refuse_name(name)?;
     }
     runner.progress().enter("indexing");
     transaction.create_index(new, runner.cancel()).map(drop)
@@ -176,8 +176,8 @@ fn alter_options(transaction: &mut Transaction, table: ObjectId, set: &[(String,
 
 /// CREATE VIEW.
 fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
-    SystemTable::refuse_name(&view.name.name)?;
-    let frame = (view.reads.iter()).find(|r| r.id.is_none() && SystemTable::named(&r.name.name).is_none());
+    system_tables::refuse_name(&view.name.name)?;
+    let frame = (view.reads.iter()).find(|r| r.id.is_none() && !system_tables::is_one(&r.name));
     if let Some(frame) = frame {
         let message = format!("a frame in a view: \"{}\"", frame.name);
         return Err(

@@ -3,7 +3,7 @@
 
 use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
-use crate::system_tables::SystemTable;
+use crate::system_tables;
 use frazil_catalog::{NewTable, PUBLIC, QualifiedName, TableOptions};
 use frazil_files::{Reject, Rejects, Skipped};
 use frazil_frontend::{CopyOnError, CopyOptions};
@@ -54,7 +54,7 @@ pub fn keep(
 fn table_of(transaction: &mut Transaction, name: &QualifiedName, into: ObjectId) -> Result<ObjectId> {
     let wanted = Reject::columns();
     if transaction.view().catalog().relation(name).is_none() {
-        SystemTable::refuse_name(&name.name)?;
+        system_tables::refuse_name(&name.name)?;
         let made = transaction.create(NewTable {
             name: name.clone(),
             schema: Arc::new(Schema::new(wanted)),

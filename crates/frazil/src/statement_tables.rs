@@ -4,7 +4,7 @@ use crate::entries_read::EntriesRead;
 use crate::file_tables::FileTables;
 use crate::frame_tables::{FrameTables, Frames};
 use crate::slots::Slots;
-use crate::system_tables::SystemTable;
+use crate::system_tables::{self, Context, MOST_TABLES, STANDARD_SCHEMA};
 use frazil_catalog::{Catalog, QualifiedName, Reading, SYSTEM_SCHEMA, SearchPath, TypeEntry};
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
@@ -32,8 +32,8 @@ pub struct StatementTables {
     path: SearchPath,
     /// Where the database lies. It may be closed meanwhile.
     directory: Weak<Directory>,
-    /// The system tables that were named, as in [`SystemTable::ALL`].
-    system: Slots<Arc<TableSnapshot>, { SystemTable::ALL.len() }>,
+    /// The system tables that were named, by their places in [`system_tables::tables`].
+    system: Slots<Arc<TableSnapshot>, MOST_TABLES>,
     /// The files that were named.
     files: FileTables,
     /// The frames that were named.
@@ -135,7 +135,7 @@ impl StatementTables {
     }
 
     fn system_place(id: ObjectId) -> Option<usize> {
-        Some((SYSTEM_ID - id.0) as usize).filter(|&place| place < SystemTable::ALL.len())
+        Some((SYSTEM_ID - id.0) as usize).filter(|&place| place < MOST_TABLES)
     }
 
     fn find(&self, id: ObjectId) -> Option<Arc<TableSnapshot>> {
@@ -213,20 +213,25 @@ impl StatementTables {
     }
 
     /// A system table, made when it is first named.
-    fn system_table(&self, name: &str) -> Option<TableEntry> {
-        let wanted = SystemTable::named(name)?;
-        let place = SystemTable::ALL.iter().position(|&t| t == wanted)?;
+    fn system_table(&self, schema: &str, name: &str) -> Option<TableEntry> {
+        let place = system_tables::place_of(schema, name)?;
+        let wanted = &system_tables::tables()[place];
         let table = match self.system.get(place) {
             Some(table) => table,
             None => {
                 let directory = self.directory.upgrade();
-                let made = wanted.rows(&self.snapshot, directory.as_deref()).ok()?;
+                let context = Context {
+                    snapshot: &self.snapshot,
+                    directory: directory.as_deref(),
+                    system: system_tables::tables(),
+                };
+                let made = wanted.table(&context).ok()?;
                 self.system.places()[place].get_or_init(|| made)
             }
         };
         Some(TableEntry {
             id: ObjectId(SYSTEM_ID - place as u32),
-            schema_name: SYSTEM_SCHEMA.to_owned(),
+            schema_name: schema.to_owned(),
             name: name.to_owned(),
             schema: table.schema().clone(),
             row_count: table.rows(),
@@ -252,12 +257,17 @@ impl CatalogView for StatementTables {
     }
 
     fn has_schema(&self, name: &str) -> bool {
-        self.look_up(|entries, catalog| entries.schema(catalog, name).is_some())
+        name == STANDARD_SCHEMA || self.look_up(|entries, catalog| entries.schema(catalog, name).is_some())
     }
 
     fn relation(&self, name: &QualifiedName) -> Option<Relation> {
+        if name.schema == STANDARD_SCHEMA {
+            return self
+                .system_table(STANDARD_SCHEMA, &name.name)
+                .map(Relation::Table);
+        }
         if name.schema == SYSTEM_SCHEMA {
-            let table = self.system_table(&name.name);
+            let table = self.system_table(SYSTEM_SCHEMA, &name.name);
             return table
                 .or_else(|| self.frames.table(&name.name))
                 .map(Relation::Table);
@@ -283,7 +293,10 @@ impl CatalogView for StatementTables {
     fn read_by(&self, reading: &Reading) -> Option<Relation> {
         match reading.id {
             Some(id) => self.relation_of(id),
-            None => self.system_table(&reading.name.name).map(Relation::Table),
+            None => {
+                let schema = reading.name.schema.as_deref().unwrap_or(SYSTEM_SCHEMA);
+                self.system_table(schema, &reading.name.name).map(Relation::Table)
+            }
         }
     }
 
@@ -305,7 +318,8 @@ impl CatalogView for StatementTables {
 
     fn relation_names(&self) -> Vec<QualifiedName> {
         let mut names = self.own_relation_names();
-        names.extend(SystemTable::ALL.map(|t| QualifiedName::new(SYSTEM_SCHEMA, t.name())));
+        let tables = system_tables::tables().iter();
+        names.extend(tables.map(|table| QualifiedName::new(table.schema, &table.name)));
         names
     }
 

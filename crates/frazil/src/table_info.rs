@@ -304,7 +304,8 @@ fn before_more(sql: &str) -> Cow<'_, str> {
     }
 }
 
-fn definition(table: &TableEntry, constraint: &Constraint) -> String {
+/// A constraint as SQL, behind its name.
+pub(crate) fn definition(table: &TableEntry, constraint: &Constraint) -> String {
     let key = constraint.index().and_then(|id| table.index(id));
     let columns = key.map_or(String::new(), |key| index_columns(table, key));
     match &constraint.kind {
@@ -315,6 +316,31 @@ fn definition(table: &TableEntry, constraint: &Constraint) -> String {
         },
         ConstraintKind::Check { expression, .. } => format!("CHECK ({})", before_more(expression)),
     }
+}
+
+/// A CHECK with its condition in parentheses of its own, as PostgreSQL shows it.
+pub(crate) fn check_text(condition: &str) -> String {
+    let is_word = condition.chars().all(|c| c.is_alphanumeric() || c == '_');
+    match is_word {
+        true => format!("CHECK ({condition})"),
+        false => format!("CHECK (({}))", before_more(condition.trim())),
+    }
+}
+
+/// The CREATE INDEX statement of an index, as PostgreSQL shows it.
+pub(crate) fn index_definition(schema: &str, table: &TableEntry, index: &IndexEntry) -> String {
+    let unique = if index.unique { "UNIQUE " } else { "" };
+    let from = QualifiedName::new(schema, &table.name);
+    let columns = index_columns(table, index);
+    format!(
+        "CREATE {unique}INDEX {} ON {from} USING btree {columns}",
+        identifier(&index.name)
+    )
+}
+
+/// The query of a view as text that means the view today, with a semicolon.
+pub(crate) fn view_text(view: &ViewEntry, catalog: &Catalog) -> String {
+    format!("{};", before_more(&restated(view, catalog)))
 }
 
 const NOT_DISTINCT: &str = " NULLS NOT DISTINCT";

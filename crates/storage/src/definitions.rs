@@ -9,7 +9,7 @@ use frazil_catalog::{
     AlterAction, AlterType, Catalog, Domain, DropRelations, DropSchemas, DropTypes, IndexEntry, NewIndex,
     NewSchema, NewTable, NewView, QualifiedName, TableEntry, TableOptions,
 };
-use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Result, Schema};
+use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, Schema};
 use std::sync::Arc;
 
 impl Transaction {
@@ -33,7 +33,9 @@ impl Transaction {
     pub fn create(&mut self, new: NewTable) -> Result<Arc<TableEntry>> {
         self.alone()?;
         let columns = &new.schema.columns;
-        if let Some(column) = columns.iter().find(|c| !c.ty.info().is_stored) {
+        // System tables have columns of regproc and its like; the catalog refuses them to statements.
+        let is_refused = |c: &&ColumnDef| !c.ty.info().is_stored && !c.ty.kind().is_named_oid();
+        if let Some(column) = columns.iter().find(is_refused) {
             return Err(Error::unsupported(format!(
                 "column \"{}\" of type {}",
                 column.name, column.ty

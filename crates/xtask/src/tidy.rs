@@ -42,7 +42,7 @@ const READERS_OF_THE_CLOCK: [&str; 9] = [
     "frazil/src/parameters.rs",
     "frazil/src/value/moments.rs",
     "types/src/statement_clock.rs",
-    "frazil/src/system_tables.rs",
+    "frazil/src/system_tables/state.rs",
     "vfs/src/system_lock.rs",
     "functions/src/scalar_functions/clock.rs",
 ];

@@ -1,0 +1,239 @@
+//! Rows of relations and their columns: `pg_namespace`, `pg_class`, `pg_attribute`, `pg_attrdef`, `pg_tables`,
+//! `pg_views`.
+
+use super::cells::Cells;
+use super::numbers::{self, HEAP, OWNER};
+use super::virtual_table::Context;
+use crate::domain_checks::ChecksOfDomains;
+use crate::table_info::{default_text, view_text};
+use frazil_catalog::{ConstraintKind, Relation, TableEntry};
+use frazil_types::{ColumnDef, ColumnDefault, Result, USER, Value};
+use std::borrow::Cow;
+
+pub(super) fn namespaces(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let row = |(name, oid)| {
+        Cells::new()
+            .with("oid", oid)
+            .with("nspname", name)
+            .with("nspowner", OWNER)
+    };
+    Ok(numbers::namespaces(context.catalog())
+        .into_iter()
+        .map(row)
+        .collect())
+}
+
+/// A relation with what `pg_class` and others say of it.
+pub(super) struct Seen<'a> {
+    /// The name of its schema.
+    pub schema: Cow<'a, str>,
+    pub namespace: u32,
+    pub name: &'a str,
+    pub oid: u32,
+    pub columns: &'a [ColumnDef],
+    pub is_view: bool,
+    /// The entry of a table that a statement made.
+    pub table: Option<&'a TableEntry>,
+}
+
+/// All tables and views, those of the system first.
+pub(super) fn relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Seen<'a>> {
+    let system = context.system.iter().filter_map(|table| {
+        Some(Seen {
+            schema: table.schema.into(),
+            namespace: numbers::system_namespace(table.schema),
+            name: &table.name,
+            oid: table.oid?,
+            columns: &table.columns.columns,
+            is_view: table.is_view,
+            table: None,
+        })
+    });
+    system.chain(own_relations(context))
+}
+
+/// The tables and views that statements made.
+pub(super) fn own_relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Seen<'a>> {
+    let catalog = context.catalog();
+    catalog.relations().map(|relation| Seen {
+        schema: catalog.qualified(relation.namespace(), "").schema.into(),
+        namespace: relation.namespace().oid(),
+        name: relation.name(),
+        oid: relation.id().oid(),
+        columns: match relation {
+            Relation::Table(table) => &table.schema.columns,
+            Relation::View(view) => &view.schema.columns,
+        },
+        is_view: matches!(relation, Relation::View(_)),
+        table: match relation {
+            Relation::Table(table) => Some(table),
+            Relation::View(_) => None,
+        },
+    })
+}
+
+/// The number of a column at a position: of views and system tables it is the position, from 1.
+pub(super) fn column_number(columns: &[ColumnDef], position: usize) -> u32 {
+    match columns[position].number.0 {
+        0 => position as u32 + 1,
+        number => number,
+    }
+}
+
+pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let mut rows = Vec::new();
+    for seen in relations(context) {
+        let indexes = seen.table.map_or(&[][..], |table| &table.indexes);
+        let checks = seen.table.map_or(0, |table| {
+            let of_domains = ChecksOfDomains::of(table, context.catalog());
+            let constraints = table.constraints.iter().enumerate();
+            let is_own = |at: usize, kind: &ConstraintKind| {
+                matches!(kind, ConstraintKind::Check { .. }) && !of_domains.has(at)
+            };
+            constraints.filter(|(at, c)| is_own(*at, &c.kind)).count()
+        });
+        let row = class(
+            seen.oid,
+            seen.name,
+            seen.namespace,
+            if seen.is_view { "v" } else { "r" },
+        );
+        rows.push(
+            row.with("relam", if seen.is_view { 0 } else { HEAP })
+                .with("relnatts", seen.columns.len())
+                .with("relchecks", checks)
+                .with("relhasindex", !indexes.is_empty())
+                .with("relhasrules", seen.is_view)
+                .with("relreplident", if seen.table.is_some() { "d" } else { "n" }),
+        );
+        for index in indexes {
+            rows.push(
+                class(index.id.oid(), &index.name, seen.namespace, "i")
+                    .with("relam", numbers::BTREE)
+                    .with("relnatts", index.keys.len() + index.include.len())
+                    .with("relreplident", "n"),
+            );
+        }
+    }
+    Ok(rows)
+}
+
+/// The columns that tables, views and indexes fill alike.
+fn class(oid: u32, name: &str, namespace: u32, kind: &str) -> Cells {
+    Cells::new()
+        .with("oid", oid)
+        .with("relname", name)
+        .with("relnamespace", namespace)
+        .with("relowner", OWNER)
+        .with("relfilenode", if kind == "v" { 0 } else { oid })
+        .with("reltuples", Value::Double(-1.0))
+        .with("relpersistence", "p")
+        .with("relkind", kind)
+        .with("relispopulated", true)
+}
+
+pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let mut rows = Vec::new();
+    for seen in relations(context) {
+        for (position, column) in seen.columns.iter().enumerate() {
+            let number = column_number(seen.columns, position);
+            rows.push(attribute(seen.oid, number, column).with("attnotnull", !column.nullable));
+        }
+        for index in seen.table.map_or(&[][..], |table| &table.indexes) {
+            let keys = index.keys.iter().map(|key| key.column);
+            for (position, column) in keys.chain(index.include.iter().copied()).enumerate() {
+                let column = ColumnDef {
+                    default: None,
+                    ..seen.columns[column].clone()
+                };
+                rows.push(attribute(index.id.oid(), position as u32 + 1, &column));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
+    let (align, storage) = numbers::placement(column.ty);
+    let length = numbers::length(column.ty);
+    Cells::new()
+        .with("attrelid", relation)
+        .with("attname", column.name.as_str())
+        .with("atttypid", numbers::column_type(column))
+        .with("attstattarget", -1)
+        .with("attlen", length)
+        .with("attnum", number)
+        .with("attndims", u32::from(column.ty.element().is_some()))
+        .with("attcacheoff", -1)
+        .with("atttypmod", numbers::column_modifier(column))
+        .with("attbyval", matches!(length, 1 | 2 | 4 | 8))
+        .with("attalign", align)
+        .with("attstorage", storage)
+        .with("atthasdef", column.default.is_some())
+        .with("attislocal", true)
+        .with("attcollation", numbers::collation(column.ty))
+}
+
+/// The default of a column as SQL that says its type, as PostgreSQL shows it.
+pub(super) fn shown_default(column: &ColumnDef) -> Option<String> {
+    let text = default_text(column)?;
+    match &column.default {
+        Some(ColumnDefault::Value(Value::Bool(truth))) => Some(truth.to_string()),
+        Some(ColumnDefault::Value(_)) if text.starts_with(['\'', '-']) => {
+            let quoted = match text.strip_prefix('-') {
+                Some(_) => format!("'{text}'"),
+                None => text,
+            };
+            Some(format!("{quoted}::{}", column.ty.name()))
+        }
+        Some(ColumnDefault::Value(_) | ColumnDefault::Expression(_)) => Some(text),
+        None => None,
+    }
+}
+
+pub(super) fn defaults(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let mut rows = Vec::new();
+    for seen in own_relations(context) {
+        for (position, column) in seen.columns.iter().enumerate() {
+            if let Some(text) = shown_default(column) {
+                rows.push(
+                    Cells::new()
+                        .with("oid", numbers::FIRST_UNNAMED + rows.len() as u32)
+                        .with("adrelid", seen.oid)
+                        .with("adnum", column_number(seen.columns, position))
+                        .with("adbin", text),
+                );
+            }
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let rows = relations(context).filter(|seen| !seen.is_view).map(|seen| {
+        Cells::new()
+            .with("schemaname", seen.schema.as_ref())
+            .with("tablename", seen.name)
+            .with("tableowner", USER)
+            .with(
+                "hasindexes",
+                seen.table.is_some_and(|table| !table.indexes.is_empty()),
+            )
+            .with("hasrules", false)
+            .with("hastriggers", false)
+            .with("rowsecurity", false)
+    });
+    Ok(rows.collect())
+}
+
+pub(super) fn views(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let catalog = context.catalog();
+    let rows = catalog.views().map(|view| {
+        Cells::new()
+            .with("schemaname", catalog.qualified(view.namespace, "").schema)
+            .with("viewname", view.name.as_str())
+            .with("viewowner", USER)
+            .with("definition", view_text(view, catalog))
+    });
+    Ok(rows.collect())
+}

@@ -1,0 +1,139 @@
+//! Rows that are the same in every database: access methods, collations, languages, the one user, the one database.
+
+use super::cells::Cells;
+use super::numbers::{self, BTREE, DATABASE, DEFAULT_COLLATION, HEAP, OWNER};
+use super::virtual_table::Context;
+use frazil_catalog::SYSTEM_SCHEMA;
+use frazil_types::{Kind, Order, Result, USER};
+
+/// The encoding of all texts: PostgreSQL's number of UTF8.
+const UTF8: i32 = 6;
+/// The collation of all texts: they are ordered by their bytes.
+const BY_BYTES: &str = "C";
+/// PostgreSQL's number of the tablespace of all tables.
+const DEFAULT_SPACE: u32 = 1663;
+
+pub(super) fn access_methods(_: &Context<'_>) -> Result<Vec<Cells>> {
+    let row = |(oid, name, kind)| {
+        Cells::new()
+            .with("oid", oid)
+            .with("amname", name)
+            .with("amtype", kind)
+    };
+    Ok([(HEAP, "heap", "t"), (BTREE, "btree", "i")].map(row).into())
+}
+
+pub(super) fn collations(_: &Context<'_>) -> Result<Vec<Cells>> {
+    let row = |(oid, name, provider, encoding, locale): (u32, _, _, i32, Option<&str>)| {
+        Cells::new()
+            .with("oid", oid)
+            .with("collname", name)
+            .with("collnamespace", numbers::system_namespace(SYSTEM_SCHEMA))
+            .with("collowner", OWNER)
+            .with("collprovider", provider)
+            .with("collisdeterministic", true)
+            .with("collencoding", encoding)
+            .with("collcollate", locale)
+            .with("collctype", locale)
+    };
+    let all = [
+        (DEFAULT_COLLATION, "default", "d", -1, None),
+        (950, "C", "c", -1, Some("C")),
+        (951, "POSIX", "c", -1, Some("POSIX")),
+    ];
+    Ok(all.map(row).into())
+}
+
+pub(super) fn databases(_: &Context<'_>) -> Result<Vec<Cells>> {
+    Ok(vec![
+        Cells::new()
+            .with("oid", DATABASE)
+            .with("datname", USER)
+            .with("datdba", OWNER)
+            .with("encoding", UTF8)
+            .with("datlocprovider", "c")
+            .with("datallowconn", true)
+            .with("datconnlimit", -1)
+            .with("dattablespace", DEFAULT_SPACE)
+            .with("datcollate", BY_BYTES)
+            .with("datctype", BY_BYTES),
+    ])
+}
+
+pub(super) fn languages(_: &Context<'_>) -> Result<Vec<Cells>> {
+    let row = |(oid, name, trusted): (u32, _, bool)| {
+        Cells::new()
+            .with("oid", oid)
+            .with("lanname", name)
+            .with("lanowner", OWNER)
+            .with("lanpltrusted", trusted)
+    };
+    Ok([(12, "internal", false), (14, "sql", true)].map(row).into())
+}
+
+pub(super) fn operator_classes(_: &Context<'_>) -> Result<Vec<Cells>> {
+    let sorted = Kind::ALL
+        .into_iter()
+        .filter(|kind| kind.info().order != Order::Absent && kind.info().is_stored);
+    let rows = sorted.filter_map(|kind| {
+        let ty = kind.plain()?;
+        Some(
+            Cells::new()
+                .with("oid", numbers::operator_class(ty))
+                .with("opcmethod", BTREE)
+                .with("opcname", format!("{}_ops", kind.info().typname))
+                .with("opcnamespace", numbers::system_namespace(SYSTEM_SCHEMA))
+                .with("opcowner", OWNER)
+                .with("opcintype", kind.info().oid)
+                .with("opcdefault", true),
+        )
+    });
+    Ok(rows.collect())
+}
+
+pub(super) fn tablespaces(_: &Context<'_>) -> Result<Vec<Cells>> {
+    let row = |(oid, name): (u32, _)| {
+        Cells::new()
+            .with("oid", oid)
+            .with("spcname", name)
+            .with("spcowner", OWNER)
+    };
+    Ok([(DEFAULT_SPACE, "pg_default"), (1664, "pg_global")]
+        .map(row)
+        .into())
+}
+
+/// The one user, as `pg_authid` and `pg_roles` show it.
+fn role() -> Cells {
+    Cells::new()
+        .with("oid", OWNER)
+        .with("rolname", USER)
+        .with("rolsuper", true)
+        .with("rolinherit", true)
+        .with("rolcreaterole", true)
+        .with("rolcreatedb", true)
+        .with("rolcanlogin", true)
+        .with("rolreplication", true)
+        .with("rolbypassrls", true)
+        .with("rolconnlimit", -1)
+}
+
+pub(super) fn roles(_: &Context<'_>) -> Result<Vec<Cells>> {
+    Ok(vec![role()])
+}
+
+pub(super) fn roles_shown(_: &Context<'_>) -> Result<Vec<Cells>> {
+    Ok(vec![role().with("rolpassword", "********")])
+}
+
+pub(super) fn users(_: &Context<'_>) -> Result<Vec<Cells>> {
+    Ok(vec![
+        Cells::new()
+            .with("usename", USER)
+            .with("usesysid", OWNER)
+            .with("usecreatedb", true)
+            .with("usesuper", true)
+            .with("userepl", true)
+            .with("usebypassrls", true),
+    ])
+}

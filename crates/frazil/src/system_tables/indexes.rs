@@ -1,0 +1,74 @@
+//! Rows of `pg_index` and `pg_indexes`.
+
+use super::catalog_rows::{column_number, own_relations};
+use super::cells::{Cells, vector};
+use super::numbers;
+use super::virtual_table::Context;
+use crate::table_info::index_definition;
+use frazil_catalog::{ConstraintKind, IndexEntry, TableEntry};
+use frazil_types::{LogicalType, Result};
+
+/// Bits of `indoption`.
+const DESCENDING: i64 = 1;
+const NULLS_FIRST: i64 = 2;
+
+fn is_primary(table: &TableEntry, index: &IndexEntry) -> bool {
+    let mut constraints = table.constraints.iter();
+    constraints.any(|c| matches!(c.kind, ConstraintKind::PrimaryKey { index: key } if key == index.id))
+}
+
+pub(super) fn indexes(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let mut rows = Vec::new();
+    for table in own_relations(context).filter_map(|seen| seen.table) {
+        for index in &table.indexes {
+            rows.push(row(table, index)?);
+        }
+    }
+    Ok(rows)
+}
+
+fn row(table: &TableEntry, index: &IndexEntry) -> Result<Cells> {
+    let columns = &table.schema.columns;
+    let keys = index.keys.iter().map(|key| key.column);
+    let all = keys.clone().chain(index.include.iter().copied());
+    let numbers: Vec<i64> = all.map(|column| column_number(columns, column).into()).collect();
+    let options: Vec<i64> = (index.keys.iter())
+        .map(|key| i64::from(key.descending) * DESCENDING + i64::from(key.nulls_first) * NULLS_FIRST)
+        .collect();
+    let types = || keys.clone().map(|column| columns[column].ty);
+    let collations: Vec<i64> = types().map(|ty| numbers::collation(ty).into()).collect();
+    let classes: Vec<i64> = types().map(|ty| numbers::operator_class(ty).into()).collect();
+    Ok(Cells::new()
+        .with("indexrelid", index.id.oid())
+        .with("indrelid", table.id.oid())
+        .with("indnatts", numbers.len())
+        .with("indnkeyatts", index.keys.len())
+        .with("indisunique", index.unique)
+        .with("indnullsnotdistinct", !index.nulls_distinct)
+        .with("indisprimary", is_primary(table, index))
+        .with("indimmediate", true)
+        .with("indisvalid", true)
+        .with("indisready", true)
+        .with("indislive", true)
+        .with("indkey", vector(&numbers, LogicalType::SmallInt)?)
+        .with("indcollation", vector(&collations, LogicalType::Oid)?)
+        .with("indclass", vector(&classes, LogicalType::Oid)?)
+        .with("indoption", vector(&options, LogicalType::SmallInt)?))
+}
+
+pub(super) fn listed(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let mut rows = Vec::new();
+    for seen in own_relations(context) {
+        let Some(table) = seen.table else { continue };
+        for index in &table.indexes {
+            rows.push(
+                Cells::new()
+                    .with("schemaname", seen.schema.as_ref())
+                    .with("tablename", seen.name)
+                    .with("indexname", index.name.as_str())
+                    .with("indexdef", index_definition(&seen.schema, table, index)),
+            );
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,88 @@
+//! Rows of `information_schema`: schemas, tables, views, domains.
+
+use super::catalog_rows::relations;
+use super::cells::{Cells, DATABASE, yes_or_no};
+use super::numbers;
+use super::standard_columns::of_type;
+use super::virtual_table::Context;
+use crate::table_info::{default_text, view_text};
+use frazil_types::{ColumnDef, Result, USER};
+
+pub(super) fn catalog_name(_: &Context<'_>) -> Result<Vec<Cells>> {
+    Ok(vec![Cells::new().with("catalog_name", DATABASE)])
+}
+
+pub(super) fn character_sets(_: &Context<'_>) -> Result<Vec<Cells>> {
+    Ok(vec![
+        Cells::new()
+            .with("character_set_name", "UTF8")
+            .with("character_repertoire", "UCS")
+            .with("form_of_use", "UTF8")
+            .with("default_collate_catalog", DATABASE)
+            .with("default_collate_schema", "pg_catalog")
+            .with("default_collate_name", "C"),
+    ])
+}
+
+pub(super) fn roles(_: &Context<'_>) -> Result<Vec<Cells>> {
+    Ok(vec![Cells::new().with("role_name", USER)])
+}
+
+pub(super) fn schemata(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let row = |(name, _): (String, u32)| {
+        Cells::new()
+            .with("catalog_name", DATABASE)
+            .with("schema_name", name)
+            .with("schema_owner", USER)
+    };
+    Ok(numbers::namespaces(context.catalog())
+        .into_iter()
+        .map(row)
+        .collect())
+}
+
+pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let rows = relations(context).map(|seen| {
+        Cells::new()
+            .with("table_catalog", DATABASE)
+            .with("table_schema", seen.schema.as_ref())
+            .with("table_name", seen.name)
+            .with("table_type", if seen.is_view { "VIEW" } else { "BASE TABLE" })
+            .with("is_insertable_into", yes_or_no(!seen.is_view))
+            .with("is_typed", "NO")
+    });
+    Ok(rows.collect())
+}
+
+pub(super) fn views(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let catalog = context.catalog();
+    let rows = catalog.views().map(|view| {
+        Cells::new()
+            .with("table_catalog", DATABASE)
+            .with("table_schema", catalog.qualified(view.namespace, "").schema)
+            .with("table_name", view.name.as_str())
+            .with("view_definition", view_text(view, catalog))
+            .with("check_option", "NONE")
+            .with("is_updatable", "NO")
+            .with("is_insertable_into", "NO")
+            .with("is_trigger_updatable", "NO")
+            .with("is_trigger_deletable", "NO")
+            .with("is_trigger_insertable_into", "NO")
+    });
+    Ok(rows.collect())
+}
+
+pub(super) fn domains(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let catalog = context.catalog();
+    let rows = catalog.domains().map(|(entry, domain)| {
+        let mut column = ColumnDef::new("value", domain.base);
+        column.default.clone_from(&domain.default);
+        of_type(Cells::new(), domain.base, catalog)
+            .with("domain_catalog", DATABASE)
+            .with("domain_schema", catalog.qualified(entry.namespace, "").schema)
+            .with("domain_name", entry.name.as_str())
+            .with("domain_default", default_text(&column))
+            .with("dtd_identifier", "1")
+    });
+    Ok(rows.collect())
+}

@@ -1,0 +1,50 @@
+//! Made tables, kept while the version of the catalog that they show is in use: between definitions, a client that asks
+//! again reads rows that are there.
+
+use frazil_catalog::Catalog;
+use frazil_storage::TableSnapshot;
+use frazil_types::Result;
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Most tables that are kept, of all databases of the process.
+const MOST: usize = 256;
+
+struct Kept {
+    catalog: Weak<Catalog>,
+    /// The schema and name of the table.
+    table: (&'static str, &'static str),
+    made: Arc<TableSnapshot>,
+}
+
+static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+
+/// The rows of a table for a version of the catalog, made by `make` if they are not kept.
+pub(super) fn of_catalog(
+    catalog: &Arc<Catalog>,
+    table: (&'static str, &'static str),
+    make: impl FnOnce() -> Result<Arc<TableSnapshot>>,
+) -> Result<Arc<TableSnapshot>> {
+    let is_it = |kept: &&Kept| ptr::eq(kept.catalog.as_ptr(), Arc::as_ptr(catalog)) && kept.table == table;
+    if let Some(kept) = KEPT
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .iter()
+        .find(is_it)
+    {
+        return Ok(kept.made.clone());
+    }
+    let made = make()?;
+    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    // An entry holds its catalog's memory, so that no other catalog has the address.
+    all.retain(|kept| kept.catalog.strong_count() > 0);
+    if all.len() >= MOST {
+        all.remove(0);
+    }
+    all.push(Kept {
+        catalog: Arc::downgrade(catalog),
+        table,
+        made: made.clone(),
+    });
+    Ok(made)
+}

@@ -1,0 +1,104 @@
+//! PostgreSQL 15's system tables: their columns from `relations.txt`, and the functions that fill them.
+//!
+//! A line of the file is a relation: `schema.name oid kind` and its columns, `name:type`, with `!` if NOT NULL.
+
+use super::virtual_table::{CellsOf, Made, STANDARD_SCHEMA, VirtualTable, schema as schema_of};
+use super::{
+    catalog_rows, constraints, fixed, indexes, information_schema, standard_columns, standard_constraints,
+    types,
+};
+use frazil_catalog::SYSTEM_SCHEMA;
+use frazil_types::{Error, Result};
+
+const RELATIONS: &str = include_str!("relations.txt");
+
+/// The tables of `pg_catalog` that are not empty.
+const CATALOG: &[(&str, CellsOf)] = &[
+    ("pg_am", fixed::access_methods),
+    ("pg_attrdef", catalog_rows::defaults),
+    ("pg_attribute", catalog_rows::attributes),
+    ("pg_authid", fixed::roles),
+    ("pg_class", catalog_rows::classes),
+    ("pg_collation", fixed::collations),
+    ("pg_constraint", constraints::constraints),
+    ("pg_database", fixed::databases),
+    ("pg_enum", types::labels),
+    ("pg_index", indexes::indexes),
+    ("pg_indexes", indexes::listed),
+    ("pg_language", fixed::languages),
+    ("pg_namespace", catalog_rows::namespaces),
+    ("pg_opclass", fixed::operator_classes),
+    ("pg_roles", fixed::roles_shown),
+    ("pg_shadow", fixed::users),
+    ("pg_tables", catalog_rows::tables),
+    ("pg_tablespace", fixed::tablespaces),
+    ("pg_type", types::types),
+    ("pg_user", fixed::users),
+    ("pg_views", catalog_rows::views),
+];
+
+/// The tables of `information_schema` that are not empty.
+const STANDARD: &[(&str, CellsOf)] = &[
+    ("character_sets", information_schema::character_sets),
+    ("check_constraints", standard_constraints::checks),
+    ("columns", standard_columns::columns),
+    ("constraint_column_usage", standard_constraints::columns_used),
+    ("constraint_table_usage", standard_constraints::tables_used),
+    ("domains", information_schema::domains),
+    ("enabled_roles", information_schema::roles),
+    (
+        "information_schema_catalog_name",
+        information_schema::catalog_name,
+    ),
+    ("key_column_usage", standard_constraints::keys),
+    ("schemata", information_schema::schemata),
+    ("table_constraints", standard_constraints::constraints),
+    ("tables", information_schema::tables),
+    ("views", information_schema::views),
+];
+
+/// Schema and name of each table that is not empty.
+#[cfg(test)]
+pub(super) fn filled() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let catalog = CATALOG.iter().map(|(name, _)| (SYSTEM_SCHEMA, *name));
+    catalog.chain(STANDARD.iter().map(|(name, _)| (STANDARD_SCHEMA, *name)))
+}
+
+/// The tables of the file.
+pub(super) fn tables() -> impl Iterator<Item = Result<VirtualTable>> {
+    RELATIONS.lines().map(relation)
+}
+
+fn relation(line: &'static str) -> Result<VirtualTable> {
+    let damaged = || Error::internal(format!("a line of relations.txt that is not a relation: {line}"));
+    let mut words = line.splitn(4, ' ');
+    let mut word = || words.next().ok_or_else(damaged);
+    let (name, oid, kind, columns) = (word()?, word()?, word()?, word()?);
+    let (schema, name) = name.split_once('.').ok_or_else(damaged)?;
+    let (schema, filled) = match schema {
+        SYSTEM_SCHEMA => (SYSTEM_SCHEMA, CATALOG),
+        _ => (STANDARD_SCHEMA, STANDARD),
+    };
+    let parts: Option<Vec<(&str, &str)>> = columns
+        .split(" | ")
+        .map(|column| column.split_once(':'))
+        .collect();
+    let parts = parts.ok_or_else(damaged)?;
+    let typed: Vec<(&str, &str)> = parts
+        .iter()
+        .map(|(name, ty)| (*name, ty.trim_end_matches('!')))
+        .collect();
+    let mut columns = schema_of(&typed)?;
+    for (column, (_, ty)) in columns.columns.iter_mut().zip(&parts) {
+        column.nullable = !ty.ends_with('!');
+    }
+    let cells = filled.iter().find(|(filled, _)| *filled == name);
+    Ok(VirtualTable {
+        schema,
+        name: name.to_owned(),
+        oid: Some(oid.parse().map_err(|_| damaged())?),
+        is_view: kind == "v",
+        columns,
+        made: cells.map_or(Made::Empty, |(_, cells)| Made::FromCatalog(*cells)),
+    })
+}

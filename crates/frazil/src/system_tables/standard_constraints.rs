@@ -1,0 +1,125 @@
+//! Rows of `information_schema` about constraints. As in PostgreSQL, NOT NULL of a column is a CHECK there, with a name
+//! of numbers.
+
+use super::catalog_rows::{column_number, own_relations};
+use super::cells::Cells;
+use super::cells::{DATABASE, yes_or_no};
+use super::constraints::{SeenConstraint, all};
+use super::virtual_table::Context;
+use frazil_catalog::ConstraintKind;
+use frazil_types::Result;
+
+/// The constraint, and its table under the names that most of these views have.
+fn of_table(schema: &str, name: &str, table: &str) -> Cells {
+    named(schema, name)
+        .with("table_catalog", DATABASE)
+        .with("table_schema", schema)
+        .with("table_name", table)
+}
+
+fn named(schema: &str, name: &str) -> Cells {
+    Cells::new()
+        .with("constraint_catalog", DATABASE)
+        .with("constraint_schema", schema)
+        .with("constraint_name", name)
+}
+
+/// A column that is NOT NULL: its schema, its table, the name of the constraint, its own name.
+fn not_null(context: &Context<'_>) -> Vec<[String; 4]> {
+    let mut found = Vec::new();
+    for seen in own_relations(context).filter(|seen| seen.table.is_some()) {
+        for (position, column) in seen
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| !column.nullable)
+        {
+            let number = column_number(seen.columns, position);
+            let name = format!("{}_{}_{number}_not_null", seen.namespace, seen.oid);
+            found.push([
+                seen.schema.to_string(),
+                seen.name.to_owned(),
+                name,
+                column.name.clone(),
+            ]);
+        }
+    }
+    found
+}
+
+pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let more = |row: Cells, kind: &str| {
+        row.with("constraint_type", kind)
+            .with("is_deferrable", "NO")
+            .with("initially_deferred", "NO")
+            .with("enforced", "YES")
+    };
+    let rows = all(context).map(|seen| {
+        let row = of_table(&seen.schema, &seen.constraint.name, &seen.table.name);
+        let row = more(row, seen.kind().1);
+        match seen.constraint.kind {
+            ConstraintKind::Unique { index } => {
+                let distinct = seen.table.index(index).is_some_and(|index| index.nulls_distinct);
+                row.with("nulls_distinct", yes_or_no(distinct))
+            }
+            ConstraintKind::PrimaryKey { .. } | ConstraintKind::Check { .. } => row,
+        }
+    });
+    let not_null = not_null(context).into_iter();
+    let not_null = not_null.map(|[schema, table, name, _]| more(of_table(&schema, &name, &table), "CHECK"));
+    Ok(rows.chain(not_null).collect())
+}
+
+pub(super) fn checks(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let checks = all(context).filter(|seen| seen.kind().0 == "c");
+    let rows = checks.map(|seen| {
+        let definition = seen.definition();
+        let clause = definition.strip_prefix("CHECK ").unwrap_or(&definition);
+        named(&seen.schema, &seen.constraint.name).with("check_clause", clause)
+    });
+    let not_null = not_null(context).into_iter().map(|[schema, _, name, column]| {
+        named(&schema, &name).with("check_clause", format!("{column} IS NOT NULL"))
+    });
+    Ok(rows.chain(not_null).collect())
+}
+
+/// The columns of a constraint with their positions in it, from 1.
+fn columns<'a>(seen: &'a SeenConstraint<'_>) -> impl Iterator<Item = (usize, &'a str)> {
+    let columns = seen.columns().into_iter();
+    columns
+        .enumerate()
+        .map(|(at, column)| (at + 1, seen.table.schema.columns[column].name.as_str()))
+}
+
+pub(super) fn keys(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let mut rows = Vec::new();
+    for seen in all(context).filter(|seen| seen.kind().0 != "c") {
+        for (place, column) in columns(&seen) {
+            rows.push(
+                of_table(&seen.schema, &seen.constraint.name, &seen.table.name)
+                    .with("column_name", column)
+                    .with("ordinal_position", place),
+            );
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) fn columns_used(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let mut rows = Vec::new();
+    for seen in all(context) {
+        for (_, column) in columns(&seen) {
+            rows.push(
+                of_table(&seen.schema, &seen.constraint.name, &seen.table.name).with("column_name", column),
+            );
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) fn tables_used(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let keys = all(context).filter(|seen| seen.kind().0 != "c");
+    Ok(keys
+        .map(|seen| of_table(&seen.schema, &seen.constraint.name, &seen.table.name))
+        .collect())
+}

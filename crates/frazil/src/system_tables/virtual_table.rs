@@ -1,0 +1,124 @@
+//! A system table as data: a schema, a name, columns and a function that makes the rows.
+
+use super::cells::{self, Cells};
+use super::kept;
+use crate::made_table;
+use frazil_catalog::Catalog;
+use frazil_durability::Directory;
+use frazil_storage::{Snapshot, TableSnapshot};
+use frazil_types::{Cancel, ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, Schema, Value};
+use std::sync::Arc;
+
+/// The schema of the SQL standard's views of the catalog.
+pub const STANDARD_SCHEMA: &str = "information_schema";
+
+/// A statement's view of the database, from which rows are made.
+pub struct Context<'a> {
+    /// The snapshot of the statement.
+    pub snapshot: &'a Snapshot,
+    /// The database's directory, if it has one.
+    pub directory: Option<&'a Directory>,
+    /// All system tables, which have rows in some of them.
+    pub system: &'static [VirtualTable],
+}
+
+impl Context<'_> {
+    /// The catalog that the statement sees.
+    pub fn catalog(&self) -> &Catalog {
+        self.snapshot.catalog()
+    }
+}
+
+/// Makes rows whose values are in the order of the columns.
+pub type RowsOf = fn(&Context<'_>) -> Result<Vec<Vec<Value>>>;
+/// Makes rows whose values are named; those that are not named are empty.
+pub type CellsOf = fn(&Context<'_>) -> Result<Vec<Cells>>;
+
+/// The function that makes the rows.
+#[derive(Clone, Copy)]
+pub enum Made {
+    /// For each statement: they show more than the catalog.
+    Anew(RowsOf),
+    /// From the catalog alone.
+    FromCatalog(CellsOf),
+    /// There are none.
+    Empty,
+}
+
+/// A table of the database's own state.
+pub struct VirtualTable {
+    /// Its schema.
+    pub schema: &'static str,
+    /// Its name.
+    pub name: String,
+    /// PostgreSQL's number of the table; `None` of Frazil's own.
+    pub oid: Option<u32>,
+    /// True for what PostgreSQL has as a view.
+    pub is_view: bool,
+    /// Its columns.
+    pub columns: Schema,
+    /// Its rows.
+    pub made: Made,
+}
+
+impl VirtualTable {
+    /// Its rows as a table.
+    pub fn table(&'static self, context: &Context<'_>) -> Result<Arc<TableSnapshot>> {
+        match self.made {
+            Made::Anew(rows) => self.materialize(&rows(context)?),
+            Made::FromCatalog(cells) => {
+                kept::of_catalog(context.snapshot.catalog(), (self.schema, &self.name), || {
+                    let cells = cells(context)?;
+                    let rows = cells.into_iter().map(|row| self.row(row));
+                    self.materialize(&rows.collect::<Result<Vec<_>>>()?)
+                })
+            }
+            Made::Empty => self.materialize(&[]),
+        }
+    }
+
+    /// The values in the order of the columns. XX000 for a name that no column has.
+    fn row(&self, cells: Cells) -> Result<Vec<Value>> {
+        let mut row: Vec<Value> = self.columns.columns.iter().map(cells::empty).collect();
+        for (name, value) in cells.0 {
+            let at = self.columns.columns.iter().position(|column| column.name == name);
+            let at = at.ok_or_else(|| Error::internal(format!("{} has no column {name}", self.name)))?;
+            row[at] = value;
+        }
+        Ok(row)
+    }
+
+    /// A table of these rows outside every catalog.
+    fn materialize(&self, rows: &[Vec<Value>]) -> Result<Arc<TableSnapshot>> {
+        let columns = self.columns.columns.iter().enumerate().map(|(i, c)| {
+            let values: Vec<Value> = rows.iter().map(|r| r[i].clone()).collect();
+            ColumnVector::from_values(c.ty, &values)
+        });
+        let batch = RowBatch {
+            columns: columns.collect(),
+            rows: rows.len(),
+        };
+        // NOT NULL marks columns that each row fills: no plan relies on it.
+        let columns = self.columns.columns.iter();
+        let columns = columns.map(|column| ColumnDef {
+            nullable: true,
+            ..column.clone()
+        });
+        made_table::make(
+            &self.name,
+            Schema::new(columns.collect()),
+            vec![batch],
+            &Cancel::new(),
+        )
+    }
+}
+
+/// Columns by name and by name of type, as CREATE TABLE would have them.
+pub(crate) fn schema(columns: &[(&str, &str)]) -> Result<Schema> {
+    let typed = columns.iter().map(|(name, ty)| {
+        let ty = LogicalType::parse(ty);
+        let ty = ty.ok_or_else(|| Error::internal("a column of a system table has a type of another name"));
+        ty.map(|ty| ColumnDef::new(*name, ty))
+    });
+    typed.collect::<Result<_>>().map(Schema::new)
+}
