@@ -3,6 +3,7 @@
 use crate::output::Mode;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Frazil, an SQL database for transactions and analytics on one copy of the data.
@@ -114,7 +115,11 @@ pub fn normalized(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
         let name = text.trim_start_matches('-');
         let dashes = text.len() - name.len();
         is_ours = is_ours
-            && (out.is_empty() || !matches!(text, "tpch" | "demo" | "verify" | "dump" | "bench" | "--"));
+            && (out.is_empty()
+                || !matches!(
+                    text,
+                    "tpch" | "demo" | "verify" | "dump" | "serve" | "bench" | "--"
+                ));
         let given = match text {
             _ if !is_ours => argument,
             "-A" => "--mode=unaligned".into(),
@@ -142,6 +147,8 @@ pub enum Command {
     Verify(DirectoryOptions),
     /// Write a database directory as SQL that Frazil and PostgreSQL read; nothing is changed
     Dump(DumpOptions),
+    /// Serve a database to PostgreSQL clients such as psql and drivers of any language
+    Serve(ServeOptions),
     /// Run a benchmark experiment, e.g. tpch or plan; --help lists them
     #[command(disable_help_flag = true)]
     Bench(BenchOptions),
@@ -197,6 +204,49 @@ pub struct DumpOptions {
     pub directory: PathBuf,
     /// Tables and views; all if none is named
     pub names: Vec<String>,
+}
+
+/// Arguments of `frazil serve`.
+#[derive(Args)]
+#[command(after_help = "\
+Without --trust-loopback clients log in as the role of --user with a password (SCRAM-SHA-256), which is read from the
+environment variable FRAZIL_PASSWORD, or from the first line of the file of --password-file. There is no TLS yet: use a
+tunnel on networks that others share.
+
+The first SIGTERM or Ctrl-C lets open transactions end, the second ends them at once.
+
+Examples:
+  frazil serve shop.frazil --trust-loopback
+  psql 'host=127.0.0.1 port=5433 dbname=shop'
+
+  FRAZIL_PASSWORD=secret frazil serve shop.frazil --listen 0.0.0.0:5433 --user app")]
+pub struct ServeOptions {
+    /// Directory of the database, made if it does not exist; without it, an empty database in memory
+    pub directory: Option<PathBuf>,
+    /// Address to listen at; port 0 is one that the system chooses
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5433")]
+    pub listen: SocketAddr,
+    /// Let programs of this machine in without a password
+    #[arg(long, conflicts_with_all = ["user", "password_file"])]
+    pub trust_loopback: bool,
+    /// Role that clients log in as
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// File whose first line is the password
+    #[arg(long, value_name = "FILE", requires = "user")]
+    pub password_file: Option<PathBuf>,
+    /// Name of the database; without it, the directory's name up to its first dot, in memory frazil
+    #[arg(long, value_name = "NAME")]
+    pub database: Option<String>,
+    /// Most clients at a time
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub max_connections: u16,
+    /// Open the directory for reading: nothing in it changes
+    #[arg(long, requires = "directory")]
+    pub readonly: bool,
+    /// Files that statements may name: on, off, or folders separated by commas
+    #[arg(long, value_name = "WHICH", default_value = "off")]
+    pub file_access: String,
 }
 
 /// Arguments of `frazil bench`, which reads them itself.

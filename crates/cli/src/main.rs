@@ -1,5 +1,5 @@
-//! The program `frazil`: a shell on a database directory, what checks one and writes it as SQL, TPC-H data on demand, a
-//! demonstration, the benchmarks.
+//! The program `frazil`: a shell on a database directory, a server on it, what checks one and writes it as SQL, TPC-H
+//! data on demand, a demonstration, the benchmarks.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -21,6 +21,7 @@ mod place;
 mod progress;
 mod running;
 mod script;
+mod serve;
 mod shell;
 mod start;
 mod switching;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Some(Command::Demo(options)) => demo::run(options),
         Some(Command::Verify(options)) => verify::run(options),
         Some(Command::Dump(options)) => dump::run(options),
+        Some(Command::Serve(options)) => serve::run(options),
         Some(Command::Bench(options)) => run_bench(&options.arguments),
         None => start::run(&arguments.shell),
     };

@@ -311,7 +311,7 @@ impl Connection {
         Ok(session)
     }
 
-    fn session(&self) -> MutexGuard<'_, Session> {
+    pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
         self.0.session.look()
     }
 }

@@ -8,6 +8,7 @@ use crate::parameter_types;
 use crate::parameters;
 pub(crate) use crate::parameters::hidden_value;
 use crate::prepared;
+use crate::prepared_statements::Prepared;
 use crate::row_sink::Delivery;
 use crate::rows::{Response, Timing, counted, done, noted};
 use crate::session::{Extent, Session};
@@ -333,16 +334,38 @@ pub fn run(
         let call = Call::new(session, given, to);
         let run = || run_bound(session, parsed, &call, kept);
         let response = frazil_frontend::on_deep_stack(parsed.depth(), run)?;
-        let least = session.settings().least_notice;
-        let mut response = response.delivered(to)?;
-        response.notices.retain(|notice| least.tells(notice.severity));
-        Ok(response)
+        told(session, response.delivered(to)?)
     });
     result.map_err(|error| parsed.placed(error))
 }
 
+/// Runs a prepared statement with values of its types, as [`run`] does.
+pub fn run_prepared(
+    session: &mut Session,
+    statement: &Prepared,
+    values: &[Value],
+    to: Delivery<'_>,
+) -> Result<Response> {
+    let result = guarded(session, |session| {
+        if !statement.parsed.leaves_failure() {
+            session.transaction().check()?;
+        }
+        let call = Call::new(session, GivenValues::NONE, to);
+        let response = prepared::run_values(session, statement, values, &call)?;
+        told(session, response.delivered(to)?)
+    });
+    result.map_err(|error| statement.parsed.placed(error))
+}
+
+/// The response with those of its notices that the session wants to be told.
+fn told(session: &Session, mut response: Response) -> Result<Response> {
+    let least = session.settings().least_notice;
+    response.notices.retain(|notice| least.tells(notice.severity));
+    Ok(response)
+}
+
 /// Runs work on a statement. A failure ends the transaction.
-fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
+pub(crate) fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
     let clock = StatementClock::new(session.transaction().started(), session.settings().time_zone)
         .of_session(session.number());
     let result = session

@@ -28,7 +28,8 @@ pub fn run(
     Ok(table_rows(schema(analyze)?, &rows, bundle.started))
 }
 
-fn schema(analyze: bool) -> Result<Schema> {
+/// The columns of what EXPLAIN FREEZE shows.
+pub fn schema(analyze: bool) -> Result<Schema> {
     let predicted = [
         ("column_name", "text"),
         ("encoding", "text"),

@@ -36,6 +36,7 @@ mod copy_to;
 mod database;
 mod ddl;
 mod deadline;
+mod described;
 mod direct_rows;
 mod domain_checks;
 mod entries_read;
@@ -75,10 +76,12 @@ mod slots;
 pub mod sql_text;
 mod statement;
 mod statement_tables;
+mod statements;
 mod system_tables;
 mod table_info;
 mod transaction;
 mod transaction_guard;
+mod typed_statement;
 mod value;
 mod verification;
 mod view_text;
@@ -88,6 +91,7 @@ mod write;
 pub use appender::Appender;
 pub use connection::{CancelHandle, Connection};
 pub use database::{Database, OpenOptions};
+pub use described::Described;
 pub use frame_tables::{Frame, Frames};
 pub use frazil_catalog::identifier;
 pub use frazil_durability::{
@@ -95,11 +99,11 @@ pub use frazil_durability::{
 };
 pub use frazil_exec::Progress;
 pub use frazil_files::{ArrowBatches, ArrowTexts, FileAccess, json_of};
-pub use frazil_frontend::Isolation;
+pub use frazil_frontend::{Isolation, StatementRole};
 pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
 pub use frazil_types::array::Dimension;
 pub use frazil_types::{
-    Cancel, Category, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, LogicalType, NativeType,
+    Cancel, Category, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, Kind, LogicalType, NativeType,
     Result, RowBatch, Schema, SqlState, TypeInfo, Value as RawValue, array,
 };
 pub use notice::{Notice, Severity};
@@ -107,12 +111,14 @@ pub use params::{Parameters, Params};
 pub use row::{ColumnIndex, Row};
 pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};
-pub use settings::{ScanMode, Settings, names as settings};
+pub use settings::{ScanMode, Settings, names as settings, reported as reported_settings};
 pub use shared_database::SharedDatabase;
 pub use statement::Statement;
+pub use statements::{Block, Statements};
 pub use system_tables::names as system_tables;
 pub use table_info::{ConstraintInfo, DomainInfo, EnumInfo, IndexInfo, TableInfo, ViewInfo, default_text};
 pub use transaction_guard::{Savepoint, Transaction};
+pub use typed_statement::{Declared, TypedStatement};
 pub use value::{
     Array, ArrayElement, Date, Decimal, FromValue, Time, Timestamp, TimestampTz, ToValue, Uuid, Value,
 };

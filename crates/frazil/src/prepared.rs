@@ -12,9 +12,11 @@ use crate::row_sink::Delivery;
 use crate::rows::{Outcome, Response, done};
 use crate::session::Session;
 use frazil_frontend::{
-    Bound, ExplainOptions, Explained, ParsedStatement, Prepared, Statement, bind_values, on_deep_stack,
+    Bound, ExplainOptions, Explained, ParsedStatement, Prepared, Statement, StatementRole, bind_values,
+    on_deep_stack,
 };
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+use std::sync::Arc;
 
 /// PREPARE, EXECUTE and DEALLOCATE. 42P05, 26000.
 pub fn run(session: &mut Session, statement: Prepared, call: &Call<'_>) -> Result<Response> {
@@ -30,7 +32,8 @@ pub fn run(session: &mut Session, statement: Prepared, call: &Call<'_>) -> Resul
             } else {
                 TypedBy::Prepare
             };
-            session.prepared_mut().add(name, statement, types, typed_by)?;
+            let prepared = KeptStatement::new(statement, types, typed_by);
+            session.prepared_mut().add(name, Arc::new(prepared))?;
             "PREPARE"
         }
         Prepared::Execute { name, values } => return execute(session, &name, values.as_ref(), call),
@@ -47,26 +50,36 @@ fn execute(
     call: &Call<'_>,
 ) -> Result<Response> {
     let prepared = session.prepared().get(name)?;
+    if prepared.parsed.role() == StatementRole::Execute {
+        return Err(Error::unsupported(
+            "EXECUTE of a statement that is EXECUTE itself",
+        ));
+    }
     let values = evaluated(session, name, &prepared.types, values, call)?;
-    let call = call.of_prepared(&values, &prepared.types, &prepared.typed_by);
-    run_prepared(session, &prepared, &call).map_err(Error::without_place)
+    run_values(session, &prepared, &values, call).map_err(Error::without_place)
 }
 
-/// Runs the statement that was prepared. An error's place is in the statement's text.
-fn run_prepared(session: &mut Session, prepared: &KeptStatement, call: &Call<'_>) -> Result<Response> {
+/// Runs a prepared statement with values of its types. An error's place is in the statement's text.
+pub fn run_values(
+    session: &mut Session,
+    prepared: &KeptStatement,
+    values: &[Value],
+    call: &Call<'_>,
+) -> Result<Response> {
+    let call = call.of_prepared(values, &prepared.types, &prepared.typed_by);
     let own = prepared.compiled().clone();
     let of_text = || match prepared.typed_by {
         TypedBy::Text => execute::cached_by_text(session, &prepared.parsed.text),
         TypedBy::Prepare | TypedBy::Values(_) | TypedBy::Run => None,
     };
     if let Some(own) = own.or_else(of_text)
-        && let Some(response) = execute::run_kept(session, &own, call)?
+        && let Some(response) = execute::run_kept(session, &own, &call)?
     {
         *prepared.compiled() = Some(own);
         return Ok(response);
     }
     let mut kept = None;
-    let run = || execute::run_bound(session, &prepared.parsed, call, &mut kept);
+    let run = || execute::run_bound(session, &prepared.parsed, &call, &mut kept);
     let response = on_deep_stack(prepared.parsed.depth(), run)?;
     if kept.is_some() {
         *prepared.compiled() = kept;

@@ -20,6 +20,16 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// A statement with parameters of these types, not compiled yet.
+    pub fn new(parsed: ParsedStatement, types: Vec<LogicalType>, typed_by: TypedBy) -> Prepared {
+        Prepared {
+            parsed,
+            types,
+            typed_by,
+            compiled: Mutex::default(),
+        }
+    }
+
     /// What it was compiled to, if that serves again.
     pub fn compiled(&self) -> MutexGuard<'_, Option<Arc<CompiledStatement>>> {
         self.compiled.lock().unwrap_or_else(|e| e.into_inner())
@@ -31,25 +41,13 @@ impl Prepared {
 pub struct PreparedStatements(HashMap<String, Arc<Prepared>>);
 
 impl PreparedStatements {
-    /// PREPARE. 42P05 for a name that is taken.
-    pub fn add(
-        &mut self,
-        name: String,
-        parsed: ParsedStatement,
-        types: Vec<LogicalType>,
-        typed_by: TypedBy,
-    ) -> Result<()> {
+    /// Keeps a statement by a name. 42P05 for a name that is taken.
+    pub fn add(&mut self, name: String, prepared: Arc<Prepared>) -> Result<()> {
         if self.0.contains_key(&name) {
             let message = format!("prepared statement \"{name}\" already exists");
             return Err(Error::new(SqlState::DUPLICATE_STATEMENT, message));
         }
-        let prepared = Prepared {
-            parsed,
-            types,
-            typed_by,
-            compiled: Mutex::default(),
-        };
-        self.0.insert(name, Arc::new(prepared));
+        self.0.insert(name, prepared);
         Ok(())
     }
 

@@ -435,7 +435,8 @@ impl Compiled {
     }
 }
 
-fn result_schema(plan: &Plan) -> Schema {
+/// The columns of what a plan returns.
+pub fn result_schema(plan: &Plan) -> Schema {
     let columns = plan.output.iter().map(|(name, id)| {
         let info = &plan.columns[*id];
         let column = ColumnDef::new(name, info.ty);

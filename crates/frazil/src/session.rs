@@ -34,6 +34,8 @@ pub struct Session {
     number: SessionNumber,
     /// What PREPARE named.
     prepared: PreparedStatements,
+    /// True if the open transaction began without BEGIN, to hold several statements of one message.
+    is_implicit: bool,
 }
 
 /// The settings around an open transaction.
@@ -78,7 +80,33 @@ impl Session {
             progress,
             frames: None,
             prepared: PreparedStatements::default(),
+            is_implicit: false,
         }
+    }
+
+    /// Opens a transaction for statements that belong together without BEGIN, unless one is open. BEGIN makes it one of
+    /// its own.
+    pub fn begin_implicit(&mut self) -> Result<()> {
+        if !self.transaction.is_open() {
+            self.transaction
+                .begin(self.default_modes(), TransactionModes::default())?;
+            self.is_implicit = true;
+        }
+        Ok(())
+    }
+
+    /// Ends the transaction that [`Session::begin_implicit`] opened, if it is open: commits it, or rolls back one that
+    /// failed. The errors of a commit.
+    pub fn end_implicit(&mut self) -> Result<()> {
+        match self.is_implicit {
+            true => self.commit(false).map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// True inside a transaction that BEGIN opened.
+    pub fn is_in_block(&self) -> bool {
+        self.transaction.is_open() && !self.is_implicit
     }
 
     /// What PREPARE named.
@@ -282,7 +310,10 @@ impl Session {
 
     /// BEGIN.
     pub fn begin(&mut self, modes: TransactionModes) -> Result<Option<Notice>> {
-        let notice = self.transaction.begin(self.default_modes(), modes)?;
+        let notice = match std::mem::take(&mut self.is_implicit) {
+            true => self.transaction.set_modes(modes).map(|()| None)?,
+            false => self.transaction.begin(self.default_modes(), modes)?,
+        };
         self.around.get_or_insert_with(|| Around::new(&self.settings));
         self.tell();
         Ok(notice)
@@ -326,20 +357,31 @@ impl Session {
 
     /// COMMIT.
     pub fn commit(&mut self, chain: bool) -> Result<(&'static str, Option<Notice>)> {
+        let is_implicit = std::mem::take(&mut self.is_implicit);
         let result = self.transaction.commit(self.settings.synchronous_commit, chain);
         self.end_settings(matches!(result, Ok(("COMMIT", _))));
-        result
+        result.map(|(tag, notice)| match is_implicit {
+            true => (tag, Some(transaction::no_transaction())),
+            false => (tag, notice),
+        })
     }
 
     /// ROLLBACK.
     pub fn rollback(&mut self, chain: bool) -> Result<Option<Notice>> {
+        let is_implicit = std::mem::take(&mut self.is_implicit);
         let result = self.transaction.rollback(chain);
         self.end_settings(false);
-        result
+        result.map(|notice| match is_implicit {
+            true => Some(transaction::no_transaction()),
+            false => notice,
+        })
     }
 
     /// SAVEPOINT.
     pub fn savepoint(&mut self, name: String) -> Result<()> {
+        if self.is_implicit {
+            return Err(transaction::outside("SAVEPOINT"));
+        }
         let Some(around) = &mut self.around else {
             return self.transaction.savepoint(name, 0);
         };

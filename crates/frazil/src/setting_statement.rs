@@ -7,6 +7,9 @@ use frazil_frontend::{Discard, SettingStatement};
 use frazil_types::Result;
 use std::time::Instant;
 
+/// The columns of SHOW ALL.
+pub const ALL_COLUMNS: [&str; 3] = ["name", "setting", "description"];
+
 /// SET, RESET, SHOW or DISCARD.
 pub fn run(session: &mut Session, statement: SettingStatement, started: Instant) -> Result<Response> {
     match statement {
@@ -30,10 +33,7 @@ pub fn run(session: &mut Session, statement: SettingStatement, started: Instant)
             let name = settings::find(&name).map_or(&*name, |setting| setting.name);
             Ok(text_rows(name, vec![value], started))
         }
-        SettingStatement::ShowAll => {
-            let columns = ["name", "setting", "description"];
-            Ok(named_texts(columns, session.show_all(), started))
-        }
+        SettingStatement::ShowAll => Ok(named_texts(ALL_COLUMNS, session.show_all(), started)),
         SettingStatement::Discard(what) => discard(session, what).map(|tag| done(tag, started)),
     }
 }

@@ -2,12 +2,13 @@
 
 use crate::compiled_statement::CompiledStatement;
 use crate::connection::Connection;
+use crate::described::{Described, bind_only};
 use crate::execute;
 use crate::given_values::GivenValues;
 use crate::params::Params;
-use crate::row_sink::{Delivery, RowSink};
+use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::{Response, Rows};
-use frazil_frontend::ParsedStatement;
+use frazil_frontend::{ParsedStatement, StatementRole};
 use frazil_types::Result;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -46,6 +47,25 @@ impl Statement {
             parameters.parameters()?.given(),
             Delivery::Parts(&RefCell::new(sink)),
         )
+    }
+
+    /// Runs it as [`Connection::execute_copy`] does.
+    pub fn execute_copy(&self, streams: &mut dyn CopyStreams) -> Result<Response> {
+        self.run(GivenValues::NONE, Delivery::Copied(&RefCell::new(streams)))
+    }
+
+    /// The part that it plays in the protocol of a server.
+    pub fn role(&self) -> StatementRole {
+        self.parsed.role()
+    }
+
+    /// Describes the result without running the statement. The errors of binding it.
+    pub fn describe(&self) -> Result<Described> {
+        let mut session = self.connection.start()?;
+        let _inside = self.connection.database().enter()?;
+        let _deadline = session.start_deadline()?;
+        let bound = bind_only(&mut session, &self.parsed, &[])?;
+        Described::of(&mut session, &bound.statement)
     }
 
     /// Whether it was compiled to run without pipelines: see [`Connection::is_direct`].

@@ -461,7 +461,8 @@ pub fn outside(statement: &str) -> Error {
     Error::new(SqlState::NO_ACTIVE_TRANSACTION, message).with_hint("BEGIN starts a transaction")
 }
 
-fn no_transaction() -> Notice {
+/// The warning 25P01 of COMMIT and ROLLBACK outside a transaction block.
+pub fn no_transaction() -> Notice {
     Notice::warning(
         SqlState::NO_ACTIVE_TRANSACTION,
         "there is no transaction in progress",

@@ -34,7 +34,7 @@ pub use deep_stack::on_deep_stack;
 pub use file_source::{FileEncoding, FileForm, FileSource, SaidTypes};
 pub use frazil_functions::HiddenParameter;
 pub use limits::Limits;
-pub use parse::{ParsedStatement, Script, parse};
+pub use parse::{ParsedStatement, Script, StatementRole, parse};
 pub use statement::{
     Definition, Discard, ExplainMode, ExplainOptions, Explained, Last, Prepared, SettingStatement, Statement,
     WithWrite, Writing,

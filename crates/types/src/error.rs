@@ -18,6 +18,24 @@ macro_rules! sql_states {
 sql_states! {
     /// A statement on a database that was closed.
     CONNECTION_DOES_NOT_EXIST = "08003";
+    /// A client that is gone.
+    CONNECTION_FAILURE = "08006";
+    /// A message that is not what the protocol of a server says.
+    PROTOCOL_VIOLATION = "08P01";
+    /// A client that does not log in as the server wants.
+    INVALID_AUTHORIZATION = "28000";
+    /// A wrong password, or a role that is not there.
+    INVALID_PASSWORD = "28P01";
+    /// A database that is not there.
+    INVALID_CATALOG_NAME = "3D000";
+    /// A portal that the session does not have.
+    INVALID_CURSOR_NAME = "34000";
+    /// A portal of a name that is taken.
+    DUPLICATE_CURSOR = "42P03";
+    /// More clients than the server takes.
+    TOO_MANY_CONNECTIONS = "53300";
+    /// A server that is shut down.
+    ADMIN_SHUTDOWN = "57P01";
     /// A feature that is not supported, named in the message.
     FEATURE_NOT_SUPPORTED = "0A000";
     /// A privilege that an object does not have.

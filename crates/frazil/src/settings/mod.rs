@@ -173,6 +173,13 @@ pub fn names() -> impl Iterator<Item = String> {
     all().map(|setting| setting.name.to_lowercase())
 }
 
+/// The names of the settings whose values a server tells its clients, as these know them.
+pub fn reported() -> impl Iterator<Item = &'static str> {
+    all()
+        .filter(|setting| setting.is_reported)
+        .map(|setting| setting.name)
+}
+
 /// The setting of a name, if it is in the table. Case does not matter.
 pub(crate) fn find(name: &str) -> Option<&'static Setting> {
     all().find(|setting| setting.name.eq_ignore_ascii_case(name))

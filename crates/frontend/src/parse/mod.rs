@@ -37,7 +37,7 @@ pub(crate) use group_words::{DISTINCT_SETS, EMPTY_SET, GROUPING_SETS};
 pub(crate) use maintenance::Maintain;
 pub(crate) use only::ROWS_FROM;
 pub(crate) use parsed::ParsedKind;
-pub use parsed::ParsedStatement;
+pub use parsed::{ParsedStatement, StatementRole};
 pub(crate) use privileges::{Object, Privileges};
 pub(crate) use schemas::MovedObject;
 pub(crate) use source::Place;

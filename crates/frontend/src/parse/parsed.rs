@@ -129,6 +129,19 @@ pub(crate) enum ParsedKind {
     },
 }
 
+/// The part that a statement plays in the protocol of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementRole {
+    /// It returns rows, or that it is done.
+    Plain,
+    /// COPY … FROM STDIN: it reads what the client sends.
+    CopyIn,
+    /// COPY … TO STDOUT: it sends bytes to the client.
+    CopyOut,
+    /// EXECUTE of a prepared statement.
+    Execute,
+}
+
 impl ParsedStatement {
     /// An error with the position that its span has in the text that was parsed, unless the error has a position.
     pub fn placed(&self, error: Error) -> Error {
@@ -146,6 +159,20 @@ impl ParsedStatement {
             | ParsedKind::Summarize { .. }
             | ParsedKind::Explain { .. } => true,
             _ => false,
+        }
+    }
+
+    /// The part that it plays in the protocol of a server.
+    pub fn role(&self) -> StatementRole {
+        match &self.kind {
+            ParsedKind::CopyFrom {
+                end: CopyEnd::Client, ..
+            } => StatementRole::CopyIn,
+            ParsedKind::CopyTo {
+                end: CopyEnd::Client, ..
+            } => StatementRole::CopyOut,
+            ParsedKind::Execute { .. } => StatementRole::Execute,
+            _ => StatementRole::Plain,
         }
     }
 

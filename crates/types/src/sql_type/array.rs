@@ -1,6 +1,7 @@
 //! Arrays of any type that is none: [`crate::array`] says how their values are held.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo};
+use super::wire;
 use crate::{Error, NativeType, SqlState, Value, array};
 use std::fmt;
 
@@ -9,6 +10,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 2277,
     typname: "anyarray",
     name: "anyarray",
+    typlen: -1,
     array_oid: 0,
     array_name: "",
     sql_names: &["anyarray"],
@@ -39,4 +41,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
         let (bytes, element) = value.as_bytes().zip(ty.element()).ok_or(fmt::Error)?;
         array::write(f, bytes, element)
     },
+    send: wire::send_array,
+    receive: wire::receive_array,
 };

@@ -1,6 +1,7 @@
 //! bigint: 64 bits.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use super::wire;
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -8,6 +9,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 20,
     typname: "int8",
     name: "bigint",
+    typlen: 8,
     array_oid: 1016,
     array_name: "bigint[]",
     sql_names: &["bigint", "int8"],
@@ -28,4 +30,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, ty| value_ops::read_integer(text, ty).map(|v| Value::Int(v.into())),
     write: |f, value, _| write_integer(value, |v| write!(f, "{v}")),
+    send: wire::send_i64,
+    receive: wire::receive_i64,
 };

@@ -1,6 +1,7 @@
 //! boolean.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::wire;
 use crate::value_ops::{invalid, trimmed};
 use crate::{LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
@@ -10,6 +11,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 16,
     typname: "bool",
     name: "boolean",
+    typlen: 1,
     array_oid: 1000,
     array_name: "boolean[]",
     sql_names: &["boolean", "bool"],
@@ -30,6 +32,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, _| read_boolean(text).map(Value::Bool),
     write,
+    send: wire::send_boolean,
+    receive: wire::receive_boolean,
 };
 
 /// One letter, as results show it; a cast to text spells the word out.

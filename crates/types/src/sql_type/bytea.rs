@@ -1,6 +1,7 @@
 //! bytea: bytes, ordered as such. They are held as strings are, and are not UTF-8.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::wire;
 use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
 
@@ -9,6 +10,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 17,
     typname: "bytea",
     name: "bytea",
+    typlen: -1,
     array_oid: 1001,
     array_name: "bytea[]",
     sql_names: &["bytea", "blob"],
@@ -29,6 +31,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, _| read(text).map(Value::Bytes),
     write,
+    send: wire::send_bytes,
+    receive: wire::receive_bytes,
 };
 
 /// Writes bytes as `\x` and two hexadecimal digits a byte.

@@ -1,6 +1,7 @@
 //! char(n): text whose blanks at the end do not count. One character is held as its code point (Data Blocks, section 3.3).
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, write_text};
+use super::wire;
 use crate::logical_type::WITHOUT_LENGTH;
 use crate::value_ops::{CastLength, to_string_type};
 use crate::{LogicalType, NativeType, SqlState, Value};
@@ -11,6 +12,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1042,
     typname: "bpchar",
     name: "character",
+    typlen: -1,
     array_oid: 1014,
     array_name: "character[]",
     sql_names: &["char", "character", "bpchar"],
@@ -31,6 +33,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, ty| to_string_type(text, ty, CastLength::Refuse),
     write,
+    send: wire::send_text,
+    receive: wire::receive_text,
 };
 
 fn show(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {

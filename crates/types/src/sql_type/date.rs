@@ -1,6 +1,7 @@
 //! date: days since 1970-01-01.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
+use super::wire;
 use crate::date::write_date;
 use crate::date_input::parse_date;
 use crate::{LogicalType, NativeType, SqlState, Value};
@@ -10,6 +11,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1082,
     typname: "date",
     name: "date",
+    typlen: 4,
     array_oid: 1182,
     array_name: "date[]",
     sql_names: &["date"],
@@ -30,4 +32,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: datetime_overflow,
     read: |text, _| parse_date(text).map(|days| Value::Int(days.into())),
     write: |f, value, _| write_integer(value, |v| write_date(f, v as i32)),
+    send: wire::send_date,
+    receive: wire::receive_date,
 };

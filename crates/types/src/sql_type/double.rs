@@ -1,6 +1,7 @@
 //! double precision: IEEE 754, 64 bits.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, show_plain};
+use super::wire;
 use crate::value::write_double;
 use crate::value_ops::{invalid, is_lost, trimmed};
 use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
@@ -11,6 +12,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 701,
     typname: "float8",
     name: "double precision",
+    typlen: 8,
     array_oid: 1022,
     array_name: "double precision[]",
     sql_names: &["double precision", "double", "float8", "float64", "float"],
@@ -31,6 +33,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: |_| Error::new(SqlState::NUMERIC_OUT_OF_RANGE, "value out of range: overflow"),
     read: |text, _| read_double(text).map(Value::Double),
     write,
+    send: wire::send_double,
+    receive: wire::receive_double,
 };
 
 fn write(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {

@@ -4,9 +4,8 @@
 //! (blocks, SMAs, sorters, joins, keys of indexes) knows enumerations. Positions have gaps, so that a label comes between two others
 //! while rows stay as they are. What labels there are is said by an [`EnumType`], which the catalog makes.
 
-use super::{
-    Category, ConstantForm, Counts, EnumType, Kind, NativeOf, Order, TypeInfo, range, write_integer,
-};
+use super::{Category, ConstantForm, Counts, EnumType, Kind, NativeOf, Order, TypeInfo, range, write_integer};
+use super::wire;
 use crate::{Error, LogicalType, NativeType, SqlState, Value};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -14,6 +13,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 3500,
     typname: "anyenum",
     name: "anyenum",
+    typlen: 4,
     array_oid: 0,
     array_name: "anyarray",
     sql_names: &["anyenum"],
@@ -45,6 +45,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
             None => write!(f, "#{v}"),
         })
     },
+    send: wire::send_text,
+    receive: wire::receive_text,
 };
 
 /// 22P02.

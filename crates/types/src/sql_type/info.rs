@@ -15,6 +15,8 @@ pub struct TypeInfo {
     pub typname: &'static str,
     /// Its name in messages, PostgreSQL's.
     pub name: &'static str,
+    /// PostgreSQL's width of a value in bytes (pg_type.typlen); -1 if values differ in width.
+    pub typlen: i16,
     /// PostgreSQL's number of arrays of the type; 0 of arrays, of which there are none, and of what statements define.
     pub array_oid: u32,
     /// The name of arrays of the type in messages.
@@ -55,6 +57,11 @@ pub struct TypeInfo {
     pub read: fn(&str, LogicalType) -> Result<Value>,
     /// Writes a value that is not NULL, as results show it.
     pub write: fn(&mut dyn fmt::Write, &Value, LogicalType) -> fmt::Result,
+    /// Appends the binary form of a value that is not NULL. 42883 for a type without one.
+    pub send: fn(&mut Vec<u8>, &Value, LogicalType) -> Result<()>,
+    /// Reads a value from its binary form. 22P03 for bytes that are none, 22021 for text that is not UTF-8; the
+    /// errors of [`TypeInfo::read`] for what does not fit. 42883 for a type without a binary form.
+    pub receive: fn(&[u8], LogicalType) -> Result<Value>,
 }
 
 /// Families of types. A literal is taken for a string where it could be several.

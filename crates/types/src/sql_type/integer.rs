@@ -1,6 +1,7 @@
 //! integer: 32 bits.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use super::wire;
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -8,6 +9,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 23,
     typname: "int4",
     name: "integer",
+    typlen: 4,
     array_oid: 1007,
     array_name: "integer[]",
     sql_names: &["integer", "int", "int4"],
@@ -28,4 +30,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, ty| value_ops::read_integer(text, ty).map(|v| Value::Int(v.into())),
     write: |f, value, _| write_integer(value, |v| write!(f, "{v}")),
+    send: wire::send_i32,
+    receive: wire::receive_i32,
 };

@@ -1,6 +1,7 @@
 //! "char": one byte, which `pg_catalog` has for codes such as `relkind`. It has nothing in common with char(1).
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain, write_text};
+use super::wire;
 use crate::value_ops::{CastLength, to_string_type};
 use crate::{LogicalType, NativeType, SqlState};
 
@@ -9,6 +10,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 18,
     typname: "char",
     name: "\"char\"",
+    typlen: 1,
     array_oid: 1002,
     array_name: "\"char\"[]",
     sql_names: &["\"char\""],
@@ -29,4 +31,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, ty| to_string_type(text, ty, CastLength::Cut),
     write: write_text,
+    send: wire::send_text,
+    receive: wire::receive_text,
 };

@@ -1,6 +1,7 @@
 //! interval: months, days and microseconds, which are compared by their length.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, show_plain};
+use super::wire;
 use crate::date::write_interval;
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 use std::fmt;
@@ -10,6 +11,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1186,
     typname: "interval",
     name: "interval",
+    typlen: 16,
     array_oid: 1187,
     array_name: "interval[]",
     sql_names: &["interval"],
@@ -30,6 +32,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: datetime_overflow,
     read: |text, _| value_ops::parse_interval(text, None).map(Value::Interval),
     write,
+    send: wire::send_interval,
+    receive: wire::receive_interval,
 };
 
 fn write(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {

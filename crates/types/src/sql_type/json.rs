@@ -1,6 +1,7 @@
 //! json: a text that is JSON, kept as it was written. It is held as bytes, and has neither order nor equality.
 
 use super::{Category, ConstantForm, Counts, DocumentForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::wire;
 use crate::{LogicalType, NativeType, Result, SqlState, Value, json};
 use std::fmt;
 
@@ -9,6 +10,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 114,
     typname: "json",
     name: "json",
+    typlen: -1,
     array_oid: 199,
     array_name: "json[]",
     sql_names: &["json"],
@@ -29,6 +31,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, _| read(text),
     write,
+    send: wire::send_text,
+    receive: wire::receive_text,
 };
 
 /// Keeps a text that is JSON. Errors 22P02, 54001.

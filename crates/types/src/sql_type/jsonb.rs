@@ -1,6 +1,7 @@
 //! jsonb: JSON in the binary form that [`crate::json`] describes, held as bytes.
 
 use super::{Category, ConstantForm, Counts, DocumentForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::wire;
 use crate::{LogicalType, NativeType, SqlState, Value, json};
 use std::fmt;
 
@@ -9,6 +10,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 3802,
     typname: "jsonb",
     name: "jsonb",
+    typlen: -1,
     array_oid: 3807,
     array_name: "jsonb[]",
     sql_names: &["jsonb"],
@@ -29,4 +31,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, _| json::binary_of_text(text).map(Value::Bytes),
     write: |f, value, _| json::write_compact(f, value.as_bytes().ok_or(fmt::Error)?),
+    send: wire::send_document,
+    receive: wire::receive_document,
 };

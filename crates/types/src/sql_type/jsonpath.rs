@@ -2,6 +2,7 @@
 //! bytes, and has neither order nor equality.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::wire;
 use crate::json::Path;
 use crate::{LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
@@ -11,6 +12,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 4072,
     typname: "jsonpath",
     name: "jsonpath",
+    typlen: -1,
     array_oid: 4073,
     array_name: "jsonpath[]",
     sql_names: &["jsonpath"],
@@ -31,6 +33,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, _| read(text),
     write,
+    send: wire::send_document,
+    receive: wire::receive_document,
 };
 
 /// Keeps a text that is a path. Errors as of [`Path::new`].

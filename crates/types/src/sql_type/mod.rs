@@ -9,6 +9,7 @@ mod enum_type;
 mod info;
 mod moments;
 mod named_oid;
+mod wire;
 
 use crate::{LogicalType, NativeType};
 use info::{number_overflow, range, show_plain, write_integer, write_text};
@@ -25,6 +26,7 @@ pub use named_oid::{named_oid, oid_of};
 pub(crate) use real::of_double as real_of_double;
 pub use record::push_field as push_field_of_record;
 pub use uuid::{of_bytes as uuid_of_bytes, to_bytes as uuid_to_bytes};
+pub use wire::{numeric_text, send_sized, too_long, utf8};
 
 impl Category {
     /// The preferred type of the family; `None` of families that have none.

@@ -1,6 +1,7 @@
 //! name: the name of an object, a text that is cut to 63 bytes.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain, write_text};
+use super::wire;
 use crate::value_ops::{CastLength, to_string_type};
 use crate::{LogicalType, NativeType, SqlState};
 
@@ -9,6 +10,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 19,
     typname: "name",
     name: "name",
+    typlen: 64,
     array_oid: 1003,
     array_name: "name[]",
     sql_names: &["name"],
@@ -29,4 +31,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, ty| to_string_type(text, ty, CastLength::Cut),
     write: write_text,
+    send: wire::send_text,
+    receive: wire::receive_text,
 };

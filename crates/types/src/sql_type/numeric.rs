@@ -1,6 +1,7 @@
 //! decimal(p,s): exact numbers of up to 38 digits, held as integers at their scale.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, write_integer};
+use super::wire;
 use crate::decimal::{self, POWERS_OF_TEN};
 use crate::logical_type::DECIMAL_MAX_DIGITS;
 use crate::{Error, LogicalType, Result, SqlState, Value, value_ops};
@@ -11,6 +12,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1700,
     typname: "numeric",
     name: "numeric",
+    typlen: -1,
     array_oid: 1231,
     array_name: "numeric[]",
     sql_names: &["decimal", "numeric", "dec"],
@@ -31,6 +33,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow,
     read,
     write,
+    send: wire::send_numeric,
+    receive: wire::receive_numeric,
 };
 
 /// Precision and scale of a type of this kind.

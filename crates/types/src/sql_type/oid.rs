@@ -1,6 +1,7 @@
 //! oid: the number of an object, 32 bits without a sign.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, range, show_plain, write_integer};
+use super::wire;
 use crate::value_ops::invalid;
 use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
 
@@ -9,6 +10,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 26,
     typname: "oid",
     name: "oid",
+    typlen: 4,
     array_oid: 1028,
     array_name: "oid[]",
     sql_names: &["oid"],
@@ -29,6 +31,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: |_| Error::new(SqlState::NUMERIC_OUT_OF_RANGE, "OID out of range"),
     read: |text, ty| read(text, ty).map(|oid| Value::Int(oid.into())),
     write: |f, value, _| write_integer(value, |v| write!(f, "{v}")),
+    send: wire::send_oid,
+    receive: wire::receive_oid,
 };
 
 /// Reads a number; a negative one of 32 bits counts back from 2^32, as in PostgreSQL. Errors 22P02, 22003.

@@ -2,6 +2,7 @@
 //! doubles are those of doubles, and arithmetic is that of doubles, rounded.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, show_plain};
+use super::wire;
 use crate::value::write_float;
 use crate::value_ops::{invalid, is_lost, trimmed};
 use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
@@ -12,6 +13,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 700,
     typname: "float4",
     name: "real",
+    typlen: 4,
     array_oid: 1021,
     array_name: "real[]",
     sql_names: &["real", "float4", "float32"],
@@ -32,6 +34,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: |_| Error::new(SqlState::NUMERIC_OUT_OF_RANGE, "value out of range: overflow"),
     read,
     write,
+    send: wire::send_real,
+    receive: wire::receive_real,
 };
 
 /// The exponents from which on a number of so many digits before the point is written with an exponent: PostgreSQL's FLT_DIG.

@@ -3,6 +3,7 @@
 //! equality, and no table stores it.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::wire;
 use crate::{Error, LogicalType, NativeType, SqlState, Value};
 use std::fmt;
 
@@ -11,6 +12,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 2249,
     typname: "record",
     name: "record",
+    typlen: -1,
     array_oid: 2287,
     array_name: "record[]",
     sql_names: &["record"],
@@ -31,6 +33,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |_, _| Err(unread()),
     write,
+    send: wire::send_nothing,
+    receive: wire::receive_nothing,
 };
 
 /// Error 0A000: a text does not say which columns a row has.

@@ -2,6 +2,7 @@
 
 use super::named_oid::{read, write};
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::wire;
 use crate::{LogicalType, NativeType, SqlState};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -9,6 +10,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 24,
     typname: "regproc",
     name: "regproc",
+    typlen: 4,
     array_oid: 1008,
     array_name: "regproc[]",
     sql_names: &["regproc"],
@@ -29,4 +31,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read,
     write,
+    send: wire::send_named_oid,
+    receive: wire::receive_nothing,
 };

@@ -1,6 +1,7 @@
 //! smallint: 16 bits.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use super::wire;
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -8,6 +9,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 21,
     typname: "int2",
     name: "smallint",
+    typlen: 2,
     array_oid: 1005,
     array_name: "smallint[]",
     sql_names: &["smallint", "int2"],
@@ -28,4 +30,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, ty| value_ops::read_integer(text, ty).map(|v| Value::Int(v.into())),
     write: |f, value, _| write_integer(value, |v| write!(f, "{v}")),
+    send: wire::send_i16,
+    receive: wire::receive_i16,
 };

@@ -1,6 +1,7 @@
 //! text: strings of any length.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain, write_text};
+use super::wire;
 use crate::{LogicalType, NativeType, SqlState, Value};
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -8,6 +9,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 25,
     typname: "text",
     name: "text",
+    typlen: -1,
     array_oid: 1009,
     array_name: "text[]",
     sql_names: &["text", "string"],
@@ -28,4 +30,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, _| Ok(Value::Text(text.to_owned())),
     write: write_text,
+    send: wire::send_text,
+    receive: wire::receive_text,
 };

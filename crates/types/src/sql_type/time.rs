@@ -1,6 +1,7 @@
 //! time: microseconds since midnight, without a zone, up to 24:00.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
+use super::wire;
 use crate::date::{MICROS_PER_DAY, write_clock};
 use crate::date_input::parse_time;
 use crate::{LogicalType, NativeType, SqlState};
@@ -10,6 +11,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1083,
     typname: "time",
     name: "time without time zone",
+    typlen: 8,
     array_oid: 1183,
     array_name: "time without time zone[]",
     sql_names: &["time", "time without time zone"],
@@ -30,6 +32,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: datetime_overflow,
     read: |text, ty| parse_time(text).and_then(|micros| rounded(micros, ty)),
     write: |f, value, _| write_integer(value, |v| write_clock(f, v as u64)),
+    send: wire::send_i64,
+    receive: wire::receive_time,
 };
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! timestamp: microseconds since 1970-01-01 00:00:00, without a zone.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
+use super::wire;
 use crate::date::write_timestamp;
 use crate::date_input::parse_timestamp;
 use crate::{LogicalType, NativeType, SqlState};
@@ -10,6 +11,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1114,
     typname: "timestamp",
     name: "timestamp without time zone",
+    typlen: 8,
     array_oid: 1115,
     array_name: "timestamp without time zone[]",
     sql_names: &["timestamp", "timestamp without time zone"],
@@ -30,4 +32,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: datetime_overflow,
     read: |text, ty| parse_timestamp(text).and_then(|micros| rounded(micros, ty)),
     write: |f, value, _| write_integer(value, |v| write_timestamp(f, v as i64)),
+    send: wire::send_timestamp,
+    receive: wire::receive_timestamp,
 };

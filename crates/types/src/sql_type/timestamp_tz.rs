@@ -2,6 +2,7 @@
 //! carries along and that columns do not have.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
+use super::wire;
 use crate::date::write_instant;
 use crate::date_input::parse_instant;
 use crate::zone::Zone;
@@ -12,6 +13,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1184,
     typname: "timestamptz",
     name: "timestamp with time zone",
+    typlen: 8,
     array_oid: 1185,
     array_name: "timestamp with time zone[]",
     sql_names: &["timestamptz", "timestamp with time zone"],
@@ -32,4 +34,6 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: datetime_overflow,
     read: |text, ty| parse_instant(text, ty.zone()).and_then(|micros| rounded(micros, ty)),
     write: |f, value, ty| write_integer(value, |v| write_instant(f, v as i64, ty.zone())),
+    send: wire::send_timestamp,
+    receive: wire::receive_timestamp,
 };

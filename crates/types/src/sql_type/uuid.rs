@@ -1,6 +1,7 @@
 //! uuid: 128 bits, ordered as their bytes. They are held as the integer whose order that is: big-endian, the first bit flipped.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use super::wire;
 use crate::value_ops::invalid;
 use crate::{LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
@@ -10,6 +11,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 2950,
     typname: "uuid",
     name: "uuid",
+    typlen: 16,
     array_oid: 2951,
     array_name: "uuid[]",
     sql_names: &["uuid"],
@@ -30,6 +32,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read,
     write: |f, value, _| write_integer(value, |v| write(f, v)),
+    send: wire::send_uuid,
+    receive: wire::receive_uuid,
 };
 
 /// Turns the bytes of a uuid, as a big-endian number, into its native integer and back.

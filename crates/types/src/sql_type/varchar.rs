@@ -1,6 +1,7 @@
 //! varchar(n): text of at most n characters.
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, write_text};
+use super::wire;
 use crate::logical_type::WITHOUT_LENGTH;
 use crate::value_ops::{CastLength, to_string_type};
 use crate::{LogicalType, NativeType, SqlState};
@@ -11,6 +12,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     oid: 1043,
     typname: "varchar",
     name: "character varying",
+    typlen: -1,
     array_oid: 1015,
     array_name: "character varying[]",
     sql_names: &["varchar", "character varying", "char varying"],
@@ -31,6 +33,8 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     overflow: number_overflow,
     read: |text, ty| to_string_type(text, ty, CastLength::Refuse),
     write: write_text,
+    send: wire::send_text,
+    receive: wire::receive_text,
 };
 
 fn show(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {

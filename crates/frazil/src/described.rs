@@ -1,0 +1,164 @@
+//! The result of a statement, described before the statement runs.
+
+use crate::execute;
+use crate::explain_freeze;
+use crate::query::{Runner, result_schema};
+use crate::session::Session;
+use crate::{setting_statement, settings};
+use frazil_frontend::{
+    Bound, CopyEnd, Last, ParsedStatement, PlanSettings, Prepared, SettingStatement, Statement, Writing,
+};
+use frazil_plan::{Operator, Plan};
+use frazil_types::{ColumnDef, LogicalType, Result, Schema};
+use std::sync::Arc;
+
+/// The form of a statement's result.
+#[derive(Clone, Debug)]
+pub enum Described {
+    /// Only the message that the command succeeded.
+    Nothing,
+    /// Rows of these columns.
+    Rows(Arc<Schema>),
+    /// COPY … FROM STDIN: the number of columns that it reads.
+    CopyIn(usize),
+    /// COPY … TO STDOUT: the number of columns that it writes.
+    CopyOut(usize),
+}
+
+impl Described {
+    /// Describes the result of a bound statement. 26000 for EXECUTE of a statement that is not there.
+    pub(crate) fn of(session: &mut Session, statement: &Statement) -> Result<Described> {
+        Ok(match statement {
+            Statement::Query(plan) => rows(plan),
+            Statement::Writing(Writing::Write(plan)) => written(plan),
+            Statement::Writing(Writing::With { last, .. }) => match last {
+                Last::Query(plan) => rows(plan),
+                Last::Write(plan) => written(plan),
+            },
+            Statement::Writing(Writing::CopyFrom {
+                columns,
+                source: CopyEnd::Client,
+                ..
+            }) => Described::CopyIn(columns.len()),
+            Statement::CopyTo {
+                plan,
+                target: CopyEnd::Client,
+                ..
+            } => Described::CopyOut(plan.output.len()),
+            Statement::Prepared(Prepared::Execute { name, .. }) => {
+                let prepared = session.prepared().get(name)?;
+                let types: Vec<_> = prepared.types.iter().copied().map(Some).collect();
+                let bound = bind_only(session, &prepared.parsed, &types)?;
+                match matches!(bound.statement, Statement::Prepared(_)) {
+                    true => Described::Nothing,
+                    false => Described::of(session, &bound.statement)?,
+                }
+            }
+            Statement::Setting(setting) => of_setting(setting),
+            Statement::Explain { .. } => texts(&["plan"]),
+            Statement::ExplainFreeze { analyze, .. } => {
+                Described::Rows(Arc::new(explain_freeze::schema(*analyze)?))
+            }
+            Statement::Writing(
+                Writing::CreateTable { .. }
+                | Writing::Freeze { .. }
+                | Writing::CopyFrom { .. }
+                | Writing::Define(_),
+            )
+            | Statement::Prepared(Prepared::Prepare { .. } | Prepared::Deallocate { .. })
+            | Statement::CopyTo { .. }
+            | Statement::Checkpoint
+            | Statement::Backup { .. }
+            | Statement::Begin { .. }
+            | Statement::Commit { .. }
+            | Statement::Rollback { .. }
+            | Statement::SetTransaction { .. }
+            | Statement::SetSessionTransaction { .. }
+            | Statement::Vacuum
+            | Statement::Checked { .. }
+            | Statement::Savepoint { .. }
+            | Statement::RollbackTo { .. }
+            | Statement::Release { .. } => Described::Nothing,
+        })
+    }
+
+    /// The columns, if it returns rows.
+    pub fn columns(&self) -> Option<&Arc<Schema>> {
+        match self {
+            Described::Rows(schema) => Some(schema),
+            Described::Nothing | Described::CopyIn(_) | Described::CopyOut(_) => None,
+        }
+    }
+}
+
+fn rows(plan: &Plan) -> Described {
+    Described::Rows(Arc::new(result_schema(plan)))
+}
+
+/// Describes the rows that RETURNING shows of a statement that writes.
+fn written(plan: &Plan) -> Described {
+    let mut plan = plan;
+    if let Operator::Write(write) = &plan.root
+        && let Some(returning) = &write.returning
+    {
+        plan = returning;
+    }
+    match plan.output.is_empty() {
+        true => Described::Nothing,
+        false => rows(plan),
+    }
+}
+
+/// Describes the result of a statement about settings.
+fn of_setting(setting: &SettingStatement) -> Described {
+    match setting {
+        SettingStatement::Show { name } => {
+            texts(&[settings::find(name).map_or(name, |setting| setting.name)])
+        }
+        SettingStatement::ShowAll => texts(&setting_statement::ALL_COLUMNS),
+        SettingStatement::Set { .. }
+        | SettingStatement::Reset { .. }
+        | SettingStatement::ResetAll
+        | SettingStatement::Discard(_) => Described::Nothing,
+    }
+}
+
+/// Columns of texts.
+fn texts(names: &[&str]) -> Described {
+    let columns = names.iter().map(|name| ColumnDef::new(*name, LogicalType::Text));
+    Described::Rows(Arc::new(Schema::new(columns.collect())))
+}
+
+/// Binds a statement that is not run, to know its types. A failure ends the transaction.
+pub fn bind_only(
+    session: &mut Session,
+    parsed: &ParsedStatement,
+    types: &[Option<LogicalType>],
+) -> Result<Bound> {
+    let result = execute::guarded(session, |session| {
+        if !parsed.leaves_failure() {
+            session.transaction().check()?;
+        }
+        bind_within(session, parsed, types)
+    });
+    result.map_err(|error| parsed.placed(error))
+}
+
+/// Binds as [`bind_only`] does, but a failure leaves the transaction as it is.
+pub fn bind_within(
+    session: &Session,
+    parsed: &ParsedStatement,
+    types: &[Option<LogicalType>],
+) -> Result<Bound> {
+    let snapshot = match parsed.controls_session() {
+        true => session.database().store().snapshot(),
+        false => session.snapshot(),
+    };
+    let tables = Runner::new(session).tables(snapshot);
+    let settings = PlanSettings {
+        zone: session.settings().time_zone,
+        ..PlanSettings::default()
+    };
+    let bound = frazil_frontend::bind(parsed, &tables, &settings, types);
+    bound.map_err(|error| tables.take_error().unwrap_or(error))
+}

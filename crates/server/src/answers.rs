@@ -1,0 +1,234 @@
+//! The messages of the server, written to bytes.
+
+use crate::parameters::Format;
+use frazil::{Block, Error, LogicalType, Notice, Schema};
+
+/// Bytes that are to be sent.
+#[derive(Default)]
+pub struct Answers {
+    bytes: Vec<u8>,
+}
+
+/// The consequence of an error for its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gravity {
+    /// The session goes on.
+    Error,
+    /// The session ends.
+    Fatal,
+}
+
+impl Answers {
+    /// Number of bytes.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Takes the bytes.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Keeps the first `len` bytes, and takes back all that was written since.
+    pub fn truncate(&mut self, len: usize) {
+        self.bytes.truncate(len);
+    }
+
+    /// Writes a message of a type whose content `write` appends.
+    pub fn message(&mut self, kind: u8, write: impl FnOnce(&mut Vec<u8>)) {
+        let at = self.begin(kind);
+        write(&mut self.bytes);
+        self.end(at);
+    }
+
+    /// Begins a message of a type; returns where its length is.
+    pub fn begin(&mut self, kind: u8) -> usize {
+        self.bytes.push(kind);
+        self.bytes.extend([0; 4]);
+        self.bytes.len() - 4
+    }
+
+    /// The bytes, to which the content of a message is appended.
+    pub fn content(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Ends the message whose length is at a place. Contents are shorter than 2 GB: each value is, and rows are
+    /// checked.
+    pub fn end(&mut self, at: usize) {
+        let length = (self.bytes.len() - at) as u32;
+        self.bytes[at..at + 4].copy_from_slice(&length.to_be_bytes());
+    }
+
+    /// A message without content.
+    pub fn plain(&mut self, kind: u8) {
+        self.message(kind, |_| {});
+    }
+
+    /// AuthenticationRequest of a kind, with what it carries.
+    pub fn authentication(&mut self, kind: i32, data: &[u8]) {
+        self.message(b'R', |out| {
+            out.extend(kind.to_be_bytes());
+            out.extend(data);
+        });
+    }
+
+    /// BackendKeyData.
+    pub fn key(&mut self, process: i32, key: i32) {
+        self.message(b'K', |out| {
+            out.extend(process.to_be_bytes());
+            out.extend(key.to_be_bytes());
+        });
+    }
+
+    /// ParameterStatus.
+    pub fn parameter(&mut self, name: &str, value: &str) {
+        self.message(b'S', |out| {
+            text(out, name);
+            text(out, value);
+        });
+    }
+
+    /// NegotiateProtocolVersion: 3.0 is spoken, and none of these options.
+    pub fn negotiate(&mut self, options: &[String]) {
+        self.message(b'v', |out| {
+            out.extend(0i32.to_be_bytes());
+            out.extend((options.len() as i32).to_be_bytes());
+            options.iter().for_each(|option| text(out, option));
+        });
+    }
+
+    /// ReadyForQuery.
+    pub fn ready(&mut self, block: Block) {
+        self.message(b'Z', |out| {
+            out.push(match block {
+                Block::Idle => b'I',
+                Block::Open => b'T',
+                Block::Failed => b'E',
+            });
+        });
+    }
+
+    /// CommandComplete, with PostgreSQL's tag.
+    pub fn complete(&mut self, tag: &str, rows: Option<u64>) {
+        self.message(b'C', |out| {
+            let tag = match (tag, rows) {
+                ("INSERT", Some(rows)) => format!("INSERT 0 {rows}"),
+                (tag, Some(rows)) => format!("{tag} {rows}"),
+                (tag, None) => tag.to_owned(),
+            };
+            text(out, &tag);
+        });
+    }
+
+    /// RowDescription of columns that are sent in these formats.
+    pub fn columns(&mut self, schema: &Schema, format: impl Fn(usize) -> Format) {
+        self.message(b'T', |out| {
+            out.extend((schema.columns.len() as u16).to_be_bytes());
+            for (at, column) in schema.columns.iter().enumerate() {
+                text(out, &column.name);
+                // Neither the table nor its column are known.
+                out.extend([0; 6]);
+                out.extend(column.ty.oid().to_be_bytes());
+                out.extend(column.ty.info().typlen.to_be_bytes());
+                out.extend(modifier(column.ty).to_be_bytes());
+                out.extend(format(at).code().to_be_bytes());
+            }
+        });
+    }
+
+    /// ParameterDescription.
+    pub fn parameters(&mut self, oids: impl ExactSizeIterator<Item = u32>) {
+        self.message(b't', |out| {
+            out.extend((oids.len() as u16).to_be_bytes());
+            oids.for_each(|oid| out.extend(oid.to_be_bytes()));
+        });
+    }
+
+    /// CopyInResponse or CopyOutResponse of `columns` columns in text format.
+    pub fn copy(&mut self, kind: u8, columns: usize) {
+        self.message(kind, |out| {
+            out.push(0);
+            out.extend((columns as u16).to_be_bytes());
+            out.extend((0..columns as u16).flat_map(|_| [0, 0]));
+        });
+    }
+
+    /// ErrorResponse.
+    pub fn error(&mut self, gravity: Gravity, error: &Error) {
+        let severity = match gravity {
+            Gravity::Error => "ERROR",
+            Gravity::Fatal => "FATAL",
+        };
+        let position = error.position().map(|at| at.to_string());
+        self.message(b'E', |out| {
+            let fields = [
+                (b'S', Some(severity)),
+                (b'V', Some(severity)),
+                (b'C', Some(error.state().0)),
+                (b'M', Some(error.message())),
+                (b'D', error.detail()),
+                (b'H', error.hint()),
+                (b'P', position.as_deref()),
+                (b't', error.table()),
+                (b'c', error.column()),
+                (b'n', error.constraint()),
+            ];
+            fields_of(out, fields.into_iter());
+        });
+    }
+
+    /// NoticeResponse.
+    pub fn notice(&mut self, notice: &Notice) {
+        let severity = notice.severity.to_string();
+        self.message(b'N', |out| {
+            let fields = [
+                (b'S', Some(severity.as_str())),
+                (b'V', Some(severity.as_str())),
+                (b'C', Some(notice.state.0)),
+                (b'M', Some(notice.message.as_str())),
+            ];
+            fields_of(out, fields.into_iter());
+        });
+    }
+}
+
+fn fields_of<'a>(out: &mut Vec<u8>, fields: impl Iterator<Item = (u8, Option<&'a str>)>) {
+    for (kind, value) in fields {
+        if let Some(value) = value {
+            out.push(kind);
+            text(out, value);
+        }
+    }
+    out.push(0);
+}
+
+/// Appends a text and the zero byte that ends it; zero bytes within are left out.
+fn text(out: &mut Vec<u8>, text: &str) {
+    out.extend(text.bytes().filter(|&byte| byte != 0));
+    out.push(0);
+}
+
+/// PostgreSQL's modifier of a type: the length or digits of a column; -1 without.
+fn modifier(ty: LogicalType) -> i32 {
+    /// PostgreSQL adds this number to lengths and digits.
+    const HEADER: i32 = 4;
+    /// Digits of a second that are all.
+    const ALL: u8 = frazil_types::logical_type::MICRO_DIGITS;
+    match ty {
+        LogicalType::Varchar(length) | LogicalType::Char(length) => {
+            i32::try_from(length).map_or(-1, |length| length + HEADER)
+        }
+        LogicalType::Decimal { precision, scale }
+            if precision < frazil_types::logical_type::DECIMAL_MAX_DIGITS =>
+        {
+            (i32::from(precision) << 16 | i32::from(scale)) + HEADER
+        }
+        LogicalType::Time(digits) | LogicalType::Timestamp(digits) | LogicalType::TimestampTz(_, digits)
+            if digits < ALL =>
+        {
+            digits.into()
+        }
+        _ => -1,
+    }
+}

@@ -1,0 +1,152 @@
+//! Bytes that arrived and are not read as messages yet.
+
+use crate::messages::{Message, violation};
+use frazil::{Error, Result};
+use std::collections::VecDeque;
+
+/// Bytes before the content of a message: its type and its length.
+const HEAD: usize = 5;
+/// Most bytes of a message's content: PostgreSQL's limit of 1 GB.
+const LONGEST: usize = (1 << 30) - 1;
+/// Most bytes of a message that has no business being long.
+const LONGEST_PLAIN: usize = 30_000;
+/// Most bytes of a start-up packet.
+const LONGEST_START: usize = 10_000;
+/// Bytes that are kept beyond the message that is awaited: a client that sends ahead waits then.
+pub const AHEAD: usize = 64 << 10;
+
+/// Bytes in the order in which they arrived.
+#[derive(Default)]
+pub struct Inbox {
+    bytes: Vec<u8>,
+    /// Bytes that were read as messages.
+    read: usize,
+}
+
+impl Inbox {
+    /// Adds bytes that arrived.
+    pub fn add(&mut self, bytes: &[u8]) {
+        if self.read > 0 {
+            self.bytes.drain(..self.read);
+            self.read = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.read..]
+    }
+
+    /// True while more bytes are welcome although nobody waits for a message.
+    pub fn has_room(&self) -> bool {
+        self.rest().len() < AHEAD
+    }
+
+    /// Takes all messages that are whole. 08P01 for a type or a length that cannot be, which ends the session; messages
+    /// before it are taken.
+    pub fn messages(&mut self, queue: &mut VecDeque<Message>) -> Result<()> {
+        while let Some(message) = self.message()? {
+            queue.push_back(message);
+        }
+        if self.read == self.bytes.len() {
+            // A session that waits keeps no memory.
+            self.bytes = Vec::new();
+            self.read = 0;
+        }
+        Ok(())
+    }
+
+    fn message(&mut self) -> Result<Option<Message>> {
+        let rest = self.rest();
+        let Some(head) = rest.first_chunk::<HEAD>() else {
+            return Ok(None);
+        };
+        let (kind, length) = (head[0], length_of(&head[1..])?);
+        let longest = match kind {
+            b'Q' | b'P' | b'B' | b'd' | b'F' => LONGEST,
+            b'D' | b'E' | b'C' | b'S' | b'H' | b'c' | b'f' | b'p' | b'X' => LONGEST_PLAIN,
+            _ => return Err(violation(format!("invalid frontend message type {kind}"))),
+        };
+        if length > longest {
+            return Err(violation("invalid message length"));
+        }
+        let Some(content) = rest.get(HEAD..HEAD + length) else {
+            return Ok(None);
+        };
+        let message = Message::read(kind, content);
+        self.read += HEAD + length;
+        let unknown = || violation(format!("invalid frontend message type {kind}"));
+        message.map(Some).ok_or_else(unknown)
+    }
+
+    /// Takes a start-up packet: its content without its length. 08P01 for a length that cannot be.
+    pub fn start_packet(&mut self) -> Result<Option<Vec<u8>>> {
+        let rest = self.rest();
+        if rest.len() < HEAD - 1 {
+            return Ok(None);
+        }
+        let length = length_of(rest).map_err(of_start)?;
+        if !(4..=LONGEST_START).contains(&length) {
+            return Err(violation("invalid length of startup packet"));
+        }
+        let content = rest.get(4..4 + length).map(<[u8]>::to_vec);
+        self.read += content.as_ref().map_or(0, |_| 4 + length);
+        Ok(content)
+    }
+
+    /// True if no byte is left.
+    pub fn is_empty(&self) -> bool {
+        self.rest().is_empty()
+    }
+}
+
+fn of_start(_: Error) -> Error {
+    violation("invalid length of startup packet")
+}
+
+/// The length of a content whose length field these bytes begin with, which counts itself.
+fn length_of(bytes: &[u8]) -> Result<usize> {
+    let field = bytes.first_chunk().map_or(0, |field| i32::from_be_bytes(*field));
+    let length = usize::try_from(field)
+        .ok()
+        .and_then(|length| length.checked_sub(4));
+    length.ok_or_else(|| violation("invalid message length"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_out_whole_however_they_arrive() {
+        let sent = b"Q\0\0\0\x06a\0S\0\0\0\x04X\0\0\0\x04";
+        let (mut inbox, mut queue) = (Inbox::default(), VecDeque::new());
+        for byte in sent {
+            inbox.add(&[*byte]);
+            inbox.messages(&mut queue).unwrap();
+        }
+        let expected = [Message::Query("a".to_owned()), Message::Sync, Message::Terminate];
+        assert_eq!(queue, expected);
+        assert!(inbox.is_empty());
+    }
+
+    #[test]
+    fn lengths_that_cannot_be_end_the_session() {
+        for sent in [
+            &b"Q\0\0\0\x03"[..],
+            b"Q\xff\xff\xff\xff",
+            b"Q\x7f\xff\xff\xff",
+            b"S\0\x7f\xff\xff",
+            b"z\0\0\0\x04",
+        ] {
+            let mut inbox = Inbox::default();
+            inbox.add(sent);
+            assert!(inbox.messages(&mut VecDeque::new()).is_err(), "{sent:?}");
+        }
+        for sent in [&b"\0\0\0\x07"[..], b"\xff\xff\xff\xff", b"\0\0\xff\xff", b"GET "] {
+            let mut inbox = Inbox::default();
+            inbox.add(sent);
+            assert!(inbox.start_packet().is_err(), "{sent:?}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The server: its socket, its threads, its beginning and its end.
+
+use crate::connection;
+use crate::registry::{Phase, Registry};
+use crate::scram::Verifier;
+use frazil::{Database, Error, Result, SqlState};
+use std::future::{Future, poll_fn};
+use std::net::{SocketAddr, TcpListener};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+
+/// Threads that wait for sockets.
+const TASK_THREADS: usize = 2;
+/// Stack of a thread that runs statements: that of a program's main thread.
+const STACK: usize = 8 << 20;
+/// Time between two tries to take a client while the system has no room for it.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Time that threads have to end when the server ends.
+const LAST: Duration = Duration::from_secs(5);
+
+/// The options of a server.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The address to listen at. Port 0: one that the system chooses.
+    pub listen: SocketAddr,
+    /// The clients that may log in.
+    pub authentication: Authentication,
+    /// The name of the database.
+    pub name: String,
+    /// Most clients at a time.
+    pub max_connections: usize,
+}
+
+/// The clients that may log in.
+#[derive(Clone, Debug)]
+pub enum Authentication {
+    /// Whoever reaches the address, as any role: for loopback addresses alone.
+    Trust,
+    /// One role, with its password by SCRAM-SHA-256.
+    Password {
+        /// The role.
+        user: String,
+        /// The part of its password that is kept.
+        verifier: Verifier,
+    },
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    runtime: Runtime,
+    shared: Arc<Shared>,
+}
+
+/// State that all sessions of a server share.
+#[derive(Debug)]
+pub struct Shared {
+    /// The database.
+    pub database: Database,
+    /// Its name.
+    pub name: String,
+    /// The clients that may log in.
+    pub authentication: Authentication,
+    /// The sessions.
+    pub registry: Arc<Registry>,
+}
+
+/// Ends a server, from any thread.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<Registry>);
+
+impl Stopper {
+    /// Takes no more clients. Sessions end when they are outside a transaction, and the server when all have ended.
+    pub fn drain(&self) {
+        self.0.advance(Phase::Draining);
+    }
+
+    /// Ends all sessions at once: statements are cancelled, and open transactions rolled back.
+    pub fn end(&self) {
+        self.0.advance(Phase::Ending);
+    }
+}
+
+impl Server {
+    /// Listens at an address. 28000 for an address that others reach without a password; 58030 if the system refuses
+    /// the address.
+    pub fn bind(database: Database, options: Options) -> Result<Server> {
+        let is_open = matches!(options.authentication, Authentication::Trust);
+        if is_open && !options.listen.ip().is_loopback() {
+            let message = format!(
+                "{} can be reached from other machines, and needs a password",
+                options.listen
+            );
+            return Err(Error::new(SqlState::INVALID_AUTHORIZATION, message)
+                .with_hint("give --user and a password, or listen at 127.0.0.1"));
+        }
+        let listener = TcpListener::bind(options.listen).map_err(|e| refused(options.listen, &e))?;
+        let of_listener = |e| refused(options.listen, &e);
+        listener.set_nonblocking(true).map_err(of_listener)?;
+        let address = listener.local_addr().map_err(of_listener)?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(TASK_THREADS)
+            // A session whose statement waits for another one's must find a thread.
+            .max_blocking_threads(options.max_connections + TASK_THREADS)
+            .thread_stack_size(STACK)
+            .thread_name("frazil-server")
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(of_listener)?;
+        let shared = Shared {
+            database,
+            name: options.name,
+            authentication: options.authentication,
+            registry: Arc::new(Registry::new(options.max_connections)),
+        };
+        Ok(Server {
+            listener,
+            address,
+            runtime,
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// Returns the address that it listens at.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns the handle that ends it.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.shared.registry.clone())
+    }
+
+    /// Number of clients that are logged in, or about to.
+    pub fn sessions(&self) -> usize {
+        self.shared.registry.count()
+    }
+
+    /// Serves until it is ended. 58030 if the system takes the socket away.
+    pub fn run(self) -> Result<()> {
+        let (listener, address) = (self.listener, self.address);
+        let served = self.runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener).map_err(|e| refused(address, &e))?;
+            serve(listener, &self.shared).await;
+            Ok(())
+        });
+        self.runtime.shutdown_timeout(LAST);
+        served
+    }
+}
+
+fn refused(address: SocketAddr, error: &std::io::Error) -> Error {
+    Error::new(
+        SqlState::IO_ERROR,
+        format!("could not listen at {address}: {error}"),
+    )
+    .with_hint("another server may listen there; --listen gives another address")
+}
+
+/// Takes clients until the server drains, then waits for those that are there.
+async fn serve(listener: tokio::net::TcpListener, shared: &Arc<Shared>) {
+    let mut phase = shared.registry.phase();
+    while *phase.borrow_and_update() == Phase::Running {
+        match next(&listener, &mut phase).await {
+            None => {}
+            Some(Ok((stream, _))) => drop(tokio::spawn(connection::serve(stream, shared.clone()))),
+            // As a rule there are no more file descriptors.
+            Some(Err(_)) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+    drop(listener);
+    shared.registry.left_all().await;
+}
+
+/// The next client; `None` if the phase changed.
+async fn next(
+    listener: &tokio::net::TcpListener,
+    phase: &mut watch::Receiver<Phase>,
+) -> Option<std::io::Result<(tokio::net::TcpStream, SocketAddr)>> {
+    let mut changed = pin!(phase.changed());
+    poll_fn(|context| {
+        if let Poll::Ready(accepted) = listener.poll_accept(context) {
+            return Poll::Ready(Some(accepted));
+        }
+        changed.as_mut().poll(context).map(|_| None)
+    })
+    .await
+}

@@ -1,0 +1,477 @@
+//! A session: what the messages of a client do, on the thread that runs them.
+//!
+//! The rules are PostgreSQL's (its manual, "Message Flow"). The statements of one Query, and those between two Syncs,
+//! are one transaction unless they say BEGIN. An error skips what follows up to the next Sync.
+
+use crate::answers::{Answers, Gravity};
+use crate::copying::Copying;
+use crate::messages::{Bind, Message, Target, violation};
+use crate::output::Output;
+use crate::parameters::{self, Format, Formats};
+use crate::portal::{Held, Portal, State};
+use crate::rows::{Heading, RowSender};
+use frazil::{
+    Block, Connection, Described, Error, Outcome, Response, Result, SqlState, Statement, StatementRole,
+    TypedStatement,
+};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// A session of a client.
+pub struct Session {
+    connection: Connection,
+    /// The statement without a name. The inner `None` is an empty text.
+    unnamed: Option<Option<TypedStatement>>,
+    /// Statements by name, with the types that clients declared; the session keeps them for EXECUTE, too.
+    named: HashMap<String, Option<TypedStatement>>,
+    portals: HashMap<String, Portal>,
+    /// True behind an error, up to the next Sync.
+    is_skipping: bool,
+    /// The reported settings, with the values that the client knows.
+    told: Vec<(&'static str, Option<String>)>,
+}
+
+/// The fate of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It waits for the next message.
+    Continue,
+    /// It ends.
+    End,
+}
+
+impl Session {
+    /// A session on a connection.
+    pub fn new(connection: Connection) -> Session {
+        Session {
+            connection,
+            unnamed: None,
+            named: HashMap::new(),
+            portals: HashMap::new(),
+            is_skipping: false,
+            told: frazil::reported_settings().map(|name| (name, None)).collect(),
+        }
+    }
+
+    /// Returns the state of the session's transaction.
+    pub fn block(&self) -> Block {
+        self.connection.block()
+    }
+
+    /// Runs the messages of a queue in order, up to COPY … FROM STDIN, which takes the rest of them. An error is that
+    /// the client is gone.
+    pub fn run(&mut self, queue: &mut VecDeque<Message>, output: &mut Output) -> Result<Flow> {
+        while let Some(message) = queue.pop_front() {
+            if self.one(message, queue, output)? == Flow::End {
+                return Ok(Flow::End);
+            }
+            output.send_if_full()?;
+        }
+        output.send()?;
+        Ok(Flow::Continue)
+    }
+
+    fn one(&mut self, message: Message, queue: &mut VecDeque<Message>, output: &mut Output) -> Result<Flow> {
+        match message {
+            Message::Terminate => return Ok(Flow::End),
+            Message::Sync => self.sync(output),
+            // An error of its own ends the skipping of a client that lost its way.
+            _ if self.is_skipping => {}
+            Message::Query(text) => self.query(&text, queue, output)?,
+            Message::Flush => output.send()?,
+            // The rest of COPY's bytes, which it did not read.
+            Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) => {}
+            Message::FunctionCall => {
+                let error = Error::unsupported("the function call protocol");
+                self.refuse(&error.with_hint("call the function in a SELECT"), output);
+                output.answers.ready(self.block());
+            }
+            Message::Unreadable(b'Q', error) => {
+                self.refuse(&error.0, output);
+                output.answers.ready(self.block());
+            }
+            Message::Unreadable(_, error) => self.skip(&error.0, output),
+            Message::Password(_) => self.skip(&violation("a message of the login behind it"), output),
+            extended => {
+                if let Err(error) = self.extended(extended, queue, output) {
+                    if error.state() == SqlState::CONNECTION_FAILURE {
+                        return Err(error);
+                    }
+                    self.skip(&error, output);
+                }
+            }
+        }
+        Ok(Flow::Continue)
+    }
+
+    /// Tells an error, which fails the transaction.
+    fn refuse(&mut self, error: &Error, output: &mut Output) {
+        self.connection.fail_transaction();
+        output.answers.error(Gravity::Error, error);
+    }
+
+    /// Tells an error, and skips what follows.
+    fn skip(&mut self, error: &Error, output: &mut Output) {
+        self.refuse(error, output);
+        self.is_skipping = true;
+    }
+
+    /// Ends the implicit transaction, and tells where the session stands.
+    fn sync(&mut self, output: &mut Output) {
+        self.is_skipping = false;
+        if let Err(error) = self.connection.end_implicit() {
+            output.answers.error(Gravity::Error, &error);
+        }
+        self.ready(output);
+    }
+
+    fn ready(&mut self, output: &mut Output) {
+        let block = self.block();
+        if block == Block::Idle {
+            // Portals live as long as their transaction.
+            self.portals.clear();
+        }
+        self.report(&mut output.answers);
+        output.answers.ready(block);
+    }
+
+    /// Tells settings that are new to the client.
+    pub fn report(&mut self, answers: &mut Answers) {
+        for (name, told) in &mut self.told {
+            if let Ok(value) = self.connection.setting(name)
+                && told.as_ref() != Some(&value)
+            {
+                answers.parameter(name, &value);
+                *told = Some(value);
+            }
+        }
+    }
+
+    /// The simple protocol: a text of statements. Errors are those of a client that is gone.
+    fn query(&mut self, text: &str, queue: &mut VecDeque<Message>, output: &mut Output) -> Result<()> {
+        self.unnamed = None;
+        self.portals.remove("");
+        let done = self.statements(text, queue, output);
+        let done = match (done, self.connection.end_implicit()) {
+            (Ok(()), ended) => ended,
+            (Err(error), _) => Err(error),
+        };
+        if let Err(error) = done {
+            if error.state() == SqlState::CONNECTION_FAILURE {
+                return Err(error);
+            }
+            output.answers.error(Gravity::Error, &error);
+        }
+        self.ready(output);
+        Ok(())
+    }
+
+    fn statements(&mut self, text: &str, queue: &mut VecDeque<Message>, output: &mut Output) -> Result<()> {
+        let statements = self.connection.statements(text)?;
+        if statements.is_empty() {
+            output.answers.plain(b'I');
+            return Ok(());
+        }
+        let are_several = statements.len() > 1;
+        for statement in statements {
+            let statement = statement?;
+            if are_several {
+                self.connection.begin_implicit()?;
+            }
+            let response = simple(&statement, queue, output)?;
+            complete(response, output);
+            output.send_if_full()?;
+        }
+        Ok(())
+    }
+
+    /// The extended protocol.
+    fn extended(
+        &mut self,
+        message: Message,
+        queue: &mut VecDeque<Message>,
+        output: &mut Output,
+    ) -> Result<()> {
+        match message {
+            Message::Parse { name, text, types } => {
+                self.parse(name, &text, &types)?;
+                output.answers.plain(b'1');
+            }
+            Message::Bind(bind) => {
+                self.bind(bind)?;
+                output.answers.plain(b'2');
+            }
+            Message::Describe(Target::Statement, name) => self.describe_statement(&name, output)?,
+            Message::Describe(Target::Portal, name) => {
+                let portal = self.portals.get(&name).ok_or_else(|| no_portal(&name))?;
+                tell_columns(&portal.described, |at| portal.formats.of(at), output);
+            }
+            Message::Execute { portal, most_rows } => self.execute(&portal, most_rows, queue, output)?,
+            Message::Close(target, name) => {
+                self.close(target, &name);
+                output.answers.plain(b'3');
+            }
+            other => {
+                return Err(Error::internal(format!(
+                    "a message that is not extended: {other:?}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn parse(&mut self, name: String, text: &str, types: &[u32]) -> Result<()> {
+        let types: Vec<_> = types.iter().map(|&oid| parameters::declared(oid)).collect();
+        let statement = self.connection.prepare_typed(text, &types)?;
+        if name.is_empty() {
+            self.unnamed = Some(statement);
+            return Ok(());
+        }
+        match &statement {
+            Some(statement) => self.connection.keep(&name, statement)?,
+            None if self.named.get(&name).is_some_and(Option::is_none) => {
+                let message = format!("prepared statement \"{name}\" already exists");
+                return Err(Error::new(SqlState::DUPLICATE_STATEMENT, message));
+            }
+            None => {}
+        }
+        self.named.insert(name, statement);
+        Ok(())
+    }
+
+    /// The statement of a name, `None` for an empty text. 26000.
+    fn statement(&mut self, name: &str) -> Result<Option<TypedStatement>> {
+        if name.is_empty() {
+            let missing = || {
+                Error::new(
+                    SqlState::INVALID_STATEMENT_NAME,
+                    "unnamed prepared statement does not exist",
+                )
+            };
+            return self.unnamed.clone().ok_or_else(missing);
+        }
+        match self.named.get(name) {
+            Some(None) => Ok(None),
+            // DEALLOCATE may have forgotten it, and PREPARE made another one.
+            Some(Some(own)) if self.connection.keeps(name, own) => Ok(Some(own.clone())),
+            _ => {
+                self.named.remove(name);
+                self.connection.kept(name).map(Some)
+            }
+        }
+    }
+
+    fn bind(&mut self, bind: Bind) -> Result<()> {
+        let statement = self.statement(&bind.statement)?;
+        if !bind.portal.is_empty() && self.portals.contains_key(&bind.portal) {
+            let message = format!("portal \"{}\" already exists", bind.portal);
+            return Err(Error::new(SqlState::DUPLICATE_CURSOR, message));
+        }
+        let types: Vec<_> = statement.iter().flat_map(TypedStatement::parameters).collect();
+        if types.len() != bind.values.len() {
+            return Err(violation(format!(
+                "bind message supplies {} parameters, but prepared statement \"{}\" requires {}",
+                bind.values.len(),
+                bind.statement,
+                types.len()
+            )));
+        }
+        let formats = Formats::of_codes(&bind.formats)?;
+        formats.check(types.len())?;
+        let values = (bind.values.iter().zip(types).enumerate())
+            .map(|(at, (bytes, ty))| parameters::value(bytes.as_deref(), formats.of(at), ty, at));
+        let values = values.collect::<Result<_>>()?;
+        let results = Formats::of_codes(&bind.results)?;
+        let described = match &statement {
+            Some(statement) => statement.describe()?,
+            None => Arc::new(Described::Nothing),
+        };
+        if let Some(schema) = described.columns() {
+            results.check(schema.columns.len())?;
+        }
+        let portal = Portal {
+            statement,
+            values,
+            formats: results,
+            described,
+            state: State::Ready,
+        };
+        self.portals.insert(bind.portal, portal);
+        Ok(())
+    }
+
+    fn describe_statement(&mut self, name: &str, output: &mut Output) -> Result<()> {
+        let statement = self.statement(name)?;
+        let types: Vec<u32> = (statement.iter().flat_map(TypedStatement::parameters))
+            .map(parameters::oid)
+            .collect();
+        let described = statement.map(|statement| statement.describe()).transpose()?;
+        output.answers.parameters(types.into_iter());
+        let described = described.unwrap_or_else(|| Arc::new(Described::Nothing));
+        tell_columns(&described, |_| Format::Text, output);
+        Ok(())
+    }
+
+    fn close(&mut self, target: Target, name: &str) {
+        match (target, name) {
+            (Target::Portal, name) => drop(self.portals.remove(name)),
+            (Target::Statement, "") => self.unnamed = None,
+            (Target::Statement, name) => {
+                if !matches!(self.named.remove(name), Some(None)) {
+                    self.connection.forget(name);
+                }
+            }
+        }
+    }
+
+    fn execute(
+        &mut self,
+        name: &str,
+        most_rows: u32,
+        queue: &mut VecDeque<Message>,
+        output: &mut Output,
+    ) -> Result<()> {
+        let portal = self.portals.get_mut(name).ok_or_else(|| no_portal(name))?;
+        let Some(statement) = portal.statement.clone() else {
+            output.answers.plain(b'I');
+            return Ok(());
+        };
+        // A statement alone before Sync is its own transaction.
+        if queue.front() != Some(&Message::Sync) && matches!(portal.state, State::Ready) {
+            self.connection.begin_implicit()?;
+        }
+        run_portal(portal, &statement, name, most_rows, queue, output)
+    }
+}
+
+/// Runs a portal for at most `most_rows` rows, 0: all.
+fn run_portal(
+    portal: &mut Portal,
+    statement: &TypedStatement,
+    name: &str,
+    most_rows: u32,
+    queue: &mut VecDeque<Message>,
+    output: &mut Output,
+) -> Result<()> {
+    let schema = portal.described.columns().cloned();
+    match (
+        std::mem::replace(&mut portal.state, State::Done),
+        schema,
+        &*portal.described,
+    ) {
+        (State::Ready, Some(schema), _) if most_rows == 0 => {
+            let mut sender = RowSender::new(output, Heading::Known(Some(&schema)), &portal.formats);
+            let response = statement.execute_into(&portal.values, &mut sender)?;
+            complete(response, output);
+        }
+        (State::Ready, Some(_), _) => {
+            let response = statement.execute(&portal.values)?;
+            match response.outcome {
+                Outcome::Rows(rows) => {
+                    response
+                        .notices
+                        .iter()
+                        .for_each(|notice| output.answers.notice(notice));
+                    hand_out(portal, Held::new(rows), most_rows, output)?;
+                }
+                Outcome::Command { .. } => complete(response, output),
+            }
+        }
+        (State::Ready, None, Described::CopyIn(columns) | Described::CopyOut(columns)) => {
+            let values = &portal.values;
+            let copied = copied(statement.role(), *columns, (queue, &mut *output), |streams| {
+                statement.execute_copy(values, streams)
+            });
+            complete(copied?, output);
+        }
+        (State::Ready, None, _) => {
+            let mut sender = RowSender::new(output, Heading::Known(None), &portal.formats);
+            let response = statement.execute_into(&portal.values, &mut sender)?;
+            complete(response, output);
+        }
+        (State::Held(held), ..) => hand_out(portal, held, most_rows, output)?,
+        (State::Done, Some(_), _) => output.answers.complete("SELECT", Some(0)),
+        (State::Done, None, _) => {
+            let message = format!("portal \"{name}\" cannot be run anymore");
+            return Err(Error::new(SqlState::NOT_IN_STATE, message));
+        }
+    }
+    Ok(())
+}
+
+/// Sends at most `most_rows` rows of a portal's result.
+fn hand_out(portal: &mut Portal, mut held: Held, most_rows: u32, output: &mut Output) -> Result<()> {
+    let described = portal.described.clone();
+    let heading = Heading::Known(described.columns().map(|schema| &**schema));
+    let sent = held.send(&mut RowSender::new(output, heading, &portal.formats), most_rows)?;
+    match held.is_empty() {
+        true => output.answers.complete(held.tag(), Some(sent)),
+        false => {
+            output.answers.plain(b's');
+            portal.state = State::Held(held);
+        }
+    }
+    Ok(())
+}
+
+/// Runs a statement of the simple protocol.
+fn simple(statement: &Statement, queue: &mut VecDeque<Message>, output: &mut Output) -> Result<Response> {
+    let role = statement.role();
+    match role {
+        StatementRole::Plain | StatementRole::Execute => {
+            let formats = Formats::default();
+            statement.execute_into((), &mut RowSender::new(output, Heading::Sent, &formats))
+        }
+        StatementRole::CopyIn | StatementRole::CopyOut => {
+            let columns = match statement.describe()? {
+                Described::CopyIn(columns) | Described::CopyOut(columns) => columns,
+                Described::Nothing | Described::Rows(_) => 0,
+            };
+            copied(role, columns, (queue, output), |streams| {
+                statement.execute_copy(streams)
+            })
+        }
+    }
+}
+
+/// Runs COPY between a statement and the client.
+fn copied(
+    role: StatementRole,
+    columns: usize,
+    (queue, output): (&mut VecDeque<Message>, &mut Output),
+    run: impl FnOnce(&mut Copying<'_>) -> Result<Response>,
+) -> Result<Response> {
+    let mut copying = Copying::new(output, queue, columns);
+    let response = run(&mut copying).map_err(|error| copying.error(error))?;
+    if role == StatementRole::CopyOut {
+        copying.close();
+    }
+    Ok(response)
+}
+
+/// Tells what a statement did.
+fn complete(response: Response, output: &mut Output) {
+    response
+        .notices
+        .iter()
+        .for_each(|notice| output.answers.notice(notice));
+    match response.outcome {
+        Outcome::Command { tag, rows } => output.answers.complete(tag, rows),
+        Outcome::Rows(rows) => output.answers.complete(rows.tag(), Some(rows.len() as u64)),
+    }
+}
+
+/// Tells the columns of a result: RowDescription, or NoData.
+fn tell_columns(described: &Described, format: impl Fn(usize) -> Format, output: &mut Output) {
+    match described.columns() {
+        Some(schema) => output.answers.columns(schema, format),
+        None => output.answers.plain(b'n'),
+    }
+}
+
+fn no_portal(name: &str) -> Error {
+    Error::new(
+        SqlState::INVALID_CURSOR_NAME,
+        format!("portal \"{name}\" does not exist"),
+    )
+}

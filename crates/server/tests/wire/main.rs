@@ -1,0 +1,8 @@
+//! The server, message by message: what a client sends, and what it is answered.
+
+mod bad_input;
+mod client;
+mod clients;
+mod extended;
+mod login;
+mod simple;

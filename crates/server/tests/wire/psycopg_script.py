@@ -1,0 +1,59 @@
+"""What psycopg 3 does with a server: values both ways in text and binary, transactions, pipelines, cursors, COPY."""
+
+import datetime
+import decimal
+import uuid
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+connection = psycopg.connect("", autocommit=True)
+connection.execute("create table t (a integer primary key, b text, d numeric(8,2))")
+connection.execute("insert into t values (%s, %s, %s)", (1, "one", decimal.Decimal("1.5")))
+
+values = [
+    1, -40_000, 1 << 40, 2.5, True, "text \u00e4", b"\x00\xff", decimal.Decimal("123.4500"), None,
+    datetime.date(2020, 2, 29), datetime.time(1, 2, 3, 4), datetime.datetime(1999, 12, 31, 23, 59, 59, 999_999),
+    datetime.datetime(2020, 1, 2, tzinfo=datetime.timezone.utc), datetime.timedelta(days=3, seconds=4),
+    uuid.UUID(int=5), [1, None, 3],
+]
+for binary in (False, True):
+    cursor = connection.cursor(binary=binary)
+    for value in values:
+        for form in ("%s", "%b", "%t"):
+            if form == "%b" and isinstance(value, (list, datetime.timedelta)):
+                continue
+            row = cursor.execute(f"select {form}", (value,)).fetchone()
+            assert row == (value,), (binary, form, value, row)
+    texts = ["a", "b c", None, ""]
+    assert cursor.execute("select %s::text[]", (texts,)).fetchone() == (texts,)
+    assert cursor.execute("select %s::jsonb", (Jsonb({"a": [1, None]}),)).fetchone() == ({"a": [1, None]},)
+    assert cursor.execute("select * from t where d = %s", (decimal.Decimal("1.50"),)).fetchall() == [
+        (1, "one", decimal.Decimal("1.50"))
+    ]
+
+for number in range(10):  # From the sixth run on the statement has a name.
+    connection.execute("select a from t where a = %s", (number,)).fetchall()
+
+with connection.pipeline():
+    cursors = [connection.execute("select %s::int + 1", (number,)) for number in range(5)]
+assert [cursor.fetchone()[0] for cursor in cursors] == [1, 2, 3, 4, 5]
+
+with connection.transaction():
+    connection.execute("insert into t values (10, 'ten', 10)")
+    try:
+        with connection.transaction():
+            connection.execute("insert into t values (10, 'ten', 10)")
+        raise AssertionError("a key twice")
+    except psycopg.errors.UniqueViolation as error:
+        assert error.diag.constraint_name == "t_pkey"
+assert connection.execute("select count(*) from t").fetchone() == (2,)
+
+connection.cursor().executemany("insert into t values (%s, %s, %s)", [(i, str(i), i) for i in range(20, 30)])
+with connection.cursor().copy("copy t from stdin") as copy:
+    for number in range(1000, 1010):
+        copy.write_row((number, "copied", 1))
+with connection.cursor().copy("copy t to stdout") as copy:
+    assert len(b"".join(copy).splitlines()) == 22
+assert sum(1 for _ in connection.cursor().stream("select generate_series(1, 20000)")) == 20000
+connection.close()
