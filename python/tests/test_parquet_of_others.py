@@ -198,7 +198,7 @@ def fastparquet_file(frame, **options):
     return write
 
 
-#: What fastparquet writes, where it is installed.
+#: Files of fastparquet.
 FASTPARQUET = [("fastparquet", {}), ("fastparquet gzip", {"compression": "GZIP"}), ("fastparquet objects", {"object_encoding": "json"})]
 
 
@@ -305,8 +305,6 @@ def test_there_are_sixty_files():
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_column_is_pyarrows(con, tmp_path, name):
-    if name.startswith("fastparquet"):
-        pytest.importorskip("fastparquet")
     path = str(tmp_path / "t.parquet")
     FILES[name](path)
     read = pyarrow.parquet.read_table(path)
