@@ -4,6 +4,7 @@ use super::list_limits;
 use super::names::unqualified;
 use super::scope::Item;
 use super::{Binder, OutputColumn, error, fold};
+use crate::parse::ROW_OF;
 use frazil_catalog::WrittenName;
 use frazil_functions::Operand;
 use frazil_plan::{ColumnId, Expr};
@@ -92,6 +93,17 @@ impl<'a> Binder<'a> {
         let span = self.name_span(name);
         let parts: Vec<&Ident> = name.0.iter().filter_map(|p| p.as_ident()).collect();
         let table = match &parts[..] {
+            [table] if let Some(row) = fold(table).strip_prefix(ROW_OF) => {
+                if self.is_column(row) {
+                    let message = "column notation needs a row: there are no row types";
+                    return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
+                }
+                if self.relation(row).is_none() {
+                    let message = format!("column \"{row}\" does not exist");
+                    return Err(error(SqlState::UNDEFINED_COLUMN, message, span));
+                }
+                WrittenName::unqualified(row)
+            }
             [table] => WrittenName::unqualified(fold(table)),
             [schema, table] => WrittenName {
                 schema: Some(fold(schema)),

@@ -4,6 +4,7 @@
 
 use super::row_value::is_row;
 use super::{Binder, OutputColumn, error, fold};
+use crate::parse::ROW_OF;
 use frazil_functions::{Operand, Record};
 use frazil_plan::{ColumnId, Expr};
 use frazil_types::{Result, Span, SqlState};
@@ -40,16 +41,21 @@ impl<'a> Binder<'a> {
             SqlExpr::Identifier(name) => name,
             _ => return Ok(None),
         };
-        let folded = fold(name);
-        let Some(item) = self.relation(&folded).filter(|item| item.value.is_none()) else {
-            return Ok(None);
+        let written = fold(name);
+        let row = written.strip_prefix(ROW_OF);
+        let folded = row.unwrap_or(&written);
+        let Some(item) = self.relation(folded).filter(|item| item.value.is_none()) else {
+            return match row {
+                Some(row) => Err(self.missing_relation(row, self.span(name))),
+                None => Ok(None),
+            };
         };
         let (columns, marker) = (item.columns.clone(), item.marker);
         let is_item = self
             .levels
             .last()
             .is_some_and(|level| level.aliases.iter().any(|a| a.0 == folded));
-        if is_item || self.is_column(&folded) {
+        if row.is_none() && (is_item || self.is_column(folded)) {
             return Ok(None);
         }
         let span = self.span(name);
