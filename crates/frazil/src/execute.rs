@@ -464,20 +464,23 @@ fn run_as_bound(
         Statement::Release { name } => {
             (session.transaction_mut().release(&name)).map(|()| done("RELEASE", started))
         }
-        Statement::Checkpoint => {
-            session.refuse_transaction("CHECKPOINT")?;
-            session.database().checkpoint()?;
-            Ok(done("CHECKPOINT", started))
-        }
+        Statement::Checkpoint => checkpoint(session).map(|()| done("CHECKPOINT", started)),
         Statement::Backup { directory } => {
-            session.refuse_transaction("BACKUP")?;
-            let directory = Path::new(&directory);
-            session.settings().file_access.check(directory)?;
-            session.database().backup(directory, session.cancel())?;
-            Ok(done("BACKUP", started))
+            backup(session, Path::new(&directory)).map(|()| done("BACKUP", started))
         }
         Statement::Writing(writing) => run_writing(session, parsed, call, writing, bundle, kept),
     }
+}
+
+fn checkpoint(session: &Session) -> Result<()> {
+    session.refuse_transaction("CHECKPOINT")?;
+    session.database().checkpoint()
+}
+
+fn backup(session: &Session, directory: &Path) -> Result<()> {
+    session.refuse_transaction("BACKUP")?;
+    session.settings().file_access.check(directory)?;
+    session.database().backup(directory, session.cancel())
 }
 
 fn explained(
