@@ -239,7 +239,7 @@ fn moved(date: i64, days: i64, out: &mut Output) -> Result<()> {
     out.int(date::add_interval_to_date(date as i32, interval)?.into())
 }
 
-/// A date or timestamp and an interval. A constant interval without a time of day leaves a date a date.
+/// A date or timestamp and an interval: a timestamp, or an instant.
 pub(crate) fn plus_interval(value: Expr, interval: Expr, sign: Sign) -> Expr {
     if value.ty.is_zoned() {
         let run = match sign {
@@ -257,11 +257,7 @@ pub(crate) fn plus_interval(value: Expr, interval: Expr, sign: Sign) -> Expr {
             Sign::Minus => value_ops::negate_interval(*i),
         };
         if let Ok(i) = i {
-            let ty = if value.ty.is_day() && i.micros == 0 {
-                value.ty
-            } else {
-                LogicalType::TIMESTAMP
-            };
+            let ty = LogicalType::TIMESTAMP;
             return add_interval(convert(value, ty, CastLength::Refuse), i, ty);
         }
     }

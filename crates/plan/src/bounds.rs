@@ -188,9 +188,7 @@ fn of_extract(part: DatePart, ty: LogicalType, value: ValueBounds) -> Option<Bou
                 let year = value_ops::extract(part, &Value::Int(v), ty).ok()?;
                 year.as_int()
             };
-            // There is no year 0: the one before year 1 may be counted as -1.
-            let first = year(b.min)?;
-            fixed(first - i128::from(first <= 0), year(b.max)?)
+            fixed(year(b.min)?, year(b.max)?)
         }
         // 0 is that of an infinite date.
         DatePart::Quarter => fixed(0, 4),
@@ -201,7 +199,7 @@ fn of_extract(part: DatePart, ty: LogicalType, value: ValueBounds) -> Option<Bou
         DatePart::DayOfYear => fixed(0, 366),
         DatePart::Hour => fixed(0, 23),
         DatePart::Minute => fixed(0, 59),
-        DatePart::Second => fixed(0, 60),
+        DatePart::Second => fixed(0, 60_000_000),
         DatePart::Epoch => None,
     }
 }

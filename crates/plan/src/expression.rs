@@ -118,7 +118,7 @@ pub enum ExprKind {
         /// NOT IN.
         negated: bool,
     },
-    /// EXTRACT / date_part of a date or timestamp: an integer (bigint).
+    /// EXTRACT / date_part of a date or timestamp: a decimal in 64 bits, at the scale of `value_ops::extract`.
     Extract(DatePart, Box<Expr>),
     /// Date or timestamp plus a constant interval; of the value's type, or timestamp where the interval
     /// has a time of day.

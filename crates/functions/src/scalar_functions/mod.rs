@@ -6,6 +6,7 @@ mod bytes;
 mod clock;
 mod degrees;
 mod enums;
+mod fields;
 mod formatting;
 mod json;
 mod json_changes;
@@ -67,15 +68,15 @@ const SPECIAL: &[(&str, &str, Volatility, &str)] = &[
     ),
     (
         "date_part",
-        "date_part(text, date | time | timestamp | interval) → bigint",
+        "date_part(text, date | time | timestamp | interval) → double",
         Volatility::Immutable,
-        "a field of a date, time, timestamp or interval, as an integer",
+        "a field of a date, time, timestamp or interval, as a double",
     ),
     (
         "extract",
-        "extract(field from date | time | timestamp | interval) → bigint",
+        "extract(field from date | time | timestamp | interval) → numeric",
         Volatility::Immutable,
-        "a field of a date, time, timestamp or interval, as an integer",
+        "a field of a date, time, timestamp or interval, with fractions of a second",
     ),
     (
         "now",

@@ -1,27 +1,23 @@
 //! Functions of dates, timestamps and intervals.
 
+use super::fields::{unit_name, unknown_field};
 use super::formatting;
-use super::time_of_day::time_field;
 use super::truncation::truncated;
-use super::zones::{instant_field, instant_trunc, local, zone_named};
-use crate::build::{LENGTH, TEXT, constant_of, int, is_null_constant, null, text as text_constant};
-use crate::convert::convert;
+use super::zones::{instant_trunc, local, zone_named};
+use crate::build::{LENGTH, int, text as text_constant};
 use crate::function::{Function, rows as over};
-use crate::resolve::no_function;
-use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Time, Timestamp, TimestampTz};
+use crate::type_rules::Kind::{self, Date, Double, Integer, Interval, Text, Timestamp, TimestampTz};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
-use frazil_plan::{COUNT, DatePart, Expr, ExprKind};
+use frazil_plan::Expr;
 use frazil_types::date::{
-    DAYS, INFINITE_MICROS, MICROS_PER_DAY, MINUS_INFINITE_MICROS, calendar_day, civil_from_days,
-    days_from_civil, days_in_month, is_finite,
+    DAYS, INFINITE_MICROS, MICROS_PER_DAY, MINUS_INFINITE_MICROS, calendar_day, days_in_month, is_finite,
 };
-use frazil_types::value_ops::{self, CastLength, IntervalFields, round_from_2000};
+use frazil_types::value_ops::{self, IntervalFields, round_from_2000};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 const TIMESTAMP: LogicalType = LogicalType::TIMESTAMP;
 pub(crate) const INTERVAL: LogicalType = LogicalType::Interval;
-const TIME: LogicalType = LogicalType::TIME;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A part between 0 and 1, and what has values between its values.
@@ -180,79 +176,6 @@ impl Typing {
     pub fn order_key(e: Expr) -> Expr {
         crate::compared_by(e)
     }
-
-    /// extract(field from x) and date_part(field, x), whole numbers. 22023 for a field that there is not, 0A000 for
-    /// one that the type lacks.
-    pub(super) fn extract(&self, name: &str, mut arguments: Vec<Operand>) -> Result<Expr> {
-        let value = arguments
-            .pop()
-            .ok_or_else(|| Error::internal("extract from nothing"))?;
-        let field = arguments
-            .pop()
-            .ok_or_else(|| Error::internal("extract of nothing"))?;
-        let given = value.ty().map(Kind::of);
-        if !matches!(
-            given,
-            None | Some(Date | Time | Timestamp | TimestampTz | Interval)
-        ) {
-            return Err(no_function(name, &[field, value]));
-        }
-        let at = field.span();
-        let field = self.cast(field, TEXT, CastContext::Implicit, Span::NONE)?;
-        let mut value = match value {
-            Operand::Typed(e) => e,
-            unknown => self.cast(unknown, TIMESTAMP, CastContext::Implicit, Span::NONE)?,
-        };
-        if is_null_constant(&field) || is_null_constant(&value) {
-            return Ok(null(COUNT));
-        }
-        let Some(Value::Text(name_of_field)) = constant_of(&field) else {
-            if value.ty.is_day() {
-                value = convert(value, TIMESTAMP, CastLength::Refuse);
-            }
-            return Ok(rows(
-                "date_part",
-                OnNull::Null,
-                extract_row,
-                vec![field, value],
-                COUNT,
-            ));
-        };
-        let lower = unit_name(name_of_field);
-        if name == "extract" && value.ty.is_day() && is_time_field(&lower) {
-            let message = format!("unit \"{lower}\" not supported for type date");
-            return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message).at_span(at));
-        }
-        // Asked of one value, so that an unknown field is an error before the first row.
-        let checked = match value.ty {
-            INTERVAL => interval_field(&lower, frazil_types::Interval::default()),
-            TIME => time_field(&lower, 0),
-            ty if ty.is_zoned() => instant_field(&lower, 0, ty.zone()),
-            _ => timestamp_field(&lower, 0),
-        };
-        checked.map_err(|e| e.at_span(at))?;
-        if constant_of(&value).is_none()
-            && (value.ty.is_day() || value.ty == TIMESTAMP)
-            && let Some(part) = inline_part(&lower)
-        {
-            let nullable = value.nullable || !part.grows();
-            return Ok(Expr::new(
-                ExprKind::Extract(part, Box::new(value)),
-                COUNT,
-                nullable,
-            ));
-        }
-        if value.ty.is_day() {
-            value = convert(value, TIMESTAMP, CastLength::Refuse);
-        }
-        Ok(rows(
-            "date_part",
-            OnNull::Null,
-            extract_row,
-            vec![text_constant(lower), value],
-            COUNT,
-        ))
-    }
 }
 
 /// Seconds rounded to so many digits, of which there are at most six.
@@ -288,198 +211,6 @@ fn interval_fields(fields: &str) -> Result<Option<IntervalFields>> {
             return Err(Error::new(SqlState::SYNTAX_ERROR, message));
         }
     }))
-}
-
-/// A field's or unit's name in lower case, PostgreSQL's abbreviations spelled out.
-pub(super) fn unit_name(name: &str) -> String {
-    let lower = name.to_ascii_lowercase();
-    let spelled = match lower.as_str() {
-        "us" | "usec" | "usecs" | "usecond" | "useconds" => "microseconds",
-        "ms" | "msec" | "msecs" | "msecond" | "mseconds" => "milliseconds",
-        "s" | "sec" | "secs" => "second",
-        "m" | "min" | "mins" => "minute",
-        "h" | "hr" | "hrs" => "hour",
-        "d" => "day",
-        "w" => "week",
-        "mon" | "mons" => "month",
-        "qtr" => "quarter",
-        "y" | "yr" | "yrs" => "year",
-        "dec" | "decs" => "decade",
-        "c" | "cent" => "century",
-        "mil" | "mils" => "millennium",
-        _ => return lower,
-    };
-    spelled.to_owned()
-}
-
-pub(super) fn is_time_field(field: &str) -> bool {
-    matches!(
-        field,
-        "hour"
-            | "hours"
-            | "minute"
-            | "minutes"
-            | "second"
-            | "seconds"
-            | "millisecond"
-            | "milliseconds"
-            | "microsecond"
-            | "microseconds"
-            | "timezone"
-            | "timezone_hour"
-            | "timezone_minute"
-    )
-}
-
-fn inline_part(field: &str) -> Option<DatePart> {
-    Some(match field {
-        "year" | "years" => DatePart::Year,
-        "quarter" => DatePart::Quarter,
-        "month" | "months" => DatePart::Month,
-        "week" | "weeks" => DatePart::Week,
-        "day" | "days" => DatePart::Day,
-        "dow" => DatePart::DayOfWeek,
-        "doy" => DatePart::DayOfYear,
-        "hour" | "hours" => DatePart::Hour,
-        "minute" | "minutes" => DatePart::Minute,
-        "second" | "seconds" => DatePart::Second,
-        "epoch" => DatePart::Epoch,
-        _ => return None,
-    })
-}
-
-fn extract_row(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let field = unit_name(row.text(0));
-    let is_moment = row.ty(1).is_local_time() || row.ty(1).is_zoned();
-    if is_moment && !is_finite(row.int(1)) && !grows(&field) {
-        // An unknown field is an error of any value.
-        match row.ty(1).is_zoned() {
-            true => instant_field(&field, 0, row.ty(1).zone())?,
-            false => timestamp_field(&field, 0)?,
-        };
-        return out.null();
-    }
-    let value = match row.ty(1) {
-        INTERVAL => interval_field(&field, row.interval(1))?,
-        TIME => time_field(&field, row.int(1))?,
-        ty if ty.is_zoned() => instant_field(&field, row.int(1), ty.zone())?,
-        _ => timestamp_field(&field, row.int(1))?,
-    };
-    out.int(value.into())
-}
-
-pub(super) fn unknown_field(field: &str, ty: &str) -> Error {
-    let message = format!("unit \"{field}\" not recognized for type {ty}");
-    Error::new(SqlState::INVALID_PARAMETER, message)
-}
-
-/// Years by centuries or millennia, which begin with year 1.
-fn rounded_years(year: i64, span: i64) -> i64 {
-    if year > 0 {
-        (year + span - 1) / span
-    } else {
-        -((span - 1 - (year - 1)) / span)
-    }
-}
-
-/// True for a field that grows with time: of infinity it is the greatest number of 64 bits, while the other fields are NULL.
-fn grows(field: &str) -> bool {
-    let fields = [
-        "year",
-        "years",
-        "isoyear",
-        "epoch",
-        "decade",
-        "decades",
-        "century",
-        "centuries",
-        "millennium",
-        "millennia",
-        "julian",
-    ];
-    fields.contains(&field)
-}
-
-/// A field of a timestamp; of an infinite one a field that grows with time.
-pub(super) fn timestamp_field(field: &str, micros: i64) -> Result<i64> {
-    if !is_finite(micros) && grows(field) {
-        return Ok(micros);
-    }
-    let (days, clock) = (
-        micros.div_euclid(MICROS_PER_DAY),
-        micros.rem_euclid(MICROS_PER_DAY),
-    );
-    let (year, month, day) = civil_from_days(days as i32);
-    let year = i64::from(year);
-    // 1970-01-01 was a Thursday.
-    let weekday = (days + 4).rem_euclid(7);
-    let first = |year: i64| i64::from(days_from_civil(year as i32, 1, 1));
-    let (iso_year, iso_week) = iso_week(days);
-    Ok(match field {
-        // There is no year 0: the year before 1 is −1.
-        "year" | "years" => year - i64::from(year <= 0),
-        "isoyear" => iso_year - i64::from(iso_year <= 0),
-        "quarter" => (i64::from(month) - 1) / 3 + 1,
-        "month" | "months" => month.into(),
-        "week" | "weeks" => iso_week,
-        "day" | "days" => day.into(),
-        "dow" => weekday,
-        "isodow" => (weekday + 6) % 7 + 1,
-        "doy" => days - first(year) + 1,
-        "hour" | "hours" => clock / (3600 * MICROS_PER_SECOND),
-        "minute" | "minutes" => clock / (60 * MICROS_PER_SECOND) % 60,
-        "second" | "seconds" => clock / MICROS_PER_SECOND % 60,
-        "millisecond" | "milliseconds" => clock % (60 * MICROS_PER_SECOND) / 1000,
-        "microsecond" | "microseconds" => clock % (60 * MICROS_PER_SECOND),
-        "epoch" => micros.div_euclid(MICROS_PER_SECOND),
-        "decade" | "decades" => year.div_euclid(10),
-        "century" | "centuries" => rounded_years(year, 100),
-        "millennium" | "millennia" => rounded_years(year, 1000),
-        // Julian day 0 is 4714-11-24 BC.
-        "julian" => days + 2_440_588,
-        "timezone" | "timezone_hour" | "timezone_minute" => {
-            let message = format!("unit \"{field}\" not supported for type timestamp without time zone");
-            return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
-        }
-        _ => return Err(unknown_field(field, "timestamp without time zone")),
-    })
-}
-
-/// ISO year and week of a day.
-fn iso_week(days: i64) -> (i64, i64) {
-    // The Thursday of the same week decides the year.
-    let thursday = days - (days + 3).rem_euclid(7) + 3;
-    let (year, _, _) = civil_from_days(thursday as i32);
-    let first = i64::from(days_from_civil(year, 1, 1));
-    (year.into(), (thursday - first) / 7 + 1)
-}
-
-fn interval_field(field: &str, i: frazil_types::Interval) -> Result<i64> {
-    let (years, months) = (i64::from(i.months / 12), i64::from(i.months % 12));
-    Ok(match field {
-        "year" | "years" => years,
-        "quarter" => months / 3 + 1,
-        "month" | "months" => months,
-        "day" | "days" => i.days.into(),
-        "hour" | "hours" => i.micros / (3600 * MICROS_PER_SECOND),
-        "minute" | "minutes" => i.micros / (60 * MICROS_PER_SECOND) % 60,
-        "second" | "seconds" => i.micros / MICROS_PER_SECOND % 60,
-        "millisecond" | "milliseconds" => i.micros % (60 * MICROS_PER_SECOND) / 1000,
-        "microsecond" | "microseconds" => i.micros % (60 * MICROS_PER_SECOND),
-        "decade" | "decades" => years / 10,
-        "century" | "centuries" => years / 100,
-        "millennium" | "millennia" => years / 1000,
-        // A year has 365.25 days here, a month that is left 30.
-        "epoch" => {
-            let days = i64::from(i.days) + months * 30;
-            (years * 31_557_600 + days * 86_400).saturating_add(i.micros / MICROS_PER_SECOND)
-        }
-        "week" | "weeks" | "dow" | "isodow" | "doy" | "isoyear" | "julian" => {
-            let message = format!("unit \"{field}\" not supported for type interval");
-            return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
-        }
-        _ => return Err(unknown_field(field, "interval")),
-    })
 }
 
 fn interval_trunc(row: &Row<'_>, out: &mut Output) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Functions of times of day, and of intervals made of numbers.
 
-use super::time::{clock_of, is_time_field, timestamp, timestamp_field, unknown_field};
+use super::fields::{clock_field, timestamp_field, unknown_field};
+use super::time::{clock_of, timestamp};
 use crate::function::{Function, rows as over};
 use crate::type_rules::Kind::{Boolean, Date, Double, Integer, Interval, Time, Timestamp, TimestampTz};
 use crate::vector::{Output, Row};
@@ -138,13 +139,14 @@ fn moved_clock(time: i64, micros: i64, out: &mut Output) -> Result<()> {
     out.int((time + micros % MICROS_PER_DAY).rem_euclid(MICROS_PER_DAY).into())
 }
 
-/// A field of a time of day. 0A000 for one that it lacks, 22023 for an unknown one.
-pub(super) fn time_field(field: &str, micros: i64) -> Result<i64> {
-    let known = timestamp_field(field, micros);
+/// A field of a time of day, 24:00 included. 0A000 for one that it lacks, 22023 for an unknown one.
+pub(super) fn time_field(field: &str, micros: i64) -> Result<i128> {
+    if let Some(number) = clock_field(field, micros) {
+        return Ok(number);
+    }
     match field {
-        "epoch" => known,
-        field if is_time_field(field) && !field.starts_with("timezone") => known,
-        _ if known.is_err() && !field.starts_with("timezone") => {
+        "epoch" => Ok(micros.into()),
+        _ if timestamp_field(field, micros).is_err() && !field.starts_with("timezone") => {
             Err(unknown_field(field, "time without time zone"))
         }
         _ => {

@@ -1,7 +1,7 @@
 //! `date_trunc` of timestamps. Its unit mostly is a constant, and one row's timestamp near that of the row before: a thread keeps the
 //! last unit, and the span of it that the last timestamp lay in.
 
-use super::time::{unit_name, unknown_field};
+use super::fields::{unit_name, unknown_field};
 use frazil_types::Result;
 use frazil_types::date::{MICROS_PER_DAY, civil_from_days, days_from_civil, is_finite};
 use std::cell::RefCell;

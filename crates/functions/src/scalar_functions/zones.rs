@@ -1,6 +1,7 @@
 //! Functions of time zones: what a clock shows at an instant, and when it shows a time.
 
-use super::time::{is_time_field, timestamp_field, timestamp_of, unit_name, unknown_field};
+use super::fields::{is_time_field, timestamp_field, unit_name, unknown_field};
+use super::time::timestamp_of;
 use super::truncation::truncated;
 use crate::function::{Function, rows as over};
 use crate::type_rules::Kind::{Double, Integer, Interval, Text, Timestamp, TimestampTz};
@@ -104,17 +105,11 @@ fn zone_of(ahead: frazil_types::Interval) -> Result<Zone> {
     Zone::of_offset(ahead.micros / MICROS_PER_SECOND)
 }
 
-/// A field of an instant by a zone's clock, its offset among them.
-pub(super) fn instant_field(field: &str, micros: i64, zone: Zone) -> Result<i64> {
-    if !is_finite(micros) {
-        return match field.starts_with("timezone") {
-            true => instant_field(field, 0, Zone::UTC),
-            false => timestamp_field(field, micros),
-        };
-    }
-    let offset = i64::from(zone.at(micros).seconds);
+/// A field of an instant by a zone's clock, its offset among them; at the scale of its [`field_type`].
+pub(super) fn instant_field(field: &str, micros: i64, zone: Zone) -> Result<i128> {
+    let offset = i128::from(zone.at(micros).seconds);
     match field {
-        "epoch" => Ok(micros.div_euclid(MICROS_PER_SECOND)),
+        "epoch" => Ok(micros.into()),
         "timezone" => Ok(offset),
         "timezone_hour" => Ok(offset / 3600),
         "timezone_minute" => Ok(offset / 60 % 60),

@@ -27,14 +27,15 @@ pub enum DatePart {
     Hour,
     /// Minute.
     Minute,
-    /// Whole second.
+    /// Seconds of the minute, in microseconds.
     Second,
-    /// Seconds since 1970, whole.
+    /// Seconds since 1970: whole ones of a date, microseconds of a timestamp.
     Epoch,
 }
 
 impl DatePart {
-    /// True for a field that grows with time: of `infinity` it is the greatest number, while the other fields are NULL.
+    /// True for a field that grows with time: of `infinity` it is beyond all finite values' fields, while the other
+    /// fields are NULL.
     pub fn grows(self) -> bool {
         match self {
             DatePart::Year | DatePart::Epoch => true,
@@ -50,21 +51,47 @@ impl DatePart {
         }
     }
 
-    /// The field of an infinite date or timestamp: 0 stands for NULL.
+    /// The field of an infinite date or timestamp, `micros` as a timestamp: 0 in place of NULL.
     fn of_infinity(self, micros: i64) -> i64 {
-        if self.grows() { micros } else { 0 }
+        match self {
+            DatePart::Year => micros.signum() * INFINITE_YEAR,
+            DatePart::Epoch => micros,
+            DatePart::Quarter
+            | DatePart::Month
+            | DatePart::Week
+            | DatePart::Day
+            | DatePart::DayOfWeek
+            | DatePart::DayOfYear
+            | DatePart::Hour
+            | DatePart::Minute
+            | DatePart::Second => 0,
+        }
     }
 }
 
-/// A field of a date, whose time of day is midnight. The year before year 1 is 0. Of `infinity` year and epoch are the greatest number
-/// of 64 bits, of `-infinity` the least, and the other fields are 0 in place of NULL.
+/// The year of `infinity`, the greatest number of 7 digits; years of dates end before it.
+pub const INFINITE_YEAR: i64 = 9_999_999;
+
+/// The epoch of the date `infinity`, the greatest number of 15 digits.
+pub const INFINITE_EPOCH: i64 = 999_999_999_999_999;
+
+/// Microseconds of a minute.
+const MICROS_PER_MINUTE: i64 = 60_000_000;
+
+/// A field of a date, whose time of day is midnight; the epoch in seconds. The year before year 1 is −1. Of `infinity`
+/// the year is [`INFINITE_YEAR`] and the epoch [`INFINITE_EPOCH`], of `-infinity` they are negative, and the other
+/// fields are 0 in place of NULL.
 pub fn date_part(part: DatePart, days: i32) -> i64 {
     if let Some(micros) = infinite_micros_of_day(days) {
-        return part.of_infinity(micros);
+        return match part {
+            DatePart::Epoch => micros.signum() * INFINITE_EPOCH,
+            part => part.of_infinity(micros),
+        };
     }
     let (year, month, day) = civil_from_days(days);
     match part {
-        DatePart::Year => year.into(),
+        // A year 0 is not counted: the year before 1 is −1.
+        DatePart::Year => i64::from(year) - i64::from(year <= 0),
         DatePart::Quarter => i64::from((month - 1) / 3 + 1),
         DatePart::Month => month.into(),
         DatePart::Week => iso_week(days, year),
@@ -77,7 +104,8 @@ pub fn date_part(part: DatePart, days: i32) -> i64 {
     }
 }
 
-/// A field of a timestamp; of an infinite one as of [`date_part`].
+/// A field of a timestamp; seconds and epoch in microseconds. Of an infinite one the epoch is the timestamp itself, and
+/// other fields are as of [`date_part`].
 pub fn timestamp_part(part: DatePart, micros: i64) -> i64 {
     if infinite_day_of_micros(micros).is_some() {
         return part.of_infinity(micros);
@@ -86,13 +114,14 @@ pub fn timestamp_part(part: DatePart, micros: i64) -> i64 {
     match part {
         DatePart::Hour => seconds / 3600,
         DatePart::Minute => seconds / 60 % 60,
-        DatePart::Second => seconds % 60,
-        DatePart::Epoch => micros.div_euclid(1_000_000),
+        DatePart::Second => micros.rem_euclid(MICROS_PER_MINUTE),
+        DatePart::Epoch => micros,
         of_day => date_part(of_day, micros.div_euclid(MICROS_PER_DAY) as i32),
     }
 }
 
-/// A field of a date or timestamp; NULL of NULL, and of infinity unless the field grows with time. An internal error for another type.
+/// A field of a date or timestamp, as [`date_part`] and [`timestamp_part`] have it; NULL of NULL, and of infinity
+/// unless the field grows with time. An internal error for another type.
 pub fn extract(part: DatePart, value: &Value, ty: LogicalType) -> Result<Value> {
     match (value, ty) {
         (Value::Null, _) => Ok(Value::Null),

@@ -21,7 +21,9 @@ pub use cast::{
 };
 pub use casts::{Cast, CastContext, CastFailure, CastMethod};
 pub use compare::{compare_decimals, compare_doubles, interval_span, order, order_as};
-pub use date_part::{DatePart, add_interval, date_part, extract, timestamp_part};
+pub use date_part::{
+    DatePart, INFINITE_EPOCH, INFINITE_YEAR, add_interval, date_part, extract, timestamp_part,
+};
 pub use interval::{
     Divide, add_intervals, age, justify_days, justify_hours, justify_interval, multiply_interval,
     negate_interval, timestamp_difference,
