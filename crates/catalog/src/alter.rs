@@ -3,7 +3,8 @@
 use crate::dependents::{Part, Within};
 use crate::view::taken;
 use crate::{
-    Catalog, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, QualifiedName, SearchPath, TableEntry,
+    Catalog, ColumnSequence, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, QualifiedName,
+    SearchPath, SequenceOptions, TableEntry,
 };
 use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
@@ -45,6 +46,24 @@ pub enum AlterAction {
         column: usize,
         /// The default of rows that are inserted from now on.
         default: Option<ColumnDefault>,
+    },
+    /// ALTER COLUMN … ADD GENERATED … AS IDENTITY, and the sequence of a serial or identity column that comes.
+    AddSequence(ColumnSequence),
+    /// ALTER COLUMN … SET GENERATED, RESTART and SET of options of the sequence of an identity column.
+    SetIdentity {
+        /// The column.
+        column: usize,
+        /// SET GENERATED ALWAYS or BY DEFAULT.
+        always: Option<bool>,
+        /// The options.
+        options: SequenceOptions,
+    },
+    /// ALTER COLUMN … DROP IDENTITY.
+    DropIdentity {
+        /// The column.
+        column: usize,
+        /// IF EXISTS.
+        if_exists: bool,
     },
     /// ALTER COLUMN … SET NOT NULL. No row may have NULL there.
     SetNotNull {
@@ -100,6 +119,15 @@ impl Catalog {
         let mut entry = (*old).clone();
         match action {
             AlterAction::AddColumn { column } => entry.add_column(column)?,
+            AlterAction::AddSequence(new) => return self.create_column_sequence(table, &new),
+            AlterAction::SetIdentity {
+                column,
+                always,
+                options,
+            } => return self.set_identity(entry, column, always, &options),
+            AlterAction::DropIdentity { column, if_exists } => {
+                return self.drop_identity(entry, column, if_exists);
+            }
             AlterAction::DropColumn {
                 column,
                 behavior,
@@ -112,7 +140,7 @@ impl Catalog {
                 set_checks(&mut entry, checks);
                 entry.name = name;
             }
-            AlterAction::SetSchema { schema } => self.move_table(&mut entry, &schema)?,
+            AlterAction::SetSchema { schema } => return self.move_table(entry, &schema),
             AlterAction::RenameColumn { column, name, checks } => {
                 entry.refuse_second_column(&name)?;
                 set_checks(&mut entry, checks);
@@ -176,18 +204,17 @@ impl Catalog {
         let index = entry.constraints.remove(at).index();
         entry.indexes.retain(|i| Some(i.id) != index);
         let mut next = self.next();
-        for view in views {
-            next.objects.remove(view);
-        }
+        next.remove_parts(views.into_iter());
         let entry = next.put(entry);
         Ok((next, entry))
     }
 
-    /// Puts a table into another schema. 3F000 without the schema, 42P07 and 42710 if a name is taken there.
-    fn move_table(&self, entry: &mut TableEntry, schema: &str) -> Result<()> {
+    /// The next version, in which a table and the sequences that its columns own are in another schema.
+    /// 3F000 without the schema, 42P07 and 42710 if a name is taken there.
+    fn move_table(&self, mut entry: TableEntry, schema: &str) -> Result<(Catalog, Arc<TableEntry>)> {
         let namespace = self.namespace(schema)?;
         if namespace == entry.namespace {
-            return Ok(());
+            return Ok((self.clone(), Arc::new(entry)));
         }
         self.refuse_relation_name(&QualifiedName::new(schema, &entry.name))?;
         for index in &entry.indexes {
@@ -196,7 +223,10 @@ impl Catalog {
             }
         }
         entry.namespace = namespace;
-        Ok(())
+        let mut next = self.next();
+        next.move_owned(entry.id, namespace)?;
+        let entry = next.put(entry);
+        Ok((next, entry))
     }
 
     /// 42P07 if a table, view or index has the name, 42710 if a type has it.

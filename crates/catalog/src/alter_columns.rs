@@ -33,6 +33,24 @@ impl TableEntry {
         }
     }
 
+    /// Removes the default of a column.
+    pub(crate) fn remove_default(&mut self, number: ColumnNumber) {
+        let mut columns = Arc::make_mut(&mut self.schema).columns.iter_mut();
+        if let Some(column) = columns.find(|column| column.number == number) {
+            column.default = None;
+        }
+    }
+
+    /// Removes those of some parts that are defaults of the table's columns.
+    pub(crate) fn remove_defaults(&mut self, parts: &[Part]) {
+        let id = self.id;
+        for part in parts.iter().filter(|part| part.id == id) {
+            if let Within::Default(column) = part.within {
+                self.remove_default(column);
+            }
+        }
+    }
+
     /// Takes a column away, with the constraints and indexes that name it.
     fn remove_column(&mut self, column: usize) {
         let left = |position: &usize| *position != column;
@@ -92,12 +110,11 @@ impl Catalog {
             id: entry.id,
             within: Within::Column(entry.schema.columns[column].number),
         };
-        let views = self.dropped_with(gone, readers, behavior, path)?;
+        let gone_with = self.dropped_with(gone, readers, behavior, path)?;
+        entry.remove_defaults(&gone_with);
         entry.remove_column(column);
         let mut next = self.next();
-        for view in views {
-            next.objects.remove(view);
-        }
+        next.remove_parts(gone_with.into_iter());
         next.forget_column(entry.id, column);
         let entry = next.put(entry);
         Ok((next, entry))

@@ -4,11 +4,14 @@
 //! indexes of a table are part of its entry and go with it.
 
 use crate::objects::Object;
+use crate::sequence_entry::not_a_sequence;
+use crate::sequence_text::sequences_of_default;
 use crate::view::{not_a_table, not_a_view};
 use crate::{Catalog, QualifiedName, Relation, SearchPath, identifier};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, SqlState};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Dependents that a message lists at most.
 const LISTED: usize = 100;
@@ -20,6 +23,8 @@ pub enum RelationKind {
     Table,
     /// A view.
     View,
+    /// A sequence.
+    Sequence,
 }
 
 impl RelationKind {
@@ -28,6 +33,7 @@ impl RelationKind {
         match self {
             RelationKind::Table => "table",
             RelationKind::View => "view",
+            RelationKind::Sequence => "sequence",
         }
     }
 }
@@ -41,7 +47,7 @@ pub enum DropBehavior {
     Cascade,
 }
 
-/// DROP TABLE or DROP VIEW.
+/// DROP TABLE, DROP VIEW or DROP SEQUENCE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropRelations {
     /// What is dropped.
@@ -85,6 +91,8 @@ pub(crate) enum Within {
     Whole,
     /// A column of a table.
     Column(ColumnNumber),
+    /// The default of a column.
+    Default(ColumnNumber),
     /// A constraint of a table.
     Constraint(ObjectId),
 }
@@ -128,10 +136,10 @@ impl Catalog {
     pub fn drop_relations(&self, drop: &DropRelations) -> Result<(Catalog, Vec<ObjectId>)> {
         let mut named: Vec<Part> = Vec::new();
         for name in &drop.names {
-            let Some(relation) = self.named(name, drop)? else {
+            let Some(id) = self.named(name, drop)? else {
                 continue;
             };
-            let part = Part::whole(relation.id());
+            let part = Part::whole(id);
             if !named.contains(&part) {
                 named.push(part);
             }
@@ -147,80 +155,135 @@ impl Catalog {
         Ok(self.without(&gone))
     }
 
-    /// The next version without some whole objects, and the ids of the tables and views among them.
+    /// The next version without some objects and defaults, and the ids of the tables and views among the objects.
     pub(crate) fn without(&self, gone: &[Part]) -> (Catalog, Vec<ObjectId>) {
         let mut next = self.next();
-        let is_relation = |part: &&Part| self.relation_of(part.id).is_some();
+        let is_relation = |part: &&Part| part.within == Within::Whole && self.relation_of(part.id).is_some();
         let relations = gone.iter().filter(is_relation).map(|part| part.id).collect();
         // Schemas last: they must be empty.
         let is_schema = |part: &Part| self.schema_of(part.id).is_some();
         let (schemas, others): (Vec<Part>, Vec<Part>) = gone.iter().partition(|part| is_schema(part));
-        for part in others.into_iter().chain(schemas) {
-            next.objects.remove(part.id);
-        }
+        next.remove_parts(others.into_iter().chain(schemas));
         (next, relations)
+    }
+
+    /// Removes objects and defaults of columns.
+    pub(crate) fn remove_parts(&mut self, parts: impl Iterator<Item = Part>) {
+        for part in parts {
+            match part.within {
+                Within::Whole => self.objects.remove(part.id),
+                Within::Default(column) => {
+                    if let Some(mut table) = self.table_by_id(part.id).cloned() {
+                        Arc::make_mut(&mut table).remove_default(column);
+                        self.objects.put_relation(Relation::Table(table));
+                    }
+                }
+                // They do not go while their table stays.
+                Within::Column(_) | Within::Constraint(_) => {}
+            }
+        }
     }
 
     /// Everything that goes with some parts, themselves among it. 2BP01 with RESTRICT if there is more than what is
     /// named, and with CASCADE if a column would go, whose table stays: it must be dropped before.
     pub(crate) fn parts_to_drop(&self, dropping: &Dropping<'_>) -> Result<Vec<Part>> {
+        self.refuse_identities(dropping)?;
         let dependents = self.dependents(&dropping.named, self.dependencies());
-        let stays = |dependent: &Dependent| dependent.part.within != Within::Whole;
+        let stays = |dependent: &Dependent| {
+            matches!(dependent.part.within, Within::Column(_) | Within::Constraint(_))
+        };
+        let shown = self.without_owned(&dependents);
         let is_refused = match dropping.behavior {
-            DropBehavior::Restrict => !dependents.is_empty(),
+            DropBehavior::Restrict => !shown.is_empty(),
             DropBehavior::Cascade => dependents.iter().any(stays),
         };
         if is_refused {
-            return Err(self.still_needed(dropping, &dependents));
+            return Err(self.still_needed(dropping, &shown));
         }
         let more = dependents.iter().map(|dependent| dependent.part);
         Ok(dropping.named.iter().copied().chain(more).collect())
     }
 
-    /// The ids of the views that go with a column or constraint of a table: those that need it (`readers`), and all
-    /// that read these. 2BP01 if there are any and they may not go.
+    /// Dependents without the sequences that columns own: these go unasked with their columns.
+    fn without_owned(&self, dependents: &[Dependent]) -> Vec<Dependent> {
+        let is_owned = |part: Part| self.sequence_of(part.id).is_some_and(|s| s.owner.is_some());
+        dependents.iter().copied().filter(|d| !is_owned(d.part)).collect()
+    }
+
+    /// 2BP01 for a sequence that an identity column requires, whose table stays.
+    fn refuse_identities(&self, dropping: &Dropping<'_>) -> Result<()> {
+        for part in &dropping.named {
+            let Some(sequence) = self.sequence_of(part.id) else {
+                continue;
+            };
+            let Some(owner) = sequence.owner.filter(|owner| owner.is_identity) else {
+                continue;
+            };
+            let column = self.describe(
+                Part {
+                    id: owner.table,
+                    within: Within::Column(owner.column),
+                },
+                dropping.path,
+            );
+            let sequence = self.describe(*part, dropping.path);
+            let message = format!("cannot drop {sequence} because {column} requires it");
+            return Err(Error::new(SqlState::DEPENDENT_OBJECTS, message)
+                .with_hint(format!("You can drop {column} instead.")));
+        }
+        Ok(())
+    }
+
+    /// The objects and defaults that go with a column or constraint of a table: the views that need it (`readers`),
+    /// sequences that the column owns, and all that need these. 2BP01 if there is anything but sequences and it may not
+    /// go.
     pub(crate) fn dropped_with(
         &self,
         part: Part,
         readers: &[ObjectId],
         behavior: DropBehavior,
         path: &SearchPath,
-    ) -> Result<Vec<ObjectId>> {
+    ) -> Result<Vec<Part>> {
         let mut known = self.dependencies();
-        known.insert(
-            part,
-            in_order(readers.iter().map(|id| Part::whole(*id)).collect()),
-        );
+        let owned: Vec<ObjectId> = match part.within {
+            Within::Column(column) => self.owned(part.id, Some(column)).map(|s| s.id).collect(),
+            Within::Whole | Within::Default(_) | Within::Constraint(_) => Vec::new(),
+        };
+        let direct = readers.iter().copied().chain(owned).map(Part::whole);
+        known.insert(part, in_order(direct.collect()));
         let dependents = self.dependents(&[part], known);
-        if behavior == DropBehavior::Restrict && !dependents.is_empty() {
+        let shown = self.without_owned(&dependents);
+        if behavior == DropBehavior::Restrict && !shown.is_empty() {
             let named = vec![part];
             let dropping = Dropping {
                 named,
                 behavior,
                 path,
             };
-            return Err(self.still_needed(&dropping, &dependents));
+            return Err(self.still_needed(&dropping, &shown));
         }
-        Ok(dependents.iter().map(|dependent| dependent.part.id).collect())
+        Ok(dependents.iter().map(|dependent| dependent.part).collect())
     }
 
     /// The relation of a name that is to be dropped; `None` if it need not be there.
-    fn named(&self, name: &QualifiedName, drop: &DropRelations) -> Result<Option<&Relation>> {
-        let bare = &name.name;
-        match self.relation(name) {
-            Some(relation) if relation.kind() == drop.kind => Ok(Some(relation)),
-            Some(Relation::Table(_)) => Err(not_a_view(bare).with_hint("Use DROP TABLE to remove a table.")),
-            Some(Relation::View(_)) => Err(not_a_table(bare).with_hint("Use DROP VIEW to remove a view.")),
-            None if self.index(name).is_some() => {
-                let error = match drop.kind {
-                    RelationKind::Table => not_a_table(bare),
-                    RelationKind::View => not_a_view(bare),
-                };
-                Err(error.with_hint("Use DROP INDEX to remove an index."))
-            }
-            None if drop.if_exists => Ok(None),
-            None => Err(self.missing(drop.kind, name)),
-        }
+    fn named(&self, name: &QualifiedName, drop: &DropRelations) -> Result<Option<ObjectId>> {
+        let relation = self.relation(name).map(|r| (r.id(), r.kind()));
+        let sequence = self.sequence(name).map(|s| (s.id, RelationKind::Sequence));
+        let hint = match relation.or(sequence) {
+            Some((id, kind)) if kind == drop.kind => return Ok(Some(id)),
+            Some((_, RelationKind::Table)) => "Use DROP TABLE to remove a table.",
+            Some((_, RelationKind::View)) => "Use DROP VIEW to remove a view.",
+            Some((_, RelationKind::Sequence)) => "Use DROP SEQUENCE to remove a sequence.",
+            None if self.index(name).is_some() => "Use DROP INDEX to remove an index.",
+            None if drop.if_exists => return Ok(None),
+            None => return Err(self.missing(drop.kind, name)),
+        };
+        let error = match drop.kind {
+            RelationKind::Table => not_a_table(&name.name),
+            RelationKind::View => not_a_view(&name.name),
+            RelationKind::Sequence => not_a_sequence(&name.name),
+        };
+        Err(error.with_hint(hint))
     }
 
     /// All dependencies, by what is depended on.
@@ -245,6 +308,12 @@ impl Catalog {
                             .or(enumeration)
                             .into_iter()
                             .for_each(|ty| add(part, ty));
+                        let part = Part {
+                            id: table.id,
+                            within: Within::Default(column.number),
+                        };
+                        let used = column.default.as_ref().map(sequences_of_default);
+                        used.into_iter().flatten().for_each(|id| add(part, id));
                     }
                 }
                 Relation::View(view) => {
@@ -257,6 +326,11 @@ impl Catalog {
                         .for_each(|id| add(whole, id));
                 }
             }
+        }
+        for sequence in self.sequences() {
+            // A sequence that a column owns is in the schema of its table.
+            let on = sequence.owner.map_or(sequence.namespace, |owner| owner.table);
+            add(Part::whole(sequence.id), on);
         }
         for entry in self.types() {
             add(Part::whole(entry.id), entry.namespace);
@@ -281,8 +355,13 @@ impl Catalog {
             collect(*part, &known, &mut seen, &mut found);
         }
         found.reverse();
-        found.retain(|d: &Dependent| {
-            d.part.within == Within::Whole || !seen.contains(&Part::whole(d.part.id))
+        found.retain(|d: &Dependent| match d.part.within {
+            Within::Whole => true,
+            Within::Column(_) | Within::Constraint(_) => !seen.contains(&Part::whole(d.part.id)),
+            Within::Default(column) => {
+                let within = Within::Column(column);
+                !seen.contains(&Part::whole(d.part.id)) && !seen.contains(&Part { within, ..d.part })
+            }
         });
         found
     }
@@ -299,18 +378,23 @@ impl Catalog {
                 format!("type {}", self.shown_type(entry.namespace, &entry.name, path))
             }
             Some(Object::Index(index)) => format!("index {}", identifier(&index.name)),
+            Some(Object::Sequence(sequence)) => {
+                let name = self.shown_relation(sequence.namespace, &sequence.name, path);
+                format!("sequence {name}")
+            }
             None => format!("object {}", part.id.0),
         };
         let table = self.table_by_id(part.id);
         let columns = table.into_iter().flat_map(|table| &table.schema.columns);
         match part.within {
             Within::Whole => whole,
-            Within::Column(number) => {
+            Within::Column(number) | Within::Default(number) => {
                 let column = columns.into_iter().find(|column| column.number == number);
-                format!(
-                    "column {} of {whole}",
-                    identifier(column.map_or("", |column| &column.name))
-                )
+                let column = identifier(column.map_or("", |column| &column.name));
+                match part.within {
+                    Within::Default(_) => format!("default value for column {column} of {whole}"),
+                    _ => format!("column {column} of {whole}"),
+                }
             }
             Within::Constraint(id) => {
                 let constraint = table.and_then(|table| table.constraints.iter().find(|c| c.id == id));

@@ -15,6 +15,10 @@ mod objects;
 mod qualified_name;
 mod schemas;
 mod search_path;
+mod sequence;
+mod sequence_entry;
+mod sequence_state;
+mod sequence_text;
 mod table_options;
 mod user_types;
 mod view;
@@ -33,6 +37,10 @@ pub use qualified_name::{
 };
 pub use schemas::NewSchema;
 pub use search_path::SearchPath;
+pub use sequence::{AlterSequence, ColumnSequence, NewSequence, SequenceOptions};
+pub use sequence_entry::{SequenceEntry, SequenceOwner, not_a_sequence};
+pub use sequence_state::{Position, SequenceDefinition, SequenceLog, SequenceState};
+pub use sequence_text::{default_sequence, next_value_text, sequence_text};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub use table_options::{BlockOptions, TableOptions};
@@ -158,6 +166,8 @@ pub struct Entries {
     pub relations: Vec<Relation>,
     /// Types that statements defined.
     pub types: Vec<Arc<TypeEntry>>,
+    /// Sequences.
+    pub sequences: Vec<Arc<SequenceEntry>>,
 }
 
 impl Catalog {
@@ -186,6 +196,10 @@ impl Catalog {
             last_id = last_id.max(entry.id.0);
             objects.put_type(entry);
         }
+        for sequence in entries.sequences {
+            last_id = last_id.max(sequence.id.0);
+            objects.put_sequence(sequence);
+        }
         Catalog {
             version,
             last_version: Arc::new(AtomicU64::new(version)),
@@ -200,6 +214,7 @@ impl Catalog {
             schemas: self.schemas().cloned().collect(),
             relations: self.relations().cloned().collect(),
             types: self.types().cloned().collect(),
+            sequences: self.sequences().cloned().collect(),
         }
     }
 
@@ -245,7 +260,7 @@ impl Catalog {
         self.objects.relation_of(id)
     }
 
-    /// True if a table, view or index has the name.
+    /// True if a table, view, index or sequence has the name.
     pub fn has_relation(&self, name: &QualifiedName) -> bool {
         self.objects.has_relation(name)
     }
@@ -263,7 +278,7 @@ impl Catalog {
         match self.relation(name) {
             Some(Relation::Table(table)) => Ok(table),
             Some(Relation::View(_)) => Err(not_a_table(&name.name)),
-            None if self.index(name).is_some() => Err(not_a_table(&name.name)),
+            None if self.has_relation(name) => Err(not_a_table(&name.name)),
             None => Err(self.missing(RelationKind::Table, name)),
         }
     }

@@ -278,6 +278,11 @@ impl Catalog {
                     }
                 }
                 (None, Some(relation)) => return Err(not_an_index(relation)),
+                (None, None) if self.sequence(name).is_some() => {
+                    let message = format!("\"{}\" is not an index", name.name);
+                    let error = Error::new(SqlState::WRONG_OBJECT_TYPE, message);
+                    return Err(error.with_hint("Use DROP SEQUENCE to remove a sequence."));
+                }
                 (None, None) if if_exists => {}
                 (None, None) => return Err(self.missing_index(name)),
             }

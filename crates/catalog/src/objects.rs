@@ -1,5 +1,6 @@
 //! The objects of a catalog, each found by its name in a schema or by its id in one step.
 
+use crate::sequence_entry::SequenceEntry;
 use crate::{IndexEntry, PUBLIC, QualifiedName, Relation, SchemaEntry, TypeEntry};
 use frazil_types::ObjectId;
 use std::collections::BTreeMap;
@@ -16,12 +17,14 @@ pub(crate) enum Object {
     Index(Arc<IndexEntry>),
     /// A type.
     Type(Arc<TypeEntry>),
+    /// A sequence.
+    Sequence(Arc<SequenceEntry>),
 }
 
 /// The names in a schema.
 #[derive(Clone, Debug, Default)]
 struct Names {
-    /// Tables, views and indexes, which share their names.
+    /// Tables, views, indexes and sequences, which share their names.
     relations: BTreeMap<String, ObjectId>,
     types: BTreeMap<String, ObjectId>,
 }
@@ -62,7 +65,7 @@ impl Objects {
     pub fn schema_of(&self, id: ObjectId) -> Option<&Arc<SchemaEntry>> {
         match self.by_id.get(&id)? {
             Object::Schema(schema) => Some(schema),
-            Object::Relation(_) | Object::Index(_) | Object::Type(_) => None,
+            Object::Relation(_) | Object::Index(_) | Object::Type(_) | Object::Sequence(_) => None,
         }
     }
 
@@ -82,7 +85,7 @@ impl Objects {
     pub fn relation_of(&self, id: ObjectId) -> Option<&Relation> {
         match self.by_id.get(&id)? {
             Object::Relation(relation) => Some(relation),
-            Object::Schema(_) | Object::Index(_) | Object::Type(_) => None,
+            Object::Schema(_) | Object::Index(_) | Object::Type(_) | Object::Sequence(_) => None,
         }
     }
 
@@ -92,11 +95,29 @@ impl Objects {
             .get(self.names_in(&name.schema)?.relations.get(&name.name)?)?
         {
             Object::Index(index) => Some(index),
-            Object::Schema(_) | Object::Relation(_) | Object::Type(_) => None,
+            Object::Schema(_) | Object::Relation(_) | Object::Type(_) | Object::Sequence(_) => None,
         }
     }
 
-    /// True if a table, view or index has the name.
+    pub fn sequence(&self, name: &QualifiedName) -> Option<&Arc<SequenceEntry>> {
+        self.sequence_of(*self.names_in(&name.schema)?.relations.get(&name.name)?)
+    }
+
+    pub fn sequence_of(&self, id: ObjectId) -> Option<&Arc<SequenceEntry>> {
+        match self.by_id.get(&id)? {
+            Object::Sequence(sequence) => Some(sequence),
+            Object::Schema(_) | Object::Relation(_) | Object::Index(_) | Object::Type(_) => None,
+        }
+    }
+
+    /// The sequences by schema and name.
+    pub fn sequences(&self) -> impl Iterator<Item = &Arc<SequenceEntry>> {
+        let ids = self.schemas.values().filter_map(|id| self.names.get(id));
+        ids.flat_map(|names| names.relations.values())
+            .filter_map(|id| self.sequence_of(*id))
+    }
+
+    /// True if a table, view, index or sequence has the name.
     pub fn has_relation(&self, name: &QualifiedName) -> bool {
         self.names_in(&name.schema)
             .is_some_and(|names| names.relations.contains_key(&name.name))
@@ -109,7 +130,7 @@ impl Objects {
     pub fn user_type_of(&self, id: ObjectId) -> Option<&Arc<TypeEntry>> {
         match self.by_id.get(&id)? {
             Object::Type(entry) => Some(entry),
-            Object::Schema(_) | Object::Relation(_) | Object::Index(_) => None,
+            Object::Schema(_) | Object::Relation(_) | Object::Index(_) | Object::Sequence(_) => None,
         }
     }
 
@@ -131,7 +152,7 @@ impl Objects {
             .filter_map(|id| self.user_type_of(*id))
     }
 
-    /// The names of tables, views and indexes of a schema.
+    /// The names of tables, views, indexes and sequences of a schema.
     pub fn relation_names(&self, schema: &str) -> impl Iterator<Item = &str> {
         let names = self.names_in(schema).into_iter();
         names.flat_map(|names| names.relations.keys().map(String::as_str))
@@ -163,6 +184,14 @@ impl Objects {
         self.by_id.insert(relation.id(), Object::Relation(relation));
     }
 
+    /// Puts a sequence in the place of the one of its id, whose name goes.
+    pub fn put_sequence(&mut self, entry: Arc<SequenceEntry>) {
+        self.remove(entry.id);
+        let names = self.names_mut(entry.namespace);
+        names.relations.insert(entry.name.clone(), entry.id);
+        self.by_id.insert(entry.id, Object::Sequence(entry));
+    }
+
     /// Puts a type in the place of the one of its id, whose name goes.
     pub fn put_type(&mut self, entry: Arc<TypeEntry>) {
         self.remove(entry.id);
@@ -181,6 +210,9 @@ impl Objects {
             }
             Some(Object::Type(entry)) => {
                 self.names_mut(entry.namespace).types.remove(&entry.name);
+            }
+            Some(Object::Sequence(entry)) => {
+                self.names_mut(entry.namespace).relations.remove(&entry.name);
             }
             Some(Object::Relation(relation)) => {
                 let names = self.names_mut(relation.namespace());

@@ -375,10 +375,7 @@ impl Catalog {
             }
         }
         for (entry, domain) in self.domains() {
-            let default = match &domain.default {
-                Some(ColumnDefault::Expression(text)) => Some(text.as_str()),
-                Some(ColumnDefault::Value(_)) | None => None,
-            };
+            let default = domain.default.as_ref().and_then(ColumnDefault::expression);
             let mut texts = domain.checks.iter().map(|c| c.expression.as_str()).chain(default);
             if texts.any(named) {
                 return Err(named_by(word, "domain", &identifier(&entry.name)));
@@ -409,10 +406,8 @@ fn texts(table: &TableEntry) -> impl Iterator<Item = &str> {
         ConstraintKind::Check { expression, .. } => Some(expression.as_str()),
         ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } => None,
     });
-    let defaults = table.schema.columns.iter().filter_map(|c| match &c.default {
-        Some(ColumnDefault::Expression(text)) => Some(text.as_str()),
-        Some(ColumnDefault::Value(_)) | None => None,
-    });
+    let columns = table.schema.columns.iter();
+    let defaults = columns.filter_map(|c| c.default.as_ref().and_then(ColumnDefault::expression));
     checks.chain(defaults)
 }
 

@@ -3,7 +3,8 @@
 //! The rows of a table are a COPY block, which loads many times as fast as a statement for each row. psql and the shell
 //! read such blocks; `--inserts` writes statements for programs that do not.
 //!
-//! First come types that statements defined, then tables with their columns, defaults, keys and checks, each with its rows; then the indexes that no key makes, which are built
+//! First come types that statements defined and sequences, then tables with their columns, defaults, keys and checks,
+//! each with its rows; then the indexes that no key makes, which are built
 //! faster over rows that are there; then views, each behind those that it reads. Rows come in the order in which they lie, by
 //! one thread, so that a database that is made of a dump has the same dump. How rows are held is not part of it.
 //!
@@ -18,8 +19,8 @@ use crate::shell::Shell;
 use crate::target::Target;
 use crate::{interrupt, opening};
 use frazil::{
-    Access, Connection, CopyStreams, DomainInfo, Error, FileAccess, Loss, Outcome, RawValue as Value,
-    SqlState, TableInfo, ViewInfo, identifier,
+    Access, ColumnDef, ColumnDefault, Connection, CopyStreams, DomainInfo, Error, FileAccess, Loss, Outcome,
+    RawValue as Value, SequenceInfo, SqlState, TableInfo, ViewInfo, identifier,
 };
 use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicBool;
@@ -92,12 +93,12 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
             for ty in enumerations.iter().filter(|ty| is_needed(&ty.name)) {
                 writeln!(out, "{}", ty.ddl())?;
             }
-            let is_of = |domain: &&DomainInfo| {
-                let mut domains = tables.iter().flat_map(|table| table.domains.iter().flatten());
-                names.is_empty() || domains.any(|name| *name == domain.sql_name())
-            };
-            for domain in connection.domains().iter().filter(is_of) {
+            for domain in used_domains(&connection, names, &tables) {
                 writeln!(out, "{}", domain.ddl())?;
+            }
+            let sequences = used_sequences(&connection, names, &tables);
+            for sequence in sequences.iter().filter_map(|sequence| sequence.ddl()) {
+                writeln!(out, "{sequence}")?;
             }
             for table in &tables {
                 let of_table = |loss: &&Loss| loss.table.as_ref() == Some(&table.name);
@@ -108,7 +109,7 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
                 writeln!(out, "{}", table.table_ddl())?;
                 let written = match form {
                     RowForm::Copy => write_block(out, &connection, table)?,
-                    RowForm::Inserts => write_inserts(out, &connection, &table.sql_name())?,
+                    RowForm::Inserts => write_inserts(out, &connection, table)?,
                 };
                 if let Err(complaint) = written {
                     failed = Some(complaint);
@@ -120,6 +121,7 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
             for index in whole.flat_map(|table| table.index_ddl()) {
                 writeln!(out, "{index}")?;
             }
+            write_positions(out, &sequences)?;
             for view in &views {
                 writeln!(out, "{}", view.ddl())?;
             }
@@ -127,6 +129,36 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
         })?;
         failed.map_or(Ok(()), Err)
     })
+}
+
+/// The domains that a dump has: all, or those of the columns of some tables.
+fn used_domains(connection: &Connection, names: &[String], tables: &[&TableInfo]) -> Vec<DomainInfo> {
+    let mut domains = connection.domains();
+    let is_used = |domain: &DomainInfo| {
+        let mut used = tables.iter().flat_map(|table| table.domains.iter().flatten());
+        used.any(|name| *name == domain.sql_name())
+    };
+    domains.retain(|domain| names.is_empty() || is_used(domain));
+    domains
+}
+
+/// The sequences that a dump has: all, or those that the columns of some tables own or use.
+fn used_sequences(connection: &Connection, names: &[String], tables: &[&TableInfo]) -> Vec<SequenceInfo> {
+    let mut sequences = connection.sequences();
+    let is_used = |sequence: &SequenceInfo| tables.iter().any(|table| sequence.is_used_by(table));
+    sequences.retain(|sequence| names.is_empty() || is_used(sequence));
+    sequences
+}
+
+/// Writes which columns own sequences, and where these stand.
+fn write_positions(out: &mut dyn Write, sequences: &[SequenceInfo]) -> io::Result<()> {
+    for sequence in sequences {
+        if let Some(owner) = sequence.owner_ddl() {
+            writeln!(out, "{owner}")?;
+        }
+        writeln!(out, "{}", sequence.position_ddl())?;
+    }
+    Ok(())
 }
 
 /// The names of tables and views that a dump is asked for, as SQL text. 42P01 for a name that there is not.
@@ -303,17 +335,23 @@ impl CopyStreams for Block<'_> {
 fn write_inserts(
     out: &mut dyn Write,
     connection: &Connection,
-    table: &str,
+    table: &TableInfo,
 ) -> io::Result<Result<(), Complaint>> {
+    let name = table.sql_name();
+    let is_identity = |c: &ColumnDef| matches!(c.default, Some(ColumnDefault::Identity { always: true, .. }));
+    let overriding = match table.schema.columns.iter().any(is_identity) {
+        true => " overriding system value",
+        false => "",
+    };
     let display = Display {
         mode: Mode::Insert,
         headers: false,
-        table: table.to_string(),
+        table: format!("{name}{overriding}"),
         ..Display::default()
     };
     let begun = AtomicBool::new(false);
     let mut streamed = Streamed::new(out, &display, &begun);
-    let text = format!("select * from {table}");
+    let text = format!("select * from {name}");
     let result = interrupt::cancelling(connection.cancel_handle(), || {
         connection.execute_into(&text, (), &mut streamed)
     });

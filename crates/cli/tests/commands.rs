@@ -463,7 +463,7 @@ fn tables_and_views_are_shown_in_full() {
         Indexes:\n    \"t_pkey\" PRIMARY KEY, btree (a)\nCheck constraints:\n    \"t_c_check\" CHECK (c > 0)\n\
         View \"public.v\"\nColumn,Type\na,integer\nb,varchar(9)\nView definition:\n select a, b from t\n\
         Schema,Name,Type,Access privileges\npublic,t,table,\nSchema,Name,Type,Access privileges\npublic,v,view,\n\
-        Schema,Name,Type\n\
+        Schema,Name,Type,Owned by\n\
         Schema,Name,Other names,In columns,Elements\n\
         pg_catalog,character,\"char, bpchar\",yes,\"\"\n\
         pg_catalog,character varying,\"varchar, char varying\",yes,\"\"\n\

@@ -46,6 +46,7 @@ impl Directory {
         let manifest = Manifest {
             database: DatabaseId::random(),
             log: LogPlace::default(),
+            sequences_at: LogPlace::default().position,
             ..manifest
         };
         // What this backup made, and nobody else.

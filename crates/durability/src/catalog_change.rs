@@ -5,8 +5,9 @@ use crate::manifest::{
     read_entry, read_schemas, read_u32, read_view, write_entry, write_schemas, write_view,
 };
 use crate::manifest_keys::check_table;
+use crate::sequences::{read_sequence, write_sequence};
 use crate::type_names::{read_types, write_type};
-use frazil_catalog::{Catalog, Entries, Relation, SchemaEntry, TypeEntry};
+use frazil_catalog::{Catalog, Entries, Relation, SchemaEntry, SequenceEntry, SequenceState, TypeEntry};
 use frazil_types::{Error, ObjectId, Result};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
@@ -23,9 +24,11 @@ pub(crate) struct CatalogChange {
     pub changed: Vec<Relation>,
     /// Types that are new, or others than before.
     types: Vec<Arc<TypeEntry>>,
+    /// Sequences that are new, or others than before. Where they stand is not among it.
+    sequences: Vec<Arc<SequenceEntry>>,
     /// All schemas, if any came or went.
     schemas: Option<Vec<Arc<SchemaEntry>>>,
-    /// Tables, views and types that are gone.
+    /// Tables, views, types and sequences that are gone.
     pub dropped: Vec<ObjectId>,
 }
 
@@ -44,13 +47,24 @@ impl CatalogChange {
             !same
         });
         let types = types.cloned().collect();
+        let mut old_sequences: HashMap<ObjectId, &Arc<SequenceEntry>> =
+            before.sequences().map(|s| (s.id, s)).collect();
+        let sequences = after.sequences().filter(|new| {
+            let same = old_sequences
+                .remove(&new.id)
+                .is_some_and(|old| Arc::ptr_eq(old, new));
+            !same
+        });
+        let sequences = sequences.cloned().collect();
+        let dropped = old.into_keys().chain(old_types.into_keys());
         CatalogChange {
             version: after.version(),
             last_id: after.last_id(),
             changed,
             types,
             schemas: (!before.schemas().eq(after.schemas())).then(|| after.schemas().cloned().collect()),
-            dropped: old.into_keys().chain(old_types.into_keys()).collect(),
+            sequences,
+            dropped: dropped.chain(old_sequences.into_keys()).collect(),
         }
     }
 
@@ -62,8 +76,26 @@ impl CatalogChange {
             schemas: self.schemas_after(before),
             relations: kept.chain(&self.changed).cloned().collect(),
             types: types_after(before, &self.types, &self.dropped),
+            sequences: self.sequences_after(before),
         };
         Catalog::restore(self.version, self.last_id, entries)
+    }
+
+    /// Sequences stand where they stood: a record of the log says where new ones and those that begin again stand.
+    fn sequences_after(&self, before: &Catalog) -> Vec<Arc<SequenceEntry>> {
+        let is_gone = |id: ObjectId| self.dropped.contains(&id) || self.sequences.iter().any(|s| s.id == id);
+        let kept = before.sequences().filter(|s| !is_gone(s.id)).cloned();
+        let changed = self.sequences.iter().map(|new| {
+            let state = match before.sequence_of(new.id) {
+                Some(old) => old.state.clone(),
+                None => SequenceState::restored(new.definition.beginning()),
+            };
+            Arc::new(SequenceEntry {
+                state,
+                ..SequenceEntry::clone(new)
+            })
+        });
+        kept.chain(changed).collect()
     }
 
     fn schemas_after(&self, before: &Catalog) -> Vec<Arc<SchemaEntry>> {
@@ -98,6 +130,7 @@ impl CatalogChange {
         let mut change = self.clone();
         change.changed.sort_by_key(Relation::id);
         change.types.sort_by_key(|entry| entry.id);
+        change.sequences.sort_by_key(|entry| entry.id);
         change
     }
 
@@ -109,7 +142,7 @@ impl CatalogChange {
                 Relation::View(view) => views.push(write_view(view)),
             }
         }
-        let json = json!({
+        let mut json = json!({
             "version": self.version,
             "last_id": self.last_id,
             "tables": tables,
@@ -118,6 +151,9 @@ impl CatalogChange {
             "schemas": self.schemas.as_ref().map(|schemas| write_schemas(schemas)),
             "dropped": self.dropped.iter().map(|id| id.0).collect::<Vec<_>>(),
         });
+        if !self.sequences.is_empty() {
+            json["sequences"] = self.sequences.iter().map(|s| write_sequence(s)).collect();
+        }
         json.to_string().into_bytes()
     }
 
@@ -159,6 +195,12 @@ impl CatalogChange {
             last_id: read_u32(&json["last_id"])?,
             changed,
             types,
+            sequences: match &json["sequences"] {
+                Json::Null => Vec::new(),
+                sequences => (sequences.as_array()?.iter())
+                    .map(|sequence| read_sequence(sequence).map(Arc::new))
+                    .collect::<Option<_>>()?,
+            },
             dropped,
         })
     }

@@ -13,6 +13,7 @@ use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord, schemas_of};
 use crate::progress::{CheckpointCause, Pace, Steps};
 use crate::restored_chunk::{check_nulls, fit};
 use crate::segment::NewSegment;
+use crate::sequences::sequences_of;
 use frazil_block::Block;
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{
@@ -235,6 +236,8 @@ impl Files {
             views: snapshot.catalog().views().cloned().collect(),
             types: snapshot.catalog().types().cloned().collect(),
             schemas: schemas_of(snapshot.catalog()),
+            sequences: Vec::new(),
+            sequences_at: Lsn::default(),
         };
         for table in snapshot.tables() {
             let record = write_table(state, &mut segment, table, fresh, steps)?;
@@ -245,6 +248,13 @@ impl Files {
             if let Some(entry) = snapshot.catalog().tables().find(|entry| entry.id == *id) {
                 manifest.unread.push(damaged.write(entry, &mut segment)?);
             }
+        }
+        if snapshot.catalog().sequences().next().is_some() {
+            // In this order: what the log has up to here, the sequences have given. It is waited for, so that no later
+            // record comes before the position.
+            manifest.sequences_at = self.wal.end();
+            manifest.sequences = sequences_of(snapshot.catalog());
+            self.wal.wait(manifest.sequences_at)?;
         }
         (report.blocks, report.bytes) = (steps.progress.done, segment.bytes());
         if let Some(durable) = segment.finish()? {

@@ -40,6 +40,11 @@ impl Log for Files {
         self.wal.reserve(redo)
     }
 
+    fn append_beside(&self, redo: &[u8]) -> Result<Lsn> {
+        self.lock.check_owner()?;
+        self.wal.append_beside(redo)
+    }
+
     fn wait(&self, lsn: Lsn) -> Result<()> {
         self.wal.wait(lsn)
     }
@@ -106,6 +111,10 @@ pub(crate) struct ClosedLog;
 
 impl Log for ClosedLog {
     fn reserve(&self, _redo: &[u8]) -> Result<Reserved> {
+        Err(closed())
+    }
+
+    fn append_beside(&self, _redo: &[u8]) -> Result<Lsn> {
         Err(closed())
     }
 

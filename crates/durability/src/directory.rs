@@ -168,7 +168,7 @@ impl Directory {
             history: Mutex::default(),
         });
         match opening.access {
-            Access::Write => store.set_log(files.clone()),
+            Access::Write => store.begin_log(files.clone()),
             Access::Read => store.refuse_writers(),
         }
         Ok(Directory {

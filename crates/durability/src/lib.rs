@@ -39,6 +39,7 @@ pub mod restore;
 mod restored_chunk;
 mod salvage;
 mod segment;
+mod sequences;
 pub mod type_names;
 pub mod wal;
 

@@ -4,6 +4,7 @@
 use crate::damaged::UnreadTable;
 use crate::kept_changes::Behind;
 use crate::manifest_keys::{check_names, check_table, read_keys, write_constraints, write_indexes};
+use crate::sequences::SequenceRecord;
 use crate::type_names::{
     read_default, read_name, read_type_name, read_types, read_value, write_default, write_name, write_type,
     write_value,
@@ -14,7 +15,9 @@ use frazil_catalog::{
 };
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
-use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value};
+use frazil_types::{
+    ColumnDef, ColumnDefault, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value,
+};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -24,12 +27,15 @@ use std::sync::Arc;
 /// types that statements define: a program that reads it alone would lose them. Version 6 has ends of each element in arrays of numbers.
 ///
 /// A manifest says the version that it needs: [`VERSION`], [`WITH_CHANGES`] if a table has changes beside its chunks
-/// ([`Behind`]), or [`NEWEST`] if it has other schemas than `public`.
+/// ([`Behind`]), [`WITH_SCHEMAS`] if it has other schemas than `public`, or [`NEWEST`] if it has sequences or generated
+/// columns.
 pub const VERSION: u32 = 7;
 /// The version of a manifest in which a table has changes beside its chunks.
 const WITH_CHANGES: u32 = 8;
-/// The greatest version that is read: that of a manifest with schemas.
-pub const NEWEST: u32 = 9;
+/// The version of a manifest with other schemas than `public`.
+const WITH_SCHEMAS: u32 = 9;
+/// The greatest version that is read: that of a manifest with sequences or generated columns.
+pub const NEWEST: u32 = 10;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 const MAGIC: &str = "frazil manifest";
@@ -59,6 +65,10 @@ pub struct Manifest {
     pub types: Vec<Arc<TypeEntry>>,
     /// The schemas; `None` for the one that a new database has.
     pub schemas: Option<Vec<Arc<SchemaEntry>>>,
+    /// The sequences.
+    pub sequences: Vec<SequenceRecord>,
+    /// The end of the log when the positions of the sequences were read: the positions cover all records before it.
+    pub sequences_at: Lsn,
 }
 
 /// Where the log goes on behind a manifest.
@@ -144,7 +154,7 @@ impl Manifest {
     pub fn to_bytes(&self) -> Vec<u8> {
         let unread = self.unread.iter().map(|table| table.json().clone());
         let tables = self.tables.iter().map(write_table).chain(unread);
-        let json = json!({
+        let mut json = json!({
             "database": self.database.to_string(),
             "log": [self.log.position.0, self.log.generation],
             "timestamp": self.timestamp,
@@ -156,6 +166,10 @@ impl Manifest {
             "types": self.types.iter().map(|t| write_type(t)).collect::<Vec<_>>(),
             "schemas": self.schemas.as_ref().map(|schemas| write_schemas(schemas)),
         });
+        if !self.sequences.is_empty() {
+            json["sequences"] = self.sequences.iter().map(SequenceRecord::write).collect();
+            json["sequences_at"] = json!(self.sequences_at.0);
+        }
         let body = json.to_string();
         let crc = crc32c::crc32c(body.as_bytes());
         let version = self.version();
@@ -187,11 +201,23 @@ impl Manifest {
     fn version(&self) -> u32 {
         let has_changes = self.tables.iter().any(|table| table.behind.is_some())
             || self.unread.iter().any(|table| !table.json()["behind"].is_null());
+        if !self.sequences.is_empty() || self.has_generated_columns() {
+            return NEWEST;
+        }
         match (self.schemas.is_some(), has_changes) {
-            (true, _) => NEWEST,
+            (true, _) => WITH_SCHEMAS,
             (false, true) => WITH_CHANGES,
             (false, false) => VERSION,
         }
+    }
+
+    /// True if a table has a generated column.
+    fn has_generated_columns(&self) -> bool {
+        let mut columns = self.tables.iter().flat_map(|table| &table.entry.schema.columns);
+        let unread = self.unread.iter().map(|table| &table.json()["columns"]);
+        let mut unread = unread.flat_map(|columns| columns.as_array().into_iter().flatten());
+        columns.any(|column| matches!(column.default, Some(ColumnDefault::Generated(_))))
+            || unread.any(|column| !column["default"]["generated"].is_null())
     }
 
     /// True if the bytes of a manifest, which was read, are of a version before today's.
@@ -393,6 +419,17 @@ fn read_manifest(json: &Json) -> Option<Manifest> {
             // Not before version 9, and not where there is but one.
             Json::Null => None,
             schemas => Some(read_schemas(schemas)?),
+        },
+        sequences: match &json["sequences"] {
+            // Not before version 10.
+            Json::Null => Vec::new(),
+            sequences => (sequences.as_array()?.iter())
+                .map(SequenceRecord::read)
+                .collect::<Option<_>>()?,
+        },
+        sequences_at: match &json["sequences_at"] {
+            Json::Null => Lsn::default(),
+            position => Lsn(position.as_u64()?),
         },
     })
 }
@@ -704,7 +741,7 @@ mod tests {
                 ..Manifest::default()
             };
             let bytes = manifest.to_bytes();
-            assert!(bytes.starts_with(format!("{MAGIC} {NEWEST} ").as_bytes()));
+            assert!(bytes.starts_with(format!("{MAGIC} {WITH_SCHEMAS} ").as_bytes()));
             Manifest::from_bytes(Path::new("manifest"), &bytes).map(|read| read == manifest)
         };
         assert_eq!(

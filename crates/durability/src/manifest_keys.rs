@@ -152,6 +152,9 @@ pub fn check_names(manifest: &Manifest) -> Result<(), String> {
     for table in &manifest.unread {
         check(table.entry().namespace, table.id, &table.name)?;
     }
+    for sequence in manifest.sequences.iter().map(|record| &record.entry) {
+        check(sequence.namespace, sequence.id, &sequence.name)?;
+    }
     for constraint in manifest.tables.iter().flat_map(|t| &t.entry.constraints) {
         if constraint.id != Constraint::NO_ID && !ids.insert(constraint.id) {
             return Err(format!(

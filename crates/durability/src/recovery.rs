@@ -19,12 +19,13 @@ use crate::restore::Restored;
 use crate::restored_chunk::restore_named;
 use crate::segment::open_segment;
 use crate::wal::record::Record;
-use crate::wal::{LogOpening, Replayed, Visitor, WAY_OUT, Wal};
-use frazil_catalog::{Relation, TableEntry};
+use crate::wal::{BESIDE_COMMITS, LogOpening, Replayed, Visitor, WAY_OUT, Wal};
+use frazil_catalog::{Position, Relation, TableEntry};
 use frazil_storage::redo::{Change, LoadedBlock, RawChange, changes_at, raw_changes};
 use frazil_storage::{Lsn, SegmentPlace, Table, TableSnapshot};
 use frazil_types::{Error, ObjectId, Result, SqlState};
 use frazil_vfs::Vfs;
+use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,6 +98,7 @@ pub(crate) fn recover(
             vfs: &**vfs,
             directory,
             restored: &mut *restored,
+            restated: HashSet::new(),
             dealer: Dealer::new(scope, tables, threads, opening.salvages),
             fault: None,
             timestamp,
@@ -174,6 +176,8 @@ struct Replay<'a, 'scope, 'env> {
     /// Of the last commit that was done.
     timestamp: u64,
     commits: u64,
+    /// Sequences of which a commit of the log says where they stand.
+    restated: HashSet<ObjectId>,
     opening: &'a Opening<'a>,
     /// Of the log.
     path: &'a Path,
@@ -354,6 +358,9 @@ impl Replay<'_, '_, '_> {
 
     fn record(&mut self, record: &Record<'_>) -> Result<()> {
         let blame = |e: Error| e.in_context(format!("position {}", record.position));
+        if record.timestamp == BESIDE_COMMITS {
+            return self.beside(record).map_err(blame);
+        }
         if record.timestamp != self.timestamp + 1 {
             return Err(blame(Error::new(
                 SqlState::DATA_CORRUPTED,
@@ -386,6 +393,32 @@ impl Replay<'_, '_, '_> {
         Ok(())
     }
 
+    /// A sequence stands at a position, unless a commit has dropped it.
+    fn sequence(&self, sequence: ObjectId, position: Position) {
+        if let Some(entry) = self.restored.catalog.sequence_of(sequence) {
+            entry.state.replay(position);
+        }
+    }
+
+    /// A record that is not of a commit: it says where sequences stand. The manifest knows it better if it was written
+    /// later, unless a commit since then says where the sequence stands.
+    fn beside(&mut self, record: &Record<'_>) -> Result<()> {
+        let is_known = record.position < self.restored.state.manifest.sequences_at.0;
+        for change in changes_at(record.payload, 0) {
+            match change? {
+                Change::Sequence { sequence, .. } if is_known && !self.restated.contains(&sequence) => {}
+                Change::Sequence { sequence, position } => self.sequence(sequence, position),
+                _ => {
+                    return Err(Error::new(
+                        SqlState::DATA_CORRUPTED,
+                        "a record that is not of a commit says what only a commit can do",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// A change that is done while no other one is.
     fn alone(&mut self, change: Change<'_>, place: (u64, u64), raw: &RawChange<'_>) -> Result<()> {
         match change {
@@ -405,10 +438,11 @@ impl Replay<'_, '_, '_> {
                 let change = self.catalog_change(bytes)?;
                 self.catalog(&change, place, raw)
             }
-            Change::Sequence { .. } => Err(Error::new(
-                SqlState::DATA_CORRUPTED,
-                "a commit did what this Frazil writes no record of",
-            )),
+            Change::Sequence { sequence, position } => {
+                self.restated.insert(sequence);
+                self.sequence(sequence, position);
+                Ok(())
+            }
             Change::Insert { .. }
             | Change::Delete { .. }
             | Change::Truncate(_)

@@ -9,6 +9,7 @@ use crate::opening::{Opening, OpeningProgress, OpeningStep};
 use crate::restored_chunk::restore_chunk;
 use crate::salvage::{Losses, salvage_table};
 use crate::segment::open_segment;
+use crate::sequences::SequenceRecord;
 use frazil_catalog::{Catalog, Entries, Relation};
 use frazil_storage::{Table, TableSnapshot};
 use frazil_types::{CHUNK_ROWS, Error, MemoryBudget, ObjectId, Result};
@@ -96,6 +97,7 @@ fn restore_catalog(manifest: &Manifest) -> Catalog {
         schemas: (manifest.schemas.clone()).unwrap_or_else(|| Catalog::new().entries().schemas),
         relations: entries.chain(unread).map(Relation::Table).chain(views).collect(),
         types: manifest.types.clone(),
+        sequences: manifest.sequences.iter().map(SequenceRecord::restored).collect(),
     };
     Catalog::restore(manifest.catalog_version, manifest.last_table, entries)
 }

@@ -51,15 +51,27 @@ pub fn write_default(default: Option<&ColumnDefault>) -> Json {
         None => Json::Null,
         Some(ColumnDefault::Value(value)) => write_value(Some(value)),
         Some(ColumnDefault::Expression(text)) => json!({ "sql": text }),
+        Some(ColumnDefault::Generated(text)) => json!({ "generated": text }),
+        Some(ColumnDefault::Identity { sequence, always }) => json!({ "identity": [sequence.0, always] }),
     }
 }
 
 /// A default that [`write_default`] wrote; the outer `None` means that it is not one.
 pub fn read_default(json: &Json) -> Option<Option<ColumnDefault>> {
-    match json.get("sql") {
-        Some(text) => Some(Some(ColumnDefault::Expression(text.as_str()?.to_string()))),
-        None => Some(read_value(json)?.map(ColumnDefault::Value)),
+    let text = |text: &Json| text.as_str().map(str::to_string);
+    if let Some(sql) = json.get("sql") {
+        return Some(Some(ColumnDefault::Expression(text(sql)?)));
     }
+    if let Some(sql) = json.get("generated") {
+        return Some(Some(ColumnDefault::Generated(text(sql)?)));
+    }
+    if let Some(identity) = json.get("identity") {
+        return Some(Some(ColumnDefault::Identity {
+            sequence: ObjectId(identity[0].as_u64()?.try_into().ok()?),
+            always: identity[1].as_bool()?,
+        }));
+    }
+    Some(read_value(json)?.map(ColumnDefault::Value))
 }
 
 /// A name in the first schema `public` as text, and in any other schema as a pair of the schema's id and the name: a
@@ -241,7 +253,14 @@ mod tests {
         assert_eq!(read_value(&write_value(None)), Some(None));
         assert_eq!(read_value(&json!({ "int": 1 })), None);
         let expression = ColumnDefault::Expression("a + 1".into());
-        for default in [None, Some(ColumnDefault::Value(Value::Int(1))), Some(expression)] {
+        let identity = ColumnDefault::Identity {
+            sequence: ObjectId(7),
+            always: true,
+        };
+        let generated = ColumnDefault::Generated("a + 1".into());
+        let value = ColumnDefault::Value(Value::Int(1));
+        let all = [value, expression, identity, generated].map(Some);
+        for default in all.into_iter().chain([None]) {
             assert_eq!(read_default(&write_default(default.as_ref())), Some(default));
         }
     }

@@ -1,7 +1,7 @@
 //! ALTER TABLE: what an action asks of the rows that there are is asked of them by a query before the action is done.
 
 use crate::bundle::{Bundle, TypedBy};
-use crate::execute::hidden_value;
+use crate::execute::{self, hidden_value};
 use crate::parameters;
 use crate::query::{self, Runner};
 use crate::rows::Rows;
@@ -10,7 +10,7 @@ use frazil_catalog::{
     AlterAction, ConstraintKind, NewConstraint, NewConstraintKind, TableEntry, identifier,
     multiple_primary_keys,
 };
-use frazil_frontend::{Bound, Limits, PlanSettings, Statement};
+use frazil_frontend::{Bound, HiddenParameter, Limits, PlanSettings, Statement, Writing};
 use frazil_storage::Transaction;
 use frazil_types::{ColumnDef, Error, ObjectId, Result, SqlState, Value};
 use std::time::Instant;
@@ -28,6 +28,10 @@ pub fn alter_table(
             column.missing = missing_value(runner, transaction, column)?;
         }
         check_rows(runner, transaction, &entry, &action)?;
+        let filled = match &action {
+            AlterAction::AddSequence(sequence) if sequence.fills => Some(sequence.column),
+            _ => None,
+        };
         let is_check = matches!(
             &action,
             AlterAction::AddConstraint(new) if matches!(new.kind, NewConstraintKind::Check { .. })
@@ -36,8 +40,44 @@ pub fn alter_table(
         if is_check {
             refuse_violations(runner, transaction, &entry)?;
         }
+        if let Some(column) = filled {
+            fill(runner, transaction, &entry, column)?;
+        }
     }
     Ok(())
+}
+
+/// Gives the rows that there are the default of a column.
+fn fill(runner: &Runner, transaction: &mut Transaction, entry: &TableEntry, column: usize) -> Result<()> {
+    if transaction.view().table(entry.id)?.rows() == 0 {
+        return Ok(());
+    }
+    let started = Instant::now();
+    let table = transaction
+        .view()
+        .catalog()
+        .qualified(entry.namespace, &entry.name);
+    let text = format!(
+        "update {table} set {} = default",
+        identifier(&entry.schema.columns[column].name)
+    );
+    let parsed = frazil_frontend::parse(&text, &limits_of(runner))?;
+    let [parsed] = &parsed[..] else {
+        return Err(Error::internal("an update that is not one"));
+    };
+    let tables = StatementTables::new(transaction.snapshot());
+    let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
+    let Bound {
+        statement: Statement::Writing(Writing::Write(plan)),
+        hidden,
+        depth,
+        ..
+    } = bound
+    else {
+        return Err(Error::internal("an update that does not write"));
+    };
+    let bundle = bundle(tables, hidden, depth, &text, started);
+    execute::write_plan(runner, transaction, plan, bundle, &mut None).map(drop)
 }
 
 /// 23514 if a row violates the CHECK constraint that came last.
@@ -172,8 +212,20 @@ fn run_query(
     else {
         return Err(Error::internal("a condition that is not one"));
     };
+    let bundle = bundle(tables, hidden, depth, text, started);
+    frazil_frontend::on_deep_stack(depth, || query::rows(runner, plan, bundle))
+}
+
+/// The bundle with which a statement of ours runs.
+fn bundle(
+    tables: StatementTables,
+    hidden: Vec<HiddenParameter>,
+    depth: usize,
+    text: &str,
+    started: Instant,
+) -> Bundle {
     let now = parameters::now_micros();
-    let bundle = Bundle {
+    Bundle {
         tables: tables.into(),
         parameters: hidden.iter().map(|h| hidden_value(h, now, now)).collect(),
         started,
@@ -184,6 +236,5 @@ fn run_query(
         hidden,
         typed_by: TypedBy::Text,
         depth,
-    };
-    frazil_frontend::on_deep_stack(depth, || query::rows(runner, plan, bundle))
+    }
 }

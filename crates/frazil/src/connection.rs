@@ -11,6 +11,7 @@ use crate::params::Params;
 use crate::row::Row;
 use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::{Response, Rows};
+use crate::sequence_info::SequenceInfo;
 use crate::session::Session;
 use crate::statement::Statement;
 use crate::table_info::{DomainInfo, EnumInfo, TableInfo, ViewInfo};
@@ -245,6 +246,16 @@ impl Connection {
         let views = snapshot.catalog().views_by_reading().into_iter();
         views
             .map(|view| ViewInfo::of(&view, snapshot.catalog()))
+            .collect()
+    }
+
+    /// All sequences by schema and name.
+    pub fn sequences(&self) -> Vec<SequenceInfo> {
+        let snapshot = self.session().snapshot();
+        let catalog = snapshot.catalog();
+        catalog
+            .sequences()
+            .map(|sequence| SequenceInfo::of(sequence, catalog))
             .collect()
     }
 

@@ -7,13 +7,17 @@ use crate::notice::Notice;
 use crate::query::Runner;
 use crate::rejected_rows;
 use crate::row_sink::Delivery;
+use frazil_catalog::{Catalog, default_sequence};
 use frazil_files::{
     BatchReader, CsvOptions, CsvReader, Header, JsonReader, OnError, Origin, ParquetReader, ReadLimits,
     Records,
 };
 use frazil_frontend::{CopyColumns, CopyEnd, CopyFormat, CopyHeader, CopyOptions};
 use frazil_storage::Transaction;
-use frazil_types::{CHUNK_ROWS, ColumnDef, ColumnVector, Error, ObjectId, Result, RowBatch, Schema, Value};
+use frazil_types::value_ops::{self, CastLength};
+use frazil_types::{
+    CHUNK_ROWS, ColumnDef, ColumnVector, Error, LogicalType, ObjectId, Result, RowBatch, Schema, Value,
+};
 use std::path::Path;
 
 /// What a statement copied.
@@ -68,9 +72,10 @@ pub fn from_file(
     let reader = open(origin, options, &columns, on_error, runner.read_limits())?;
     let table = transaction.snapshot().table(entry.id)?.table().clone();
     let whole = places.iter().copied().eq(0..entry.schema.columns.len());
+    let snapshot = transaction.snapshot();
     let shape = |batch| match whole {
-        true => batch,
-        false => spread(&entry.schema, places, batch),
+        true => Ok(batch),
+        false => spread(&entry.schema, places, batch, snapshot.catalog()),
     };
     let rows = loader::load(runner, transaction, table, reader, &shape)?;
     let skipped = match rejects {
@@ -143,8 +148,9 @@ fn one_byte(option: &str, mark: char) -> Result<u8> {
     })
 }
 
-/// A batch of all the table's columns: those the file does not have hold their default.
-fn spread(schema: &Schema, places: &[usize], batch: RowBatch) -> RowBatch {
+/// A batch of all the table's columns: those the file does not have hold their default. 2200H, and the errors of the
+/// log of sequences.
+fn spread(schema: &Schema, places: &[usize], batch: RowBatch, catalog: &Catalog) -> Result<RowBatch> {
     debug_assert!(batch.rows <= CHUNK_ROWS);
     let mut given: Vec<Option<ColumnVector>> = vec![None; schema.columns.len()];
     for (place, column) in places.iter().zip(batch.columns) {
@@ -153,14 +159,32 @@ fn spread(schema: &Schema, places: &[usize], batch: RowBatch) -> RowBatch {
     let columns = given
         .into_iter()
         .zip(&schema.columns)
-        .map(|(column, definition)| {
-            column.unwrap_or_else(|| {
-                let value = definition.constant_default().unwrap_or(Value::Null);
-                ColumnVector::from_values(definition.ty, &vec![value; batch.rows])
-            })
-        });
-    RowBatch {
-        columns: columns.collect(),
+        .map(
+            |(column, definition)| match (column, default_sequence(definition)) {
+                (Some(column), _) => Ok(column),
+                (None, Some(sequence)) => next_values(catalog, sequence, definition.ty, batch.rows),
+                (None, None) => {
+                    let value = definition.constant_default().unwrap_or(Value::Null);
+                    Ok(ColumnVector::from_values(definition.ty, &vec![value; batch.rows]))
+                }
+            },
+        );
+    Ok(RowBatch {
+        columns: columns.collect::<Result<_>>()?,
         rows: batch.rows,
-    }
+    })
+}
+
+/// The next values of a sequence as a column of a type.
+fn next_values(catalog: &Catalog, sequence: ObjectId, ty: LogicalType, rows: usize) -> Result<ColumnVector> {
+    let Some(sequence) = catalog.sequence_of(sequence) else {
+        return Err(Error::internal("a default of a sequence that is not there"));
+    };
+    let taken = frazil_functions::next_values(sequence, rows)?;
+    let values = taken.into_iter().map(|value| {
+        let value = Value::Int(value.into());
+        value_ops::cast(&value, LogicalType::BigInt, ty, CastLength::Refuse)
+    });
+    let values: Vec<Value> = values.collect::<Result<_>>()?;
+    Ok(ColumnVector::from_values(ty, &values))
 }

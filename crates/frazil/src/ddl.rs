@@ -7,7 +7,8 @@ use crate::row_checks::{self, RowChecks};
 use crate::rows::{Response, counted, done};
 use crate::system_tables;
 use frazil_catalog::{
-    AlterAction, NewConstraint, NewIndex, NewTable, NewView, QualifiedName, RelationKind, TableOptions,
+    AlterAction, AlterSequence, ColumnSequence, NewConstraint, NewIndex, NewSequence, NewTable, NewView,
+    QualifiedName, RelationKind, TableOptions,
 };
 use frazil_frontend::Definition;
 use frazil_plan::Plan;
@@ -41,6 +42,8 @@ pub fn define(
             transaction.drop_schemas(&drop)?;
             "DROP SCHEMA"
         }
+        Definition::CreateSequence(new) => create_sequence(transaction, &new)?,
+        Definition::AlterSequence(altered) => alter_sequence(transaction, altered)?,
         Definition::CreateView(view) => {
             create_view(transaction, view)?;
             "CREATE VIEW"
@@ -70,18 +73,34 @@ pub fn define(
             transaction.drop_types(&drop)?;
             ["DROP TYPE", "DROP DOMAIN"][usize::from(drop.only_domains)]
         }
-        Definition::Truncate { tables } => {
-            truncate(transaction, &tables)?;
-            "TRUNCATE TABLE"
-        }
+        Definition::Truncate { tables, restarts } => truncate(transaction, &tables, restarts)?,
         Definition::Drop(drop) => {
             transaction.drop_relations(&drop)?;
             match drop.kind {
                 RelationKind::Table => "DROP TABLE",
                 RelationKind::View => "DROP VIEW",
+                RelationKind::Sequence => "DROP SEQUENCE",
             }
         }
     })
+}
+
+/// CREATE SEQUENCE.
+fn create_sequence(transaction: &mut Transaction, new: &NewSequence) -> Result<&'static str> {
+    system_tables::refuse_name(&new.name.name)?;
+    transaction.create_sequence(new)?;
+    Ok("CREATE SEQUENCE")
+}
+
+/// ALTER SEQUENCE.
+fn alter_sequence(
+    transaction: &mut Transaction,
+    altered: Option<(ObjectId, AlterSequence)>,
+) -> Result<&'static str> {
+    if let Some((id, action)) = altered {
+        transaction.alter_sequence(id, &action)?;
+    }
+    Ok("ALTER SEQUENCE")
 }
 
 /// Drops the columns of tables that go with types.
@@ -104,6 +123,8 @@ pub struct Create<'a> {
     pub if_not_exists: bool,
     /// Its keys and checks.
     pub constraints: Vec<NewConstraint>,
+    /// The sequences that its columns own.
+    pub sequences: Vec<ColumnSequence>,
     /// WITH (name = value, …).
     pub options: &'a [(String, Value)],
 }
@@ -129,6 +150,9 @@ pub fn create_table(
         options,
         constraints: create.constraints,
     })?;
+    for sequence in create.sequences {
+        transaction.alter_table(entry.id, AlterAction::AddSequence(sequence), runner.cancel())?;
+    }
     let Some(plan) = as_query else {
         return Ok(done("CREATE TABLE", started));
     };
@@ -151,12 +175,15 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
     transaction.create_index(new, runner.cancel()).map(drop)
 }
 
-/// TRUNCATE.
-fn truncate(transaction: &mut Transaction, tables: &[ObjectId]) -> Result<()> {
+/// TRUNCATE; `restarts`: RESTART IDENTITY.
+fn truncate(transaction: &mut Transaction, tables: &[ObjectId], restarts: bool) -> Result<&'static str> {
     for table in tables {
         transaction.truncate(*table)?;
     }
-    Ok(())
+    if restarts {
+        transaction.restart_owned(tables)?;
+    }
+    Ok("TRUNCATE TABLE")
 }
 
 /// The options of a table with some of them set.

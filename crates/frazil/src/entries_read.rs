@@ -1,7 +1,7 @@
 //! The catalog entries that a statement was bound to. A kept plan serves as long as every name and id that it looked up
 //! still has the entry that it had: definitions of other objects do not concern it.
 
-use frazil_catalog::{Catalog, QualifiedName, Relation, SchemaEntry, TypeEntry};
+use frazil_catalog::{Catalog, QualifiedName, Relation, SchemaEntry, SequenceEntry, TypeEntry};
 use frazil_types::ObjectId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,6 +19,10 @@ enum Lookup {
     Type(QualifiedName),
     /// A type by its id: a column has it.
     TypeOf(ObjectId),
+    /// A sequence by its name.
+    Sequence(QualifiedName),
+    /// A sequence by its id: a default names it.
+    SequenceOf(ObjectId),
 }
 
 /// The entry that was found.
@@ -32,6 +36,8 @@ enum Entry {
     Relation(Relation),
     /// A type.
     Type(Arc<TypeEntry>),
+    /// A sequence.
+    Sequence(Arc<SequenceEntry>),
 }
 
 /// Every lookup of a statement with the entry that it found.
@@ -87,6 +93,24 @@ impl EntriesRead {
         found
     }
 
+    /// Looks up a sequence by its name.
+    pub fn sequence<'c>(
+        &mut self,
+        catalog: &'c Catalog,
+        name: &QualifiedName,
+    ) -> Option<&'c Arc<SequenceEntry>> {
+        let found = catalog.sequence(name);
+        self.note(Lookup::Sequence(name.clone()), found.into());
+        found
+    }
+
+    /// Looks up a sequence by its id.
+    pub fn sequence_of<'c>(&mut self, catalog: &'c Catalog, id: ObjectId) -> Option<&'c Arc<SequenceEntry>> {
+        let found = catalog.sequence_of(id);
+        self.note(Lookup::SequenceOf(id), found.into());
+        found
+    }
+
     fn note(&mut self, lookup: Lookup, entry: Entry) {
         self.found.insert(lookup, entry);
     }
@@ -104,6 +128,8 @@ impl EntriesRead {
                 Lookup::RelationOf(id) => catalog.relation_of(*id).into(),
                 Lookup::Type(name) => catalog.user_type(name).into(),
                 Lookup::TypeOf(id) => catalog.user_type_of(*id).into(),
+                Lookup::Sequence(name) => catalog.sequence(name).into(),
+                Lookup::SequenceOf(id) => catalog.sequence_of(*id).into(),
             };
             entry.is(&now)
         })
@@ -117,7 +143,11 @@ impl Entry {
             (Entry::Schema(a), Entry::Schema(b)) => Arc::ptr_eq(a, b),
             (Entry::Relation(a), Entry::Relation(b)) => a.is_same_entry(b),
             (Entry::Type(a), Entry::Type(b)) => Arc::ptr_eq(a, b),
-            (Entry::None | Entry::Schema(_) | Entry::Relation(_) | Entry::Type(_), _) => false,
+            (Entry::Sequence(a), Entry::Sequence(b)) => Arc::ptr_eq(a, b),
+            (
+                Entry::None | Entry::Schema(_) | Entry::Relation(_) | Entry::Type(_) | Entry::Sequence(_),
+                _,
+            ) => false,
         }
     }
 }
@@ -137,5 +167,11 @@ impl From<Option<&Relation>> for Entry {
 impl From<Option<&Arc<TypeEntry>>> for Entry {
     fn from(found: Option<&Arc<TypeEntry>>) -> Entry {
         found.map_or(Entry::None, |entry| Entry::Type(entry.clone()))
+    }
+}
+
+impl From<Option<&Arc<SequenceEntry>>> for Entry {
+    fn from(found: Option<&Arc<SequenceEntry>>) -> Entry {
+        found.map_or(Entry::None, |entry| Entry::Sequence(entry.clone()))
     }
 }

@@ -22,6 +22,7 @@ use frazil_frontend::{
 };
 use frazil_plan::{Operator, Plan};
 use frazil_storage::{Snapshot, Transaction};
+use frazil_types::sequence_values;
 use frazil_types::statement_clock::{self, StatementClock};
 use frazil_types::{Error, LogicalType, Result, Value, Zone};
 use std::borrow::Cow;
@@ -368,9 +369,14 @@ fn told(session: &Session, mut response: Response) -> Result<Response> {
 pub(crate) fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
     let clock = StatementClock::new(session.transaction().started(), session.settings().time_zone)
         .of_session(session.number());
-    let result = session
-        .refresh()
-        .and_then(|()| survive(|| statement_clock::during(Some(clock), || work(session))));
+    let sequences = Some(session.sequences_of_statement());
+    let result = session.refresh().and_then(|()| {
+        survive(|| {
+            statement_clock::during(Some(clock), || {
+                sequence_values::during(sequences, || work(session))
+            })
+        })
+    });
     let changed = session.take_changes(result.is_ok());
     let result = result.and_then(|done| changed.map(|()| done));
     if result.is_err() {
@@ -566,6 +572,7 @@ fn write(
             if_not_exists,
             options,
             constraints,
+            sequences,
             as_query,
         } => {
             let create = ddl::Create {
@@ -573,6 +580,7 @@ fn write(
                 schema,
                 if_not_exists,
                 constraints,
+                sequences,
                 options: &options,
             };
             ddl::create_table(runner, transaction, create, as_query, bundle)

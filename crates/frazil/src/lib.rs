@@ -68,6 +68,7 @@ mod row_checks;
 mod row_query;
 mod row_sink;
 mod rows;
+mod sequence_info;
 mod session;
 mod setting_statement;
 mod settings;
@@ -111,12 +112,15 @@ pub use params::{Parameters, Params};
 pub use row::{ColumnIndex, Row};
 pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};
+pub use sequence_info::SequenceInfo;
 pub use settings::{ScanMode, Settings, names as settings, reported as reported_settings};
 pub use shared_database::SharedDatabase;
 pub use statement::Statement;
 pub use statements::{Block, Statements};
 pub use system_tables::names as system_tables;
-pub use table_info::{ConstraintInfo, DomainInfo, EnumInfo, IndexInfo, TableInfo, ViewInfo, default_text};
+pub use table_info::{
+    ConstraintInfo, DomainInfo, EnumInfo, IndexInfo, TableInfo, ViewInfo, default_clause, default_text,
+};
 pub use transaction_guard::{Savepoint, Transaction};
 pub use typed_statement::{Declared, TypedStatement};
 pub use value::{

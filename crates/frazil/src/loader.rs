@@ -7,12 +7,12 @@ use crate::row_checks::{self, RowChecks};
 use frazil_block::{Block, BuildOptions};
 use frazil_files::BatchReader;
 use frazil_storage::{Conflict, Freezer, NewRows, Table, Transaction};
-use frazil_types::statement_clock;
 use frazil_types::{CHUNK_ROWS, Result, RowBatch};
+use frazil_types::{sequence_values, statement_clock};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Changes a batch of the file into one of the table.
-pub type Shape<'a> = &'a (dyn Fn(RowBatch) -> RowBatch + Sync);
+pub type Shape<'a> = &'a (dyn Fn(RowBatch) -> Result<RowBatch> + Sync);
 
 /// Rows on their way into the table.
 enum Loaded {
@@ -75,7 +75,12 @@ pub fn load(
     }
     statement_clock::start();
     let clock = statement_clock::handed_over();
-    let work = || statement_clock::during(clock, || shared.work());
+    let sequences = sequence_values::of_session();
+    let work = || {
+        statement_clock::during(clock, || {
+            sequence_values::during(sequences.clone(), || shared.work())
+        })
+    };
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..runner.threads()).map(|_| scope.spawn(work)).collect();
         let mut result = shared.work();
@@ -141,6 +146,6 @@ impl Shared<'_> {
         self.runner.progress().advance(done.saturating_sub(reader.seen));
         reader.seen = done;
         drop(reader);
-        Ok(Some((number, (self.shape)(batch))))
+        Ok(Some((number, (self.shape)(batch)?)))
     }
 }

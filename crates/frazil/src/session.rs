@@ -11,6 +11,7 @@ use crate::transaction::{self, Modes, TransactionState};
 use frazil_exec::Progress;
 use frazil_frontend::{Limits, ParsedStatement, Script, TransactionModes};
 use frazil_storage::{Snapshot, Transaction};
+use frazil_types::sequence_values::SequenceValues;
 use frazil_types::session_settings::{self, SessionNumber};
 use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
 use std::sync::Arc;
@@ -36,6 +37,8 @@ pub struct Session {
     prepared: PreparedStatements,
     /// True if the open transaction began without BEGIN, to hold several statements of one message.
     is_implicit: bool,
+    /// The values that it took from sequences.
+    sequences: SequenceValues,
 }
 
 /// The settings around an open transaction.
@@ -80,6 +83,7 @@ impl Session {
             progress,
             frames: None,
             prepared: PreparedStatements::default(),
+            sequences: SequenceValues::default(),
             is_implicit: false,
         }
     }
@@ -107,6 +111,19 @@ impl Session {
     /// True inside a transaction that BEGIN opened.
     pub fn is_in_block(&self) -> bool {
         self.transaction.is_open() && !self.is_implicit
+    }
+
+    /// Forgets the values that it took from sequences: DISCARD SEQUENCES.
+    pub fn forget_sequences(&self) {
+        self.sequences.forget();
+    }
+
+    /// The values that it took from sequences, for a statement that begins now.
+    pub fn sequences_of_statement(&self) -> SequenceValues {
+        let modes = self.transaction.modes().unwrap_or_else(|| self.default_modes());
+        let is_read_only = modes.read_only || self.database.is_read_only();
+        self.sequences.begin_statement(is_read_only);
+        self.sequences.clone()
     }
 
     /// What PREPARE named.
@@ -275,6 +292,7 @@ impl Session {
 
     /// DISCARD ALL: the session is as a new one. 25001 inside a transaction is the caller's to give.
     pub fn discard_all(&mut self) -> Result<()> {
+        self.forget_sequences();
         self.reset_all();
         self.prepared.remove(None).map(|_| ())
     }

@@ -48,7 +48,10 @@ fn discard(session: &mut Session, what: Discard) -> Result<&'static str> {
             Ok("DISCARD ALL")
         }
         Discard::Plans => Ok("DISCARD PLANS"),
-        Discard::Sequences => Ok("DISCARD SEQUENCES"),
+        Discard::Sequences => {
+            session.forget_sequences();
+            Ok("DISCARD SEQUENCES")
+        }
         Discard::Temporary => Ok("DISCARD TEMP"),
     }
 }

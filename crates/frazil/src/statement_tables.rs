@@ -5,13 +5,13 @@ use crate::file_tables::FileTables;
 use crate::frame_tables::{FrameTables, Frames};
 use crate::slots::Slots;
 use crate::system_tables::{self, Context, MOST_TABLES, STANDARD_SCHEMA};
-use frazil_catalog::{Catalog, QualifiedName, Reading, SYSTEM_SCHEMA, SearchPath, TypeEntry};
+use frazil_catalog::{Catalog, QualifiedName, Reading, SYSTEM_SCHEMA, SearchPath, SequenceEntry, TypeEntry};
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
 use frazil_frontend::{CatalogView, FileSource, MOST_WRITES, RETURNED_ID, Relation, TableEntry};
 use frazil_plan::{Bounds, IndexInfo, IndexKeyInfo, Plan, Statistics};
 use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
-use frazil_types::{Error, ObjectId, Result, Value};
+use frazil_types::{ColumnNumber, Error, ObjectId, Result, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
@@ -314,6 +314,24 @@ impl CatalogView for StatementTables {
 
     fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>> {
         self.look_up(|entries, catalog| entries.user_type_of(catalog, id).cloned())
+    }
+
+    fn sequence(&self, name: &QualifiedName) -> Option<Arc<SequenceEntry>> {
+        self.look_up(|entries, catalog| entries.sequence(catalog, name).cloned())
+    }
+
+    fn sequence_of(&self, id: ObjectId) -> Option<Arc<SequenceEntry>> {
+        self.look_up(|entries, catalog| entries.sequence_of(catalog, id).cloned())
+    }
+
+    fn owned_sequence(&self, table: ObjectId, column: ColumnNumber) -> Option<QualifiedName> {
+        self.look_up(|entries, catalog| {
+            entries.list(catalog);
+            let owned = catalog
+                .sequences()
+                .find(|sequence| sequence.is_owned_by(table, column))?;
+            Some(catalog.qualified(owned.namespace, &owned.name))
+        })
     }
 
     fn relation_names(&self) -> Vec<QualifiedName> {

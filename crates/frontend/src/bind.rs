@@ -1,10 +1,10 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
 use crate::binder::{
-    self, Binder, Nesting, TableUses, alter_table, alter_type, copy_from, create_domain, create_index,
-    create_table, create_type, create_view, default_query, delete, describe, describe_columns, drop_schemas,
-    drop_types, find_own_table, find_table, finished, insert, missing_relation, refuse_remote, set_schema,
-    tables, update,
+    self, Binder, Nesting, TableUses, alter_identity, alter_table, alter_type, copy_from, create_domain,
+    create_index, create_table, create_type, create_view, default_query, delete, describe, describe_columns,
+    drop_schemas, drop_types, find_own_table, find_table, finished, insert, missing_relation, refuse_remote,
+    sequence, set_schema, tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -146,6 +146,8 @@ impl<'a> Context<'a> {
         binder.counts_rows |= parsed.counts_rows;
         binder.groups = parsed.groups;
         binder.definitions = &parsed.definitions;
+        binder.identities = &parsed.identities;
+        binder.overriding = parsed.overriding;
         binder
     }
 
@@ -188,9 +190,11 @@ impl<'a> Context<'a> {
             ParsedKind::SetTransaction { modes } => Statement::SetTransaction { modes: *modes },
             ParsedKind::SetSessionTransaction { modes } => Statement::SetSessionTransaction { modes: *modes },
             ParsedKind::Maintain(maintain) => self.maintain(maintain)?,
-            ParsedKind::Truncate { tables } => self.truncate(tables)?.into(),
+            ParsedKind::Truncate { tables, restarts } => self.truncate(tables, *restarts)?.into(),
+            ParsedKind::Identity(altered) => return alter_identity(self.catalog, altered),
             ParsedKind::Privileges(privileges) => binder::privileges(self.catalog, privileges)?,
             ParsedKind::CreateSchema(new) => Definition::CreateSchema(new.clone()).into(),
+            ParsedKind::Sequence(written) => return sequence(self.catalog, written),
             ParsedKind::SetSchema(moved) => return set_schema(self.catalog, moved),
             ParsedKind::Savepoint { name } => Statement::Savepoint { name: name.clone() },
             ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },
@@ -245,10 +249,11 @@ impl<'a> Context<'a> {
         })
     }
 
-    fn truncate(&self, tables: &[WrittenName]) -> Result<Definition> {
+    fn truncate(&self, tables: &[WrittenName], restarts: bool) -> Result<Definition> {
         let tables = tables.iter().map(|name| find_own_table(self.catalog, name));
         Ok(Definition::Truncate {
             tables: tables.collect::<Result<_>>()?,
+            restarts,
         })
     }
 
@@ -420,6 +425,10 @@ fn bind_drop<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             ..
         } => drop_relations(&binder, ast, RelationKind::View),
         Ast::Drop {
+            object_type: ObjectType::Sequence,
+            ..
+        } => drop_relations(&binder, ast, RelationKind::Sequence),
+        Ast::Drop {
             object_type: ObjectType::Schema,
             names,
             if_exists,
@@ -587,6 +596,9 @@ fn find_readers(
             | AlterAction::SetNotNull { .. }
             | AlterAction::DropNotNull { .. }
             | AlterAction::SetDefault { .. }
+            | AlterAction::AddSequence(_)
+            | AlterAction::SetIdentity { .. }
+            | AlterAction::DropIdentity { .. }
             | AlterAction::RenameTable { .. }
             | AlterAction::SetSchema { .. }
             | AlterAction::RenameColumn { .. }

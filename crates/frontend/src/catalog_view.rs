@@ -1,8 +1,10 @@
 //! What the front end sees of the catalog.
 
 use crate::file_source::FileSource;
-use frazil_catalog::{Constraint, IndexEntry, QualifiedName, Reading, SearchPath, TypeEntry, ViewEntry};
-use frazil_types::{ObjectId, Result, Schema};
+use frazil_catalog::{
+    Constraint, IndexEntry, QualifiedName, Reading, SearchPath, SequenceEntry, TypeEntry, ViewEntry,
+};
+use frazil_types::{ColumnNumber, ObjectId, Result, Schema};
 use std::sync::Arc;
 
 /// A table as the front end sees it.
@@ -48,7 +50,7 @@ pub trait CatalogView: Sync {
     fn has_schema(&self, name: &str) -> bool;
     /// A table or view by its name.
     fn relation(&self, name: &QualifiedName) -> Option<Relation>;
-    /// True if a table, view or index has the name.
+    /// True if a table, view, index or sequence has the name.
     fn has_relation(&self, name: &QualifiedName) -> bool;
     /// A table or view by its identity in the catalog.
     fn relation_of(&self, id: ObjectId) -> Option<Relation>;
@@ -64,6 +66,12 @@ pub trait CatalogView: Sync {
     fn user_type(&self, name: &QualifiedName) -> Option<Arc<TypeEntry>>;
     /// The same by its identity.
     fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>>;
+    /// A sequence by its name.
+    fn sequence(&self, name: &QualifiedName) -> Option<Arc<SequenceEntry>>;
+    /// A sequence by its identity.
+    fn sequence_of(&self, id: ObjectId) -> Option<Arc<SequenceEntry>>;
+    /// The name of the sequence that a column of a table owns.
+    fn owned_sequence(&self, table: ObjectId, column: ColumnNumber) -> Option<QualifiedName>;
     /// The names of all tables and views, for hints.
     fn relation_names(&self) -> Vec<QualifiedName>;
 

@@ -2,8 +2,8 @@
 
 use crate::{CopyEnd, CopyOptions, ParsedStatement, TransactionModes};
 use frazil_catalog::{
-    AlterAction, AlterType, Domain, DropRelations, DropSchemas, DropTypes, NewConstraint, NewIndex,
-    NewSchema, NewView, QualifiedName,
+    AlterAction, AlterSequence, AlterType, ColumnSequence, Domain, DropRelations, DropSchemas, DropTypes,
+    NewConstraint, NewIndex, NewSchema, NewSequence, NewView, QualifiedName,
 };
 use frazil_plan::Plan;
 use frazil_types::{LogicalType, ObjectId, Schema, Value};
@@ -167,6 +167,8 @@ pub enum Writing {
         options: Vec<(String, Value)>,
         /// Its keys and checks, in the order in which they are written.
         constraints: Vec<NewConstraint>,
+        /// The sequences that its columns own.
+        sequences: Vec<ColumnSequence>,
         /// The query whose rows fill it, of the schema's types: its `output` in order.
         as_query: Option<Plan>,
     },
@@ -233,7 +235,11 @@ pub enum Definition {
     CreateView(NewView),
     /// CREATE INDEX.
     CreateIndex(NewIndex),
-    /// DROP TABLE, DROP VIEW.
+    /// CREATE SEQUENCE.
+    CreateSequence(NewSequence),
+    /// ALTER SEQUENCE; `None` if nothing is to be done.
+    AlterSequence(Option<(ObjectId, AlterSequence)>),
+    /// DROP TABLE, DROP VIEW, DROP SEQUENCE.
     Drop(DropRelations),
     /// DROP INDEX.
     DropIndexes {
@@ -274,6 +280,8 @@ pub enum Definition {
     Truncate {
         /// The tables.
         tables: Vec<ObjectId>,
+        /// RESTART IDENTITY: the sequences that their columns own begin again.
+        restarts: bool,
     },
 }
 

@@ -35,6 +35,18 @@ impl CatalogView for Relations {
         self.relation(name).is_some()
     }
 
+    fn sequence(&self, _: &QualifiedName) -> Option<std::sync::Arc<frazil_catalog::SequenceEntry>> {
+        None
+    }
+
+    fn sequence_of(&self, _: ObjectId) -> Option<std::sync::Arc<frazil_catalog::SequenceEntry>> {
+        None
+    }
+
+    fn owned_sequence(&self, _: ObjectId, _: frazil_types::ColumnNumber) -> Option<QualifiedName> {
+        None
+    }
+
     fn type_schema(&self, _: ObjectId) -> Option<String> {
         None
     }

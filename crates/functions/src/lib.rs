@@ -46,6 +46,7 @@ mod resolve;
 mod rows;
 mod sample;
 mod scalar_functions;
+mod sequences;
 mod similar;
 mod statistics;
 mod type_rules;
@@ -71,6 +72,7 @@ pub use sample::SampleMethod;
 pub use scalar_functions::{
     KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, start_of_process, text_of_path,
 };
+pub use sequences::{SequenceCall, SequenceField, next_values};
 pub use type_rules::{Kind, name_of};
 pub use typing::{BetweenKind, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility};
 pub use window::{FrameSide, TypedWindowCall};

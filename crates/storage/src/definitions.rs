@@ -70,6 +70,7 @@ impl Transaction {
         let (catalog, entry) = self.view().catalog().alter_table(table, action)?;
         self.redefine_indexes(entry.clone(), cancel)?;
         self.set_catalog(catalog)?;
+        self.redefine_changed()?;
         Ok(entry)
     }
 
@@ -95,7 +96,19 @@ impl Transaction {
         let (catalog, ids) = self.view().catalog().drop_schemas(drop)?;
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
-        Ok(())
+        self.redefine_changed()
+    }
+
+    /// Gives tables the entries that the catalog has of them now: what was dropped may have taken defaults of other
+    /// tables along.
+    fn redefine_changed(&mut self) -> Result<()> {
+        let view = self.view();
+        let is_changed = |entry: &&Arc<TableEntry>| {
+            let table = view.table(entry.id);
+            table.is_ok_and(|table| !Arc::ptr_eq(table.table().entry(), entry))
+        };
+        let changed: Vec<Arc<TableEntry>> = view.catalog().tables().filter(is_changed).cloned().collect();
+        changed.into_iter().try_for_each(|entry| self.redefine(entry))
     }
 
     /// Creates a view or replaces its query; see [`Catalog::create_view`].
@@ -141,7 +154,7 @@ impl Transaction {
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
-        Ok(())
+        self.redefine_changed()
     }
 
     /// Lets go of the rows of tables that are not in the catalog any more.
@@ -187,7 +200,7 @@ impl Transaction {
     }
 
     /// Goes over to another version of the catalog, if it is another. An internal error if recovery would refuse it.
-    fn set_catalog(&mut self, catalog: Catalog) -> Result<()> {
+    pub(crate) fn set_catalog(&mut self, catalog: Catalog) -> Result<()> {
         if catalog.version() != self.view().catalog().version() {
             self.note_catalog(&catalog)?;
             self.replace_catalog(catalog);

@@ -90,6 +90,7 @@ mod reshape;
 pub mod row_fetch;
 pub mod scan_cursor;
 pub mod segment_block;
+mod sequences;
 pub mod snapshot;
 pub mod statistics;
 pub mod store;

@@ -28,6 +28,10 @@ pub trait Log: fmt::Debug + Send + Sync {
     /// is appended, and a later commit may succeed.
     fn reserve(&self, redo: &[u8]) -> Result<Reserved>;
 
+    /// Appends redo that does not belong to a commit: it takes no timestamp, and counts whatever becomes of the
+    /// transactions around it. The errors of [`Log::reserve`].
+    fn append_beside(&self, redo: &[u8]) -> Result<Lsn>;
+
     /// Returns when the log is durable up to `lsn`. 08007 if writing it failed: whether the commit is durable is unknown.
     fn wait(&self, lsn: Lsn) -> Result<()>;
 

@@ -363,8 +363,13 @@ impl Transaction {
         let store = self.store.clone();
         let section = store.section();
         let newest = self.merge()?;
+        let sequences = self.private_sequences(&newest);
+        for sequence in &sequences {
+            self.redo.sequence(sequence.id, sequence.state.shown().0);
+        }
         self.take_place(acknowledge)?;
         // From here on nothing undoes it.
+        self.share_sequences(&newest, &sequences);
         let timestamp = self.next.timestamp;
         let tables = self.hand_over_entries(&newest, timestamp);
         let log = self.log();
@@ -456,6 +461,11 @@ impl Transaction {
     /// The log, if it has one.
     fn log(&self) -> Option<Arc<dyn Durability>> {
         self.redo.is_wanted().then(|| self.store.log()).flatten()
+    }
+
+    /// The store that it writes to.
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        &self.store
     }
 
     /// Writes down that it goes over to another version of the catalog. An internal error, and nothing is written

@@ -101,6 +101,13 @@ impl Log for TestLog {
         })
     }
 
+    fn append_beside(&self, redo: &[u8]) -> Result<Lsn> {
+        self.check()?;
+        let mut state = self.state.lock().unwrap();
+        state.records.push(redo.to_vec());
+        Ok(Lsn(state.records.len() as u64))
+    }
+
     fn wait(&self, lsn: Lsn) -> Result<()> {
         let mut state = self.state.lock().unwrap();
         state.waiting += 1;

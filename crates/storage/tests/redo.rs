@@ -1,5 +1,6 @@
 //! Redo reads back as it was written; bytes that are not redo are errors.
 
+use frazil_catalog::Position;
 use frazil_storage::SegmentPlace;
 use frazil_storage::redo::{Change, LoadedBlock, RedoBuffer, changes};
 use frazil_testkit::Random;
@@ -130,7 +131,13 @@ fn all_kinds(random: &mut Random) -> RedoBuffer {
         },
     };
     redo.load(ObjectId(3), block);
-    redo.sequence(ObjectId(4), -32);
+    redo.sequence(
+        ObjectId(4),
+        Position {
+            value: -32,
+            is_called: true,
+        },
+    );
     redo
 }
 
@@ -162,7 +169,10 @@ fn changes_come_back_in_order_and_a_savepoint_is_a_length() {
     assert_eq!(lines[3], "Removed { table: ObjectId(2), chunks: [7, 8] }");
     let block = "rows: 65536, checksum: 49374, place: SegmentPlace { segment: 3, offset: 64";
     assert!(lines[4].contains(block), "{lines:?}");
-    assert_eq!(lines[5], "Sequence { sequence: ObjectId(4), value: -32 }");
+    assert_eq!(
+        lines[5],
+        "Sequence { sequence: ObjectId(4), position: Position { value: -32, is_called: true } }"
+    );
     let savepoint = redo.len();
     redo.delete(ObjectId(1), &[]);
     redo.truncate(savepoint);

@@ -56,6 +56,8 @@ sql_states! {
     INVALID_DATETIME = "22007";
     /// A negative or otherwise impossible argument of substring.
     SUBSTRING_ERROR = "22011";
+    /// A sequence that has no further value.
+    SEQUENCE_LIMIT = "2200H";
     /// Bytes that are no text.
     CHARACTER_NOT_IN_REPERTOIRE = "22021";
     /// Division by zero.
@@ -180,6 +182,8 @@ sql_states! {
     UNDEFINED_PARAMETER = "42P02";
     /// A table of that name exists.
     DUPLICATE_TABLE = "42P07";
+    /// A value for a column that only the system gives values.
+    GENERATED_ALWAYS = "428C9";
     /// A definition of a table or view that cannot be.
     INVALID_TABLE_DEFINITION = "42P16";
     /// A recursive query that cannot be.

@@ -34,6 +34,26 @@ pub enum ColumnDefault {
     /// An expression as SQL text: bound and computed for each row of a statement that needs it, cast to the column's type
     /// as an assignment.
     Expression(String),
+    /// GENERATED … AS IDENTITY: the next value of a sequence that the column owns.
+    Identity {
+        /// The sequence.
+        sequence: ObjectId,
+        /// True for GENERATED ALWAYS: a statement may not write another value, unless it says OVERRIDING SYSTEM VALUE.
+        always: bool,
+    },
+    /// GENERATED ALWAYS AS (…) STORED: an expression over the row as SQL text. Every INSERT and UPDATE computes it, and
+    /// no statement writes another value.
+    Generated(String),
+}
+
+impl ColumnDefault {
+    /// The SQL text of an expression.
+    pub fn expression(&self) -> Option<&str> {
+        match self {
+            ColumnDefault::Expression(text) | ColumnDefault::Generated(text) => Some(text),
+            ColumnDefault::Value(_) | ColumnDefault::Identity { .. } => None,
+        }
+    }
 }
 
 impl ColumnDef {
@@ -55,7 +75,9 @@ impl ColumnDef {
         match &self.default {
             None => Some(Value::Null),
             Some(ColumnDefault::Value(value)) => Some(value.clone()),
-            Some(ColumnDefault::Expression(_)) => None,
+            Some(
+                ColumnDefault::Expression(_) | ColumnDefault::Identity { .. } | ColumnDefault::Generated(_),
+            ) => None,
         }
     }
 

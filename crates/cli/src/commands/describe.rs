@@ -2,7 +2,7 @@
 
 use crate::complaint::Complaint;
 use crate::shell::Shell;
-use frazil::{ConstraintInfo, Outcome, RawValue as Value, TableInfo, default_text};
+use frazil::{ConstraintInfo, Outcome, RawValue as Value, TableInfo, default_clause, default_text};
 use std::collections::HashMap;
 
 /// Lists tables and views.
@@ -49,7 +49,7 @@ pub fn columns(shell: &mut Shell, name: &str) -> Result<(), Complaint> {
         writeln!(out, "{title}")?;
         schema.columns.iter().try_for_each(|column| {
             let null = if column.nullable { "" } else { " not null" };
-            let default = default_text(column).map_or(String::new(), |text| format!(" default {text}"));
+            let default = default_clause(column).map_or(String::new(), |clause| format!(" {clause}"));
             writeln!(out, "  {:width$}  {}{null}{default}", column.name, column.ty)
         })?;
         more.iter().try_for_each(|line| writeln!(out, "{line}"))

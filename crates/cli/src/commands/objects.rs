@@ -93,13 +93,9 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\ds"],
         arguments: "[PATTERN]",
-        help: "sequences; there are none yet",
+        help: "sequences with the columns that own them",
         takes: Takes::Words,
-        run: |call| {
-            call.one()?;
-            call.shell.show_rows(&["Schema", "Name", "Type"], &[])?;
-            Ok(Next::More)
-        },
+        run: sequences,
     },
     Command {
         names: &["\\dp", "\\z"],
@@ -287,6 +283,28 @@ fn privileges(call: &mut Call<'_>) -> Result<Next, Complaint> {
         .collect();
     call.shell
         .show_rows(&["Schema", "Name", "Type", "Access privileges"], &rows)?;
+    Ok(Next::More)
+}
+
+fn sequences(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let pattern = call.one()?;
+    let mut rows: Vec<Vec<Value>> = Vec::new();
+    for sequence in call.shell.connection.sequences() {
+        let is_wanted = |p: &str| matches(&unquoted(p), &sequence.name);
+        if pattern.as_deref().is_none_or(is_wanted) {
+            let owner = sequence
+                .owner
+                .map(|(table, column, _)| format!("{table}.{column}"));
+            rows.push(vec![
+                text(sequence.namespace),
+                text(sequence.name),
+                text("sequence"),
+                owner.map_or(Value::Null, text),
+            ]);
+        }
+    }
+    call.shell
+        .show_rows(&["Schema", "Name", "Type", "Owned by"], &rows)?;
     Ok(Next::More)
 }
 

@@ -32,6 +32,9 @@
 //! that was killed may have left them in the system's cache alone, or there after a sync that failed), and goes on in a file
 //! of the next generation.
 //!
+//! **A record may be of no commit**, with timestamp 0: it says where a sequence stands, and counts whatever becomes of
+//! the transactions around it.
+//!
 //! **Commits share syncs without a thread of their own.** Whoever waits while nobody writes leads: all that was appended goes
 //! to the file in one write and one sync; the others follow ([`group`]). A write or sync that fails ends the log for this
 //! process, because what is on the disk then is unknown.
@@ -45,5 +48,5 @@ pub mod writer;
 
 pub(crate) use reader::WAY_OUT;
 pub use reader::{End, Replayed, Visitor};
-pub use record::DatabaseId;
+pub use record::{BESIDE_COMMITS, DatabaseId};
 pub use writer::{LogOpening, Wal, WalCounters, WalOptions, WalPosition};

@@ -418,7 +418,8 @@ impl Reader<'_> {
                         self.visitor.visit(&record)?;
                         replayed.records += 1;
                         // A commit without a record may come behind those before.
-                        replayed.timestamp = record.timestamp;
+                        // That of a record beside the commits is 0.
+                        replayed.timestamp = replayed.timestamp.max(record.timestamp);
                     }
                     at += size;
                     last = at;

@@ -13,6 +13,9 @@ use std::str::FromStr;
 /// The greatest payload in bytes.
 pub const MAX_PAYLOAD: usize = 1 << 30;
 
+/// The timestamp of a record that is not of a commit. Commits count from 1.
+pub const BESIDE_COMMITS: u64 = 0;
+
 /// Tells a database from all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseId(pub [u8; 16]);
@@ -100,7 +103,7 @@ pub struct Record<'a> {
     /// Everything before this position was durable when the record was written: where its group begins, within the file. 0 in a file of
     /// version 1, which does not say.
     pub durable: u64,
-    /// When it was committed.
+    /// When it was committed; [`BESIDE_COMMITS`] for a record that is not of a commit.
     pub timestamp: u64,
     /// What it says.
     pub payload: &'a [u8],

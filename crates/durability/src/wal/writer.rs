@@ -3,7 +3,7 @@
 use super::group::{GroupCommit, Waited};
 use super::log_file::{Continuation, Header, LogFile, SECTOR};
 use super::reader::{Reader, Replayed, Visitor};
-use super::record::{Chain, DatabaseId, MAX_PAYLOAD, Record, Version};
+use super::record::{BESIDE_COMMITS, Chain, DatabaseId, MAX_PAYLOAD, Record, Version};
 use frazil_storage::{Log, Lsn, Reserved};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{Access, Vfs, create_directory, io_error, sync_directory};
@@ -322,8 +322,9 @@ impl Wal {
     }
 }
 
-impl Log for Wal {
-    fn reserve(&self, redo: &[u8]) -> Result<Reserved> {
+impl Wal {
+    /// Appends a record.
+    fn reserve_record(&self, redo: &[u8], of: RecordOf) -> Result<Reserved> {
         if redo.is_empty() || redo.len() > MAX_PAYLOAD {
             return Err(Error::new(
                 SqlState::PROGRAM_LIMIT_EXCEEDED,
@@ -334,11 +335,31 @@ impl Log for Wal {
                 ),
             ));
         }
-        let reserved = self.commits.append(|tail| tail.append(self, redo));
+        let reserved = self.commits.append(|tail| tail.append(self, redo, of));
         let reserved =
             reserved.map_err(|_| self.ended(SqlState::IO_ERROR, "nothing can be written any more"))??;
         self.records.fetch_add(1, Ordering::Relaxed);
         Ok(reserved)
+    }
+}
+
+/// The kind of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RecordOf {
+    /// A commit, which takes the next timestamp.
+    Commit,
+    /// Something beside the commits, whose timestamp is [`BESIDE_COMMITS`].
+    Beside,
+}
+
+impl Log for Wal {
+    fn reserve(&self, redo: &[u8]) -> Result<Reserved> {
+        self.reserve_record(redo, RecordOf::Commit)
+    }
+
+    fn append_beside(&self, redo: &[u8]) -> Result<Lsn> {
+        self.reserve_record(redo, RecordOf::Beside)
+            .map(|reserved| reserved.lsn)
     }
 
     fn wait(&self, lsn: Lsn) -> Result<()> {
@@ -463,7 +484,7 @@ impl Tail {
     }
 
     /// Appends a record. After an error nothing is appended.
-    fn append(&mut self, wal: &Wal, payload: &[u8]) -> Result<Reserved> {
+    fn append(&mut self, wal: &Wal, payload: &[u8], of: RecordOf) -> Result<Reserved> {
         let size = self.chain.version.size(payload.len()) as u64;
         let fits = (self.current.as_ref()).is_some_and(|(file, start)| {
             (self.position - start + size).next_multiple_of(SECTOR) + 2 * SECTOR <= file.bytes
@@ -474,11 +495,17 @@ impl Tail {
         if self.pending.is_empty() {
             self.begun = self.position;
         }
-        self.timestamp += 1;
+        let timestamp = match of {
+            RecordOf::Commit => {
+                self.timestamp += 1;
+                self.timestamp
+            }
+            RecordOf::Beside => BESIDE_COMMITS,
+        };
         let record = Record {
             position: self.position,
             durable: self.begun,
-            timestamp: self.timestamp,
+            timestamp,
             payload,
         };
         let (file, start) = self.current.as_ref().expect("a file was just made sure of");
@@ -499,7 +526,7 @@ impl Tail {
         self.position += size;
         Ok(Reserved {
             lsn: Lsn(self.position),
-            timestamp: self.timestamp,
+            timestamp,
         })
     }
 

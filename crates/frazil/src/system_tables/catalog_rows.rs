@@ -6,7 +6,7 @@ use super::numbers::{self, HEAP, OWNER};
 use super::virtual_table::Context;
 use crate::domain_checks::ChecksOfDomains;
 use crate::table_info::{default_text, view_text};
-use frazil_catalog::{ConstraintKind, Relation, TableEntry};
+use frazil_catalog::{Catalog, ConstraintKind, Relation, TableEntry};
 use frazil_types::{ColumnDef, ColumnDefault, Result, USER, Value};
 use std::borrow::Cow;
 
@@ -156,6 +156,13 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
 fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
     let (align, storage) = numbers::placement(column.ty);
     let length = numbers::length(column.ty);
+    let identity = match column.default {
+        Some(ColumnDefault::Identity { always: true, .. }) => "a",
+        Some(ColumnDefault::Identity { always: false, .. }) => "d",
+        Some(ColumnDefault::Value(_) | ColumnDefault::Expression(_) | ColumnDefault::Generated(_)) | None => {
+            ""
+        }
+    };
     Cells::new()
         .with("attrelid", relation)
         .with("attname", column.name.as_str())
@@ -169,13 +176,15 @@ fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
         .with("attbyval", matches!(length, 1 | 2 | 4 | 8))
         .with("attalign", align)
         .with("attstorage", storage)
-        .with("atthasdef", column.default.is_some())
+        .with("atthasdef", column.default.is_some() && identity.is_empty())
+        .with("attidentity", identity)
         .with("attislocal", true)
         .with("attcollation", numbers::collation(column.ty))
 }
 
 /// The default of a column as SQL that says its type, as PostgreSQL shows it.
-pub(super) fn shown_default(column: &ColumnDef) -> Option<String> {
+/// `None` for an identity column, which has a sequence instead.
+pub(super) fn shown_default(column: &ColumnDef, catalog: &Catalog) -> Option<String> {
     let text = default_text(column)?;
     match &column.default {
         Some(ColumnDefault::Value(Value::Bool(truth))) => Some(truth.to_string()),
@@ -186,8 +195,10 @@ pub(super) fn shown_default(column: &ColumnDef) -> Option<String> {
             };
             Some(format!("{quoted}::{}", column.ty.name()))
         }
-        Some(ColumnDefault::Value(_) | ColumnDefault::Expression(_)) => Some(text),
-        None => None,
+        Some(ColumnDefault::Value(_)) => Some(text),
+        Some(ColumnDefault::Expression(_)) => Some(catalog.shown_default(&text)),
+        Some(ColumnDefault::Generated(text)) => Some(format!("({text})")),
+        Some(ColumnDefault::Identity { .. }) | None => None,
     }
 }
 
@@ -195,7 +206,7 @@ pub(super) fn defaults(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
     for seen in own_relations(context) {
         for (position, column) in seen.columns.iter().enumerate() {
-            if let Some(text) = shown_default(column) {
+            if let Some(text) = shown_default(column, context.catalog()) {
                 rows.push(
                     Cells::new()
                         .with("oid", numbers::FIRST_UNNAMED + rows.len() as u32)

@@ -14,6 +14,7 @@ mod information_schema;
 mod kept;
 mod numbers;
 mod relations;
+mod sequences;
 mod standard_columns;
 mod standard_constraints;
 mod state;

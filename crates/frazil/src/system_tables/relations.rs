@@ -4,8 +4,8 @@
 
 use super::virtual_table::{CellsOf, Made, STANDARD_SCHEMA, VirtualTable, schema as schema_of};
 use super::{
-    catalog_rows, constraints, fixed, indexes, information_schema, standard_columns, standard_constraints,
-    types,
+    catalog_rows, constraints, fixed, indexes, information_schema, sequences, standard_columns,
+    standard_constraints, types,
 };
 use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_types::{Error, Result};
@@ -29,6 +29,7 @@ const CATALOG: &[(&str, CellsOf)] = &[
     ("pg_namespace", catalog_rows::namespaces),
     ("pg_opclass", fixed::operator_classes),
     ("pg_roles", fixed::roles_shown),
+    ("pg_sequence", sequences::definitions),
     ("pg_shadow", fixed::users),
     ("pg_tables", catalog_rows::tables),
     ("pg_tablespace", fixed::tablespaces),
@@ -52,6 +53,7 @@ const STANDARD: &[(&str, CellsOf)] = &[
     ),
     ("key_column_usage", standard_constraints::keys),
     ("schemata", information_schema::schemata),
+    ("sequences", sequences::standard),
     ("table_constraints", standard_constraints::constraints),
     ("tables", information_schema::tables),
     ("views", information_schema::views),

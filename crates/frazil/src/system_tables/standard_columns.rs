@@ -26,7 +26,7 @@ pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
                 .with("table_name", seen.name)
                 .with("column_name", column.name.as_str())
                 .with("ordinal_position", number)
-                .with("column_default", shown_default(column))
+                .with("column_default", shown_default(column, catalog))
                 .with("is_nullable", yes_or_no(column.nullable))
                 .with("dtd_identifier", number.to_string())
                 .with("is_self_referencing", "NO")

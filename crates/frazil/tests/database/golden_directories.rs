@@ -23,10 +23,13 @@ const INTERVALS: &str = include_str!("../golden/interval_constants.sql");
 /// The same of version 9: schemas, and what is in them. Version 8 is written for damaged tables alone.
 const SCHEMAS: &str = include_str!("../golden/schemas.sql");
 
+/// Directories from version 10 on have sequences and identity columns beside.
+const SEQUENCES: &str = include_str!("../golden/sequences.sql");
+
 /// The formats that directories are there for.
-const VERSIONS: [u32; 8] = [1, 2, 3, 4, 5, 6, 7, 9];
+const VERSIONS: [u32; 9] = [1, 2, 3, 4, 5, 6, 7, 9, 10];
 /// Today's format.
-const NEWEST: u32 = 9;
+const NEWEST: u32 = 10;
 
 fn golden(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/directory_v{version}"))
@@ -79,6 +82,29 @@ fn check(c: &Connection, version: u32) {
     if version > 8 {
         check_schemas(c);
     }
+    if version > 9 {
+        check_sequences(c);
+    }
+}
+
+/// Sequences that stand where they stood, and the columns that own some.
+fn check_sequences(c: &Connection) {
+    assert_eq!(rows(c, "select last_value, is_called from sales.numbers"), "-8|t");
+    assert_eq!(rows(c, "select last_value, is_called from fresh"), "5|f");
+    assert_eq!(rows(c, "select * from owned order by id"), "1|10|one\n2|20|two");
+    for (sql, wanted) in [
+        ("drop sequence owned_id_seq", SqlState::DEPENDENT_OBJECTS),
+        ("drop sequence owned_k_seq", SqlState::DEPENDENT_OBJECTS),
+        ("insert into owned (k) values (3)", SqlState::GENERATED_ALWAYS),
+    ] {
+        assert_eq!(state(c, sql), wanted, "{sql}");
+    }
+    rows(c, "begin");
+    assert_eq!(
+        rows(c, "insert into owned (x) values ('more') returning k > 20"),
+        "t"
+    );
+    rows(c, "rollback");
 }
 
 /// The table with an enumeration, which got a label when rows were there.
@@ -280,6 +306,7 @@ fn write_if_asked() {
     rows(&c, TYPED);
     rows(&c, LISTED);
     rows(&c, SCHEMAS);
+    rows(&c, SEQUENCES);
     drop(c);
     database.close().expect("it closes");
 }

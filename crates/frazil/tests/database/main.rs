@@ -62,6 +62,7 @@ mod resident;
 mod rust_values;
 mod salvaging;
 mod schemas;
+mod sequences;
 mod series;
 mod settings;
 mod sharing;

@@ -84,10 +84,9 @@ const ITEMS: &[(&str, &[&str])] = &[
         &["create view x as select a from t where a > 1 with check option"],
     ),
     (
-        "sequences",
-        &["create sequence s", "alter sequence s restart", "drop sequence s"],
+        "temporary sequences",
+        &["create temporary sequence s", "create unlogged sequence s"],
     ),
-    ("serial", &["create table x (a serial)"]),
     ("alter schema", &["alter schema public rename to s"]),
     (
         "definitions in create schema",

@@ -4,8 +4,10 @@ use super::constraints::{Constraints, Target};
 use super::rename::Renamed;
 use super::{Binder, TableEntry, error, fold};
 use crate::{Bound, Definition};
-use frazil_catalog::{AlterAction, DropBehavior, NewConstraintKind, SearchPath, WrittenName, nearest};
-use frazil_types::{Error, Result, Schema, Span, SqlState};
+use frazil_catalog::{
+    AlterAction, ColumnSequence, DropBehavior, NewConstraintKind, SearchPath, WrittenName, nearest,
+};
+use frazil_types::{ColumnDefault, Error, Result, Schema, Span, SqlState};
 use sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation as Operation, ColumnDef, DropBehavior as Behavior,
     Ident, ObjectName, RenameTableNameKind, Spanned, TableConstraint,
@@ -77,7 +79,7 @@ fn pass_of_action(action: &AlterAction) -> u8 {
         AlterAction::DropColumn { .. }
         | AlterAction::DropConstraint { .. }
         | AlterAction::DropNotNull { .. } => 0,
-        AlterAction::AddColumn { .. } => 1,
+        AlterAction::AddColumn { .. } | AlterAction::AddSequence(_) => 1,
         AlterAction::AddConstraint(new) => match new.kind {
             NewConstraintKind::PrimaryKey { .. } | NewConstraintKind::Unique { .. } => 2,
             NewConstraintKind::Check { .. } => 4,
@@ -85,6 +87,8 @@ fn pass_of_action(action: &AlterAction) -> u8 {
         AlterAction::SetNotNull { .. } => 3,
         AlterAction::SetDefault { .. }
         | AlterAction::RenameTable { .. }
+        | AlterAction::SetIdentity { .. }
+        | AlterAction::DropIdentity { .. }
         | AlterAction::SetSchema { .. }
         | AlterAction::RenameColumn { .. }
         | AlterAction::RenameConstraint { .. } => 4,
@@ -160,7 +164,9 @@ impl<'a> Binder<'a> {
                     return Ok(());
                 };
                 super::list_limits::columns(altered.schema.columns.len(), self.span(&column_def.name))?;
-                AlterAction::AddColumn { column }
+                let sequence = self.column_sequence.take();
+                actions.extend(with_sequence(altered.schema.columns.len() - 1, column, sequence));
+                return Ok(());
             }
             Operation::DropColumn {
                 column_names,
@@ -307,15 +313,24 @@ impl<'a> Binder<'a> {
     ) -> Result<AlterAction> {
         Ok(match operation {
             AlterColumnOperation::SetNotNull => AlterAction::SetNotNull { column },
-            AlterColumnOperation::DropNotNull => AlterAction::DropNotNull { column },
+            AlterColumnOperation::DropNotNull => {
+                refuse_identity(altered, column, None)?;
+                AlterAction::DropNotNull { column }
+            }
             AlterColumnOperation::SetDefault { value } => {
+                let hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY first.";
+                refuse_identity(altered, column, Some(hint))?;
                 let default = self.default(&altered.schema.columns[column], value)?;
                 AlterAction::SetDefault { column, default }
             }
-            AlterColumnOperation::DropDefault => AlterAction::SetDefault {
-                column,
-                default: None,
-            },
+            AlterColumnOperation::DropDefault => {
+                let hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.";
+                refuse_identity(altered, column, Some(hint))?;
+                AlterAction::SetDefault {
+                    column,
+                    default: None,
+                }
+            }
             AlterColumnOperation::SetDataType { .. } => {
                 return Err(Error::unsupported("ALTER COLUMN … TYPE")
                     .with_hint("CREATE TABLE … AS SELECT … creates a table with other types"));
@@ -323,6 +338,45 @@ impl<'a> Binder<'a> {
             _ => return Err(Error::unsupported("this ALTER COLUMN")),
         })
     }
+}
+
+/// The actions that add a column. If it owns a sequence, rows that there are get values before it is NOT NULL.
+fn with_sequence(
+    position: usize,
+    mut column: frazil_types::ColumnDef,
+    sequence: Option<ColumnSequence>,
+) -> Vec<AlterAction> {
+    let Some(sequence) = sequence else {
+        return vec![AlterAction::AddColumn { column }];
+    };
+    column.nullable = true;
+    let sequence = ColumnSequence {
+        column: position,
+        fills: true,
+        ..sequence
+    };
+    vec![
+        AlterAction::AddColumn { column },
+        AlterAction::AddSequence(sequence),
+        AlterAction::SetNotNull { column: position },
+    ]
+}
+
+/// 42601 for what an identity column, or a generated one, does not take.
+fn refuse_identity(altered: &Altered<'_>, column: usize, hint: Option<&str>) -> Result<()> {
+    let column = &altered.schema.columns[column];
+    let what = match column.default {
+        Some(ColumnDefault::Identity { .. }) => "an identity column",
+        Some(ColumnDefault::Generated(_)) if hint.is_some() => "a generated column",
+        _ => return Ok(()),
+    };
+    let table = &altered.entry.name;
+    let message = format!("column \"{}\" of relation \"{table}\" is {what}", column.name);
+    let error = Error::new(SqlState::SYNTAX_ERROR, message);
+    Err(match hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    })
 }
 
 /// DROP CONSTRAINT.

@@ -109,6 +109,7 @@ impl<'a> Binder<'a> {
         if is_default(value) {
             return self.default_of(column);
         }
+        self.check_updated(column)?;
         let value = self.expression(value)?;
         self.assigned(value, entry, column)
     }
@@ -128,6 +129,7 @@ impl<'a> Binder<'a> {
         if let SqlExpr::Subquery(query) = value {
             let row = self.subquery_row(positions.len(), query, set)?;
             for (position, value) in positions.iter().zip(row) {
+                self.check_updated(&entry.schema.columns[*position])?;
                 let value = self.assigned(value, entry, &entry.schema.columns[*position])?;
                 set.values.push((*position, value));
             }

@@ -5,7 +5,7 @@ use super::insert::positions;
 use super::naming::{to_create, to_drop};
 use crate::copy::{CopyEnd, CopyOptions};
 use crate::{CatalogView, Writing};
-use frazil_catalog::WrittenName;
+use frazil_catalog::{WrittenName, default_sequence};
 use frazil_types::{Error, Result, Span, SqlState};
 
 /// Binds COPY … FROM.
@@ -26,7 +26,8 @@ pub(crate) fn copy_from(
     })?;
     let columns = positions(&entry, columns.iter().map(|name| (name.as_str(), Span::NONE)))?;
     for (i, column) in entry.schema.columns.iter().enumerate() {
-        if !columns.contains(&i) && column.constant_default().is_none() {
+        let is_known = || column.constant_default().is_some() || default_sequence(column).is_some();
+        if !columns.contains(&i) && !is_known() {
             let what = format!(
                 "COPY without column \"{}\", whose DEFAULT is computed,",
                 column.name

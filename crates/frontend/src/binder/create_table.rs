@@ -6,12 +6,16 @@ use super::scope::{Clause, Level};
 use super::{Binder, Relation, error, finished, fold};
 use crate::parse::UNTYPED;
 use crate::{Bound, Writing};
-use frazil_catalog::QualifiedName;
+use frazil_catalog::{ColumnSequence, QualifiedName};
 use frazil_functions::CastContext;
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ColumnId, Expr, value_by_parts};
-use frazil_types::{ColumnDef, ColumnDefault, Error, Result, Schema, Span, SqlState, Value, Zone};
-use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, DataType, Expr as SqlExpr};
+use frazil_types::{
+    ColumnDef, ColumnDefault, Error, LogicalType, Result, Schema, Span, SqlState, Value, Zone,
+};
+use sqlparser::ast::{
+    ColumnDef as SqlColumn, ColumnOption, CreateTable, DataType, Expr as SqlExpr, GeneratedAs,
+};
 use std::borrow::Cow;
 
 /// Binds CREATE TABLE and CREATE TABLE AS.
@@ -27,11 +31,15 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
     }
     binder.takes_parameters = false;
     let mut columns = Vec::with_capacity(create.columns.len());
+    let mut sequences = Vec::new();
     for c in &create.columns {
         if is_untyped(c) {
             return Err(binder.syntax_error(&c.name.value, binder.span(&c.name)));
         }
+        let column = columns.len();
         columns.push(binder.column_definition(c)?);
+        let sequence = binder.column_sequence.take();
+        sequences.extend(sequence.map(|sequence| ColumnSequence { column, ..sequence }));
     }
     let schema = Schema::new(columns);
     if schema.columns.is_empty() {
@@ -60,6 +68,7 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         if_not_exists,
         options,
         constraints,
+        sequences,
         as_query: None,
     }))
 }
@@ -97,6 +106,7 @@ fn table_of_query(
             if_not_exists,
             options,
             constraints,
+            sequences: Vec::new(),
             as_query: Some(plan),
         };
         create.into()
@@ -176,12 +186,20 @@ impl<'a> Binder<'a> {
     pub(super) fn column_definition(&mut self, c: &'a SqlColumn) -> Result<ColumnDef> {
         let span = self.span(&c.name);
         self.not_reserved(&c.name)?;
-        let (ty, domain) = self.ty_or_domain(&c.data_type, span)?;
+        let serial = serial_type(&c.data_type);
+        let (ty, domain) = match serial {
+            Some(ty) => (ty, None),
+            None => self.ty_or_domain(&c.data_type, span)?,
+        };
         let mut column = ColumnDef::new(fold(&c.name), ty);
+        if serial.is_some() {
+            column.nullable = false;
+            self.column_sequence = Some(self.sequence_of_column(&column, None, span)?);
+        }
         if let Some(domain) = &domain {
             self.take_domain(&mut column, domain);
         }
-        let (mut null, mut has_default) = (None, false);
+        let (mut null, mut has_default) = (None, serial.is_some());
         for option in &c.options {
             match &option.option {
                 ColumnOption::Null => null = Some(true),
@@ -196,6 +214,14 @@ impl<'a> Binder<'a> {
                 ColumnOption::Default(e) => {
                     has_default = true;
                     column.default = self.default(&column, e)?;
+                }
+                ColumnOption::Generated {
+                    generated_as: as_ @ (GeneratedAs::Always | GeneratedAs::ByDefault),
+                    generation_expr: None,
+                    ..
+                } => {
+                    self.identity(&mut column, has_default, *as_ == GeneratedAs::Always, span)?;
+                    has_default = true;
                 }
                 // Bound once all columns are known; a key makes its columns NOT NULL whatever NULL says.
                 ColumnOption::PrimaryKey(_)
@@ -219,6 +245,31 @@ impl<'a> Binder<'a> {
             return Err(error(SqlState::SYNTAX_ERROR, message, span));
         }
         Ok(column)
+    }
+
+    /// Makes a column an identity column; `has_default`: it has a default already. 42601, 22023.
+    fn identity(
+        &mut self,
+        column: &mut ColumnDef,
+        has_default: bool,
+        always: bool,
+        span: Span,
+    ) -> Result<()> {
+        if has_default || column.default.is_some() {
+            let is_identity = self
+                .column_sequence
+                .as_ref()
+                .is_some_and(|s| s.identity.is_some());
+            let what = match is_identity {
+                true => "multiple identity specifications",
+                false => "both default and identity specified",
+            };
+            let message = format!("{what} for column \"{}\"", column.name);
+            return Err(error(SqlState::SYNTAX_ERROR, message, span));
+        }
+        column.nullable = false;
+        self.column_sequence = Some(self.sequence_of_column(column, Some(always), span)?);
+        Ok(())
     }
 
     /// A DEFAULT: a value where it is a constant expression, else its text. `None` for NULL.
@@ -267,6 +318,23 @@ impl<'a> Binder<'a> {
             }
             Err(failed) => Err(failed.at_span(span)),
         }
+    }
+}
+
+/// The type of the values of a serial column; `None` for another type.
+fn serial_type(ty: &DataType) -> Option<LogicalType> {
+    let DataType::Custom(name, modifiers) = ty else {
+        return None;
+    };
+    let [part] = &name.0[..] else {
+        return None;
+    };
+    let name = fold(part.as_ident().filter(|_| modifiers.is_empty())?);
+    match name.as_str() {
+        "serial" | "serial4" => Some(LogicalType::Integer),
+        "bigserial" | "serial8" => Some(LogicalType::BigInt),
+        "smallserial" | "serial2" => Some(LogicalType::SmallInt),
+        _ => None,
     }
 }
 

@@ -186,7 +186,13 @@ impl<'a> Binder<'a> {
         }
         let (relation, name) = match sample {
             Some(sample) => self.sampled(name, sample)?,
-            None => self.read(name)?,
+            None => match self.read(name) {
+                Err(e) if e.state() == SqlState::UNDEFINED_TABLE => {
+                    let rows = self.sequence_in_from(name, alias)?;
+                    return rows.ok_or(e);
+                }
+                read => read?,
+            },
         };
         let rows = self.item(relation, Some(&name.name), alias, false)?;
         Ok(match alias {

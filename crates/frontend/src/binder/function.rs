@@ -152,7 +152,8 @@ impl<'a> Binder<'a> {
     }
 
     /// The arguments of a call, of which `normalize` takes a word.
-    pub(super) fn arguments_of(&mut self, name: &str, list: Vec<&'a SqlExpr>) -> Result<Vec<Operand>> {
+    pub(super) fn arguments_of(&mut self, name: &str, mut list: Vec<&'a SqlExpr>) -> Result<Vec<Operand>> {
+        Self::sequence_argument(name, &mut list);
         match list[..] {
             [text, SqlExpr::Identifier(form)] if name == "normalize" => {
                 let form = Operand::literal(form.value.as_str(), self.span(form));
@@ -175,7 +176,13 @@ impl<'a> Binder<'a> {
         mut arguments: Vec<Operand>,
         span: Span,
     ) -> Result<Operand> {
+        if let Some(call) = self.sequence_call(name, &arguments, span)? {
+            return Ok(call);
+        }
         if let Some(known) = self.relation_call(name, &arguments, span)? {
+            if name == "pg_get_serial_sequence" {
+                return Ok(self.typing.settle(known)?.into());
+            }
             arguments = vec![known];
         }
         if let Some(known) = self.type_call(name, &mut arguments, span) {

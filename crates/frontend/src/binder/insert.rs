@@ -177,9 +177,10 @@ impl<'a> Binder<'a> {
             let mut bound = Vec::with_capacity(width);
             for (at, e) in row.content.iter().enumerate() {
                 let column = target.column(at);
-                let value = if is_default(e) {
+                let value = if is_default(e) || self.overrides(column) {
                     self.default_of(column)?
                 } else {
+                    self.check_inserted(column, spans[at])?;
                     let value = self.single_value(e)?;
                     self.assigned(value, &target.entry, column)?
                 };
@@ -208,6 +209,7 @@ impl<'a> Binder<'a> {
         let mut columns = Vec::with_capacity(relation.columns.len());
         for (at, given) in relation.columns.into_iter().enumerate() {
             let column = target.column(at);
+            self.check_inserted(column, given.span)?;
             if self.columns[given.id].ty == column.ty {
                 columns.push(given);
                 continue;
@@ -228,6 +230,7 @@ impl<'a> Binder<'a> {
         let mut columns: Vec<ColumnId> = Vec::with_capacity(target.entry.schema.columns.len());
         for (position, column) in target.entry.schema.columns.iter().enumerate() {
             let at = target.positions.iter().position(|p| *p == position);
+            let at = at.filter(|_| !self.overrides(column));
             if let Some(given) = at.and_then(|at| given.get(at)) {
                 columns.push(given.id);
                 continue;

@@ -65,6 +65,7 @@ mod scope;
 mod search_cycle;
 mod select;
 mod select_list;
+mod sequences;
 mod set_operation;
 mod stored_expression;
 mod subquery;
@@ -101,6 +102,7 @@ pub(crate) use privileges::checked as privileges;
 pub(crate) use refuse::unsupported_statement;
 pub(crate) use relation::{OutputColumn, Relation};
 pub(crate) use schemas::{drop_schemas, set_schema};
+pub(crate) use sequences::{alter_identity, sequence};
 pub(crate) use target::default_query;
 pub(crate) use update::update;
 pub(crate) use user_types::{alter_type, create_type, drop_types};
@@ -108,12 +110,12 @@ pub(crate) use view::create_view;
 pub use writing_with::{MOST_WRITES, RETURNED_ID};
 
 use crate::limits::Limits;
-use crate::parse::Place;
+use crate::parse::{Overriding, Place, WrittenOptions};
 use crate::{CatalogView, PlanSettings, TableEntry};
 use column_name::ColumnNames;
 use column_uses::ColumnUses;
 use common_tables::{Cte, PendingWrite};
-use frazil_catalog::{QualifiedName, SearchPath, WrittenName};
+use frazil_catalog::{ColumnSequence, QualifiedName, SearchPath, WrittenName};
 use frazil_functions::Typing;
 use frazil_plan::{ColumnId, Columns, Operator};
 use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
@@ -136,6 +138,12 @@ pub(crate) struct Binder<'a> {
     pub takes_parameters: bool,
     /// Where the expressions of a definition stand in the statement.
     pub definitions: &'a [Span],
+    /// The options of identity columns that were not bound yet.
+    pub identities: &'a [WrittenOptions],
+    /// OVERRIDING … VALUE.
+    pub overriding: Option<Overriding>,
+    /// The sequence of the column that was defined last, if it owns one.
+    column_sequence: Option<ColumnSequence>,
     pub columns: Columns,
     pub typing: Typing,
     /// The queries around the one being bound, outermost first, itself last.
@@ -184,6 +192,9 @@ impl<'a> Binder<'a> {
             groups: false,
             takes_parameters: true,
             definitions: &[],
+            identities: &[],
+            overriding: None,
+            column_sequence: None,
             columns: Columns::in_zone(settings.zone),
             typing: Typing::in_zone(parameters, settings.zone),
             levels: Vec::new(),
@@ -258,6 +269,10 @@ impl<'a> Binder<'a> {
     /// The table whose rows a statement changes; 42P01, 0A000 for a view.
     pub fn table_to_change(&self, name: &ObjectName, what: &str) -> Result<TableEntry> {
         self.table(name).map_err(|e| match e.state() {
+            SqlState::WRONG_OBJECT_TYPE if self.is_sequence(name) => {
+                let message = format!("cannot change sequence \"{name}\"");
+                error(SqlState::WRONG_OBJECT_TYPE, message, e.span())
+            }
             SqlState::WRONG_OBJECT_TYPE => Error::unsupported(format!("{what} view {name}"))
                 .with_hint("change the rows of the tables that it reads")
                 .at_span(e.span()),

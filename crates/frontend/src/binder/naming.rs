@@ -4,7 +4,8 @@
 
 use crate::{CatalogView, TableEntry, catalog_view};
 use frazil_catalog::{
-    PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SearchPath, TypeEntry, WrittenName,
+    PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SearchPath, SequenceEntry, TypeEntry, WrittenName,
+    not_a_sequence,
 };
 use frazil_types::{Error, ObjectId, Result, Span, SqlState};
 use sqlparser::ast::Ident;
@@ -35,6 +36,23 @@ pub(crate) fn find_relation(
 ) -> Option<(QualifiedName, catalog_view::Relation)> {
     let mut candidates = candidates(catalog, path, written).into_iter();
     candidates.find_map(|name| catalog.relation(&name).map(|relation| (name, relation)))
+}
+
+/// The sequence that a name means along a path. 42P01 if there is none, 42809 if another relation has the name.
+pub(crate) fn find_sequence(
+    catalog: &dyn CatalogView,
+    path: &SearchPath,
+    written: &WrittenName,
+) -> Result<Arc<SequenceEntry>> {
+    for name in candidates(catalog, path, written) {
+        if let Some(sequence) = catalog.sequence(&name) {
+            return Ok(sequence);
+        }
+        if catalog.has_relation(&name) || catalog.relation(&name).is_some() {
+            return Err(not_a_sequence(&written.name));
+        }
+    }
+    Err(missing_relation(catalog, written))
 }
 
 /// The type that a name means along a path, unless a built-in one has the name.
@@ -110,6 +128,9 @@ pub(crate) fn find_table(catalog: &dyn CatalogView, written: &WrittenName) -> Re
     match find_relation(catalog, catalog.path(), written) {
         Some((_, catalog_view::Relation::Table(table))) => Ok(table),
         Some((_, catalog_view::Relation::View(_))) => Err(frazil_catalog::not_a_table(&written.name)),
+        None if find_sequence(catalog, catalog.path(), written).is_ok() => {
+            Err(frazil_catalog::not_a_table(&written.name))
+        }
         None => Err(missing_relation(catalog, written)),
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn constant_text(x: &Operand) -> Option<&str> {
     }
 }
 
-fn is_null(x: &Operand) -> bool {
+pub(super) fn is_null(x: &Operand) -> bool {
     match x {
         Operand::Unknown(u) => u.kind == UnknownKind::Null,
         Operand::Typed(e) => e.kind == ExprKind::Constant(Value::Null),
@@ -128,6 +128,12 @@ impl Binder<'_> {
             if !exists {
                 let message = format!("column \"{column}\" of relation \"{relation}\" does not exist");
                 return Err(Error::new(SqlState::UNDEFINED_COLUMN, message).at_span(arguments[at + 1].span()));
+            }
+            if name == "pg_get_serial_sequence"
+                && let Relation::Table(table) = &found
+                && let Some(column) = table.schema.index_of(&column)
+            {
+                return Ok(Some(self.serial_sequence(table, column, span)));
             }
         }
         Ok(None)

@@ -7,10 +7,11 @@ use super::scope::Clause;
 use super::written::Written;
 use super::{Binder, OutputColumn, Relation, error, finished};
 use crate::{Bound, Statement, TableEntry, Writing};
+use frazil_catalog::next_value_text;
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::Scan;
 use frazil_plan::{ColumnId, Expr, Operator, Write};
-use frazil_types::{ColumnDef, ColumnDefault, Result, SqlState, Value};
+use frazil_types::{ColumnDef, ColumnDefault, Error, Result, SqlState, Value};
 use sqlparser::ast::{Expr as SqlExpr, Ident, TableAlias};
 
 /// The rows of the table, as one relation in sight, and the column of their ids.
@@ -97,9 +98,13 @@ impl<'a> Binder<'a> {
                     column.ty.in_zone(self.settings.zone).with_all_digits(),
                 ));
             }
-            Some(ColumnDefault::Expression(text)) => text,
+            Some(ColumnDefault::Expression(text)) => text.clone(),
+            Some(ColumnDefault::Identity { sequence, .. }) => next_value_text(*sequence),
+            Some(ColumnDefault::Generated(_)) => {
+                return Err(Error::internal("a generated column without its row"));
+            }
         };
-        let value = self.stored(text, Vec::new(), Clause::Default)?;
+        let value = self.stored(&text, Vec::new(), Clause::Default)?;
         let span = value.span();
         self.typing.cast(value, column.ty, CastContext::Assignment, span)
     }

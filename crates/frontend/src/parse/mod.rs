@@ -22,6 +22,7 @@ mod privileges;
 pub(crate) mod recursion_words;
 mod row_words;
 mod schemas;
+mod sequences;
 mod settings;
 mod source;
 mod subqueries;
@@ -43,6 +44,9 @@ pub use parsed::{ParsedStatement, StatementRole};
 pub(crate) use privileges::{Object, Privileges};
 pub(crate) use row_words::ROW_OF;
 pub(crate) use schemas::MovedObject;
+pub(crate) use sequences::{
+    AlteredIdentity, IdentityAction, Overriding, SequenceAction, WrittenOptions, WrittenSequence,
+};
 pub(crate) use source::Place;
 pub(crate) use window_words::EXCLUDE;
 
@@ -191,6 +195,18 @@ impl Reading {
             true => definitions::expressions(&words),
             false => Vec::new(),
         };
+        let mut words = words;
+        let of_one_column = defines && sequences::identity(&Cursor::new(source, &words))?.is_some();
+        let identities = match defines && !of_one_column {
+            true => sequences::take_identities(&mut words, source)?,
+            false => Vec::new(),
+        };
+        let is_insert =
+            ["insert", "with"].contains(&Cursor::new(source, &words).word().as_deref().unwrap_or(""));
+        let overriding = match is_insert {
+            true => sequences::take_overriding(&mut words),
+            false => None,
+        };
         let memory = reserve(words.len(), BYTES_PER_TOKEN_READ, &self.limits)?;
         let kind = self.kind(words, depth)?;
         Ok(ParsedStatement {
@@ -201,6 +217,8 @@ impl Reading {
             definitions: definitions.into_iter().map(|s| place.span(s)).collect(),
             place,
             limits: self.limits.clone(),
+            identities,
+            overriding,
             depth,
             _memory: memory.map(Arc::new),
         })
@@ -210,6 +228,11 @@ impl Reading {
         let source = &self.source;
         let mut cursor = Cursor::new(source, &words);
         let first = cursor.word().unwrap_or_default();
+        if first == "alter"
+            && let Some(identity) = sequences::identity(&cursor)?
+        {
+            return Ok(identity);
+        }
         let alters = schemas::is_move(&cursor) || privileges::is_owner(&cursor);
         if ["create", "alter", "drop"].contains(&first.as_str()) && !alters {
             objects::refuse(&cursor, &first)?;
@@ -226,8 +249,9 @@ impl Reading {
                 let ast = on_deep_stack(depth, || self.tree(words))?;
                 Ok(ParsedKind::CreateDomain(Arc::new(Deep::new(ast, depth))))
             }
-            "create" if schemas::is_create(&cursor) => schemas::create(&mut cursor),
             "alter" if privileges::is_owner(&cursor) => privileges::owner(&mut cursor),
+            "create" | "alter" if sequences::is_next(&cursor) => sequences::parse(&mut cursor),
+            "create" if schemas::is_create(&cursor) => schemas::create(&mut cursor),
             "grant" | "revoke" => privileges::grant(&mut cursor, first == "revoke"),
             "alter" if schemas::is_move(&cursor) => schemas::alter(&mut cursor),
             "alter" if objects::alters_view(&cursor) => Err(Error::unsupported("ALTER VIEW")),

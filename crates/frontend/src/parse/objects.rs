@@ -8,7 +8,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Kinds of objects behind CREATE [OR REPLACE], ALTER or DROP, sorted.
-const OBJECTS: [&str; 32] = [
+const OBJECTS: [&str; 31] = [
     "access",
     "aggregate",
     "cast",
@@ -32,7 +32,6 @@ const OBJECTS: [&str; 32] = [
     "role",
     "routine",
     "rule",
-    "sequence",
     "server",
     "statistics",
     "subscription",

@@ -71,8 +71,8 @@ pub(super) fn only(cursor: &mut Cursor, kind: ParsedKind) -> Result<ParsedKind> 
     Ok(kind)
 }
 
-/// TRUNCATE [TABLE] [ONLY] table [*], … [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT]. There are neither
-/// sequences nor foreign keys, so that the last words change nothing.
+/// TRUNCATE [TABLE] [ONLY] table [*], … [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT].
+/// There are no foreign keys, so that the last word changes nothing.
 pub(super) fn truncate(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();
     cursor.take("table");
@@ -85,14 +85,15 @@ pub(super) fn truncate(cursor: &mut Cursor) -> Result<ParsedKind> {
             break;
         }
     }
-    if cursor.take("restart") || cursor.take("continue") {
+    let restarts = cursor.take("restart");
+    if restarts || cursor.take("continue") {
         cursor.expect_word("identity")?;
     }
     if !cursor.take("cascade") {
         cursor.take("restrict");
     }
     cursor.end()?;
-    Ok(ParsedKind::Truncate { tables })
+    Ok(ParsedKind::Truncate { tables, restarts })
 }
 
 /// Whether WHERE CURRENT OF stands among the words.

@@ -4,6 +4,7 @@ use super::create_view::ViewHead;
 use super::maintenance::Maintain;
 use super::privileges::Privileges;
 use super::schemas::MovedObject;
+use super::sequences::{AlteredIdentity, Overriding, WrittenOptions, WrittenSequence};
 use super::source::Place;
 use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::Deep;
@@ -27,6 +28,10 @@ pub struct ParsedStatement {
     pub(crate) groups: bool,
     /// Where the expressions of CHECK and DEFAULT stand, if it defines a table.
     pub(crate) definitions: Vec<Span>,
+    /// The options of its identity columns, in order.
+    pub(crate) identities: Vec<WrittenOptions>,
+    /// OVERRIDING … VALUE.
+    pub(crate) overriding: Option<Overriding>,
     pub(crate) limits: Limits,
     pub(super) depth: usize,
     pub(super) _memory: Option<Arc<Reservation>>,
@@ -79,10 +84,16 @@ pub(crate) enum ParsedKind {
     Maintain(Maintain),
     Truncate {
         tables: Vec<WrittenName>,
+        /// RESTART IDENTITY.
+        restarts: bool,
     },
     /// GRANT, REVOKE or OWNER TO.
     Privileges(Privileges),
+    /// ALTER COLUMN of an identity or generated column.
+    Identity(AlteredIdentity),
     CreateSchema(NewSchema),
+    /// CREATE SEQUENCE, ALTER SEQUENCE.
+    Sequence(WrittenSequence),
     /// SET SCHEMA of a table or type.
     SetSchema(MovedObject),
     Savepoint {

@@ -78,6 +78,18 @@ impl CatalogView for Tables {
         self.relation(name).is_some()
     }
 
+    fn sequence(&self, _: &QualifiedName) -> Option<std::sync::Arc<frazil_catalog::SequenceEntry>> {
+        None
+    }
+
+    fn sequence_of(&self, _: ObjectId) -> Option<std::sync::Arc<frazil_catalog::SequenceEntry>> {
+        None
+    }
+
+    fn owned_sequence(&self, _: ObjectId, _: frazil_types::ColumnNumber) -> Option<QualifiedName> {
+        None
+    }
+
     fn type_schema(&self, _: ObjectId) -> Option<String> {
         None
     }

@@ -246,6 +246,7 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         system::FUNCTIONS,
         system::PRIVILEGES,
         system::OF_RELATIONS,
+        crate::sequences::FUNCTIONS,
         settings::FUNCTIONS,
         snapshots::FUNCTIONS,
         formatting::FUNCTIONS,

@@ -17,7 +17,7 @@
 //! catalog  what is another in the catalog, as durability writes it
 //! removed  table u32, chunks u32, their numbers u32
 //! load     table u32, chunk u32, rows u32, checksum of the block u32, segment u64, offset u64, bytes u64
-//! sequence sequence u32, value i64
+//! sequence sequence u32, value i64, is_called u8: in the record of a commit, or in a record of its own beside commits
 //! held     table u32: the same rows in other blocks; nothing is to be done
 //! truncate table u32
 //! ```

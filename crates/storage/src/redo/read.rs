@@ -4,6 +4,7 @@ use super::columns::RedoColumns;
 use super::kind;
 use super::write::LoadedBlock;
 use crate::log::SegmentPlace;
+use frazil_catalog::Position;
 use frazil_types::{CHUNK_ROWS, Error, ObjectId, Result, RowId, SqlState};
 
 /// Something that a transaction did.
@@ -41,12 +42,12 @@ pub enum Change<'a> {
         /// The block.
         block: LoadedBlock,
     },
-    /// A sequence gives no value up to this one any more.
+    /// A sequence stands at a position: the values up to it are given, or may be.
     Sequence {
         /// The sequence.
         sequence: ObjectId,
-        /// The value.
-        value: i64,
+        /// The position.
+        position: Position,
     },
     /// All rows of this table were removed.
     Truncate(ObjectId),
@@ -153,7 +154,10 @@ fn entry<'a>(rest: &mut Bytes<'a>) -> Result<Change<'a>> {
         },
         kind::SEQUENCE => Change::Sequence {
             sequence: ObjectId(body.u32()?),
-            value: body.u64()? as i64,
+            position: Position {
+                value: body.u64()? as i64,
+                is_called: body.u8()? != 0,
+            },
         },
         kind::TRUNCATE => Change::Truncate(ObjectId(body.u32()?)),
         kind::HELD => Change::Held(ObjectId(body.u32()?)),

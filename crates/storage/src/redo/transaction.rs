@@ -6,6 +6,7 @@ use crate::columns::Columns;
 use crate::log::{Durability, NamedBlocks, Reserved, SegmentPlace};
 use crate::snapshot::Snapshot;
 use frazil_block::Block;
+use frazil_catalog::Position;
 use frazil_types::{Error, ObjectId, Result, RowId};
 use std::ops::Range;
 use std::sync::Arc;
@@ -292,6 +293,11 @@ impl TransactionRedo {
     /// The catalog is another one: how it came from the one before.
     pub fn catalog(&mut self, change: &[u8]) {
         self.write(|buffer| buffer.catalog(change));
+    }
+
+    /// A sequence that the transaction made or restarted stands at a position when the transaction commits.
+    pub fn sequence(&mut self, sequence: ObjectId, position: Position) {
+        self.write(|buffer| buffer.sequence(sequence, position));
     }
 
     /// What was done is too much for a record.

@@ -3,6 +3,7 @@
 use super::{columns, kind};
 use crate::columns::Columns;
 use crate::log::SegmentPlace;
+use frazil_catalog::Position;
 use frazil_types::{ObjectId, RowBatch, RowId};
 use std::ops::Range;
 
@@ -134,11 +135,12 @@ impl RedoBuffer {
         });
     }
 
-    /// A sequence gives no value up to `value` any more.
-    pub fn sequence(&mut self, sequence: ObjectId, value: i64) {
+    /// A sequence stands at a position: the values up to it are given, or may be.
+    pub fn sequence(&mut self, sequence: ObjectId, position: Position) {
         self.entry(kind::SEQUENCE, |out| {
             out.extend_from_slice(&sequence.0.to_le_bytes());
-            out.extend_from_slice(&value.to_le_bytes());
+            out.extend_from_slice(&position.value.to_le_bytes());
+            out.push(u8::from(position.is_called));
         });
     }
 

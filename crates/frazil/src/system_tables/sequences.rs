@@ -1,0 +1,51 @@
+//! Rows of sequences: `pg_sequence`, and `information_schema.sequences`.
+
+use super::cells::{Cells, DATABASE, yes_or_no};
+use super::numbers;
+use super::virtual_table::Context;
+use frazil_types::Result;
+
+pub(super) fn definitions(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let rows = context.catalog().sequences().map(|sequence| {
+        let of = &sequence.definition;
+        Cells::new()
+            .with("seqrelid", sequence.id.oid())
+            .with("seqtypid", numbers::type_oid(of.ty))
+            .with("seqstart", of.start)
+            .with("seqincrement", of.increment)
+            .with("seqmax", of.max)
+            .with("seqmin", of.min)
+            .with("seqcache", of.cache)
+            .with("seqcycle", of.cycle)
+    });
+    Ok(rows.collect())
+}
+
+/// Sequences without those of identity columns.
+pub(super) fn standard(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let catalog = context.catalog();
+    let is_shown = |owner: &frazil_catalog::SequenceOwner| !owner.is_identity;
+    let shown = catalog.sequences();
+    let shown = shown.filter(|sequence| sequence.owner.as_ref().is_none_or(is_shown));
+    let rows = shown.map(|sequence| {
+        let of = &sequence.definition;
+        let bits = 8 * of.ty.native().size() as u32;
+        Cells::new()
+            .with("sequence_catalog", DATABASE)
+            .with(
+                "sequence_schema",
+                catalog.qualified(sequence.namespace, "").schema,
+            )
+            .with("sequence_name", sequence.name.as_str())
+            .with("data_type", of.ty.name().to_string())
+            .with("numeric_precision", bits)
+            .with("numeric_precision_radix", 2)
+            .with("numeric_scale", 0)
+            .with("start_value", of.start.to_string())
+            .with("minimum_value", of.min.to_string())
+            .with("maximum_value", of.max.to_string())
+            .with("increment", of.increment.to_string())
+            .with("cycle_option", yes_or_no(of.cycle))
+    });
+    Ok(rows.collect())
+}
