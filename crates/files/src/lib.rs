@@ -117,8 +117,21 @@ impl Default for ReadLimits {
     }
 }
 
+/// The error for a folder in the place of a file. 42809.
+fn folder(path: &Path) -> Error {
+    let message = format!("\"{}\" is a folder, not a file", path.display());
+    let hint = format!(
+        "name the files in it by a pattern: '{}'",
+        path.join("*").display()
+    );
+    Error::new(SqlState::WRONG_OBJECT_TYPE, message).with_hint(hint)
+}
+
 /// The error for a file that the operating system refuses to open or read.
 pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> Error {
+    if error.kind() == std::io::ErrorKind::IsADirectory {
+        return folder(path);
+    }
     Error::new(
         SqlState::of_io(error),
         format!("could not read file \"{}\": {error}", path.display()),

@@ -140,6 +140,9 @@ fn known(
 pub fn opened_footer(path: &Path, limits: &ReadLimits) -> Result<(File, u64, Arc<Footer>)> {
     let file = File::open(path).map_err(|e| io_error(path, &e))?;
     let metadata = file.metadata().map_err(|e| io_error(path, &e))?;
+    if metadata.is_dir() {
+        return Err(io_error(path, &std::io::ErrorKind::IsADirectory.into()));
+    }
     if !metadata.is_file() {
         let error = std::io::Error::other("it is not a regular file, as Parquet must be");
         return Err(io_error(path, &error));

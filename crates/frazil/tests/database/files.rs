@@ -271,6 +271,9 @@ fn bad_files_are_named() {
             ("broken.csv.gz", b"no gzip"),
         ],
     );
+    for name in ["folder.csv", "folder.json", "folder.parquet"] {
+        std::fs::create_dir(path.join(name)).expect("it can be made");
+    }
     for (name, why, what) in [
         ("ragged.csv", SqlState::BAD_COPY_FORMAT, "line 3"),
         ("quote.csv", SqlState::BAD_COPY_FORMAT, "quote.csv"),
@@ -287,6 +290,9 @@ fn bad_files_are_named() {
         ("none.csv", SqlState::UNDEFINED_FILE, "none.csv"),
         ("broken.csv.gz", SqlState::IO_ERROR, "broken.csv.gz"),
         ("file.bin", SqlState::INVALID_PARAMETER, "nothing tells the form"),
+        ("folder.csv", SqlState::WRONG_OBJECT_TYPE, "is a folder"),
+        ("folder.json", SqlState::WRONG_OBJECT_TYPE, "is a folder"),
+        ("folder.parquet", SqlState::WRONG_OBJECT_TYPE, "is a folder"),
     ] {
         let error = c
             .execute(&format!("select * from '{}'", path.join(name).display()))

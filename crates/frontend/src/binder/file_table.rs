@@ -32,8 +32,10 @@ pub(super) fn source(name: &ObjectName, args: Option<&TableFunctionArgs>) -> Res
         }
         let source = FileSource::of_pattern(&ident.value).ok_or_else(|| {
             let message = format!("nothing tells the form of file \"{}\"", ident.value);
-            Error::new(SqlState::INVALID_PARAMETER, message)
-                .with_hint("read it with read_csv('path'), read_json('path') or read_parquet('path')")
+            Error::new(SqlState::INVALID_PARAMETER, message).with_hint(
+                "read it with read_csv('path'), read_json('path') or read_parquet('path'); \
+                 files of a folder are 'path/*.csv'",
+            )
         })?;
         return Ok(Some(source));
     };
