@@ -64,7 +64,7 @@ pub struct OpenTransaction {
     is_used: Cell<bool>,
     /// The version that all its statements see, if they see one.
     seen: OnceCell<Arc<Snapshot>>,
-    /// True once a statement has shown something of what is seen.
+    /// True once a statement that saw the version is over: it may have shown something of it.
     has_shown: Cell<bool>,
     /// Once it wrote.
     writer: Option<Transaction>,
@@ -104,7 +104,6 @@ impl OpenTransaction {
         if !self.modes.isolation.keeps_snapshot() {
             return newest();
         }
-        self.has_shown.set(self.seen.get().is_some());
         self.seen.get_or_init(newest).clone()
     }
 
@@ -125,9 +124,12 @@ impl OpenTransaction {
                     begun
                 }
                 (Isolation::RepeatableRead, _) => {
-                    let seen = self.seen.get_or_init(|| store.snapshot()).clone();
+                    // A version that was only bound to may be old when there is room.
+                    let seen = self.seen.get().filter(|_| self.has_shown.get()).cloned();
+                    let begun = store.begin_at(seen, limit, cancel)?;
+                    self.seen = OnceCell::from(begun.snapshot());
                     self.has_shown.set(true);
-                    store.begin_at(seen, limit, cancel)?
+                    begun
                 }
                 (_, Extent::Definitions) => store.begin_alone(limit, cancel)?,
                 (_, Extent::Rows) => store.begin(limit, cancel)?,
@@ -385,8 +387,13 @@ impl TransactionState {
         }
     }
 
-    /// Lets the next statement of an open transaction see what is committed by now, if it sees that.
+    /// Begins a statement of an open transaction, and lets it see what is committed by now if it sees that.
     pub fn refresh(&mut self, store: &Store) -> Result<()> {
+        if let TransactionState::Open(open) = self
+            && open.seen.get().is_some()
+        {
+            open.has_shown.set(true);
+        }
         match self {
             TransactionState::Open(OpenTransaction {
                 writer: Some(writer), ..

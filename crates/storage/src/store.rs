@@ -174,35 +174,36 @@ impl Store {
     /// Begins a transaction that may write rows, beside others that do. Waits at most `timeout` for one that changes
     /// more than rows, then 55P03. 25006 where nobody writes.
     pub fn begin(self: &Arc<Store>, timeout: Duration, cancel: &Cancel) -> Result<Transaction> {
-        self.begin_in(Room::Shared, None, (timeout, cancel))
+        self.begin_in((Room::Shared, false), None, (timeout, cancel))
     }
 
     /// Begins a transaction that may change anything: waits at most `timeout` for all that write to end, then 55P03,
     /// and nobody else writes until it ends. 25006 where nobody writes.
     pub fn begin_alone(self: &Arc<Store>, timeout: Duration, cancel: &Cancel) -> Result<Transaction> {
-        self.begin_in(Room::Alone, None, (timeout, cancel))
+        self.begin_in((Room::Alone, false), None, (timeout, cancel))
     }
 
-    /// Begins a transaction that may write rows, and sees `seen` to its end. 40001 if the catalog has changed since.
+    /// Begins a transaction that may write rows, and sees `seen`, or the newest version, to its end. 40001 if the
+    /// catalog has changed since `seen`.
     pub fn begin_at(
         self: &Arc<Store>,
-        seen: Arc<Snapshot>,
+        seen: Option<Arc<Snapshot>>,
         timeout: Duration,
         cancel: &Cancel,
     ) -> Result<Transaction> {
-        self.begin_in(Room::Shared, Some(seen), (timeout, cancel))
+        self.begin_in((Room::Shared, true), seen, (timeout, cancel))
     }
 
     fn begin_in(
         self: &Arc<Store>,
-        room: Room,
+        standing: (Room, bool),
         seen: Option<Arc<Snapshot>>,
         (timeout, cancel): (Duration, &Cancel),
     ) -> Result<Transaction> {
         if self.is_read_only() {
             return Err(read_only());
         }
-        let others = OtherWriters::enter(self, (room, seen.is_some()), timeout, cancel)?;
+        let others = OtherWriters::enter(self, standing, timeout, cancel)?;
         let newest = self.newest();
         if let Some(seen) = &seen
             && !Arc::ptr_eq(&seen.catalog, &newest.catalog)

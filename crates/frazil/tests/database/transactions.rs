@@ -223,6 +223,25 @@ fn serializable_sees_one_version_and_writes_on_top_of_it_alone() {
     assert_eq!(count(&b), "4");
 }
 
+/// Statements that were compiled before are not bound again, so that nothing looks at the version before they write.
+#[test]
+fn what_was_shown_is_not_overwritten_by_a_statement_that_was_compiled_before() {
+    let a = memory();
+    let b = a.database().connect();
+    rows(&a, "create table t (x integer); insert into t values (1)");
+    for level in ["repeatable read", "serializable"] {
+        for _ in 0..3 {
+            rows(&a, "update t set x = x + 1");
+            rows(&a, &format!("begin isolation level {level}"));
+            rows(&a, "select x from t");
+            rows(&b, "update t set x = x + 10");
+            assert_eq!(state(&a, "update t set x = x + 1"), SqlState("40001"), "{level}");
+            rows(&a, "rollback");
+        }
+    }
+    assert_eq!(rows(&a, "select x from t"), "67");
+}
+
 #[test]
 fn repeatable_read_sees_one_version_and_writes_rows_that_nobody_has_changed_since() {
     let a = memory();

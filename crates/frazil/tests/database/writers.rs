@@ -6,6 +6,12 @@ use frazil::{Connection, Database, SqlState};
 use frazil_testkit::Random;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// `FRAZIL_STORM_ROUNDS=50` makes the storms fifty times longer.
+fn rounds() -> u64 {
+    let given = std::env::var("FRAZIL_STORM_ROUNDS").ok();
+    given.and_then(|n| n.parse().ok()).unwrap_or(1)
+}
+
 /// Runs `work` in threads, each with a connection of its own.
 fn side_by_side<T: Send>(
     database: &Database,
@@ -103,7 +109,7 @@ fn transfers_keep_the_sum(database: &Database, level: &str, transfers: u64) {
 fn transfers_keep_the_sum_of_all_accounts() {
     for level in ["read committed", "repeatable read", "serializable"] {
         let database = Database::memory().expect("memory is there");
-        transfers_keep_the_sum(&database, level, 25);
+        transfers_keep_the_sum(&database, level, 25 * rounds());
     }
 }
 
@@ -406,4 +412,107 @@ fn waits_are_cancelled_and_leave_nothing() {
         assert_eq!(rows(&a, "select id, x from t"), "1|1");
     }
     rows(&a, "truncate t");
+}
+
+/// A transaction of the storm: transfers between accounts, notes of them, and savepoints that are returned to.
+fn stormy_transaction(random: &mut Random, thread: u64, number: u64) -> Vec<String> {
+    let level = ["read committed", "repeatable read"][random.index(2)];
+    let mut statements = vec![format!("begin isolation level {level}")];
+    for part in 0..1 + random.below(3) {
+        let [from, to, amount] = [10, 10, 20].map(|most| random.below(most));
+        let transfer = [
+            format!("update accounts set balance = balance - {amount} where id = {from}"),
+            format!("update accounts set balance = balance + {amount} where id = {to}"),
+        ];
+        let undone = random.below(3) == 0;
+        if undone {
+            statements.push("savepoint s".to_string());
+        }
+        statements.extend(transfer);
+        statements.push(match random.below(3) {
+            0 => format!("insert into notes values ({thread}, {number}, {part})"),
+            1 => format!(
+                "insert into hits values ({from}, 1) on conflict (id) do update set n = hits.n + excluded.n"
+            ),
+            _ => format!("delete from notes where thread = {thread} and number < {number}"),
+        });
+        if undone {
+            statements.push("rollback to s".to_string());
+        }
+    }
+    statements.push("commit".to_string());
+    statements
+}
+
+/// Writers, readers, checkpoints, freezes and definitions at once, in a directory that is opened again.
+#[test]
+fn a_storm_leaves_sums_keys_and_indexes_as_they_must_be() {
+    let path = directory("storm");
+    let database = Database::open(&path).expect("it opens");
+    let c = database.connect();
+    rows(
+        &c,
+        "set max_wal_size = '50kB'; set frazil.freeze_after = '1ms'; set lock_timeout = 0;
+         create table accounts (id integer primary key, balance integer);
+         insert into accounts select i, 100 from generate_series(0, 9) as s(i);
+         create table hits (id integer primary key, n integer);
+         create table notes (thread integer, number integer, part integer, primary key (thread, number, part))",
+    );
+    let is_over = AtomicBool::new(false);
+    let again: u64 = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let c = database.connect();
+            while !is_over.load(Ordering::Relaxed) {
+                assert_eq!(rows(&c, "select sum(balance), count(*) from accounts"), "1000|10");
+            }
+        });
+        let maintainer = scope.spawn(|| {
+            let c = database.connect();
+            rows(&c, "set lock_timeout = 0");
+            let statements = [
+                "freeze table accounts",
+                "checkpoint",
+                "create index by_balance on accounts (balance)",
+                "freeze table notes order by number",
+                "truncate hits",
+                "drop index by_balance",
+            ];
+            for sql in statements.iter().cycle() {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                rows(&c, sql);
+            }
+        });
+        let again = side_by_side(&database, 4, |thread, c| {
+            let mut random = Random::new(100 + thread);
+            (0..12 * rounds())
+                .map(|number| again_and_again(c, &stormy_transaction(&mut random, thread, number)))
+                .sum::<u64>()
+        });
+        is_over.store(true, Ordering::Relaxed);
+        reader.join().expect("no panic");
+        maintainer.join().expect("no panic");
+        again.iter().sum()
+    });
+    println!("{again} transactions had to run again");
+    assert_eq!(database.waiting_statements(), 0);
+    let check = |c: &Connection| {
+        assert_eq!(c.verify().expect("it reads all").findings, Vec::<String>::new());
+        assert_eq!(rows(c, "select sum(balance), count(*) from accounts"), "1000|10");
+        let by_key = "select sum(balance) from generate_series(0, 9) as s(i) join accounts on id = i";
+        assert_eq!(rows(c, by_key), "1000");
+        for table in ["accounts", "hits", "notes"] {
+            rows(c, &format!("freeze table {table}"));
+        }
+        rows(
+            c,
+            "select count(*), count(distinct (thread, number, part)) from notes",
+        )
+    };
+    let notes = check(&c);
+    drop(c);
+    database.close().expect("it closes");
+    let database = Database::open(&path).expect("it opens again");
+    assert_eq!(check(&database.connect()), notes);
 }
