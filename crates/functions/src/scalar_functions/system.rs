@@ -8,7 +8,7 @@ use crate::build::{TEXT, null, text};
 use crate::function::{Function, Overload, Run, functions, rows};
 use crate::operators::{has_operator, operators_named};
 use crate::type_rules::Category;
-use crate::type_rules::Kind::{self, BigInt, Boolean, Double, Integer, Text, TimestampTz};
+use crate::type_rules::Kind::{self, BigInt, Boolean, Double, Integer, Oid, Text, TimestampTz};
 use crate::vector::{OnNull, Output, Row, RowFn, rows as call};
 use frazil_plan::Expr;
 use frazil_types::{Error, Result, SqlState, TypeInfo, USER};
@@ -20,28 +20,31 @@ const SCHEMAS: [&str; 2] = ["public", "pg_catalog"];
 /// PostgreSQL's number of the user who made the server.
 const FIRST_USER: i64 = 10;
 
+/// The catalog keeps expressions as SQL.
+const EXPRESSION: RowFn = |row, out| out.text(row.text(0));
+
 /// Asks of an object by its number, of which there are none.
 const OF_NO_NUMBER: RowFn = |_, out| out.null();
 /// The definition of an object, by its number.
-const DEFINITION: [Overload; 1] = [rows(&[BigInt], OF_NO_NUMBER, Text)];
+const DEFINITION: [Overload; 1] = [rows(&[Oid], OF_NO_NUMBER, Text)];
 /// The same, with PostgreSQL's flag for a pretty one.
 const PRETTY_DEFINITION: [Overload; 2] = [
-    rows(&[BigInt], OF_NO_NUMBER, Text),
-    rows(&[BigInt, Boolean], OF_NO_NUMBER, Text),
+    rows(&[Oid], OF_NO_NUMBER, Text),
+    rows(&[Oid, Boolean], OF_NO_NUMBER, Text),
 ];
 /// Whether an object of a number is visible.
-const VISIBLE: [Overload; 1] = [rows(&[BigInt], OF_NO_NUMBER, Boolean)];
+const VISIBLE: [Overload; 1] = [rows(&[Oid], OF_NO_NUMBER, Boolean)];
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
-    "col_description", [rows(&[BigInt, Integer], OF_NO_NUMBER, Text)], "NULL: columns have no comments";
+    "col_description", [rows(&[Oid, Integer], OF_NO_NUMBER, Text)], "NULL: columns have no comments";
     "current_database", [rows(&[], |_, o| o.text(DATABASE), Text)], "`frazil`: a database has no name of its own";
     "current_schema", [rows(&[], |_, o| o.text(SCHEMAS[0]), Text)], "the first schema of `search_path` that exists";
     "current_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
-    "format_type", [Overload { parameters: &[BigInt, Integer], run: Run::Build(|a| Ok(call("format_type", OnNull::Called, format_type, a, TEXT)), Text) }],
+    "format_type", [Overload { parameters: &[Oid, Integer], run: Run::Build(|a| Ok(call("format_type", OnNull::Called, format_type, a, TEXT)), Text) }],
         "the name of a type by PostgreSQL's number, with its length or digits";
     "inet_client_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
     "inet_server_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
-    "obj_description", [rows(&[BigInt], OF_NO_NUMBER, Text), rows(&[BigInt, Text], OF_NO_NUMBER, Text)],
+    "obj_description", [rows(&[Oid], OF_NO_NUMBER, Text), rows(&[Oid, Text], OF_NO_NUMBER, Text)],
         "NULL: objects have no comments";
     "pg_backend_pid", [rows(&[], |_, o| o.int(std::process::id().into()), Integer)], "the number of the process";
     "pg_client_encoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
@@ -51,7 +54,7 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "the time when the process opened its first database, because settings belong to sessions";
     "pg_current_logfile", [rows(&[], |_, o| o.null(), Text), rows(&[Text], |_, o| o.null(), Text)],
         "NULL: there is no file of messages";
-    "pg_describe_object", [rows(&[BigInt, BigInt, Integer], OF_NO_NUMBER, Text)], "NULL: objects have no numbers";
+    "pg_describe_object", [rows(&[Oid, Oid, Integer], OF_NO_NUMBER, Text)], "NULL: objects have no numbers";
     "pg_function_is_visible", VISIBLE, "NULL: functions have no numbers";
     "pg_last_committed_xact", [rows(&[], |_, _| Err(no_commit_times()), Text)],
         "error 55000: commit times are not stored";
@@ -60,28 +63,28 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_xact_commit_timestamp_origin", [rows(&[BigInt], |_, _| Err(no_commit_times()), Text)],
         "error 55000: commit times are not stored";
     "pg_get_constraintdef", PRETTY_DEFINITION, "NULL: constraints have no numbers";
-    "pg_get_expr", [rows(&[Text, BigInt], OF_NO_NUMBER, Text), rows(&[Text, BigInt, Boolean], OF_NO_NUMBER, Text)],
-        "NULL: the relation that an expression is of has no number";
+    "pg_get_expr", [rows(&[Text, Oid], EXPRESSION, Text), rows(&[Text, Oid, Boolean], EXPRESSION, Text)],
+        "the text of an expression of `pg_attrdef`, `pg_constraint` or `pg_index`";
     "pg_get_function_arguments", DEFINITION, "NULL: functions have no numbers";
     "pg_get_function_identity_arguments", DEFINITION, "NULL: functions have no numbers";
     "pg_get_function_result", DEFINITION, "NULL: functions have no numbers";
     "pg_get_functiondef", DEFINITION, "NULL: functions have no numbers";
     "pg_get_indexdef", [
-        rows(&[BigInt], OF_NO_NUMBER, Text),
-        rows(&[BigInt, Integer, Boolean], OF_NO_NUMBER, Text),
+        rows(&[Oid], OF_NO_NUMBER, Text),
+        rows(&[Oid, Integer, Boolean], OF_NO_NUMBER, Text),
     ], "NULL: indexes have no numbers";
     "pg_get_partkeydef", DEFINITION, "NULL: tables have no numbers";
     "pg_get_ruledef", PRETTY_DEFINITION, "NULL: rules have no numbers";
     "pg_get_statisticsobjdef", DEFINITION, "NULL: statistics have no numbers";
     "pg_get_triggerdef", PRETTY_DEFINITION, "NULL: triggers have no numbers";
-    "pg_get_userbyid", [rows(&[BigInt], user_by_number, Text)], "the user with an id: 10 is `frazil`";
+    "pg_get_userbyid", [rows(&[Oid], user_by_number, Text)], "the user with an id: 10 is `frazil`";
     "pg_get_viewdef", PRETTY_DEFINITION, "NULL: views have no numbers";
-    "pg_index_column_has_property", [rows(&[BigInt, Integer, Text], OF_NO_NUMBER, Boolean)],
+    "pg_index_column_has_property", [rows(&[Oid, Integer, Text], OF_NO_NUMBER, Boolean)],
         "NULL: indexes have no numbers";
-    "pg_index_has_property", [rows(&[BigInt, Text], OF_NO_NUMBER, Boolean)], "NULL: indexes have no numbers";
-    "pg_indexam_has_property", [rows(&[BigInt, Text], OF_NO_NUMBER, Boolean)],
+    "pg_index_has_property", [rows(&[Oid, Text], OF_NO_NUMBER, Boolean)], "NULL: indexes have no numbers";
+    "pg_indexam_has_property", [rows(&[Oid, Text], OF_NO_NUMBER, Boolean)],
         "NULL: kinds of indexes have no numbers";
-    "pg_is_other_temp_schema", [rows(&[BigInt], |_, o| o.bool(false), Boolean)],
+    "pg_is_other_temp_schema", [rows(&[Oid], |_, o| o.bool(false), Boolean)],
         "false: temporary tables have no schema";
     "pg_jit_available", [rows(&[], |_, o| o.bool(true), Boolean)], "true: every statement is compiled";
     "pg_my_temp_schema", [rows(&[], |_, o| o.int(0), BigInt)], "0: temporary tables have no schema";
@@ -94,11 +97,11 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "the time when the process opened its first database";
     "pg_statistics_obj_is_visible", VISIBLE, "NULL: statistics have no numbers";
     "pg_table_is_visible", VISIBLE, "NULL: tables have no numbers";
-    "pg_tablespace_location", [rows(&[BigInt], OF_NO_NUMBER, Text)], "NULL: tablespaces have no numbers";
+    "pg_tablespace_location", [rows(&[Oid], OF_NO_NUMBER, Text)], "NULL: tablespaces have no numbers";
     "pg_trigger_depth", [rows(&[], |_, o| o.int(0), Integer)], "0: there are no triggers";
-    "pg_type_is_visible", [rows(&[BigInt], type_is_visible, Boolean)], "true for the id of a type, else NULL";
+    "pg_type_is_visible", [rows(&[Oid], type_is_visible, Boolean)], "true for the id of a type, else NULL";
     "session_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
-    "shobj_description", [rows(&[BigInt, Text], OF_NO_NUMBER, Text)], "NULL: objects have no comments";
+    "shobj_description", [rows(&[Oid, Text], OF_NO_NUMBER, Text)], "NULL: objects have no comments";
     "to_regcollation", [rows(&[Text], collation, Text)], "the name of a collation, NULL if there is none";
     "to_regnamespace", [rows(&[Text], |r, o| known(name(r.text(0)), &SCHEMAS, o), Text)],
         "the name of a schema, NULL if there is none";
