@@ -69,6 +69,31 @@ impl WrittenName {
             name: name.into(),
         }
     }
+
+    /// The name that a text gives, perhaps with its schema: folded to lower case unless it is quoted.
+    pub fn read(text: &str) -> WrittenName {
+        let mut is_quoted = false;
+        let dot = text.char_indices().find(|&(_, c)| {
+            is_quoted ^= c == '"';
+            c == '.' && !is_quoted
+        });
+        match dot {
+            Some((at, _)) => WrittenName {
+                schema: Some(folded(&text[..at])),
+                name: folded(&text[at + 1..]),
+            },
+            None => WrittenName::unqualified(folded(text)),
+        }
+    }
+}
+
+/// A name as the catalog keeps it.
+fn folded(text: &str) -> String {
+    let text = text.trim();
+    match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
+        Some(quoted) => quoted.replace("\"\"", "\""),
+        None => text.to_lowercase(),
+    }
 }
 
 /// As messages show it: `s.t`, never quoted.

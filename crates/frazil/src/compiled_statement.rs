@@ -106,6 +106,11 @@ impl Action {
 }
 
 impl CompiledStatement {
+    /// True if functions of the statement ask the catalog, which they find by the tables of its bundle.
+    pub fn asks_catalog(&self) -> bool {
+        self.hidden.contains(&HiddenParameter::Catalog)
+    }
+
     /// Whether it serves a statement that sees `snapshot`.
     pub fn fits(&self, snapshot: &Snapshot, settings: &PlanSettings) -> bool {
         self.settings == *settings

@@ -86,8 +86,8 @@ impl<'a> Call<'a> {
             ..*self
         };
         Ok(Bundle {
+            parameters: none.values(&[], &hidden, Some(&tables))?.into_owned(),
             tables: tables.into(),
-            parameters: none.values(&[], &hidden)?.into_owned(),
             started: self.started,
             bind: self.started.elapsed(),
             text: Arc::default(),
@@ -100,7 +100,12 @@ impl<'a> Call<'a> {
     }
 
     /// Values of all parameters, as the types the statement wants.
-    fn values(&self, types: &[LogicalType], hidden: &[HiddenParameter]) -> Result<Cow<'a, [Value]>> {
+    fn values(
+        &self,
+        types: &[LogicalType],
+        hidden: &[HiddenParameter],
+        tables: Option<&StatementTables>,
+    ) -> Result<Cow<'a, [Value]>> {
         let mut values = match self.prepared {
             Some(_) => Cow::Borrowed(self.given.values),
             None => parameters::converted(types, self.given, self.zone)?,
@@ -113,7 +118,10 @@ impl<'a> Call<'a> {
             } else {
                 now
             };
-            let hidden = hidden.iter().map(|h| hidden_value(h, now, started));
+            let hidden = hidden.iter().map(|h| match (h, tables) {
+                (HiddenParameter::Catalog, Some(tables)) => Value::Int(tables.catalog_number().into()),
+                _ => hidden_value(h, now, started),
+            });
             values.to_mut().extend(hidden);
         }
         Ok(values)
@@ -122,10 +130,10 @@ impl<'a> Call<'a> {
     /// What a compiled statement is run with.
     fn bundle(&self, statement: &CompiledStatement, tables: StatementTables) -> Result<Bundle> {
         Ok(Bundle {
-            tables: tables.into(),
             parameters: self
-                .values(&statement.parameters, &statement.hidden)?
+                .values(&statement.parameters, &statement.hidden, Some(&tables))?
                 .into_owned(),
+            tables: tables.into(),
             started: self.started,
             bind: self.started.elapsed(),
             text: Arc::default(),
@@ -211,7 +219,7 @@ fn read_compiled(
     call: &Call<'_>,
 ) -> Result<Option<Response>> {
     let settings = session.settings().plan();
-    if matches!(statement.action, Action::Rows(..) | Action::Point(_)) {
+    if matches!(statement.action, Action::Rows(..) | Action::Point(_)) && !statement.asks_catalog() {
         return session.look(|snapshot| match statement.fits(snapshot, &settings) {
             true => read_directly(session, statement, snapshot, call).map(Some),
             false => Ok(None),
@@ -235,7 +243,7 @@ fn read_directly(
     call: &Call<'_>,
 ) -> Result<Response> {
     session.count_direct();
-    let parameters = call.values(&statement.parameters, &statement.hidden)?;
+    let parameters = call.values(&statement.parameters, &statement.hidden, None)?;
     let outcome = match &statement.action {
         Action::Rows(rows, schema) => query::direct_rows(rows, schema, &parameters),
         Action::Point(point) => {
@@ -264,7 +272,7 @@ fn write_compiled(
     (action, rows): (&WriteAction, &WriteRows),
     call: &Call<'_>,
 ) -> Result<Option<Response>> {
-    if !matches!(rows, WriteRows::Query(_)) && !action.has_queries() {
+    if !matches!(rows, WriteRows::Query(_)) && !action.has_queries() && !statement.asks_catalog() {
         return write_directly(session, statement, (action, rows), call);
     }
     let settings = session.settings().plan();
@@ -294,7 +302,7 @@ fn write_directly(
         if !fits {
             return Ok(None);
         }
-        let parameters = call.values(&statement.parameters, &statement.hidden)?;
+        let parameters = call.values(&statement.parameters, &statement.hidden, None)?;
         let timing = call.timing();
         let begun = call.started + timing.bind;
         let mut response = match rows {
@@ -665,7 +673,7 @@ pub(crate) fn bind(
         depth,
     } = bound;
     let bundle = Bundle {
-        parameters: call.values(&types, &hidden)?.into_owned(),
+        parameters: call.values(&types, &hidden, Some(&tables))?.into_owned(),
         started: call.started,
         bind: begun.elapsed(),
         text: parsed.text.as_str().into(),

@@ -70,6 +70,7 @@ mod row_sink;
 mod rows;
 mod sequence_info;
 mod session;
+mod session_names;
 mod setting_statement;
 mod settings;
 mod shared_database;

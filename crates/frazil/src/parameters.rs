@@ -157,6 +157,8 @@ pub(crate) fn hidden_value(hidden: &HiddenParameter, now: i64, started: i64) -> 
             let local = zone.local(now).unwrap_or(now);
             Value::Int(local.div_euclid(MICROS_PER_DAY).into())
         }
+        // Only statements of a session have a catalog that functions find.
+        HiddenParameter::Catalog => Value::Int(0),
         // The keys of a hasher are random.
         HiddenParameter::Seed => Value::Double((RandomState::new().build_hasher().finish() >> 12) as f64),
     }

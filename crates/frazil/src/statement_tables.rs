@@ -3,17 +3,20 @@
 use crate::entries_read::EntriesRead;
 use crate::file_tables::FileTables;
 use crate::frame_tables::{FrameTables, Frames};
+use crate::session_names::SessionNames;
 use crate::slots::Slots;
 use crate::system_tables::{self, Context, MOST_TABLES, STANDARD_SCHEMA};
 use frazil_catalog::{Catalog, QualifiedName, Reading, SYSTEM_SCHEMA, SearchPath, SequenceEntry, TypeEntry};
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
-use frazil_frontend::{CatalogView, FileSource, MOST_WRITES, RETURNED_ID, Relation, TableEntry};
+use frazil_frontend::{
+    CatalogView, FileSource, MOST_WRITES, RETURNED_ID, RegisteredCatalog, Relation, TableEntry,
+};
 use frazil_plan::{Bounds, IndexInfo, IndexKeyInfo, Plan, Statistics};
 use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Value};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// Ids of system tables in plans count down from here; the catalog counts from 1 and never gets there.
 const SYSTEM_ID: u32 = u32::MAX;
@@ -46,6 +49,8 @@ pub struct StatementTables {
     damage: Mutex<Option<Error>>,
     /// The lookups in the catalog, with the entries that they found.
     entries: Mutex<EntriesRead>,
+    /// The catalog for functions that ask it, once a call needs it.
+    registered: OnceLock<RegisteredCatalog>,
 }
 
 impl StatementTables {
@@ -62,6 +67,7 @@ impl StatementTables {
             bounds: Mutex::default(),
             damage: Mutex::default(),
             entries: Mutex::default(),
+            registered: OnceLock::new(),
         }
     }
 
@@ -82,6 +88,15 @@ impl StatementTables {
             frames: FrameTables::new(frames, limits),
             ..self
         }
+    }
+
+    /// The number by which functions find the catalog, as long as the statement has these tables.
+    pub fn catalog_number(&self) -> i64 {
+        let names = || SessionNames::new(self.snapshot.clone(), self.path.clone());
+        let registered = self
+            .registered
+            .get_or_init(|| RegisteredCatalog::new(Arc::new(names())));
+        registered.number()
     }
 
     /// The snapshot.

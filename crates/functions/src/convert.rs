@@ -1,9 +1,10 @@
 //! Casts, and one type for several parts.
 
 use crate::build::{LENGTH, TEXT, call, constant_of, null};
+use crate::named_oids::make_named_oid;
 use crate::type_rules::{Category, Kind, cast_context_of, is_implicit, name_of};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
-use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
+use crate::{CastContext, HiddenParameter, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{CONDITION, Expr, ExprKind, ScalarFunction};
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::value_ops::{self, CastLength, cannot_cast};
@@ -63,6 +64,9 @@ impl Typing {
     /// parameter of another type; 22P02, 22003, 22007, 22008 and 22001 for literals.
     pub fn cast(&self, x: Operand, ty: LogicalType, context: CastContext, span: Span) -> Result<Expr> {
         let (at, ty) = (x.span(), ty.in_zone(self.zone));
+        if ty.kind().is_named_oid() && x.ty() != Some(ty) {
+            return Ok(self.named_oid(x, ty)?.at(at));
+        }
         match x {
             Operand::Unknown(u) => self.type_unknown(u, ty, context),
             // Only what is stored and what a cast rounds to has fewer digits of a second: values in hand have all.
@@ -74,6 +78,24 @@ impl Typing {
         }
         .map(|e| convert(e, ty.with_all_digits(), CastLength::Refuse))
         .map(|e| if span.is_some() { e.at(span) } else { e })
+    }
+
+    /// A regclass or its like of a text or an oid: the catalog of the statement that runs knows its name. 42846 of other
+    /// types.
+    fn named_oid(&self, x: Operand, ty: LogicalType) -> Result<Expr> {
+        let e = match x.ty() {
+            Some(from) if !from.is_string() => {
+                let oid = LogicalType::Oid;
+                if cast_context_of(from, oid) != Some(CastContext::Implicit) || from.kind().is_named_oid() {
+                    return Err(cannot_cast(from, ty));
+                }
+                self.cast(x, oid, CastContext::Implicit, Span::NONE)?
+            }
+            Some(_) => as_text(self.settle(x)?),
+            None => self.cast(x, TEXT, CastContext::Explicit, Span::NONE)?,
+        };
+        let arguments = vec![e, self.hidden(HiddenParameter::Catalog)];
+        Ok(rows(ty.name(), OnNull::Null, make_named_oid, arguments, ty))
     }
 
     fn check_cast(&self, from: LogicalType, to: LogicalType, context: CastContext) -> Result<()> {

@@ -35,6 +35,8 @@ pub(crate) enum Run {
     Volatile(RowFn, Kind),
     /// Like [`Run::Volatile`], also for rows of which an argument is NULL.
     VolatileOnNull(RowFn, Kind),
+    /// On vectors, row by row, with the number of the statement's catalog as one more argument.
+    Catalog(RowFn, OnNull, Kind),
     /// As an expression made of others; the kind is that of the result, for documentation.
     Build(fn(Vec<Expr>) -> Result<Expr>, Kind),
 }
@@ -48,6 +50,7 @@ impl Run {
             | Run::Total(_, kind)
             | Run::Volatile(_, kind)
             | Run::VolatileOnNull(_, kind)
+            | Run::Catalog(_, _, kind)
             | Run::Build(_, kind) => kind,
         }
     }
@@ -74,6 +77,14 @@ pub(crate) const fn volatile(parameters: &'static [Kind], f: RowFn, gives: Kind)
     Overload {
         parameters,
         run: Run::Volatile(f, gives),
+    }
+}
+
+/// A way to call a function that asks the statement's catalog.
+pub(crate) const fn asking(parameters: &'static [Kind], f: RowFn, gives: Kind) -> Overload {
+    Overload {
+        parameters,
+        run: Run::Catalog(f, OnNull::Null, gives),
     }
 }
 
@@ -135,6 +146,7 @@ pub(crate) fn run(name: &'static str, how: Run, zone: Zone, arguments: Vec<Expr>
         Run::Total(f, _) => Ok(vector::total(name, f, arguments, ty)),
         Run::Volatile(f, _) => Ok(vector::volatile(name, OnNull::Null, f, arguments, ty)),
         Run::VolatileOnNull(f, _) => Ok(vector::volatile(name, OnNull::Called, f, arguments, ty)),
+        Run::Catalog(f, on_null, _) => Ok(vector::rows(name, on_null, f, arguments, ty)),
         Run::Build(f, _) => f(arguments),
         Run::Plan(f, _) => {
             if arguments.iter().any(is_null_constant) {

@@ -32,6 +32,7 @@ mod json_records;
 mod json_rows;
 mod jsonpath;
 mod literal;
+mod named_oids;
 mod operand;
 mod operators;
 mod ordered_set;
@@ -47,6 +48,7 @@ mod rows;
 mod sample;
 mod scalar_functions;
 mod sequences;
+mod session_catalog;
 mod similar;
 mod statistics;
 mod type_rules;
@@ -73,6 +75,7 @@ pub use scalar_functions::{
     KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, start_of_process, text_of_path,
 };
 pub use sequences::{SequenceCall, SequenceField, next_values};
+pub use session_catalog::{Asked, RegisteredCatalog, SessionCatalog};
 pub use type_rules::{Kind, name_of};
 pub use typing::{BetweenKind, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility};
 pub use window::{FrameSide, TypedWindowCall};

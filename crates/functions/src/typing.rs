@@ -58,6 +58,8 @@ pub enum HiddenParameter {
     CurrentDate(Zone),
     /// A number that differs from run to run: the seed of samples.
     Seed,
+    /// The number under which the statement's catalog is registered.
+    Catalog,
 }
 
 impl HiddenParameter {
@@ -66,6 +68,7 @@ impl HiddenParameter {
         match self {
             HiddenParameter::Now | HiddenParameter::StatementStart => LogicalType::TIMESTAMPTZ,
             HiddenParameter::CurrentDate(_) => LogicalType::Date,
+            HiddenParameter::Catalog => LogicalType::BigInt,
             HiddenParameter::Seed => LogicalType::of_value(&Value::Double(0.0)),
         }
     }

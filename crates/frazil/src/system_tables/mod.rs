@@ -23,6 +23,7 @@ mod virtual_table;
 
 use frazil_catalog::{SYSTEM_SCHEMA, WrittenName};
 use frazil_types::{Error, Result, SqlState};
+pub use numbers::{array_oid as array_of, element_of_array, namespaces};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 pub(crate) use virtual_table::schema;
@@ -53,6 +54,16 @@ pub fn tables() -> &'static [VirtualTable] {
 /// The place of the table of a name.
 pub fn place_of(schema: &str, name: &str) -> Option<usize> {
     BY_NAME.get(&(schema, name)).copied()
+}
+
+/// The system table of an oid.
+pub fn named_by(oid: u32) -> Option<&'static VirtualTable> {
+    TABLES.iter().find(|table| table.oid == Some(oid))
+}
+
+/// The oid of a system table.
+pub fn oid_of(schema: &str, name: &str) -> Option<u32> {
+    TABLES[place_of(schema, name)?].oid
 }
 
 /// True if a view reads a system table under the name.

@@ -31,7 +31,7 @@ pub(super) const FIRST_UNNAMED: u32 = 3 << 30;
 const UNCONSTRAINED: (u8, u8) = (38, 10);
 
 /// Schemas with their oids, those of the system first.
-pub(super) fn namespaces(catalog: &Catalog) -> Vec<(String, u32)> {
+pub fn namespaces(catalog: &Catalog) -> Vec<(String, u32)> {
     let system = [
         (SYSTEM_SCHEMA.to_owned(), SYSTEM_NAMESPACE),
         (STANDARD_SCHEMA.to_owned(), STANDARD_NAMESPACE),
@@ -60,8 +60,13 @@ pub(super) fn type_oid(ty: LogicalType) -> u32 {
 }
 
 /// The oid of arrays of a type that a statement defined.
-pub(super) fn array_oid(oid: u32) -> u32 {
+pub fn array_oid(oid: u32) -> u32 {
     oid | ARRAY_OFFSET
+}
+
+/// The type of whose arrays the oid is, if a statement defined it.
+pub fn element_of_array(oid: u32) -> Option<u32> {
+    (oid & ARRAY_OFFSET != 0).then_some(oid & !ARRAY_OFFSET)
 }
 
 /// The oid of a column's type: that of its domain if it has one.

@@ -289,6 +289,7 @@ pub(crate) fn documentation() -> Vec<(&'static str, Vec<String>, Volatility, &'s
         let is_volatile = |o: &Overload| matches!(o.run, Run::Volatile(..) | Run::VolatileOnNull(..));
         let volatility = match f.overloads.iter().any(is_volatile) {
             true => Volatility::Volatile,
+            false if f.overloads.iter().any(|o| matches!(o.run, Run::Catalog(..))) => Volatility::Stable,
             false => Volatility::Immutable,
         };
         (f.name, signatures.collect(), volatility, f.description)
@@ -396,6 +397,9 @@ impl Typing {
             .into_iter()
             .zip(overload.parameters)
             .map(|(a, kind)| self.argument(a, *kind));
+        let catalog =
+            matches!(overload.run, Run::Catalog(..)).then(|| Ok(self.hidden(HiddenParameter::Catalog)));
+        let typed = typed.chain(catalog);
         run(
             function.name,
             overload.run,

@@ -5,18 +5,18 @@
 use super::find;
 use crate::Operand;
 use crate::build::{TEXT, null, text};
-use crate::function::{Function, Overload, Run, functions, rows};
+use crate::function::{Function, Overload, Run, asking, functions, rows};
+use crate::named_oids::{SCHEMAS, array_name_of, kind_of, missing, name, type_named};
 use crate::operators::{has_operator, operators_named};
+use crate::session_catalog;
 use crate::type_rules::Category;
 use crate::type_rules::Kind::{self, BigInt, Boolean, Double, Integer, Oid, Text, TimestampTz};
-use crate::vector::{OnNull, Output, Row, RowFn, rows as call};
+use crate::vector::{OnNull, Output, Row, RowFn};
 use frazil_plan::Expr;
-use frazil_types::{Error, Result, SqlState, TypeInfo, USER};
+use frazil_types::{Error, Result, SqlState, USER};
 
 /// The name of every database.
 pub(crate) const DATABASE: &str = "frazil";
-/// Schemas of tables, and of functions and types.
-const SCHEMAS: [&str; 2] = ["public", "pg_catalog"];
 /// PostgreSQL's number of the user who made the server.
 const FIRST_USER: i64 = 10;
 
@@ -40,8 +40,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "current_database", [rows(&[], |_, o| o.text(DATABASE), Text)], "`frazil`: a database has no name of its own";
     "current_schema", [rows(&[], |_, o| o.text(SCHEMAS[0]), Text)], "the first schema of `search_path` that exists";
     "current_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
-    "format_type", [Overload { parameters: &[Oid, Integer], run: Run::Build(|a| Ok(call("format_type", OnNull::Called, format_type, a, TEXT)), Text) }],
-        "the name of a type by PostgreSQL's number, with its length or digits";
+    "format_type", [Overload { parameters: &[Oid, Integer], run: Run::Catalog(format_type, OnNull::Called, Text) }],
+        "the name of a type by its oid, with its length or digits";
     "inet_client_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
     "inet_server_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
     "obj_description", [rows(&[Oid], OF_NO_NUMBER, Text), rows(&[Oid, Text], OF_NO_NUMBER, Text)],
@@ -62,7 +62,10 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "error 55000: commit times are not stored";
     "pg_xact_commit_timestamp_origin", [rows(&[BigInt], |_, _| Err(no_commit_times()), Text)],
         "error 55000: commit times are not stored";
-    "pg_get_constraintdef", PRETTY_DEFINITION, "NULL: constraints have no numbers";
+    "pg_get_constraintdef", [
+        asking(&[Oid], session_catalog::constraint_definition, Text),
+        asking(&[Oid, Boolean], session_catalog::constraint_definition, Text),
+    ], "the definition of a constraint, as SQL";
     "pg_get_expr", [rows(&[Text, Oid], EXPRESSION, Text), rows(&[Text, Oid, Boolean], EXPRESSION, Text)],
         "the text of an expression of `pg_attrdef`, `pg_constraint` or `pg_index`";
     "pg_get_function_arguments", DEFINITION, "NULL: functions have no numbers";
@@ -70,15 +73,18 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_get_function_result", DEFINITION, "NULL: functions have no numbers";
     "pg_get_functiondef", DEFINITION, "NULL: functions have no numbers";
     "pg_get_indexdef", [
-        rows(&[Oid], OF_NO_NUMBER, Text),
-        rows(&[Oid, Integer, Boolean], OF_NO_NUMBER, Text),
-    ], "NULL: indexes have no numbers";
+        asking(&[Oid], session_catalog::index_definition, Text),
+        asking(&[Oid, Integer, Boolean], session_catalog::index_definition, Text),
+    ], "the CREATE INDEX statement of an index, or one of its columns";
     "pg_get_partkeydef", DEFINITION, "NULL: tables have no numbers";
     "pg_get_ruledef", PRETTY_DEFINITION, "NULL: rules have no numbers";
     "pg_get_statisticsobjdef", DEFINITION, "NULL: statistics have no numbers";
     "pg_get_triggerdef", PRETTY_DEFINITION, "NULL: triggers have no numbers";
     "pg_get_userbyid", [rows(&[Oid], user_by_number, Text)], "the user with an id: 10 is `frazil`";
-    "pg_get_viewdef", PRETTY_DEFINITION, "NULL: views have no numbers";
+    "pg_get_viewdef", [
+        asking(&[Oid], session_catalog::view_definition, Text),
+        asking(&[Oid, Boolean], session_catalog::view_definition, Text),
+    ], "the query of a view, as it was written";
     "pg_index_column_has_property", [rows(&[Oid, Integer, Text], OF_NO_NUMBER, Boolean)],
         "NULL: indexes have no numbers";
     "pg_index_has_property", [rows(&[Oid, Text], OF_NO_NUMBER, Boolean)], "NULL: indexes have no numbers";
@@ -96,10 +102,12 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_postmaster_start_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
         "the time when the process opened its first database";
     "pg_statistics_obj_is_visible", VISIBLE, "NULL: statistics have no numbers";
-    "pg_table_is_visible", VISIBLE, "NULL: tables have no numbers";
+    "pg_table_is_visible", [asking(&[Oid], session_catalog::relation_is_visible, Boolean)],
+        "true if a relation is found without its schema";
     "pg_tablespace_location", [rows(&[Oid], OF_NO_NUMBER, Text)], "NULL: tablespaces have no numbers";
     "pg_trigger_depth", [rows(&[], |_, o| o.int(0), Integer)], "0: there are no triggers";
-    "pg_type_is_visible", [rows(&[Oid], type_is_visible, Boolean)], "true for the id of a type, else NULL";
+    "pg_type_is_visible", [asking(&[Oid], type_is_visible, Boolean)],
+        "true if a type is found without its schema";
     "session_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
     "shobj_description", [rows(&[Oid, Text], OF_NO_NUMBER, Text)], "NULL: objects have no comments";
     "to_regcollation", [rows(&[Text], collation, Text)], "the name of a collation, NULL if there is none";
@@ -123,23 +131,9 @@ const VERSION: &str = concat!(
     ", by the rules of PostgreSQL 15"
 );
 
-/// The kind of a type by PostgreSQL's number.
-fn kind_of(number: i64) -> Option<Kind> {
-    Kind::ALL
-        .into_iter()
-        .find(|kind| i64::from(kind.info().oid) == number)
-}
-
-/// The name of the arrays of which that is the number.
-fn array_name_of(number: i64) -> Option<&'static str> {
-    let arrays = Kind::ALL.iter().map(|kind| kind.info());
-    let known = |info: &&TypeInfo| i64::from(info.array_oid) == number && number != 0;
-    arrays.into_iter().find(known).map(|info| info.array_name)
-}
-
 fn type_is_visible(row: &Row<'_>, out: &mut Output) -> Result<()> {
     match kind_of(row.int(0)) {
-        None if array_name_of(row.int(0)).is_none() => out.null(),
+        None if array_name_of(row.int(0)).is_none() => session_catalog::type_is_visible(row, out),
         Some(_) | None => out.bool(true),
     }
 }
@@ -161,7 +155,10 @@ fn format_type(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let modifier = (!row.is_null(1)).then(|| row.int(1));
     match kind_of(row.int(0)) {
         None if row.int(0) == 0 => out.text("-"),
-        None => out.text(array_name_of(row.int(0)).unwrap_or("???")),
+        None => match array_name_of(row.int(0)) {
+            Some(name) => out.text(name),
+            None => out.text(session_catalog::type_name(row)?.as_deref().unwrap_or("???")),
+        },
         // What has a short name of its own is called so where its length is said to be none.
         Some(kind) if kind.info().typname == "bpchar" && modifier.is_some_and(|m| m < 0) => {
             out.text("bpchar")
@@ -217,17 +214,6 @@ fn with_modifier(kind: Kind, modifier: i64) -> String {
     }
 }
 
-/// A type by one of its names, with or without a length or digits.
-fn type_named(text: &str) -> Option<Kind> {
-    let text = text.trim().to_ascii_lowercase();
-    let text = text.strip_prefix("pg_catalog.").unwrap_or(&text);
-    let plain = match (text.find('('), text.find(')')) {
-        (Some(from), Some(to)) if from < to => format!("{}{}", text[..from].trim_end(), &text[to + 1..]),
-        _ => text.to_string(),
-    };
-    Kind::named(&plain).or_else(|| Kind::ALL.into_iter().find(|kind| kind.info().typname == plain))
-}
-
 fn type_name(row: &Row<'_>, out: &mut Output) -> Result<()> {
     if row.text(0).trim().is_empty() {
         let message = format!("invalid type name \"{}\"", row.text(0));
@@ -242,19 +228,6 @@ fn type_name(row: &Row<'_>, out: &mut Output) -> Result<()> {
 }
 
 // --- Names -------------------------------------------------------------------------------------
-
-/// A name as the catalog keeps it, without the schema that it may stand in.
-fn name(text: &str) -> String {
-    let text = text.trim();
-    let last = SCHEMAS
-        .iter()
-        .find_map(|schema| text.strip_prefix(schema)?.strip_prefix('.'));
-    let text = last.unwrap_or(text);
-    match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
-        Some(quoted) => quoted.replace("\"\"", "\""),
-        None => text.to_lowercase(),
-    }
-}
 
 /// A name if it is among those that there are, else NULL.
 fn known(name: String, names: &[&str], out: &mut Output) -> Result<()> {
@@ -351,10 +324,6 @@ struct Privileges {
     words: &'static [&'static str],
     /// Error if there is no object of a name.
     exists: fn(&str) -> Result<()>,
-}
-
-fn missing(state: &'static str, what: &str, name: &str) -> Error {
-    Error::new(SqlState(state), format!("{what} \"{name}\" does not exist"))
 }
 
 /// An object that is there if it has one of some names.

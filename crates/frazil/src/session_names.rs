@@ -1,0 +1,160 @@
+//! The catalog as functions ask it: names along the session's path, definitions, and oids of names.
+
+use crate::system_tables;
+use crate::table_info::{check_text, definition, index_definition, view_text};
+use frazil_catalog::{Catalog, ConstraintKind, IndexEntry, QualifiedName, Relation, SearchPath};
+use frazil_catalog::{TableEntry, WrittenName, identifier};
+use frazil_frontend::{Asked, SessionCatalog};
+use frazil_storage::Snapshot;
+use frazil_types::ObjectId;
+use std::sync::Arc;
+
+/// The catalog of a statement and the path of its session.
+#[derive(Debug)]
+pub struct SessionNames {
+    snapshot: Arc<Snapshot>,
+    path: SearchPath,
+}
+
+impl SessionNames {
+    /// Answers questions about a snapshot.
+    pub fn new(snapshot: Arc<Snapshot>, path: SearchPath) -> SessionNames {
+        SessionNames { snapshot, path }
+    }
+
+    fn catalog(&self) -> &Catalog {
+        self.snapshot.catalog()
+    }
+
+    fn index(&self, oid: u32) -> Option<(&Arc<TableEntry>, &Arc<IndexEntry>)> {
+        let id = ObjectId::of_oid(oid)?;
+        let mut tables = self.catalog().tables();
+        tables.find_map(|table| Some((table, table.index(id)?)))
+    }
+
+    /// The name of a relation or type in its schema.
+    fn name_of(&self, asked: Asked, oid: u32) -> Option<QualifiedName> {
+        let catalog = self.catalog();
+        let id = ObjectId::of_oid(oid);
+        if asked == Asked::Type {
+            let entry = catalog.user_type_of(id?)?;
+            return Some(catalog.qualified(entry.namespace, &entry.name));
+        }
+        if let Some(table) = system_tables::named_by(oid) {
+            return Some(QualifiedName::new(table.schema, &table.name));
+        }
+        if let Some(relation) = catalog.relation_of(id?) {
+            return Some(catalog.qualified(relation.namespace(), relation.name()));
+        }
+        let (table, index) = self.index(oid)?;
+        Some(catalog.qualified(table.namespace, &index.name))
+    }
+
+    /// The oid of the object of a name in its schema.
+    fn oid_of(&self, asked: Asked, name: &QualifiedName) -> Option<u32> {
+        let catalog = self.catalog();
+        if asked == Asked::Type {
+            return Some(catalog.user_type(name)?.id.oid());
+        }
+        let relation = || catalog.relation(name).map(Relation::id);
+        let index = || catalog.index(name).map(|index| index.id);
+        let own = relation().or_else(index).map(ObjectId::oid);
+        own.or_else(|| system_tables::oid_of(&name.schema, &name.name))
+    }
+
+    fn found(&self, asked: Asked, written: &WrittenName) -> Option<u32> {
+        let candidates = self.path.candidates(&self.catalog().without_alias(written));
+        candidates.iter().find_map(|name| self.oid_of(asked, name))
+    }
+
+    /// The name by which the session finds an object: without its schema if that suffices.
+    fn shown(&self, asked: Asked, oid: u32) -> Option<String> {
+        let name = self.name_of(asked, oid)?;
+        let bare = WrittenName::unqualified(name.name.clone());
+        Some(match self.found(asked, &bare) == Some(oid) {
+            true => identifier(&name.name),
+            false => name.to_string(),
+        })
+    }
+
+    fn constraint(&self, oid: u32) -> Option<String> {
+        let id = ObjectId::of_oid(oid)?;
+        let mut all = self
+            .catalog()
+            .tables()
+            .flat_map(|table| table.constraints.iter().map(move |c| (table, c)));
+        let (table, constraint) = all.find(|(_, constraint)| constraint.id == id)?;
+        Some(match &constraint.kind {
+            ConstraintKind::Check { expression, .. } => check_text(expression),
+            ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } => {
+                definition(table, constraint)
+            }
+        })
+    }
+}
+
+impl SessionCatalog for SessionNames {
+    fn answer(&self, asked: Asked, oid: u32) -> Option<String> {
+        let catalog = self.catalog();
+        match asked {
+            Asked::Relation => self.shown(asked, oid),
+            Asked::Type => match system_tables::element_of_array(oid) {
+                Some(element) => Some(format!("{}[]", self.shown(asked, element)?)),
+                None => self.shown(asked, oid),
+            },
+            Asked::Schema => {
+                let mut schemas = system_tables::namespaces(catalog).into_iter();
+                schemas
+                    .find(|schema| schema.1 == oid)
+                    .map(|schema| identifier(&schema.0))
+            }
+            Asked::Constraint => self.constraint(oid),
+            Asked::Index => {
+                let (table, index) = self.index(oid)?;
+                let schema = catalog.qualified(table.namespace, "").schema;
+                Some(index_definition(&schema, table, index))
+            }
+            Asked::View => match catalog.relation_of(ObjectId::of_oid(oid)?)? {
+                Relation::View(view) => Some(view_text(view, catalog)),
+                Relation::Table(_) => None,
+            },
+        }
+    }
+
+    fn is_visible(&self, asked: Asked, oid: u32) -> Option<bool> {
+        let name = self.name_of(asked, oid)?;
+        Some(self.found(asked, &WrittenName::unqualified(name.name)) == Some(oid))
+    }
+
+    fn find(&self, asked: Asked, text: &str) -> Option<u32> {
+        match asked {
+            Asked::Schema => {
+                let name = WrittenName::read(text).name;
+                let mut schemas = system_tables::namespaces(self.catalog()).into_iter();
+                schemas.find(|schema| schema.0 == name).map(|schema| schema.1)
+            }
+            Asked::Type => match text.trim().strip_suffix("[]") {
+                Some(element) => self
+                    .found(asked, &WrittenName::read(element))
+                    .map(system_tables::array_of),
+                None => self.found(asked, &WrittenName::read(text)),
+            },
+            Asked::Relation | Asked::Constraint | Asked::Index | Asked::View => {
+                self.found(asked, &WrittenName::read(text))
+            }
+        }
+    }
+
+    fn index_column(&self, index: u32, position: i64) -> Option<String> {
+        let (table, index) = self.index(index)?;
+        let keys = index
+            .keys
+            .iter()
+            .map(|key| key.column)
+            .chain(index.include.iter().copied());
+        let column = usize::try_from(position).ok()?.checked_sub(1)?;
+        keys.clone()
+            .nth(column)
+            .map(|column| identifier(&table.schema.columns[column].name))
+    }
+}

@@ -1,0 +1,121 @@
+//! Values of regclass, regtype, regnamespace and regproc, made of texts and oids.
+
+use crate::session_catalog::{self, Asked};
+use crate::vector::{Output, Row};
+use frazil_types::sql_type::named_oid;
+use frazil_types::{Error, Kind, Result, SqlState, TypeInfo};
+
+/// Schemas of tables, and of functions and types.
+pub(crate) const SCHEMAS: [&str; 2] = ["public", "pg_catalog"];
+
+/// The kind of a type by PostgreSQL's number.
+pub(crate) fn kind_of(number: i64) -> Option<Kind> {
+    Kind::ALL
+        .into_iter()
+        .find(|kind| i64::from(kind.info().oid) == number)
+}
+
+/// The name of the arrays of which that is the number.
+pub(crate) fn array_name_of(number: i64) -> Option<&'static str> {
+    let arrays = Kind::ALL.iter().map(|kind| kind.info());
+    let known = |info: &&TypeInfo| i64::from(info.array_oid) == number && number != 0;
+    arrays.into_iter().find(known).map(|info| info.array_name)
+}
+
+/// A type by one of its names, with or without a length or digits.
+pub(crate) fn type_named(text: &str) -> Option<Kind> {
+    let text = text.trim().to_ascii_lowercase();
+    let text = text.strip_prefix("pg_catalog.").unwrap_or(&text);
+    let plain = match (text.find('('), text.find(')')) {
+        (Some(from), Some(to)) if from < to => format!("{}{}", text[..from].trim_end(), &text[to + 1..]),
+        _ => text.to_string(),
+    };
+    Kind::named(&plain).or_else(|| Kind::ALL.into_iter().find(|kind| kind.info().typname == plain))
+}
+
+/// The error of an object that is not there.
+pub(crate) fn missing(state: &'static str, what: &str, name: &str) -> Error {
+    Error::new(SqlState(state), format!("{what} \"{name}\" does not exist"))
+}
+
+/// A name as the catalog keeps it, without the schema that it may stand in.
+pub(crate) fn name(text: &str) -> String {
+    let text = text.trim();
+    let last = SCHEMAS
+        .iter()
+        .find_map(|schema| text.strip_prefix(schema)?.strip_prefix('.'));
+    let text = last.unwrap_or(text);
+    match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
+        Some(quoted) => quoted.replace("\"\"", "\""),
+        None => text.to_lowercase(),
+    }
+}
+
+/// Makes a regclass, regtype, regnamespace or regproc of a text or an oid. 42P01, 42704, 3F000, 42883 for a text that
+/// names nothing.
+pub(crate) fn make_named_oid(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let kind = out.ty().kind();
+    let Some(asked) = session_catalog::asked_of(kind) else {
+        return make_regproc(row, out);
+    };
+    let known = match row.ty(0).is_string() {
+        true if asked == Asked::Type => built_in_of_text(row.text(0)),
+        true => None,
+        false => u32::try_from(row.int(0)).ok(),
+    };
+    let oid = match known {
+        Some(oid) => oid,
+        None => session_catalog::find(row, asked)?.ok_or_else(|| missing_object(asked, row.text(0)))?,
+    };
+    let number = i64::from(oid);
+    let shown = match (asked, kind_of(number), array_name_of(number)) {
+        (Asked::Type, Some(kind), _) => kind.info().name.to_owned(),
+        (Asked::Type, None, Some(name)) => name.to_owned(),
+        _ => session_catalog::shown(row, asked, oid)?,
+    };
+    out.bytes(&named_oid(oid, &shown))
+}
+
+/// The oid of the built-in type that a text names, or of its arrays.
+fn built_in_of_text(text: &str) -> Option<u32> {
+    match text.trim().strip_suffix("[]") {
+        Some(element) => type_named(element).map(|kind| kind.info().array_oid),
+        None => type_named(text).map(|kind| kind.info().oid),
+    }
+}
+
+fn missing_object(asked: Asked, name: &str) -> Error {
+    match asked {
+        Asked::Type => missing("42704", "type", name),
+        Asked::Schema => missing("3F000", "schema", name),
+        Asked::Relation | Asked::Constraint | Asked::Index | Asked::View => {
+            missing("42P01", "relation", name)
+        }
+    }
+}
+
+/// PostgreSQL's numbers of the functions that read and write arrays: clients know arrays by them.
+const ARRAY_FUNCTIONS: [(&str, u32); 4] = [
+    ("array_in", 750),
+    ("array_out", 751),
+    ("array_recv", 2400),
+    ("array_send", 2401),
+];
+
+fn make_regproc(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let is_text = row.ty(0).is_string();
+    let found = match is_text {
+        true => ARRAY_FUNCTIONS.iter().find(|f| f.0 == name(row.text(0))),
+        false => ARRAY_FUNCTIONS.iter().find(|f| i64::from(f.1) == row.int(0)),
+    };
+    match found {
+        Some((name, oid)) => out.bytes(&named_oid(*oid, name)),
+        None if is_text && row.text(0) == "-" => out.bytes(&named_oid(0, "-")),
+        None if is_text => Err(missing("42883", "function", row.text(0))),
+        None => {
+            let oid = u32::try_from(row.int(0)).unwrap_or(0);
+            let shown = if oid == 0 { "-".to_owned() } else { oid.to_string() };
+            out.bytes(&named_oid(oid, &shown))
+        }
+    }
+}

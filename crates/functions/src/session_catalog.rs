@@ -1,0 +1,161 @@
+//! Functions of the catalog: they ask, row by row, what an oid is called or how it is defined.
+//!
+//! Functions run without the session that calls them, so a statement that has such a call registers its catalog, and
+//! gets the number of the registration as a hidden parameter. The calls find the catalog by this number, and a plan that
+//! is kept finds the catalog of each run.
+
+use crate::vector::{Output, Row};
+use frazil_types::{Error, Kind, Result};
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+/// A question about an object that an oid names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// The shortest name of a relation by which the session finds it.
+    Relation,
+    /// The shortest name of a type that a statement defined.
+    Type,
+    /// The name of a schema.
+    Schema,
+    /// The definition of a constraint, as SQL.
+    Constraint,
+    /// The CREATE INDEX statement of an index.
+    Index,
+    /// The query of a view.
+    View,
+}
+
+/// The catalog of a statement, with the search path of its session.
+pub trait SessionCatalog: Debug + Send + Sync {
+    /// The answer; `None` if no such object has the oid.
+    fn answer(&self, asked: Asked, oid: u32) -> Option<String>;
+    /// True if the session finds the relation or type without its schema; `None` if none has the oid.
+    fn is_visible(&self, asked: Asked, oid: u32) -> Option<bool>;
+    /// The oid of the relation, type or schema that a text names; `None` if there is none.
+    fn find(&self, asked: Asked, text: &str) -> Option<u32>;
+    /// The column of an index at a position from 1.
+    fn index_column(&self, index: u32, position: i64) -> Option<String>;
+}
+
+static CATALOGS: LazyLock<Mutex<HashMap<i64, Arc<dyn SessionCatalog>>>> = LazyLock::new(Mutex::default);
+static LAST: AtomicI64 = AtomicI64::new(0);
+
+/// A registered catalog: calls find it until this is dropped.
+#[derive(Debug)]
+pub struct RegisteredCatalog(i64);
+
+impl RegisteredCatalog {
+    /// Registers a catalog.
+    pub fn new(catalog: Arc<dyn SessionCatalog>) -> RegisteredCatalog {
+        let number = 1 + LAST.fetch_add(1, Ordering::Relaxed);
+        CATALOGS
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(number, catalog);
+        RegisteredCatalog(number)
+    }
+
+    /// The value of the hidden parameter.
+    pub fn number(&self) -> i64 {
+        self.0
+    }
+}
+
+impl Drop for RegisteredCatalog {
+    fn drop(&mut self) {
+        CATALOGS
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.0);
+    }
+}
+
+/// The catalog that the last argument of a call names. 0A000 in a CHECK or a default, which have none.
+fn catalog_of(row: &Row<'_>) -> Result<Arc<dyn SessionCatalog>> {
+    let number = row.int(row.arguments() - 1);
+    let catalogs = CATALOGS.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = catalogs.get(&number).cloned();
+    found.ok_or_else(|| {
+        Error::unsupported("a function of the catalog in a CHECK or a statement without a session")
+    })
+}
+
+fn oid_of(row: &Row<'_>) -> u32 {
+    u32::try_from(row.int(0)).unwrap_or(0)
+}
+
+fn text_or_null(answer: Option<String>, out: &mut Output<'_>) -> Result<()> {
+    match answer {
+        Some(text) => out.text(&text),
+        None => out.null(),
+    }
+}
+
+pub(crate) fn constraint_definition(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    text_or_null(catalog_of(row)?.answer(Asked::Constraint, oid_of(row)), out)
+}
+
+pub(crate) fn index_definition(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let catalog = catalog_of(row)?;
+    let column = if row.arguments() > 2 { row.int(1) } else { 0 };
+    let answer = match column {
+        0 => catalog.answer(Asked::Index, oid_of(row)),
+        position => catalog.index_column(oid_of(row), position),
+    };
+    text_or_null(answer, out)
+}
+
+pub(crate) fn view_definition(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    text_or_null(catalog_of(row)?.answer(Asked::View, oid_of(row)), out)
+}
+
+pub(crate) fn relation_is_visible(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    match catalog_of(row)?.is_visible(Asked::Relation, oid_of(row)) {
+        Some(is_visible) => out.bool(is_visible),
+        None => out.null(),
+    }
+}
+
+pub(crate) fn type_is_visible(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    match catalog_of(row)?.is_visible(Asked::Type, oid_of(row)) {
+        Some(is_visible) => out.bool(is_visible),
+        None => out.null(),
+    }
+}
+
+/// The name of a type that a statement defined, or of its arrays; `None` if none has the oid.
+pub(crate) fn type_name(row: &Row<'_>) -> Result<Option<String>> {
+    Ok(catalog_of(row)?.answer(Asked::Type, oid_of(row)))
+}
+
+/// The question that values of a kind ask.
+pub(crate) fn asked_of(kind: Kind) -> Option<Asked> {
+    match kind {
+        Kind::Regclass => Some(Asked::Relation),
+        Kind::Regtype => Some(Asked::Type),
+        Kind::Regnamespace => Some(Asked::Schema),
+        _ => None,
+    }
+}
+
+/// The oid of what a text names: a number, `-` for nothing, or a name.
+pub(crate) fn find(row: &Row<'_>, asked: Asked) -> Result<Option<u32>> {
+    let text = row.text(0);
+    match text.trim() {
+        "-" => Ok(Some(0)),
+        number if number.bytes().all(|b| b.is_ascii_digit()) && !number.is_empty() => Ok(number.parse().ok()),
+        name => Ok(catalog_of(row)?.find(asked, name)),
+    }
+}
+
+/// The text that shows an oid: a name, `-` for 0, or the number of what is not there.
+pub(crate) fn shown(row: &Row<'_>, asked: Asked, oid: u32) -> Result<String> {
+    if oid == 0 {
+        return Ok("-".to_owned());
+    }
+    let answer = catalog_of(row)?.answer(asked, oid);
+    Ok(answer.unwrap_or_else(|| oid.to_string()))
+}
