@@ -1,8 +1,7 @@
 //! The transaction state of a connection.
 //!
 //! Outside BEGIN each statement is its own transaction. Inside, a statement of READ COMMITTED reads what is committed
-//! when it begins, and what the transaction itself did. If it meets a row that another transaction has changed since,
-//! it
+//! when it begins, and what the transaction itself did. If it meets a row that another transaction has changed since, it
 //! waits for that one and runs again. With REPEATABLE READ all statements read what was committed before the first, and
 //! a write of a row that others have changed since is 40001. A transaction of SERIALIZABLE that writes does so alone,
 //! and is 40001 if others have committed since: so what such transactions write is what they would write one after the
@@ -310,8 +309,7 @@ impl TransactionState {
     }
 
     /// ROLLBACK TO, after which a failed transaction goes on. Returns how many changes by SET LOCAL stay. 25P01 outside
-    /// a transaction,
-    /// 3B001 for an unknown savepoint.
+    /// a transaction, 3B001 for an unknown savepoint.
     pub fn rollback_to(&mut self, name: &str) -> Result<usize> {
         match std::mem::take(self) {
             TransactionState::None => Err(outside("ROLLBACK TO SAVEPOINT")),

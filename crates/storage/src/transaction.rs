@@ -397,14 +397,22 @@ impl Transaction {
         Ok(timestamp)
     }
 
-    /// Returns when everything is durable that the transaction saw of others: nobody may hear of it earlier, not even by an error.
-    /// 58030 if that can no longer be.
+    /// Returns when everything is durable that the transaction saw of others: nobody may hear of it earlier, not even
+    /// by an error. It is visible then, although the threads that committed it may not have come to that: the next
+    /// statement of whoever heard of a table must find the table. 58030 if that can no longer be.
     pub fn settle(&mut self) -> Result<()> {
-        let seen = self.next.visible_at.max(self.others.looked_at());
-        if !self.is_settled || seen > self.next.visible_at {
+        let looked_further = self.others.looked_at() > self.next.visible_at;
+        if !self.is_settled || looked_further {
+            let seen = match &self.base {
+                // What it looked at is in the newest version, if not in a version before that.
+                Some(_) if looked_further => self.store.newest(),
+                Some(base) => base.clone(),
+                None => return Err(Error::internal("a transaction is settled that has committed")),
+            };
             if let Some(log) = self.log() {
                 // It is not this transaction whose outcome is unknown.
-                log.wait(seen).or_else(|unknown| log.check().and(Err(unknown)))?;
+                (log.wait(seen.visible_at)).or_else(|unknown| log.check().and(Err(unknown)))?;
+                self.store.publish(&seen);
             }
             self.is_settled = true;
         }

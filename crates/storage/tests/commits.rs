@@ -27,6 +27,9 @@ struct State {
     durable: u64,
     /// Whoever waits.
     waiting: usize,
+    /// Whether the next one who waits is stopped when what it waits for is durable, and whether one is.
+    stops: bool,
+    stopped: bool,
     failed: bool,
     whole: u64,
     timestamp: u64,
@@ -44,6 +47,16 @@ impl TestLog {
 
     fn fail(&self) {
         self.state.lock().unwrap().failed = true;
+        self.changed.notify_all();
+    }
+
+    /// Stops the next one who waits, until `go_on`, when what it waits for is durable.
+    fn stop_next(&self) {
+        self.state.lock().unwrap().stops = true;
+    }
+
+    fn go_on(&self) {
+        self.state.lock().unwrap().stopped = false;
         self.changed.notify_all();
     }
 
@@ -111,8 +124,10 @@ impl Log for TestLog {
     fn wait(&self, lsn: Lsn) -> Result<()> {
         let mut state = self.state.lock().unwrap();
         state.waiting += 1;
+        let stops = std::mem::take(&mut state.stops);
+        state.stopped |= stops;
         self.changed.notify_all();
-        while state.durable < lsn.0 && !state.failed {
+        while state.durable < lsn.0 && !state.failed || stops && state.stopped {
             state = self.changed.wait(state).unwrap();
         }
         state.waiting -= 1;
@@ -275,6 +290,51 @@ fn a_commit_is_visible_when_it_is_durable_and_the_next_writer_does_not_wait_for_
     second.join().unwrap().unwrap();
     settled.join().unwrap().unwrap();
     assert_eq!(visible(&store, table), 11);
+}
+
+#[test]
+fn what_a_transaction_saw_is_visible_to_its_next_statement() {
+    let (store, log, table) = store();
+    log.stop_next();
+    let first = commit(&store, table, 1, Acknowledge::Durable);
+    log.until_waiting(1);
+    // One that saw the row and changed nothing, and one that an error ends which tells of the row.
+    let unchanged = begin(&store);
+    let mut failed = begin(&store);
+    assert_eq!(unchanged.view().table(table).unwrap().rows(), 1);
+    // The commit is durable, but its own thread has not made it visible yet.
+    log.sync(2);
+    unchanged.commit().unwrap();
+    assert_eq!(visible(&store, table), 1);
+    failed.settle().unwrap();
+    log.go_on();
+    first.join().unwrap().unwrap();
+    assert_eq!(visible(&store, table), 1);
+}
+
+#[test]
+fn what_a_statement_looked_at_beyond_its_version_is_visible_behind_its_error() {
+    let (store, log, table) = store();
+    log.sync(2);
+    let mut first = begin(&store);
+    let rows = insert(&mut first, table, 1);
+    first.commit().unwrap();
+    let mut failed = begin(&store);
+    let mut other = begin(&store);
+    other.claim(table, &rows).unwrap();
+    other.writer(table).unwrap().delete(&rows).unwrap();
+    log.stop_next();
+    let other = std::thread::spawn(move || other.commit());
+    log.until_waiting(1);
+    log.sync(3);
+    // The error tells that the row is gone.
+    let error = failed.claim(table, &rows).unwrap_err();
+    assert_eq!(error.state(), SqlState::SERIALIZATION_FAILURE);
+    assert_eq!(visible(&store, table), 1);
+    failed.settle().unwrap();
+    assert_eq!(visible(&store, table), 0);
+    log.go_on();
+    other.join().unwrap().unwrap();
 }
 
 #[test]
