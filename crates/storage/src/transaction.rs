@@ -404,7 +404,7 @@ impl Transaction {
         let looked_further = self.others.looked_at() > self.next.visible_at;
         if !self.is_settled || looked_further {
             let seen = match &self.base {
-                // What it looked at is in the newest version, if not in a version before that.
+                // The newest version has all that it looked at.
                 Some(_) if looked_further => self.store.newest(),
                 Some(base) => base.clone(),
                 None => return Err(Error::internal("a transaction is settled that has committed")),
