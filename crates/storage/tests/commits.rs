@@ -27,7 +27,7 @@ struct State {
     durable: u64,
     /// Whoever waits.
     waiting: usize,
-    /// Whether the next one who waits is stopped when what it waits for is durable, and whether one is.
+    /// True if the next one who waits stops when what it waits for is durable; true if one has stopped.
     stops: bool,
     stopped: bool,
     failed: bool,
