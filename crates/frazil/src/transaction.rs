@@ -1,12 +1,12 @@
 //! The transaction state of a connection.
 //!
 //! Outside BEGIN each statement is its own transaction. Inside, a statement of READ COMMITTED reads what is committed
-//! when it begins, and what the transaction itself did. If it meets a row that another transaction has changed
-//! since, it waits for that one and runs again. With REPEATABLE READ all statements read what was committed before the
-//! first, and a write of a row that others have changed since is 40001. A transaction of SERIALIZABLE that writes does so alone,
-//! and is 40001 if others have committed since: so what such transactions write is what they would write one after the
-//! other. After a failure every statement but ROLLBACK, ROLLBACK TO (or COMMIT, which then rolls back) is
-//! refused, so what the failed statement did is undone before anything reads again.
+//! when it begins, and what the transaction itself did. If it meets a row that another transaction has changed since,
+//! it waits for that one and runs again. With REPEATABLE READ all statements read what was committed before the
+//! first, and a write of a row that others have changed since is 40001. A transaction of SERIALIZABLE that writes
+//! does so alone, and is 40001 if others have committed since: so what such transactions write is what they would
+//! write one after the other. After a failure every statement but ROLLBACK, ROLLBACK TO (or COMMIT, which then rolls
+//! back) is refused, so what the failed statement did is undone before anything reads again.
 //!
 //! A savepoint is a name for a moment. ROLLBACK TO undoes what was done since, drops the savepoints made since and
 //! keeps the one it names; RELEASE drops that one and those made since. The latest of several of one name counts.

@@ -34,10 +34,10 @@
 //!    changed since, the statement runs again at READ COMMITTED; its claims are kept.
 //! 6. *A commit is merged, gets its place in the log and is installed in one section; then its claims are freed*
 //!    ([`transaction`]). If they were freed before, a third transaction could claim a row and find it alive.
-//! 7. *Whoever changes more than rows is alone* ([`Transaction::alone`]): definitions, TRUNCATE, FREEZE,
-//!    and the swap of a chunk that was frozen, thinned or frozen again. So nobody has an open slot in a chunk that becomes a block, and
-//!    row ids hold until their transaction ends. A block that was built while others wrote is thrown away if the chunk
-//!    shows more rows by now.
+//! 7. *Whoever changes more than rows is alone* ([`Transaction::alone`]): definitions, TRUNCATE, FREEZE, and the swap
+//!    of a chunk that was frozen, thinned or frozen again. So nobody has an open slot in a chunk that becomes a
+//!    block, and row ids hold until their transaction ends. A block that was built while others wrote is thrown away
+//!    if the chunk shows more rows by now.
 //!
 //! Programs that lack rule 3 would take a log of many writers for a damaged one, so the log has had another version
 //! since there are many.
