@@ -467,6 +467,7 @@ fn tables_and_views_are_shown_in_full() {
         Schema,Name,Other names,In columns,Elements\n\
         pg_catalog,character,\"char, bpchar\",yes,\"\"\n\
         pg_catalog,character varying,\"varchar, char varying\",yes,\"\"\n\
+        pg_catalog,\"\"\"char\"\"\",\"\",yes,\"\"\n\
         Schema,Name,Other names,In columns,Elements\npg_catalog,bigint,int8,yes,\"\"\n\
         Schema,Name,Other names,In columns,Elements\npublic,size,\"\",yes,\"s, l\"\n";
     let out = directory.out(script, &["-csv", "-q"]);

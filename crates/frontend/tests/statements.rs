@@ -358,7 +358,6 @@ fn what_is_not_enforced_is_refused() {
             "ON DUPLICATE KEY",
         ),
         ("update t set (a) = 1", "a source of several columns"),
-        ("set local role x", "SET ROLE"),
         ("set transaction snapshot 'x'", "SNAPSHOT"),
         ("explain (format json) select 1", "EXPLAIN"),
         ("explain create table n (a int)", "EXPLAIN"),

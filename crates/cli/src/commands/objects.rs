@@ -243,7 +243,7 @@ fn types(call: &mut Call<'_>) -> Result<Next, Complaint> {
         .map(|ty| {
             let others: Vec<&str> = (ty.sql_names.iter().copied())
                 .chain([ty.typname])
-                .filter(|name| *name != ty.name)
+                .filter(|name| name.trim_matches('"') != ty.name.trim_matches('"'))
                 .fold(Vec::new(), |mut names, name| {
                     if !names.contains(&name) {
                         names.push(name);
