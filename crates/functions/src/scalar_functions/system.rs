@@ -42,11 +42,14 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "current_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
     "format_type", [Overload { parameters: &[Oid, Integer], run: Run::Catalog(format_type, OnNull::Called, Text) }],
         "the name of a type by its oid, with its length or digits";
+    "getdatabaseencoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
     "inet_client_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
     "inet_server_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
     "obj_description", [rows(&[Oid], OF_NO_NUMBER, Text), rows(&[Oid, Text], OF_NO_NUMBER, Text)],
         "NULL: objects have no comments";
     "pg_backend_pid", [rows(&[], |_, o| o.int(std::process::id().into()), Integer)], "the number of the process";
+    "pg_char_to_encoding", [rows(&[Text], encoding_number, Integer)],
+        "PostgreSQL's number for an encoding, -1 if it has none";
     "pg_client_encoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
     "pg_collation_is_visible", VISIBLE, "NULL: collations have no numbers";
     "pg_conversion_is_visible", VISIBLE, "NULL: conversions have no numbers";
@@ -55,6 +58,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_current_logfile", [rows(&[], |_, o| o.null(), Text), rows(&[Text], |_, o| o.null(), Text)],
         "NULL: there is no file of messages";
     "pg_describe_object", [rows(&[Oid, Oid, Integer], OF_NO_NUMBER, Text)], "NULL: objects have no numbers";
+    "pg_encoding_to_char", [rows(&[Integer], encoding_name, Text)],
+        "the name of an encoding by PostgreSQL's number for it, empty if it has none";
     "pg_function_is_visible", VISIBLE, "NULL: functions have no numbers";
     "pg_last_committed_xact", [rows(&[], |_, _| Err(no_commit_times()), Text)],
         "error 55000: commit times are not stored";
@@ -79,6 +84,7 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_get_partkeydef", DEFINITION, "NULL: tables have no numbers";
     "pg_get_ruledef", PRETTY_DEFINITION, "NULL: rules have no numbers";
     "pg_get_statisticsobjdef", DEFINITION, "NULL: statistics have no numbers";
+    "pg_get_statisticsobjdef_columns", DEFINITION, "NULL: statistics have no numbers";
     "pg_get_triggerdef", PRETTY_DEFINITION, "NULL: triggers have no numbers";
     "pg_get_userbyid", [rows(&[Oid], user_by_number, Text)], "the user with an id: 10 is `frazil`";
     "pg_get_viewdef", [
@@ -101,11 +107,17 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_opfamily_is_visible", VISIBLE, "NULL: operator families have no numbers";
     "pg_postmaster_start_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
         "the time when the process opened its first database";
+    "pg_relation_is_publishable", [rows(&[Oid], |_, o| o.bool(false), Boolean)],
+        "false: there are no publications";
     "pg_statistics_obj_is_visible", VISIBLE, "NULL: statistics have no numbers";
     "pg_table_is_visible", [asking(&[Oid], session_catalog::relation_is_visible, Boolean)],
         "true if a relation is found without its schema";
     "pg_tablespace_location", [rows(&[Oid], OF_NO_NUMBER, Text)], "NULL: tablespaces have no numbers";
     "pg_trigger_depth", [rows(&[], |_, o| o.int(0), Integer)], "0: there are no triggers";
+    "pg_ts_config_is_visible", VISIBLE, "NULL: there are no configurations of text search";
+    "pg_ts_dict_is_visible", VISIBLE, "NULL: there are no dictionaries of text search";
+    "pg_ts_parser_is_visible", VISIBLE, "NULL: there are no parsers of text search";
+    "pg_ts_template_is_visible", VISIBLE, "NULL: there are no templates of text search";
     "pg_type_is_visible", [asking(&[Oid], type_is_visible, Boolean)],
         "true if a type is found without its schema";
     "session_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
@@ -136,6 +148,20 @@ fn type_is_visible(row: &Row<'_>, out: &mut Output) -> Result<()> {
         None if array_name_of(row.int(0)).is_none() => session_catalog::type_is_visible(row, out),
         Some(_) | None => out.bool(true),
     }
+}
+
+/// The encodings that a client may ask for, with PostgreSQL's numbers.
+const ENCODINGS: [(i64, &str); 3] = [(0, "SQL_ASCII"), (6, "UTF8"), (8, "LATIN1")];
+
+fn encoding_name(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let named = ENCODINGS.iter().find(|(number, _)| *number == row.int(0));
+    out.text(named.map_or("", |(_, name)| name))
+}
+
+fn encoding_number(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let asked = row.text(0).to_ascii_uppercase().replace('-', "");
+    let numbered = ENCODINGS.iter().find(|(_, name)| *name == asked);
+    out.int(numbered.map_or(-1, |(number, _)| i128::from(*number)))
 }
 
 fn user_by_number(row: &Row<'_>, out: &mut Output) -> Result<()> {
