@@ -11,12 +11,12 @@ use crate::type_names::{
 };
 use crate::wal::DatabaseId;
 use frazil_catalog::{
-    Catalog, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry, ViewEntry, WrittenName,
+    Catalog, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry, TypeKind, ViewEntry, WrittenName,
 };
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
 use frazil_types::{
-    ColumnDef, ColumnDefault, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value,
+    ColumnDef, ColumnDefault, ColumnNumber, Error, LogicalType, ObjectId, Result, Schema, SqlState, Value,
 };
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -27,14 +27,14 @@ use std::sync::Arc;
 /// types that statements define: a program that reads it alone would lose them. Version 6 has ends of each element in arrays of numbers.
 ///
 /// A manifest says the version that it needs: [`VERSION`], [`WITH_CHANGES`] if a table has changes beside its chunks
-/// ([`Behind`]), [`WITH_SCHEMAS`] if it has other schemas than `public`, or [`NEWEST`] if it has sequences or generated
-/// columns.
+/// ([`Behind`]), [`WITH_SCHEMAS`] if it has other schemas than `public`, or [`NEWEST`] if it has sequences, generated
+/// columns, or a column or domain of `numeric` without precision.
 pub const VERSION: u32 = 7;
 /// The version of a manifest in which a table has changes beside its chunks.
 const WITH_CHANGES: u32 = 8;
 /// The version of a manifest with other schemas than `public`.
 const WITH_SCHEMAS: u32 = 9;
-/// The greatest version that is read: that of a manifest with sequences or generated columns.
+/// The greatest version that is read: that of a manifest with sequences, generated columns or numerics.
 pub const NEWEST: u32 = 10;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
@@ -201,7 +201,7 @@ impl Manifest {
     fn version(&self) -> u32 {
         let has_changes = self.tables.iter().any(|table| table.behind.is_some())
             || self.unread.iter().any(|table| !table.json()["behind"].is_null());
-        if !self.sequences.is_empty() || self.has_generated_columns() {
+        if !self.sequences.is_empty() || self.has_generated_columns() || self.has_numerics() {
             return NEWEST;
         }
         match (self.schemas.is_some(), has_changes) {
@@ -209,6 +209,28 @@ impl Manifest {
             (false, true) => WITH_CHANGES,
             (false, false) => VERSION,
         }
+    }
+
+    /// True if a column of a view or table, or of a chunk or a table that is not read, or a domain may hold numerics
+    /// without precision.
+    fn has_numerics(&self) -> bool {
+        let is_numeric = |ty: LogicalType| ty.element().unwrap_or(ty).is_unscaled();
+        let mut columns = self.tables.iter().flat_map(|table| {
+            let entries = [&table.entry, table.entry_of_chunks()];
+            entries.into_iter().flat_map(|entry| &entry.schema.columns)
+        });
+        let mut domains = self.types.iter().filter_map(|entry| match &entry.kind {
+            TypeKind::Domain(domain) => Some(domain.base),
+            TypeKind::Enum(_) => None,
+        });
+        let mut of_views = self.views.iter().flat_map(|view| &view.schema.columns);
+        columns.any(|column| is_numeric(column.ty))
+            || of_views.any(|column| is_numeric(column.ty))
+            || domains.any(is_numeric)
+            || self
+                .unread
+                .iter()
+                .any(|table| table.json().to_string().contains("\"numeric"))
     }
 
     /// True if a table has a generated column.
@@ -648,7 +670,6 @@ pub(crate) fn read_u32(json: &Json) -> Option<u32> {
 mod tests {
     use super::*;
     use frazil_catalog::BlockOptions;
-    use frazil_types::LogicalType;
 
     fn table(options: TableOptions) -> TableRecord {
         let columns = ["a", "b.c"].map(|n| ColumnDef::new(n, LogicalType::Integer));
@@ -754,6 +775,31 @@ mod tests {
             vec![in_schema(9, 9, "t")],
         ] {
             assert_eq!(read(wrong).unwrap_err().state(), SqlState::DATA_CORRUPTED);
+        }
+    }
+
+    #[test]
+    fn a_manifest_with_numerics_says_so() {
+        let mut record = table(TableOptions::default());
+        let version = |record: &TableRecord| {
+            let tables = vec![record.clone()];
+            let manifest = Manifest {
+                tables,
+                ..Manifest::default()
+            };
+            let read = Manifest::from_bytes(Path::new("manifest"), &manifest.to_bytes());
+            assert_eq!(read.unwrap(), manifest);
+            manifest.version()
+        };
+        assert_eq!(version(&record), VERSION);
+        for ty in [
+            LogicalType::Numeric,
+            LogicalType::array_of(frazil_types::Kind::Numeric),
+        ] {
+            let mut schema = (*record.entry.schema).clone();
+            schema.columns[0].ty = ty;
+            record.entry.schema = Arc::new(schema);
+            assert_eq!(version(&record), NEWEST, "{ty}");
         }
     }
 

@@ -99,7 +99,9 @@ fn convert(
         _ if array.data_type() == &DataType::Null => nothing(ty, array.len()),
         _ if matches!(array.data_type(), DataType::Dictionary(..)) => of_dictionary(array, ty, budget)?,
         _ if ty.document().is_some() && is_nested(array.data_type()) => documents(array, ty, budget)?,
-        _ if own.is_some_and(|own| widens(own, ty)) => widened(array, own.unwrap_or(ty), ty, budget)?,
+        _ if own.is_some_and(|own| widens(own, ty) || ty.is_unscaled() && own.is_numeric()) => {
+            widened(array, own.unwrap_or(ty), ty, budget)?
+        }
         (NativeType::String, Some(element)) => match arrays_of(array, ty, element, budget) {
             Some(arrays) => arrays?,
             // Of the text that shows it.

@@ -8,9 +8,12 @@ use arrow_array::*;
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
+use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
 use frazil_types::sql_type::{EnumType, uuid_to_bytes};
+use frazil_types::value_ops::{CastLength, cast};
 use frazil_types::{
     ColumnVector, Error, Interval, LogicalType, Native, NativeType, Result, RowBatch, SqlState, StringRef,
+    Value,
 };
 use std::sync::Arc;
 
@@ -138,6 +141,7 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         LogicalType::Real => DataType::Float32,
         LogicalType::Double => DataType::Float64,
         LogicalType::Decimal { precision, scale } => DataType::Decimal128(precision, scale as i8),
+        LogicalType::Numeric => DataType::Decimal128(DECIMAL_MAX_DIGITS, NUMERIC_SCALE as i8),
         LogicalType::Date => DataType::Date32,
         LogicalType::Time(_) => DataType::Time64(TimeUnit::Microsecond),
         LogicalType::Timestamp(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
@@ -209,6 +213,27 @@ fn nulls(column: &ColumnVector) -> Option<NullBuffer> {
     Some(NullBuffer::new(bits))
 }
 
+/// Digits after the point of the decimals that numerics without precision become: one number for all values, 18 digits
+/// before it.
+const NUMERIC_SCALE: u8 = 20;
+
+/// Numerics as decimals of one scale, rounded half away from zero. Error 22003 for one that has more digits before the
+/// point.
+fn numerics(column: &ColumnVector, valid: Option<NullBuffer>) -> Result<Decimal128Array> {
+    let ty = LogicalType::widest_exact(NUMERIC_SCALE);
+    let values =
+        (0..column.len()).map(
+            |row| match cast(&column.value(row), column.ty(), ty, CastLength::Refuse)? {
+                Value::Int(v) => Ok(v),
+                _ => Ok(0),
+            },
+        );
+    let values: ScalarBuffer<i128> = values.collect::<Result<Vec<i128>>>()?.into();
+    let array = Decimal128Array::new(values, valid);
+    let array = array.with_precision_and_scale(DECIMAL_MAX_DIGITS, NUMERIC_SCALE as i8);
+    array.map_err(arrow_failed)
+}
+
 fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<ArrayRef> {
     let valid = nulls(column);
     Ok(match column.ty() {
@@ -242,6 +267,7 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
                 .map_err(arrow_failed)?;
             Arc::new(array)
         }
+        LogicalType::Numeric => Arc::new(numerics(column, valid)?),
         LogicalType::Interval => intervals(column, valid, texts)?,
         LogicalType::Uuid => {
             let bytes = column.values::<i128>().iter().map(|&v| uuid_to_bytes(v));

@@ -3,6 +3,7 @@
 use crate::given_values::GivenValues;
 use frazil_frontend::HiddenParameter;
 use frazil_types::date::MICROS_PER_DAY;
+use frazil_types::numeric::Numeric;
 use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{ColumnVector, DocumentForm, Error, LogicalType, Result, SqlState, Value, Zone};
@@ -73,6 +74,7 @@ fn has_fraction(value: &Value, ty: LogicalType) -> Result<bool> {
     match (value, ty) {
         (Value::Double(v), _) => Ok(v.is_finite() && v.fract() != 0.0),
         (Value::Int(v), LogicalType::Decimal { scale, .. }) => Ok(v % decimal::power_of_ten(scale) != 0),
+        (Value::Bytes(bytes), LogicalType::Numeric) => Ok(Numeric::of_bytes(bytes)?.trimmed().scale() > 0),
         (Value::Bytes(bytes), LogicalType::Array(element)) if element.get().is_numeric() => {
             for value in array::ArrayRef::new(bytes, element.get())?.elements() {
                 if has_fraction(&value?, element.get())? {

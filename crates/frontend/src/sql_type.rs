@@ -6,10 +6,6 @@ use sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as SqlDataType, ExactNumberInfo, ObjectName, TimezoneInfo,
 };
 
-/// Digits of a `numeric` that is declared without any, and those after the point: PostgreSQL's has no fixed scale, ours
-/// always has one.
-const UNCONSTRAINED: (u8, u8) = (38, 10);
-
 /// Types that statements defined, by their names.
 pub(crate) type Defined<'a> = &'a dyn Fn(&ObjectName) -> Option<LogicalType>;
 
@@ -53,10 +49,7 @@ pub(crate) fn of_sql(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalTy
 /// The type as it is declared without a length or digits.
 pub(crate) fn without_modifiers(ty: LogicalType) -> LogicalType {
     match (ty, ty.element()) {
-        (LogicalType::Decimal { .. }, _) => LogicalType::Decimal {
-            precision: UNCONSTRAINED.0,
-            scale: UNCONSTRAINED.1,
-        },
+        (LogicalType::Decimal { .. }, _) => LogicalType::Numeric,
         (_, Some(element)) => without_modifiers(element).array().unwrap_or(ty),
         (ty, None) => ty.without_length().with_all_digits(),
     }
@@ -97,7 +90,7 @@ fn of_name(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalType> {
 /// What types there are, for hints.
 fn types() -> String {
     let shown = |kind: &Kind| match kind {
-        Kind::Numeric => "decimal(p,s)",
+        Kind::Numeric => "numeric, decimal(p,s)",
         Kind::Char => "char(n)",
         Kind::Varchar => "varchar(n)",
         Kind::Array => "arrays of them such as integer[]",
@@ -140,7 +133,7 @@ fn is_known(name: &str) -> bool {
 
 fn of_number_info(info: &ExactNumberInfo) -> Result<LogicalType> {
     let (precision, scale) = match *info {
-        ExactNumberInfo::None => (UNCONSTRAINED.0.into(), UNCONSTRAINED.1.into()),
+        ExactNumberInfo::None => return Ok(LogicalType::Numeric),
         ExactNumberInfo::Precision(p) => (p, 0),
         ExactNumberInfo::PrecisionAndScale(p, s) => (p, s),
     };

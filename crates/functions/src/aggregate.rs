@@ -6,6 +6,7 @@ use crate::build::{case, is_null, is_null_constant, null};
 use crate::convert::{as_double, convert, type_of_kind};
 use crate::interval_aggregates::of_intervals;
 use crate::json_agg::json_agg;
+use crate::numeric_aggregates;
 use crate::ordered_set::{self, OfSet, key_of, keys_of};
 use crate::resolve::{CallKind, Resolution, no_function, resolve};
 use crate::scalar_functions::{JSON, JSONB};
@@ -453,6 +454,17 @@ impl Typing {
         {
             let made = of_intervals(function, e.clone(), distinct, filter);
             return made.ok_or_else(|| no_function(name, &[argument]).at_span(span));
+        }
+        if let Operand::Typed(e) = &argument
+            && e.ty.is_unscaled()
+            && let keys = distinct.then(|| keys_of([e.clone()]))
+            && let Some(calls) = numeric_aggregates::parts_of(function, e, keys, filter.clone())
+        {
+            return Ok(Aggregated {
+                calls,
+                value: Some(Box::new(numeric_aggregates::of_parts)),
+                grouped: Vec::new(),
+            });
         }
         let e = self.aggregated(name, argument, takes, span)?;
         let (e, shown) = as_summed(function, e);

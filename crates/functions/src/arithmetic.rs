@@ -2,9 +2,11 @@
 
 use crate::build::constant_of;
 use crate::convert::{WIDEST, as_double, as_integer, convert, decimal, digits};
+use crate::numeric;
 use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::date;
+use frazil_types::numeric::Numeric;
 use frazil_types::value_ops::{self, ArithmeticOp, CastLength, Divide};
 use frazil_types::{Error, Interval, LogicalType, NativeType, Result, SqlState, Value};
 
@@ -75,6 +77,9 @@ pub(crate) fn numbers(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
     }
     if l.ty.native() == NativeType::F64 {
         return reals(op, l, r);
+    }
+    if l.ty.is_unscaled() || r.ty.is_unscaled() {
+        return numeric::arithmetic(op, l, r);
     }
     let (lt, rt) = (exact_type(&l), exact_type(&r));
     let ((pl, sl), (pr, sr)) = (digits(lt), digits(rt));
@@ -179,6 +184,9 @@ pub(crate) fn negate(e: Expr) -> Expr {
             _ => ty,
         };
         return Expr::constant(value, narrower);
+    }
+    if ty.is_unscaled() {
+        return numeric::of("-", |row, out| numeric::one(row, out, Numeric::negated), vec![e]);
     }
     if ty.is_span() {
         return rows(

@@ -8,6 +8,7 @@ use crate::build::{
     TEXT, and, boolean, call, constant_of, function, int, is_null_constant, known_unless_null, not, text,
 };
 use crate::convert::{WIDEST, as_text, convert, decimal, digits, join_types, type_of_kind, wider_decimal};
+use crate::numeric::{as_numeric, is_any_unscaled};
 use crate::resolve::{CallKind, Resolution, no_operator_between, resolve};
 use crate::type_rules::{Category, Kind};
 use crate::vector::{OnNull, Output, Row, RowFn, predicate, rows};
@@ -15,6 +16,7 @@ use crate::{CastContext, Operand, Typing, Unknown, UnknownKind};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_types::date;
 use frazil_types::json;
+use frazil_types::numeric::Numeric;
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{CompareOp, LogicalType, Order, Result, Span, Value};
 use std::cmp::Ordering;
@@ -117,7 +119,8 @@ impl Typing {
             let other = if is_null_constant(&l) { r } else { l };
             return Ok(not(crate::build::is_null(other)).at(span));
         }
-        if kind == Kind::Numeric && !has_common_scale(l.ty, r.ty) {
+        if kind == Kind::Numeric && !has_common_scale(l.ty, r.ty) && !is_any_unscaled(&[l.clone(), r.clone()])
+        {
             let run = |row: &Row<'_>, out: &mut Output<'_>| out.bool(distinct_decimals(row));
             let e = predicate("is distinct from", OnNull::Called, run, vec![l, r]);
             return Ok(e.at(span));
@@ -317,6 +320,9 @@ fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
             true => (l, r),
             false => (as_text(l), as_text(r)),
         },
+        Kind::Numeric if l.ty.is_unscaled() || r.ty.is_unscaled() => {
+            (compared_by(as_numeric(l)), compared_by(as_numeric(r)))
+        }
         _ if l.ty == r.ty => (l, r),
         Kind::Numeric => {
             let common = wider_decimal(l.ty, r.ty);
@@ -344,6 +350,10 @@ fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
 }
 
 fn align_numbers(op: CompareOp, l: Expr, r: Expr) -> Aligned {
+    let r = match l.ty.scale() {
+        Some(_) => scaled_constant(r),
+        None => r,
+    };
     if let (Some(scale), Some(Value::Int(v)), Some(from)) = (l.ty.scale(), constant_of(&r), r.ty.scale())
         && constant_of(&l).is_none()
     {
@@ -356,11 +366,23 @@ fn align_numbers(op: CompareOp, l: Expr, r: Expr) -> Aligned {
         (Kind::Numeric, _) | (_, Kind::Numeric) => Kind::Numeric,
         (a, b) => a.max(b),
     };
-    if kind == Kind::Numeric && !has_common_scale(l.ty, r.ty) {
+    let is_unscaled = l.ty.is_unscaled() || r.ty.is_unscaled();
+    if kind == Kind::Numeric && !is_unscaled && !has_common_scale(l.ty, r.ty) {
         return Aligned::Known(decimals(op, l, r));
     }
     let (l, r) = same_type(kind, l, r);
     Aligned::Operands(op, l, r)
+}
+
+/// A numeric constant as a decimal one, which compares with a decimal at its scale; anything else as it is.
+fn scaled_constant(e: Expr) -> Expr {
+    let number = match constant_of(&e) {
+        Some(Value::Bytes(bytes)) if e.ty.is_unscaled() => Numeric::of_bytes(bytes).ok(),
+        _ => None,
+    };
+    number.map_or(e.clone(), |number| {
+        int(number.coefficient(), decimal(WIDEST, number.scale())).at(e.span)
+    })
 }
 
 /// `l op v` with the constant `v` (at scale `from`) moved to the scale and range of `l`.

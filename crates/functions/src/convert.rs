@@ -44,17 +44,14 @@ pub(crate) fn type_of_kind(kind: Kind, ty: Option<LogicalType>) -> LogicalType {
             .filter(|ty| ty.element().is_some())
             .unwrap_or(LogicalType::TEXT_ARRAY),
         kind => match ty {
-            Some(ty) if kind.plain().is_none() && ty.scale().is_some() => {
+            Some(ty) if kind == Kind::Numeric && ty.scale().is_some() => {
                 let (precision, scale) = digits(ty);
                 decimal(precision, scale)
             }
-            _ => kind.plain().unwrap_or(decimal(WIDEST, UNCONSTRAINED_SCALE)),
+            _ => kind.plain().unwrap_or(TEXT),
         },
     }
 }
-
-/// Digits after the point of a decimal without precision.
-const UNCONSTRAINED_SCALE: u8 = 10;
 
 impl Typing {
     /// The type that an operand comes to that nothing types.
@@ -285,6 +282,9 @@ pub(crate) fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> 
     {
         return Some(if ra > rb { a } else { b });
     }
+    if a.is_unscaled() || b.is_unscaled() {
+        return Some(LogicalType::Numeric);
+    }
     if ka == Kind::Numeric || kb == Kind::Numeric {
         return Some(wider_decimal(a, b));
     }
@@ -324,6 +324,9 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
     if e.ty.element().is_some() && ty.element().is_some() {
         return with_elements_cast(e, ty, length).at(span);
     }
+    if (e.ty.is_unscaled() || ty.is_unscaled()) && !e.ty.is_string() && !ty.is_string() {
+        return with_cast_of_rows(e, ty).at(span);
+    }
     let cast = |e: Expr, ty| Expr::new(ExprKind::Cast(Box::new(e)), ty, nullable).at(span);
     match ty.length() {
         Some(n) if length == CastLength::Cut && n != WITHOUT_LENGTH => {
@@ -353,6 +356,18 @@ fn with_time(e: Expr, to: LogicalType) -> Expr {
         return e;
     }
     rows("time", OnNull::Null, run, vec![e], LogicalType::TIME)
+}
+
+/// Casts a value row by row: from and to numeric without precision, for which generated code has no instructions.
+fn with_cast_of_rows(e: Expr, ty: LogicalType) -> Expr {
+    let run: RowFn = |row, out| {
+        let value = value_ops::cast(&row.value(0), row.ty(0), out.ty(), CastLength::Refuse)?;
+        out.value(&value)
+    };
+    let nullable = e.nullable;
+    let mut cast = rows("cast", OnNull::Null, run, vec![e], ty);
+    cast.nullable = nullable;
+    cast
 }
 
 /// Elements of an array as those of another type.

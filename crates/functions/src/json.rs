@@ -179,7 +179,7 @@ pub(crate) fn push_json(out: &mut String, value: &Value, ty: LogicalType) -> Res
         (Value::Bool(b), _) => out.push_str(if *b { "true" } else { "false" }),
         (Value::Double(d), _) if d.is_finite() => out.push_str(&shown()),
         (Value::Int(_), _) if ty.info().category == Category::Numeric => out.push_str(&shown()),
-        _ if ty.document().is_some() => out.push_str(&shown()),
+        _ if ty.is_unscaled() || ty.document().is_some() => out.push_str(&shown()),
         (Value::Bytes(bytes), Some(element)) => {
             let array = ArrayRef::new(bytes, element)?;
             let values = array.elements().collect::<Result<Vec<_>>>()?;

@@ -33,6 +33,8 @@ mod json_rows;
 mod jsonpath;
 mod literal;
 mod named_oids;
+mod numeric;
+mod numeric_aggregates;
 mod operand;
 mod operators;
 mod ordered_set;

@@ -1,8 +1,8 @@
 //! Functions that give rows.
 
 use crate::arrays::{line, lines};
-use crate::build::{case, is_null, null};
-use crate::convert::wider_decimal;
+use crate::build::{case, constant_of, is_null, null};
+use crate::convert::{convert, wider_decimal};
 use crate::json_rows::json_rows;
 use crate::resolve::{CallKind, Resolution, no_function, resolve, unresolved};
 use crate::type_rules::Kind::{self, BigInt, Integer, Interval, Numeric, Timestamp, TimestampTz};
@@ -10,6 +10,8 @@ use crate::{CastContext, Operand, Typing};
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{CONDITION, ColumnId, Columns, Expr, RowsCall, RowsFunction};
 
+use frazil_types::numeric::Numeric as Number;
+use frazil_types::value_ops::CastLength;
 use frazil_types::{Error, LogicalType, Result, Span, Value};
 
 /// Arrays of bigint.
@@ -332,6 +334,7 @@ impl Typing {
         let mut arguments: Vec<Expr> = typed.collect::<Result<_>>()?;
         if parameters.first() == Some(&Numeric) {
             // All at one scale.
+            arguments = arguments.into_iter().map(with_scale).collect();
             let types = arguments.iter().map(|e| e.ty);
             let wide = types.reduce(wider_decimal);
             for e in &mut arguments {
@@ -352,4 +355,20 @@ impl Typing {
             ty,
         })
     }
+}
+
+/// Digits after the point of numerics that are not constants, of which rows of decimals are made.
+const SERIES_SCALE: u8 = 10;
+
+/// A numeric as a decimal: a constant at its own scale. Other numbers stay as they are.
+fn with_scale(e: Expr) -> Expr {
+    if !e.ty.is_unscaled() {
+        return e;
+    }
+    let number = match constant_of(&e) {
+        Some(Value::Bytes(bytes)) => Number::of_bytes(bytes).ok(),
+        _ => None,
+    };
+    let scale = number.map_or(SERIES_SCALE, Number::scale);
+    convert(e, LogicalType::widest_exact(scale), CastLength::Refuse)
 }

@@ -58,6 +58,7 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
         let double = x.ty;
         let result = match ty.is_float() {
             true => double,
+            false if ty.is_unscaled() => ty,
             false => share_type(ty),
         };
         let deviations = call(AggregateCall::new(AggregateFunction::Deviations, Some(x), double));

@@ -5,6 +5,7 @@ use crate::build::constant_of;
 use frazil_plan::vector_function::{CallContext, VectorFunction, VectorFunctionRef};
 use frazil_plan::{CONDITION, Expr, ExprKind};
 use frazil_types::array::ArrayRef;
+use frazil_types::numeric::Numeric;
 use frazil_types::{
     Cancel, ColumnVector, Error, Interval, LogicalType, MemoryBudget, NativeType, Reservation, Result,
     SqlState, StringVectorBuilder, Strings, Value,
@@ -149,6 +150,14 @@ impl Row<'_> {
         }
     }
 
+    /// An exact number with its digits after the point. Error XX001 for bytes that are not one.
+    pub fn numeric(&self, argument: usize) -> Result<Numeric> {
+        match self.ty(argument).scale() {
+            Some(scale) => Numeric::new(self.wide(argument), scale),
+            None => Numeric::of_bytes(self.bytes(argument)),
+        }
+    }
+
     /// A double.
     pub fn double(&self, argument: usize) -> f64 {
         match &self.arguments[argument] {
@@ -262,6 +271,11 @@ impl<'a> Output<'a> {
                 Err(Error::internal("bytes from a function that gives none"))
             }
         }
+    }
+
+    /// A numeric without precision.
+    pub fn numeric(&mut self, number: Numeric) -> Result<()> {
+        self.bytes(&number.to_bytes())
     }
 
     fn check_total(&self, more: usize) -> Result<()> {

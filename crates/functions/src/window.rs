@@ -208,6 +208,7 @@ impl Typing {
                 |kind| kind.category() == Category::Numeric,
                 LogicalType::of_value(&Value::Double(0.0)),
             ),
+            Category::Numeric if key.is_unscaled() => return refused(String::new()),
             Category::Numeric => (Kind::is_exact, decimal(WIDEST, digits(key).1)),
             Category::DateTime => (
                 |kind| kind.category() == Category::Timespan,

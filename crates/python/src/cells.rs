@@ -91,7 +91,7 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
             named.set_item("tzinfo", zone)?;
             datetime(py, local.into(), &value, ty)?.call_method("replace", (), Some(&named))
         }
-        (Value::Int(_), LogicalType::Decimal { .. }) => {
+        (Value::Int(_), LogicalType::Decimal { .. }) | (Value::Bytes(_), LogicalType::Numeric) => {
             class(py, &DECIMAL, "decimal", "Decimal")?.call1((value.display(ty).to_string(),))
         }
         (Value::Int(_), LogicalType::Uuid) => {
@@ -214,6 +214,7 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         LogicalType::Name => Some(63),
         LogicalType::InternalChar => Some(1),
         LogicalType::Interval
+        | LogicalType::Numeric
         | LogicalType::Text
         | LogicalType::Bytea
         | LogicalType::Json

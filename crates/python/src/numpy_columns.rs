@@ -50,7 +50,7 @@ impl Form {
     fn is_object(&self, ty: LogicalType) -> bool {
         match ty.info().category {
             Category::Boolean => false,
-            Category::Numeric => ty.decimal_digits().is_some() && self.decimal_objects,
+            Category::Numeric => (ty.decimal_digits().is_some() || ty.is_unscaled()) && self.decimal_objects,
             Category::DateTime => ty.is_time_of_day(),
             Category::String => !self.arrow_texts,
             Category::Timespan | Category::Array | Category::UserDefined => true,
@@ -128,6 +128,19 @@ where
     array(py, values.into_iter().map(Datetime::<U>::from).collect())
 }
 
+/// Numerics as the nearest doubles; NaN at NULLs.
+fn numerics(parts: &[&ColumnVector]) -> Vec<f64> {
+    let rows = parts
+        .iter()
+        .flat_map(|part| (0..part.len()).map(move |row| (part, row)));
+    // The text of NULL is empty.
+    let double = |(part, row): (&&ColumnVector, usize)| {
+        let text = part.value(row).display(part.ty()).to_string();
+        text.parse().unwrap_or(f64::NAN)
+    };
+    rows.map(double).collect()
+}
+
 /// The values of a column on any thread. Errors are texts.
 fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Values, String> {
     if form.is_object(ty) {
@@ -153,6 +166,7 @@ fn values(ty: LogicalType, parts: &[&ColumnVector], form: &Form) -> Result<Value
         }
         (Category::Numeric, native) => match (ty.decimal_digits(), native) {
             (Some((_, scale)), _) => Values::F64(decimals(parts, scale)),
+            (None, NativeType::String) => Values::F64(numerics(parts)),
             (None, NativeType::I16) => Values::I16(joined(parts, |part| part.values::<i16>())),
             (None, NativeType::I32) => Values::I32(joined(parts, |part| part.values::<i32>())),
             (None, _) => Values::I64(joined(parts, |part| part.values::<i64>())),

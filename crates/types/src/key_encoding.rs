@@ -85,7 +85,7 @@ impl KeyPart {
 
     /// Bytes of the string that count: char(n) without its trailing blanks, of what has an order key that key.
     fn significant<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
-        match self.ty.info().order {
+        match self.ty.order() {
             Order::WithoutBlanks => {
                 let last = text.iter().rposition(|&b| b != b' ');
                 Cow::Borrowed(&text[..last.map_or(0, |last| last + 1)])

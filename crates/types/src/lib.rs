@@ -17,6 +17,7 @@ pub mod key_encoding;
 pub mod logical_type;
 pub mod memory_budget;
 pub mod native_type;
+pub mod numeric;
 pub mod object_id;
 pub mod restriction;
 pub mod row_id;

@@ -29,6 +29,9 @@ pub enum LogicalType {
         /// 0 to `precision`.
         scale: u8,
     },
+    /// Exact number of at most 38 digits, each value with its own digits after the point; see [`crate::numeric`] for
+    /// its bytes.
+    Numeric,
     /// Days since 1970-01-01.
     Date,
     /// Microseconds since midnight, without a zone, 24:00 included; rounded to so many digits of a second, of which
@@ -114,7 +117,7 @@ impl LogicalType {
             LogicalType::BigInt => Kind::BigInt,
             LogicalType::Real => Kind::Real,
             LogicalType::Double => Kind::Double,
-            LogicalType::Decimal { .. } => Kind::Numeric,
+            LogicalType::Decimal { .. } | LogicalType::Numeric => Kind::Numeric,
             LogicalType::Date => Kind::Date,
             LogicalType::Time(_) => Kind::Time,
             LogicalType::Timestamp(_) => Kind::Timestamp,
@@ -155,6 +158,7 @@ impl LogicalType {
             (NativeOf::Digits, LogicalType::Decimal { precision, .. }) if precision <= DECIMAL_I64_DIGITS => {
                 NativeType::I64
             }
+            (NativeOf::Digits, LogicalType::Numeric) => NativeType::String,
             (NativeOf::Digits, _) => NativeType::I128,
             (NativeOf::Length, LogicalType::Char(1)) => NativeType::I32,
             (NativeOf::Length, _) => NativeType::String,
@@ -207,6 +211,7 @@ impl LogicalType {
             | LogicalType::BigInt
             | LogicalType::Real
             | LogicalType::Double
+            | LogicalType::Numeric
             | LogicalType::Date
             | LogicalType::Time(_)
             | LogicalType::Timestamp(_)
@@ -521,7 +526,23 @@ impl LogicalType {
     /// Whether values are compared by a key that is made of them ([`order_key`](crate::value_ops::order_key)).
     #[inline]
     pub fn has_order_key(self) -> bool {
-        self.info().order == Order::Key
+        self.order() == Order::Key
+    }
+
+    /// The part of a value that decides its order, equality, hash and key: the key of a numeric, the integer of a
+    /// decimal.
+    #[inline]
+    pub fn order(self) -> Order {
+        match self {
+            LogicalType::Numeric => Order::Key,
+            ty => ty.info().order,
+        }
+    }
+
+    /// True for a numeric without precision.
+    #[inline]
+    pub fn is_unscaled(self) -> bool {
+        self == LogicalType::Numeric
     }
 
     /// Whether values compare; arrays do where their elements do.

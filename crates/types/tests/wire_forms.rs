@@ -109,6 +109,11 @@ fn numerics_are_the_same_number_in_binary_and_text() {
         let value = Value::Int(seed(&mut random) % 10i128.pow(38));
         let text = numeric_text(&sent(&value, ty)).unwrap();
         assert_eq!(read(&text, ty), value, "{ty} {text}");
+        // Numerics keep their own digits after the point.
+        let unscaled = LogicalType::Numeric;
+        let value = read(&value.display(ty).to_string(), unscaled);
+        let received = (unscaled.info().receive)(&sent(&value, unscaled), unscaled);
+        assert_eq!(received.unwrap(), value, "{text}");
     }
 }
 

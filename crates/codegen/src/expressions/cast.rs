@@ -34,11 +34,13 @@ impl Translator<'_, '_> {
         };
         match cast.method {
             CastMethod::Keep => Ok(SqlValue { native, ..v }),
+            CastMethod::ExactToDouble if from.is_unscaled() => self.cast_by_call(v, from, to, native),
             CastMethod::Rescale => self.cast_exact(v, inner, e),
             CastMethod::ExactToDouble => self.exact_to_double(v, from),
             CastMethod::DoubleToInteger => self.double_to_integer(v, to),
             CastMethod::DoubleToReal => Ok(self.double_to_real(v, to)),
             CastMethod::ExactToReal
+            | CastMethod::NumericToExact
             | CastMethod::DoubleToDecimal
             | CastMethod::RealToDecimal
             | CastMethod::Round
@@ -54,8 +56,10 @@ impl Translator<'_, '_> {
             CastMethod::Fit => self.where_valid(v.valid, native, |t| t.fitted(v.value, to)),
             CastMethod::Write => self.cast_to_text(v, from, to),
             CastMethod::Read => self.cast_from_text(v, from, to, native),
-            // Vector functions cast elements.
-            CastMethod::Elements => Err(Error::internal("a cast of arrays in generated code")),
+            // Vector functions cast elements, and make numerics.
+            CastMethod::Elements | CastMethod::ExactToNumeric => Err(Error::internal(
+                "a cast of arrays or to numeric in generated code",
+            )),
             CastMethod::DaysToMicros => self.days_to_micros(v, self.proved(e)),
             CastMethod::MicrosToDays => Ok(self.micros_to_days(v)),
             CastMethod::BooleanToInteger => {

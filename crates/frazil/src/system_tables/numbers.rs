@@ -27,9 +27,6 @@ const ARRAY_OFFSET: u32 = 1 << 31;
 /// The first number of what has no identity in the catalog: defaults of columns.
 pub(super) const FIRST_UNNAMED: u32 = 3 << 30;
 
-/// Places of a decimal that is declared without any: see the front end's `UNCONSTRAINED`.
-const UNCONSTRAINED: (u8, u8) = (38, 10);
-
 /// Schemas with their oids, those of the system first.
 pub fn namespaces(catalog: &Catalog) -> Vec<(String, u32)> {
     let system = [
@@ -78,9 +75,7 @@ pub(super) fn column_type(column: &ColumnDef) -> u32 {
 pub(super) fn modifier(ty: LogicalType) -> i32 {
     match ty.element().unwrap_or(ty) {
         LogicalType::Char(n) | LogicalType::Varchar(n) if n != WITHOUT_LENGTH => n as i32 + 4,
-        LogicalType::Decimal { precision, scale } if (precision, scale) != UNCONSTRAINED => {
-            (i32::from(precision) << 16 | i32::from(scale)) + 4
-        }
+        LogicalType::Decimal { precision, scale } => (i32::from(precision) << 16 | i32::from(scale)) + 4,
         LogicalType::Time(n) | LogicalType::Timestamp(n) | LogicalType::TimestampTz(_, n)
             if n < MICRO_DIGITS =>
         {
@@ -117,6 +112,7 @@ pub(super) fn length(ty: LogicalType) -> i32 {
         LogicalType::Interval | LogicalType::Uuid => 16,
         LogicalType::Name => 64,
         LogicalType::Decimal { .. }
+        | LogicalType::Numeric
         | LogicalType::Char(_)
         | LogicalType::Varchar(_)
         | LogicalType::Text
@@ -136,7 +132,7 @@ pub(super) fn placement(ty: LogicalType) -> (&'static str, &'static str) {
         (2, _) => ("s", "p"),
         (4, _) => ("i", "p"),
         (8 | 16, _) => ("d", "p"),
-        (_, LogicalType::Decimal { .. }) => ("i", "m"),
+        (_, LogicalType::Decimal { .. } | LogicalType::Numeric) => ("i", "m"),
         _ => ("i", "x"),
     }
 }

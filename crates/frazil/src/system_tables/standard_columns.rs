@@ -89,10 +89,10 @@ fn measures(row: Cells, ty: LogicalType) -> Cells {
         LogicalType::BigInt => number(row, Some(64), 2, Some(0)),
         LogicalType::Real => number(row, Some(24), 2, None),
         LogicalType::Double => number(row, Some(53), 2, None),
-        LogicalType::Decimal { precision, scale } => match numbers::modifier(ty) {
-            -1 => number(row, None, 10, None),
-            _ => number(row, Some(precision.into()), 10, Some(scale.into())),
-        },
+        LogicalType::Decimal { precision, scale } => {
+            number(row, Some(precision.into()), 10, Some(scale.into()))
+        }
+        LogicalType::Numeric => number(row, None, 10, None),
         LogicalType::Char(n) | LogicalType::Varchar(n) if n != WITHOUT_LENGTH => {
             row.with("character_maximum_length", n).with(
                 "character_octet_length",

@@ -17,6 +17,8 @@ pub use moments::{Date, Time, Timestamp, TimestampTz};
 pub use to_value::ToValue;
 pub use uuid::Uuid;
 
+use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
+use frazil_types::numeric::Numeric;
 use frazil_types::value_ops::{CastLength, cast};
 use frazil_types::{Interval, LogicalType, Result, Value as RawValue, Zone};
 use std::fmt;
@@ -122,6 +124,14 @@ impl Value {
             (RawValue::Bytes(_), LogicalType::JsonPath) => Value::JsonPath(raw.display(ty).to_string()),
             (RawValue::Bytes(_), ty) if ty.kind().is_named_oid() => Value::Text(raw.display(ty).to_string()),
             (RawValue::Bytes(_), LogicalType::Record) => Value::Text(raw.display(ty).to_string()),
+            (RawValue::Bytes(bytes), LogicalType::Numeric) => match Numeric::of_bytes(bytes) {
+                Ok(number) => Value::Decimal(Decimal::of_raw(
+                    number.coefficient(),
+                    DECIMAL_MAX_DIGITS,
+                    number.scale(),
+                )),
+                Err(_) => Value::Null,
+            },
             (RawValue::Bytes(bytes), _) => Value::Bytea(bytes.clone()),
             (RawValue::Int(v), _) => integer_like(*v, raw, ty),
         }
@@ -187,6 +197,7 @@ fn integer_like(v: i128, raw: &RawValue, ty: LogicalType) -> Value {
         | LogicalType::Boolean
         | LogicalType::Real
         | LogicalType::Double
+        | LogicalType::Numeric
         | LogicalType::Interval
         | LogicalType::Varchar(_)
         | LogicalType::Text

@@ -26,6 +26,10 @@ const SCHEMAS: &str = include_str!("../golden/schemas.sql");
 /// Directories from version 10 on have sequences and identity columns beside.
 const SEQUENCES: &str = include_str!("../golden/sequences.sql");
 
+/// These statements made a directory of version 10 with numerics without precision, frozen and hot. Older
+/// directories hold them as decimals.
+const NUMERICS: &str = include_str!("../golden/numerics.sql");
+
 /// The formats that directories are there for.
 const VERSIONS: [u32; 9] = [1, 2, 3, 4, 5, 6, 7, 9, 10];
 /// Today's format.
@@ -245,6 +249,47 @@ fn directories_of_older_formats_open_and_are_written_again() {
         }
         let _ = std::fs::remove_dir_all(&path);
     }
+}
+
+/// The table with numerics, whose values have their own digits after the point.
+fn check_numerics(c: &Connection) {
+    assert_eq!(
+        rows(
+            c,
+            "select * from numerics where id in (1, 2, 4, 3001, 3002) order by id"
+        ),
+        "1|0.5|{0.50,NULL}|1.50\n2|1.00|{1.00,NULL}|1.50\n4||{NULL,NULL}|1.50\n3001|1.0|{}|2.500\n3002|-0.00001||7"
+    );
+    let sums = "select sum(n), count(n), count(distinct n) from numerics where id < 3000";
+    assert_eq!(rows(c, sums), "1687500.00|2250|2250");
+    assert_eq!(
+        rows(c, "select id from numerics where n = 1 order by id"),
+        "2\n3001"
+    );
+    assert_eq!(rows(c, "select 0.75::share"), "0.75");
+    assert_eq!(state(c, "select 1.25::share"), SqlState::CHECK_VIOLATION);
+}
+
+#[test]
+fn a_directory_with_numerics_opens() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/numerics_v10");
+    if std::env::var_os("FRAZIL_WRITE_GOLDEN").is_some() && !golden.exists() {
+        let database = Database::open(&golden).expect("it can be made");
+        rows(&database.connect(), NUMERICS);
+        database.close().expect("it closes");
+    }
+    let path = directory("golden-numerics");
+    copy_all(&golden, &path);
+    for _ in 0..2 {
+        let database = Database::open(&path).expect("it opens");
+        let c = database.connect();
+        check_numerics(&c);
+        rows(&c, "insert into numerics values (4000, 0.10)");
+        rows(&c, "delete from numerics where id = 4000");
+        drop(c);
+        database.close().expect("it closes");
+    }
+    let _ = std::fs::remove_dir_all(&path);
 }
 
 #[test]

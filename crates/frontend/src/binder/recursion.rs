@@ -247,10 +247,11 @@ fn check_equality(union: &Union<'_>, types: &[LogicalType]) -> Result<()> {
 }
 
 /// `numeric` without digits.
-const NUMERIC: LogicalType = LogicalType::widest_exact(10);
+const NUMERIC: LogicalType = LogicalType::Numeric;
 
 fn are_decimals(a: LogicalType, b: LogicalType) -> bool {
-    a.decimal_digits().is_some() && b.decimal_digits().is_some()
+    let is_decimal = |ty: LogicalType| ty.decimal_digits().is_some() || ty.is_unscaled();
+    is_decimal(a) && is_decimal(b)
 }
 
 /// The UNION that a query is, with nothing behind it but SEARCH and CYCLE.

@@ -4,10 +4,12 @@ use crate::arithmetic::numbers;
 use crate::build::{constant_of, function, is_null_constant, null};
 use crate::convert::{as_double, convert, decimal, digits};
 use crate::function::{Function, Overload, Run, build, functions};
+use crate::numeric;
 use crate::type_rules::Kind::{BigInt, Double, Integer, Numeric, Real, SmallInt};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use frazil_plan::{Expr, ScalarFunction};
 use frazil_types::decimal::{POWERS_OF_TEN, divide_round};
+use frazil_types::numeric::Numeric as Number;
 use frazil_types::value_ops::{ArithmeticOp, CastLength};
 use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 
@@ -113,7 +115,7 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         build(&[Double], round, Double),
         build(&[Numeric, Integer], round_to, Numeric),
     ], "the number rounded to n digits after the point: decimals half away from zero, doubles half to even";
-    "scale", [Overload { parameters: &[Numeric], run: Run::Rows(|r, o| o.int(r.ty(0).scale().unwrap_or(0).into()), Integer) }],
+    "scale", [Overload { parameters: &[Numeric], run: Run::Rows(|r, o| o.int(r.numeric(0)?.scale().into()), Integer) }],
         "the number of digits after the point";
     "sign", [build(&[Numeric], sign, Numeric), doubles(|r, o| {
         let v = r.double(0);
@@ -125,7 +127,7 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "tan", [doubles(|r, o| finite(r, o, f64::tan))], "tangent of radians";
     "tanh", [doubles(|r, o| o.double(r.double(0).tanh()))], "hyperbolic tangent";
     "trim_scale", [build(&[Numeric], trim_scale, Numeric)],
-        "the number without trailing zeros after the point; values of a column keep theirs";
+        "the number without trailing zeros after the point";
     "trunc", [
         build(&[Numeric], truncate, Numeric),
         build(&[Numeric, Integer], truncate_to, Numeric),
@@ -156,11 +158,7 @@ fn product_up_to(row: &Row<'_>, out: &mut Output) -> Result<()> {
 }
 
 fn min_scale(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let (mut value, mut scale) = (row.wide(0), row.ty(0).scale().unwrap_or(0));
-    while scale > 0 && value % 10 == 0 {
-        (value, scale) = (value / 10, scale - 1);
-    }
-    out.int(scale.into())
+    out.int(row.numeric(0)?.trimmed().scale().into())
 }
 
 /// Errors 2201G for what makes no parts.
@@ -174,8 +172,9 @@ fn checked_parts(count: i64, is_empty: bool) -> Result<()> {
 }
 
 fn decimal_bucket(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let scale = (0..3).filter_map(|i| row.ty(i).scale()).max().unwrap_or(0);
-    let at = |i: usize| frazil_types::decimal::rescale(row.wide(i), row.ty(i).scale().unwrap_or(0), scale);
+    let bounds = [row.numeric(0)?, row.numeric(1)?, row.numeric(2)?];
+    let scale = bounds.iter().map(|bound| bound.scale()).max().unwrap_or(0);
+    let at = |i: usize| bounds[i].at_scale(scale);
     let beyond = || out_of_range("numeric field overflow");
     let (mut v, mut from, mut to) = (
         at(0).ok_or_else(beyond)?,
@@ -246,6 +245,13 @@ fn inline(f: ScalarFunction, e: Expr, ty: LogicalType) -> Expr {
 
 fn abs(arguments: Vec<Expr>) -> Result<Expr> {
     let e = one(arguments)?;
+    if e.ty.is_unscaled() {
+        return Ok(numeric::of(
+            "abs",
+            |r, o| numeric::one(r, o, Number::abs),
+            vec![e],
+        ));
+    }
     let ty = e.ty;
     Ok(inline(ScalarFunction::Abs, e, ty))
 }
@@ -261,18 +267,35 @@ fn whole_type(ty: LogicalType) -> LogicalType {
 
 fn ceil(arguments: Vec<Expr>) -> Result<Expr> {
     let e = one(arguments)?;
+    if e.ty.is_unscaled() {
+        return Ok(numeric::of(
+            "ceil",
+            |r, o| numeric::one(r, o, Number::ceil),
+            vec![e],
+        ));
+    }
     let ty = whole_type(e.ty);
     Ok(inline(ScalarFunction::Ceil, e, ty))
 }
 
 fn floor(arguments: Vec<Expr>) -> Result<Expr> {
     let e = one(arguments)?;
+    if e.ty.is_unscaled() {
+        return Ok(numeric::of(
+            "floor",
+            |r, o| numeric::one(r, o, Number::floor),
+            vec![e],
+        ));
+    }
     let ty = whole_type(e.ty);
     Ok(inline(ScalarFunction::Floor, e, ty))
 }
 
 fn round(arguments: Vec<Expr>) -> Result<Expr> {
     let e = one(arguments)?;
+    if e.ty.is_unscaled() {
+        return round_to(vec![e, Expr::literal(Value::Int(0))]);
+    }
     let ty = whole_type(e.ty);
     if ty.is_float() {
         return Ok(inline(ScalarFunction::Round, e, ty));
@@ -293,6 +316,10 @@ fn kept_digits(value: &Expr, wanted: &Expr) -> u8 {
 
 fn round_to(arguments: Vec<Expr>) -> Result<Expr> {
     let (value, wanted) = two(arguments)?;
+    if value.ty.is_unscaled() {
+        let run: RowFn = |r, o| numeric::with_digits(r, o, Number::rounded);
+        return Ok(numeric::of("round", run, vec![value, wanted]));
+    }
     let (precision, scale) = digits(value.ty);
     let kept = kept_digits(&value, &wanted);
     if matches!(constant_of(&wanted), Some(Value::Int(n)) if *n >= 0) {
@@ -316,6 +343,10 @@ fn truncate(arguments: Vec<Expr>) -> Result<Expr> {
 
 fn truncate_to(arguments: Vec<Expr>) -> Result<Expr> {
     let (value, wanted) = two(arguments)?;
+    if value.ty.is_unscaled() {
+        let run: RowFn = |r, o| numeric::with_digits(r, o, Number::truncated);
+        return Ok(numeric::of("trunc", run, vec![value, wanted]));
+    }
     let (precision, scale) = digits(value.ty);
     let kept = kept_digits(&value, &wanted);
     let ty = decimal(precision - scale + kept, kept);
@@ -328,18 +359,9 @@ fn truncate_to(arguments: Vec<Expr>) -> Result<Expr> {
     ))
 }
 
-/// A column's values have one number of digits: a constant alone loses its zeros.
 fn trim_scale(arguments: Vec<Expr>) -> Result<Expr> {
-    let e = one(arguments)?;
-    let Some(&Value::Int(mut value)) = constant_of(&e) else {
-        return Ok(e);
-    };
-    let (precision, mut scale) = digits(e.ty);
-    let all = scale;
-    while scale > 0 && value % 10 == 0 {
-        (value, scale) = (value / 10, scale - 1);
-    }
-    Ok(crate::build::int(value, decimal(precision - (all - scale), scale)).at(e.span))
+    let run: RowFn = |r, o| numeric::one(r, o, Number::trimmed);
+    Ok(numeric::of("trim_scale", run, vec![one(arguments)?]))
 }
 
 /// A decimal cut to so many digits after the point, perhaps fewer than none, by `divide`.
@@ -361,6 +383,10 @@ fn modulo(arguments: Vec<Expr>) -> Result<Expr> {
 
 fn div(arguments: Vec<Expr>) -> Result<Expr> {
     let (l, r) = two(arguments)?;
+    if l.ty.is_unscaled() || r.ty.is_unscaled() {
+        let run: RowFn = |row, out| numeric::pair(row, out, Number::whole_quotient);
+        return Ok(numeric::of("div", run, vec![l, r]));
+    }
     let (precision, scale) = digits(l.ty);
     let ty = decimal((precision - scale).saturating_add(r.ty.scale().unwrap_or(0)), 0);
     let run: RowFn = |row, out| {
@@ -379,7 +405,7 @@ fn div(arguments: Vec<Expr>) -> Result<Expr> {
 }
 
 fn sign(arguments: Vec<Expr>) -> Result<Expr> {
-    let run: RowFn = |row, out| out.int(row.wide(0).signum());
+    let run: RowFn = |row, out| out.int(row.numeric(0)?.coefficient().signum());
     Ok(rows(
         "sign",
         OnNull::Null,

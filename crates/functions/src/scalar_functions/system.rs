@@ -212,7 +212,7 @@ fn with_modifier(kind: Kind, modifier: i64) -> String {
     let has_length = (kind.info().of_modifiers)(&[1]).is_some();
     match kind.category() {
         // Modifiers of decimals and strings are 4 more than what they say.
-        Category::Numeric if kind.plain().is_none() && modifier >= 4 => {
+        Category::Numeric if kind == Kind::Numeric && modifier >= 4 => {
             let scale = (((modifier - 4) & 0x7ff) ^ 1024) - 1024;
             format!("{name}({},{scale})", ((modifier - 4) >> 16) & 0xffff)
         }

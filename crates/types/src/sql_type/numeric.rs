@@ -1,9 +1,11 @@
-//! decimal(p,s): exact numbers of up to 38 digits, held as integers at their scale.
+//! Exact numbers of up to 38 digits: decimal(p,s), held as integers at their scale, and numeric, whose values have
+//! their own ([`crate::numeric`]).
 
 use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, write_integer};
 use super::wire;
 use crate::decimal::{self, POWERS_OF_TEN};
 use crate::logical_type::DECIMAL_MAX_DIGITS;
+use crate::numeric::{self, Numeric};
 use crate::{Error, LogicalType, Result, SqlState, Value, value_ops};
 use std::fmt;
 
@@ -20,7 +22,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     is_preferred: false,
     is_stored: true,
     has_extremes: true,
-    sum: |ty| ty.scale().map(LogicalType::widest_exact),
+    sum: |ty| Some(ty.scale().map_or(ty, LogicalType::widest_exact)),
     native: NativeOf::Digits,
     counts: Counts::Nothing,
     document: None,
@@ -37,20 +39,17 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     receive: wire::receive_numeric,
 };
 
-/// Precision and scale of a type of this kind.
-fn digits(ty: LogicalType) -> (u8, u8) {
-    match ty {
-        LogicalType::Decimal { precision, scale } => (precision, scale),
-        other => unreachable!("{other:?} as a decimal"),
+fn show(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match ty.decimal_digits() {
+        Some((precision, scale)) => write!(f, "decimal({precision},{scale})"),
+        None => f.write_str("numeric"),
     }
 }
 
-fn show(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let (precision, scale) = digits(ty);
-    write!(f, "decimal({precision},{scale})")
-}
-
 fn of_modifiers(modifiers: &[u32]) -> Option<LogicalType> {
+    if modifiers.is_empty() {
+        return Some(LogicalType::Numeric);
+    }
     let &[precision, scale] = modifiers else { return None };
     let fits = (1..=u32::from(DECIMAL_MAX_DIGITS)).contains(&precision) && scale <= precision;
     fits.then_some(LogicalType::Decimal {
@@ -60,20 +59,29 @@ fn of_modifiers(modifiers: &[u32]) -> Option<LogicalType> {
 }
 
 fn range(ty: LogicalType) -> Option<(i128, i128)> {
-    let max = POWERS_OF_TEN[usize::from(digits(ty).0)] - 1;
+    let (precision, _) = ty.decimal_digits()?;
+    let max = POWERS_OF_TEN[usize::from(precision)] - 1;
     Some((-max, max))
 }
 
 fn overflow(ty: LogicalType) -> Error {
-    let (precision, scale) = digits(ty);
-    decimal::overflow(precision, scale)
+    let digits = ty.decimal_digits();
+    digits.map_or_else(numeric::overflow, |(precision, scale)| decimal::overflow(precision, scale))
 }
 
 fn read(text: &str, ty: LogicalType) -> Result<Value> {
-    let (precision, scale) = digits(ty);
-    decimal::parse(value_ops::trimmed(text), precision, scale).map(Value::Int)
+    match ty.decimal_digits() {
+        Some((precision, scale)) => decimal::parse(value_ops::trimmed(text), precision, scale).map(Value::Int),
+        None => Numeric::read(text).map(Value::from),
+    }
 }
 
 fn write(f: &mut dyn fmt::Write, value: &Value, ty: LogicalType) -> fmt::Result {
-    write_integer(value, |v| decimal::write(f, v, digits(ty).1))
+    match ty.decimal_digits() {
+        Some((_, scale)) => write_integer(value, |v| decimal::write(f, v, scale)),
+        None => {
+            let number = value.as_bytes().and_then(|bytes| Numeric::of_bytes(bytes).ok());
+            write!(f, "{}", number.ok_or(fmt::Error)?)
+        }
+    }
 }

@@ -7,6 +7,7 @@
 use crate::array::{self, Dimension};
 use crate::date::{self, MICROS_PER_DAY};
 use crate::decimal::POWERS_OF_TEN;
+use crate::numeric::Numeric;
 use crate::{Error, Interval, LogicalType, Result, SqlState, Value};
 use std::ops::Range;
 
@@ -295,10 +296,17 @@ pub fn utf8(bytes: &[u8]) -> Result<&str> {
     ))
 }
 
-/// Sends a decimal: number of digits, weight of the first one, sign, decimal places, then digits of base 10,000.
+/// Sends a decimal or numeric: number of digits, weight of the first one, sign, decimal places, then digits of base
+/// 10,000.
 pub(super) fn send_numeric(out: &mut Vec<u8>, value: &Value, ty: LogicalType) -> Result<()> {
-    let scale = usize::from(ty.scale().ok_or_else(|| not_of(ty))?);
-    let value = int(value, ty)?;
+    let (value, scale) = match (value, ty.scale()) {
+        (Value::Bytes(bytes), None) => {
+            let number = Numeric::of_bytes(bytes)?;
+            (number.coefficient(), number.scale())
+        }
+        (value, scale) => (int(value, ty)?, scale.ok_or_else(|| not_of(ty))?),
+    };
+    let scale = usize::from(scale);
     let places = scale.div_ceil(DIGITS);
     let unit = POWERS_OF_TEN[scale].unsigned_abs();
     let (mut whole, part) = (value.unsigned_abs() / unit, value.unsigned_abs() % unit);

@@ -2,6 +2,7 @@
 
 use super::ArithmeticOp;
 use crate::decimal::{self, POWERS_OF_TEN};
+use crate::numeric::Numeric;
 use crate::{Error, LogicalType, Result, SqlState, Value};
 
 /// Most digits of a decimal.
@@ -121,6 +122,7 @@ pub fn negate(value: &Value, ty: LogicalType) -> Result<Value> {
         Value::Int(v) => check_range(-*v, ty),
         Value::Double(v) => Ok(Value::Double(-*v)),
         Value::Interval(i) => super::negate_interval(*i).map(Value::Interval),
+        Value::Bytes(bytes) if ty.is_unscaled() => Ok(Numeric::of_bytes(bytes)?.negated().into()),
         other => Ok(other.clone()),
     }
 }

@@ -6,6 +6,7 @@ use crate::array::{self, ArrayRef, Dimension};
 use crate::date::{self, MICROS_PER_DAY};
 use crate::json::Json;
 use crate::logical_type::MICRO_DIGITS;
+use crate::numeric::Numeric;
 use crate::sql_type::{oid_of, real_of_double};
 use crate::{Counts, Error, Interval, LogicalType, NativeType, Order, Result, SqlState, Value, decimal};
 use std::borrow::Cow;
@@ -55,6 +56,7 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
         return super::cast(&super::cast(value, from, all, length)?, all, to, length);
     }
     match (cast.method, value) {
+        (method, value) if is_of_numeric(method, from, to) => cast_numeric(method, value, from, to),
         (CastMethod::Keep, value) => Ok(value.clone()),
         (CastMethod::Rescale | CastMethod::MicrosToDays, Value::Int(v)) => {
             let exact = casts::exact(*v, from, to).ok_or_else(|| to.overflow())?;
@@ -104,6 +106,39 @@ pub fn cast(value: &Value, from: LogicalType, to: LogicalType, length: CastLengt
 pub fn cast_in_place(bytes: &[u8], from: LogicalType, to: LogicalType) -> Option<Result<Value>> {
     let cast = casts::between(from, to)?;
     (cast.method == CastMethod::OfJson && to.with_all_digits() == to).then(|| of_json(bytes, to))
+}
+
+/// True for a cast between a numeric without precision and another number.
+fn is_of_numeric(method: CastMethod, from: LogicalType, to: LogicalType) -> bool {
+    from.is_unscaled() != to.is_unscaled()
+        && from.is_numeric()
+        && to.is_numeric()
+        && method != CastMethod::Keep
+}
+
+/// A number as a numeric without precision, or such a numeric as another number. Errors 22003; 0A000 for NaN.
+fn cast_numeric(method: CastMethod, value: &Value, from: LogicalType, to: LogicalType) -> Result<Value> {
+    match (method, value) {
+        (CastMethod::ExactToNumeric, Value::Int(v)) => {
+            Numeric::new(*v, from.scale().unwrap_or(0)).map(Value::from)
+        }
+        (CastMethod::DoubleToDecimal, Value::Double(v)) => {
+            Numeric::of_double(*v, DOUBLE_DIGITS).map(Value::from)
+        }
+        (CastMethod::RealToDecimal, Value::Double(v)) => Numeric::of_double(*v, REAL_DIGITS).map(Value::from),
+        (CastMethod::NumericToExact, Value::Bytes(bytes)) => {
+            let exact = Numeric::of_bytes(bytes)?.at_scale(to.scale().unwrap_or(0));
+            check_range(exact.ok_or_else(|| to.overflow())?, to)
+        }
+        (CastMethod::ExactToReal, Value::Bytes(bytes)) => {
+            let text = Numeric::of_bytes(bytes)?.to_string();
+            Ok(Value::Double(text.parse::<f32>().unwrap_or(f32::NAN).into()))
+        }
+        (CastMethod::ExactToDouble, Value::Bytes(bytes)) => {
+            Ok(Value::Double(Numeric::of_bytes(bytes)?.to_double()))
+        }
+        (method, value) => Err(Error::internal(format!("{method:?} of {value:?}"))),
+    }
 }
 
 /// The casts of dates and times.
@@ -157,7 +192,7 @@ pub fn written(value: &Value, ty: LogicalType) -> Cow<'_, str> {
         Value::Bool(b) => Cow::Borrowed(if *b { "true" } else { "false" }),
         value => {
             let text = value.display(ty).to_string();
-            match ty.info().order {
+            match ty.order() {
                 Order::WithoutBlanks => Cow::Owned(text.trim_end_matches(' ').to_owned()),
                 Order::Native | Order::Span | Order::Key | Order::Absent => Cow::Owned(text),
             }

@@ -31,6 +31,10 @@ pub enum CastMethod {
     Keep,
     /// An exact number at another scale, rounded half away from zero.
     Rescale,
+    /// An exact number as a numeric of its own digits after the point.
+    ExactToNumeric,
+    /// A numeric as another exact number, rounded half away from zero to its digits after the point.
+    NumericToExact,
     /// An exact number as the nearest double.
     ExactToDouble,
     /// An exact number as the nearest real.
@@ -279,6 +283,11 @@ pub fn between(from: LogicalType, to: LogicalType) -> Option<Cast> {
         return None;
     }
     let cast = find(from.kind(), to.kind())?;
+    let cast = if from.is_unscaled() || to.is_unscaled() {
+        of_numeric(cast, from, to)
+    } else {
+        cast
+    };
     // Digits are only lost, and a zone decides nothing: whoever has no more of them stays as it is.
     match cast.method {
         CastMethod::Round if from.second_digits() <= to.second_digits() => Some(Cast {
@@ -287,6 +296,23 @@ pub fn between(from: LogicalType, to: LogicalType) -> Option<Cast> {
             ..cast
         }),
         _ => Some(cast),
+    }
+}
+
+/// The cast from or to a numeric without precision, of which the table knows only the kind. Nothing is known of the
+/// bounds of its values.
+fn of_numeric(cast: Cast, from: LogicalType, to: LogicalType) -> Cast {
+    let (method, failure) = match cast.method {
+        _ if from == to => (CastMethod::Keep, CastFailure::Never),
+        CastMethod::Rescale if to.is_unscaled() => (CastMethod::ExactToNumeric, CastFailure::Never),
+        CastMethod::Rescale => (CastMethod::NumericToExact, CastFailure::Any),
+        method => (method, cast.failure),
+    };
+    Cast {
+        method,
+        failure,
+        is_monotone: from == to,
+        ..cast
     }
 }
 
@@ -308,6 +334,8 @@ pub fn exact(v: i128, from: LogicalType, to: LogicalType) -> Option<i128> {
         CastMethod::IntegerToBoolean
         | CastMethod::ExactToReal
         | CastMethod::ExactToDouble
+        | CastMethod::ExactToNumeric
+        | CastMethod::NumericToExact
         | CastMethod::DoubleToReal
         | CastMethod::RealToDecimal
         | CastMethod::MicrosToTime
@@ -341,6 +369,8 @@ pub fn factor(from: LogicalType, to: LogicalType) -> Option<i128> {
         | CastMethod::IntegerToBoolean
         | CastMethod::ExactToReal
         | CastMethod::ExactToDouble
+        | CastMethod::ExactToNumeric
+        | CastMethod::NumericToExact
         | CastMethod::DoubleToReal
         | CastMethod::RealToDecimal
         | CastMethod::MicrosToTime

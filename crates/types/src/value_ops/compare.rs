@@ -25,7 +25,7 @@ pub fn order(a: &Value, b: &Value) -> Option<Ordering> {
 /// Orders two values of a type, as [`order`] does, but without the blanks at the end of padded texts, and by their keys values that
 /// [have such](LogicalType::has_order_key).
 pub fn order_as(a: &Value, b: &Value, ty: LogicalType) -> Option<Ordering> {
-    match (ty.info().order, a, b) {
+    match (ty.order(), a, b) {
         (Order::WithoutBlanks, Value::Text(a), Value::Text(b)) => {
             Some(a.trim_end_matches(' ').cmp(b.trim_end_matches(' ')))
         }

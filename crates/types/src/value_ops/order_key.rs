@@ -1,6 +1,7 @@
 //! Keys of values that are not compared by their own bytes.
 
 use crate::array::ArrayRef;
+use crate::numeric::Numeric;
 use crate::sql_type::oid_bytes;
 use crate::{DocumentForm, LogicalType, json};
 use std::borrow::Cow;
@@ -8,6 +9,9 @@ use std::borrow::Cow;
 /// Bytes whose order and equality are those of the values of a type [that has such keys](LogicalType::has_order_key); of other types,
 /// and of bytes that are damaged, the bytes themselves.
 pub fn order_key(bytes: &[u8], ty: LogicalType) -> Cow<'_, [u8]> {
+    if ty.is_unscaled() {
+        return Cow::Borrowed(Numeric::key(bytes));
+    }
     if ty.document() == Some(DocumentForm::Binary) {
         return Cow::Owned(json::order_key(bytes));
     }

@@ -18,6 +18,7 @@ pub(super) use date_pattern::{DAYS, MONTHS};
 use frazil_types::date::{MICROS_PER_DAY, is_finite};
 use frazil_types::decimal::{self, POWERS_OF_TEN, divide_round};
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
+use frazil_types::numeric::Numeric as Number;
 use frazil_types::{LogicalType, Result, value_ops};
 use number_pattern::NumberPattern;
 pub(crate) use read_exact::{Moment as ExactMoment, MomentKind, read_by, read_iso};
@@ -130,7 +131,8 @@ fn moment_to_char(moment: &Moment, row: &Row<'_>, out: &mut Output) -> Result<()
 }
 
 fn exact_to_char(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let (value, scale) = (row.wide(0), row.ty(0).scale().unwrap_or(0));
+    let number = row.numeric(0)?;
+    let (value, scale) = (number.coefficient(), number.scale());
     out.room(16 + 4 * row.text(1).len())?;
     number_pattern::with_pattern(row.text(1), |p| {
         if p.is_scientific {
@@ -247,7 +249,5 @@ fn to_number(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let (text, shifted) = number_pattern::with_pattern(row.text(1), |p| {
         read_number::read(row.text(0), p).map(|text| (text, p.shifted))
     })?;
-    let value = decimal::parse(&text, DECIMAL_MAX_DIGITS, NUMERIC_SCALE)?;
-    let power = POWERS_OF_TEN.get(shifted).copied().unwrap_or(i128::MAX);
-    out.int(divide_round(value, power))
+    out.numeric(Number::read(&text)?.shifted(shifted))
 }

@@ -1,0 +1,106 @@
+//! Sums and averages of `numeric` without precision: of the whole parts and of two halves of the fractions, which
+//! decimals hold, and the largest number of digits after the point. So sums are exact whatever the digits of the values
+//! are.
+
+use crate::convert::decimal;
+use crate::vector::{OnNull, Output, Row, RowFn, rows};
+use frazil_plan::aggregates::GroupState;
+use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr};
+use frazil_types::decimal::POWERS_OF_TEN;
+use frazil_types::numeric::{self, Numeric};
+use frazil_types::{LogicalType, Result};
+
+/// Digits of half a fraction.
+const HALF: u8 = 19;
+/// 10^[`HALF`].
+const HALF_UNIT: i128 = POWERS_OF_TEN[HALF as usize];
+
+/// The calls that a sum or average of numerics is made of by [`of_parts`]; `None` for other aggregates. `keys`: the
+/// value as the key of DISTINCT, if the aggregate has it.
+pub(crate) fn parts_of(
+    function: AggregateFunction,
+    x: &Expr,
+    keys: Option<Vec<AggregateKey>>,
+    filter: Option<Expr>,
+) -> Option<Vec<AggregateCall>> {
+    let state = function.info().state;
+    if !matches!(state, GroupState::Sum | GroupState::Average) {
+        return None;
+    }
+    let call = |call: AggregateCall| AggregateCall {
+        distinct: keys.is_some(),
+        order: keys.clone().unwrap_or_default(),
+        filter: filter.clone(),
+        ..call
+    };
+    let part =
+        |name: &'static str, run: RowFn, ty: LogicalType| rows(name, OnNull::Null, run, vec![x.clone()], ty);
+    let sum = |part: Expr| {
+        let ty = part.ty.sum().unwrap_or(part.ty);
+        call(AggregateCall::sum(part, ty))
+    };
+    let half = decimal(HALF, 0);
+    let scale = part(
+        "scale",
+        |row, out| out.int(row.numeric(0)?.scale().into()),
+        LogicalType::Integer,
+    );
+    let scale_type = scale.ty;
+    let mut calls = vec![
+        sum(part(
+            "whole part",
+            |row, out| out.int(parts(row)?.0),
+            LogicalType::widest_exact(0),
+        )),
+        sum(part(
+            "fraction",
+            |row, out| out.int(parts(row)?.1 / HALF_UNIT),
+            half,
+        )),
+        sum(part(
+            "rest of a fraction",
+            |row, out| out.int(parts(row)?.1 % HALF_UNIT),
+            half,
+        )),
+        AggregateCall {
+            filter: filter.clone(),
+            ..AggregateCall::new(AggregateFunction::Max, Some(scale), scale_type)
+        },
+    ];
+    if state == GroupState::Average {
+        calls.push(call(AggregateCall::count(Some(x.clone()))));
+    }
+    Some(calls)
+}
+
+/// The sum or average of its parts.
+pub(crate) fn of_parts(made: Vec<Expr>) -> Expr {
+    rows("numeric", OnNull::Null, sum_of_parts, made, LogicalType::Numeric)
+}
+
+/// The whole part of a row's number, and its fraction times 10^38, with its sign.
+fn parts(row: &Row<'_>) -> Result<(i128, i128)> {
+    let number = row.numeric(0)?;
+    let unit = POWERS_OF_TEN[usize::from(number.scale())];
+    let rest = number.coefficient() % unit;
+    let places = 2 * HALF - number.scale();
+    Ok((
+        number.coefficient() / unit,
+        rest * POWERS_OF_TEN[usize::from(places)],
+    ))
+}
+
+/// A sum of its parts, over a count if there is one. Error 22003.
+fn sum_of_parts(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let rest = row.wide(2);
+    let fraction = row.wide(1) + rest.div_euclid(HALF_UNIT);
+    let whole = row.wide(0).checked_add(fraction.div_euclid(HALF_UNIT));
+    let whole = whole.ok_or_else(numeric::overflow)?;
+    let fraction = fraction.rem_euclid(HALF_UNIT) * HALF_UNIT + rest.rem_euclid(HALF_UNIT);
+    let sum = Numeric::new(whole, 0)?.plus(Numeric::new(fraction, 2 * HALF)?)?;
+    let sum = sum.rounded(row.int(3) as i32);
+    match row.arguments() {
+        4 => out.numeric(sum),
+        _ => out.numeric(sum.divided(Numeric::new(row.wide(4), 0)?)?),
+    }
+}
