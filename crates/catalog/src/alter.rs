@@ -93,6 +93,11 @@ pub enum AlterAction {
     },
     /// ADD CONSTRAINT. All rows must satisfy it.
     AddConstraint(NewConstraint),
+    /// VALIDATE CONSTRAINT. All rows must satisfy it.
+    ValidateConstraint {
+        /// Its name.
+        name: String,
+    },
     /// DROP CONSTRAINT.
     DropConstraint {
         /// Its name.
@@ -146,6 +151,7 @@ impl Catalog {
                 set_checks(&mut entry, checks);
                 Arc::make_mut(&mut entry.schema).columns[column].name = name;
             }
+            AlterAction::ValidateConstraint { name } => self.validate(&mut entry, &name)?,
             AlterAction::RenameConstraint { from, to } => self.rename_constraint(&mut entry, &from, to)?,
             AlterAction::SetDefault { column, default } => {
                 Arc::make_mut(&mut entry.schema).columns[column].default = default;
@@ -200,13 +206,46 @@ impl Catalog {
             id: entry.id,
             within: Within::Constraint(entry.constraints[at].id),
         };
-        let views = self.dropped_with(constraint, readers, behavior, path)?;
-        let index = entry.constraints.remove(at).index();
+        let index = entry.constraints[at].index();
+        let indexes: Vec<ObjectId> = index.into_iter().collect();
+        let more = self.dropped_with(constraint, &indexes, readers, (behavior, path))?;
+        entry.constraints.remove(at);
         entry.indexes.retain(|i| Some(i.id) != index);
+        Ok(self.with_less(entry, more))
+    }
+
+    /// The next version with an entry of a table, and without other parts, among them constraints of the table.
+    pub(crate) fn with_less(&self, mut entry: TableEntry, gone: Vec<Part>) -> (Catalog, Arc<TableEntry>) {
         let mut next = self.next();
-        next.remove_parts(views.into_iter());
+        entry.remove_defaults(&gone);
+        let is_own = |part: &Part| part.id == entry.id && matches!(part.within, Within::Constraint(_));
+        let (own, others): (Vec<Part>, Vec<Part>) = gone.into_iter().partition(is_own);
+        let stays = |id: ObjectId| own.iter().all(|part| part.within != Within::Constraint(id));
+        entry.constraints.retain(|constraint| stays(constraint.id));
+        next.remove_parts(others.into_iter());
         let entry = next.put(entry);
-        Ok((next, entry))
+        (next, entry)
+    }
+
+    /// Notes that all rows satisfy a constraint. 42704 without it, 42809 for a key, which is always valid.
+    fn validate(&self, entry: &mut TableEntry, name: &str) -> Result<()> {
+        let table = entry.name.clone();
+        let Some(constraint) = entry.constraints.iter_mut().find(|c| c.name == name) else {
+            return Err(missing_constraint(&format!(
+                "constraint \"{name}\" of relation \"{table}\" does not exist"
+            )));
+        };
+        match &mut constraint.kind {
+            ConstraintKind::ForeignKey(key) => key.is_valid = true,
+            ConstraintKind::Check { .. } => {}
+            ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } => {
+                let message = format!(
+                    "constraint \"{name}\" of relation \"{table}\" is not a foreign key or check constraint"
+                );
+                return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message));
+            }
+        }
+        Ok(())
     }
 
     /// The next version, in which a table and the sequences that its columns own are in another schema.

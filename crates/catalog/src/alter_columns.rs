@@ -55,11 +55,9 @@ impl TableEntry {
     fn remove_column(&mut self, column: usize) {
         let left = |position: &usize| *position != column;
         let moved = |position: usize| position - usize::from(position > column);
-        let names = |index: &Arc<IndexEntry>| {
-            let keys = index.keys.iter().map(|k| k.column);
-            keys.chain(index.include.iter().copied()).any(|c| c == column)
-        };
-        let gone: Vec<ObjectId> = self.indexes.iter().filter(|i| names(i)).map(|i| i.id).collect();
+        let number = self.schema.columns[column].number;
+        let names = |index: &&Arc<IndexEntry>| index.has_column(column);
+        let gone: Vec<ObjectId> = self.indexes.iter().filter(names).map(|i| i.id).collect();
         self.indexes.retain(|index| !gone.contains(&index.id));
         for index in self.indexes.iter_mut().map(Arc::make_mut) {
             index
@@ -83,6 +81,7 @@ impl TableEntry {
                         .for_each(|position| *position = moved(*position));
                     stays
                 }
+                ConstraintKind::ForeignKey(key) => !key.columns.contains(&number),
             });
         let asked = std::mem::take(&mut self.options.columns).into_iter();
         let asked = asked.filter(|(position, _)| left(position));
@@ -110,13 +109,12 @@ impl Catalog {
             id: entry.id,
             within: Within::Column(entry.schema.columns[column].number),
         };
-        let gone_with = self.dropped_with(gone, readers, behavior, path)?;
-        entry.remove_defaults(&gone_with);
+        let has_it = |index: &&Arc<IndexEntry>| index.has_column(column);
+        let indexes: Vec<ObjectId> = entry.indexes.iter().filter(has_it).map(|i| i.id).collect();
+        let more = self.dropped_with(gone, &indexes, readers, (behavior, path))?;
         entry.remove_column(column);
-        let mut next = self.next();
-        next.remove_parts(gone_with.into_iter());
+        let (mut next, entry) = self.with_less(entry, more);
         next.forget_column(entry.id, column);
-        let entry = next.put(entry);
         Ok((next, entry))
     }
 

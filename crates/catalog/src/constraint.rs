@@ -1,7 +1,7 @@
 //! Constraints and indexes of tables, as the catalog knows them: names and columns. `storage` holds the entries of an index,
 //! `frontend` binds the text of a CHECK.
 
-use crate::{Catalog, TableEntry};
+use crate::{Catalog, DropBehavior, ForeignKey, QualifiedName, SearchPath, TableEntry};
 use frazil_types::ObjectId;
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ pub enum ConstraintKind {
         /// Positions of the columns that the condition reads, ascending.
         columns: Vec<usize>,
     },
+    /// The values of some columns are a key of another table, or NULL.
+    ForeignKey(Box<ForeignKey>),
 }
 
 /// An index of a table. Its name stands among those of tables and views.
@@ -75,12 +77,33 @@ impl Constraint {
     /// In place of an id: that of the schema `public`, which no constraint has.
     pub const NO_ID: ObjectId = ObjectId(0);
 
-    /// The index that enforces the constraint; `None` for a CHECK.
+    /// The index that enforces the constraint; `None` for a CHECK or FOREIGN KEY.
     pub fn index(&self) -> Option<ObjectId> {
         match self.kind {
             ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index } => Some(index),
-            ConstraintKind::Check { .. } => None,
+            ConstraintKind::Check { .. } | ConstraintKind::ForeignKey(_) => None,
         }
+    }
+}
+
+/// DROP INDEX.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropIndexes {
+    /// The names.
+    pub names: Vec<QualifiedName>,
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// CASCADE drops foreign keys that need an index, RESTRICT refuses.
+    pub behavior: DropBehavior,
+    /// The path by which errors name objects.
+    pub path: SearchPath,
+}
+
+impl IndexEntry {
+    /// True if a column, by its position, is part of the keys or included.
+    pub fn has_column(&self, column: usize) -> bool {
+        let keys = self.keys.iter().map(|key| key.column);
+        keys.chain(self.include.iter().copied()).any(|c| c == column)
     }
 }
 

@@ -1,17 +1,17 @@
 //! Dependencies that DROP observes: an object can be dropped only together with the objects that depend on it.
 //!
 //! The dependencies are computed from the entries. They are those that PostgreSQL calls normal ones; keys, checks and
-//! indexes of a table are part of its entry and go with it.
+//! indexes of a table are part of its entry and go with it. A foreign key depends on its parent: on the table, the
+//! columns, and the unique index.
 
 use crate::objects::Object;
 use crate::sequence_entry::not_a_sequence;
 use crate::sequence_text::sequences_of_default;
 use crate::view::{not_a_table, not_a_view};
-use crate::{Catalog, QualifiedName, Relation, SearchPath, identifier};
+use crate::{Catalog, QualifiedName, Relation, SearchPath, TableEntry, identifier};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, SqlState};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// Dependents that a message lists at most.
 const LISTED: usize = 100;
@@ -167,20 +167,23 @@ impl Catalog {
         (next, relations)
     }
 
-    /// Removes objects and defaults of columns.
+    /// Removes objects, defaults of columns, and constraints of tables that stay. A column stays.
     pub(crate) fn remove_parts(&mut self, parts: impl Iterator<Item = Part>) {
         for part in parts {
-            match part.within {
-                Within::Whole => self.objects.remove(part.id),
-                Within::Default(column) => {
-                    if let Some(mut table) = self.table_by_id(part.id).cloned() {
-                        Arc::make_mut(&mut table).remove_default(column);
-                        self.objects.put_relation(Relation::Table(table));
-                    }
-                }
-                // They do not go while their table stays.
-                Within::Column(_) | Within::Constraint(_) => {}
+            if part.within == Within::Whole {
+                self.objects.remove(part.id);
+                continue;
             }
+            let Some(table) = self.table_by_id(part.id) else {
+                continue;
+            };
+            let mut entry = TableEntry::clone(table);
+            match part.within {
+                Within::Default(column) => entry.remove_default(column),
+                Within::Constraint(id) => entry.constraints.retain(|constraint| constraint.id != id),
+                Within::Whole | Within::Column(_) => continue,
+            }
+            self.put(entry);
         }
     }
 
@@ -189,9 +192,7 @@ impl Catalog {
     pub(crate) fn parts_to_drop(&self, dropping: &Dropping<'_>) -> Result<Vec<Part>> {
         self.refuse_identities(dropping)?;
         let dependents = self.dependents(&dropping.named, self.dependencies());
-        let stays = |dependent: &Dependent| {
-            matches!(dependent.part.within, Within::Column(_) | Within::Constraint(_))
-        };
+        let stays = |dependent: &Dependent| matches!(dependent.part.within, Within::Column(_));
         let shown = self.without_owned(&dependents);
         let is_refused = match dropping.behavior {
             DropBehavior::Restrict => !shown.is_empty(),
@@ -234,24 +235,27 @@ impl Catalog {
         Ok(())
     }
 
-    /// The objects and defaults that go with a column or constraint of a table: the views that need it (`readers`),
-    /// sequences that the column owns, and all that need these. 2BP01 if there is anything but sequences and it may not
-    /// go.
+    /// The parts that go with a column or constraint of a table, and with the indexes that go with it: the views that
+    /// need it (`readers`), sequences that the column owns, all that need these, and foreign keys. 2BP01 if there is
+    /// anything but sequences and it may not go.
     pub(crate) fn dropped_with(
         &self,
         part: Part,
+        indexes: &[ObjectId],
         readers: &[ObjectId],
-        behavior: DropBehavior,
-        path: &SearchPath,
+        (behavior, path): (DropBehavior, &SearchPath),
     ) -> Result<Vec<Part>> {
         let mut known = self.dependencies();
         let owned: Vec<ObjectId> = match part.within {
             Within::Column(column) => self.owned(part.id, Some(column)).map(|s| s.id).collect(),
             Within::Whole | Within::Default(_) | Within::Constraint(_) => Vec::new(),
         };
-        let direct = readers.iter().copied().chain(owned).map(Part::whole);
-        known.insert(part, in_order(direct.collect()));
-        let dependents = self.dependents(&[part], known);
+        let of_part = known.entry(part).or_default();
+        of_part.extend(readers.iter().copied().chain(owned).map(Part::whole));
+        *of_part = in_order(std::mem::take(of_part));
+        let mut gone = vec![part];
+        gone.extend(indexes.iter().map(|index| Part::whole(*index)));
+        let dependents = self.dependents(&gone, known);
         let shown = self.without_owned(&dependents);
         if behavior == DropBehavior::Restrict && !shown.is_empty() {
             let named = vec![part];
@@ -261,6 +265,26 @@ impl Catalog {
                 path,
             };
             return Err(self.still_needed(&dropping, &shown));
+        }
+        Ok(dependents.iter().map(|dependent| dependent.part).collect())
+    }
+
+    /// The foreign keys that go with indexes. 2BP01 if there are any and they may not go.
+    pub(crate) fn dropped_with_indexes(
+        &self,
+        indexes: &[ObjectId],
+        behavior: DropBehavior,
+        path: &SearchPath,
+    ) -> Result<Vec<Part>> {
+        let named: Vec<Part> = indexes.iter().map(|index| Part::whole(*index)).collect();
+        let dependents = self.dependents(&named, self.dependencies());
+        if behavior == DropBehavior::Restrict && !dependents.is_empty() {
+            let dropping = Dropping {
+                named,
+                behavior,
+                path,
+            };
+            return Err(self.still_needed(&dropping, &dependents));
         }
         Ok(dependents.iter().map(|dependent| dependent.part).collect())
     }
@@ -286,12 +310,30 @@ impl Catalog {
         Err(error.with_hint(hint))
     }
 
+    /// Each foreign key, with each part that it depends on.
+    fn parents_of_keys(&self) -> impl Iterator<Item = (Part, Part)> {
+        let keys = self
+            .tables()
+            .flat_map(|table| table.foreign_keys().map(move |key| (table.id, key)));
+        keys.flat_map(|(id, (constraint, key))| {
+            let within = Within::Constraint(constraint.id);
+            let parent = [key.parent, key.index].map(Part::whole).into_iter();
+            let columns = key.parent_columns.iter().map(|column| Part {
+                id: key.parent,
+                within: Within::Column(*column),
+            });
+            parent.chain(columns).map(move |on| (Part { id, within }, on))
+        })
+    }
+
     /// All dependencies, by what is depended on.
     fn dependencies(&self) -> Dependents {
         let mut found: BTreeMap<Part, BTreeSet<Part>> = BTreeMap::new();
-        let mut add = |part: Part, on: ObjectId| {
-            found.entry(Part::whole(on)).or_default().insert(part);
+        let mut add_to = |part: Part, on: Part| {
+            found.entry(on).or_default().insert(part);
         };
+        self.parents_of_keys().for_each(|(part, on)| add_to(part, on));
+        let mut add = |part: Part, on: ObjectId| add_to(part, Part::whole(on));
         for relation in self.relations() {
             let whole = Part::whole(relation.id());
             add(whole, relation.namespace());
@@ -428,7 +470,11 @@ impl Catalog {
 
 /// Dependents of one part in the order of [`Dependents`].
 fn in_order(mut parts: Vec<Part>) -> Vec<Part> {
-    parts.sort_by_key(|part| (part.id, Reverse(part.within)));
+    let age = |part: &Part| match part.within {
+        Within::Whole | Within::Column(_) | Within::Default(_) => part.id,
+        Within::Constraint(id) => id,
+    };
+    parts.sort_by_key(|part| (age(part), part.id, Reverse(part.within)));
     parts
 }
 

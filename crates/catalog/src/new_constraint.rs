@@ -3,8 +3,8 @@
 use crate::object_names::{choose, of_columns};
 use crate::view::taken;
 use crate::{
-    Catalog, Constraint, ConstraintKind, IndexEntry, IndexKey, QualifiedName, Relation, TableEntry,
-    TableOptions, missing_schema, nearest,
+    Catalog, Constraint, ConstraintKind, DropIndexes, IndexEntry, IndexKey, NewForeignKey, QualifiedName,
+    Relation, TableEntry, TableOptions, missing_schema, nearest,
 };
 use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
 use std::sync::Arc;
@@ -53,6 +53,8 @@ pub enum NewConstraintKind {
         /// Positions of the columns that the condition reads, ascending.
         columns: Vec<usize>,
     },
+    /// FOREIGN KEY.
+    ForeignKey(Box<NewForeignKey>),
 }
 
 /// CREATE INDEX.
@@ -100,7 +102,7 @@ impl Catalog {
     }
 
     /// True if a constraint of a table in a schema has the name.
-    fn has_constraint(&self, namespace: ObjectId, name: &str) -> bool {
+    pub(crate) fn has_constraint(&self, namespace: ObjectId, name: &str) -> bool {
         let mut tables = self.tables().filter(|table| table.namespace == namespace);
         tables.any(|table| table.constraint(name).is_some())
     }
@@ -112,11 +114,11 @@ impl Catalog {
         entry
     }
 
-    /// The next version, in which a table has these constraints, too. Checks come first, then the primary key, then unique
-    /// keys; of several unique keys of the same columns one is made. Columns of a primary key become NOT NULL.
+    /// The next version, in which a table has these constraints, too. Checks come first, then the primary key, unique
+    /// keys and foreign keys; of several unique keys of the same columns one is made. Columns of a primary key become NOT NULL.
     ///
     /// 42P16 for a second primary key, 42710 if the table has a constraint of the name, 42P07 if a key's name is that of a
-    /// table, view or index.
+    /// table, view or index; for foreign keys the errors of their making.
     pub fn add_constraints(
         &self,
         table: ObjectId,
@@ -125,8 +127,8 @@ impl Catalog {
         let mut next = self.next();
         let mut entry = next.by_id(table)?;
         for constraint in without_repeated_keys(new) {
-            entry = Arc::new(next.add_constraint(&entry, constraint)?);
-            next.put((*entry).clone());
+            let changed = next.add_constraint(&entry, constraint)?;
+            entry = next.put(changed);
         }
         Ok((next, entry))
     }
@@ -141,6 +143,10 @@ impl Catalog {
             NewConstraintKind::Check { expression, columns } => {
                 refuse_second(old, new.name.as_deref())?;
                 return Ok(self.add_check(old, new.name, expression, columns));
+            }
+            NewConstraintKind::ForeignKey(key) => {
+                refuse_second(old, new.name.as_deref())?;
+                return self.add_foreign_key(old, new.name, *key);
             }
             NewConstraintKind::PrimaryKey { columns } => (columns, true, true),
             NewConstraintKind::Unique {
@@ -266,10 +272,11 @@ impl Catalog {
     /// The next version without some indexes, the entries of the tables that had them, and the indexes. Without any index to
     /// drop, this version.
     ///
-    /// 42704 for an unknown name unless `if_exists`, 42809 for that of a table or view, 2BP01 for the index of a constraint.
-    pub fn drop_indexes(&self, names: &[QualifiedName], if_exists: bool) -> Result<WithoutIndexes> {
+    /// 42704 for an unknown name unless it need not be there, 42809 for that of a table or view, 2BP01 for the index of a
+    /// constraint, and with RESTRICT for one that a foreign key needs.
+    pub fn drop_indexes(&self, drop: &DropIndexes) -> Result<WithoutIndexes> {
         let mut gone: Vec<Arc<IndexEntry>> = Vec::new();
-        for name in names {
+        for name in &drop.names {
             match (self.index(name), self.relation(name)) {
                 (Some(index), _) => {
                     self.refuse_index_of_constraint(index)?;
@@ -283,14 +290,17 @@ impl Catalog {
                     let error = Error::new(SqlState::WRONG_OBJECT_TYPE, message);
                     return Err(error.with_hint("Use DROP SEQUENCE to remove a sequence."));
                 }
-                (None, None) if if_exists => {}
+                (None, None) if drop.if_exists => {}
                 (None, None) => return Err(self.missing_index(name)),
             }
         }
         if gone.is_empty() {
             return Ok((self.clone(), Vec::new(), gone));
         }
+        let ids: Vec<ObjectId> = gone.iter().map(|index| index.id).collect();
+        let more = self.dropped_with_indexes(&ids, drop.behavior, &drop.path)?;
         let mut next = self.next();
+        next.remove_parts(more.into_iter());
         let mut changed: Vec<Arc<TableEntry>> = Vec::new();
         for index in &gone {
             let mut entry = (*next.by_id(index.table)?).clone();
@@ -360,13 +370,14 @@ fn not_an_index(relation: &Relation) -> Error {
         .with_hint(format!("Use DROP {} to remove a {kind}.", kind.to_uppercase()))
 }
 
-/// Checks first, then the primary key, then unique keys, of which those that repeat a key before them give their name to
+/// Checks first, then the primary key, unique keys and foreign keys. Unique keys that repeat a key before them give their name to
 /// it, if it has none, and go.
 fn without_repeated_keys(new: Vec<NewConstraint>) -> Vec<NewConstraint> {
     let order = |c: &NewConstraint| match c.kind {
         NewConstraintKind::Check { .. } => 0,
         NewConstraintKind::PrimaryKey { .. } => 1,
         NewConstraintKind::Unique { .. } => 2,
+        NewConstraintKind::ForeignKey(_) => 3,
     };
     let mut sorted = new;
     sorted.sort_by_key(order);
@@ -396,7 +407,7 @@ fn is_key_of(kind: &NewConstraintKind, wanted: &[usize], distinct: bool) -> bool
             columns,
             nulls_distinct,
         } => columns == wanted && *nulls_distinct == distinct,
-        NewConstraintKind::Check { .. } => false,
+        NewConstraintKind::Check { .. } | NewConstraintKind::ForeignKey(_) => false,
     }
 }
 
@@ -417,7 +428,7 @@ fn refuse_second(table: &TableEntry, name: Option<&str>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DropRelations;
+    use crate::{DropBehavior, DropRelations, SearchPath};
     use frazil_types::{ColumnDef, LogicalType};
 
     fn new_table(name: &str, columns: &[&str], constraints: Vec<NewConstraint>) -> NewTable {
@@ -578,12 +589,18 @@ mod tests {
         let (two, _, other) = one.create_index(index(None, &[0, 1])).unwrap().unwrap();
         assert_eq!(other.name, "t_a_b_idx1");
         let names = ["t_a_b_idx", "t_a_b_idx1", "t_a_b_idx"].map(QualifiedName::from);
-        let (three, tables, gone) = two.drop_indexes(&names, false).unwrap();
+        let drop = |names: &[QualifiedName], if_exists| DropIndexes {
+            names: names.to_vec(),
+            if_exists,
+            behavior: DropBehavior::Restrict,
+            path: SearchPath::default(),
+        };
+        let (three, tables, gone) = two.drop_indexes(&drop(&names, false)).unwrap();
         assert_eq!((tables.len(), gone.len()), (1, 2));
         assert_eq!(three.find(&"t".into()).unwrap().indexes.len(), 1);
         let refused = |name: &str| {
             three
-                .drop_indexes(&[QualifiedName::in_public(name)], false)
+                .drop_indexes(&drop(&[QualifiedName::in_public(name)], false))
                 .unwrap_err()
         };
         assert_eq!(refused("t_pkey").state(), SqlState::DEPENDENT_OBJECTS);
@@ -593,10 +610,10 @@ mod tests {
         );
         assert_eq!(refused("t").state(), SqlState::WRONG_OBJECT_TYPE);
         assert_eq!(refused("nowhere").state(), SqlState::UNDEFINED_OBJECT);
-        let none = three.drop_indexes(&["nowhere".into()], true).unwrap();
+        let none = three.drop_indexes(&drop(&["nowhere".into()], true)).unwrap();
         assert_eq!((none.0.version(), none.2.len()), (three.version(), 0));
-        let drop = three.drop_relations(&DropRelations::table("t_pkey")).unwrap_err();
-        assert_eq!(drop.state(), SqlState::WRONG_OBJECT_TYPE);
+        let refused = three.drop_relations(&DropRelations::table("t_pkey")).unwrap_err();
+        assert_eq!(refused.state(), SqlState::WRONG_OBJECT_TYPE);
         let (empty, _) = three.drop_relations(&DropRelations::table("t")).unwrap();
         assert!(empty.index(&"t_pkey".into()).is_none());
     }

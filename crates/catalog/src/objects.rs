@@ -3,7 +3,7 @@
 use crate::sequence_entry::SequenceEntry;
 use crate::{IndexEntry, PUBLIC, QualifiedName, Relation, SchemaEntry, TypeEntry};
 use frazil_types::ObjectId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Anything that has an id.
@@ -37,6 +37,8 @@ pub(crate) struct Objects {
     schemas: BTreeMap<String, ObjectId>,
     /// The names in each schema. A version shares those of the schemas that it does not change.
     names: BTreeMap<ObjectId, Arc<Names>>,
+    /// (parent, child) for each pair of tables with a foreign key.
+    references: BTreeSet<(ObjectId, ObjectId)>,
 }
 
 impl Default for Objects {
@@ -55,6 +57,7 @@ impl Objects {
             by_id: BTreeMap::new(),
             schemas: BTreeMap::new(),
             names: BTreeMap::new(),
+            references: BTreeSet::new(),
         }
     }
 
@@ -134,6 +137,12 @@ impl Objects {
         }
     }
 
+    /// The ids of the tables with foreign keys whose parent is a table, ascending.
+    pub fn children_of(&self, parent: ObjectId) -> impl Iterator<Item = ObjectId> {
+        let pairs = (parent, ObjectId(0))..=(parent, ObjectId(u32::MAX));
+        self.references.range(pairs).map(|(_, child)| *child)
+    }
+
     pub fn get(&self, id: ObjectId) -> Option<&Object> {
         self.by_id.get(&id)
     }
@@ -177,6 +186,8 @@ impl Objects {
             for index in &table.indexes {
                 names.relations.insert(index.name.clone(), index.id);
             }
+            let parents = table.foreign_keys().map(|(_, key)| (key.parent, table.id));
+            self.references.extend(parents);
             let indexes = table.indexes.iter();
             self.by_id
                 .extend(indexes.map(|index| (index.id, Object::Index(index.clone()))));
@@ -223,6 +234,9 @@ impl Objects {
                     }
                     for index in &table.indexes {
                         self.by_id.remove(&index.id);
+                    }
+                    for (_, key) in table.foreign_keys() {
+                        self.references.remove(&(key.parent, table.id));
                     }
                 }
             }

@@ -404,7 +404,9 @@ fn set_definitions(schema: &mut Arc<Schema>, definition: &dyn Fn(EnumType) -> En
 fn texts(table: &TableEntry) -> impl Iterator<Item = &str> {
     let checks = table.constraints.iter().filter_map(|c| match &c.kind {
         ConstraintKind::Check { expression, .. } => Some(expression.as_str()),
-        ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } => None,
+        ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } | ConstraintKind::ForeignKey(_) => {
+            None
+        }
     });
     let columns = table.schema.columns.iter();
     let defaults = columns.filter_map(|c| c.default.as_ref().and_then(ColumnDefault::expression));

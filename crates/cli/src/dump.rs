@@ -117,10 +117,9 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
                     return writeln!(out, "rollback; -- the dump ends here because of an error");
                 }
             }
-            let whole = tables.iter().filter(|table| !damaged.contains(&table.name));
-            for index in whole.flat_map(|table| table.index_ddl()) {
-                writeln!(out, "{index}")?;
-            }
+            let mut whole: Vec<&TableInfo> = tables.to_vec();
+            whole.retain(|table| !damaged.contains(&table.name));
+            write_behind_rows(out, &whole, losses.is_empty())?;
             write_positions(out, &sequences)?;
             for view in &views {
                 writeln!(out, "{}", view.ddl())?;
@@ -157,6 +156,19 @@ fn write_positions(out: &mut dyn Write, sequences: &[SequenceInfo]) -> io::Resul
             writeln!(out, "{owner}")?;
         }
         writeln!(out, "{}", sequence.position_ddl())?;
+    }
+    Ok(())
+}
+
+/// Writes the definitions that come when rows are there: indexes and, unless rows may be missing, foreign keys between
+/// the tables.
+fn write_behind_rows(out: &mut dyn Write, tables: &[&TableInfo], are_whole: bool) -> io::Result<()> {
+    for index in tables.iter().flat_map(|table| table.index_ddl()) {
+        writeln!(out, "{index}")?;
+    }
+    let is_written = |name: &str| are_whole && tables.iter().any(|table| table.sql_name() == name);
+    for key in tables.iter().flat_map(|table| table.foreign_key_ddl(is_written)) {
+        writeln!(out, "{key}")?;
     }
     Ok(())
 }

@@ -31,6 +31,7 @@ mod inspect;
 pub mod kept_changes;
 pub mod manifest;
 mod manifest_keys;
+mod manifest_references;
 mod opening;
 mod progress;
 mod recovery;

@@ -4,6 +4,7 @@
 use crate::damaged::UnreadTable;
 use crate::kept_changes::Behind;
 use crate::manifest_keys::{check_names, check_table, read_keys, write_constraints, write_indexes};
+use crate::manifest_references::check_references;
 use crate::sequences::SequenceRecord;
 use crate::type_names::{
     read_default, read_name, read_type_name, read_types, read_value, write_default, write_name, write_type,
@@ -28,13 +29,13 @@ use std::sync::Arc;
 ///
 /// A manifest says the version that it needs: [`VERSION`], [`WITH_CHANGES`] if a table has changes beside its chunks
 /// ([`Behind`]), [`WITH_SCHEMAS`] if it has other schemas than `public`, or [`NEWEST`] if it has sequences, generated
-/// columns, or a column or domain of `numeric` without precision.
+/// columns, foreign keys, or a column or domain of `numeric` without precision.
 pub const VERSION: u32 = 7;
 /// The version of a manifest in which a table has changes beside its chunks.
 const WITH_CHANGES: u32 = 8;
 /// The version of a manifest with other schemas than `public`.
 const WITH_SCHEMAS: u32 = 9;
-/// The greatest version that is read: that of a manifest with sequences, generated columns or numerics.
+/// The greatest version that is read: that of a manifest with sequences, generated columns, numerics or foreign keys.
 pub const NEWEST: u32 = 10;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
@@ -201,7 +202,8 @@ impl Manifest {
     fn version(&self) -> u32 {
         let has_changes = self.tables.iter().any(|table| table.behind.is_some())
             || self.unread.iter().any(|table| !table.json()["behind"].is_null());
-        if !self.sequences.is_empty() || self.has_generated_columns() || self.has_numerics() {
+        let has_newest = self.has_generated_columns() || self.has_numerics() || self.has_foreign_keys();
+        if has_newest || !self.sequences.is_empty() {
             return NEWEST;
         }
         match (self.schemas.is_some(), has_changes) {
@@ -240,6 +242,15 @@ impl Manifest {
         let mut unread = unread.flat_map(|columns| columns.as_array().into_iter().flatten());
         columns.any(|column| matches!(column.default, Some(ColumnDefault::Generated(_))))
             || unread.any(|column| !column["default"]["generated"].is_null())
+    }
+
+    fn has_foreign_keys(&self) -> bool {
+        let is_one = |json: &Json| !json["foreign_key"].is_null();
+        let has = |constraints: &Json| constraints.as_array().is_some_and(|all| all.iter().any(is_one));
+        self.tables
+            .iter()
+            .any(|table| table.entry.foreign_keys().next().is_some())
+            || self.unread.iter().any(|table| has(&table.json()["constraints"]))
     }
 
     /// True if the bytes of a manifest, which was read, are of a version before today's.
@@ -300,7 +311,10 @@ impl Manifest {
         let json: Json = serde_json::from_str(body).map_err(|e| damaged(&e.to_string()))?;
         let manifest =
             read_manifest(&json).ok_or_else(|| damaged("a field is missing or of the wrong kind"))?;
-        check_names(&manifest).map_err(|what: String| damaged(&what))?;
+        let tables: Vec<&TableEntry> = manifest.tables.iter().map(|table| &table.entry).collect();
+        let unread: Vec<ObjectId> = manifest.unread.iter().map(|table| table.id).collect();
+        let checked = check_names(&manifest).and_then(|()| check_references(&tables, &unread));
+        checked.map_err(|what: String| damaged(&what))?;
         Ok(manifest)
     }
 }

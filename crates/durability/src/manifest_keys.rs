@@ -1,6 +1,7 @@
 //! Constraints and indexes in the manifest. What an index holds is not written: it is built anew from the rows.
 
 use crate::manifest::{Manifest, read_u32};
+use crate::manifest_references::{is_whole, read_foreign_key, write_foreign_key};
 use frazil_block::Constant;
 use frazil_catalog::{Constraint, ConstraintKind, IndexEntry, IndexKey, PUBLIC, SchemaEntry, TableEntry};
 use frazil_types::{ColumnDef, ColumnNumber, ObjectId, Value};
@@ -17,6 +18,9 @@ pub fn write_constraints(table: &TableEntry) -> Json {
         ConstraintKind::Unique { index } => json!({ "id": c.id.0, "name": c.name, "unique": index.0 }),
         ConstraintKind::Check { expression, columns } => {
             json!({ "id": c.id.0, "name": c.name, "check": expression, "columns": columns })
+        }
+        ConstraintKind::ForeignKey(key) => {
+            json!({ "id": c.id.0, "name": c.name, "foreign_key": write_foreign_key(key) })
         }
     });
     constraints.collect()
@@ -69,6 +73,9 @@ fn read_constraint(json: &Json) -> Option<Constraint> {
     let kind = match (index("primary_key")?, index("unique")?) {
         (Some(index), None) => ConstraintKind::PrimaryKey { index },
         (None, Some(index)) => ConstraintKind::Unique { index },
+        (None, None) if !json["foreign_key"].is_null() => {
+            ConstraintKind::ForeignKey(Box::new(read_foreign_key(&json["foreign_key"])?))
+        }
         (None, None) => ConstraintKind::Check {
             expression: json["check"].as_str()?.to_string(),
             columns: positions(&json["columns"])?,
@@ -195,13 +202,14 @@ pub fn check_table(table: &TableEntry) -> Result<(), String> {
         }
     }
     for constraint in &table.constraints {
-        let is_whole = match &constraint.kind {
+        let is_good = match &constraint.kind {
             ConstraintKind::Check { columns, .. } => columns.iter().all(|&c| c < width),
             ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index } => {
                 table.index(*index).is_some_and(|i| i.unique)
             }
+            ConstraintKind::ForeignKey(key) => is_whole(table, key),
         };
-        if !is_whole {
+        if !is_good {
             return Err(format!(
                 "constraint \"{}\" has no unique index, or reads columns that the table does not have",
                 constraint.name

@@ -240,7 +240,7 @@ fn relaxed(entry: &TableEntry, damaged: &BTreeSet<usize>, losses: &mut Losses) -
     entry.indexes.retain(|index| !gone.contains(&index.id));
     entry.constraints.retain(|constraint| match &constraint.kind {
         ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index } => !gone.contains(index),
-        ConstraintKind::Check { .. } => true,
+        ConstraintKind::Check { .. } | ConstraintKind::ForeignKey(_) => true,
     });
     if !gone.is_empty() {
         losses.add(

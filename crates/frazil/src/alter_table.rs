@@ -1,19 +1,14 @@
 //! ALTER TABLE: what an action asks of the rows that there are is asked of them by a query before the action is done.
 
-use crate::bundle::{Bundle, TypedBy};
-use crate::execute::{self, hidden_value};
-use crate::parameters;
-use crate::query::{self, Runner};
-use crate::rows::Rows;
-use crate::statement_tables::StatementTables;
+use crate::foreign_keys;
+use crate::own_queries::{missing_value, run_text, update_text};
+use crate::query::Runner;
 use frazil_catalog::{
     AlterAction, ConstraintKind, NewConstraint, NewConstraintKind, TableEntry, identifier,
     multiple_primary_keys,
 };
-use frazil_frontend::{Bound, HiddenParameter, Limits, PlanSettings, Statement, Writing};
 use frazil_storage::Transaction;
-use frazil_types::{ColumnDef, Error, ObjectId, Result, SqlState, Value};
-use std::time::Instant;
+use frazil_types::{Error, ObjectId, Result, SqlState};
 
 /// Does the actions one after the other.
 pub fn alter_table(
@@ -32,6 +27,13 @@ pub fn alter_table(
             AlterAction::AddSequence(sequence) if sequence.fills => Some(sequence.column),
             _ => None,
         };
+        if let AlterAction::ValidateConstraint { name } = &action {
+            foreign_keys::validate(runner, transaction, &entry, name)?;
+        }
+        let is_valid_key = matches!(
+            &action,
+            AlterAction::AddConstraint(NewConstraint { kind: NewConstraintKind::ForeignKey(key), .. }) if key.is_valid
+        );
         let is_check = matches!(
             &action,
             AlterAction::AddConstraint(new) if matches!(new.kind, NewConstraintKind::Check { .. })
@@ -43,6 +45,9 @@ pub fn alter_table(
         if let Some(column) = filled {
             fill(runner, transaction, &entry, column)?;
         }
+        if let Some(constraint) = entry.constraints.last().filter(|_| is_valid_key) {
+            foreign_keys::validate(runner, transaction, &entry, &constraint.name)?;
+        }
     }
     Ok(())
 }
@@ -52,7 +57,6 @@ fn fill(runner: &Runner, transaction: &mut Transaction, entry: &TableEntry, colu
     if transaction.view().table(entry.id)?.rows() == 0 {
         return Ok(());
     }
-    let started = Instant::now();
     let table = transaction
         .view()
         .catalog()
@@ -61,23 +65,7 @@ fn fill(runner: &Runner, transaction: &mut Transaction, entry: &TableEntry, colu
         "update {table} set {} = default",
         identifier(&entry.schema.columns[column].name)
     );
-    let parsed = frazil_frontend::parse(&text, &limits_of(runner))?;
-    let [parsed] = &parsed[..] else {
-        return Err(Error::internal("an update that is not one"));
-    };
-    let tables = StatementTables::new(transaction.snapshot());
-    let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
-    let Bound {
-        statement: Statement::Writing(Writing::Write(plan)),
-        hidden,
-        depth,
-        ..
-    } = bound
-    else {
-        return Err(Error::internal("an update that does not write"));
-    };
-    let bundle = bundle(tables, hidden, depth, &text, started);
-    execute::write_plan(runner, transaction, plan, bundle, &mut None).map(drop)
+    update_text(runner, transaction, &text)
 }
 
 /// 23514 if a row violates the CHECK constraint that came last.
@@ -155,23 +143,8 @@ fn contains_nulls(entry: &TableEntry, column: &str) -> Error {
         .of_column(column)
 }
 
-/// The value that rows have in a column that comes: its default, computed once.
-fn missing_value(runner: &Runner, transaction: &Transaction, column: &ColumnDef) -> Result<Value> {
-    if let Some(value) = column.constant_default() {
-        return Ok(value);
-    }
-    let started = Instant::now();
-    let tables = StatementTables::new(transaction.snapshot());
-    let bound = frazil_frontend::bind_default(column, &tables, &limits_of(runner))?;
-    let rows = run_query(runner, tables, bound, "", started)?;
-    let first = rows.batches().first().filter(|batch| batch.rows == 1);
-    let value = first.and_then(|batch| batch.columns.first());
-    (value.map(|value| value.value(0))).ok_or_else(|| Error::internal("a default of no value"))
-}
-
 /// Whether some row of a table satisfies a condition.
 fn has_row(runner: &Runner, transaction: &Transaction, entry: &TableEntry, condition: &str) -> Result<bool> {
-    let started = Instant::now();
     let text = format!(
         "select 1 from {} where {condition}\nlimit 1",
         transaction
@@ -179,62 +152,5 @@ fn has_row(runner: &Runner, transaction: &Transaction, entry: &TableEntry, condi
             .catalog()
             .qualified(entry.namespace, &entry.name)
     );
-    let parsed = frazil_frontend::parse(&text, &limits_of(runner))?;
-    let [parsed] = &parsed[..] else {
-        return Err(Error::internal("a condition that is not one"));
-    };
-    let tables = StatementTables::new(transaction.snapshot());
-    let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
-    run_query(runner, tables, bound, &text, started).map(|rows| !rows.is_empty())
-}
-
-fn limits_of(runner: &Runner) -> Limits {
-    Limits {
-        cancel: runner.cancel().clone(),
-        budget: runner.budget().clone(),
-    }
-}
-
-/// The rows of a query of ours.
-fn run_query(
-    runner: &Runner,
-    tables: StatementTables,
-    bound: Bound,
-    text: &str,
-    started: Instant,
-) -> Result<Rows> {
-    let Bound {
-        statement: Statement::Query(plan),
-        hidden,
-        depth,
-        ..
-    } = bound
-    else {
-        return Err(Error::internal("a condition that is not one"));
-    };
-    let bundle = bundle(tables, hidden, depth, text, started);
-    frazil_frontend::on_deep_stack(depth, || query::rows(runner, plan, bundle))
-}
-
-/// The bundle with which a statement of ours runs.
-fn bundle(
-    tables: StatementTables,
-    hidden: Vec<HiddenParameter>,
-    depth: usize,
-    text: &str,
-    started: Instant,
-) -> Bundle {
-    let now = parameters::now_micros();
-    Bundle {
-        tables: tables.into(),
-        parameters: hidden.iter().map(|h| hidden_value(h, now, now)).collect(),
-        started,
-        bind: started.elapsed(),
-        text: text.into(),
-        types: Vec::new(),
-        guessed: Vec::new(),
-        hidden,
-        typed_by: TypedBy::Text,
-        depth,
-    }
+    run_text(runner, transaction, &text).map(|rows| !rows.is_empty())
 }

@@ -3,6 +3,7 @@
 use crate::api_names::resolved;
 use crate::connection::Connection;
 use crate::database::Database;
+use crate::foreign_keys;
 use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
 use arrow_array::RecordBatch;
@@ -18,6 +19,8 @@ pub struct Appender {
     table: ObjectId,
     /// What its CHECK constraints ask.
     checks: Option<RowChecks>,
+    /// Checks its foreign keys.
+    runner: Runner,
     rows: u64,
     /// Rows were refused, and those before them may be there.
     has_failed: bool,
@@ -29,16 +32,19 @@ impl Appender {
         let session = connection.start()?;
         let _inside = connection.database().enter()?;
         let timeout = session.settings().lock_timeout;
-        let transaction = session.database().store().begin(timeout, session.cancel())?;
+        let mut transaction = session.database().store().begin(timeout, session.cancel())?;
         let snapshot = transaction.snapshot();
         let name = resolved(snapshot.catalog(), &session.settings().search_path, table);
         let entry = snapshot.catalog().table(&name)?.clone();
-        let checks = RowChecks::of(&Runner::new(&session), transaction.snapshot(), &entry)?;
+        foreign_keys::keep_others_out(&mut transaction, entry.id)?;
+        let runner = Runner::new(&session);
+        let checks = RowChecks::of(&runner, transaction.snapshot(), &entry)?;
         Ok(Appender {
             database: connection.database().clone(),
             transaction,
             table: entry.id,
             checks,
+            runner,
             rows: 0,
             has_failed: false,
             acknowledge: session.settings().synchronous_commit,
@@ -73,9 +79,9 @@ impl Appender {
         Ok(())
     }
 
-    /// Makes the rows durable and visible; returns their number. 25P02 after rows were refused: nothing was appended then. 08003 once
+    /// Makes the rows durable and visible; returns their number. 23503 for a row without its parent; 25P02 after rows were refused: nothing was appended then. 08003 once
     /// the database is closed; the errors of a COMMIT.
-    pub fn finish(self) -> Result<u64> {
+    pub fn finish(mut self) -> Result<u64> {
         let _inside = self.database.enter()?;
         if self.has_failed {
             return Err(Error::new(
@@ -83,6 +89,9 @@ impl Appender {
                 "rows were refused, so nothing is appended",
             )
             .with_hint("create another appender"));
+        }
+        if let Err(error) = foreign_keys::finish_statement(&self.runner, &mut self.transaction) {
+            return self.transaction.settle().and(Err(error));
         }
         self.transaction.commit_as(self.acknowledge)?;
         Ok(self.rows)

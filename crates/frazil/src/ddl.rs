@@ -7,8 +7,8 @@ use crate::row_checks::{self, RowChecks};
 use crate::rows::{Response, counted, done};
 use crate::system_tables;
 use frazil_catalog::{
-    AlterAction, AlterSequence, ColumnSequence, NewConstraint, NewIndex, NewSequence, NewTable, NewView,
-    QualifiedName, RelationKind, TableOptions,
+    AlterAction, AlterSequence, ColumnSequence, DropBehavior, NewConstraint, NewIndex, NewSequence, NewTable,
+    NewView, QualifiedName, RelationKind, TableOptions,
 };
 use frazil_frontend::Definition;
 use frazil_plan::Plan;
@@ -52,10 +52,7 @@ pub fn define(
             create_index(runner, transaction, new)?;
             "CREATE INDEX"
         }
-        Definition::DropIndexes { names, if_exists } => {
-            transaction.drop_indexes(&names, if_exists)?;
-            "DROP INDEX"
-        }
+        Definition::DropIndexes(drop) => transaction.drop_indexes(&drop).map(|()| "DROP INDEX")?,
         Definition::CreateType { name, labels } => {
             transaction.create_type(&name, &labels)?;
             "CREATE TYPE"
@@ -73,7 +70,11 @@ pub fn define(
             transaction.drop_types(&drop)?;
             ["DROP TYPE", "DROP DOMAIN"][usize::from(drop.only_domains)]
         }
-        Definition::Truncate { tables, restarts } => truncate(transaction, &tables, restarts)?,
+        Definition::Truncate {
+            tables,
+            restarts,
+            behavior,
+        } => truncate(transaction, &tables, restarts, behavior)?,
         Definition::Drop(drop) => {
             transaction.drop_relations(&drop)?;
             match drop.kind {
@@ -175,13 +176,23 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
     transaction.create_index(new, runner.cancel()).map(drop)
 }
 
-/// TRUNCATE; `restarts`: RESTART IDENTITY.
-fn truncate(transaction: &mut Transaction, tables: &[ObjectId], restarts: bool) -> Result<&'static str> {
-    for table in tables {
+/// TRUNCATE, with CASCADE also of the tables whose foreign keys refer to one of these; `restarts`: RESTART IDENTITY.
+fn truncate(
+    transaction: &mut Transaction,
+    tables: &[ObjectId],
+    restarts: bool,
+    behavior: DropBehavior,
+) -> Result<&'static str> {
+    let cascades = behavior == DropBehavior::Cascade;
+    let tables = transaction
+        .view()
+        .catalog()
+        .tables_to_truncate(tables, cascades)?;
+    for table in &tables {
         transaction.truncate(*table)?;
     }
     if restarts {
-        transaction.restart_owned(tables)?;
+        transaction.restart_owned(&tables)?;
     }
     Ok("TRUNCATE TABLE")
 }

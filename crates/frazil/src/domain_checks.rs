@@ -41,7 +41,9 @@ impl<'c> ChecksOfDomains<'c> {
                         && columns[..] == [position]
                         && is_asked_of(expression, &check.expression, &identifier(column))
                 }
-                ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } => false,
+                ConstraintKind::PrimaryKey { .. }
+                | ConstraintKind::Unique { .. }
+                | ConstraintKind::ForeignKey(_) => false,
             };
             if let Some(at) = (0..table.constraints.len()).find(is_it) {
                 self.is_of_domain[at] = true;

@@ -1,6 +1,8 @@
 //! Runs one statement: binds it and sends it where its kind belongs.
 
+use crate::bound_plans::{read, write_plan};
 use crate::bundle::{Bundle, TypedBy};
+use crate::checked_writes::{extent_of, write_checked, written_tables};
 use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::given_values::GivenValues;
 use crate::panics::survive;
@@ -15,12 +17,11 @@ use crate::session::{Extent, Session};
 use crate::setting_statement;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
-use crate::{copy, copy_to, ddl, explain, explain_freeze, query, with_writes};
+use crate::{copy, copy_to, ddl, explain, explain_freeze, foreign_keys, query, with_writes};
 use frazil_codegen::OneRun;
 use frazil_frontend::{
     Bound, ExplainOptions, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement, Writing,
 };
-use frazil_plan::{Operator, Plan};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::sequence_values;
 use frazil_types::statement_clock::{self, StatementClock};
@@ -277,7 +278,8 @@ fn write_compiled(
     }
     let settings = session.settings().plan();
     let runner = query::Runner::new(session);
-    session.write(Extent::Rows, |_, transaction| {
+    write_checked(session, Extent::Rows, |_, transaction| {
+        foreign_keys::keep_others_out(transaction, action.change.table)?;
         let snapshot = transaction.snapshot();
         if !statement.fits(&snapshot, &settings) {
             return Ok(None);
@@ -297,7 +299,8 @@ fn write_directly(
 ) -> Result<Option<Response>> {
     let settings = session.settings().plan();
     let mut fits = false;
-    let response = session.write(Extent::Rows, |writing, transaction| {
+    let response = write_checked(session, Extent::Rows, |writing, transaction| {
+        foreign_keys::keep_others_out(transaction, action.change.table)?;
         fits = statement.fits(transaction.view(), &settings);
         if !fits {
             return Ok(None);
@@ -512,18 +515,12 @@ fn explained(
     }
 }
 
-/// Runs a query that is bound.
-pub(crate) fn read(
-    runner: &query::Runner,
-    plan: Plan,
-    bundle: Bundle,
-    kept: &mut Option<Arc<CompiledStatement>>,
-    to: Delivery<'_>,
-) -> Result<Response> {
-    let mut timing = Timing::default();
-    let compiled = runner.compile(plan, &bundle, &mut timing)?;
-    let statement = compiled.keep(kept);
-    query::read(runner, &statement.action, bundle, timing, to)
+/// Binds a writing statement to other tables than those that it was bound to.
+fn rebound(parsed: &ParsedStatement, tables: StatementTables, call: &Call<'_>) -> Result<(Writing, Bundle)> {
+    let (Statement::Writing(writing), bundle) = bind(parsed, tables, call)? else {
+        return Err(Error::internal("a statement that does not write any more"));
+    };
+    Ok((writing, bundle))
 }
 
 /// A writing statement sees what its transaction sees: if another one committed since it was bound, or it runs again,
@@ -537,22 +534,27 @@ fn run_writing(
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
     let runner = query::Runner::new(session);
-    let extent = match &writing {
-        Writing::Write(_) | Writing::With { .. } | Writing::CopyFrom { .. } => Extent::Rows,
-        Writing::CreateTable { .. } | Writing::Freeze { .. } | Writing::Define(_) => Extent::Definitions,
-    };
+    let (extent, written) = (extent_of(&writing), written_tables(&writing));
     let mut bound = Some((writing, bundle));
-    session.write(extent, |_, transaction| {
+    write_checked(session, extent, |_, transaction| {
+        for table in &written {
+            foreign_keys::keep_others_out(transaction, *table)?;
+        }
         let snapshot = transaction.snapshot();
         let is_of = |bundle: &Bundle| Arc::ptr_eq(&snapshot, bundle.tables.snapshot());
         let (writing, bundle) = match bound.take().filter(|(_, bundle)| is_of(bundle)) {
             Some(bound) => bound,
             None => {
-                let (Statement::Writing(writing), bundle) = bind(parsed, runner.tables(snapshot), call)?
-                else {
-                    return Err(Error::internal("a statement that does not write any more"));
-                };
-                (writing, bundle)
+                let again = |snapshot| rebound(parsed, runner.tables(snapshot), call);
+                let (writing, bundle) = again(snapshot)?;
+                for table in written_tables(&writing) {
+                    foreign_keys::keep_others_out(transaction, table)?;
+                }
+                let now = transaction.snapshot();
+                match Arc::ptr_eq(&now, bundle.tables.snapshot()) {
+                    true => (writing, bundle),
+                    false => again(now)?,
+                }
             }
         };
         // A view may have become another one since.
@@ -620,26 +622,6 @@ fn write(
     }
 }
 
-/// Runs INSERT, UPDATE or DELETE that is bound.
-pub(crate) fn write_plan(
-    runner: &query::Runner,
-    transaction: &mut Transaction,
-    plan: Plan,
-    bundle: Bundle,
-    kept: &mut Option<Arc<CompiledStatement>>,
-) -> Result<Response> {
-    refuse_system_table(&plan)?;
-    let mut timing = Timing::default();
-    let compiled = runner.compile(plan, &bundle, &mut timing)?;
-    let statement = compiled.keep(kept);
-    match &statement.action {
-        Action::Write(action, rows) => query::write(runner, transaction, (action, rows), bundle, timing),
-        Action::Rows(..) | Action::Point(_) | Action::Query(_) => {
-            Err(Error::internal("a write that is a query"))
-        }
-    }
-}
-
 /// Binds a statement to tables and its parameters to their types.
 pub(crate) fn bind(
     parsed: &ParsedStatement,
@@ -685,14 +667,4 @@ pub(crate) fn bind(
         depth,
     };
     Ok((statement, bundle))
-}
-
-fn refuse_system_table(plan: &Plan) -> Result<()> {
-    match &plan.root {
-        Operator::Write(write) if StatementTables::is_system_table(write.change.table) => {
-            let name = &write.change.name;
-            Err(Error::unsupported(format!("writing to the system table {name}")))
-        }
-        _ => Ok(()),
-    }
 }

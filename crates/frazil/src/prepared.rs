@@ -3,6 +3,7 @@
 //! What a statement was compiled to stays with it. One whose parameters had no types given shares the plan cache with
 //! the statements of its text.
 
+use crate::bound_plans;
 use crate::bundle::TypedBy;
 use crate::execute::{self, Call};
 use crate::explain;
@@ -139,7 +140,7 @@ fn evaluated(
     };
     let row = on_deep_stack(depth, || {
         let bundle = call.bundle_of_values(hidden, tables)?;
-        execute::read(&runner, plan, bundle, &mut None, Delivery::Whole)
+        bound_plans::read(&runner, plan, bundle, &mut None, Delivery::Whole)
     })?;
     match row.outcome {
         Outcome::Rows(rows) => rows

@@ -10,7 +10,7 @@ use crate::point_query::PointQuery;
 use crate::row_query::RowQuery;
 use crate::row_sink::{Delivery, Parts};
 use crate::rows::{Outcome, Response, Rows, Timing};
-use crate::session::Session;
+use crate::session::{Session, Writing};
 use crate::settings::Settings;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
@@ -46,6 +46,17 @@ impl Runner {
             cancel: session.cancel().clone(),
             progress: session.progress().clone(),
             frames: session.frames().cloned(),
+        }
+    }
+
+    /// Makes the runner of a writing statement.
+    pub fn of_writing(writing: Writing<'_>) -> Runner {
+        Runner {
+            database: writing.database.clone(),
+            settings: writing.settings.clone(),
+            cancel: writing.cancel.clone(),
+            progress: writing.progress.clone(),
+            frames: writing.frames.cloned(),
         }
     }
 

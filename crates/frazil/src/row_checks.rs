@@ -32,7 +32,9 @@ impl RowChecks {
     pub fn of(runner: &Runner, snapshot: Arc<Snapshot>, entry: &TableEntry) -> Result<Option<RowChecks>> {
         let checks = entry.constraints.iter().filter_map(|c| match &c.kind {
             ConstraintKind::Check { expression, .. } => Some((c.name.clone(), format!("({expression}\n)"))),
-            _ => None,
+            ConstraintKind::PrimaryKey { .. }
+            | ConstraintKind::Unique { .. }
+            | ConstraintKind::ForeignKey(_) => None,
         });
         let (names, conditions): (Vec<String>, Vec<String>) = checks.unzip();
         if names.is_empty() {

@@ -468,6 +468,9 @@ impl Session {
             settings: &self.settings,
             cancel: &self.cancel,
             budget: self.database.budget(),
+            database: &self.database,
+            progress: &self.progress,
+            frames: self.frames.as_ref(),
         };
         (self.transaction).write(self.database.store(), writing, extent, |t| work(writing, t))
     }
@@ -491,11 +494,17 @@ pub enum Extent {
 #[derive(Clone, Copy)]
 pub struct Writing<'a> {
     /// The settings.
-    pub settings: &'a Settings,
+    pub settings: &'a Arc<Settings>,
     /// The flag that cancels the statement.
     pub cancel: &'a Cancel,
     /// What it takes memory from.
     pub budget: &'a MemoryBudget,
+    /// The database.
+    pub database: &'a Database,
+    /// Counts the work that is done.
+    pub progress: &'a Arc<Progress>,
+    /// Finds frames by their names.
+    pub frames: Option<&'a Arc<dyn Frames>>,
 }
 
 /// 42601 for text that is not exactly one statement.

@@ -86,9 +86,9 @@ impl SessionNames {
         let (table, constraint) = all.find(|(_, constraint)| constraint.id == id)?;
         Some(match &constraint.kind {
             ConstraintKind::Check { expression, .. } => check_text(expression),
-            ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } => {
-                definition(table, constraint)
-            }
+            ConstraintKind::PrimaryKey { .. }
+            | ConstraintKind::Unique { .. }
+            | ConstraintKind::ForeignKey(_) => definition(table, constraint, self.catalog()),
         })
     }
 }

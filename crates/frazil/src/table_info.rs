@@ -4,10 +4,10 @@ use crate::domain_checks::ChecksOfDomains;
 use crate::sequence_info::generated_clause;
 use crate::view_text::restated;
 use frazil_catalog::{
-    Catalog, Constraint, ConstraintKind, Domain, IndexEntry, PUBLIC, QualifiedName, TableEntry, TypeEntry,
-    ViewEntry, identifier,
+    Catalog, Constraint, ConstraintKind, Domain, ForeignKey, IndexEntry, PUBLIC, QualifiedName,
+    ReferentialAction, TableEntry, TypeEntry, ViewEntry, identifier,
 };
-use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Schema, Value};
+use frazil_types::{ColumnDef, ColumnDefault, ColumnNumber, LogicalType, ObjectId, Schema, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -43,6 +43,8 @@ pub struct ConstraintInfo {
     pub definition: String,
     /// True for a check that the table has because a column is of a domain.
     pub is_of_domain: bool,
+    /// The name of the parent as SQL text, if the constraint is a foreign key.
+    pub references: Option<String>,
 }
 
 /// An index of a table.
@@ -218,8 +220,9 @@ impl TableInfo {
             constraints: (table.constraints.iter().enumerate())
                 .map(|(at, constraint)| ConstraintInfo {
                     name: constraint.name.clone(),
-                    definition: definition(table, constraint),
+                    definition: definition(table, constraint, catalog),
                     is_of_domain: of_domains.has(at),
+                    references: parent_name(constraint, catalog),
                 })
                 .collect(),
             indexes: (table.indexes.iter())
@@ -233,13 +236,27 @@ impl TableInfo {
         }
     }
 
-    /// Its CREATE TABLE statement, and behind it CREATE INDEX statements for the indexes that no constraint makes.
+    /// Its CREATE TABLE statement, and behind it CREATE INDEX statements for the indexes that no constraint makes, and
+    /// ALTER TABLE statements for foreign keys.
     pub fn ddl(&self) -> String {
-        let table = std::iter::once(self.table_ddl());
-        table.chain(self.index_ddl()).collect::<Vec<_>>().join("\n")
+        let table = std::iter::once(self.table_ddl()).chain(self.index_ddl());
+        let keys = self.foreign_key_ddl(|_| true);
+        table.chain(keys).collect::<Vec<_>>().join("\n")
     }
 
-    /// Its CREATE TABLE statement, which makes the indexes of constraints.
+    /// ALTER TABLE statements for its foreign keys, whose parents must be there, of those whose parents, by their names
+    /// as SQL text, are wanted.
+    pub fn foreign_key_ddl(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let wanted = |c: &&ConstraintInfo| c.references.as_deref().is_some_and(&is_wanted);
+        let table = self.sql_name();
+        let statement = |c: &ConstraintInfo| {
+            let name = identifier(&c.name);
+            format!("alter table {table} add constraint {name} {};", c.definition)
+        };
+        self.constraints.iter().filter(wanted).map(statement).collect()
+    }
+
+    /// Its CREATE TABLE statement, which makes the indexes of constraints, without foreign keys.
     pub fn table_ddl(&self) -> String {
         let types = self.types.iter().zip(&self.domains).zip(&self.generated);
         let columns = self
@@ -254,7 +271,8 @@ impl TableInfo {
                 let ty = domain.as_ref().unwrap_or(ty);
                 format!("  {} {ty}{default}{null}", identifier(&c.name))
             });
-        let constraints = self.constraints.iter().filter(|c| !c.is_of_domain);
+        let is_part = |c: &&ConstraintInfo| !c.is_of_domain && c.references.is_none();
+        let constraints = self.constraints.iter().filter(is_part);
         let constraints =
             constraints.map(|c| format!("  constraint {} {}", identifier(&c.name), c.definition));
         let parts: Vec<String> = columns.chain(constraints).collect();
@@ -344,7 +362,7 @@ fn before_more(sql: &str) -> Cow<'_, str> {
 }
 
 /// A constraint as SQL, behind its name.
-pub(crate) fn definition(table: &TableEntry, constraint: &Constraint) -> String {
+pub(crate) fn definition(table: &TableEntry, constraint: &Constraint, catalog: &Catalog) -> String {
     let key = constraint.index().and_then(|id| table.index(id));
     let columns = key.map_or(String::new(), |key| index_columns(table, key));
     match &constraint.kind {
@@ -354,6 +372,7 @@ pub(crate) fn definition(table: &TableEntry, constraint: &Constraint) -> String 
             None => format!("UNIQUE {columns}"),
         },
         ConstraintKind::Check { expression, .. } => format!("CHECK ({})", before_more(expression)),
+        ConstraintKind::ForeignKey(key) => foreign_key_text(table, key, catalog),
     }
 }
 
@@ -380,6 +399,51 @@ pub(crate) fn index_definition(schema: &str, table: &TableEntry, index: &IndexEn
 /// The query of a view as text that means the view today, with a semicolon.
 pub(crate) fn view_text(view: &ViewEntry, catalog: &Catalog) -> String {
     format!("{};", before_more(&restated(view, catalog)))
+}
+
+/// The name of the parent of a foreign key as SQL text.
+fn parent_name(constraint: &Constraint, catalog: &Catalog) -> Option<String> {
+    let ConstraintKind::ForeignKey(key) = &constraint.kind else {
+        return None;
+    };
+    let parent = catalog.table_by_id(key.parent)?;
+    Some(shown(&schema_of(parent.namespace, catalog), &parent.name))
+}
+
+/// A foreign key as SQL, in PostgreSQL's words.
+fn foreign_key_text(child: &TableEntry, key: &ForeignKey, catalog: &Catalog) -> String {
+    let names = |table: &TableEntry, numbers: &[ColumnNumber]| {
+        let positions = numbers.iter().filter_map(|number| table.position_of(*number));
+        let names: Vec<String> = positions
+            .map(|at| identifier(&table.schema.columns[at].name))
+            .collect();
+        names.join(", ")
+    };
+    let Some(parent) = catalog.table_by_id(key.parent) else {
+        return String::new();
+    };
+    let mut text = format!(
+        "FOREIGN KEY ({}) REFERENCES {}({})",
+        names(child, &key.columns),
+        shown(&schema_of(parent.namespace, catalog), &parent.name),
+        names(parent, &key.parent_columns)
+    );
+    if key.match_full {
+        text.push_str(" MATCH FULL");
+    }
+    for (event, action) in [("UPDATE", key.on_update), ("DELETE", key.on_delete)] {
+        if action != ReferentialAction::NoAction {
+            text.push_str(&format!(" ON {event} {}", action.words()));
+        }
+    }
+    if !key.set_columns.is_empty() {
+        text.push_str(&format!(" ({})", names(child, &key.set_columns)));
+    }
+    text.push_str(key.deferral.words());
+    if !key.is_valid {
+        text.push_str(" NOT VALID");
+    }
+    text
 }
 
 const NOT_DISTINCT: &str = " NULLS NOT DISTINCT";

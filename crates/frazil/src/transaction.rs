@@ -415,6 +415,7 @@ impl TransactionState {
             settings,
             cancel,
             budget,
+            ..
         } = writing;
         if self.modes().map_or(settings.read_only, |modes| modes.read_only) {
             let message = "cannot change anything in a read-only transaction";

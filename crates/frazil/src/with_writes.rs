@@ -1,8 +1,8 @@
 //! A statement with WITH queries that write: all read one snapshot, each runs to its end, once, whether it is read or
 //! not, and the others see of it what its RETURNING shows.
 
+use crate::bound_plans;
 use crate::bundle::{Bundle, TypedBy};
-use crate::execute;
 use crate::made_table;
 use crate::query::Runner;
 use crate::row_sink::Delivery;
@@ -33,7 +33,7 @@ pub fn run(
         ..bundle
     };
     for write in writes {
-        let response = execute::write_plan(runner, transaction, write.plan, again(), &mut None)?;
+        let response = bound_plans::write_plan(runner, transaction, write.plan, again(), &mut None)?;
         if let Outcome::Rows(rows) = response.outcome {
             // Two columns may have one name, which a table's do not.
             let columns = rows.schema().columns.iter().enumerate();
@@ -44,7 +44,7 @@ pub fn run(
         }
     }
     match last {
-        Last::Query(plan) => execute::read(runner, plan, again(), &mut None, to),
-        Last::Write(plan) => execute::write_plan(runner, transaction, plan, again(), &mut None),
+        Last::Query(plan) => bound_plans::read(runner, plan, again(), &mut None, to),
+        Last::Write(plan) => bound_plans::write_plan(runner, transaction, plan, again(), &mut None),
     }
 }

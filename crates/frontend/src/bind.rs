@@ -16,7 +16,8 @@ use crate::statement::{Definition, Explained, Prepared, Writing};
 use crate::summary;
 use crate::{CatalogView, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
 use frazil_catalog::{
-    AlterAction, ConstraintKind, DropBehavior, DropRelations, DropTypes, RelationKind, ViewEntry, WrittenName,
+    AlterAction, ConstraintKind, DropBehavior, DropIndexes, DropRelations, DropTypes, RelationKind,
+    ViewEntry, WrittenName,
 };
 use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result};
@@ -190,7 +191,11 @@ impl<'a> Context<'a> {
             ParsedKind::SetTransaction { modes } => Statement::SetTransaction { modes: *modes },
             ParsedKind::SetSessionTransaction { modes } => Statement::SetSessionTransaction { modes: *modes },
             ParsedKind::Maintain(maintain) => self.maintain(maintain)?,
-            ParsedKind::Truncate { tables, restarts } => self.truncate(tables, *restarts)?.into(),
+            ParsedKind::Truncate {
+                tables,
+                restarts,
+                cascade,
+            } => self.truncate(tables, *restarts, *cascade)?.into(),
             ParsedKind::Identity(altered) => return alter_identity(self.catalog, altered),
             ParsedKind::Privileges(privileges) => binder::privileges(self.catalog, privileges)?,
             ParsedKind::CreateSchema(new) => Definition::CreateSchema(new.clone()).into(),
@@ -249,11 +254,12 @@ impl<'a> Context<'a> {
         })
     }
 
-    fn truncate(&self, tables: &[WrittenName], restarts: bool) -> Result<Definition> {
+    fn truncate(&self, tables: &[WrittenName], restarts: bool, cascade: bool) -> Result<Definition> {
         let tables = tables.iter().map(|name| find_own_table(self.catalog, name));
         Ok(Definition::Truncate {
             tables: tables.collect::<Result<_>>()?,
             restarts,
+            behavior: drop_behavior(cascade),
         })
     }
 
@@ -602,6 +608,7 @@ fn find_readers(
             | AlterAction::RenameTable { .. }
             | AlterAction::SetSchema { .. }
             | AlterAction::RenameColumn { .. }
+            | AlterAction::ValidateConstraint { .. }
             | AlterAction::RenameConstraint { .. } => continue,
         };
         let needs_it = |uses: TableUses| match dropped {
@@ -628,14 +635,16 @@ fn is_primary_key(table: &TableEntry, constraint: &str) -> bool {
     named.is_some_and(|c| matches!(c.kind, ConstraintKind::PrimaryKey { .. }))
 }
 
-/// Binds DROP INDEX. CASCADE changes nothing: only a constraint depends on an index, and must be dropped itself.
+/// Binds DROP INDEX.
 fn drop_indexes(binder: &Binder, ast: &Ast, names: &[ObjectName], if_exists: bool) -> Result<Bound> {
     refuse_drop_options(ast)?;
     let names = names.iter().map(|n| binder.name_to_drop(n));
-    Ok(Bound::plain(Definition::DropIndexes {
+    Ok(Bound::plain(Definition::DropIndexes(DropIndexes {
         names: names.collect::<Result<_>>()?,
         if_exists,
-    }))
+        behavior: drop_behavior(matches!(ast, Ast::Drop { cascade: true, .. })),
+        path: binder.catalog.path().clone(),
+    })))
 }
 
 fn refuse_drop_options(ast: &Ast) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use crate::{CopyEnd, CopyOptions, ParsedStatement, TransactionModes};
 use frazil_catalog::{
-    AlterAction, AlterSequence, AlterType, ColumnSequence, Domain, DropRelations, DropSchemas, DropTypes,
-    NewConstraint, NewIndex, NewSchema, NewSequence, NewView, QualifiedName,
+    AlterAction, AlterSequence, AlterType, ColumnSequence, Domain, DropBehavior, DropIndexes, DropRelations,
+    DropSchemas, DropTypes, NewConstraint, NewIndex, NewSchema, NewSequence, NewView, QualifiedName,
 };
 use frazil_plan::Plan;
 use frazil_types::{LogicalType, ObjectId, Schema, Value};
@@ -242,12 +242,7 @@ pub enum Definition {
     /// DROP TABLE, DROP VIEW, DROP SEQUENCE.
     Drop(DropRelations),
     /// DROP INDEX.
-    DropIndexes {
-        /// The names.
-        names: Vec<QualifiedName>,
-        /// IF EXISTS.
-        if_exists: bool,
-    },
+    DropIndexes(DropIndexes),
     /// CREATE TYPE … AS ENUM.
     CreateType {
         /// Its name.
@@ -282,6 +277,8 @@ pub enum Definition {
         tables: Vec<ObjectId>,
         /// RESTART IDENTITY: the sequences that their columns own begin again.
         restarts: bool,
+        /// CASCADE also empties tables whose foreign keys refer to one of them.
+        behavior: DropBehavior,
     },
 }
 

@@ -2,7 +2,7 @@
 
 mod support;
 
-use frazil_catalog::{DropBehavior, NewConstraintKind, QualifiedName, RelationKind};
+use frazil_catalog::{DropBehavior, NewConstraintKind, QualifiedName, ReferentialAction, RelationKind};
 use frazil_frontend::{
     CatalogView, CopyCompression, CopyEnd, CopyFormat, CopyHeader, Definition, ExplainMode, ExplainOptions,
     Limits, Relation, Script, SettingStatement, Statement, Writing, bind, parse,
@@ -201,6 +201,17 @@ fn constraints(sql: &str) -> Vec<String> {
             NewConstraintKind::Check { expression, columns } => {
                 format!("{name} check {expression} {columns:?}")
             }
+            NewConstraintKind::ForeignKey(key) => {
+                let action = |action: ReferentialAction| action.words().to_lowercase();
+                format!(
+                    "{name} refers {:?} {:?}, {}, {} {:?}",
+                    key.columns,
+                    key.parent_columns,
+                    action(key.on_update),
+                    action(key.on_delete),
+                    key.set_columns
+                )
+            }
         }
     });
     shown.collect()
@@ -231,6 +242,23 @@ fn constraints_come_in_the_order_in_which_they_are_written() {
 }
 
 #[test]
+fn a_foreign_key_names_columns_and_actions() {
+    assert_eq!(
+        constraints(
+            "create table n (a int references t, b int constraint k references n (a) on update cascade, \
+             foreign key (b, a) references public.t (b, a) match full on delete set null (a) on update restrict, \
+             foreign key (a) references public.t on delete set default (\"A\", b))"
+        ),
+        [
+            "- refers [\"a\"] [], no action, no action []",
+            "k refers [\"b\"] [\"a\"], cascade, no action []",
+            "- refers [\"b\", \"a\"] [\"b\", \"a\"], restrict, set null [\"a\"]",
+            "- refers [\"a\"] [], no action, set default [\"A\", \"b\"]",
+        ]
+    );
+}
+
+#[test]
 fn definitions_that_cannot_be_are_refused() {
     for (definition, state) in [
         ("a integer primary key, b integer primary key", "42P16"),
@@ -252,7 +280,18 @@ fn definitions_that_cannot_be_are_refused() {
         ("a integer, unique (a + 1)", "42601"),
         ("a integer, unique (a) deferrable", "0A000"),
         ("a integer primary key initially deferred", "0A000"),
-        ("a integer, foreign key (a) references t (b)", "0A000"),
+        ("a integer, foreign key (a) references t (b) deferrable", "0A000"),
+        ("a integer references t match partial", "0A000"),
+        ("a integer references t on update set null (a)", "0A000"),
+        (
+            "a integer references t on delete cascade on delete cascade",
+            "42601",
+        ),
+        (
+            "a integer references t initially deferred not deferrable",
+            "42601",
+        ),
+        ("a integer references nowhere", "42P01"),
         ("a integer default b", "0A000"),
         ("a integer default sum(1)", "42803"),
         ("a integer default (select 1)", "0A000"),
@@ -343,7 +382,6 @@ fn indexes_are_bound_to_columns() {
 #[test]
 fn what_is_not_enforced_is_refused() {
     for (sql, what) in [
-        ("create table n (a int references t (a))", "FOREIGN KEY"),
         ("create table n (a money)", "type money"),
         ("create table n (a timetz)", "type TIMETZ"),
         ("create temporary table n (a int)", "TEMPORARY"),

@@ -6,8 +6,8 @@ use crate::snapshot::{Table, TableSnapshot};
 use crate::table_options;
 use crate::transaction::Transaction;
 use frazil_catalog::{
-    AlterAction, AlterType, Catalog, Domain, DropRelations, DropSchemas, DropTypes, IndexEntry, NewIndex,
-    NewSchema, NewTable, NewView, QualifiedName, TableEntry, TableOptions,
+    AlterAction, AlterType, Catalog, Domain, DropIndexes, DropRelations, DropSchemas, DropTypes, IndexEntry,
+    NewIndex, NewSchema, NewTable, NewView, QualifiedName, TableEntry, TableOptions,
 };
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, Schema};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Transaction {
         let (catalog, entry) = self.view().catalog().alter_table(table, action)?;
         self.redefine_indexes(entry.clone(), cancel)?;
         self.set_catalog(catalog)?;
-        self.redefine_changed()?;
+        self.follow_catalog()?;
         Ok(entry)
     }
 
@@ -96,19 +96,7 @@ impl Transaction {
         let (catalog, ids) = self.view().catalog().drop_schemas(drop)?;
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
-        self.redefine_changed()
-    }
-
-    /// Gives tables the entries that the catalog has of them now: what was dropped may have taken defaults of other
-    /// tables along.
-    fn redefine_changed(&mut self) -> Result<()> {
-        let view = self.view();
-        let is_changed = |entry: &&Arc<TableEntry>| {
-            let table = view.table(entry.id);
-            table.is_ok_and(|table| !Arc::ptr_eq(table.table().entry(), entry))
-        };
-        let changed: Vec<Arc<TableEntry>> = view.catalog().tables().filter(is_changed).cloned().collect();
-        changed.into_iter().try_for_each(|entry| self.redefine(entry))
+        self.follow_catalog()
     }
 
     /// Creates a view or replaces its query; see [`Catalog::create_view`].
@@ -154,7 +142,7 @@ impl Transaction {
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
-        self.redefine_changed()
+        self.follow_catalog()
     }
 
     /// Lets go of the rows of tables that are not in the catalog any more.
@@ -177,11 +165,24 @@ impl Transaction {
     }
 
     /// Drops indexes: see [`Catalog::drop_indexes`].
-    pub fn drop_indexes(&mut self, names: &[QualifiedName], if_exists: bool) -> Result<()> {
+    pub fn drop_indexes(&mut self, drop: &DropIndexes) -> Result<()> {
         self.alone()?;
-        let (catalog, tables, _) = self.view().catalog().drop_indexes(names, if_exists)?;
+        let (catalog, ..) = self.view().catalog().drop_indexes(drop)?;
         self.set_catalog(catalog)?;
-        tables.into_iter().try_for_each(|entry| self.redefine(entry))
+        self.follow_catalog()
+    }
+
+    /// Gives each table the entry that the catalog has of it: constraints of other tables than the one
+    /// that a statement names may be gone.
+    fn follow_catalog(&mut self) -> Result<()> {
+        let catalog = self.view().catalog().clone();
+        for entry in catalog.tables() {
+            let known = self.view().table(entry.id);
+            if known.is_ok_and(|known| !Arc::ptr_eq(known.table().entry(), entry)) {
+                self.redefine(entry.clone())?;
+            }
+        }
+        Ok(())
     }
 
     /// Gives a table another entry.

@@ -9,7 +9,9 @@ use crate::fetched_column::FetchedColumn;
 use crate::snapshot::TableSnapshot;
 use crate::table_indexes::TableIndex;
 use frazil_block::ColumnBuffer;
+use frazil_index::{Direction, KeyRange};
 use frazil_kernels::prefetch::prefetch_read;
+use frazil_types::key_encoding::after_prefix;
 use frazil_types::{Error, KeyPart, NativeType, Result, RowId, StringRef, Value};
 
 /// A row that a version of a table shows.
@@ -70,6 +72,19 @@ impl TableSnapshot {
         });
         index.count_use();
         found
+    }
+
+    /// Calls `found` with the rows that the version shows and whose keys in an index begin with some bytes,
+    /// in the order of the index, until `found` gives false.
+    pub fn rows_of_prefix(&self, index: &TableIndex, prefix: &[u8], found: &mut dyn FnMut(RowId) -> bool) {
+        let mut to = prefix.to_vec();
+        let range = KeyRange {
+            from: Some(prefix),
+            to: after_prefix(&mut to).then_some(&to[..]),
+        };
+        (index.candidates()).range(range, Direction::Ascending, &mut |_, row| {
+            !self.shows(row) || found(row)
+        });
     }
 
     /// The row of an id, also one that is deleted. An internal error if there is none.

@@ -87,6 +87,7 @@ pub mod refreeze;
 mod replay;
 mod reshape;
 pub mod row_fetch;
+mod row_queue;
 pub mod scan_cursor;
 pub mod segment_block;
 mod sequences;
@@ -127,6 +128,7 @@ pub use log::{Acknowledge, Durability, Log, Lsn, NamedBlocks, Reserved, SegmentP
 pub use new_rows::{CheckResult, NewRows};
 pub use refreeze::RefreezeStep;
 pub use row_fetch::RowFetch;
+pub use row_queue::{QueuedRows, RowRun, WrittenRows};
 pub use scan_cursor::{HotRows, Positions, ScanCursor};
 pub use snapshot::{Snapshot, Table, TableSnapshot};
 pub use statistics::{ColumnStatistics, DistinctEstimate, TableStatistics};

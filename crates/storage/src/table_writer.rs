@@ -12,6 +12,7 @@ use crate::columns::Columns;
 use crate::hot_chunk::HotChunk;
 use crate::kept_columns::KeptColumns;
 use crate::new_rows::{NewRows, check_block, check_shape, check_update, first_fault, refuse_unchecked};
+use crate::row_queue::RowQueue;
 use crate::snapshot::{Table, TableSnapshot};
 use crate::table_indexes::TableIndexes;
 use crate::transaction::Transaction;
@@ -84,6 +85,10 @@ impl TableWriter<'_> {
         if !good.is_empty() {
             let columns = Columns::Batch(&rows.batch.columns);
             written = self.insert_good(columns, good, conflict)?;
+            self.queue(|queue, table| {
+                let rows = written.rows.iter().flatten();
+                rows.for_each(|row| queue.inserted(table, *row));
+            });
         }
         fault.map_or(Ok(written), Err)
     }
@@ -98,6 +103,7 @@ impl TableWriter<'_> {
             let (mut keys, mut ids) = (take(&mut memory.keys), take(&mut memory.ids));
             self.current()?.indexes().keys_into(columns, &mut keys);
             self.append_to(&mut ids, columns, good, &keys, &Rivals::Live)?;
+            self.queue(|queue, table| ids.iter().for_each(|row| queue.inserted(table, *row)));
             ids.clear();
             let memory = self.transaction.memory();
             (memory.keys, memory.ids) = (keys, ids);
@@ -284,6 +290,11 @@ impl TableWriter<'_> {
         let kept = KeptColumns::of(self.current()?, ids, columns)?;
         let updated = kept.beside(columns, rows.batch);
         let written = self.replace(ids, Columns::Mixed(&updated), end, may_conflict)?;
+        self.queue(|queue, table| {
+            let pairs = ids[..end].iter().zip(&written.rows);
+            let pairs = pairs.filter_map(|(before, after)| Some((*before, (*after)?)));
+            pairs.for_each(|(before, after)| queue.updated(table, before, after));
+        });
         kept.give_back(self.current()?);
         fault.map_or(Ok(written), Err)
     }
@@ -298,7 +309,7 @@ impl TableWriter<'_> {
         may_conflict: bool,
     ) -> Result<Written> {
         let keys = self.current()?.indexes().keys(columns);
-        let mut written = self.delete(ids)?;
+        let mut written = self.delete_counted(ids)?;
         // Rows that are replaced later still have their keys when a row before them is written.
         let places: HashMap<RowId, usize> = match may_conflict && ids.len() > 1 {
             true => (written.rows.iter().enumerate())
@@ -332,6 +343,23 @@ impl TableWriter<'_> {
     /// Deletes rows. An id that comes twice counts once, the id of a row that is deleted already counts nothing. One
     /// that names no row is an internal error. 57014, 53200.
     pub fn delete(&mut self, ids: &[RowId]) -> Result<Written> {
+        let written = self.delete_counted(ids)?;
+        self.queue(|queue, table| {
+            let rows = written.rows.iter().flatten();
+            rows.for_each(|row| queue.deleted(table, *row));
+        });
+        Ok(written)
+    }
+
+    /// Queues rows for the check of foreign keys, if the table is part of any.
+    pub(crate) fn queue(&mut self, work: impl FnOnce(&mut RowQueue, ObjectId)) {
+        if RowQueue::wants(self.transaction.view().catalog(), self.table) {
+            work(&mut self.transaction.memory().queue, self.table);
+        }
+    }
+
+    /// Deletes rows, which counts against the transaction's memory.
+    pub(crate) fn delete_counted(&mut self, ids: &[RowId]) -> Result<Written> {
         let bytes = size_of_val(ids) + ids.len() * size_of::<Option<RowId>>();
         self.counted(bytes, |writer| writer.delete_rows(ids))
     }
@@ -403,6 +431,7 @@ impl TableWriter<'_> {
         changes.sealed(self.table, entry, None);
         self.add_chunk_entries(number, &Rivals::Live)?;
         self.transaction.note_block(self.table, number)?;
+        self.queue(|queue, table| queue.inserted_chunk(table, number, rows as u32));
         Ok(rows)
     }
 

@@ -18,6 +18,7 @@ use crate::index_log::{IndexLog, IndexedRows, LogMark};
 use crate::log::{Acknowledge, Durability};
 use crate::other_writers::{Beside, OtherWriters, Standing};
 use crate::redo::TransactionRedo;
+use crate::row_queue::QueuedRows;
 use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
 use crate::writer_memory::WriterMemory;
@@ -170,6 +171,16 @@ impl Transaction {
         self.watch.as_mut().map(|watch| &mut watch.memory)
     }
 
+    /// True if rows are queued: see [`Transaction::take_queued`].
+    pub fn has_queued(&self) -> bool {
+        !self.memory.queue.is_empty()
+    }
+
+    /// Takes the rows that were written since the last call and whose foreign keys are to be checked.
+    pub fn take_queued(&mut self) -> Vec<QueuedRows> {
+        self.memory.queue.take()
+    }
+
     /// What the transaction's next statement sees: the committed state and its own earlier effects.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.next.clone()
@@ -205,6 +216,7 @@ impl Transaction {
         (self.memory.own).retain(|id| tables.get(id.0).is_none_or(|table| table.is_private()));
         debug_assert_eq!(self.difference(), None);
         self.memory.index_log.undo_to(savepoint.index_log);
+        drop(self.memory.queue.take());
         self.redo.truncate(savepoint.redo);
     }
 

@@ -127,10 +127,13 @@ impl TableWriter<'_> {
                         return Err(error);
                     }
                     if changes.applies(pair) {
-                        self.delete(&[id])?;
+                        self.delete_counted(&[id])?;
                         let columns = Columns::Mixed(&changed);
                         let ids = self.append(columns, pair..pair + 1, &changed_keys, &Rivals::Live)?;
                         written.rows[row] = ids.first().copied();
+                        if let Some(&new) = ids.first() {
+                            self.queue(|queue, table| queue.updated(table, id, new));
+                        }
                     }
                     inserted.start = inserted.end;
                 } else if next_fault.as_ref().is_some_and(|(at, _)| *at == pair) {
@@ -141,6 +144,7 @@ impl TableWriter<'_> {
             row = inserted.end;
             if !inserted.is_empty() {
                 let ids = self.append(new, inserted.clone(), &met.keys, &Rivals::OfUpsert(arbiters))?;
+                self.queue(|queue, table| ids.iter().for_each(|row| queue.inserted(table, *row)));
                 (inserted.zip(ids)).for_each(|(row, id)| written.rows[row] = Some(id));
             }
         }

@@ -3,6 +3,7 @@
 
 use crate::changes::Changes;
 use crate::index_log::IndexLog;
+use crate::row_queue::RowQueue;
 use frazil_types::{EncodedKeys, ObjectId, RowId};
 
 /// Most bytes of one list that wait for the next writer.
@@ -17,6 +18,8 @@ pub(crate) struct WriterMemory {
     pub changes: Changes,
     /// What the transaction did to the entries of indexes.
     pub index_log: IndexLog,
+    /// Rows whose foreign keys are still to be checked.
+    pub queue: RowQueue,
     /// Keys of the rows that a statement writes, for each index of their table.
     pub keys: Vec<EncodedKeys>,
     /// Ids of the rows that a statement wrote.
@@ -31,6 +34,7 @@ impl WriterMemory {
         self.own.shrink_to(few);
         self.changes.clear();
         self.index_log.clear();
+        drop(self.queue.take());
         self.keys.retain(|keys| keys.capacity() <= MOST_KEPT);
         self.ids.clear();
         self.ids.shrink_to(few);

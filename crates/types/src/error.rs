@@ -96,6 +96,8 @@ sql_states! {
     NOT_NULL_VIOLATION = "23502";
     /// A key that another row of a unique index has.
     UNIQUE_VIOLATION = "23505";
+    /// A row that refers to one which is not there, or the last row of a key that others refer to.
+    FOREIGN_KEY_VIOLATION = "23503";
     /// A row for which a CHECK constraint is false.
     CHECK_VIOLATION = "23514";
     /// A notice without a code of its own.
@@ -172,6 +174,8 @@ sql_states! {
     DUPLICATE_ALIAS = "42712";
     /// A clause on a function of the wrong kind, such as DISTINCT in a call of no aggregate.
     WRONG_OBJECT_TYPE = "42809";
+    /// A foreign key that refers to columns which no unique key has.
+    INVALID_FOREIGN_KEY = "42830";
     /// Types that do not go together.
     DATATYPE_MISMATCH = "42804";
     /// An unknown function, or one without that signature.

@@ -171,7 +171,7 @@ fn text(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
 
-/// Lines about the indexes and checks of a table, as psql words them.
+/// Lines about the indexes, checks and foreign keys of a table, as psql words them.
 fn keys_and_checks(table: &TableInfo) -> Vec<String> {
     let mut lines = Vec::new();
     if !table.indexes.is_empty() {
@@ -198,6 +198,14 @@ fn keys_and_checks(table: &TableInfo) -> Vec<String> {
             .iter()
             .map(|c| format!("    \"{}\" {}", c.name, c.definition)),
     );
+    let mut keys: Vec<&ConstraintInfo> = table.constraints.iter().collect();
+    keys.retain(|c| c.references.is_some());
+    keys.sort_by(|a, b| a.name.cmp(&b.name));
+    if !keys.is_empty() {
+        lines.push("Foreign-key constraints:".to_owned());
+    }
+    let line = |c: &&ConstraintInfo| format!("    \"{}\" {}", c.name, c.definition);
+    lines.extend(keys.iter().map(line));
     lines
 }
 
@@ -207,7 +215,9 @@ pub fn schema(shell: &mut Shell, name: Option<&str>) -> Result<(), Complaint> {
         None => {
             let tables = shell.connection.tables();
             let views = shell.connection.views();
-            (tables.iter().map(|t| t.ddl()))
+            let own = |table: &TableInfo| std::iter::once(table.table_ddl()).chain(table.index_ddl());
+            (tables.iter().flat_map(own))
+                .chain(tables.iter().flat_map(|t| t.foreign_key_ddl(|_| true)))
                 .chain(views.iter().map(|v| v.ddl()))
                 .collect()
         }

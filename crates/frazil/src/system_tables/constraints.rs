@@ -5,7 +5,7 @@ use super::cells::{Cells, list};
 use super::virtual_table::Context;
 use crate::domain_checks::ChecksOfDomains;
 use crate::table_info::{check_text, definition};
-use frazil_catalog::{Constraint, ConstraintKind, TableEntry};
+use frazil_catalog::{Catalog, Constraint, ConstraintKind, ForeignKey, ReferentialAction, TableEntry};
 use frazil_types::{LogicalType, Result};
 
 /// A constraint of a table.
@@ -15,6 +15,7 @@ pub(super) struct SeenConstraint<'a> {
     pub namespace: u32,
     pub table: &'a TableEntry,
     pub constraint: &'a Constraint,
+    pub catalog: &'a Catalog,
 }
 
 /// All constraints of tables but those that they have because a column is of a domain.
@@ -23,7 +24,7 @@ pub(super) fn all<'a>(context: &'a Context<'_>) -> impl Iterator<Item = SeenCons
         let table = seen.table?;
         Some((seen, table))
     });
-    tables.flat_map(|(seen, table)| {
+    tables.flat_map(move |(seen, table)| {
         let of_domains = ChecksOfDomains::of(table, context.catalog());
         let own = table.constraints.iter().enumerate();
         let own = own.filter(move |(at, _)| !of_domains.has(*at));
@@ -32,6 +33,7 @@ pub(super) fn all<'a>(context: &'a Context<'_>) -> impl Iterator<Item = SeenCons
             namespace: seen.namespace,
             table,
             constraint,
+            catalog: context.catalog(),
         })
     })
 }
@@ -47,6 +49,28 @@ impl SeenConstraint<'_> {
                 })
             }
             ConstraintKind::Check { columns, .. } => columns.clone(),
+            ConstraintKind::ForeignKey(key) => self.table.positions_of(&key.columns).unwrap_or_default(),
+        }
+    }
+
+    /// The foreign key with its parent, if it is one.
+    pub fn foreign_key(&self) -> Option<(&ForeignKey, &TableEntry)> {
+        match &self.constraint.kind {
+            ConstraintKind::ForeignKey(key) => Some((key, self.catalog.table_by_id(key.parent)?)),
+            ConstraintKind::PrimaryKey { .. }
+            | ConstraintKind::Unique { .. }
+            | ConstraintKind::Check { .. } => None,
+        }
+    }
+
+    /// The table that a key of it names, and the positions of its columns: the parent of a foreign key, else its own.
+    pub fn used(&self) -> (&TableEntry, Vec<usize>) {
+        match self.foreign_key() {
+            Some((key, parent)) => (
+                parent,
+                parent.positions_of(&key.parent_columns).unwrap_or_default(),
+            ),
+            None => (self.table, self.columns()),
         }
     }
 
@@ -56,6 +80,7 @@ impl SeenConstraint<'_> {
             ConstraintKind::PrimaryKey { .. } => ("p", "PRIMARY KEY"),
             ConstraintKind::Unique { .. } => ("u", "UNIQUE"),
             ConstraintKind::Check { .. } => ("c", "CHECK"),
+            ConstraintKind::ForeignKey(_) => ("f", "FOREIGN KEY"),
         }
     }
 
@@ -63,9 +88,9 @@ impl SeenConstraint<'_> {
     pub fn definition(&self) -> String {
         match &self.constraint.kind {
             ConstraintKind::Check { expression, .. } => check_text(expression),
-            ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } => {
-                definition(self.table, self.constraint)
-            }
+            ConstraintKind::PrimaryKey { .. }
+            | ConstraintKind::Unique { .. }
+            | ConstraintKind::ForeignKey(_) => definition(self.table, self.constraint, self.catalog),
         }
     }
 
@@ -88,20 +113,64 @@ pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
             .with("conname", constraint.name.as_str())
             .with("connamespace", seen.namespace)
             .with("contype", seen.kind().0)
-            .with("convalidated", true)
             .with("conrelid", seen.table.id.oid())
-            .with("conindid", constraint.index().map_or(0, |index| index.oid()))
-            .with("confupdtype", " ")
-            .with("confdeltype", " ")
-            .with("confmatchtype", " ")
             .with("conislocal", true)
             .with("connoinherit", !is_check)
             .with("conkey", list(&seen.numbers(), LogicalType::SmallInt)?);
         let bin = match &constraint.kind {
             ConstraintKind::Check { expression, .. } => Some(expression.as_str()),
-            ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } => None,
+            ConstraintKind::PrimaryKey { .. }
+            | ConstraintKind::Unique { .. }
+            | ConstraintKind::ForeignKey(_) => None,
         };
-        rows.push(row.with("conbin", bin));
+        rows.push(of_foreign_key(row.with("conbin", bin), &seen)?);
     }
     Ok(rows)
+}
+
+/// A row with the values that depend on whether the constraint is a foreign key.
+fn of_foreign_key(row: Cells, seen: &SeenConstraint<'_>) -> Result<Cells> {
+    let index = seen.constraint.index();
+    let Some((key, parent)) = seen.foreign_key() else {
+        return Ok(row
+            .with("convalidated", true)
+            .with("conindid", index.map_or(0, |index| index.oid()))
+            .with("confupdtype", " ")
+            .with("confdeltype", " ")
+            .with("confmatchtype", " "));
+    };
+    let numbers = |table: &TableEntry, positions: Vec<usize>| {
+        let columns = &table.schema.columns;
+        let numbers = positions
+            .into_iter()
+            .map(|at| i64::from(column_number(columns, at)));
+        list(&numbers.collect::<Vec<_>>(), LogicalType::SmallInt)
+    };
+    let row = row
+        .with("convalidated", key.is_valid)
+        .with("conindid", key.index.oid())
+        .with("confrelid", parent.id.oid())
+        .with("confupdtype", action_letter(key.on_update))
+        .with("confdeltype", action_letter(key.on_delete))
+        .with("confmatchtype", if key.match_full { "f" } else { "s" })
+        .with(
+            "confkey",
+            numbers(parent, parent.positions_of(&key.parent_columns)?)?,
+        );
+    if key.set_columns.is_empty() {
+        return Ok(row);
+    }
+    let set = seen.table.positions_of(&key.set_columns)?;
+    Ok(row.with("confdelsetcols", numbers(seen.table, set)?))
+}
+
+/// The letter of an action in `confupdtype` and `confdeltype`.
+fn action_letter(action: ReferentialAction) -> &'static str {
+    match action {
+        ReferentialAction::NoAction => "a",
+        ReferentialAction::Restrict => "r",
+        ReferentialAction::Cascade => "c",
+        ReferentialAction::SetNull => "n",
+        ReferentialAction::SetDefault => "d",
+    }
 }

@@ -52,6 +52,7 @@ const STANDARD: &[(&str, CellsOf)] = &[
         information_schema::catalog_name,
     ),
     ("key_column_usage", standard_constraints::keys),
+    ("referential_constraints", standard_constraints::references),
     ("schemata", information_schema::schemata),
     ("sequences", sequences::standard),
     ("table_constraints", standard_constraints::constraints),

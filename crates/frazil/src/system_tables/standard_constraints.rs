@@ -62,7 +62,9 @@ pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
                 let distinct = seen.table.index(index).is_some_and(|index| index.nulls_distinct);
                 row.with("nulls_distinct", yes_or_no(distinct))
             }
-            ConstraintKind::PrimaryKey { .. } | ConstraintKind::Check { .. } => row,
+            ConstraintKind::PrimaryKey { .. }
+            | ConstraintKind::Check { .. }
+            | ConstraintKind::ForeignKey(_) => row,
         }
     });
     let not_null = not_null(context).into_iter();
@@ -105,13 +107,47 @@ pub(super) fn keys(context: &Context<'_>) -> Result<Vec<Cells>> {
     Ok(rows)
 }
 
+/// A constraint, and the table whose key it uses: of a foreign key the parent.
+fn used(seen: &SeenConstraint<'_>) -> Cells {
+    let (table, _) = seen.used();
+    let schema = seen.catalog.qualified(table.namespace, "").schema;
+    named(&seen.schema, &seen.constraint.name)
+        .with("table_catalog", DATABASE)
+        .with("table_schema", schema)
+        .with("table_name", table.name.as_str())
+}
+
+/// Foreign keys with the keys that they refer to. A unique index without a constraint has no name there.
+pub(super) fn references(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let mut rows = Vec::new();
+    for seen in all(context) {
+        let Some((key, parent)) = seen.foreign_key() else {
+            continue;
+        };
+        let constraint = parent.index(key.index).and_then(|index| index.constraint.clone());
+        let schema = seen.catalog.qualified(parent.namespace, "").schema;
+        let row = named(&seen.schema, &seen.constraint.name)
+            .with(
+                "unique_constraint_catalog",
+                constraint.is_some().then_some(DATABASE),
+            )
+            .with("unique_constraint_schema", constraint.is_some().then_some(schema))
+            .with("unique_constraint_name", constraint)
+            .with("match_option", if key.match_full { "FULL" } else { "NONE" })
+            .with("update_rule", key.on_update.words())
+            .with("delete_rule", key.on_delete.words());
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
 pub(super) fn columns_used(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
     for seen in all(context) {
-        for (_, column) in columns(&seen) {
-            rows.push(
-                of_table(&seen.schema, &seen.constraint.name, &seen.table.name).with("column_name", column),
-            );
+        let (table, positions) = seen.used();
+        for position in positions {
+            let column = table.schema.columns[position].name.as_str();
+            rows.push(used(&seen).with("column_name", column));
         }
     }
     Ok(rows)
@@ -119,7 +155,5 @@ pub(super) fn columns_used(context: &Context<'_>) -> Result<Vec<Cells>> {
 
 pub(super) fn tables_used(context: &Context<'_>) -> Result<Vec<Cells>> {
     let keys = all(context).filter(|seen| seen.kind().0 != "c");
-    Ok(keys
-        .map(|seen| of_table(&seen.schema, &seen.constraint.name, &seen.table.name))
-        .collect())
+    Ok(keys.map(|seen| used(&seen)).collect())
 }

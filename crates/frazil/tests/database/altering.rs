@@ -63,7 +63,7 @@ fn columns_and_tables_get_other_names() {
             SqlState::FEATURE_NOT_SUPPORTED,
         ),
         (
-            "alter table plants add foreign key (id) references crops",
+            "alter table plants add foreign key (id) references crops deferrable",
             SqlState::FEATURE_NOT_SUPPORTED,
         ),
     ] {

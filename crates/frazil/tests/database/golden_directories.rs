@@ -25,6 +25,8 @@ const SCHEMAS: &str = include_str!("../golden/schemas.sql");
 
 /// Directories from version 10 on have sequences and identity columns beside.
 const SEQUENCES: &str = include_str!("../golden/sequences.sql");
+/// Another directory of version 10 has foreign keys instead, one of which is not valid.
+const FOREIGN_KEYS: &str = include_str!("../golden/foreign_keys.sql");
 
 /// These statements made a directory of version 10 with numerics without precision, frozen and hot. Older
 /// directories hold them as decimals.
@@ -183,6 +185,33 @@ fn check_schemas(c: &Connection) {
     }
 }
 
+/// Tables that refer to others and to themselves. What is changed is changed back.
+fn check_foreign_keys(c: &Connection) {
+    let makes = "select count(*), count(maker), count(distinct named), sum(part_of) from makes";
+    assert_eq!(rows(c, makes), "1001|1000|1|251000");
+    for sql in [
+        "insert into makes (id, named) values (2000, 'nobody')",
+        "insert into makes (id, maker) values (2000, 1)",
+        "insert into makes (id, land, maker) values (2000, 'de', 1001)",
+        "update makes set part_of = 5000 where id = 7",
+        "delete from makers where name = 'one'",
+        "insert into loose values ('nobody')",
+        "alter table loose validate constraint loose_maker",
+    ] {
+        assert_eq!(state(c, sql), SqlState::FOREIGN_KEY_VIOLATION, "{sql}");
+    }
+    assert_eq!(state(c, "drop table makers"), SqlState::DEPENDENT_OBJECTS);
+    rows(
+        c,
+        "begin; update makers set name = 'two' where name = 'one'; delete from makes where id = 2; \
+         delete from makers where id between 500 and 509",
+    );
+    let after = "select count(*), count(maker), min(named), count(*) filter (where land is null) from makes";
+    assert_eq!(rows(c, after), "490|479|two|11");
+    rows(c, "rollback");
+    assert_eq!(rows(c, makes), "1001|1000|1|251000");
+}
+
 /// The table with keys, and the columns that came and went in version 4.
 fn check_keyed(c: &Connection, version: u32) {
     assert_eq!(
@@ -234,20 +263,9 @@ fn change(c: &Connection) {
 
 #[test]
 fn directories_of_older_formats_open_and_are_written_again() {
-    write_if_asked();
+    write_if_asked(&golden(NEWEST), SEQUENCES);
     for version in VERSIONS {
-        let path = directory(&format!("golden-{version}"));
-        copy_all(&golden(version), &path);
-        for _ in 0..2 {
-            let database = Database::open(&path).expect("it opens");
-            let c = database.connect();
-            check(&c, version);
-            change(&c);
-            check(&c, version);
-            drop(c);
-            database.close().expect("it closes");
-        }
-        let _ = std::fs::remove_dir_all(&path);
+        open_and_write_again(&golden(version), &|c| check(c, version));
     }
 }
 
@@ -286,6 +304,33 @@ fn a_directory_with_numerics_opens() {
         check_numerics(&c);
         rows(&c, "insert into numerics values (4000, 0.10)");
         rows(&c, "delete from numerics where id = 4000");
+        drop(c);
+        database.close().expect("it closes");
+    }
+    let _ = std::fs::remove_dir_all(&path);
+}
+
+#[test]
+fn a_directory_with_foreign_keys_opens_and_is_written_again() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/directory_v10_foreign_keys");
+    write_if_asked(&golden, FOREIGN_KEYS);
+    open_and_write_again(&golden, &|c| {
+        check(c, 9);
+        check_foreign_keys(c);
+    });
+}
+
+/// Checks a copy of a directory before and behind a change, twice.
+fn open_and_write_again(golden: &Path, check: &dyn Fn(&Connection)) {
+    let name = golden.file_name().expect("it has a name").to_string_lossy();
+    let path = directory(&format!("golden-{name}"));
+    copy_all(golden, &path);
+    for _ in 0..2 {
+        let database = Database::open(&path).expect("it opens");
+        let c = database.connect();
+        check(&c);
+        change(&c);
+        check(&c);
         drop(c);
         database.close().expect("it closes");
     }
@@ -334,12 +379,12 @@ fn a_directory_with_constant_intervals_opens() {
     let _ = std::fs::remove_dir_all(&path);
 }
 
-fn write_if_asked() {
-    let path = golden(NEWEST);
+/// Writes a directory of today's format that is not there, with what some statements make beside the rest.
+fn write_if_asked(path: &Path, more: &str) {
     if std::env::var_os("FRAZIL_WRITE_GOLDEN").is_none() || path.exists() {
         return;
     }
-    let database = Database::open(&path).expect("it can be made");
+    let database = Database::open(path).expect("it can be made");
     let c = database.connect();
     rows(&c, SCRIPT);
     rows(
@@ -351,7 +396,7 @@ fn write_if_asked() {
     rows(&c, TYPED);
     rows(&c, LISTED);
     rows(&c, SCHEMAS);
-    rows(&c, SEQUENCES);
+    rows(&c, more);
     drop(c);
     database.close().expect("it closes");
 }

@@ -25,6 +25,7 @@ mod explaining;
 mod file_access;
 mod files;
 mod folders;
+mod foreign_keys;
 mod golden_code;
 mod golden_directories;
 mod grids;

@@ -24,18 +24,14 @@ const TABLES: &str =
 /// Items in lower case, without marks, and statements of each that must be refused.
 const ITEMS: &[(&str, &[&str])] = &[
     (
-        "foreign keys",
+        "deferrable",
         &[
-            "create table x (a integer references t (a))",
-            "alter table u add foreign key (a) references t (a)",
+            "create table x (a integer primary key deferrable)",
+            "create table x (a integer references t deferrable)",
         ],
     ),
     (
-        "deferrable",
-        &["create table x (a integer primary key deferrable)"],
-    ),
-    (
-        "not valid",
+        "not valid of keys and checks",
         &["alter table u add constraint k check (a > 0) not valid"],
     ),
     (

@@ -83,8 +83,10 @@ fn pass_of_action(action: &AlterAction) -> u8 {
         AlterAction::AddConstraint(new) => match new.kind {
             NewConstraintKind::PrimaryKey { .. } | NewConstraintKind::Unique { .. } => 2,
             NewConstraintKind::Check { .. } => 4,
+            NewConstraintKind::ForeignKey(_) => 5,
         },
         AlterAction::SetNotNull { .. } => 3,
+        AlterAction::ValidateConstraint { .. } => 5,
         AlterAction::SetDefault { .. }
         | AlterAction::RenameTable { .. }
         | AlterAction::SetIdentity { .. }
@@ -208,6 +210,7 @@ impl<'a> Binder<'a> {
                 constraint,
                 not_valid,
             } => self.added_constraint(altered, constraint, *not_valid)?,
+            Operation::ValidateConstraint { name } => AlterAction::ValidateConstraint { name: fold(name) },
             Operation::DropConstraint {
                 if_exists,
                 name,
@@ -218,17 +221,13 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// ADD CONSTRAINT. 0A000 for one that is NOT VALID.
+    /// ADD CONSTRAINT. 0A000 for a key or check that is NOT VALID.
     fn added_constraint(
         &mut self,
         altered: &Altered<'a>,
         constraint: &'a TableConstraint,
         not_valid: bool,
     ) -> Result<AlterAction> {
-        if not_valid {
-            let span = self.place.span(constraint.span());
-            return Err(Error::unsupported("a constraint that is NOT VALID").at_span(span));
-        }
         let name = altered.entry.qualified();
         let target = Target {
             name: &name,
@@ -236,7 +235,15 @@ impl<'a> Binder<'a> {
         };
         let mut constraints = Constraints::default();
         self.table_constraint(&target, constraint, &mut constraints)?;
-        let made = constraints.in_order(&altered.entry.name)?.pop();
+        let mut made = constraints.in_order(&altered.entry.name)?.pop();
+        match made.as_mut().map(|made| &mut made.kind) {
+            Some(NewConstraintKind::ForeignKey(key)) => key.is_valid = !not_valid,
+            _ if not_valid => {
+                let span = self.place.span(constraint.span());
+                return Err(Error::unsupported("a key or check that is NOT VALID").at_span(span));
+            }
+            _ => {}
+        }
         made.map(AlterAction::AddConstraint)
             .ok_or_else(|| Error::internal("a constraint that is none"))
     }

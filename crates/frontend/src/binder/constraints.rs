@@ -1,4 +1,4 @@
-//! Constraints of a table: PRIMARY KEY, UNIQUE and CHECK, of columns and of the table.
+//! Constraints of a table: PRIMARY KEY, UNIQUE, CHECK and FOREIGN KEY, of columns and of the table.
 
 use super::scope::{Clause, Item, Level};
 use super::{Binder, OutputColumn, error, fold};
@@ -84,7 +84,10 @@ impl<'a> Binder<'a> {
                 }
             }
             ColumnOption::Check(check) => self.check(target, check)?,
-            ColumnOption::ForeignKey(_) => return Err(not_enforced("FOREIGN KEY").at_span(span)),
+            ColumnOption::ForeignKey(key) => {
+                let column = target.schema.columns[position].name.clone();
+                self.foreign_key(target, vec![column], key)?
+            }
             _ => return Ok(()),
         };
         let name = option.name.as_ref().map(fold);
@@ -104,7 +107,10 @@ impl<'a> Binder<'a> {
             TableConstraint::PrimaryKey(key) => (&key.name, self.primary_key(target, key)?),
             TableConstraint::Unique(key) => (&key.name, self.unique(target, key)?),
             TableConstraint::Check(check) => (&check.name, self.check(target, check)?),
-            TableConstraint::ForeignKey(_) => return Err(not_enforced("FOREIGN KEY").at_span(span)),
+            TableConstraint::ForeignKey(key) => {
+                let columns = key.columns.iter().map(fold).collect();
+                (&key.name, self.foreign_key(target, columns, key)?)
+            }
             TableConstraint::PrimaryKeyUsingIndex(_) | TableConstraint::UniqueUsingIndex(_) => {
                 return Err(Error::unsupported("a constraint USING INDEX").at_span(span));
             }

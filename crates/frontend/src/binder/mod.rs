@@ -30,6 +30,7 @@ mod expression;
 mod file_table;
 mod file_types;
 mod finish;
+mod foreign_keys;
 mod from;
 mod function;
 mod grouping;

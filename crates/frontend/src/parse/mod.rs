@@ -20,6 +20,7 @@ mod parsed;
 mod prepared;
 mod privileges;
 pub(crate) mod recursion_words;
+mod reference_words;
 mod row_words;
 mod schemas;
 mod sequences;
@@ -42,6 +43,7 @@ pub(crate) use only::ROWS_FROM;
 pub(crate) use parsed::ParsedKind;
 pub use parsed::{ParsedStatement, StatementRole};
 pub(crate) use privileges::{Object, Privileges};
+pub(crate) use reference_words::SET_COLUMNS;
 pub(crate) use row_words::ROW_OF;
 pub(crate) use schemas::MovedObject;
 pub(crate) use sequences::{
@@ -373,6 +375,7 @@ impl Reading {
         let mut words = words;
         names::rewrite(&mut words, source)?;
         definition_words::rewrite(&mut words)?;
+        reference_words::rewrite(&mut words)?;
         labels::rewrite(&mut words);
         row_words::rewrite(&mut words);
         group_words::rewrite(&mut words);

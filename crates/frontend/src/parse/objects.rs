@@ -67,7 +67,7 @@ pub(super) fn refuse(cursor: &Cursor, first: &str) -> Result<()> {
 }
 
 /// Actions of ALTER TABLE by their first words.
-const ACTIONS: [&[&str]; 22] = [
+const ACTIONS: [&[&str]; 21] = [
     &["owner", "to"],
     &["set", "schema"],
     &["set", "tablespace"],
@@ -86,7 +86,6 @@ const ACTIONS: [&[&str]; 22] = [
     &["replica"],
     &["attach"],
     &["detach"],
-    &["validate"],
     &["force"],
     &["no", "force"],
     &["alter", "constraint"],

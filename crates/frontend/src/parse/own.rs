@@ -72,7 +72,6 @@ pub(super) fn only(cursor: &mut Cursor, kind: ParsedKind) -> Result<ParsedKind> 
 }
 
 /// TRUNCATE [TABLE] [ONLY] table [*], … [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT].
-/// There are no foreign keys, so that the last word changes nothing.
 pub(super) fn truncate(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();
     cursor.take("table");
@@ -89,11 +88,16 @@ pub(super) fn truncate(cursor: &mut Cursor) -> Result<ParsedKind> {
     if restarts || cursor.take("continue") {
         cursor.expect_word("identity")?;
     }
-    if !cursor.take("cascade") {
+    let cascade = cursor.take("cascade");
+    if !cascade {
         cursor.take("restrict");
     }
     cursor.end()?;
-    Ok(ParsedKind::Truncate { tables, restarts })
+    Ok(ParsedKind::Truncate {
+        tables,
+        restarts,
+        cascade,
+    })
 }
 
 /// Whether WHERE CURRENT OF stands among the words.

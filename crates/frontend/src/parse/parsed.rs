@@ -86,6 +86,8 @@ pub(crate) enum ParsedKind {
         tables: Vec<WrittenName>,
         /// RESTART IDENTITY.
         restarts: bool,
+        /// CASCADE.
+        cascade: bool,
     },
     /// GRANT, REVOKE or OWNER TO.
     Privileges(Privileges),

@@ -1,0 +1,125 @@
+//! Actions on the children of keys that went: deletes them, or gives some of their columns other values.
+
+use super::GoneKeys;
+use super::key_values::KeyPair;
+use super::lookups;
+use crate::own_queries::missing_value;
+use crate::query::Runner;
+use crate::row_checks::RowChecks;
+use frazil_storage::{CheckResult, NewRows, RowFetch, Transaction};
+use frazil_types::value_ops::{self, CastLength};
+use frazil_types::{ColumnVector, Result, RowBatch, RowId, Value};
+
+/// The new values of columns of a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    /// NULL.
+    Null,
+    /// Their defaults.
+    Default,
+}
+
+/// The children of keys that went, each with the number of its key.
+fn children(
+    runner: &Runner,
+    transaction: &Transaction,
+    pair: &KeyPair,
+    gone: &GoneKeys,
+) -> Result<Vec<(RowId, usize)>> {
+    let keys: Vec<&[Value]> = gone.before.iter().map(|key| &key[..]).collect();
+    lookups::children_of(runner, transaction, pair, &keys)
+}
+
+/// ON DELETE CASCADE.
+pub fn delete(runner: &Runner, transaction: &mut Transaction, pair: &KeyPair, gone: &GoneKeys) -> Result<()> {
+    let found = children(runner, transaction, pair, gone)?;
+    let ids: Vec<RowId> = found.into_iter().map(|(row, _)| row).collect();
+    transaction.writer(pair.child.id)?.delete(&ids).map(drop)
+}
+
+/// ON UPDATE CASCADE.
+pub fn rekey(runner: &Runner, transaction: &mut Transaction, pair: &KeyPair, gone: &GoneKeys) -> Result<()> {
+    let found = children(runner, transaction, pair, gone)?;
+    let mut columns = Vec::with_capacity(pair.child_columns.len());
+    let types = pair.parent_types.iter().zip(&pair.child_types);
+    for (at, (from, to)) in types.enumerate() {
+        let cast = |(_, key): &(RowId, usize)| {
+            let value = &gone.after[*key][at];
+            value_ops::cast(value, *from, *to, CastLength::Refuse)
+        };
+        let values: Vec<Value> = found.iter().map(cast).collect::<Result<_>>()?;
+        columns.push(ColumnVector::from_values(*to, &values));
+    }
+    let ids: Vec<RowId> = found.iter().map(|(row, _)| *row).collect();
+    update(runner, transaction, pair, (&ids, &pair.child_columns), columns)
+}
+
+/// SET NULL and SET DEFAULT. The list of columns is one of ON DELETE alone.
+pub fn set(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    pair: &KeyPair,
+    gone: &GoneKeys,
+    to: To,
+) -> Result<()> {
+    let found = children(runner, transaction, pair, gone)?;
+    let ids: Vec<RowId> = found.into_iter().map(|(row, _)| row).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let positions = match gone.after.is_empty() && !pair.key.set_columns.is_empty() {
+        true => pair.child.positions_of(&pair.key.set_columns)?,
+        false => pair.child_columns.clone(),
+    };
+    let mut columns = Vec::with_capacity(positions.len());
+    for &position in &positions {
+        let column = &pair.child.schema.columns[position];
+        let value = match to {
+            To::Null => Value::Null,
+            To::Default => missing_value(runner, transaction, column)?,
+        };
+        columns.push(ColumnVector::from_values(column.ty, &vec![value; ids.len()]));
+    }
+    update(runner, transaction, pair, (&ids, &positions), columns)
+}
+
+/// Gives rows of the child other values in some columns, after the table's CHECK constraints are computed.
+fn update(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    pair: &KeyPair,
+    (ids, positions): (&[RowId], &[usize]),
+    columns: Vec<ColumnVector>,
+) -> Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let batch = RowBatch {
+        columns,
+        rows: ids.len(),
+    };
+    let checks = RowChecks::of(runner, transaction.snapshot(), &pair.child)?;
+    let holds = match &checks {
+        Some(checks) => {
+            let version = transaction.view().table(pair.child.id)?;
+            let mut read = RowFetch::new(version).fetch_columns(ids, checks.reads())?;
+            for (column, position) in read.columns.iter_mut().zip(checks.reads()) {
+                if let Some(at) = positions.iter().position(|p| p == position) {
+                    *column = batch.columns[at].clone();
+                }
+            }
+            checks.hold_for(read)?
+        }
+        None => Vec::new(),
+    };
+    let names = checks.as_ref().map_or(&[][..], RowChecks::names);
+    let results: Vec<CheckResult<'_>> = (names.iter().zip(&holds))
+        .map(|(name, holds)| CheckResult { name, holds })
+        .collect();
+    let rows = NewRows {
+        batch: &batch,
+        checks: &results,
+    };
+    let mut writer = transaction.writer(pair.child.id)?;
+    writer.update(ids, positions, &rows).map(drop)
+}

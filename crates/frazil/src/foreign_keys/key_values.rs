@@ -1,0 +1,166 @@
+//! The values of a foreign key: as the parent has them and as the child has them.
+
+use frazil_catalog::{Catalog, Constraint, ForeignKey, TableEntry};
+use frazil_types::value_ops::{self, CastLength};
+use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+use std::sync::Arc;
+
+/// A foreign key with its tables, and the positions and types of its columns in them.
+pub(crate) struct KeyPair {
+    /// The name of the constraint.
+    pub name: String,
+    /// The key.
+    pub key: ForeignKey,
+    /// The child.
+    pub child: Arc<TableEntry>,
+    /// The parent.
+    pub parent: Arc<TableEntry>,
+    /// Positions of the key's columns in the child.
+    pub child_columns: Vec<usize>,
+    /// Positions of the key's columns in the parent.
+    pub parent_columns: Vec<usize>,
+    /// Types of the child's columns.
+    pub child_types: Vec<LogicalType>,
+    /// Types of the parent's columns.
+    pub parent_types: Vec<LogicalType>,
+}
+
+impl KeyPair {
+    /// A key of a child. An internal error if the parent or a column is not there.
+    pub fn new(
+        catalog: &Catalog,
+        child: &Arc<TableEntry>,
+        constraint: &Constraint,
+        key: &ForeignKey,
+    ) -> Result<KeyPair> {
+        let parent = catalog.table_by_id(key.parent);
+        let parent = parent.ok_or_else(|| Error::internal("a foreign key to a table that is not there"))?;
+        let child_columns = child.positions_of(&key.columns)?;
+        let parent_columns = parent.positions_of(&key.parent_columns)?;
+        let types = |table: &TableEntry, columns: &[usize]| {
+            let types = columns.iter().map(|&column| table.schema.columns[column].ty);
+            types.collect::<Vec<_>>()
+        };
+        Ok(KeyPair {
+            name: constraint.name.clone(),
+            key: key.clone(),
+            child_types: types(child, &child_columns),
+            parent_types: types(parent, &parent_columns),
+            child: child.clone(),
+            parent: parent.clone(),
+            child_columns,
+            parent_columns,
+        })
+    }
+
+    /// A child's key as the parent's types; `None` if no parent can have it.
+    pub fn as_parent(&self, key: &[Value]) -> Option<Vec<Value>> {
+        converted(key, &self.child_types, &self.parent_types)
+    }
+
+    /// A parent's key as the child's types; `None` if no child can have it.
+    pub fn as_child(&self, key: &[Value]) -> Option<Vec<Value>> {
+        converted(key, &self.parent_types, &self.child_types)
+    }
+
+    /// 23503: a child's key is not one of the parent.
+    pub fn orphan(&self, key: &[Value]) -> Error {
+        let columns = names(&self.child, &self.child_columns);
+        let values = texts(key, &self.child_types);
+        let (parent, message) = (&self.parent.name, self.child_message());
+        self.violated(message).with_detail(format!(
+            "Key ({columns})=({values}) is not present in table \"{parent}\"."
+        ))
+    }
+
+    /// 23503: NULL in some columns of a MATCH FULL key and not in all.
+    pub fn mixed(&self) -> Error {
+        let detail = "MATCH FULL does not allow mixing of null and nonnull key values.";
+        self.violated(self.child_message()).with_detail(detail)
+    }
+
+    /// 23503: children refer to a key of the parent that went.
+    pub fn still_referenced(&self, key: &[Value]) -> Error {
+        let message = format!(
+            "update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
+            self.parent.name, self.name, self.child.name
+        );
+        let columns = names(&self.parent, &self.parent_columns);
+        let values = texts(key, &self.parent_types);
+        self.violated(message).with_detail(format!(
+            "Key ({columns})=({values}) is still referenced from table \"{}\".",
+            self.child.name
+        ))
+    }
+
+    fn child_message(&self) -> String {
+        format!(
+            "insert or update on table \"{}\" violates foreign key constraint \"{}\"",
+            self.child.name, self.name
+        )
+    }
+
+    fn violated(&self, message: String) -> Error {
+        Error::new(SqlState::FOREIGN_KEY_VIOLATION, message)
+            .of_table(&self.child.name)
+            .of_constraint(&self.name)
+    }
+}
+
+fn names(table: &TableEntry, columns: &[usize]) -> String {
+    let names = columns
+        .iter()
+        .map(|&column| table.schema.columns[column].name.as_str());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn texts(key: &[Value], types: &[LogicalType]) -> String {
+    let texts = key
+        .iter()
+        .zip(types)
+        .map(|(value, ty)| value.display(*ty).to_string());
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+fn converted(key: &[Value], from: &[LogicalType], to: &[LogicalType]) -> Option<Vec<Value>> {
+    let types = from.iter().zip(to);
+    key.iter()
+        .zip(types)
+        .map(|(value, (from, to))| same_value(value, *from, *to))
+        .collect()
+}
+
+/// The value of another type that equals a value; `None` if the type has none.
+fn same_value(value: &Value, from: LogicalType, to: LogicalType) -> Option<Value> {
+    let both = |is: fn(LogicalType) -> bool| is(from) && is(to);
+    if from == to || both(LogicalType::is_integer) || both(LogicalType::is_string) {
+        return Some(value.clone());
+    }
+    let there = value_ops::cast(value, from, to, CastLength::Refuse).ok()?;
+    let back = value_ops::cast(&there, to, from, CastLength::Refuse).ok()?;
+    (back == *value).then_some(there)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_another_type_is_the_same_or_none() {
+        let day = 86_400_000_000i128;
+        let decimal = |scale| LogicalType::Decimal { precision: 8, scale };
+        let timestamp = LogicalType::Timestamp(6);
+        for (value, from, to, same) in [
+            (2, LogicalType::Integer, decimal(2), Some(200)),
+            (250, decimal(2), decimal(1), Some(25)),
+            (255, decimal(2), decimal(1), None),
+            (1 << 40, LogicalType::BigInt, LogicalType::Integer, Some(1 << 40)),
+            (3 * day, timestamp, LogicalType::Date, Some(3)),
+            (3 * day + 1, timestamp, LogicalType::Date, None),
+            (-3, LogicalType::Date, timestamp, Some(-3 * day)),
+        ] {
+            let found = same_value(&Value::Int(value), from, to);
+            assert_eq!(found, same.map(Value::Int), "{value} {from} {to}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Foreign keys at the end of a statement. Rows that were written wait in the transaction's queue, whatever way
+//! they came. Each batch of the queue is looked at once: rows of a child need a parent, and what becomes of the
+//! children of a key that went is an action, which queues the rows that it writes behind the others. So a statement
+//! ends when the queue is empty, and cycles of cascades end because a row is deleted once, and a key that stays
+//! does nothing.
+//!
+//! Batches and, within one, constraints come in PostgreSQL's order: that of writing, and that of making.
+
+mod actions;
+mod key_values;
+mod lookups;
+mod whole_tables;
+
+use crate::query::Runner;
+use frazil_catalog::{Catalog, ReferentialAction};
+use frazil_storage::{QueuedRows, RowFetch, Transaction, WrittenRows};
+use frazil_types::{Error, ObjectId, Result, RowBatch, RowId, Value};
+use key_values::KeyPair;
+use lookups::NewChildren;
+use std::sync::Arc;
+pub(crate) use whole_tables::validate;
+
+/// Checks the foreign keys of all rows that are queued, and does their actions. 23503, the errors of writing rows,
+/// 57014.
+pub fn finish_statement(runner: &Runner, transaction: &mut Transaction) -> Result<()> {
+    while transaction.has_queued() {
+        for queued in transaction.take_queued() {
+            let catalog = transaction.view().catalog().clone();
+            let mut batch = Batch {
+                runner,
+                transaction: &mut *transaction,
+                catalog,
+                table: queued.table,
+                first: None,
+            };
+            batch.run(queued)?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps others from writing until the transaction ends, if a foreign key has a table as its child or parent: a parent
+/// that is looked up stays, and no child comes that is not seen. Called before the statement reads. 40001, 40P01,
+/// 55P03, 57014.
+pub fn keep_others_out(transaction: &mut Transaction, table: ObjectId) -> Result<()> {
+    match transaction.view().catalog().is_in_foreign_key(table) {
+        true => transaction.alone(),
+        false => Ok(()),
+    }
+}
+
+/// Rows of one table that were written together.
+struct Batch<'a> {
+    runner: &'a Runner,
+    transaction: &'a mut Transaction,
+    catalog: Arc<Catalog>,
+    table: ObjectId,
+    /// The first row that violates a constraint, by its place in the batch, and the error.
+    first: Option<(usize, Error)>,
+}
+
+/// Keys of a parent that are no longer those of their rows.
+pub(crate) struct GoneKeys {
+    /// Places of the rows in their batch.
+    pub places: Vec<usize>,
+    /// The keys, in the order of the foreign key's columns, as the parent's types.
+    pub before: Vec<Vec<Value>>,
+    /// The new keys of the rows; empty if the rows were deleted.
+    pub after: Vec<Vec<Value>>,
+}
+
+impl Batch<'_> {
+    fn run(&mut self, queued: QueuedRows) -> Result<()> {
+        match queued.rows {
+            WrittenRows::Inserted(runs) => {
+                let ids: Vec<RowId> = runs.into_iter().flat_map(|run| run.ids()).collect();
+                self.check_children(&ids, &[])?;
+            }
+            WrittenRows::Deleted(ids) => self.act_on_keys(&ids, &[])?,
+            WrittenRows::Updated(pairs) => {
+                let (before, after): (Vec<RowId>, Vec<RowId>) = pairs.into_iter().unzip();
+                self.act_on_keys(&before, &after)?;
+                self.check_children(&after, &before)?;
+            }
+        }
+        self.first.take().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Keeps the error of the row that comes first in the batch; of one row that of the constraint made first.
+    fn note(&mut self, violation: Option<(usize, Error)>) {
+        if let Some((place, error)) = violation
+            && self.first.as_ref().is_none_or(|(first, _)| place < *first)
+        {
+            self.first = Some((place, error));
+        }
+    }
+
+    /// Checks rows of the table as children. `before`: the rows that they replace; empty if they are new.
+    fn check_children(&mut self, rows: &[RowId], before: &[RowId]) -> Result<()> {
+        let catalog = self.catalog.clone();
+        let Some(child) = catalog.table_by_id(self.table) else {
+            return Ok(());
+        };
+        let mut keys: Vec<_> = child.foreign_keys().collect();
+        keys.sort_by_key(|(constraint, _)| constraint.id);
+        for (constraint, key) in keys {
+            let pair = KeyPair::new(&catalog, child, constraint, key)?;
+            let children = NewChildren { rows, before };
+            let found = match whole_tables::is_cheaper(self.transaction, &pair, &children)?
+                && !whole_tables::has_orphan(self.runner, self.transaction, &pair)?
+            {
+                true => None,
+                false => lookups::first_orphan(self.runner, self.transaction, &pair, &children)?,
+            };
+            self.note(found);
+        }
+        Ok(())
+    }
+
+    /// Does what the foreign keys that refer to the table say of keys that went. `after`: the rows that replace the
+    /// others; empty if these were deleted.
+    fn act_on_keys(&mut self, before: &[RowId], after: &[RowId]) -> Result<()> {
+        let catalog = self.catalog.clone();
+        for reference in catalog.references_to(self.table) {
+            let pair = KeyPair::new(&catalog, reference.child, reference.constraint, reference.key)?;
+            let gone = self.gone_keys(&pair, before, after)?;
+            if gone.before.is_empty() {
+                continue;
+            }
+            let action = match after.is_empty() {
+                true => reference.key.on_delete,
+                false => reference.key.on_update,
+            };
+            match action {
+                ReferentialAction::NoAction | ReferentialAction::Restrict => {
+                    self.refuse(&pair, &gone, action)?
+                }
+                ReferentialAction::Cascade if after.is_empty() => {
+                    actions::delete(self.runner, self.transaction, &pair, &gone)?;
+                }
+                ReferentialAction::Cascade => actions::rekey(self.runner, self.transaction, &pair, &gone)?,
+                ReferentialAction::SetNull => {
+                    actions::set(self.runner, self.transaction, &pair, &gone, actions::To::Null)?;
+                }
+                ReferentialAction::SetDefault => {
+                    actions::set(self.runner, self.transaction, &pair, &gone, actions::To::Default)?;
+                    // A default may be the very key that went: such a row did not change.
+                    self.refuse(&pair, &gone, ReferentialAction::NoAction)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a violation if rows still refer to a key that went.
+    fn refuse(&mut self, pair: &KeyPair, gone: &GoneKeys, action: ReferentialAction) -> Result<()> {
+        let counts = |key: &[Value]| match action {
+            // Another row may have the key now.
+            ReferentialAction::NoAction => lookups::has_parent(self.transaction, pair, key).map(|has| !has),
+            ReferentialAction::Restrict
+            | ReferentialAction::Cascade
+            | ReferentialAction::SetNull
+            | ReferentialAction::SetDefault => Ok(true),
+        };
+        let mut left: Vec<usize> = Vec::with_capacity(gone.before.len());
+        for (at, key) in gone.before.iter().enumerate() {
+            if counts(key)? {
+                left.push(at);
+            }
+        }
+        let keys: Vec<&[Value]> = left.iter().map(|&at| &gone.before[at][..]).collect();
+        if let Some(at) = lookups::first_referenced(self.runner, self.transaction, pair, &keys)? {
+            let error = pair.still_referenced(keys[at]);
+            self.note(Some((gone.places[left[at]], error)));
+        }
+        Ok(())
+    }
+
+    /// The keys of rows of the table that went, without those with NULL, which nothing refers to, and without those
+    /// that the rows that replace the others have again.
+    fn gone_keys(&self, pair: &KeyPair, before: &[RowId], after: &[RowId]) -> Result<GoneKeys> {
+        let version = self.transaction.view().table(self.table)?;
+        let fetch = RowFetch::new(version);
+        let old = fetch.fetch_columns(before, &pair.parent_columns)?;
+        let new = match after.is_empty() {
+            true => None,
+            false => Some(fetch.fetch_columns(after, &pair.parent_columns)?),
+        };
+        let row = |batch: &RowBatch, row: usize| -> Vec<Value> {
+            batch.columns.iter().map(|column| column.value(row)).collect()
+        };
+        let mut gone = GoneKeys {
+            places: Vec::new(),
+            before: Vec::new(),
+            after: Vec::new(),
+        };
+        for place in 0..before.len() {
+            let key = row(&old, place);
+            let now = new.as_ref().map(|new| row(new, place));
+            if key.iter().any(Value::is_null) || now.as_ref() == Some(&key) {
+                continue;
+            }
+            gone.places.push(place);
+            gone.before.push(key);
+            gone.after.extend(now);
+        }
+        Ok(gone)
+    }
+}

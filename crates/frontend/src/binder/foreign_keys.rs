@@ -1,0 +1,101 @@
+//! FOREIGN KEY and REFERENCES. The parent is found here; the catalog finds the columns and the unique key.
+
+use super::constraints::{Target, not_enforced};
+use super::{Binder, fold};
+use crate::parse::SET_COLUMNS;
+use frazil_catalog::{Deferral, NewConstraintKind, NewForeignKey, ReferentialAction, WrittenName};
+use frazil_types::{Error, ObjectId, Result, SqlState};
+use sqlparser::ast::{
+    ConstraintCharacteristics, ConstraintReferenceMatchKind, DeferrableInitial, ForeignKeyConstraint, Ident,
+    ReferentialAction as SqlAction,
+};
+
+impl<'a> Binder<'a> {
+    /// A foreign key of columns of these names. 42P01, 42809 for a view, 0A000 for MATCH PARTIAL.
+    pub(super) fn foreign_key(
+        &self,
+        target: &Target<'_>,
+        columns: Vec<String>,
+        key: &ForeignKeyConstraint,
+    ) -> Result<NewConstraintKind> {
+        if key.index_name.is_some() {
+            return Err(Error::unsupported("an index's name in a foreign key"));
+        }
+        let match_full = match key.match_kind {
+            Some(ConstraintReferenceMatchKind::Partial) => return Err(Error::unsupported("MATCH PARTIAL")),
+            Some(ConstraintReferenceMatchKind::Full) => true,
+            Some(ConstraintReferenceMatchKind::Simple) | None => false,
+        };
+        let is_mark = |name: &Ident| name.value == SET_COLUMNS;
+        let mut parts = key.referred_columns.split(is_mark);
+        let mut names = || -> Vec<String> { parts.next().unwrap_or_default().iter().map(fold).collect() };
+        Ok(NewConstraintKind::ForeignKey(Box::new(NewForeignKey {
+            columns,
+            parent: self.parent(target, key)?,
+            parent_columns: names(),
+            set_columns: names(),
+            match_full,
+            on_delete: action(key.on_delete),
+            on_update: action(key.on_update),
+            is_valid: true,
+            deferral: match deferral(&key.characteristics)? {
+                Deferral::Never => Deferral::Never,
+                Deferral::Immediate | Deferral::Deferred => return Err(not_enforced("DEFERRABLE")),
+            },
+        })))
+    }
+
+    /// The parent; `None` if it is the table that a CREATE TABLE makes.
+    fn parent(&self, target: &Target<'_>, key: &ForeignKeyConstraint) -> Result<Option<ObjectId>> {
+        let written = self.written_name(&key.foreign_table)?;
+        let own = target.name;
+        let is_own = match &written {
+            WrittenName { schema: None, name } => *name == own.name,
+            WrittenName {
+                schema: Some(schema),
+                name,
+            } => *schema == own.schema && *name == own.name,
+        };
+        let refuse_view = |e: Error| match e.state() {
+            SqlState::WRONG_OBJECT_TYPE => {
+                let message = format!("referenced relation \"{}\" is not a table", written.name);
+                Error::new(SqlState::WRONG_OBJECT_TYPE, message).at_span(e.span())
+            }
+            _ => e,
+        };
+        match self.own_table(&key.foreign_table) {
+            Ok(parent) => Ok(Some(parent)),
+            Err(e) if is_own && e.state() == SqlState::UNDEFINED_TABLE => Ok(None),
+            Err(e) => Err(refuse_view(e)),
+        }
+    }
+}
+
+fn action(action: Option<SqlAction>) -> ReferentialAction {
+    match action {
+        None | Some(SqlAction::NoAction) => ReferentialAction::NoAction,
+        Some(SqlAction::Restrict) => ReferentialAction::Restrict,
+        Some(SqlAction::Cascade) => ReferentialAction::Cascade,
+        Some(SqlAction::SetNull) => ReferentialAction::SetNull,
+        Some(SqlAction::SetDefault) => ReferentialAction::SetDefault,
+    }
+}
+
+/// When a constraint is checked. 42601 for NOT DEFERRABLE INITIALLY DEFERRED, 0A000 for NOT ENFORCED.
+pub(super) fn deferral(characteristics: &Option<ConstraintCharacteristics>) -> Result<Deferral> {
+    let Some(given) = characteristics else {
+        return Ok(Deferral::Never);
+    };
+    if given.enforced == Some(false) {
+        return Err(Error::unsupported("NOT ENFORCED"));
+    }
+    match (given.deferrable, given.initially) {
+        (Some(false), Some(DeferrableInitial::Deferred)) => {
+            let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
+            Err(Error::new(SqlState::SYNTAX_ERROR, message))
+        }
+        (_, Some(DeferrableInitial::Deferred)) => Ok(Deferral::Deferred),
+        (Some(true), _) => Ok(Deferral::Immediate),
+        (Some(false) | None, Some(DeferrableInitial::Immediate) | None) => Ok(Deferral::Never),
+    }
+}
