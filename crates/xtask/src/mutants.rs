@@ -52,8 +52,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "a commit is visible before it is durable",
         file: "storage/src/transaction.rs",
-        line: "self.store.append(next.clone(), memory);",
-        mutated: "self.store.append(next.clone(), memory); self.store.publish(next);",
+        line: "let before = store.install(self.next.clone());",
+        mutated: "let before = store.install(self.next.clone()); store.publish(&self.next);",
         program: COMMITS,
         test: "what_could_not_be_made_durable_is_never_seen",
     },
