@@ -32,6 +32,12 @@ def refusal(con, sql, params=None):
 
 ERRORS = [
     ("create type bad as enum ('')", "42602"),
+    # Privileges, keys of other tables, sequences.
+    ("grant execute on t to public", "0LP01"),
+    ("create table child (k integer references keyed); insert into child values (7)", "23503"),
+    ("create table child (k integer references t (a))", "42830"),
+    ("create sequence short_one start 2 maxvalue 2; select nextval('short_one'), nextval('short_one')", "2200H"),
+    ("create table numbered (n integer generated always as identity); insert into numbered values (1)", "428C9"),
     # Schemas.
     ("create table nosuch.x (a integer)", "3F000"),
     ("create schema public", "42P06"),
@@ -203,6 +209,8 @@ ELSEWHERE = {
     "53100": "a full disk, as the operating system says", "54000": "depth: crates/frontend/tests", "58030": "what the operating system says",
     "00000": "no error: the state of a notice", "40001": "two sessions: crates/frazil/tests/database/transactions.rs",
     "40P01": "rings of waits: crates/locks/tests",
+    **{state: "clients of the server: crates/server/tests/wire" for state in (
+        "08006", "28000", "28P01", "34000", "3D000", "42P03", "53300", "57P01")},
     "42P09": "tables of one name in two schemas: tests/slt/dml/schemas.slt",
     "42501": "files that a session may not name: test_file_access.py",
     "XX000": "a defect: it has no statement",
