@@ -300,7 +300,7 @@ impl Translator<'_, '_> {
     fn cast_to_text(&mut self, v: SqlValue, from: LogicalType, to: LogicalType) -> Result<SqlValue> {
         self.where_valid(v.valid, to.native(), |t| {
             let text = t.text_of(v, from)?;
-            match has_length(to) {
+            match bounds_texts(to) {
                 true => t.fitted(text, to),
                 false => Ok(text),
             }
@@ -361,9 +361,9 @@ impl Translator<'_, '_> {
     }
 }
 
-/// Whether a string type has a length that a text may be too long for.
-fn has_length(ty: LogicalType) -> bool {
-    ty.length().is_some_and(|n| n != WITHOUT_LENGTH)
+/// True of string types that a text may be too long for: those with a length, and `name` and "char", which cut it.
+fn bounds_texts(ty: LogicalType) -> bool {
+    ty.length() != Some(WITHOUT_LENGTH)
 }
 
 /// Whether a string type keeps each text of another one as it is.
