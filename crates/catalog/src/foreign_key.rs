@@ -35,11 +35,11 @@ pub enum ReferentialAction {
     NoAction,
     /// The statement fails.
     Restrict,
-    /// They are deleted, or get the new key.
+    /// The rows that refer to the parent are deleted, or get its new key.
     Cascade,
-    /// Their columns become NULL.
+    /// The columns of these rows become NULL.
     SetNull,
-    /// Their columns get their defaults.
+    /// The columns of these rows get their defaults.
     SetDefault,
 }
 

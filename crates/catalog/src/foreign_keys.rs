@@ -8,7 +8,7 @@ use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::{ColumnDef, ColumnNumber, Error, LogicalType, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
-/// A foreign key with the entries that it stands in.
+/// A foreign key, its constraint, and the table that has them.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference<'a> {
     /// The child.

@@ -9,15 +9,15 @@ use frazil_types::Zone;
 /// The settings that plans and their code depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanSettings {
-    /// How pipelines are cut into stages.
+    /// The policy that cuts pipelines into stages.
     pub stages: StagePolicy,
-    /// Whether scans evaluate restrictions.
+    /// True if scans evaluate restrictions.
     pub restrictions: bool,
     /// Instruction set of the code.
     pub isa: Isa,
-    /// How the code reads hot chunks; `None`: as pays.
+    /// The code that reads hot chunks; `None` leaves the choice to the engine.
     pub pax_code: Option<PaxCode>,
-    /// Whether Cranelift optimizes.
+    /// True if Cranelift optimizes.
     pub optimize: bool,
     /// Whether checks are left out that cannot fail.
     pub elide_checks: bool,

@@ -418,7 +418,7 @@ impl Reader<'_> {
                         self.visitor.visit(&record)?;
                         replayed.records += 1;
                         // A commit without a record may come behind those before.
-                        // That of a record beside the commits is 0.
+                        // A record beside the commits has the timestamp 0.
                         replayed.timestamp = replayed.timestamp.max(record.timestamp);
                     }
                     at += size;
