@@ -189,6 +189,7 @@ impl FileTables {
             };
             return Ok(TableEntry {
                 id: ObjectId(FILE_ID - place as u32),
+                oid: None,
                 schema_name: SYSTEM_SCHEMA.to_owned(),
                 name: name(&source.patterns[0]),
                 schema: table.schema.clone(),

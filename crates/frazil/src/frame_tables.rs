@@ -123,6 +123,7 @@ impl FrameTables {
             };
             return Ok(Some(TableEntry {
                 id: ObjectId(FRAME_ID - place as u32),
+                oid: None,
                 schema_name: SYSTEM_SCHEMA.to_owned(),
                 name: name.to_owned(),
                 schema: table.rows.schema().clone(),

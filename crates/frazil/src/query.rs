@@ -453,7 +453,8 @@ pub fn result_schema(plan: &Plan) -> Schema {
         let column = ColumnDef::new(name, info.ty);
         if info.nullable { column } else { column.not_null() }
     });
-    Schema::new(columns.collect())
+    let origins = plan.output.iter().map(|(_, id)| plan.columns[*id].origin);
+    Schema::new(columns.collect()).with_origins(origins.collect())
 }
 
 /// Runs the action of a query. An internal error for one that writes.

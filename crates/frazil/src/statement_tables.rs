@@ -217,6 +217,7 @@ impl StatementTables {
             frazil_catalog::Relation::View(view) => Relation::View(view.clone()),
             frazil_catalog::Relation::Table(entry) => Relation::Table(TableEntry {
                 id: entry.id,
+                oid: Some(entry.id.oid()),
                 schema_name: self.snapshot.catalog().qualified(entry.namespace, "").schema,
                 name: entry.name.clone(),
                 schema: entry.schema.clone(),
@@ -246,6 +247,7 @@ impl StatementTables {
         };
         Some(TableEntry {
             id: ObjectId(SYSTEM_ID - place as u32),
+            oid: wanted.oid,
             schema_name: schema.to_owned(),
             name: name.to_owned(),
             schema: table.schema().clone(),

@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub struct TableEntry {
     /// Its identity in plans.
     pub id: ObjectId,
+    /// Its oid; `None` for what `pg_class` does not show: files, frames, and Frazil's own system tables.
+    pub oid: Option<u32>,
     /// The name of its schema.
     pub schema_name: String,
     /// Its name, folded to lower case unless it was quoted.

@@ -104,6 +104,7 @@ fn table(id: u32, name: &str, columns: &[&str]) -> TableEntry {
     let columns = columns.iter().map(|c| ColumnDef::new(*c, LogicalType::Integer));
     TableEntry {
         id: ObjectId(id),
+        oid: None,
         schema_name: if id == u32::MAX { SYSTEM_SCHEMA } else { PUBLIC }.to_string(),
         name: name.to_string(),
         schema: Schema::new(columns.collect()).into(),

@@ -1,7 +1,7 @@
 //! Columns of a plan: every value that flows between operators has one id, unique in the plan.
 
 use crate::{Bounds, ValueBounds};
-use frazil_types::{LogicalType, NativeType, Zone};
+use frazil_types::{LogicalType, NativeType, Origin, Zone};
 
 /// The type of what counts rows or numbers them; row ids are held so, too.
 pub const COUNT: LogicalType = LogicalType::BigInt;
@@ -26,6 +26,8 @@ pub struct ColumnInfo {
     pub bounds: Option<Bounds>,
     /// Value bounds as statistics observed them when the statement was planned: for estimates, not for proofs.
     pub observed: Option<Bounds>,
+    /// The column of a table or view whose values it shows unchanged: clients are told, nothing else reads it.
+    pub origin: Option<Origin>,
 }
 
 impl ColumnInfo {
@@ -73,6 +75,7 @@ impl Columns {
             nullable,
             bounds: None,
             observed: None,
+            origin: None,
         });
         ColumnId(self.list.len() as u32 - 1)
     }

@@ -236,19 +236,17 @@ mod tests {
             nullable,
             ..ColumnDef::new(name, ty)
         };
-        Arc::new(Schema {
-            columns: vec![
-                column("a", LogicalType::Integer, false),
-                column(
-                    "b",
-                    LogicalType::Decimal {
-                        precision: 12,
-                        scale: 2,
-                    },
-                    true,
-                ),
-            ],
-        })
+        Arc::new(Schema::new(vec![
+            column("a", LogicalType::Integer, false),
+            column(
+                "b",
+                LogicalType::Decimal {
+                    precision: 12,
+                    scale: 2,
+                },
+                true,
+            ),
+        ]))
     }
 
     fn batch() -> RowBatch {

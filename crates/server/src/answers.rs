@@ -127,8 +127,10 @@ impl Answers {
             out.extend((schema.columns.len() as u16).to_be_bytes());
             for (at, column) in schema.columns.iter().enumerate() {
                 text(out, &column.name);
-                // Neither the table nor its column are known.
-                out.extend([0; 6]);
+                let origin = schema.origin(at);
+                out.extend(origin.map_or(0, |origin| origin.relation).to_be_bytes());
+                let number = origin.map_or(0, |origin| u16::try_from(origin.column).unwrap_or(0));
+                out.extend(number.to_be_bytes());
                 out.extend(column.ty.oid().to_be_bytes());
                 out.extend(column.ty.info().typlen.to_be_bytes());
                 out.extend(modifier(column.ty).to_be_bytes());

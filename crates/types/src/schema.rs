@@ -81,6 +81,15 @@ impl ColumnDef {
         }
     }
 
+    /// The number that `pg_attribute` gives the column at a position of its relation: its own, or the position from 1
+    /// if it has none, as columns of views and of system tables.
+    pub fn attribute_number(&self, position: usize) -> u32 {
+        match self.number.0 {
+            0 => position as u32 + 1,
+            number => number,
+        }
+    }
+
     /// The same column, NOT NULL.
     pub fn not_null(mut self) -> ColumnDef {
         self.nullable = false;
@@ -88,17 +97,47 @@ impl ColumnDef {
     }
 }
 
+/// The column of a table or view that a column of a result shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The oid of the table or view.
+    pub relation: u32,
+    /// The column's number in `pg_attribute`.
+    pub column: u32,
+}
+
 /// The columns of a table or result, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
     /// The columns.
     pub columns: Vec<ColumnDef>,
+    /// `origins[i]` is the origin of column `i` of a result, `None` if the column is computed. Empty if no origin is
+    /// known, and for tables.
+    pub origins: Vec<Option<Origin>>,
 }
 
 impl Schema {
     /// A schema of these columns.
     pub fn new(columns: Vec<ColumnDef>) -> Schema {
-        Schema { columns }
+        Schema {
+            columns,
+            origins: Vec::new(),
+        }
+    }
+
+    /// Adds the origins of the columns.
+    pub fn with_origins(self, origins: Vec<Option<Origin>>) -> Schema {
+        Schema { origins, ..self }
+    }
+
+    /// The origin of the column at a position, if it has one.
+    pub fn origin(&self, at: usize) -> Option<Origin> {
+        self.origins.get(at).copied().flatten()
+    }
+
+    /// Returns [`ColumnDef::attribute_number`] of the column at a position. Panics without such a column.
+    pub fn attribute_number(&self, at: usize) -> u32 {
+        self.columns[at].attribute_number(at)
     }
 
     /// The numbers of the columns, in order.

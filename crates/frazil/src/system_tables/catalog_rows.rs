@@ -74,10 +74,7 @@ pub(super) fn own_relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item 
 
 /// The number of a column at a position: of views and system tables it is the position, from 1.
 pub(super) fn column_number(columns: &[ColumnDef], position: usize) -> u32 {
-    match columns[position].number.0 {
-        0 => position as u32 + 1,
-        number => number,
-    }
+    columns[position].attribute_number(position)
 }
 
 pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {

@@ -3,7 +3,7 @@
 use super::written::Written;
 use frazil_plan::operators::RecursionId;
 use frazil_plan::{ColumnId, SharedId};
-use frazil_types::{LogicalType, ObjectId};
+use frazil_types::{LogicalType, ObjectId, Origin};
 use sqlparser::ast::Cte as SqlCte;
 
 /// A common table expression in sight.
@@ -58,5 +58,6 @@ pub(super) struct PendingWrite {
 #[derive(Clone)]
 pub(super) struct Returned {
     pub table: ObjectId,
-    pub columns: Vec<(String, LogicalType)>,
+    /// Names, types and origins.
+    pub columns: Vec<(String, LogicalType, Option<Origin>)>,
 }

@@ -11,7 +11,7 @@ use frazil_catalog::{
     TypeEntry, domain_violation, identifier,
 };
 use frazil_functions::{Operand, not_null, satisfying};
-use frazil_plan::{ColumnId, Expr, ExprKind};
+use frazil_plan::{Expr, ExprKind};
 use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState};
 use sqlparser::ast::{ColumnOption, CreateTable};
 use std::sync::Arc;
@@ -97,12 +97,6 @@ impl Binder<'_> {
         self.domains.get(&id?).copied()
     }
 
-    /// Notes that a column has the values of an expression, which may be of a domain.
-    pub(super) fn keep_domain(&mut self, made: ColumnId, e: &Expr) {
-        let domain = self.domain_of(e);
-        self.domains.extend(domain.map(|domain| (made, domain)));
-    }
-
     /// The name of the domain that the only argument of `pg_typeof` is of.
     pub(super) fn domain_name(&self, arguments: &[Operand]) -> Option<String> {
         let [Operand::Typed(e)] = arguments else {
@@ -168,6 +162,7 @@ impl Binder<'_> {
         };
         let of_value = TableEntry {
             id: ObjectId(0),
+            oid: None,
             schema_name: String::new(),
             name: String::new(),
             schema: Arc::new(Schema::new(vec![ColumnDef::new(VALUE, column.ty)])),

@@ -342,7 +342,7 @@ impl Grouping {
             let label = e.label(&binder.columns, "group");
             let made = binder.columns.add(label, e.ty, e.nullable);
             binder.own(made);
-            binder.keep_domain(made, &e);
+            binder.keep_descent(made, &e);
             if let ExprKind::Column(id) = e.kind {
                 grouping.columns.entry(id).or_insert(made);
             }
@@ -377,7 +377,7 @@ impl Grouping {
                 .columns
                 .add(binder.columns[id].label.clone(), e.ty, e.nullable);
             binder.own(made);
-            binder.keep_domain(made, &e);
+            binder.keep_descent(made, &e);
             self.columns.insert(id, made);
             for set in self.sets.iter_mut().flatten() {
                 set.push(self.groups.len());

@@ -272,8 +272,13 @@ impl<'a> Binder<'a> {
                 (conflict, op, Vec::new())
             }
             _ => {
-                let seen = Item::named(&name, named(&target.entry, &columns)).of_table(&target.entry);
-                let (op, output) = self.returning(list, vec![seen], op)?;
+                let mut copies = Computed::default();
+                let shown = match list {
+                    Some(_) => self.as_written(&target.entry, &columns, &mut copies),
+                    None => columns.clone(),
+                };
+                let seen = Item::named(&name, named(&target.entry, &shown)).of_table(&target.entry);
+                let (op, output) = self.returning(list, vec![seen], copies.above(op))?;
                 (PlanConflict::Fail, op, output)
             }
         };

@@ -48,6 +48,7 @@ mod naming;
 mod nesting;
 mod on_conflict;
 mod order_by;
+mod origins;
 mod privileges;
 mod query;
 mod recursion;

@@ -193,6 +193,7 @@ impl<'a> Binder<'a> {
             columns.push(OutputColumn::new(column.name.as_str(), id));
             given.push((id, position));
         }
+        self.originate(entry.oid, &entry.schema, &columns);
         let op = Operator::Given(Given { columns: given });
         let written = self.item(Relation::new(op, columns), Some(name), None, false)?;
         let items = written.items.into_iter().map(|item| item.of_table(entry));

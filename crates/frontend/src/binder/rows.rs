@@ -25,7 +25,7 @@ impl Binder<'_> {
         }
         let id = self.columns.add(label, e.ty, e.nullable);
         self.own(id);
-        self.keep_domain(id, &e);
+        self.keep_descent(id, &e);
         computed.expressions.push((id, e));
         id
     }
@@ -42,7 +42,7 @@ impl Binder<'_> {
                     let e = Expr::column(id, &self.columns);
                     let new = self.columns.add(name.clone(), e.ty, e.nullable);
                     self.own(new);
-                    self.keep_domain(new, &e);
+                    self.keep_descent(new, &e);
                     made.insert(id, new);
                     groups.push((new, e));
                     new

@@ -152,6 +152,9 @@ impl<'a> Binder<'a> {
     /// Distinct rows of the left with, or without, an equal row on the right. NULLs are equal.
     fn matching(&mut self, left: Relation, right: Relation, kind: JoinKind) -> Relation {
         let left = self.distinct_rows(left);
+        for column in &left.columns {
+            self.columns[column.id].origin = None;
+        }
         let mut equal = Vec::with_capacity(left.columns.len());
         for (l, r) in left.columns.iter().zip(&right.columns) {
             let [l, r] = [l.id, r.id].map(|id| {

@@ -42,6 +42,7 @@ impl<'a> Binder<'a> {
             read.push((id, position));
             columns.push(OutputColumn::new(column.name.as_str(), id));
         }
+        self.originate(entry.oid, &entry.schema, &columns);
         let row_id = self.row_id();
         let op = Operator::Scan(Scan {
             table: entry.id,

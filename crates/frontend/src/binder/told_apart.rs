@@ -5,7 +5,7 @@ use super::from::FromRows;
 use super::rows::{Computed, one_row};
 use super::scope::Item;
 use super::{Binder, OutputColumn};
-use frazil_plan::{ColumnId, Expr};
+use frazil_plan::ColumnId;
 use std::collections::{HashMap, HashSet};
 
 impl Binder<'_> {
@@ -29,7 +29,7 @@ impl Binder<'_> {
                     continue;
                 }
                 if !seen.insert(column.id) {
-                    column.id = self.copy(column, &mut copies);
+                    column.id = self.copied(column.id, &mut copies);
                 }
                 shown_as.entry(key).or_insert(column.id);
             }
@@ -38,16 +38,6 @@ impl Binder<'_> {
         let op = std::mem::replace(&mut rows.op, one_row());
         rows.op = copies.above(op);
         rows
-    }
-
-    /// A column that is computed as another.
-    fn copy(&mut self, column: &OutputColumn, copies: &mut Computed) -> ColumnId {
-        let e = Expr::column(column.id, &self.columns);
-        let id = self.columns.add(column.name.clone(), e.ty, e.nullable);
-        self.own(id);
-        self.keep_domain(id, &e);
-        copies.expressions.push((id, e));
-        id
     }
 }
 

@@ -78,8 +78,12 @@ impl<'a> Binder<'a> {
         let mut items = rows.items;
         let mut new: Vec<ColumnId> = items[0].columns.iter().map(|c| c.id).collect();
         changed.iter().for_each(|(position, id)| new[*position] = *id);
-        items[0] = renewed(&items[0], &new);
         let mut computed = Computed::default();
+        let shown = match u.returning {
+            Some(_) => self.as_written(entry, &new, &mut computed),
+            None => new.clone(),
+        };
+        items[0] = renewed(&items[0], &shown);
         let touched: Vec<usize> = changed.iter().map(|c| c.0).collect();
         let checks = self.checks(entry, &new, Some(&touched), None, &mut computed)?;
         let op = computed.above(op);

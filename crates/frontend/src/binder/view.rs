@@ -19,6 +19,7 @@ use frazil_plan::operators::Scan;
 use frazil_plan::{Expr, Operator};
 use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState};
 use sqlparser::ast::ObjectName;
+use std::collections::BTreeSet;
 
 /// Binds CREATE VIEW.
 pub(crate) fn create_view<'a>(
@@ -75,6 +76,7 @@ impl<'a> Binder<'a> {
             catalog_view::Relation::Table(table) => {
                 let names = columns.unwrap_or_else(|| names_of(&table.schema));
                 let relation = self.scan(table.id, &name.name, names, &table.schema);
+                self.originate(table.oid, &table.schema, &relation.columns);
                 self.note_key(&table, relation.columns.iter().map(|c| c.id).collect());
                 return Ok((relation, name));
             }
@@ -227,6 +229,7 @@ impl<'a> Binder<'a> {
         }
         let mut computed = Computed::default();
         let mut columns = Vec::with_capacity(declared.len());
+        let mut shown = BTreeSet::new();
         for (given, declared) in relation.columns.into_iter().zip(declared) {
             let mut id = given.id;
             if self.columns[id].ty != declared.ty.in_zone(self.settings.zone).with_all_digits() {
@@ -236,8 +239,13 @@ impl<'a> Binder<'a> {
                     .cast(value, declared.ty, CastContext::Explicit, Span::NONE)?;
                 id = self.as_column(cast, &declared.name, &mut computed);
             }
+            if !shown.insert(id) {
+                // Two columns of the view have an origin each.
+                id = self.copied(id, &mut computed);
+            }
             columns.push(OutputColumn::new(declared.name.clone(), id));
         }
+        self.originate(Some(view.id.oid()), &view.schema, &columns);
         Ok(Relation::new(computed.above(relation.op), columns))
     }
 }

@@ -57,16 +57,21 @@ impl<'a> Binder<'a> {
         }
         let relation = self.with_names(Relation::new(super::rows::one_row(), shown), definition)?;
         let columns = relation.columns.into_iter();
-        let columns = columns.map(|c| (c.name, self.columns[c.id].ty)).collect();
+        let columns = columns.map(|c| (c.name, self.columns[c.id].ty, self.columns[c.id].origin));
+        let columns = columns.collect();
         Ok(Rows::Returned(Returned { table, columns }))
     }
 
     /// What a WITH query returned, for one more place that reads it.
     pub(super) fn returned_rows(&mut self, name: &str, returned: Returned) -> Relation {
-        let columns = returned.columns.into_iter();
-        let columns: Vec<ColumnDef> = columns.map(|(name, ty)| ColumnDef::new(name, ty)).collect();
+        let columns = returned.columns.iter();
+        let columns: Vec<ColumnDef> = columns.map(|(name, ty, _)| ColumnDef::new(name, *ty)).collect();
         let names = columns.iter().map(|c| c.name.clone()).collect();
-        self.scan(returned.table, name, names, &Schema::new(columns))
+        let relation = self.scan(returned.table, name, names, &Schema::new(columns));
+        for (column, (.., origin)) in relation.columns.iter().zip(&returned.columns) {
+            self.columns[column.id].origin = *origin;
+        }
+        relation
     }
 
     /// The plans of WITH queries that write, once all of the statement is bound.

@@ -53,6 +53,7 @@ impl Tables {
             .enumerate()
             .map(|(i, (name, schema, row_count))| TableEntry {
                 id: ObjectId(i as u32 + 1),
+                oid: None,
                 schema_name: PUBLIC.to_string(),
                 name: name.to_string(),
                 schema: schema.into(),

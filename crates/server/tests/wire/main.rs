@@ -5,4 +5,5 @@ mod client;
 mod clients;
 mod extended;
 mod login;
+mod origins;
 mod simple;
