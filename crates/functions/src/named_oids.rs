@@ -3,7 +3,7 @@
 use crate::session_catalog::{self, Asked};
 use crate::vector::{Output, Row};
 use frazil_types::sql_type::named_oid;
-use frazil_types::{Error, Kind, Result, SqlState, TypeInfo};
+use frazil_types::{Error, Kind, Result, SqlState};
 
 /// Schemas of tables, and of functions and types.
 pub(crate) const SCHEMAS: [&str; 2] = ["public", "pg_catalog"];
@@ -15,11 +15,10 @@ pub(crate) fn kind_of(number: i64) -> Option<Kind> {
         .find(|kind| i64::from(kind.info().oid) == number)
 }
 
-/// The name of the arrays of which that is the number.
-pub(crate) fn array_name_of(number: i64) -> Option<&'static str> {
-    let arrays = Kind::ALL.iter().map(|kind| kind.info());
-    let known = |info: &&TypeInfo| i64::from(info.array_oid) == number && number != 0;
-    arrays.into_iter().find(known).map(|info| info.array_name)
+/// The kind of the elements of the arrays that have this oid.
+pub(crate) fn element_of(number: i64) -> Option<Kind> {
+    let is_array = |kind: &Kind| i64::from(kind.info().array_oid) == number;
+    Kind::ALL.into_iter().find(is_array).filter(|_| number != 0)
 }
 
 /// A type by one of its names, with or without a length or digits.
@@ -68,9 +67,9 @@ pub(crate) fn make_named_oid(row: &Row<'_>, out: &mut Output) -> Result<()> {
         None => session_catalog::find(row, asked)?.ok_or_else(|| missing_object(asked, row.text(0)))?,
     };
     let number = i64::from(oid);
-    let shown = match (asked, kind_of(number), array_name_of(number)) {
+    let shown = match (asked, kind_of(number), element_of(number)) {
         (Asked::Type, Some(kind), _) => kind.info().name.to_owned(),
-        (Asked::Type, None, Some(name)) => name.to_owned(),
+        (Asked::Type, None, Some(element)) => element.info().array_name.to_owned(),
         _ => session_catalog::shown(row, asked, oid)?,
     };
     out.bytes(&named_oid(oid, &shown))

@@ -86,8 +86,8 @@ pub const TYPES: House = House {
         "crates/functions/src/json_rows.rs",
         "crates/frazil/src/value/",
     ],
-    most: 21,
-    all: 341,
+    most: 19,
+    all: 270,
     aim: 10,
 };
 

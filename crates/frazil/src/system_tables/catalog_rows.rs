@@ -151,8 +151,9 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
 }
 
 fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
-    let (align, storage) = numbers::placement(column.ty);
-    let length = numbers::length(column.ty);
+    let length = column.ty.info().typlen;
+    let catalog = numbers::catalog_row(column.ty);
+    let is_array = column.domain.is_none() && column.ty.element().is_some();
     let identity = match column.default {
         Some(ColumnDefault::Identity { always: true, .. }) => "a",
         Some(ColumnDefault::Identity { always: false, .. }) => "d",
@@ -165,18 +166,18 @@ fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
         .with("attname", column.name.as_str())
         .with("atttypid", numbers::column_type(column))
         .with("attstattarget", -1)
-        .with("attlen", length)
+        .with("attlen", i32::from(length))
         .with("attnum", number)
-        .with("attndims", u32::from(column.ty.element().is_some()))
+        .with("attndims", u32::from(is_array))
         .with("attcacheoff", -1)
         .with("atttypmod", numbers::column_modifier(column))
-        .with("attbyval", matches!(length, 1 | 2 | 4 | 8))
-        .with("attalign", align)
-        .with("attstorage", storage)
+        .with("attbyval", numbers::is_passed_by_value(length))
+        .with("attalign", catalog.align)
+        .with("attstorage", catalog.storage)
         .with("atthasdef", column.default.is_some() && identity.is_empty())
         .with("attidentity", identity)
         .with("attislocal", true)
-        .with("attcollation", numbers::collation(column.ty))
+        .with("attcollation", catalog.collation)
 }
 
 /// The default of a column as SQL that says its type, as PostgreSQL shows it.

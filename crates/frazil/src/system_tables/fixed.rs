@@ -1,9 +1,10 @@
 //! Rows that are the same in every database: access methods, collations, languages, the one user, the one database.
 
 use super::cells::Cells;
-use super::numbers::{self, BTREE, DATABASE, DEFAULT_COLLATION, HEAP, OWNER};
+use super::numbers::{self, BTREE, DATABASE, HEAP, OWNER};
 use super::virtual_table::Context;
 use frazil_catalog::SYSTEM_SCHEMA;
+use frazil_types::sql_type::{C_COLLATION, DEFAULT_COLLATION};
 use frazil_types::{Kind, Order, Result, USER};
 
 /// The encoding of all texts: PostgreSQL's number of UTF8.
@@ -38,7 +39,7 @@ pub(super) fn collations(_: &Context<'_>) -> Result<Vec<Cells>> {
     };
     let all = [
         (DEFAULT_COLLATION, "default", "d", -1, None),
-        (950, "C", "c", -1, Some("C")),
+        (C_COLLATION, "C", "c", -1, Some("C")),
         (951, "POSIX", "c", -1, Some("POSIX")),
     ];
     Ok(all.map(row).into())

@@ -5,8 +5,8 @@ use super::numbers::{self, OWNER};
 use super::virtual_table::Context;
 use crate::table_info::default_text;
 use frazil_catalog::{Domain, SYSTEM_SCHEMA, TypeEntry};
-use frazil_types::sql_type::named_oid;
-use frazil_types::{Category, ColumnDef, Kind, LogicalType, Result, Value};
+use frazil_types::sql_type::{CatalogRow, NamedFunction, named_oid};
+use frazil_types::{ColumnDef, Kind, Result, Value};
 
 pub(super) fn types(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows: Vec<Cells> = Kind::ALL.into_iter().flat_map(built_in).collect();
@@ -16,115 +16,95 @@ pub(super) fn types(context: &Context<'_>) -> Result<Vec<Cells>> {
     Ok(rows)
 }
 
-/// A built-in type and its arrays.
+/// A built-in type and its arrays; nothing of the pseudo-types that stand for the types that statements define.
 fn built_in(kind: Kind) -> Vec<Cells> {
     let info = kind.info();
-    if matches!(kind, Kind::Array | Kind::Enum) {
+    if kind.plain().is_none() {
         return Vec::new();
     }
-    let ty = kind.plain().unwrap_or_else(|| LogicalType::widest_exact(0));
     let namespace = numbers::system_namespace(SYSTEM_SCHEMA);
-    let category = match kind {
-        Kind::Uuid | Kind::Bytea | Kind::Json | Kind::Jsonb | Kind::JsonPath => "U",
-        Kind::Record => "P",
-        Kind::InternalChar => "Z",
-        kind if kind == Kind::Oid || kind.is_named_oid() => "N",
-        kind => letter(kind.category()),
-    };
-    let is_pseudo = kind == Kind::Record;
-    let base = row(info.oid, info.typname, namespace, ty)
-        .with("typtype", if is_pseudo { "p" } else { "b" })
-        .with("typcategory", category)
-        .with("typispreferred", kind.is_preferred() || kind == Kind::Oid)
-        .with("typarray", info.array_oid)
-        .with(
-            "typelem",
-            if kind == Kind::Name {
-                Kind::InternalChar.info().oid
-            } else {
-                0
-            },
-        );
+    let base = row(info.oid, info.typname, namespace, (info.typlen, &info.catalog));
+    let name = format!("_{}", info.typname);
     let array = array(
         info.array_oid,
-        &format!("_{}", info.typname),
+        &name,
         namespace,
-        info.oid,
-        ty,
-    )
-    .with("typtype", if is_pseudo { "p" } else { "b" });
-    vec![base, array]
+        &info.catalog.of_arrays(info.oid),
+    );
+    vec![base.with("typarray", info.array_oid), array]
 }
 
-fn letter(category: Category) -> &'static str {
-    match category {
-        Category::Boolean => "B",
-        Category::Numeric => "N",
-        Category::DateTime => "D",
-        Category::Timespan => "T",
-        Category::String => "S",
-        Category::Array => "A",
-        Category::UserDefined => "U",
-    }
-}
-
-/// The columns that all types fill.
-fn row(oid: u32, name: &str, namespace: u32, ty: LogicalType) -> Cells {
-    let (align, storage) = numbers::placement(ty);
-    let length = numbers::length(ty);
+/// A type by its length and its facts.
+fn row(oid: u32, name: &str, namespace: u32, (length, catalog): (i16, &CatalogRow)) -> Cells {
+    let [input, output, receive, send] = catalog.input_output.map(function);
+    let [modifier_input, modifier_output] = catalog.modifiers.map(function);
     Cells::new()
         .with("oid", oid)
         .with("typname", name)
         .with("typnamespace", namespace)
         .with("typowner", OWNER)
-        .with("typlen", length)
-        .with("typbyval", matches!(length, 1 | 2 | 4 | 8))
+        .with("typlen", i32::from(length))
+        .with("typbyval", numbers::is_passed_by_value(length))
         .with("typisdefined", true)
         .with("typdelim", ",")
-        .with("typalign", align)
-        .with("typstorage", storage)
         .with("typtypmod", -1)
-        .with("typcollation", numbers::collation(ty))
+        .with("typtype", catalog.form)
+        .with("typcategory", catalog.category)
+        .with("typispreferred", catalog.is_preferred)
+        .with("typelem", catalog.element)
+        .with("typalign", catalog.align)
+        .with("typstorage", catalog.storage)
+        .with("typcollation", catalog.collation)
+        .with("typsubscript", function(catalog.subscript))
+        .with("typinput", input)
+        .with("typoutput", output)
+        .with("typreceive", receive)
+        .with("typsend", send)
+        .with("typmodin", modifier_input)
+        .with("typmodout", modifier_output)
 }
 
-fn array(oid: u32, name: &str, namespace: u32, element: u32, ty: LogicalType) -> Cells {
-    let subscripts = Value::Bytes(named_oid(6179, "array_subscript_handler"));
-    row(oid, name, namespace, LogicalType::TEXT_ARRAY)
-        .with("typcategory", "A")
-        .with("typelem", element)
-        .with("typinput", Value::Bytes(named_oid(750, "array_in")))
-        .with("typoutput", Value::Bytes(named_oid(751, "array_out")))
-        .with("typreceive", Value::Bytes(named_oid(2400, "array_recv")))
-        .with("typsend", Value::Bytes(named_oid(2401, "array_send")))
-        .with("typsubscript", subscripts)
-        .with("typcollation", numbers::collation(ty))
+/// A function as a regproc.
+fn function((oid, name): NamedFunction) -> Value {
+    Value::Bytes(named_oid(oid, name))
+}
+
+/// `typanalyze` of arrays.
+const ARRAY_ANALYZE: NamedFunction = (3816, "array_typanalyze");
+
+fn array(oid: u32, name: &str, namespace: u32, catalog: &CatalogRow) -> Cells {
+    row(oid, name, namespace, (-1, catalog)).with("typanalyze", function(ARRAY_ANALYZE))
 }
 
 /// A type that a statement defined, and its arrays.
 fn defined(entry: &TypeEntry) -> [Cells; 2] {
     let (oid, namespace, ty) = (entry.id.oid(), entry.namespace.oid(), entry.ty());
     let arrays = numbers::array_oid(oid);
-    let base = row(oid, &entry.name, namespace, ty).with("typarray", arrays);
+    let catalog = numbers::catalog_row(ty);
+    let catalog = match entry.as_domain() {
+        Some(_) => catalog.of_domains(),
+        None => catalog,
+    };
+    let base = row(oid, &entry.name, namespace, (ty.info().typlen, &catalog)).with("typarray", arrays);
     let base = match entry.as_domain() {
         Some(domain) => of_domain(base, domain),
-        None => base.with("typtype", "e").with("typcategory", "E"),
+        None => base,
     };
     let name = format!("_{}", entry.name);
-    [
-        base,
-        array(arrays, &name, namespace, oid, ty).with("typtype", "b"),
-    ]
+    [base, array(arrays, &name, namespace, &catalog.of_arrays(oid))]
 }
 
+/// Adds what a domain says beside the facts of its base.
 fn of_domain(row: Cells, domain: &Domain) -> Cells {
     let mut column = ColumnDef::new("value", domain.base);
     column.default.clone_from(&domain.default);
-    row.with("typtype", "d")
-        .with("typcategory", letter(domain.base.kind().category()))
+    let is_array = domain.base.element().is_some();
+    let analyze = if is_array { ARRAY_ANALYZE } else { (0, "-") };
+    row.with("typanalyze", function(analyze))
         .with("typnotnull", !domain.nullable)
         .with("typbasetype", numbers::type_oid(domain.base))
-        .with("typtypmod", numbers::modifier(domain.base))
-        .with("typndims", u32::from(domain.base.element().is_some()))
+        .with("typtypmod", (domain.base.info().modifier)(domain.base))
+        .with("typndims", u32::from(is_array))
         .with("typdefault", default_text(&column))
 }
 

@@ -6,7 +6,7 @@ use super::find;
 use crate::Operand;
 use crate::build::{TEXT, null, text};
 use crate::function::{Function, Overload, Run, asking, functions, rows};
-use crate::named_oids::{SCHEMAS, array_name_of, kind_of, missing, name, type_named};
+use crate::named_oids::{SCHEMAS, element_of, kind_of, missing, name, type_named};
 use crate::operators::{has_operator, operators_named};
 use crate::session_catalog;
 use crate::type_rules::Category;
@@ -145,7 +145,7 @@ const VERSION: &str = concat!(
 
 fn type_is_visible(row: &Row<'_>, out: &mut Output) -> Result<()> {
     match kind_of(row.int(0)) {
-        None if array_name_of(row.int(0)).is_none() => session_catalog::type_is_visible(row, out),
+        None if element_of(row.int(0)).is_none() => session_catalog::type_is_visible(row, out),
         Some(_) | None => out.bool(true),
     }
 }
@@ -179,17 +179,20 @@ fn format_type(row: &Row<'_>, out: &mut Output) -> Result<()> {
         return out.null();
     }
     let modifier = (!row.is_null(1)).then(|| row.int(1));
-    match kind_of(row.int(0)) {
-        None if row.int(0) == 0 => out.text("-"),
-        None => match array_name_of(row.int(0)) {
-            Some(name) => out.text(name),
-            None => out.text(session_catalog::type_name(row)?.as_deref().unwrap_or("???")),
-        },
-        // What has a short name of its own is called so where its length is said to be none.
-        Some(kind) if kind.info().typname == "bpchar" && modifier.is_some_and(|m| m < 0) => {
-            out.text("bpchar")
-        }
-        Some(kind) => out.text(&with_modifier(kind, modifier.unwrap_or(-1))),
+    match (kind_of(row.int(0)), element_of(row.int(0))) {
+        (Some(kind), _) => out.text(&formatted(kind, modifier)),
+        (None, Some(element)) => out.text(&format!("{}[]", formatted(element, modifier))),
+        (None, None) if row.int(0) == 0 => out.text("-"),
+        (None, None) => out.text(session_catalog::type_name(row)?.as_deref().unwrap_or("???")),
+    }
+}
+
+/// The name of a type with a modifier. A type that has a short name of its own shows that if the modifier says that
+/// there is no length.
+fn formatted(kind: Kind, modifier: Option<i64>) -> String {
+    match modifier {
+        Some(m) if m < 0 && kind.info().typname == "bpchar" => "bpchar".to_owned(),
+        modifier => with_modifier(kind, modifier.unwrap_or(-1)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Arrays of any type that is none: [`crate::array`] says how their values are held.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo};
+use super::{CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo};
 use super::wire;
 use crate::{Error, NativeType, SqlState, Value, array};
 use std::fmt;
@@ -11,6 +11,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "anyarray",
     name: "anyarray",
     typlen: -1,
+    catalog: CatalogRow::base(
+        "P",
+        ["d", "x"],
+        [(2296, "anyarray_in"), (2297, "anyarray_out"), (2502, "anyarray_recv"), (2503, "anyarray_send")],
+    ).pseudo(),
+    modifier: |ty| ty.element().map_or(-1, |element| (element.info().modifier)(element)),
+    measures: |_| Measures::NOTHING,
     array_oid: 0,
     array_name: "",
     sql_names: &["anyarray"],

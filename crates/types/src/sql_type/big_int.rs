@@ -1,6 +1,9 @@
 //! bigint: 64 bits.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
+    range, show_plain, write_integer,
+};
 use super::wire;
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 
@@ -10,6 +13,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "int8",
     name: "bigint",
     typlen: 8,
+    catalog: CatalogRow::base(
+        "N",
+        ["d", "p"],
+        [(460, "int8in"), (461, "int8out"), (2408, "int8recv"), (2409, "int8send")],
+    ),
+    modifier: |_| -1,
+    measures: |_| Measures::integer(64),
     array_oid: 1016,
     array_name: "bigint[]",
     sql_names: &["bigint", "int8"],

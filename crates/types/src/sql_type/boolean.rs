@@ -1,6 +1,9 @@
 //! boolean.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
+    show_plain,
+};
 use super::wire;
 use crate::value_ops::{invalid, trimmed};
 use crate::{LogicalType, NativeType, Result, SqlState, Value};
@@ -12,6 +15,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "bool",
     name: "boolean",
     typlen: 1,
+    catalog: CatalogRow::base(
+        "B",
+        ["c", "p"],
+        [(1242, "boolin"), (1243, "boolout"), (2436, "boolrecv"), (2437, "boolsend")],
+    ).preferred(),
+    modifier: |_| -1,
+    measures: |_| Measures::NOTHING,
     array_oid: 1000,
     array_name: "boolean[]",
     sql_names: &["boolean", "bool"],

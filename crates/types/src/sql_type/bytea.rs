@@ -1,6 +1,9 @@
 //! bytea: bytes, ordered as such. They are held as strings are, and are not UTF-8.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
+    show_plain,
+};
 use super::wire;
 use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
@@ -11,6 +14,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "bytea",
     name: "bytea",
     typlen: -1,
+    catalog: CatalogRow::base(
+        "U",
+        ["i", "x"],
+        [(1244, "byteain"), (31, "byteaout"), (2412, "bytearecv"), (2413, "byteasend")],
+    ),
+    modifier: |_| -1,
+    measures: |_| Measures::NOTHING,
     array_oid: 1001,
     array_name: "bytea[]",
     sql_names: &["bytea", "blob"],

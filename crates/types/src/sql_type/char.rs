@@ -1,6 +1,9 @@
 //! char(n): text whose blanks at the end do not count. One character is held as its code point (Data Blocks, section 3.3).
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, write_text};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, DEFAULT_COLLATION, Kind, Measures, NativeOf, Order, TypeInfo,
+    number_overflow, text_length, text_modifier, write_text,
+};
 use super::wire;
 use crate::logical_type::WITHOUT_LENGTH;
 use crate::value_ops::{CastLength, to_string_type};
@@ -13,6 +16,15 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "bpchar",
     name: "character",
     typlen: -1,
+    catalog: CatalogRow::base(
+        "S",
+        ["i", "x"],
+        [(1044, "bpcharin"), (1045, "bpcharout"), (2430, "bpcharrecv"), (2431, "bpcharsend")],
+    )
+    .collated(DEFAULT_COLLATION)
+    .modified([(2913, "bpchartypmodin"), (2914, "bpchartypmodout")]),
+    modifier: text_modifier,
+    measures: |ty| Measures::text(text_length(ty)),
     array_oid: 1014,
     array_name: "character[]",
     sql_names: &["char", "character", "bpchar"],

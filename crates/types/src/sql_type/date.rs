@@ -1,6 +1,9 @@
 //! date: days since 1970-01-01.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, show_plain, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, datetime_overflow,
+    range, show_plain, write_integer,
+};
 use super::wire;
 use crate::date::write_date;
 use crate::date_input::parse_date;
@@ -12,6 +15,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "date",
     name: "date",
     typlen: 4,
+    catalog: CatalogRow::base(
+        "D",
+        ["i", "p"],
+        [(1084, "date_in"), (1085, "date_out"), (2468, "date_recv"), (2469, "date_send")],
+    ),
+    modifier: |_| -1,
+    measures: |_| Measures::moment(0),
     array_oid: 1182,
     array_name: "date[]",
     sql_names: &["date"],

@@ -1,6 +1,8 @@
 //! double precision: IEEE 754, 64 bits.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, show_plain};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, show_plain,
+};
 use super::wire;
 use crate::value::write_double;
 use crate::value_ops::{invalid, is_lost, trimmed};
@@ -13,6 +15,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "float8",
     name: "double precision",
     typlen: 8,
+    catalog: CatalogRow::base(
+        "N",
+        ["d", "p"],
+        [(214, "float8in"), (215, "float8out"), (2426, "float8recv"), (2427, "float8send")],
+    ).preferred(),
+    modifier: |_| -1,
+    measures: |_| Measures::float(53),
     array_oid: 1022,
     array_name: "double precision[]",
     sql_names: &["double precision", "double", "float8", "float64", "float"],

@@ -4,7 +4,10 @@
 //! (blocks, SMAs, sorters, joins, keys of indexes) knows enumerations. Positions have gaps, so that a label comes between two others
 //! while rows stay as they are. What labels there are is said by an [`EnumType`], which the catalog makes.
 
-use super::{Category, ConstantForm, Counts, EnumType, Kind, NativeOf, Order, TypeInfo, range, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, EnumType, Kind, Measures, NativeOf, Order, TypeInfo, range,
+    write_integer,
+};
 use super::wire;
 use crate::{Error, LogicalType, NativeType, SqlState, Value};
 
@@ -14,6 +17,16 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "anyenum",
     name: "anyenum",
     typlen: 4,
+    catalog: CatalogRow {
+        form: "e",
+        ..CatalogRow::base(
+        "E",
+        ["i", "p"],
+        [(3506, "enum_in"), (3507, "enum_out"), (3532, "enum_recv"), (3533, "enum_send")],
+    )
+    },
+    modifier: |_| -1,
+    measures: |_| Measures::NOTHING,
     array_oid: 0,
     array_name: "anyarray",
     sql_names: &["anyenum"],

@@ -1,6 +1,7 @@
 //! Facts of a type: the fields of its [`TypeInfo`], and functions that the files of several types share.
 
-use super::Kind;
+use super::{CatalogRow, Kind, Measures};
+use crate::logical_type::WITHOUT_LENGTH;
 use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
 use std::fmt;
 
@@ -17,6 +18,12 @@ pub struct TypeInfo {
     pub name: &'static str,
     /// PostgreSQL's width of a value in bytes (pg_type.typlen); -1 if values differ in width.
     pub typlen: i16,
+    /// Its row of `pg_type`.
+    pub catalog: CatalogRow,
+    /// The length or digits as PostgreSQL keeps them (pg_attribute.atttypmod); −1 of a type without any.
+    pub modifier: fn(LogicalType) -> i32,
+    /// Its columns of `information_schema.columns`.
+    pub measures: fn(LogicalType) -> Measures,
     /// PostgreSQL's number of arrays of the type; 0 of arrays, of which there are none, and of what statements define.
     pub array_oid: u32,
     /// The name of arrays of the type in messages.
@@ -169,4 +176,17 @@ pub(super) fn write_integer(value: &Value, write: impl FnOnce(i128) -> fmt::Resu
 /// Writes a text.
 pub(super) fn write_text(f: &mut dyn fmt::Write, value: &Value, _: LogicalType) -> fmt::Result {
     f.write_str(value.as_text().ok_or(fmt::Error)?)
+}
+
+/// Characters that a text type has room for; `None` without a limit.
+pub(super) fn text_length(ty: LogicalType) -> Option<u32> {
+    ty.length().filter(|length| *length != WITHOUT_LENGTH)
+}
+
+/// Bytes of PostgreSQL's header of a value, which it adds to lengths and digits.
+pub(super) const HEADER: i32 = 4;
+
+/// The modifier of a text type: its length and the header.
+pub(super) fn text_modifier(ty: LogicalType) -> i32 {
+    text_length(ty).map_or(-1, |length| length as i32 + HEADER)
 }

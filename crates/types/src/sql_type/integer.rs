@@ -1,6 +1,9 @@
 //! integer: 32 bits.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
+    range, show_plain, write_integer,
+};
 use super::wire;
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 
@@ -10,6 +13,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "int4",
     name: "integer",
     typlen: 4,
+    catalog: CatalogRow::base(
+        "N",
+        ["i", "p"],
+        [(42, "int4in"), (43, "int4out"), (2406, "int4recv"), (2407, "int4send")],
+    ),
+    modifier: |_| -1,
+    measures: |_| Measures::integer(32),
     array_oid: 1007,
     array_name: "integer[]",
     sql_names: &["integer", "int", "int4"],

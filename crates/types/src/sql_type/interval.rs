@@ -1,8 +1,12 @@
 //! interval: months, days and microseconds, which are compared by their length.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, show_plain};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, datetime_overflow,
+    show_plain,
+};
 use super::wire;
 use crate::date::write_interval;
+use crate::logical_type::MICRO_DIGITS;
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 use std::fmt;
 
@@ -12,6 +16,14 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "interval",
     name: "interval",
     typlen: 16,
+    catalog: CatalogRow::base(
+        "T",
+        ["d", "p"],
+        [(1160, "interval_in"), (1161, "interval_out"), (2478, "interval_recv"), (2479, "interval_send")],
+    ).preferred()
+    .modified([(2903, "intervaltypmodin"), (2904, "intervaltypmodout")]),
+    modifier: |_| -1,
+    measures: |_| Measures::moment(u32::from(MICRO_DIGITS)),
     array_oid: 1187,
     array_name: "interval[]",
     sql_names: &["interval"],

@@ -1,6 +1,9 @@
 //! json: a text that is JSON, kept as it was written. It is held as bytes, and has neither order nor equality.
 
-use super::{Category, ConstantForm, Counts, DocumentForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, DocumentForm, Kind, Measures, NativeOf, Order, TypeInfo,
+    number_overflow, show_plain,
+};
 use super::wire;
 use crate::{LogicalType, NativeType, Result, SqlState, Value, json};
 use std::fmt;
@@ -11,6 +14,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "json",
     name: "json",
     typlen: -1,
+    catalog: CatalogRow::base(
+        "U",
+        ["i", "x"],
+        [(321, "json_in"), (322, "json_out"), (323, "json_recv"), (324, "json_send")],
+    ),
+    modifier: |_| -1,
+    measures: |_| Measures::NOTHING,
     array_oid: 199,
     array_name: "json[]",
     sql_names: &["json"],

@@ -1,6 +1,9 @@
 //! jsonb: JSON in the binary form that [`crate::json`] describes, held as bytes.
 
-use super::{Category, ConstantForm, Counts, DocumentForm, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, DocumentForm, Kind, Measures, NativeOf, Order, TypeInfo,
+    number_overflow, show_plain,
+};
 use super::wire;
 use crate::{LogicalType, NativeType, SqlState, Value, json};
 use std::fmt;
@@ -11,6 +14,14 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "jsonb",
     name: "jsonb",
     typlen: -1,
+    catalog: CatalogRow::base(
+        "U",
+        ["i", "x"],
+        [(3806, "jsonb_in"), (3804, "jsonb_out"), (3805, "jsonb_recv"), (3803, "jsonb_send")],
+    )
+    .subscripted((6098, "jsonb_subscript_handler"), 0),
+    modifier: |_| -1,
+    measures: |_| Measures::NOTHING,
     array_oid: 3807,
     array_name: "jsonb[]",
     sql_names: &["jsonb"],

@@ -1,7 +1,10 @@
 //! jsonpath: a path in documents, kept as it was written: what PostgreSQL shows of it may be read as another one. It is held as
 //! bytes, and has neither order nor equality.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
+    show_plain,
+};
 use super::wire;
 use crate::json::Path;
 use crate::{LogicalType, NativeType, Result, SqlState, Value};
@@ -13,6 +16,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "jsonpath",
     name: "jsonpath",
     typlen: -1,
+    catalog: CatalogRow::base(
+        "U",
+        ["i", "x"],
+        [(4001, "jsonpath_in"), (4003, "jsonpath_out"), (4002, "jsonpath_recv"), (4004, "jsonpath_send")],
+    ),
+    modifier: |_| -1,
+    measures: |_| Measures::NOTHING,
     array_oid: 4073,
     array_name: "jsonpath[]",
     sql_names: &["jsonpath"],

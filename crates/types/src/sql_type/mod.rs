@@ -4,19 +4,25 @@
 //! A new type is a file here with a line in `kinds!`, a variant of [`LogicalType`], and its rows in the table of casts
 //! (`value_ops/casts.rs`).
 
+mod catalog_row;
+mod catalog_text;
 mod element_type;
 mod enum_type;
 mod info;
 mod moments;
 mod named_oid;
+mod object_reference;
 mod wire;
 
 use crate::{LogicalType, NativeType};
-use info::{number_overflow, range, show_plain, write_integer, write_text};
-use moments::{datetime_overflow, rounded, second_digits, show_second_digits};
+use info::{number_overflow, range, show_plain, text_length, text_modifier, write_integer, write_text};
+use moments::{
+    datetime_overflow, rounded, second_digits, second_measures, second_modifier, show_second_digits,
+};
 
 pub use boolean::read_boolean;
 pub use bytea::{escaped_bytes, hex_digits, write_hex};
+pub use catalog_row::{C_COLLATION, CatalogRow, DEFAULT_COLLATION, Measures, NamedFunction};
 pub use double::read_double;
 pub use element_type::ElementType;
 pub use enum_type::{EnumLabel, EnumType};

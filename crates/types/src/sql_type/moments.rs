@@ -1,6 +1,6 @@
 //! Functions that the types of dates and times share.
 
-use super::show_plain;
+use super::{Measures, show_plain};
 use crate::logical_type::MICRO_DIGITS;
 use crate::{Error, LogicalType, Result, SqlState, Value, value_ops};
 use std::fmt;
@@ -31,4 +31,15 @@ pub(super) fn rounded(micros: i64, ty: LogicalType) -> Result<Value> {
 /// `date out of range` and its like.
 pub(super) fn datetime_overflow(ty: LogicalType) -> Error {
     Error::new(SqlState::DATETIME_OVERFLOW, format!("{ty} out of range"))
+}
+
+/// The digits of a second as a modifier; −1 for all of them.
+pub(super) fn second_modifier(ty: LogicalType) -> i32 {
+    let digits = ty.second_digits().filter(|digits| *digits < MICRO_DIGITS);
+    digits.map_or(-1, i32::from)
+}
+
+/// The digits of a second.
+pub(super) fn second_measures(ty: LogicalType) -> Measures {
+    Measures::moment(ty.second_digits().unwrap_or(MICRO_DIGITS).into())
 }

@@ -1,9 +1,8 @@
 //! name: the name of an object, a text that is cut to 63 bytes.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain, write_text};
-use super::wire;
-use crate::value_ops::{CastLength, to_string_type};
-use crate::{LogicalType, NativeType, SqlState};
+use super::catalog_text::FORM;
+use super::{C_COLLATION, CatalogRow, Kind, TypeInfo};
+use crate::LogicalType;
 
 pub(super) static INFO: TypeInfo = TypeInfo {
     kind: Kind::Name,
@@ -14,23 +13,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     array_oid: 1003,
     array_name: "name[]",
     sql_names: &["name"],
-    category: Category::String,
-    is_preferred: false,
-    is_stored: true,
-    has_extremes: false,
-    sum: |_| None,
-    native: NativeOf::Always(NativeType::String),
-    counts: Counts::Nothing,
-    document: None,
-    order: Order::Native,
-    constant: ConstantForm::Quoted,
-    show: show_plain,
     of_modifiers: |m| m.is_empty().then_some(LogicalType::Name),
-    range: |_| None,
-    overflow_state: SqlState::NUMERIC_OUT_OF_RANGE,
-    overflow: number_overflow,
-    read: |text, ty| to_string_type(text, ty, CastLength::Cut),
-    write: write_text,
-    send: wire::send_text,
-    receive: wire::receive_text,
+    catalog: CatalogRow::base(
+        "S",
+        ["c", "p"],
+        [(34, "namein"), (35, "nameout"), (2422, "namerecv"), (2423, "namesend")],
+    )
+    .collated(C_COLLATION)
+    .subscripted((6180, "raw_array_subscript_handler"), 18),
+    ..FORM
 };

@@ -1,7 +1,10 @@
 //! Exact numbers of up to 38 digits: decimal(p,s), held as integers at their scale, and numeric, whose values have
 //! their own ([`crate::numeric`]).
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, write_integer,
+};
+use super::info::HEADER;
 use super::wire;
 use crate::decimal::{self, POWERS_OF_TEN};
 use crate::logical_type::DECIMAL_MAX_DIGITS;
@@ -15,6 +18,14 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "numeric",
     name: "numeric",
     typlen: -1,
+    catalog: CatalogRow::base(
+        "N",
+        ["i", "m"],
+        [(1701, "numeric_in"), (1702, "numeric_out"), (2460, "numeric_recv"), (2461, "numeric_send")],
+    )
+    .modified([(2917, "numerictypmodin"), (2918, "numerictypmodout")]),
+    modifier,
+    measures,
     array_oid: 1231,
     array_name: "numeric[]",
     sql_names: &["decimal", "numeric", "dec"],
@@ -38,6 +49,22 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     send: wire::send_numeric,
     receive: wire::receive_numeric,
 };
+
+/// The digits in the upper half, the scale in the lower one, and the header.
+fn modifier(ty: LogicalType) -> i32 {
+    let digits = ty.decimal_digits();
+    digits.map_or(-1, |(precision, scale)| (i32::from(precision) << 16 | i32::from(scale)) + HEADER)
+}
+
+fn measures(ty: LogicalType) -> Measures {
+    let (precision, scale) = ty.decimal_digits().unzip();
+    Measures {
+        precision: precision.map(u32::from),
+        radix: Some(10),
+        scale: scale.map(u32::from),
+        ..Measures::NOTHING
+    }
+}
 
 fn show(ty: LogicalType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match ty.decimal_digits() {

@@ -1,6 +1,9 @@
 //! oid: the number of an object, 32 bits without a sign.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, range, show_plain, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, range, show_plain,
+    write_integer,
+};
 use super::wire;
 use crate::value_ops::invalid;
 use crate::{Error, LogicalType, NativeType, Result, SqlState, Value};
@@ -11,6 +14,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "oid",
     name: "oid",
     typlen: 4,
+    catalog: CatalogRow::base(
+        "N",
+        ["i", "p"],
+        [(1798, "oidin"), (1799, "oidout"), (2418, "oidrecv"), (2419, "oidsend")],
+    ).preferred(),
+    modifier: |_| -1,
+    measures: |_| Measures::NOTHING,
     array_oid: 1028,
     array_name: "oid[]",
     sql_names: &["oid"],

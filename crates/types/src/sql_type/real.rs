@@ -1,7 +1,9 @@
 //! real: IEEE 754, 32 bits. Values are held as doubles, each of which is a 32-bit number: order, hash and comparison with
 //! doubles are those of doubles, and arithmetic is that of doubles, rounded.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, show_plain};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, show_plain,
+};
 use super::wire;
 use crate::value::write_float;
 use crate::value_ops::{invalid, is_lost, trimmed};
@@ -14,6 +16,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "float4",
     name: "real",
     typlen: 4,
+    catalog: CatalogRow::base(
+        "N",
+        ["i", "p"],
+        [(200, "float4in"), (201, "float4out"), (2424, "float4recv"), (2425, "float4send")],
+    ),
+    modifier: |_| -1,
+    measures: |_| Measures::float(24),
     array_oid: 1021,
     array_name: "real[]",
     sql_names: &["real", "float4", "float32"],

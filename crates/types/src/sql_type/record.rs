@@ -2,7 +2,10 @@
 //! long as it can: only results, casts to text and functions of any type see a record. It has neither order nor
 //! equality, and no table stores it.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
+    show_plain,
+};
 use super::wire;
 use crate::{Error, LogicalType, NativeType, SqlState, Value};
 use std::fmt;
@@ -13,6 +16,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "record",
     name: "record",
     typlen: -1,
+    catalog: CatalogRow::base(
+        "P",
+        ["d", "x"],
+        [(2290, "record_in"), (2291, "record_out"), (2402, "record_recv"), (2403, "record_send")],
+    ).pseudo(),
+    modifier: |_| -1,
+    measures: |_| Measures::NOTHING,
     array_oid: 2287,
     array_name: "record[]",
     sql_names: &["record"],

@@ -1,6 +1,9 @@
 //! smallint: 16 bits.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
+    range, show_plain, write_integer,
+};
 use super::wire;
 use crate::{LogicalType, NativeType, SqlState, Value, value_ops};
 
@@ -10,6 +13,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "int2",
     name: "smallint",
     typlen: 2,
+    catalog: CatalogRow::base(
+        "N",
+        ["s", "p"],
+        [(38, "int2in"), (39, "int2out"), (2404, "int2recv"), (2405, "int2send")],
+    ),
+    modifier: |_| -1,
+    measures: |_| Measures::integer(16),
     array_oid: 1005,
     array_name: "smallint[]",
     sql_names: &["smallint", "int2"],

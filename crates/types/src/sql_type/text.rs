@@ -1,6 +1,9 @@
 //! text: strings of any length.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, show_plain, write_text};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, DEFAULT_COLLATION, Kind, Measures, NativeOf, Order, TypeInfo,
+    number_overflow, show_plain, write_text,
+};
 use super::wire;
 use crate::{LogicalType, NativeType, SqlState, Value};
 
@@ -10,6 +13,14 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "text",
     name: "text",
     typlen: -1,
+    catalog: CatalogRow::base(
+        "S",
+        ["i", "x"],
+        [(46, "textin"), (47, "textout"), (2414, "textrecv"), (2415, "textsend")],
+    ).preferred()
+    .collated(DEFAULT_COLLATION),
+    modifier: |_| -1,
+    measures: |_| Measures::text(None),
     array_oid: 1009,
     array_name: "text[]",
     sql_names: &["text", "string"],

@@ -1,6 +1,9 @@
 //! time: microseconds since midnight, without a zone, up to 24:00.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range,
+    rounded, second_digits, second_measures, second_modifier, show_second_digits, write_integer,
+};
 use super::wire;
 use crate::date::{MICROS_PER_DAY, write_clock};
 use crate::date_input::parse_time;
@@ -12,6 +15,14 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "time",
     name: "time without time zone",
     typlen: 8,
+    catalog: CatalogRow::base(
+        "D",
+        ["d", "p"],
+        [(1143, "time_in"), (1144, "time_out"), (2470, "time_recv"), (2471, "time_send")],
+    )
+    .modified([(2909, "timetypmodin"), (2910, "timetypmodout")]),
+    modifier: second_modifier,
+    measures: second_measures,
     array_oid: 1183,
     array_name: "time without time zone[]",
     sql_names: &["time", "time without time zone"],

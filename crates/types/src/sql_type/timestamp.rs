@@ -1,6 +1,9 @@
 //! timestamp: microseconds since 1970-01-01 00:00:00, without a zone.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range,
+    rounded, second_digits, second_measures, second_modifier, show_second_digits, write_integer,
+};
 use super::wire;
 use crate::date::write_timestamp;
 use crate::date_input::parse_timestamp;
@@ -12,6 +15,14 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "timestamp",
     name: "timestamp without time zone",
     typlen: 8,
+    catalog: CatalogRow::base(
+        "D",
+        ["d", "p"],
+        [(1312, "timestamp_in"), (1313, "timestamp_out"), (2474, "timestamp_recv"), (2475, "timestamp_send")],
+    )
+    .modified([(2905, "timestamptypmodin"), (2906, "timestamptypmodout")]),
+    modifier: second_modifier,
+    measures: second_measures,
     array_oid: 1115,
     array_name: "timestamp without time zone[]",
     sql_names: &["timestamp", "timestamp without time zone"],

@@ -1,7 +1,10 @@
 //! timestamp with time zone: instants, as microseconds since 1970-01-01 00:00 UTC, read and shown by the clock of a zone that the type
 //! carries along and that columns do not have.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range, rounded, second_digits, show_second_digits, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, datetime_overflow, range,
+    rounded, second_digits, second_measures, second_modifier, show_second_digits, write_integer,
+};
 use super::wire;
 use crate::date::write_instant;
 use crate::date_input::parse_instant;
@@ -14,6 +17,14 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "timestamptz",
     name: "timestamp with time zone",
     typlen: 8,
+    catalog: CatalogRow::base(
+        "D",
+        ["d", "p"],
+        [(1150, "timestamptz_in"), (1151, "timestamptz_out"), (2476, "timestamptz_recv"), (2477, "timestamptz_send")],
+    ).preferred()
+    .modified([(2907, "timestamptztypmodin"), (2908, "timestamptztypmodout")]),
+    modifier: second_modifier,
+    measures: second_measures,
     array_oid: 1185,
     array_name: "timestamp with time zone[]",
     sql_names: &["timestamptz", "timestamp with time zone"],

@@ -1,6 +1,9 @@
 //! uuid: 128 bits, ordered as their bytes. They are held as the integer whose order that is: big-endian, the first bit flipped.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, range, show_plain, write_integer};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
+    range, show_plain, write_integer,
+};
 use super::wire;
 use crate::value_ops::invalid;
 use crate::{LogicalType, NativeType, Result, SqlState, Value};
@@ -12,6 +15,13 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "uuid",
     name: "uuid",
     typlen: 16,
+    catalog: CatalogRow::base(
+        "U",
+        ["c", "p"],
+        [(2952, "uuid_in"), (2953, "uuid_out"), (2961, "uuid_recv"), (2962, "uuid_send")],
+    ),
+    modifier: |_| -1,
+    measures: |_| Measures::NOTHING,
     array_oid: 2951,
     array_name: "uuid[]",
     sql_names: &["uuid"],

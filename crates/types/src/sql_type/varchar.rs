@@ -1,6 +1,9 @@
 //! varchar(n): text of at most n characters.
 
-use super::{Category, ConstantForm, Counts, Kind, NativeOf, Order, TypeInfo, number_overflow, write_text};
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, DEFAULT_COLLATION, Kind, Measures, NativeOf, Order, TypeInfo,
+    number_overflow, text_length, text_modifier, write_text,
+};
 use super::wire;
 use crate::logical_type::WITHOUT_LENGTH;
 use crate::value_ops::{CastLength, to_string_type};
@@ -13,6 +16,15 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     typname: "varchar",
     name: "character varying",
     typlen: -1,
+    catalog: CatalogRow::base(
+        "S",
+        ["i", "x"],
+        [(1046, "varcharin"), (1047, "varcharout"), (2432, "varcharrecv"), (2433, "varcharsend")],
+    )
+    .collated(DEFAULT_COLLATION)
+    .modified([(2915, "varchartypmodin"), (2916, "varchartypmodout")]),
+    modifier: text_modifier,
+    measures: |ty| Measures::text(text_length(ty)),
     array_oid: 1015,
     array_name: "character varying[]",
     sql_names: &["varchar", "character varying", "char varying"],
