@@ -374,8 +374,7 @@ Map o_most := case when o_customer#1 <> 0 then aggregate end
           Join inner
             build: Map o_customer#16 := o_customer#15
               Aggregate by o_customer#15 := o_customer#12
-                Filter case when o_customer#12 <> 0 then true else false end
-                  Scan orders (o_customer#12)
+                Scan orders (o_customer#12) where o_customer#12 <> 0
             probe: Scan item (i_order)
     probe: Scan orders (o_key#0, o_customer#1)
 ",
@@ -409,4 +408,57 @@ Map o_most := aggregate
     probe: Scan orders (o_key)
 ",
     );
+}
+
+/// A CASE whose branch `i` asks for a subquery that may fail, and so stands behind those before it.
+fn chain_of_subqueries(links: usize) -> Plan {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let ty = LogicalType::Integer;
+    let mut branches = Vec::new();
+    for _ in 0..links {
+        let (item, i) = shop.item();
+        let (left, right) = (shop.column(i.order), shop.column(o.customer));
+        let quotient = ExprKind::Arithmetic(ArithmeticOp::Div, Box::new(left), Box::new(right));
+        let id = shop.columns.add("i_quotient", ty, false);
+        let items = Operator::Map(Map {
+            input: Box::new(item),
+            expressions: vec![(id, Expr::new(quotient, ty, false))],
+        });
+        let (most, id) = aggregated(&mut shop, items, AggregateFunction::Max, Some(id));
+        let value = subquery(SubqueryKind::Scalar, most, id, ty);
+        let is_null = Expr::boolean(ExprKind::IsNull(Box::new(value)), false);
+        branches.push((is_null, shop.int(branches.len() as i128)));
+    }
+    let case = ExprKind::Case {
+        branches,
+        otherwise: None,
+    };
+    let made = shop.columns.add("o_first", ty, true);
+    let root = Operator::Map(Map {
+        input: Box::new(orders),
+        expressions: vec![(made, Expr::new(case, ty, true))],
+    });
+    shop.plan(root, &[made])
+}
+
+#[test]
+fn a_chain_of_subqueries_copies_only_what_is_read() {
+    let links = 48;
+    let plan = optimized(chain_of_subqueries(links));
+    // A link copies the values before it once, and one guard in four.
+    let most = links * links * 3 / 2;
+    assert!(
+        plan.columns.len() < most,
+        "{} columns of {most}",
+        plan.columns.len()
+    );
+}
+
+#[test]
+fn too_long_a_chain_of_subqueries_is_refused() {
+    let chain = chain_of_subqueries(1500);
+    let outcome = optimize(chain, &Shop::statistics(), &Settings::default(), &Cancel::new());
+    let error = outcome.map(|_| ()).unwrap_err();
+    assert_eq!(error.state().0, "54001", "{error:?}");
 }

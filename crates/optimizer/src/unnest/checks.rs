@@ -6,6 +6,7 @@
 //! (TPC-DS 58: the days of one week).
 
 use super::domain::Domain;
+use super::site::Outer;
 use super::{Unnesting, compare, filtered, first_row, join};
 use crate::rename::{copied, renamed};
 use crate::simplify::any_of;
@@ -19,28 +20,23 @@ const MOST_REPEATED: usize = 40;
 impl Unnesting<'_> {
     /// Leaves to a check what a tree raises where scalar subqueries have several rows, if that is all it raises. Whether
     /// it cannot fail now.
-    pub(super) fn checked_apart(
-        &mut self,
-        outer: &Operator,
-        inner: &mut Operator,
-        guards: &[Expr],
-    ) -> Result<bool> {
-        if size(outer) + size(inner) > MOST_REPEATED {
+    pub(super) fn checked_apart(&mut self, outer: &Outer, inner: &mut Operator) -> Result<bool> {
+        if size(outer.op) + size(inner) > MOST_REPEATED {
             return Ok(false);
         }
         let (mut plain, mut counts) = (inner.clone(), Vec::new());
         without_single(&mut plain, &mut counts);
-        let is_apart = free_columns(inner).is_empty() && free_columns(outer).is_empty();
-        if counts.is_empty() || !is_apart || self.tree_may_fail(&plain) || self.tree_may_fail(outer) {
+        let is_apart = free_columns(inner).is_empty() && free_columns(outer.op).is_empty();
+        if counts.is_empty() || !is_apart || self.tree_may_fail(&plain) || self.tree_may_fail(outer.op) {
             return Ok(false);
         }
         let original = std::mem::replace(inner, plain);
-        self.check(outer, &original, guards, counts)?;
+        self.check(outer, &original, counts)?;
         Ok(true)
     }
 
     /// Adds a check of a tree, for outer rows that pass the guards, where one of the counts is above one.
-    fn check(&mut self, outer: &Operator, tree: &Operator, guards: &[Expr], counts: Vec<Expr>) -> Result<()> {
+    fn check(&mut self, outer: &Outer, tree: &Operator, counts: Vec<Expr>) -> Result<()> {
         let several = counts.into_iter().map(|count| {
             let one = Expr::constant(Value::Int(1), count.ty);
             compare(CompareOp::Gt, count, one)
@@ -50,8 +46,8 @@ impl Unnesting<'_> {
             rows: vec![vec![]],
         });
         let row = filtered(row, vec![any_of(several.collect())]);
-        let (rows, names) = copied(outer, self.columns);
-        let guards = guards.iter().map(|g| renamed(g.clone(), &names));
+        let (rows, names) = copied(outer.op, self.columns);
+        let guards = outer.guards.iter().map(|g| renamed(g.clone(), &names));
         let rows = filtered(rows, guards.collect());
         let gate = self.share(first_row(join(JoinKind::Inner, row, rows, vec![])));
         let (tree, _) = copied(tree, self.columns);

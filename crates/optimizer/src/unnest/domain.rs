@@ -9,6 +9,7 @@ use super::Unnesting;
 use super::cheap::is_cheap;
 use super::gate::{Closed, GatedShared};
 use super::numbers;
+use super::site::Outer;
 use crate::grouping_branches;
 use crate::pushdown::take;
 use crate::rename::{Names, copied, rename_in, renamed};
@@ -18,6 +19,7 @@ use frazil_plan::operators::{
 };
 use frazil_plan::{ColumnId, Columns, Expr, JoinKind, Operator, RowCount, SharedId, free_columns};
 use frazil_types::{CompareOp, Error, Result};
+use std::collections::BTreeSet;
 
 /// The distinct values of outer columns.
 pub struct Domain {
@@ -99,15 +101,17 @@ impl Parts {
 impl Unnesting<'_> {
     /// The domain of the columns that `inner` takes from `outer`, of rows that pass the guards. `outer` may be shared
     /// from here on.
-    pub fn domain(&mut self, outer: &mut Operator, inner: &Operator, guards: &[Expr]) -> Domain {
-        let visible = outer.visible();
+    pub fn domain(&mut self, outer: &mut Outer, inner: &Operator) -> Domain {
+        let visible = outer.op.visible();
         let free = free_columns(inner);
         let of: Vec<ColumnId> = visible.into_iter().filter(|c| free.contains(c)).collect();
-        if !of.is_empty() && is_volatile(inner) && free_columns(outer).is_empty() {
-            return self.domain_of_rows(outer, of, guards);
+        if !of.is_empty() && is_volatile(inner) && free_columns(outer.op).is_empty() {
+            return self.domain_of_rows(outer, of);
         }
-        let (rows, names) = self.second_reading(outer);
-        let guards = guards.iter().map(|g| renamed(g.clone(), &names));
+        let read = outer.guards.iter().flat_map(Expr::columns_read);
+        let wanted = read.chain(of.iter().copied()).collect();
+        let (rows, names) = self.second_reading(outer, Some(&wanted));
+        let guards = outer.guards.iter().map(|g| renamed(g.clone(), &names));
         let rows = super::filtered(rows, guards.collect());
         let mut groups = Vec::new();
         for id in &of {
@@ -131,7 +135,7 @@ impl Unnesting<'_> {
         };
         let is_shared = free_columns(&tree).is_empty();
         if is_shared && numbers::is_worth_numbers(inner, &of, self.columns) {
-            return self.numbered_domain(outer, tree, (of, ids));
+            return self.numbered_domain(outer.op, tree, (of, ids));
         }
         let source = match is_shared {
             true => {
@@ -153,12 +157,12 @@ impl Unnesting<'_> {
 
     /// The domain of the rows of `outer` that pass the guards, whether or not their values are equal. Each row gets a number, by which
     /// it finds what was computed for it.
-    fn domain_of_rows(&mut self, outer: &mut Operator, mut of: Vec<ColumnId>, guards: &[Expr]) -> Domain {
-        let (numbered, number) = take(outer).numbered(self.columns);
-        *outer = numbered;
+    fn domain_of_rows(&mut self, outer: &mut Outer, mut of: Vec<ColumnId>) -> Domain {
+        let (numbered, number) = take(outer.op).numbered(self.columns);
+        *outer.op = numbered;
         of.push(number);
-        let (rows, names) = self.second_reading(outer);
-        let guards = guards.iter().map(|g| renamed(g.clone(), &names));
+        let (rows, names) = self.second_reading(&mut Outer::all(outer.op), None);
+        let guards = outer.guards.iter().map(|g| renamed(g.clone(), &names));
         let tree = super::filtered(rows, guards.collect());
         let ids = of.iter().map(|id| names[id]).collect();
         Domain {
@@ -211,20 +215,33 @@ impl Unnesting<'_> {
         domain
     }
 
-    /// The rows of a tree once more, and their columns by the tree's. What is cheap or depends on columns further out
-    /// is computed twice, anything else is shared.
-    pub fn second_reading(&mut self, op: &mut Operator) -> (Operator, Names) {
-        let (copy, names) = copied(op, self.columns);
-        if is_cheap(op) || !free_columns(op).is_empty() {
-            return (copy, names);
+    /// The outer rows once more, and the columns that are `wanted` by the outer ones; `None`: all. What is cheap or depends
+    /// on columns further out is computed twice, anything else is shared.
+    pub fn second_reading(
+        &mut self,
+        outer: &mut Outer,
+        wanted: Option<&BTreeSet<ColumnId>>,
+    ) -> (Operator, Names) {
+        if !is_cheap(outer.op) && free_columns(outer.op).is_empty() {
+            let (copy, names) = copied(outer.op, self.columns);
+            let visible = outer.op.visible();
+            let stays = |id: &&ColumnId| {
+                outer.kept.is_none_or(|kept| kept.contains(*id))
+                    || wanted.is_some_and(|wanted| wanted.contains(*id))
+            };
+            let columns = visible.iter().filter(stays).map(|id| (*id, names[id]));
+            let columns = columns.collect();
+            let id = self.share(copy);
+            *outer.op = Operator::Shared(Shared { id, columns });
         }
-        let visible = op.visible();
-        let id = self.share(copy);
-        *op = Operator::Shared(Shared {
-            id,
-            columns: visible.iter().map(|c| (*c, names[c])).collect(),
-        });
-        copied(op, self.columns)
+        match (&*outer.op, wanted) {
+            (Operator::Shared(Shared { id, columns }), Some(wanted)) => {
+                let columns = columns.iter().filter(|(made, _)| wanted.contains(made)).copied();
+                let columns = columns.collect();
+                copied(&Operator::Shared(Shared { id: *id, columns }), self.columns)
+            }
+            (op, _) => copied(op, self.columns),
+        }
     }
 
     /// The rows of the domain once more.

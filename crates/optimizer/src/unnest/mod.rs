@@ -23,6 +23,7 @@ mod numbers;
 mod places;
 mod recursion;
 mod scalar;
+mod site;
 
 pub use cheap::is_cheap;
 
@@ -40,10 +41,15 @@ use frazil_plan::{
 };
 use frazil_types::{Cancel, CompareOp, Error, Result, SqlState, Value};
 use lift::Wanted;
+use site::{Outer, Site};
 
 /// Conditions that subqueries of a plan may stand behind, all together: a subquery in the last part of OR, CASE or COALESCE is
-/// computed for rows that pass all parts before it, so that of many each is copied into each.
+/// computed for rows that pass all parts before it, so that of many each is copied into each, unless they are folded.
 const MOST_GUARDS: usize = 100_000;
+
+/// Columns that unnesting may add to a plan. Each subquery that reads outer columns makes a copy of the values of those
+/// before it: some 500 may stand in one list. A column takes about 300 bytes until the plan is optimized.
+const MOST_ADDED: usize = 400_000;
 
 /// Unnests all subqueries of a plan.
 pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Result<()> {
@@ -57,6 +63,7 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Re
     let (mut shared, mut moved) = (Vec::new(), Vec::new());
     let mut subqueries = std::mem::take(&mut plan.subqueries);
     let bound = subqueries.len();
+    let most_columns = plan.columns.len() + MOST_ADDED;
     let mut unnesting = Unnesting {
         columns: &mut plan.columns,
         subqueries: &mut subqueries,
@@ -64,6 +71,7 @@ pub fn plan(plan: &mut Plan, statistics: &dyn Statistics, cancel: &Cancel) -> Re
         shared_may_fail: Vec::new(),
         is_nested: false,
         guards: 0,
+        most_columns,
         cancel,
     };
     // What a tree comes to share goes in front of it.
@@ -114,15 +122,9 @@ struct Unnesting<'a> {
     is_nested: bool,
     /// Conditions that subqueries stand behind, of all so far.
     guards: usize,
+    /// Columns that the plan may have.
+    most_columns: usize,
     cancel: &'a Cancel,
-}
-
-/// Rows for which an expression is computed, and what holds wherever it is.
-struct Site {
-    /// The rows, with what subqueries added to them.
-    op: Operator,
-    /// Conditions on them. What may fail is computed for rows that pass them all.
-    guards: Vec<Expr>,
 }
 
 /// A subquery's rows in a form that a join takes: conditions tie them to the outer rows.
@@ -235,7 +237,7 @@ impl Unnesting<'_> {
         let Tied {
             op: inner,
             mut conjuncts,
-        } = self.tied(&mut outer, inner, Wanted::Rows, &[])?;
+        } = self.tied(Outer::all(&mut outer), inner, Wanted::Rows)?;
         conjuncts.extend(condition.into_iter().flat_map(Expr::into_conjuncts));
         let op = join(kind, inner, outer, conjuncts);
         match op.expressions().into_iter().any(has_subquery) {
@@ -245,19 +247,13 @@ impl Unnesting<'_> {
     }
 
     /// Rows of a tree without references to `outer`. What may fail in it is computed only if `outer` has a row that
-    /// passes the guards.
-    fn tied(
-        &mut self,
-        outer: &mut Operator,
-        mut inner: Operator,
-        wanted: Wanted,
-        guards: &[Expr],
-    ) -> Result<Tied> {
+    /// passes its guards.
+    fn tied(&mut self, mut outer: Outer, mut inner: Operator, wanted: Wanted) -> Result<Tied> {
         self.cancel.check()?;
         let free = free_columns(&inner);
-        let depends = outer.visible().iter().any(|c| free.contains(c));
-        let safe = !self.tree_may_fail(&inner) || guards.is_empty() && outer.surely_has_a_row();
-        if !depends && (safe || self.checked_apart(outer, &mut inner, guards)?) {
+        let depends = outer.op.visible().iter().any(|c| free.contains(c));
+        let safe = !self.tree_may_fail(&inner) || outer.guards.is_empty() && outer.op.surely_has_a_row();
+        if !depends && (safe || self.checked_apart(&outer, &mut inner)?) {
             return Ok(Tied {
                 op: inner,
                 conjuncts: vec![],
@@ -273,7 +269,7 @@ impl Unnesting<'_> {
                 conjuncts: lifted.conjuncts,
             });
         }
-        let domain = self.domain(outer, &inner, guards);
+        let domain = self.domain(&mut outer, &inner);
         let keys = domain.keys.clone();
         let dependent = self.for_domain(inner, domain)?;
         let conjuncts = (keys.iter())
@@ -311,7 +307,7 @@ impl Unnesting<'_> {
             kind => {
                 let e = Expr { kind, ..e };
                 let e = if sign == Sign::Negated { not(e) } else { e };
-                let mut site = Site { op, guards: vec![] };
+                let mut site = Site::new(op);
                 let e = self.expression(&mut site, e)?;
                 Ok(filtered(site.op, vec![e]))
             }
@@ -347,7 +343,7 @@ impl Unnesting<'_> {
         }
         let condition = condition.unwrap_or_else(|| Expr::truth(true));
         if self.gives_one_row(&root) {
-            let mut site = Site { op, guards: vec![] };
+            let mut site = Site::new(op);
             let e = self.of_one_row(&mut site, root, condition)?;
             let e = if sign == Sign::Negated { not(e) } else { e };
             return Ok(filtered(site.op, vec![e]));
@@ -355,7 +351,7 @@ impl Unnesting<'_> {
         let Tied {
             op: inner,
             mut conjuncts,
-        } = self.tied(&mut op, root, Wanted::Existence, &[])?;
+        } = self.tied(Outer::all(&mut op), root, Wanted::Existence)?;
         if sign == Sign::Plain {
             conjuncts.extend(condition.into_conjuncts());
             return Ok(join(JoinKind::ProbeSemi, inner, op, conjuncts));
@@ -373,7 +369,7 @@ impl Unnesting<'_> {
     }
 
     fn exists(&mut self, mut op: Operator, root: Operator, sign: Sign) -> Result<Operator> {
-        let Tied { op: inner, conjuncts } = self.tied(&mut op, root, Wanted::Existence, &[])?;
+        let Tied { op: inner, conjuncts } = self.tied(Outer::all(&mut op), root, Wanted::Existence)?;
         let inner = if conjuncts.is_empty() {
             first_row(inner)
         } else {
@@ -388,30 +384,33 @@ impl Unnesting<'_> {
 
     /// A subquery in an expression: the expression that stands for it over the site's rows.
     fn value(&mut self, site: &mut Site, subquery: Subquery) -> Result<Expr> {
-        self.guards += site.guards.len();
-        if self.guards > MOST_GUARDS {
+        self.fold_guards(site);
+        self.guards += site.guards.conjuncts().len();
+        if self.guards > MOST_GUARDS || self.columns.len() > self.most_columns {
             let message = "the statement has too many subqueries that depend on those before them";
             return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message).with_hint(
                 "split it into several statements, or join one subquery that returns all values",
             ));
         }
-        if subquery.kind == SubqueryKind::Scalar {
-            return self.scalar(site, subquery);
-        }
-        let (root, condition) = self.asked(subquery)?;
-        match condition {
-            None => self.exists_value(site, root),
-            Some(condition) => self.any_value(site, root, condition),
-        }
+        let value = if subquery.kind == SubqueryKind::Scalar {
+            self.scalar(site, subquery)?
+        } else {
+            match self.asked(subquery)? {
+                (root, None) => self.exists_value(site, root)?,
+                (root, Some(condition)) => self.any_value(site, root, condition)?,
+            }
+        };
+        site.keep(&value);
+        Ok(value)
     }
 
     fn exists_value(&mut self, site: &mut Site, root: Operator) -> Result<Expr> {
         let Some(root) = existing(root) else {
             return Ok(Expr::truth(true));
         };
-        let Tied { op, mut conjuncts } = self.tied(&mut site.op, root, Wanted::Existence, &site.guards)?;
+        let Tied { op, mut conjuncts } = self.tied(site.outer(), root, Wanted::Existence)?;
         let inner = if conjuncts.is_empty() { first_row(op) } else { op };
-        self.guard(&mut conjuncts, &site.guards);
+        self.guard(&mut conjuncts, &site.guards.conjuncts());
         let mark = self.columns.add_mark("exists", false);
         site.op = join(JoinKind::ProbeMark(mark), inner, take(&mut site.op), conjuncts);
         Ok(Expr::column(mark, self.columns))
@@ -421,7 +420,7 @@ impl Unnesting<'_> {
         if self.gives_one_row(&root) {
             return self.of_one_row(site, root, condition);
         }
-        let Tied { op: inner, conjuncts } = self.tied(&mut site.op, root, Wanted::Existence, &site.guards)?;
+        let Tied { op: inner, conjuncts } = self.tied(site.outer(), root, Wanted::Existence)?;
         let outer = take(&mut site.op);
         let mark = self.columns.add_mark("any", condition.nullable);
         let fails = crate::can_fail::may_fail(&condition, self.columns);
@@ -434,9 +433,9 @@ impl Unnesting<'_> {
         } else {
             let mut conjuncts = conjuncts;
             if fails {
-                conjuncts.splice(0..0, site.guards.iter().cloned());
+                conjuncts.splice(0..0, site.guards.conjuncts());
             }
-            self.guard(&mut conjuncts, &site.guards);
+            self.guard(&mut conjuncts, &site.guards.conjuncts());
             site.op = self.three_valued(mark, inner, outer, conjuncts, condition);
         }
         Ok(Expr::column(mark, self.columns))
@@ -466,7 +465,7 @@ impl Unnesting<'_> {
         if !condition.nullable {
             return join(JoinKind::ProbeMark(mark), inner, outer, with(condition));
         }
-        let (again, names) = self.second_reading(&mut inner);
+        let (again, names) = self.second_reading(&mut Outer::all(&mut inner), None);
         let mut flag = |label: &str| self.columns.add_mark(label, false);
         let (yes, unknown) = (flag("true"), flag("unknown"));
         let unknowns = with(is_null(condition.clone()));

@@ -1,7 +1,8 @@
 //! The places where a subquery may stand: every expression of every operator.
 
 use super::domain::Parts;
-use super::{Site, Unnesting, case, filtered, join, mapped, not, not_false};
+use super::site::{Outer, Site};
+use super::{Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
 use crate::pushdown::{normalized, take};
 use crate::rename::{self, copied};
@@ -62,15 +63,12 @@ impl Unnesting<'_> {
     }
 
     fn map(&mut self, input: Operator, expressions: Vec<(ColumnId, Expr)>) -> Result<Operator> {
-        let mut site = Site {
-            op: input,
-            guards: vec![],
-        };
+        let mut site = Site::new(input);
         let mut ready = Vec::new();
         for (id, e) in expressions {
             if has_subquery(&e) {
                 // It may read what was computed before it.
-                site.op = mapped(take(&mut site.op), std::mem::take(&mut ready));
+                site.map(std::mem::take(&mut ready));
                 let e = self.expression(&mut site, e)?;
                 ready.push((id, e));
             } else {
@@ -81,10 +79,7 @@ impl Unnesting<'_> {
     }
 
     fn expand(&mut self, Expand { input, mut expansion }: Expand) -> Result<Operator> {
-        let mut site = Site {
-            op: *input,
-            guards: vec![],
-        };
+        let mut site = Site::new(*input);
         for argument in expansion.arguments_mut().filter(|e| has_subquery(e)) {
             let e = take_expression(argument);
             *argument = self.expression(&mut site, e)?;
@@ -100,10 +95,7 @@ impl Unnesting<'_> {
             mut groups,
             mut aggregates,
         } = aggregate;
-        let mut site = Site {
-            op: *input,
-            guards: vec![],
-        };
+        let mut site = Site::new(*input);
         for e in groups.iter_mut().map(|g| &mut g.1) {
             self.below(&mut site, e)?;
         }
@@ -112,7 +104,9 @@ impl Unnesting<'_> {
                 self.below(&mut site, filter)?;
             }
             // The argument is computed for rows that pass the filter.
-            site.guards.extend(call.filter.clone());
+            call.filter
+                .iter()
+                .for_each(|filter| site.guards.push(filter.clone()));
             let keys = call.order.iter_mut().map(|key| &mut key.e);
             for argument in call.argument.iter_mut().chain(&mut call.second).chain(keys) {
                 let nested = has_subquery(argument);
@@ -122,7 +116,7 @@ impl Unnesting<'_> {
                     *argument = self.guarded(&site, e);
                 }
             }
-            site.guards.clear();
+            site.guards.truncate(0);
         }
         Ok(Aggregate {
             input: Box::new(site.op),
@@ -139,7 +133,7 @@ impl Unnesting<'_> {
         let value = self.expression(site, take_expression(e))?;
         let id = self.columns.add("value", value.ty, value.nullable);
         *e = Expr::column(id, self.columns);
-        site.op = mapped(take(&mut site.op), vec![(id, value)]);
+        site.map(vec![(id, value)]);
         Ok(())
     }
 
@@ -154,10 +148,7 @@ impl Unnesting<'_> {
     fn values(&mut self, columns: Vec<ColumnId>, rows: Vec<Vec<Expr>>) -> Result<Operator> {
         let mut inputs = Vec::new();
         for row in rows {
-            let mut site = Site {
-                op: one_row(),
-                guards: vec![],
-            };
+            let mut site = Site::new(one_row());
             let mut cells = Vec::new();
             for e in row {
                 let e = match has_subquery(&e) {
@@ -190,10 +181,7 @@ impl Unnesting<'_> {
     ) -> Result<Operator> {
         for count in limit.iter_mut().chain([&mut offset]) {
             let Some(e) = count.value_mut() else { continue };
-            let mut site = Site {
-                op: one_row(),
-                guards: vec![],
-            };
+            let mut site = Site::new(one_row());
             self.in_place(&mut site, e)?;
             crate::simplify::expression(e, self.columns);
             let known = matches!(
@@ -281,10 +269,7 @@ impl Unnesting<'_> {
             }
             let read: HashSet<ColumnId> = e.columns_read().into_iter().collect();
             let reads = |side: &Operator| side.visible().iter().any(|c| read.contains(c));
-            let site = |side: &mut Operator| Site {
-                op: take(side),
-                guards: vec![],
-            };
+            let site = |side: &mut Operator| Site::new(take(side));
             if !reads(&build) {
                 let mut at = site(&mut probe);
                 plain.push(self.expression(&mut at, e)?);
@@ -364,8 +349,8 @@ impl Unnesting<'_> {
         e: Expr,
         before: Vec<Expr>,
     ) -> Result<Vec<Expr>> {
-        let (b, b_names) = self.second_reading(build);
-        let (p, p_names) = self.second_reading(probe);
+        let (b, b_names) = self.second_reading(&mut Outer::all(build), None);
+        let (p, p_names) = self.second_reading(&mut Outer::all(probe), None);
         let read = e.columns_read();
         let names: rename::Names = b_names.into_iter().chain(p_names).collect();
         let renamed = |e: Expr| rename::renamed(e, &names);
@@ -408,14 +393,11 @@ impl Unnesting<'_> {
             nullable,
             span,
         } = e;
-        let depth = site.guards.len();
+        let depth = site.guards.depth();
         let kind = match kind {
             ExprKind::Subquery(subquery) => return self.value(site, *subquery),
             ExprKind::And(parts) => ExprKind::And(self.in_turn(site, parts, not_false)?),
-            ExprKind::Or(parts) => {
-                let open = |e: Expr| not(case(e, Expr::truth(true), Some(Expr::truth(false))));
-                ExprKind::Or(self.in_turn(site, parts, open)?)
-            }
+            ExprKind::Or(parts) => ExprKind::Or(self.in_turn(site, parts, |e| not(is_true(e)))?),
             ExprKind::Case { branches, otherwise } => self.branches(site, branches, otherwise)?,
             ExprKind::Let { column, value, body } => return self.binding(site, column, *value, *body),
             kind => {
@@ -465,12 +447,11 @@ impl Unnesting<'_> {
         branches: Vec<(Expr, Expr)>,
         otherwise: Option<Box<Expr>>,
     ) -> Result<ExprKind> {
-        let is_true = |e: Expr| case(e, Expr::truth(true), Some(Expr::truth(false)));
         let mut done = Vec::with_capacity(branches.len());
         for (condition, result) in branches {
             let condition = self.expression(site, condition)?;
             let reached = is_true(condition.clone());
-            let depth = site.guards.len();
+            let depth = site.guards.depth();
             site.guards.push(reached.clone());
             let result = self.expression(site, result)?;
             site.guards.truncate(depth);
@@ -495,16 +476,24 @@ impl Unnesting<'_> {
             false => value,
         };
         self.columns[column].nullable |= value.nullable;
-        site.op = mapped(take(&mut site.op), vec![(column, value)]);
+        site.map(vec![(column, value)]);
         self.expression(site, body)
     }
 
     /// A value where the guards hold, NULL elsewhere.
     fn guarded(&self, site: &Site, value: Expr) -> Expr {
-        match Expr::conjunction(site.guards.clone()) {
+        match Expr::conjunction(site.guards.conjuncts()) {
             Some(guard) => case(guard, value, None),
             None => value,
         }
+    }
+}
+
+/// True where a condition is true, false where it is false or unknown.
+fn is_true(e: Expr) -> Expr {
+    match e.nullable {
+        true => case(e, Expr::truth(true), Some(Expr::truth(false))),
+        false => e,
     }
 }
 

@@ -185,7 +185,7 @@ impl Unnesting<'_> {
         for id in op.visible() {
             self.columns[id].nullable = true;
         }
-        self.guard(&mut conjuncts, &site.guards);
+        self.guard(&mut conjuncts, &site.guards.conjuncts());
         site.op = join(JoinKind::ProbeOuter, op, take(&mut site.op), conjuncts);
         Ok(value)
     }
@@ -207,7 +207,7 @@ impl Unnesting<'_> {
             }
         }
         let input = mapped(input, known);
-        let domain = self.domain(&mut site.op, &input, &site.guards);
+        let domain = self.domain(&mut site.outer(), &input);
         let keys = domain.keys.clone();
         let input = self.for_domain(input, domain)?;
         let (mut groups, mut conjuncts) = (Vec::new(), Vec::new());
