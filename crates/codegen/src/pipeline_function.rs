@@ -88,11 +88,7 @@ pub(crate) fn compile_pipeline(
     memory.room(no_row_bytes(unit, pipeline)?);
     let mut starts = vec![0];
     starts.extend(&pipeline.boundaries);
-    let names: Vec<String> = (0..starts.len())
-        .map(|s| format!("pipeline{number}_stage{s}"))
-        .collect();
-    let stages = names.iter().map(|n| module.jit.declare_stage(n));
-    let stages: Vec<FuncId> = stages.collect::<Result<_>>()?;
+    let (names, stages) = declared_stages(module, number, starts.len())?;
     let known = known_layout(unit, module, pipeline, stages[0])?;
     let (general, pax_code) = general_cells(unit, pipeline, known.is_some());
     let mut input: Option<StageVector> = None;
@@ -144,6 +140,14 @@ pub(crate) fn compile_pipeline(
         output: input.unwrap_or_default(),
         source,
     })
+}
+
+/// Names of a pipeline's `count` stages, and their functions, without code yet.
+fn declared_stages(module: &mut Module, number: usize, count: usize) -> Result<(Vec<String>, Vec<FuncId>)> {
+    let names: Vec<String> = (0..count).map(|s| format!("pipeline{number}_stage{s}")).collect();
+    let stages = names.iter().map(|n| module.jit.declare_stage(n));
+    let stages = stages.collect::<Result<_>>()?;
+    Ok((names, stages))
 }
 
 /// Access to the cells of a chunk in the stages for any layout. `is_known`: a stage is compiled for one layout, too.

@@ -122,17 +122,12 @@ pub fn split(input: &[u8], marks: Marks, last: bool, record: &mut Record) -> Spl
     let mut at = 0;
     let mut lines = 0;
     loop {
-        let mut quoted = false;
-        if marks.padded {
-            let spaces = input[at..].iter().take_while(|&&b| b == b' ').count();
-            match input.get(at + spaces) {
-                Some(next) if *next == marks.quote => at += spaces,
-                None if !last => return Split::Incomplete,
-                Some(_) | None => {}
-            }
-        }
-        if input.get(at) == Some(&marks.quote) {
-            quoted = true;
+        let Some(start) = field_start(input, at, marks, last) else {
+            return Split::Incomplete;
+        };
+        at = start;
+        let quoted = input.get(at) == Some(&marks.quote);
+        if quoted {
             match unquote(&input[at + 1..], marks, last, &mut record.bytes) {
                 Quoted::Closed { bytes, lines: passed } => {
                     at += 1 + bytes;
@@ -143,50 +138,53 @@ pub fn split(input: &[u8], marks: Marks, last: bool, record: &mut Record) -> Spl
             }
         }
         let rest = &input[at..];
-        let Some(found) = memchr3(marks.delimiter, b'\n', b'\r', rest) else {
-            if !last {
-                return Split::Incomplete;
-            }
-            record.bytes.extend_from_slice(rest);
-            record.fields.push(Field {
-                end: record.bytes.len(),
-                quoted,
-            });
-            return Split::Record {
-                bytes: input.len(),
-                lines: lines + 1,
-            };
-        };
-        record.bytes.extend_from_slice(&rest[..found]);
-        record.fields.push(Field {
-            end: record.bytes.len(),
-            quoted,
-        });
-        at += found + 1;
-        match rest[found] {
-            b'\n' => {
-                return Split::Record {
-                    bytes: at,
-                    lines: lines + 1,
-                };
-            }
-            b'\r' => match input.get(at) {
-                Some(b'\n') => {
-                    return Split::Record {
-                        bytes: at + 1,
-                        lines: lines + 1,
-                    };
-                }
-                None if !last => return Split::Incomplete,
-                _ => {
-                    return Split::Record {
-                        bytes: at,
-                        lines: lines + 1,
-                    };
-                }
-            },
-            _ => {}
+        let found = memchr3(marks.delimiter, b'\n', b'\r', rest);
+        if found.is_none() && !last {
+            return Split::Incomplete;
         }
+        record
+            .bytes
+            .extend_from_slice(&rest[..found.unwrap_or(rest.len())]);
+        let end = record.bytes.len();
+        record.fields.push(Field { end, quoted });
+        let bytes = match found {
+            None => input.len(),
+            Some(found) if rest[found] == marks.delimiter => {
+                at += found + 1;
+                continue;
+            }
+            Some(found) => match line_end(input, at + found, last) {
+                Some(bytes) => bytes,
+                None => return Split::Incomplete,
+            },
+        };
+        return Split::Record {
+            bytes,
+            lines: lines + 1,
+        };
+    }
+}
+
+/// Position of the field that begins at `at`: behind spaces before a quote if fields are padded. `None` if the input
+/// ends in the spaces, and more follows.
+fn field_start(input: &[u8], at: usize, marks: Marks, last: bool) -> Option<usize> {
+    if !marks.padded {
+        return Some(at);
+    }
+    let spaces = input[at..].iter().take_while(|&&b| b == b' ').count();
+    match input.get(at + spaces) {
+        Some(next) if *next == marks.quote => Some(at + spaces),
+        None if !last => None,
+        Some(_) | None => Some(at),
+    }
+}
+
+/// Position behind the line end (LF, CR or CR LF) at `at`. `None` if the input ends with a CR, and more follows.
+fn line_end(input: &[u8], at: usize, last: bool) -> Option<usize> {
+    match (input[at], input.get(at + 1)) {
+        (b'\r', Some(b'\n')) => Some(at + 2),
+        (b'\r', None) if !last => None,
+        _ => Some(at + 1),
     }
 }
 

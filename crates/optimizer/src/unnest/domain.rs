@@ -215,8 +215,8 @@ impl Unnesting<'_> {
         domain
     }
 
-    /// The outer rows once more, and the columns that are `wanted` by the outer ones; `None`: all. What is cheap or depends
-    /// on columns further out is computed twice, anything else is shared.
+    /// Reads the outer rows once more: columns that are `wanted`, or all, by the outer ones. Rows that are cheap or
+    /// depend on columns further out are computed twice, all others are shared.
     pub fn second_reading(
         &mut self,
         outer: &mut Outer,

@@ -43,12 +43,13 @@ use frazil_types::{Cancel, CompareOp, Error, Result, SqlState, Value};
 use lift::Wanted;
 use site::{Outer, Site};
 
-/// Conditions that subqueries of a plan may stand behind, all together: a subquery in the last part of OR, CASE or COALESCE is
-/// computed for rows that pass all parts before it, so that of many each is copied into each, unless they are folded.
+/// Conditions that subqueries of a plan may stand behind, all together. A subquery in the last part of OR, CASE or
+/// COALESCE is computed for rows that pass all parts before it: each part is copied into those behind it, unless the
+/// optimizer can fold them.
 const MOST_GUARDS: usize = 100_000;
 
-/// Columns that unnesting may add to a plan. Each subquery that reads outer columns makes a copy of the values of those
-/// before it: some 500 may stand in one list. A column takes about 300 bytes until the plan is optimized.
+/// Columns that unnesting may add to a plan, of about 300 bytes each. Each subquery that reads outer columns copies the
+/// values of those before it, so that a list of about 550 subqueries reaches this number.
 const MOST_ADDED: usize = 400_000;
 
 /// Unnests all subqueries of a plan.

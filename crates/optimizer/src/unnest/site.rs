@@ -1,10 +1,10 @@
-//! The rows for which an expression with subqueries is computed, and the conditions that its parts stand behind: OR asks
-//! its second part for rows whose first part is not true, CASE a branch for rows that no branch before it took.
+//! The rows for which an expression with subqueries is computed, and the conditions that its parts stand behind: OR
+//! asks its second part for rows whose first part is not true, CASE a branch for rows that no branch before it took.
 //!
-//! A subquery copies its guards into its domain, and reads the outer rows once more. The n-th part of COALESCE has n - 1
-//! guards and n - 1 values beside it, so that a long list would take memory by its square. Two things keep it small: a
-//! few guards are *folded*, their conjunction becomes a column of the rows, and the parts behind them read the column;
-//! and a second reading takes only the columns that somebody reads.
+//! A subquery copies its guards into its domain, and reads the outer rows once more. The n-th part of COALESCE has
+//! n - 1 guards and n - 1 values beside it, so that a long list would take memory by its square. Two things keep it
+//! small. A few guards are *folded*: their conjunction becomes a column of the rows, and the parts behind them read the
+//! column. A second reading takes only the columns that somebody reads.
 
 use super::{Unnesting, mapped};
 use crate::can_fail::may_fail;
@@ -21,7 +21,7 @@ pub struct Site {
     pub op: Operator,
     /// Conditions on them. What may fail is computed for rows that pass them all.
     pub guards: Guards,
-    /// Columns of the rows that expressions may read: those the rows had at first, values of subqueries, what was mapped.
+    /// Columns of the rows that expressions may read: those the rows had at first, values of subqueries, mapped ones.
     kept: BTreeSet<ColumnId>,
 }
 
