@@ -71,6 +71,7 @@ def table_of(coverage):
 def summary(campaign, kinds, seconds):
     print(f"{campaign.count} statements in {seconds:.0f} s; answered by both {campaign.answered / max(1, campaign.count):.1%}; "
           + ", ".join(f"{kind} {n}" for kind, n in campaign.verdicts.most_common()))
+    print("by kind: " + ", ".join(f"{kind} {n}" for kind, n in campaign.kinds.most_common()))
     for sign, n in kinds.most_common(40):
         print(f"  {n:5} {sign}")
 

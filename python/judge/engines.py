@@ -15,7 +15,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from . import tables, wider
+from . import places, tables, wider
 from .nodes import DUCKDB, FRAZIL, POSTGRES
 
 SOCKET = os.environ.get("JUDGE_PG", "/tmp/judge-pg/socket")
@@ -137,8 +137,11 @@ def load(con, folder, frozen):
         con.execute(f"copy {table} from '{folder}/{table}.csv' (format csv, header false, null '\\N')")
         if frozen and rows:
             con.execute(f"freeze table {table}")
-    for view in tables.views():
-        con.execute(view)
+    for statement in tables.views() + places.definitions():
+        con.execute(statement)
+    if frozen:
+        for table in places.tables_to_freeze():
+            con.execute(f"freeze table {table}")
 
 
 def frazil_child(folder, frozen):
@@ -243,7 +246,7 @@ class Postgres:
             self.con.execute(tables.ddl(table))
             with self.con.cursor().copy(f"copy {table} from stdin (format csv, null '\\N')") as copy:
                 copy.write((folder / f"{table}.csv").read_text(encoding="utf-8"))
-        for statement in tables.views() + KEPT:
+        for statement in tables.views() + places.definitions() + KEPT:
             self.con.execute(statement)
         self.con.execute("analyze")
 

@@ -13,8 +13,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from judge import analytics, engines, grammar, metamorphic  # noqa: E402
-from judge.campaign import GOOD, Campaign, answer  # noqa: E402
+from judge import analytics, dialect, engines, grammar, metamorphic  # noqa: E402
+from judge.campaign import GOOD, Campaign, answer, kind_of, statement_of  # noqa: E402
+from judge.nodes import POSTGRES  # noqa: E402
 
 STATEMENTS = int(os.environ.get("FRAZIL_JUDGED_STATEMENTS", "300"))
 CHECKS = int(os.environ.get("FRAZIL_METAMORPHIC_CHECKS", "100"))
@@ -65,6 +66,13 @@ def test_answers_are_the_judges(folder, judge):
     assert not mended, f"mended: FRAZIL_JUDGED_RECORD=1 takes them out of {KNOWN.name}: {sorted(mended)}"
     assert campaign.verdicts["tolerated"] <= TOLERATED * STATEMENTS, campaign.verdicts
     assert campaign.answered >= ANSWERED * STATEMENTS, campaign.verdicts
+
+
+def test_every_kind_is_drawn():
+    """Each kind of dialect.py is at least 1 % of the statements."""
+    drawn = [statement_of(seed, POSTGRES, frozenset({"windows"})) for seed in range(1000)]
+    counts = {kind: sum(kind_of(statement) == kind for statement in drawn) for kind in dialect.KINDS}
+    assert min(counts.values()) >= len(drawn) / 100, counts
 
 
 OCCUR = {"window query", "window over groups", "partition by", "window order", "named window", "rollup", "cube", "grouping sets", "recursive union", "recursive union all",

@@ -370,7 +370,18 @@ impl Session {
             }
         }
         self.around = (self.transaction.is_open()).then(|| Around::new(&self.settings));
+        if !is_committed {
+            let committed = self.database.store().look();
+            self.forget_undone_sequences(&committed);
+        }
         self.tell();
+    }
+
+    /// Forgets the values of sequences that a ROLLBACK undid. `left`: what it left.
+    fn forget_undone_sequences(&self, left: &Snapshot) {
+        let catalog = left.catalog();
+        self.sequences
+            .keep_existing(|sequence| catalog.sequence_of(sequence).is_some());
     }
 
     /// COMMIT.
@@ -429,6 +440,7 @@ impl Session {
                 .moments
                 .push((self.settings.clone(), around.lasting.clone()));
         }
+        self.look(|left| self.forget_undone_sequences(left));
         self.tell();
         Ok(())
     }

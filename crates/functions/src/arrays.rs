@@ -202,7 +202,9 @@ impl Typing {
             Operand::Typed(e) => e.clone(),
             unknown => self.operand_of_kind(kind, unknown.clone(), Some(element))?,
         };
-        let common = join_types(x.ty, element).unwrap_or_else(|| type_of_kind(kind, Some(element)));
+        // A real is compared with numbers of another type as a double, although a real could hold both.
+        let joined = join_types(x.ty, element).filter(|ty| !kind.is_float() || Kind::of(*ty) == kind);
+        let common = joined.unwrap_or_else(|| type_of_kind(kind, Some(element)));
         let x = convert(x, common, CastLength::Refuse);
         let array = convert(array, common.array().unwrap_or(common), CastLength::Refuse);
         let how = match quantifier {

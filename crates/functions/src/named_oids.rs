@@ -43,7 +43,11 @@ pub(crate) fn name(text: &str) -> String {
     let last = SCHEMAS
         .iter()
         .find_map(|schema| text.strip_prefix(schema)?.strip_prefix('.'));
-    let text = last.unwrap_or(text);
+    unquoted(last.unwrap_or(text))
+}
+
+/// A name in lower case, or as its quotes have it.
+fn unquoted(text: &str) -> String {
     match text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
         Some(quoted) => quoted.replace("\"\"", "\""),
         None => text.to_lowercase(),
@@ -64,7 +68,10 @@ pub(crate) fn make_named_oid(row: &Row<'_>, out: &mut Output) -> Result<()> {
     };
     let oid = match known {
         Some(oid) => oid,
-        None => session_catalog::find(row, asked)?.ok_or_else(|| missing_object(asked, row.text(0)))?,
+        None => match session_catalog::find(row, asked)? {
+            Some(oid) => oid,
+            None => return Err(missing_object(asked, row)?),
+        },
     };
     let number = i64::from(oid);
     let shown = match (asked, kind_of(number), element_of(number)) {
@@ -83,14 +90,32 @@ fn built_in_of_text(text: &str) -> Option<u32> {
     }
 }
 
-fn missing_object(asked: Asked, name: &str) -> Error {
-    match asked {
+/// The error of a text that names nothing. 3F000 if its schema is missing.
+fn missing_object(asked: Asked, row: &Row<'_>) -> Result<Error> {
+    let name = row.text(0);
+    if asked != Asked::Schema
+        && let Some(schema) = written_schema(name)
+        && session_catalog::find_name(row, Asked::Schema, schema)?.is_none()
+    {
+        return Ok(missing("3F000", "schema", &unquoted(schema)));
+    }
+    Ok(match asked {
         Asked::Type => missing("42704", "type", name),
         Asked::Schema => missing("3F000", "schema", name),
         Asked::Relation | Asked::Constraint | Asked::Index | Asked::View => {
             missing("42P01", "relation", name)
         }
-    }
+    })
+}
+
+/// The schema before the dot of a name, as it is written.
+fn written_schema(name: &str) -> Option<&str> {
+    let mut is_quoted = false;
+    let dot = name.char_indices().find(|&(_, c)| {
+        is_quoted ^= c == '"';
+        c == '.' && !is_quoted
+    });
+    dot.map(|(at, _)| name[..at].trim())
 }
 
 /// PostgreSQL's numbers of the functions that read and write arrays: clients know arrays by them.

@@ -15,6 +15,8 @@ pub struct Record {
     pub names: Vec<String>,
     /// Values of the columns, as many as `names`.
     pub values: Vec<Expr>,
+    /// True for each column that is a literal without a type, which compares only with its like. Empty if none is.
+    pub open: Vec<bool>,
     /// NULL where the row itself is: an outer join found no partner. `None` if there always is a row.
     pub mark: Option<Expr>,
 }
@@ -190,9 +192,14 @@ impl Typing {
 /// 42804 for rows whose columns are not of the same number and types.
 fn comparable(l: &Record, r: &Record, span: Span) -> Result<()> {
     let refuse = |message: String| Err(Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(span));
+    let is_open = |record: &Record, at: usize| record.open.get(at).copied().unwrap_or(false);
+    let name = |record: &Record, at: usize| match is_open(record, at) {
+        true => "unknown",
+        false => record.values[at].ty.kind().name(),
+    };
     for (at, (a, b)) in l.values.iter().zip(&r.values).enumerate() {
-        if a.ty.kind() != b.ty.kind() {
-            let (a, b) = (a.ty.kind().name(), b.ty.kind().name());
+        if a.ty.kind() != b.ty.kind() || is_open(l, at) != is_open(r, at) {
+            let (a, b) = (name(l, at), name(r, at));
             return refuse(format!(
                 "cannot compare dissimilar column types {a} and {b} at record column {}",
                 at + 1

@@ -147,8 +147,13 @@ pub(crate) fn find(row: &Row<'_>, asked: Asked) -> Result<Option<u32>> {
     match text.trim() {
         "-" => Ok(Some(0)),
         number if number.bytes().all(|b| b.is_ascii_digit()) && !number.is_empty() => Ok(number.parse().ok()),
-        name => Ok(catalog_of(row)?.find(asked, name)),
+        name => find_name(row, asked, name),
     }
+}
+
+/// The oid of what a name means to the session; `None` if there is nothing of the name.
+pub(crate) fn find_name(row: &Row<'_>, asked: Asked, name: &str) -> Result<Option<u32>> {
+    Ok(catalog_of(row)?.find(asked, name))
 }
 
 /// The text that shows an oid: a name, `-` for 0, or the number of what is not there.

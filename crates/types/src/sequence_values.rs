@@ -70,6 +70,14 @@ impl SequenceValues {
         values.last.get(&values.last_used?).copied()
     }
 
+    /// Forgets the values of sequences that a ROLLBACK undid: their identities are given to others. Asks `exists` for
+    /// each sequence that has a value.
+    pub fn keep_existing(&self, exists: impl Fn(ObjectId) -> bool) {
+        let mut values = self.lock();
+        values.last.retain(|id, _| exists(*id));
+        values.last_used = values.last_used.filter(|id| exists(*id));
+    }
+
     /// Forgets all values: DISCARD SEQUENCES.
     pub fn forget(&self) {
         let mut values = self.lock();

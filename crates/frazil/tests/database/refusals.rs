@@ -55,6 +55,10 @@ const ITEMS: &[(&str, &[&str])] = &[
     ("alter domain", &["alter domain d set not null"]),
     ("alter view", &["alter view v rename to w"]),
     (
+        "where in the target of on conflict",
+        &["insert into t values (1) on conflict (a) where b > 0 do nothing"],
+    ),
+    (
         "changes through views",
         &["insert into v values (1)", "update v set a = 1", "delete from v"],
     ),

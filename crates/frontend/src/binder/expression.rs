@@ -359,6 +359,9 @@ impl<'a> Binder<'a> {
             }
             other => (BetweenKind::Ordered, other),
         };
+        if self.is_whole_row(x)? || self.is_whole_row(low)? || self.is_whole_row(high)? {
+            return self.records_between(x, (low, high), kind, negated);
+        }
         if is_row(x) || is_row(low) || is_row(high) {
             return self.row_between(x, (low, high), kind, negated);
         }
@@ -396,6 +399,9 @@ impl<'a> Binder<'a> {
     }
 
     fn in_list(&mut self, x: &'a SqlExpr, list: &'a [SqlExpr], negated: bool) -> Result<Operand> {
+        if self.is_whole_row(x)? || is_row(x) && self.has_whole_row(list)? {
+            return self.records_in(x, list, negated);
+        }
         if is_row(x) || list.iter().any(is_row) {
             return self.row_in(x, list, negated);
         }

@@ -173,9 +173,25 @@ impl<'a> Binder<'a> {
     pub(super) fn call_by_name(
         &mut self,
         name: &str,
-        mut arguments: Vec<Operand>,
+        arguments: Vec<Operand>,
         span: Span,
     ) -> Result<Operand> {
+        let ty = match name {
+            "to_regclass" => LogicalType::Regclass,
+            "to_regnamespace" => LogicalType::Regnamespace,
+            "to_regtype" => LogicalType::Regtype,
+            _ => return self.call_of(name, arguments, span),
+        };
+        // The functions give names; the catalog knows their numbers.
+        let name = self.call_of(name, arguments, span)?;
+        Ok(self
+            .typing
+            .cast(name, ty, CastContext::Explicit, span)?
+            .at(span)
+            .into())
+    }
+
+    fn call_of(&mut self, name: &str, mut arguments: Vec<Operand>, span: Span) -> Result<Operand> {
         if let Some(call) = self.sequence_call(name, &arguments, span)? {
             return Ok(call);
         }

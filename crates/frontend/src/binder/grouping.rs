@@ -5,6 +5,7 @@ use super::list_limits;
 use super::order_by::is_position;
 use super::scope::{GroupingCall, Reference};
 use super::select_list::Target;
+use super::whole_row::WholeRow;
 use super::{Binder, error, fold};
 use crate::parse::{DISTINCT_SETS, EMPTY_SET};
 use frazil_functions::Operand;
@@ -133,8 +134,27 @@ impl<'a> Binder<'a> {
                 }
                 Ok(all)
             }
-            e => Ok(vec![self.group(e, targets, groups)?]),
+            e => match self.whole_row(e)? {
+                Some(row) => self.group_of_row(row, groups),
+                None => Ok(vec![self.group(e, targets, groups)?]),
+            },
         }
+    }
+
+    /// Adds the columns of a whole row to the groups, and the fact that there is a row; their numbers there.
+    fn group_of_row(&mut self, row: WholeRow, groups: &mut Groups<'a>) -> Result<Vec<usize>> {
+        let (first, span) = (self.references.len(), row.span());
+        let record = self.record_of(row);
+        let mut all = record.values;
+        if let Some(mark) = record.mark {
+            let is_missing = self.typing.is_null(mark.into(), span)?;
+            all.push(self.typing.settle(is_missing)?);
+        }
+        let references = &self.references[first..];
+        Ok(all
+            .into_iter()
+            .map(|e| groups.push(e, references, None))
+            .collect())
     }
 
     /// Adds an expression, a position or a name of GROUP BY to the groups; its number there.

@@ -51,6 +51,7 @@ mod order_by;
 mod origins;
 mod privileges;
 mod query;
+mod record_comparison;
 mod recursion;
 mod refuse;
 mod relation;
@@ -124,7 +125,7 @@ use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
 use naming::error;
 use nesting::Names;
 use scope::{Item, Level, Reference};
-use sqlparser::ast::{Ident, ObjectName, Query};
+use sqlparser::ast::{Ident, ObjectName, Query, SelectItem};
 use std::collections::HashMap;
 
 /// Binds one statement.
@@ -175,6 +176,8 @@ pub(crate) struct Binder<'a> {
     /// What of tables is read, if that is noted.
     uses: Option<ColumnUses>,
     column_names: ColumnNames<'a>,
+    /// An item of a subquery's select list that gives the columns of a relation if it is the relation's row.
+    row_item: Option<&'a SelectItem>,
     nesting: &'a Nesting,
 }
 
@@ -214,6 +217,7 @@ impl<'a> Binder<'a> {
             path: catalog.path().clone(),
             type_names: Vec::new(),
             column_names: ColumnNames::default(),
+            row_item: None,
             nesting,
         }
     }

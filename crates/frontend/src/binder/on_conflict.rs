@@ -12,7 +12,7 @@ use crate::TableEntry;
 use frazil_catalog::IndexEntry;
 use frazil_plan::operators::Given;
 use frazil_plan::{ColumnId, ConflictUpdate, Expr, Operator, PlanConflict};
-use frazil_types::{Error, ObjectId, Result, Span, SqlState};
+use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{ConflictTarget, DoUpdate, Ident, ObjectName, OnConflict, OnConflictAction, SelectItem};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,29 +28,31 @@ impl<'a> Binder<'a> {
     ) -> Result<(PlanConflict, Option<Relation>)> {
         let arbiters = match &on.conflict_target {
             Some(ConflictTarget::Columns(columns)) => self.arbiters(entry, columns)?,
-            Some(ConflictTarget::OnConstraint(name)) => vec![self.constraint_index(entry, name)?],
-            None => Vec::new(),
+            Some(ConflictTarget::OnConstraint(name)) => Ok(vec![self.constraint_index(entry, name)?]),
+            None => Ok(Vec::new()),
         };
+        let ids = |arbiters: Vec<Arc<IndexEntry>>| arbiters.iter().map(|index| index.id).collect();
         match &on.action {
             OnConflictAction::DoNothing => {
-                let arbiters = arbiters.iter().map(|index| index.id).collect();
+                let arbiters = ids(arbiters?);
                 Ok((PlanConflict::Skip { arbiters }, None))
             }
             OnConflictAction::DoUpdate(update) => {
-                if arbiters.is_empty() {
+                if on.conflict_target.is_none() {
                     let message = "ON CONFLICT DO UPDATE requires inference specification or constraint name";
                     return Err(Error::new(SqlState::SYNTAX_ERROR, message)
                         .with_hint("for example, ON CONFLICT (column_name)"));
                 }
-                let arbiters = arbiters.iter().map(|index| index.id).collect();
-                let (query, update) = self.do_update(entry, name, arbiters, update)?;
+                let (query, mut update) = self.do_update(entry, name, update)?;
+                update.arbiters = ids(arbiters?);
                 Ok((PlanConflict::Update(update), Some(query)))
             }
         }
     }
 
-    /// The unique indexes over exactly these columns, in any order. 42703, 42P10.
-    fn arbiters(&self, entry: &TableEntry, names: &[Ident]) -> Result<Vec<Arc<IndexEntry>>> {
+    /// The unique indexes over exactly these columns, in any order; 42P10 if there is none, which the errors of SET and
+    /// WHERE precede. 42703 for an unknown column.
+    fn arbiters(&self, entry: &TableEntry, names: &[Ident]) -> Result<Result<Vec<Arc<IndexEntry>>>> {
         let mut wanted = BTreeSet::new();
         for name in names {
             let span = self.span(name);
@@ -61,13 +63,13 @@ impl<'a> Binder<'a> {
         };
         let found: Vec<Arc<IndexEntry>> = entry.indexes.iter().filter(fits).cloned().collect();
         if !found.is_empty() {
-            return Ok(found);
+            return Ok(Ok(found));
         }
         let span = names
             .iter()
             .fold(Span::NONE, |span, name| span.to(self.span(name)));
         let message = "there is no unique or exclusion constraint matching the ON CONFLICT specification";
-        Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span))
+        Ok(Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span)))
     }
 
     /// The index of a constraint. 42704, 42809 for a constraint without one.
@@ -99,12 +101,12 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// Binds DO UPDATE: the query for what becomes of rows in the way, and what the write does with its columns.
+    /// Binds DO UPDATE: the query for what becomes of rows in the way, and what the write does with its columns. The
+    /// arbiters are left empty.
     fn do_update(
         &mut self,
         entry: &TableEntry,
         name: &str,
-        arbiters: Vec<ObjectId>,
         update: &'a DoUpdate,
     ) -> Result<(Relation, ConflictUpdate)> {
         let Pairs { rows, number } = self.pairs(entry, name)?;
@@ -139,7 +141,7 @@ impl<'a> Binder<'a> {
         let mut computed = Computed::default();
         let checks = self.checks(entry, &new, Some(&touched), applies.as_ref(), &mut computed)?;
         let update = ConflictUpdate {
-            arbiters,
+            arbiters: Vec::new(),
             has_condition: applies.is_some(),
             set: touched,
             checks: checks.iter().map(|(name, _)| name.clone()).collect(),

@@ -15,8 +15,8 @@ use sqlparser::ast::{Expr as SqlExpr, Ident, OrderBy, OrderByExpr, OrderByKind, 
 pub(super) enum By<'a> {
     /// An item of the select list.
     Target(usize),
-    /// An expression that is in no item, and how it is written.
-    Expression(Expr, &'a SqlExpr),
+    /// An expression that is in no item, and how it is written; a column of a whole row is not written.
+    Expression(Expr, Option<&'a SqlExpr>),
 }
 
 impl By<'_> {
@@ -31,7 +31,9 @@ impl By<'_> {
     fn is(&self, other: &By) -> bool {
         match (self, other) {
             (By::Target(a), By::Target(b)) => a == b,
-            (By::Expression(a, written), By::Expression(b, other)) => written == other || same(a, b),
+            (By::Expression(a, written), By::Expression(b, other)) => {
+                written.is_some() && written == other || same(a, b)
+            }
             _ => false,
         }
     }
@@ -64,6 +66,9 @@ impl<'a> Binder<'a> {
         let items = items(order_by)?;
         list_limits::targets(items.len(), self.last_key(items))?;
         for item in items {
+            if self.row_keys(item, targets, &mut keys)? {
+                continue;
+            }
             let by = self.by(&item.expr, targets, "ORDER BY")?;
             let span = match &by {
                 By::Target(at) => targets[*at].value.span(),
@@ -76,6 +81,53 @@ impl<'a> Binder<'a> {
             keys.push(key(item, by, span)?);
         }
         Ok(keys)
+    }
+
+    /// Adds the keys of a whole row: its columns, in which NULLs are greater than all other values. False for an item
+    /// that is not a whole row.
+    fn row_keys(
+        &mut self,
+        item: &'a OrderByExpr,
+        targets: &[Target<'a>],
+        keys: &mut Vec<Key<'a>>,
+    ) -> Result<bool> {
+        let mut e = &item.expr;
+        let named = match (self.position_of(e, targets.len(), "ORDER BY")?, e) {
+            (Some(at), _) => Some(at),
+            (None, SqlExpr::Identifier(name)) => self.output_named(name, targets, "ORDER BY")?,
+            (None, _) => None,
+        };
+        if let Some(at) = named {
+            match targets[at].written {
+                Some(written) => e = written,
+                None => return Ok(false),
+            }
+        }
+        let Some(row) = self.whole_row(e)? else {
+            return Ok(false);
+        };
+        let span = row.span();
+        let record = self.record_of(row);
+        let whole = key(item, By::Target(0), span)?;
+        if let Some(mark) = record.mark {
+            let is_missing = self.typing.is_null(mark.into(), span)?;
+            let by = By::Expression(self.typing.settle(is_missing)?, None);
+            keys.push(Key {
+                by,
+                span,
+                descending: whole.nulls_first,
+                nulls_first: false,
+            });
+        }
+        for value in record.values {
+            keys.push(Key {
+                by: By::Expression(value, None),
+                span,
+                descending: whole.descending,
+                nulls_first: whole.descending,
+            });
+        }
+        Ok(true)
     }
 
     /// Place of the last key of a list.
@@ -102,7 +154,7 @@ impl<'a> Binder<'a> {
         let equal = |t: &Target| matches!(&t.value, Operand::Typed(value) if same(value, &bound));
         Ok(match targets.iter().position(equal) {
             Some(at) => By::Target(at),
-            None => By::Expression(bound, e),
+            None => By::Expression(bound, Some(e)),
         })
     }
 
@@ -151,7 +203,7 @@ impl<'a> Binder<'a> {
             By::Target(at) => columns[*at].id,
             By::Expression(e, written) => {
                 let id = self.as_column(e.clone(), "sort key", computed);
-                known.made.push((By::Expression(e.clone(), written), id));
+                known.made.push((By::Expression(e.clone(), *written), id));
                 id
             }
         }

@@ -44,7 +44,7 @@ fn call_of_row(e: &SqlExpr) -> Option<&[FunctionArg]> {
 }
 
 /// The query that an expression is, in any parentheses.
-fn query_of(e: &SqlExpr) -> Option<&Query> {
+pub(super) fn query_of(e: &SqlExpr) -> Option<&Query> {
     match e {
         SqlExpr::Subquery(query) => Some(query),
         SqlExpr::Nested(inner) => query_of(inner),

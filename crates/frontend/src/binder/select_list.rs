@@ -30,6 +30,11 @@ impl<'a> Binder<'a> {
         let mut targets = Vec::with_capacity(items.len());
         for item in items {
             let first = self.references.len();
+            if self.row_item.is_some_and(|row| std::ptr::eq(row, item))
+                && self.columns_of_row(item, &mut targets)?
+            {
+                continue;
+            }
             match item {
                 SelectItem::UnnamedExpr(e) => {
                     let value = self.expression(e)?;
@@ -75,6 +80,33 @@ impl<'a> Binder<'a> {
             }
         }
         Ok(targets)
+    }
+
+    /// Selects the columns of the relation whose row an item is, in place of the row: a comparison asks for them. False
+    /// for another item, and for a row that an outer join may not have.
+    fn columns_of_row(&mut self, item: &'a SelectItem, targets: &mut Vec<Target<'a>>) -> Result<bool> {
+        let (SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. }) = item else {
+            return Ok(false);
+        };
+        let Some(row) = self.whole_row(e)? else {
+            return Ok(false);
+        };
+        let first = self.references.len();
+        let record = self.record_of(row);
+        if record.mark.is_some() {
+            return Ok(false);
+        }
+        self.row_item = None;
+        for (name, value) in record.names.into_iter().zip(record.values) {
+            let target = Target {
+                name,
+                value: value.into(),
+                written: None,
+                references: first..self.references.len(),
+            };
+            add(targets, target)?;
+        }
+        Ok(true)
     }
 
     fn qualified_wildcard(&mut self, kind: &SelectItemQualifiedWildcardKind) -> Result<Vec<OutputColumn>> {

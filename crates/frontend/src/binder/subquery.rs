@@ -87,6 +87,9 @@ impl<'a> Binder<'a> {
 
     /// Whether a condition holds for any row of a subquery, or for all.
     fn any(&mut self, x: &'a SqlExpr, op: &str, query: &'a Query, quantifier: Quantifier) -> Result<Operand> {
+        if let Some(any) = self.any_record(x, (op, quantifier), query)? {
+            return Ok(any);
+        }
         self.nesting.subquery()?;
         let left = match self.row_value(x)? {
             Some(parts) => parts,
@@ -108,6 +111,17 @@ impl<'a> Binder<'a> {
     ) -> Result<Operand> {
         let span = row_span(&left);
         let condition = self.condition_on(left, op, &relation, at)?;
+        self.any_of(condition, quantifier, relation, (span, at))
+    }
+
+    /// Tests if a condition that reads a relation holds for any of its rows, or for all.
+    pub(super) fn any_of(
+        &mut self,
+        condition: Operand,
+        quantifier: Quantifier,
+        relation: Relation,
+        (span, at): (Span, Span),
+    ) -> Result<Operand> {
         let condition = match quantifier {
             Quantifier::Any => condition,
             Quantifier::All => self.typing.not(condition, at)?,

@@ -33,6 +33,13 @@ pub(super) struct WholeRow {
     span: Span,
 }
 
+impl WholeRow {
+    /// The place of its name.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+}
+
 impl<'a> Binder<'a> {
     /// The relation that an expression names; `None` for any other expression, and for a name that a column has.
     pub(super) fn whole_row(&mut self, e: &SqlExpr) -> Result<Option<WholeRow>> {
@@ -83,11 +90,16 @@ impl<'a> Binder<'a> {
             self.refer(id, row.span);
             Expr::column(id, &self.columns)
         });
-        Record { names, values, mark }
+        Record {
+            names,
+            values,
+            open: Vec::new(),
+            mark,
+        }
     }
 
     /// The row that an expression is, by its columns: a whole row, `ROW(…)` or `(a, b)`.
-    fn record(&mut self, e: &'a SqlExpr, parts_as: PartsAs) -> Result<Option<(Record, Span)>> {
+    pub(super) fn record(&mut self, e: &'a SqlExpr, parts_as: PartsAs) -> Result<Option<(Record, Span)>> {
         if let Some(row) = self.whole_row(e)? {
             let span = row.span;
             return Ok(Some((self.record_of(row), span)));
@@ -108,6 +120,10 @@ impl<'a> Binder<'a> {
             _ => self.row_value(e)?.unwrap_or_default(),
         };
         let span = super::expression::row_span(&parts);
+        let open = parts
+            .iter()
+            .map(|part| matches!(part, Operand::Unknown(_)))
+            .collect();
         let values = parts.into_iter().map(|part| self.typing.settle(part));
         let values = values.collect::<Result<Vec<Expr>>>()?;
         let names = (1..=values.len()).map(|n| format!("f{n}")).collect();
@@ -115,6 +131,7 @@ impl<'a> Binder<'a> {
             Record {
                 names,
                 values,
+                open,
                 mark: None,
             },
             span,
@@ -176,27 +193,6 @@ impl<'a> Binder<'a> {
         Ok(Some(self.typing.row_to_json(record, in_lines, span)?.into()))
     }
 
-    /// A comparison with a whole row on either side; `None` if there is none.
-    pub(super) fn compare_whole_rows(
-        &mut self,
-        left: &'a SqlExpr,
-        op: &str,
-        right: &'a SqlExpr,
-    ) -> Result<Option<Operand>> {
-        if self.whole_row(left)?.is_none() && self.whole_row(right)?.is_none() {
-            return Ok(None);
-        }
-        let Some((l, first)) = self.record(left, PartsAs::Values)? else {
-            return Ok(None);
-        };
-        let at = self.place.operator_after(first, op.len());
-        let Some((r, last)) = self.record(right, PartsAs::Values)? else {
-            return Ok(None);
-        };
-        let compared = self.typing.compare_records(op, (l, r), at, &mut self.columns)?;
-        Ok(Some(compared.at(first.to(last))))
-    }
-
     /// `(t).a`: the column, and how many accesses name it; `None` for what is not a field of a whole row. 42703.
     pub(super) fn field_of_row(&mut self, root: &SqlExpr, chain: &[AccessExpr]) -> Result<Option<Expr>> {
         let (SqlExpr::Nested(_), Some(AccessExpr::Dot(SqlExpr::Identifier(field)))) = (root, chain.first())
@@ -226,7 +222,7 @@ impl<'a> Binder<'a> {
 
 /// The form that rows within a row take.
 #[derive(Clone, Copy)]
-enum PartsAs {
+pub(super) enum PartsAs {
     /// Each is one value.
     Values,
     /// Each is an object of JSON.

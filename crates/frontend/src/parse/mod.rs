@@ -1,5 +1,6 @@
 //! Text → statements. Statements of our own are read from the tokens; all else is sqlparser's.
 
+mod conflict_words;
 mod create_domain;
 mod create_view;
 mod cursor;
@@ -376,6 +377,7 @@ impl Reading {
         names::rewrite(&mut words, source)?;
         definition_words::rewrite(&mut words)?;
         reference_words::rewrite(&mut words)?;
+        conflict_words::rewrite(&mut words, source)?;
         labels::rewrite(&mut words);
         row_words::rewrite(&mut words);
         group_words::rewrite(&mut words);

@@ -1,6 +1,7 @@
 //! Whole rows that sqlparser does not read: `(t).*` in a select list, and `t.*` as an operand of a comparison or of IS.
 //! The relation gets a name that no statement can write.
 
+use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM};
 use super::keywords::fold;
 use super::tokens::is_word;
 use sqlparser::keywords::Keyword;
@@ -25,9 +26,7 @@ pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>) {
             let is_compared = |word: Option<&TokenWithSpan>| word.is_some_and(compares);
             let before = at.checked_sub(1).and_then(|at| words.get(at));
             let is_qualified = before.is_some_and(|word| word.token == Token::Period);
-            let is_distinct = matches!(&words[..at], [.., distinct, from]
-                if is_word(distinct, Keyword::DISTINCT) && is_word(from, Keyword::FROM));
-            if !is_qualified && (is_distinct || is_compared(before) || is_compared(words.get(at + 3))) {
+            if !is_qualified && (is_compared(before) || is_compared(words.get(at + 3))) {
                 mark(&mut words[at]);
                 words.drain(at + 1..at + 3);
             }
@@ -64,11 +63,11 @@ fn begins_item(word: &TokenWithSpan) -> bool {
 }
 
 fn compares(word: &TokenWithSpan) -> bool {
-    let is_sign = matches!(
-        word.token,
-        Token::Eq | Token::Neq | Token::Lt | Token::LtEq | Token::Gt | Token::GtEq
-    );
-    is_sign || is_word(word, Keyword::IS)
+    match &word.token {
+        Token::Eq | Token::Neq | Token::Lt | Token::LtEq | Token::Gt | Token::GtEq => true,
+        Token::CustomBinaryOperator(name) => name == IS_DISTINCT_FROM || name == IS_NOT_DISTINCT_FROM,
+        _ => is_word(word, Keyword::IS),
+    }
 }
 
 fn mark(word: &mut TokenWithSpan) {

@@ -205,6 +205,8 @@ static CASTS: &[Cast] = casts! {
     Char to InternalChar: Assignment, Fit, Never, false;
     Varchar to InternalChar: Assignment, Fit, Never, false;
     Text to InternalChar: Assignment, Fit, Never, false;
+    Name to InternalChar: Explicit, Fit, Never, false;
+    InternalChar to Name: Assignment, Fit, Never, true;
     SmallInt to Oid: Implicit, Rescale, Beyond, true;
     Integer to Oid: Implicit, Rescale, Beyond, true;
     BigInt to Oid: Implicit, Rescale, Beyond, true;
@@ -236,9 +238,10 @@ static BY_PAIR: LazyLock<[[Option<Cast>; KINDS]; KINDS]> = LazyLock::new(|| {
     table
 });
 
-/// The casts that every type has: to strings and back, and to itself.
+/// The casts that every type has: to strings and back, and to itself. "char" is not a string here: other types neither
+/// become one nor are read from one.
 fn between_text_and(from: Kind, to: Kind) -> Option<Cast> {
-    let is_string = |kind: Kind| kind.category() == Category::String;
+    let is_string = |kind: Kind| kind.category() == Category::String && kind != Kind::InternalChar;
     let (context, method, failure) = match (is_string(from), is_string(to)) {
         _ if from == to => (CastContext::Implicit, CastMethod::Keep, CastFailure::Never),
         (false, true) => (CastContext::Assignment, CastMethod::Write, CastFailure::Long),
