@@ -44,7 +44,7 @@ pub use search_path::SearchPath;
 pub use sequence::{AlterSequence, ColumnSequence, NewSequence, SequenceOptions};
 pub use sequence_entry::{SequenceEntry, SequenceOwner, not_a_sequence};
 pub use sequence_state::{Position, SequenceDefinition, SequenceLog, SequenceState};
-pub use sequence_text::{default_sequence, next_value_text, sequence_text};
+pub use sequence_text::{default_sequence, next_value_text, sequence_text, sequences_of_default};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub use table_options::{BlockOptions, TableOptions};

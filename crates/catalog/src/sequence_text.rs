@@ -66,7 +66,7 @@ pub(crate) fn sequences_in(text: &str) -> Vec<ObjectId> {
 }
 
 /// The sequences whose numbers a default names: the identity's, or those in its text.
-pub(crate) fn sequences_of_default(default: &ColumnDefault) -> Vec<ObjectId> {
+pub fn sequences_of_default(default: &ColumnDefault) -> Vec<ObjectId> {
     match default {
         ColumnDefault::Identity { sequence, .. } => vec![*sequence],
         ColumnDefault::Expression(text) | ColumnDefault::Generated(text) => sequences_in(text),

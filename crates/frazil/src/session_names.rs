@@ -46,6 +46,9 @@ impl SessionNames {
         if let Some(relation) = catalog.relation_of(id?) {
             return Some(catalog.qualified(relation.namespace(), relation.name()));
         }
+        if let Some(sequence) = catalog.sequence_of(id?) {
+            return Some(catalog.qualified(sequence.namespace, &sequence.name));
+        }
         let (table, index) = self.index(oid)?;
         Some(catalog.qualified(table.namespace, &index.name))
     }
@@ -58,7 +61,8 @@ impl SessionNames {
         }
         let relation = || catalog.relation(name).map(Relation::id);
         let index = || catalog.index(name).map(|index| index.id);
-        let own = relation().or_else(index).map(ObjectId::oid);
+        let sequence = || catalog.sequence(name).map(|sequence| sequence.id);
+        let own = relation().or_else(index).or_else(sequence).map(ObjectId::oid);
         own.or_else(|| system_tables::oid_of(&name.schema, &name.name))
     }
 
@@ -118,6 +122,10 @@ impl SessionCatalog for SessionNames {
                 Relation::View(view) => Some(view_text(view, catalog)),
                 Relation::Table(_) => None,
             },
+            Asked::Sequence => {
+                let sequence = catalog.sequence_of(ObjectId::of_oid(oid)?)?;
+                Some(sequence.name.clone())
+            }
         }
     }
 
@@ -139,7 +147,7 @@ impl SessionCatalog for SessionNames {
                     .map(system_tables::array_of),
                 None => self.found(asked, &WrittenName::read(text)),
             },
-            Asked::Relation | Asked::Constraint | Asked::Index | Asked::View => {
+            Asked::Relation | Asked::Constraint | Asked::Index | Asked::View | Asked::Sequence => {
                 self.found(asked, &WrittenName::read(text))
             }
         }

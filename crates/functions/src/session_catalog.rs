@@ -4,8 +4,10 @@
 //! gets the number of the registration as a hidden parameter. The calls find the catalog by this number, and a plan that
 //! is kept finds the catalog of each run.
 
+use crate::named_oids::missing;
 use crate::vector::{Output, Row};
-use frazil_types::{Error, Kind, Result};
+use frazil_types::sql_type::named_oid;
+use frazil_types::{Error, Kind, Result, SqlState};
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -26,6 +28,8 @@ pub enum Asked {
     Index,
     /// The query of a view.
     View,
+    /// The name of a sequence, if the relation is one.
+    Sequence,
 }
 
 /// The catalog of a statement, with the search path of its session.
@@ -163,4 +167,37 @@ pub(crate) fn shown(row: &Row<'_>, asked: Asked, oid: u32) -> Result<String> {
     }
     let answer = catalog_of(row)?.answer(asked, oid);
     Ok(answer.unwrap_or_else(|| oid.to_string()))
+}
+
+/// True if the argument at a position names a sequence. 42P01 for a name that names no relation, 42809 for another
+/// relation; false for an oid that names nothing.
+pub(crate) fn check_sequence(row: &Row<'_>, at: usize) -> Result<bool> {
+    let catalog = catalog_of(row)?;
+    let named = row.ty(at).is_string();
+    let oid = match named {
+        true => catalog.find(Asked::Relation, row.text(at)),
+        false => u32::try_from(row.int(at)).ok(),
+    };
+    let name = |oid: u32| catalog.answer(Asked::Relation, oid);
+    let Some((oid, name)) = oid.and_then(|oid| Some((oid, name(oid)?))) else {
+        return match named {
+            true => Err(missing("42P01", "relation", row.text(at))),
+            false => Ok(false),
+        };
+    };
+    match catalog.answer(Asked::Sequence, oid) {
+        Some(_) => Ok(true),
+        None => Err(Error::new(
+            SqlState::WRONG_OBJECT_TYPE,
+            format!("\"{name}\" is not a sequence"),
+        )),
+    }
+}
+
+/// `to_regclass`: NULL for a name that names nothing.
+pub(crate) fn to_relation(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    match find(row, Asked::Relation)? {
+        Some(oid) => out.bytes(&named_oid(oid, &shown(row, Asked::Relation, oid)?)),
+        None => out.null(),
+    }
 }

@@ -6,8 +6,8 @@ use super::numbers::{self, HEAP, OWNER};
 use super::virtual_table::Context;
 use crate::domain_checks::ChecksOfDomains;
 use crate::table_info::{default_text, view_text};
-use frazil_catalog::{Catalog, ConstraintKind, Relation, TableEntry};
-use frazil_types::{ColumnDef, ColumnDefault, Result, USER, Value};
+use frazil_catalog::{Catalog, ConstraintKind, Relation, SequenceEntry, TableEntry};
+use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, USER, Value};
 use std::borrow::Cow;
 
 pub(super) fn namespaces(context: &Context<'_>) -> Result<Vec<Cells>> {
@@ -112,8 +112,30 @@ pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {
             );
         }
     }
+    rows.extend(
+        context
+            .catalog()
+            .sequences()
+            .map(|sequence| class_of_sequence(sequence)),
+    );
     Ok(rows)
 }
+
+/// A sequence, which is a relation of one row.
+fn class_of_sequence(sequence: &SequenceEntry) -> Cells {
+    class(sequence.id.oid(), &sequence.name, sequence.namespace.oid(), "S")
+        .with("relnatts", SEQUENCE_COLUMNS.len())
+        .with("relpages", 1)
+        .with("reltuples", Value::Double(1.0))
+        .with("relreplident", "n")
+}
+
+/// The columns of a sequence as a relation.
+const SEQUENCE_COLUMNS: [(&str, LogicalType); 3] = [
+    ("last_value", LogicalType::BigInt),
+    ("log_cnt", LogicalType::BigInt),
+    ("is_called", LogicalType::Boolean),
+];
 
 /// The columns that tables, views and indexes fill alike.
 fn class(oid: u32, name: &str, namespace: u32, kind: &str) -> Cells {
@@ -145,6 +167,12 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
                 };
                 rows.push(attribute(index.id.oid(), position as u32 + 1, &column));
             }
+        }
+    }
+    for sequence in context.catalog().sequences() {
+        for ((name, ty), number) in SEQUENCE_COLUMNS.into_iter().zip(1..) {
+            let column = ColumnDef::new(name, ty);
+            rows.push(attribute(sequence.id.oid(), number, &column).with("attnotnull", true));
         }
     }
     Ok(rows)
@@ -200,22 +228,47 @@ pub(super) fn shown_default(column: &ColumnDef, catalog: &Catalog) -> Option<Str
     }
 }
 
+/// A default of a column that is not an identity.
+pub(super) struct SeenDefault<'a> {
+    /// The oid that `pg_attrdef` gives it.
+    pub oid: u32,
+    /// The oid of its table.
+    pub relation: u32,
+    /// The number of its column.
+    pub number: u32,
+    pub column: &'a ColumnDef,
+    /// The default as SQL.
+    pub text: String,
+}
+
+/// The defaults of all columns.
+pub(super) fn all_defaults<'a>(context: &'a Context<'_>) -> impl Iterator<Item = SeenDefault<'a>> {
+    let columns = own_relations(context)
+        .flat_map(|seen| (0..seen.columns.len()).map(move |at| (seen.oid, seen.columns, at)));
+    let shown = columns.filter_map(|(relation, columns, at)| {
+        let text = shown_default(&columns[at], context.catalog())?;
+        Some((relation, columns, at, text))
+    });
+    shown
+        .zip(numbers::FIRST_UNNAMED..)
+        .map(|((relation, columns, at, text), oid)| SeenDefault {
+            oid,
+            relation,
+            number: column_number(columns, at),
+            column: &columns[at],
+            text,
+        })
+}
+
 pub(super) fn defaults(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let mut rows = Vec::new();
-    for seen in own_relations(context) {
-        for (position, column) in seen.columns.iter().enumerate() {
-            if let Some(text) = shown_default(column, context.catalog()) {
-                rows.push(
-                    Cells::new()
-                        .with("oid", numbers::FIRST_UNNAMED + rows.len() as u32)
-                        .with("adrelid", seen.oid)
-                        .with("adnum", column_number(seen.columns, position))
-                        .with("adbin", text),
-                );
-            }
-        }
-    }
-    Ok(rows)
+    let rows = all_defaults(context).map(|seen| {
+        Cells::new()
+            .with("oid", seen.oid)
+            .with("adrelid", seen.relation)
+            .with("adnum", seen.number)
+            .with("adbin", seen.text)
+    });
+    Ok(rows.collect())
 }
 
 pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
@@ -243,6 +296,22 @@ pub(super) fn views(context: &Context<'_>) -> Result<Vec<Cells>> {
             .with("viewname", view.name.as_str())
             .with("viewowner", USER)
             .with("definition", view_text(view, catalog))
+    });
+    Ok(rows.collect())
+}
+
+/// The rules of views: one for each, which is its query.
+pub(super) fn rules(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let rows = context.catalog().views().map(|view| {
+        Cells::new()
+            .with("oid", numbers::rule_oid(view.id.oid()))
+            .with("rulename", "_RETURN")
+            .with("ev_class", view.id.oid())
+            .with("ev_type", "1")
+            .with("ev_enabled", "O")
+            .with("is_instead", true)
+            .with("ev_qual", "<>")
+            .with("ev_action", view_text(view, context.catalog()))
     });
     Ok(rows.collect())
 }

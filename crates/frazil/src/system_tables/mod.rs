@@ -8,6 +8,7 @@
 mod catalog_rows;
 mod cells;
 mod constraints;
+mod depend;
 mod fixed;
 mod indexes;
 mod information_schema;

@@ -20,6 +20,8 @@ pub(super) const BTREE: u32 = 403;
 
 /// The bit that makes the oid of a defined type the oid of its arrays.
 const ARRAY_OFFSET: u32 = 1 << 31;
+/// The bit that makes the oid of a view the oid of its rule.
+const RULE_OFFSET: u32 = 1 << 30;
 /// The first number of what has no identity in the catalog: defaults of columns.
 pub(super) const FIRST_UNNAMED: u32 = 3 << 30;
 
@@ -55,6 +57,11 @@ pub(super) fn type_oid(ty: LogicalType) -> u32 {
 /// The oid of arrays of a type that a statement defined.
 pub fn array_oid(oid: u32) -> u32 {
     oid | ARRAY_OFFSET
+}
+
+/// The oid of the rule of a view.
+pub(super) fn rule_oid(view: u32) -> u32 {
+    view | RULE_OFFSET
 }
 
 /// The type of whose arrays the oid is, if a statement defined it.

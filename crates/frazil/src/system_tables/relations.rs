@@ -4,7 +4,7 @@
 
 use super::virtual_table::{CellsOf, Made, STANDARD_SCHEMA, VirtualTable, schema as schema_of};
 use super::{
-    catalog_rows, constraints, fixed, indexes, information_schema, sequences, standard_columns,
+    catalog_rows, constraints, depend, fixed, indexes, information_schema, sequences, standard_columns,
     standard_constraints, types,
 };
 use frazil_catalog::SYSTEM_SCHEMA;
@@ -22,12 +22,14 @@ const CATALOG: &[(&str, CellsOf)] = &[
     ("pg_collation", fixed::collations),
     ("pg_constraint", constraints::constraints),
     ("pg_database", fixed::databases),
+    ("pg_depend", depend::dependencies),
     ("pg_enum", types::labels),
     ("pg_index", indexes::indexes),
     ("pg_indexes", indexes::listed),
     ("pg_language", fixed::languages),
     ("pg_namespace", catalog_rows::namespaces),
     ("pg_opclass", fixed::operator_classes),
+    ("pg_rewrite", catalog_rows::rules),
     ("pg_roles", fixed::roles_shown),
     ("pg_sequence", sequences::definitions),
     ("pg_shadow", fixed::users),
@@ -60,10 +62,13 @@ const STANDARD: &[(&str, CellsOf)] = &[
     ("views", information_schema::views),
 ];
 
+/// The tables of `pg_catalog` that show more than the catalog.
+const LIVE: &[(&str, CellsOf)] = &[("pg_sequences", sequences::with_values)];
+
 /// Schema and name of each table that is not empty.
 #[cfg(test)]
 pub(super) fn filled() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let catalog = CATALOG.iter().map(|(name, _)| (SYSTEM_SCHEMA, *name));
+    let catalog = CATALOG.iter().chain(LIVE).map(|(name, _)| (SYSTEM_SCHEMA, *name));
     catalog.chain(STANDARD.iter().map(|(name, _)| (STANDARD_SCHEMA, *name)))
 }
 
@@ -78,9 +83,9 @@ fn relation(line: &'static str) -> Result<VirtualTable> {
     let mut word = || words.next().ok_or_else(damaged);
     let (name, oid, kind, columns) = (word()?, word()?, word()?, word()?);
     let (schema, name) = name.split_once('.').ok_or_else(damaged)?;
-    let (schema, filled) = match schema {
-        SYSTEM_SCHEMA => (SYSTEM_SCHEMA, CATALOG),
-        _ => (STANDARD_SCHEMA, STANDARD),
+    let (schema, filled, live) = match schema {
+        SYSTEM_SCHEMA => (SYSTEM_SCHEMA, CATALOG, LIVE),
+        _ => (STANDARD_SCHEMA, STANDARD, &[][..]),
     };
     let parts: Option<Vec<(&str, &str)>> = columns
         .split(" | ")
@@ -96,12 +101,18 @@ fn relation(line: &'static str) -> Result<VirtualTable> {
         column.nullable = !ty.ends_with('!');
     }
     let cells = filled.iter().find(|(filled, _)| *filled == name);
+    let live = live.iter().find(|(live, _)| *live == name);
+    let made = match (cells, live) {
+        (Some((_, cells)), _) => Made::FromCatalog(*cells),
+        (None, Some((_, cells))) => Made::Live(*cells),
+        (None, None) => Made::Empty,
+    };
     Ok(VirtualTable {
         schema,
         name: name.to_owned(),
         oid: Some(oid.parse().map_err(|_| damaged())?),
         is_view: kind == "v",
         columns,
-        made: cells.map_or(Made::Empty, |(_, cells)| Made::FromCatalog(*cells)),
+        made,
     })
 }

@@ -1,9 +1,10 @@
-//! Rows of sequences: `pg_sequence`, and `information_schema.sequences`.
+//! Rows of sequences: `pg_sequence`, `pg_sequences`, and `information_schema.sequences`.
 
 use super::cells::{Cells, DATABASE, yes_or_no};
 use super::numbers;
 use super::virtual_table::Context;
-use frazil_types::Result;
+use frazil_types::sql_type::named_oid;
+use frazil_types::{Result, USER, Value};
 
 pub(super) fn definitions(context: &Context<'_>) -> Result<Vec<Cells>> {
     let rows = context.catalog().sequences().map(|sequence| {
@@ -17,6 +18,29 @@ pub(super) fn definitions(context: &Context<'_>) -> Result<Vec<Cells>> {
             .with("seqmin", of.min)
             .with("seqcache", of.cache)
             .with("seqcycle", of.cycle)
+    });
+    Ok(rows.collect())
+}
+
+/// Sequences with the value that each gave last, NULL of one that has given none.
+pub(super) fn with_values(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let catalog = context.catalog();
+    let rows = catalog.sequences().map(|sequence| {
+        let of = &sequence.definition;
+        let position = sequence.state.shown().0;
+        let ty = named_oid(numbers::type_oid(of.ty), of.ty.name());
+        Cells::new()
+            .with("schemaname", catalog.qualified(sequence.namespace, "").schema)
+            .with("sequencename", sequence.name.as_str())
+            .with("sequenceowner", USER)
+            .with("data_type", Value::Bytes(ty))
+            .with("start_value", of.start)
+            .with("min_value", of.min)
+            .with("max_value", of.max)
+            .with("increment_by", of.increment)
+            .with("cycle", of.cycle)
+            .with("cache_size", of.cache)
+            .with("last_value", position.is_called.then_some(position.value))
     });
     Ok(rows.collect())
 }

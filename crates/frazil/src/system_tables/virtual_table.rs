@@ -41,6 +41,8 @@ pub enum Made {
     Anew(RowsOf),
     /// From the catalog alone.
     FromCatalog(CellsOf),
+    /// From the catalog and what changes beside it, for each statement.
+    Live(CellsOf),
     /// There are none.
     Empty,
 }
@@ -68,13 +70,17 @@ impl VirtualTable {
             Made::Anew(rows) => self.materialize(&rows(context)?),
             Made::FromCatalog(cells) => {
                 kept::of_catalog(context.snapshot.catalog(), (self.schema, &self.name), || {
-                    let cells = cells(context)?;
-                    let rows = cells.into_iter().map(|row| self.row(row));
-                    self.materialize(&rows.collect::<Result<Vec<_>>>()?)
+                    self.of_cells(cells(context)?)
                 })
             }
+            Made::Live(cells) => self.of_cells(cells(context)?),
             Made::Empty => self.materialize(&[]),
         }
+    }
+
+    fn of_cells(&self, cells: Vec<Cells>) -> Result<Arc<TableSnapshot>> {
+        let rows = cells.into_iter().map(|row| self.row(row));
+        self.materialize(&rows.collect::<Result<Vec<_>>>()?)
     }
 
     /// The values in the order of the columns. XX000 for a name that no column has.

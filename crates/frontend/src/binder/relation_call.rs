@@ -22,7 +22,6 @@ const CALLS: &[(&str, usize, Named)] = &[
     ("has_table_privilege", 2, Named::Relation),
     ("pg_get_serial_sequence", 2, Named::Column),
     ("row_security_active", 1, Named::Relation),
-    ("to_regclass", 1, Named::Relation),
 ];
 
 /// The text that an operand is; `None` if rows or parameters make it.
@@ -73,9 +72,8 @@ pub(super) fn written_in(text: &str) -> WrittenName {
 }
 
 impl Binder<'_> {
-    /// Looks for the relation that a call names: gives what `to_regclass` answers, and checks the names of other calls.
-    /// Errors 42P01,
-    /// 42703; 0A000 for a name that is not known before rows are read.
+    /// Looks for the relation that a call names, and checks the names of the call. Errors 42P01, 42703; 0A000 for a
+    /// name that is not known before rows are read.
     pub(super) fn relation_call(
         &self,
         name: &str,
@@ -98,18 +96,6 @@ impl Binder<'_> {
         let relation = written_in(text);
         let path = self.catalog.path();
         let found = find_relation(self.catalog, path, &relation);
-        if name == "to_regclass" {
-            let Some((found, _)) = found else {
-                return Ok(Some(Operand::null(span)));
-            };
-            let bare = WrittenName::unqualified(&found.name);
-            let is_visible = find_relation(self.catalog, path, &bare).is_some_and(|(name, _)| name == found);
-            let shown = match is_visible {
-                true => found.name,
-                false => found.to_string(),
-            };
-            return Ok(Some(Operand::literal(shown, span)));
-        }
         let found =
             found.ok_or_else(|| missing_relation(self.catalog, &relation).at_span(arguments[at].span()))?;
         let found = found.1;

@@ -10,7 +10,7 @@ use crate::named_oids::{SCHEMAS, element_of, kind_of, missing, name, type_named}
 use crate::operators::{has_operator, operators_named};
 use crate::session_catalog;
 use crate::type_rules::Category;
-use crate::type_rules::Kind::{self, BigInt, Boolean, Double, Integer, Oid, Text, TimestampTz};
+use crate::type_rules::Kind::{self, BigInt, Boolean, Double, Integer, Oid, Regclass, Text, TimestampTz};
 use crate::vector::{OnNull, Output, Row, RowFn};
 use frazil_plan::Expr;
 use frazil_types::{Error, Result, SqlState, USER};
@@ -437,8 +437,6 @@ pub(super) const PRIVILEGES: &[Function] = privileges! {
     "has_language_privilege", ["USAGE"], |n| one_of(&["sql"], n, "42704", "language"), "true for SQL";
     "has_parameter_privilege", ["SET", "ALTER SYSTEM"], |_| Ok(()), "true: every user may change every setting";
     "has_schema_privilege", ["CREATE", "USAGE"], |n| one_of(&SCHEMAS, n, "3F000", "schema"), "true for `public`";
-    "has_sequence_privilege", ["SELECT", "UPDATE", "USAGE"], |n| Err(missing("42P01", "relation", n)),
-        "error 42P01: there are no sequences";
     "has_server_privilege", ["USAGE"], |n| Err(missing("42704", "server", n)), "error 42704: there are no servers";
     "has_tablespace_privilege", ["CREATE"], |n| one_of(&["pg_default"], n, "42704", "tablespace"),
         "true for `pg_default`, the database's directory";
@@ -458,6 +456,12 @@ pub(super) const OF_RELATIONS: &[Function] = functions! {
         rows(&[Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 2), Boolean),
         rows(&[Text, Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 2), Boolean),
     ], "true for a column of a table or view";
+    "has_sequence_privilege", [
+        asking(&[Text, Text], allowed_sequence, Boolean),
+        asking(&[Oid, Text], allowed_sequence, Boolean),
+        asking(&[Text, Text, Text], allowed_sequence, Boolean),
+        asking(&[Text, Oid, Text], allowed_sequence, Boolean),
+    ], "true for a sequence";
     "has_table_privilege", [
         rows(&[Text, Text], |r, o| allowed(r, o, &TABLE, 1), Boolean),
         rows(&[Text, Text, Text], |r, o| allowed(r, o, &TABLE, 1), Boolean),
@@ -467,8 +471,25 @@ pub(super) const OF_RELATIONS: &[Function] = functions! {
     "pg_has_role", [rows(&[Text, Text], has_role, Boolean), rows(&[Text, Text, Text], has_role, Boolean)],
         "true for `frazil`, the one user";
     "row_security_active", [rows(&[Text], |_, o| o.bool(false), Boolean)], "false for a table: rows are not hidden";
-    "to_regclass", [rows(&[Text], |r, o| o.text(r.text(0)), Text)], "the name of a table or view, NULL if there is none";
+    "to_regclass", [asking(&[Text], session_catalog::to_relation, Regclass)],
+        "a relation by its name, NULL if there is none";
 };
+
+/// has_sequence_privilege([user,] sequence, privileges). The last argument is that of the catalog. NULL for an oid that
+/// names nothing, as in PostgreSQL.
+fn allowed_sequence(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let last = row.arguments() - 2;
+    if last > 1 {
+        user_exists(row.text(0))?;
+    }
+    let is_there = session_catalog::check_sequence(row, last - 1)?;
+    check_words(
+        row.text(last),
+        &["SELECT", "UPDATE", "USAGE"],
+        &["WITH GRANT OPTION"],
+    )?;
+    if is_there { out.bool(true) } else { out.null() }
+}
 
 /// pg_has_role([user,] role, privileges).
 fn has_role(row: &Row<'_>, out: &mut Output) -> Result<()> {
