@@ -72,7 +72,7 @@ pub enum WriteRows {
 }
 
 /// A query in machine code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CompiledQuery {
     /// Its pipelines.
     pub pipelines: Arc<PipelinePlan>,

@@ -70,7 +70,9 @@ fn begin_writer<'a>(
         (CopyEnd::Client, Delivery::Copied(streams)) => {
             writer(Destination::Stream(Box::new(Client(streams))), schema, form)
         }
-        (CopyEnd::Client, Delivery::Whole | Delivery::Parts(_)) => Err(no_client("TO STDOUT")),
+        (CopyEnd::Client, Delivery::Whole | Delivery::Parts(_) | Delivery::Begun(_)) => {
+            Err(no_client("TO STDOUT"))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::execute;
 use crate::explain_freeze;
 use crate::query::{Runner, result_schema};
 use crate::session::Session;
-use crate::{setting_statement, settings};
+use crate::{cursors, setting_statement, settings};
 use frazil_frontend::{
     Bound, CopyEnd, Last, ParsedStatement, PlanSettings, Prepared, SettingStatement, Statement, Writing,
 };
@@ -55,6 +55,9 @@ impl Described {
                 }
             }
             Statement::Setting(setting) => of_setting(setting),
+            Statement::Cursor(statement) => {
+                cursors::described(session, statement)?.map_or(Described::Nothing, Described::Rows)
+            }
             Statement::Explain { .. } => texts(&["plan"]),
             Statement::ExplainFreeze { analyze, .. } => {
                 Described::Rows(Arc::new(explain_freeze::schema(*analyze)?))

@@ -17,7 +17,7 @@ use crate::session::{Extent, Session};
 use crate::setting_statement;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
-use crate::{copy, copy_to, ddl, explain, explain_freeze, foreign_keys, query, with_writes};
+use crate::{copy, copy_to, cursors, ddl, explain, explain_freeze, foreign_keys, query, with_writes};
 use frazil_codegen::OneRun;
 use frazil_frontend::{
     Bound, ExplainOptions, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement, Writing,
@@ -478,9 +478,8 @@ fn run_as_bound(
         Statement::Checked { tag } => Ok(done(tag, started)),
         Statement::Savepoint { name } => session.savepoint(name).map(|()| done("SAVEPOINT", started)),
         Statement::RollbackTo { name } => (session.rollback_to(&name)).map(|()| done("ROLLBACK", started)),
-        Statement::Release { name } => {
-            (session.transaction_mut().release(&name)).map(|()| done("RELEASE", started))
-        }
+        Statement::Release { name } => session.release(&name).map(|()| done("RELEASE", started)),
+        Statement::Cursor(statement) => cursors::run(session, statement, bundle, call.to),
         Statement::Checkpoint => checkpoint(session).map(|()| done("CHECKPOINT", started)),
         Statement::Backup { directory } => {
             backup(session, Path::new(&directory)).map(|()| done("BACKUP", started))

@@ -35,6 +35,7 @@ mod connection;
 mod constraint_check;
 mod copy;
 mod copy_to;
+mod cursors;
 mod database;
 mod ddl;
 mod deadline;
@@ -96,6 +97,7 @@ mod write;
 
 pub use appender::Appender;
 pub use connection::{CancelHandle, Connection};
+pub use cursors::Cursor;
 pub use database::{Database, OpenOptions};
 pub use described::Described;
 pub use frame_tables::{Frame, Frames};
@@ -127,7 +129,7 @@ pub use table_info::{
     ConstraintInfo, DomainInfo, EnumInfo, IndexInfo, TableInfo, ViewInfo, default_clause, default_text,
 };
 pub use transaction_guard::{Savepoint, Transaction};
-pub use typed_statement::{Declared, TypedStatement};
+pub use typed_statement::{Begun, Declared, TypedStatement};
 pub use value::{
     Array, ArrayElement, Date, Decimal, FromValue, Time, Timestamp, TimestampTz, ToValue, Uuid, Value,
 };

@@ -3,6 +3,7 @@
 use crate::assumptions;
 use crate::bundle::{Bundle, TypedBy};
 use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement, WriteRows};
+use crate::cursors::RunningQuery;
 use crate::database::Database;
 use crate::direct_rows::DirectRows;
 use crate::frame_tables::Frames;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// What running a plan needs of the session, beside its transaction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Runner {
     database: Database,
     settings: Arc<Settings>,
@@ -78,6 +79,15 @@ impl Runner {
             cancel: self.cancel.clone(),
             progress: self.progress.clone(),
             frames: self.frames.clone(),
+        }
+    }
+
+    /// Makes it the runner of a query that outlives its statement, with a flag and a progress of its own.
+    fn on_its_own(self, cancel: Cancel) -> Runner {
+        Runner {
+            cancel,
+            progress: Arc::new(Progress::new()),
+            ..self
         }
     }
 
@@ -382,6 +392,19 @@ impl Runner {
         Ok(count)
     }
 
+    /// Begins a query, whose rows are computed when they are asked for.
+    fn begin(&self, query: &CompiledQuery, bundle: Bundle) -> Result<RunningQuery> {
+        let (cancel, query) = (Cancel::new(), query.clone());
+        let runner = self.clone().on_its_own(cancel.clone());
+        let schema = query.schema.clone();
+        let work = move |take: &mut dyn FnMut(RowBatch) -> Result<()>| {
+            runner.within(bundle, &mut Timing::default(), |environment| {
+                frazil_exec::stream_plan(&query.pipelines, &query.code, environment, take).map(drop)
+            })
+        };
+        RunningQuery::start(schema, cancel, Box::new(work))
+    }
+
     fn within<T>(
         &self,
         bundle: Bundle,
@@ -487,10 +510,16 @@ fn run_query(
     mut timing: Timing,
     to: Delivery<'_>,
 ) -> Result<Response> {
-    if let Delivery::Parts(sink) = to {
-        let count = runner.stream(query, bundle, &mut timing, sink)?;
-        let outcome = Outcome::selected(count);
-        return Ok(Response::new(outcome, timing));
+    match to {
+        Delivery::Parts(sink) => {
+            let count = runner.stream(query, bundle, &mut timing, sink)?;
+            return Ok(Response::new(Outcome::selected(count), timing));
+        }
+        Delivery::Begun(pieces) => {
+            pieces.replace(Some(runner.begin(query, bundle)?));
+            return Ok(Response::new(Outcome::selected(0), timing));
+        }
+        Delivery::Whole | Delivery::Copied(_) => {}
     }
     let result = runner.run(query, bundle, &mut timing)?;
     let rows = Rows::new(query.schema.clone(), result.batches);

@@ -1,5 +1,6 @@
 //! Results that are handed over while they are computed.
 
+use crate::cursors::Pieces;
 use frazil_types::{Result, RowBatch, Schema};
 use std::cell::RefCell;
 use std::io::{self, Read, Write};
@@ -35,6 +36,8 @@ pub enum Delivery<'a> {
     Parts(&'a dyn Parts),
     /// Into its response; COPY has streams.
     Copied(&'a dyn Streams),
+    /// A query with pipelines begins, and is left there to be taken piece by piece; other rows go into the response.
+    Begun(&'a Pieces),
 }
 
 /// Streams that a statement's parts share.

@@ -1,5 +1,6 @@
 //! What a connection's statements work on.
 
+use crate::cursors::NamedCursors;
 use crate::database::Database;
 use crate::deadline::{Clock, Deadline};
 use crate::frame_tables::Frames;
@@ -39,6 +40,8 @@ pub struct Session {
     is_implicit: bool,
     /// The values that it took from sequences.
     sequences: SequenceValues,
+    /// The cursors that DECLARE named.
+    cursors: NamedCursors,
 }
 
 /// The settings around an open transaction.
@@ -84,6 +87,7 @@ impl Session {
             frames: None,
             prepared: PreparedStatements::default(),
             sequences: SequenceValues::default(),
+            cursors: NamedCursors::default(),
             is_implicit: false,
         }
     }
@@ -134,6 +138,16 @@ impl Session {
     /// The same, to be changed.
     pub fn prepared_mut(&mut self) -> &mut PreparedStatements {
         &mut self.prepared
+    }
+
+    /// Returns the cursors that DECLARE named.
+    pub fn cursors(&self) -> &NamedCursors {
+        &self.cursors
+    }
+
+    /// Returns the cursors, to be changed.
+    pub fn cursors_mut(&mut self) -> &mut NamedCursors {
+        &mut self.cursors
     }
 
     /// Counts a statement that ran without pipelines. `frazil.direct_statements` shows how many did.
@@ -293,6 +307,7 @@ impl Session {
     /// DISCARD ALL: the session is as a new one. 25001 inside a transaction is the caller's to give.
     pub fn discard_all(&mut self) -> Result<()> {
         self.forget_sequences();
+        self.cursors.close(None)?;
         self.reset_all();
         self.prepared.remove(None).map(|_| ())
     }
@@ -386,9 +401,17 @@ impl Session {
 
     /// COMMIT.
     pub fn commit(&mut self, chain: bool) -> Result<(&'static str, Option<Notice>)> {
+        if self.transaction.check().is_ok()
+            && let Err(error) = self.cursors.hold(&self.cancel)
+        {
+            self.rollback(false)?;
+            return Err(error);
+        }
         let is_implicit = std::mem::take(&mut self.is_implicit);
         let result = self.transaction.commit(self.settings.synchronous_commit, chain);
-        self.end_settings(matches!(result, Ok(("COMMIT", _))));
+        let is_committed = matches!(result, Ok(("COMMIT", _)));
+        self.cursors.end_transaction(is_committed);
+        self.end_settings(is_committed);
         result.map(|(tag, notice)| match is_implicit {
             true => (tag, Some(transaction::no_transaction())),
             false => (tag, notice),
@@ -399,6 +422,7 @@ impl Session {
     pub fn rollback(&mut self, chain: bool) -> Result<Option<Notice>> {
         let is_implicit = std::mem::take(&mut self.is_implicit);
         let result = self.transaction.rollback(chain);
+        self.cursors.end_transaction(false);
         self.end_settings(false);
         result.map(|notice| match is_implicit {
             true => Some(transaction::no_transaction()),
@@ -414,12 +438,14 @@ impl Session {
         let Some(around) = &mut self.around else {
             return self.transaction.savepoint(name, 0);
         };
+        let noted = name.clone();
         // Savepoints between which no setting changes share a moment.
         let is_same = around.moments.last().is_some_and(|(settings, lasting)| {
             Arc::ptr_eq(settings, &self.settings) && Arc::ptr_eq(lasting, &around.lasting)
         });
         let number = around.moments.len() - usize::from(is_same);
         self.transaction.savepoint(name, number)?;
+        self.cursors.savepoint(&noted);
         if !is_same {
             let moment = (self.settings.clone(), around.lasting.clone());
             around.moments.push(moment);
@@ -427,9 +453,17 @@ impl Session {
         Ok(())
     }
 
+    /// RELEASE of a savepoint.
+    pub fn release(&mut self, name: &str) -> Result<()> {
+        self.transaction.release(name)?;
+        self.cursors.release(name);
+        Ok(())
+    }
+
     /// ROLLBACK TO.
     pub fn rollback_to(&mut self, name: &str) -> Result<()> {
         let number = self.transaction.rollback_to(name)?;
+        self.cursors.rollback_to(name);
         if let Some(around) = &mut self.around
             && let Some((settings, lasting)) = around.moments.get(number)
         {

@@ -59,6 +59,18 @@ impl Statement {
         self.parsed.role()
     }
 
+    /// True for FETCH from a cursor that is BINARY: a server sends its values in binary form.
+    pub fn is_binary(&self) -> bool {
+        let name = self.parsed.fetches_from();
+        name.is_some_and(|name| {
+            let session = self.connection.session();
+            session
+                .cursors()
+                .get(name)
+                .is_ok_and(|(_, options)| options.is_binary)
+        })
+    }
+
     /// Describes the result without running the statement. The errors of binding it.
     pub fn describe(&self) -> Result<Described> {
         let mut session = self.connection.start()?;

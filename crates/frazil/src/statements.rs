@@ -75,6 +75,11 @@ impl Connection {
         session.end_implicit()
     }
 
+    /// 25P02 in a transaction that failed.
+    pub fn check_transaction(&self) -> Result<()> {
+        self.session().transaction().check()
+    }
+
     /// Fails the open transaction, as an error of a statement does.
     pub fn fail_transaction(&self) {
         self.session().transaction_mut().fail();

@@ -8,13 +8,15 @@
 
 use crate::bundle::TypedBy;
 use crate::connection::Connection;
+use crate::cursors::{Cursor, Pieces};
 use crate::described::{Described, bind_only, bind_within};
 use crate::execute;
 use crate::in_use::InUse;
+use crate::notice::Notice;
 use crate::parameters;
 use crate::prepared_statements::Prepared;
 use crate::row_sink::{CopyStreams, Delivery, RowSink};
-use crate::rows::Response;
+use crate::rows::{Outcome, Response};
 use crate::session::Session;
 use frazil_frontend::{Bound, ParsedStatement, StatementRole};
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
@@ -59,7 +61,37 @@ impl Declared {
     }
 }
 
+/// A statement that has begun.
+#[derive(Debug)]
+pub enum Begun {
+    /// Its rows, and what it had to say.
+    Rows(Cursor, Vec<Notice>),
+    /// It returns no rows and is done.
+    Done(Response),
+}
+
 impl Connection {
+    /// Hands the next rows of a cursor over, at most `most`, 0: all. Returns their number. The errors of the query,
+    /// which fail the open transaction.
+    pub fn fetch(&self, cursor: &mut Cursor, most: u64, sink: &mut dyn RowSink) -> Result<u64> {
+        let mut session = self.start()?;
+        let _inside = self.database().enter()?;
+        let _deadline = session.start_deadline()?;
+        execute::guarded(&mut session, |session| {
+            session.transaction().check()?;
+            sink.begin(cursor.schema())?;
+            let most = if most == 0 { u64::MAX } else { most };
+            cursor.forward(most, session.cancel(), Some(&mut |batch| sink.rows(batch)))
+        })
+    }
+
+    /// Describes the rows of the cursor that DECLARE named, and says if it is BINARY. 34000.
+    pub fn declared_cursor(&self, name: &str) -> Result<(Described, bool)> {
+        let session = self.session();
+        let (cursor, options) = session.cursors().get(name)?;
+        Ok((Described::Rows(cursor.schema().clone()), options.is_binary))
+    }
+
     /// Binds one statement whose parameters have declared types or inferred ones. `None` for a text without a
     /// statement. 42601 for several; the errors of binding it, which end the open transaction.
     pub fn prepare_typed(&self, sql: &str, declared: &[Option<Declared>]) -> Result<Option<TypedStatement>> {
@@ -255,6 +287,26 @@ impl TypedStatement {
     /// [`Connection::execute_into`].
     pub fn execute_into(&self, values: &[Value], sink: &mut dyn RowSink) -> Result<Response> {
         self.run(values, Delivery::Parts(&RefCell::new(sink)))
+    }
+
+    /// Begins it with values as [`TypedStatement::execute`] takes them. A query runs while [`Connection::fetch`] takes
+    /// its rows; any other statement has run.
+    pub fn begin(&self, values: &[Value]) -> Result<Begun> {
+        let pieces = Pieces::default();
+        let response = self.run(values, Delivery::Begun(&pieces))?;
+        Ok(match (pieces.take(), response) {
+            (
+                None,
+                response @ Response {
+                    outcome: Outcome::Command { .. },
+                    ..
+                },
+            ) => Begun::Done(response),
+            (begun, Response { outcome, notices, .. }) => {
+                let budget = self.connection.database().budget();
+                Begun::Rows(Cursor::of_response(begun, outcome, false, budget), notices)
+            }
+        })
     }
 
     /// Runs it as [`Connection::execute_copy`] does.

@@ -12,7 +12,7 @@ use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::limits::Limits;
 use crate::parse::{Maintain, ParsedKind, ParsedStatement, ViewHead, parse};
-use crate::statement::{Definition, Explained, Prepared, Writing};
+use crate::statement::{CursorOptions, CursorStatement, Definition, Explained, Prepared, Writing};
 use crate::summary;
 use crate::{CatalogView, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
 use frazil_catalog::{
@@ -20,7 +20,7 @@ use frazil_catalog::{
     ViewEntry, WrittenName,
 };
 use frazil_plan::ColumnId;
-use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result};
+use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, SqlState};
 use sqlparser::ast::{DataType, ObjectName, ObjectType, Query, SetExpr, Statement as Ast};
 
 /// Binds a statement. `parameter_types` are those the client gave, by position. Errors have the position in the
@@ -217,6 +217,8 @@ impl<'a> Context<'a> {
             }
             .into(),
             ParsedKind::Deallocate { name } => Prepared::Deallocate { name: name.clone() }.into(),
+            ParsedKind::Declare { name, options, query } => return self.declare(name, *options, query),
+            ParsedKind::Cursor(statement) => Statement::Cursor(statement.clone()),
         }))
     }
 
@@ -357,6 +359,17 @@ impl<'a> Context<'a> {
             target: end.clone(),
             options: options.clone(),
         };
+        Ok(Bound { statement, ..bound })
+    }
+
+    fn declare(&self, name: &str, options: CursorOptions, query: &ParsedStatement) -> Result<Bound> {
+        let bound = self.bind(query)?;
+        let Statement::Query(plan) = bound.statement else {
+            let message = "DECLARE CURSOR must not contain data-modifying statements in WITH";
+            return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        };
+        let name = name.to_owned();
+        let statement = CursorStatement::Declare { name, options, plan }.into();
         Ok(Bound { statement, ..bound })
     }
 

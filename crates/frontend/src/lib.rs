@@ -36,7 +36,7 @@ pub use frazil_functions::{Asked, HiddenParameter, RegisteredCatalog, SessionCat
 pub use limits::Limits;
 pub use parse::{ParsedStatement, Script, StatementRole, parse};
 pub use statement::{
-    Definition, Discard, ExplainMode, ExplainOptions, Explained, Last, Prepared, SettingStatement, Statement,
-    WithWrite, Writing,
+    CursorOptions, CursorStatement, Definition, Discard, ExplainMode, ExplainOptions, Explained,
+    FetchDirection, Last, Prepared, SettingStatement, Statement, WithWrite, Writing,
 };
 pub use transaction_modes::{Isolation, TransactionModes};

@@ -84,6 +84,8 @@ pub enum Statement {
     },
     /// SET, RESET, SHOW or DISCARD.
     Setting(SettingStatement),
+    /// DECLARE, FETCH, MOVE or CLOSE.
+    Cursor(CursorStatement),
     /// VACUUM.
     Vacuum,
     /// A statement that was checked and changes nothing: ANALYZE, GRANT, REVOKE, OWNER TO.
@@ -128,6 +130,60 @@ pub enum SettingStatement {
     ShowAll,
     /// DISCARD.
     Discard(Discard),
+}
+
+/// A statement about cursors.
+#[derive(Clone, Debug)]
+pub enum CursorStatement {
+    /// DECLARE.
+    Declare {
+        /// The cursor's name, folded.
+        name: String,
+        /// Its options.
+        options: CursorOptions,
+        /// Its query.
+        plan: Plan,
+    },
+    /// FETCH, or MOVE, which returns no rows.
+    Fetch {
+        /// The cursor's name, folded.
+        name: String,
+        /// The rows.
+        direction: FetchDirection,
+        /// True for MOVE.
+        is_move: bool,
+    },
+    /// CLOSE.
+    Close {
+        /// The cursor's name, folded; none: all.
+        name: Option<String>,
+    },
+}
+
+/// The options of DECLARE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CursorOptions {
+    /// SCROLL: the cursor moves backward, too.
+    pub is_scrollable: bool,
+    /// WITH HOLD: the cursor outlives its transaction.
+    pub is_held: bool,
+    /// BINARY: clients get its values in binary form.
+    pub is_binary: bool,
+}
+
+/// The rows that FETCH returns, from the row at which the cursor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchDirection {
+    /// The next rows; a negative number: the rows before, backward. 0: the row at which the cursor is.
+    Forward(i64),
+    /// All rows that follow.
+    ForwardAll,
+    /// All rows before, backward.
+    BackwardAll,
+    /// The row of a number from 1 on; a negative number counts from the end. 0: before the first row.
+    Absolute(i64),
+    /// The row that is that many rows further.
+    Relative(i64),
 }
 
 /// The part of a session that DISCARD forgets.
@@ -336,6 +392,12 @@ impl From<Definition> for Statement {
     }
 }
 
+impl From<CursorStatement> for Statement {
+    fn from(cursor: CursorStatement) -> Statement {
+        Statement::Cursor(cursor)
+    }
+}
+
 impl From<Prepared> for Statement {
     fn from(prepared: Prepared) -> Statement {
         Statement::Prepared(prepared)
@@ -373,6 +435,7 @@ impl Explained {
             | Statement::RollbackTo { .. }
             | Statement::Release { .. }
             | Statement::Setting(_)
+            | Statement::Cursor(_)
             | Statement::Explain { .. } => None,
         }
     }

@@ -49,6 +49,11 @@ impl Formats {
             .map(Formats)
     }
 
+    /// Binary for all.
+    pub fn binary() -> Formats {
+        Formats(vec![Format::Binary])
+    }
+
     /// The format of the value at a place.
     pub fn of(&self, at: usize) -> Format {
         match &self.0[..] {

@@ -8,11 +8,11 @@ use crate::copying::Copying;
 use crate::messages::{Bind, Message, Target, violation};
 use crate::output::Output;
 use crate::parameters::{self, Format, Formats};
-use crate::portal::{Held, Portal, State};
+use crate::portal::{Portal, State};
 use crate::rows::{Heading, RowSender};
 use frazil::{
-    Block, Connection, Described, Error, Outcome, Response, Result, SqlState, Statement, StatementRole,
-    TypedStatement,
+    Begun, Block, Connection, Cursor, Described, Error, Outcome, Response, Result, SqlState, Statement,
+    StatementRole, TypedStatement,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -203,7 +203,9 @@ impl Session {
             }
             Message::Describe(Target::Statement, name) => self.describe_statement(&name, output)?,
             Message::Describe(Target::Portal, name) => {
-                let portal = self.portals.get(&name).ok_or_else(|| no_portal(&name))?;
+                let Some(portal) = self.portals.get(&name) else {
+                    return self.describe_cursor(&name, output);
+                };
                 tell_columns(&portal.described, |at| portal.formats.of(at), output);
             }
             Message::Execute { portal, most_rows } => self.execute(&portal, most_rows, queue, output)?,
@@ -312,6 +314,15 @@ impl Session {
         Ok(())
     }
 
+    /// Describes a cursor of DECLARE, which is a portal, too.
+    fn describe_cursor(&self, name: &str, output: &mut Output) -> Result<()> {
+        let declared = self.connection.declared_cursor(name);
+        let (described, is_binary) = declared.map_err(|_| no_portal(name))?;
+        let format = if is_binary { Format::Binary } else { Format::Text };
+        tell_columns(&described, |_| format, output);
+        Ok(())
+    }
+
     fn close(&mut self, target: Target, name: &str) {
         match (target, name) {
             (Target::Portal, name) => drop(self.portals.remove(name)),
@@ -340,22 +351,39 @@ impl Session {
         if queue.front() != Some(&Message::Sync) && matches!(portal.state, State::Ready) {
             self.connection.begin_implicit()?;
         }
-        run_portal(portal, &statement, name, most_rows, queue, output)
+        let run = Run {
+            connection: &self.connection,
+            statement: &statement,
+            most_rows,
+        };
+        run_portal(portal, run, name, queue, output)
     }
 }
 
-/// Runs a portal for at most `most_rows` rows, 0: all.
+/// A portal's run.
+struct Run<'a> {
+    connection: &'a Connection,
+    statement: &'a TypedStatement,
+    /// Most rows that are sent; 0: all.
+    most_rows: u32,
+}
+
+/// Runs a portal.
 fn run_portal(
     portal: &mut Portal,
-    statement: &TypedStatement,
+    run: Run<'_>,
     name: &str,
-    most_rows: u32,
     queue: &mut VecDeque<Message>,
     output: &mut Output,
 ) -> Result<()> {
+    let Run {
+        connection,
+        statement,
+        most_rows,
+    } = run;
     let schema = portal.described.columns().cloned();
     match (
-        std::mem::replace(&mut portal.state, State::Done),
+        std::mem::replace(&mut portal.state, State::Failed),
         schema,
         &*portal.described,
     ) {
@@ -364,19 +392,13 @@ fn run_portal(
             let response = statement.execute_into(&portal.values, &mut sender)?;
             complete(response, output);
         }
-        (State::Ready, Some(_), _) => {
-            let response = statement.execute(&portal.values)?;
-            match response.outcome {
-                Outcome::Rows(rows) => {
-                    response
-                        .notices
-                        .iter()
-                        .for_each(|notice| output.answers.notice(notice));
-                    hand_out(portal, Held::new(rows), most_rows, output)?;
-                }
-                Outcome::Command { .. } => complete(response, output),
+        (State::Ready, Some(_), _) => match statement.begin(&portal.values)? {
+            Begun::Rows(cursor, notices) => {
+                notices.iter().for_each(|notice| output.answers.notice(notice));
+                hand_out(connection, portal, cursor, most_rows, output)?;
             }
-        }
+            Begun::Done(response) => complete(response, output),
+        },
         (State::Ready, None, Described::CopyIn(columns) | Described::CopyOut(columns)) => {
             let values = &portal.values;
             let copied = copied(statement.role(), *columns, (queue, &mut *output), |streams| {
@@ -389,27 +411,42 @@ fn run_portal(
             let response = statement.execute_into(&portal.values, &mut sender)?;
             complete(response, output);
         }
-        (State::Held(held), ..) => hand_out(portal, held, most_rows, output)?,
-        (State::Done, Some(_), _) => output.answers.complete("SELECT", Some(0)),
-        (State::Done, None, _) => {
+        (State::Suspended(cursor), ..) => hand_out(connection, portal, cursor, most_rows, output)?,
+        (State::Done, Some(_), _) => {
+            connection.check_transaction()?;
+            output.answers.complete("SELECT", Some(0));
+        }
+        (State::Done | State::Failed, ..) => {
+            connection.check_transaction()?;
             let message = format!("portal \"{name}\" cannot be run anymore");
             return Err(Error::new(SqlState::NOT_IN_STATE, message));
         }
     }
+    if matches!(portal.state, State::Failed) {
+        portal.state = State::Done;
+    }
     Ok(())
 }
 
-/// Sends at most `most_rows` rows of a portal's result.
-fn hand_out(portal: &mut Portal, mut held: Held, most_rows: u32, output: &mut Output) -> Result<()> {
+/// Sends the next rows of a portal, at most `most_rows`, 0: all. A portal that gave as many is suspended, even if it
+/// has no more.
+fn hand_out(
+    connection: &Connection,
+    portal: &mut Portal,
+    mut cursor: Cursor,
+    most_rows: u32,
+    output: &mut Output,
+) -> Result<()> {
     let described = portal.described.clone();
     let heading = Heading::Known(described.columns().map(|schema| &**schema));
-    let sent = held.send(&mut RowSender::new(output, heading, &portal.formats), most_rows)?;
-    match held.is_empty() {
-        true => output.answers.complete(held.tag(), Some(sent)),
-        false => {
+    let mut sender = RowSender::new(output, heading, &portal.formats);
+    let sent = connection.fetch(&mut cursor, most_rows.into(), &mut sender)?;
+    match most_rows > 0 && sent == u64::from(most_rows) {
+        true => {
             output.answers.plain(b's');
-            portal.state = State::Held(held);
+            portal.state = State::Suspended(cursor);
         }
+        false => output.answers.complete(cursor.tag(), Some(sent)),
     }
     Ok(())
 }
@@ -419,7 +456,10 @@ fn simple(statement: &Statement, queue: &mut VecDeque<Message>, output: &mut Out
     let role = statement.role();
     match role {
         StatementRole::Plain | StatementRole::Execute => {
-            let formats = Formats::default();
+            let formats = match statement.is_binary() {
+                true => Formats::binary(),
+                false => Formats::default(),
+            };
             statement.execute_into((), &mut RowSender::new(output, Heading::Sent, &formats))
         }
         StatementRole::CopyIn | StatementRole::CopyOut => {

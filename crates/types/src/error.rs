@@ -30,6 +30,8 @@ sql_states! {
     INVALID_CATALOG_NAME = "3D000";
     /// A portal that the session does not have.
     INVALID_CURSOR_NAME = "34000";
+    /// Options of a cursor that exclude each other.
+    INVALID_CURSOR_DEFINITION = "42P11";
     /// A portal of a name that is taken.
     DUPLICATE_CURSOR = "42P03";
     /// More clients than the server takes.

@@ -23,9 +23,9 @@ pub(super) fn is_reserved_keyword(keyword: Keyword) -> bool {
 
 /// First words of statements that PostgreSQL, DuckDB or SQLite have and Frazil does not, sorted.
 pub(super) const UNSUPPORTED_STATEMENTS: &[&str] = &[
-    "attach", "call", "close", "cluster", "comment", "declare", "detach", "do", "fetch", "from", "import",
-    "install", "listen", "load", "lock", "merge", "move", "notify", "pivot", "pragma", "reassign", "refresh",
-    "reindex", "replace", "security", "unlisten", "unpivot",
+    "attach", "call", "cluster", "comment", "detach", "do", "from", "import", "install", "listen", "load",
+    "lock", "merge", "notify", "pivot", "pragma", "reassign", "refresh", "reindex", "replace", "security",
+    "unlisten", "unpivot",
 ];
 
 /// A name as the catalog keeps it: lower case unless quoted.

@@ -27,6 +27,7 @@ mod schemas;
 mod sequences;
 mod settings;
 mod source;
+mod sql_cursors;
 mod subqueries;
 mod tokens;
 mod transactions;
@@ -275,6 +276,9 @@ impl Reading {
                 maintenance::parse(&mut cursor, first == "vacuum").map(ParsedKind::Maintain)
             }
             "truncate" => own::truncate(&mut cursor),
+            "declare" => self.declared(&mut cursor),
+            "fetch" | "move" => sql_cursors::fetch(&mut cursor, first == "move"),
+            "close" => sql_cursors::close(&mut cursor),
             "savepoint" => transactions::savepoint(&mut cursor),
             "release" => transactions::release(&mut cursor),
             other if keywords::UNSUPPORTED_STATEMENTS.binary_search(&other).is_ok() => {
@@ -314,6 +318,20 @@ impl Reading {
                 Ok(ParsedKind::Deallocate { name })
             }
         }
+    }
+
+    /// DECLARE of a cursor for a query. 42601 for anything but a query.
+    fn declared(&self, cursor: &mut Cursor<'_>) -> Result<ParsedKind> {
+        let (name, options) = sql_cursors::declare(cursor)?;
+        let is_query = match cursor.peek() {
+            Some(Token::LParen) => true,
+            _ => ["select", "with", "values", "table"].contains(&cursor.word().unwrap_or_default().as_str()),
+        };
+        if !is_query {
+            return Err(cursor.error());
+        }
+        let query = Box::new(self.statement(cursor.rest().to_vec())?);
+        Ok(ParsedKind::Declare { name, options, query })
     }
 
     fn explained(&self, cursor: &mut Cursor<'_>) -> Result<ParsedKind> {

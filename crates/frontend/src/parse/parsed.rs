@@ -9,7 +9,7 @@ use super::source::Place;
 use crate::copy::{CopyEnd, CopyOptions};
 use crate::deep_stack::Deep;
 use crate::limits::Limits;
-use crate::{ExplainOptions, SettingStatement, TransactionModes};
+use crate::{CursorOptions, CursorStatement, ExplainOptions, SettingStatement, TransactionModes};
 use frazil_catalog::{NewSchema, WrittenName};
 use frazil_types::{Error, Reservation, Span};
 use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
@@ -124,6 +124,13 @@ pub(crate) enum ParsedKind {
     Deallocate {
         name: Option<String>,
     },
+    Declare {
+        name: String,
+        options: CursorOptions,
+        query: Box<ParsedStatement>,
+    },
+    /// FETCH, MOVE, CLOSE.
+    Cursor(CursorStatement),
     ShowTables,
     Describe {
         table: WrittenName,
@@ -166,6 +173,7 @@ impl ParsedStatement {
         match &self.kind {
             ParsedKind::Ast(ast) => ast.get().is_some_and(gives_rows),
             ParsedKind::Setting(SettingStatement::Show { .. } | SettingStatement::ShowAll)
+            | ParsedKind::Cursor(CursorStatement::Fetch { is_move: false, .. })
             | ParsedKind::ShowTables
             | ParsedKind::Describe { .. }
             | ParsedKind::DescribeQuery { .. }
@@ -186,6 +194,16 @@ impl ParsedStatement {
             } => StatementRole::CopyOut,
             ParsedKind::Execute { .. } => StatementRole::Execute,
             _ => StatementRole::Plain,
+        }
+    }
+
+    /// The cursor whose rows it returns, if it is FETCH.
+    pub fn fetches_from(&self) -> Option<&str> {
+        match &self.kind {
+            ParsedKind::Cursor(CursorStatement::Fetch {
+                name, is_move: false, ..
+            }) => Some(name),
+            _ => None,
         }
     }
 
@@ -211,6 +229,7 @@ impl ParsedStatement {
                 | ParsedKind::Release { .. }
                 | ParsedKind::Setting(_)
                 | ParsedKind::Deallocate { .. }
+                | ParsedKind::Cursor(_)
         )
     }
 

@@ -487,6 +487,7 @@ fn begins_query(before: Option<&TokenWithSpan>) -> bool {
         Keyword::DISTINCT,
         Keyword::AS,
         Keyword::EXPLAIN,
+        Keyword::FOR,
     ];
     before.is_none_or(|t| {
         matches!(t.token, Token::LParen | Token::RParen) || words.iter().any(|w| is_word(t, *w))

@@ -42,7 +42,9 @@ fn psql_runs_a_script() {
                   \\echo :ROW_COUNT\n\
                   copy (select a from t order by a) to stdout;\n\
                   select 1/0;\n\
-                  \\echo :SQLSTATE\n";
+                  \\echo :SQLSTATE\n\
+                  \\set FETCH_COUNT 2\n\
+                  select generate_series(1, 5);\n";
     let folder = std::env::temp_dir().join(format!("frazil-psql-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("script.sql");
@@ -56,7 +58,7 @@ fn psql_runs_a_script() {
     };
     assert_eq!(
         text(&output.stdout),
-        "1|one\n2|\n3|three\n3\n1\n2\n3\n22012\n",
+        "1|one\n2|\n3|three\n3\n1\n2\n3\n22012\n1\n2\n3\n4\n5\n",
         "{}",
         text(&output.stderr)
     );

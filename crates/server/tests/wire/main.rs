@@ -3,6 +3,7 @@
 mod bad_input;
 mod client;
 mod clients;
+mod cursors;
 mod extended;
 mod login;
 mod origins;

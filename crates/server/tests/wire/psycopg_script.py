@@ -55,5 +55,20 @@ with connection.cursor().copy("copy t from stdin") as copy:
         copy.write_row((number, "copied", 1))
 with connection.cursor().copy("copy t to stdout") as copy:
     assert len(b"".join(copy).splitlines()) == 22
+with connection.transaction():
+    for binary in (False, True):
+        with connection.cursor("named", binary=binary, scrollable=True) as cursor:
+            cursor.itersize = 100
+            cursor.execute("select a, a::text from generate_series(1, %s) g (a)", (1_000,))
+            assert cursor.description[1].name == "a"
+            assert cursor.fetchone() == (1, "1") and cursor.fetchmany(2) == [(2, "2"), (3, "3")]
+            cursor.scroll(-2)
+            assert next(iter(cursor)) == (2, "2")
+            cursor.scroll(999, mode="absolute")
+            assert cursor.fetchall() == [(1_000, "1000")]
+held = connection.cursor("held", withhold=True)
+held.execute("select generate_series(1, 5)")
+assert held.fetchmany(3) == [(1,), (2,), (3,)] and held.fetchall() == [(4,), (5,)]
+held.close()
 assert sum(1 for _ in connection.cursor().stream("select generate_series(1, 20000)")) == 20000
 connection.close()

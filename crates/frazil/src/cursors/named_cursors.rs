@@ -1,0 +1,129 @@
+//! The cursors that DECLARE named, and their end with the transaction.
+
+use super::cursor::Cursor;
+use frazil_frontend::CursorOptions;
+use frazil_types::{Cancel, Error, Result, SqlState};
+
+/// The cursors of a session.
+#[derive(Debug, Default)]
+pub struct NamedCursors {
+    list: Vec<NamedCursor>,
+    /// The savepoints of the open transaction, each with the number of the first cursor behind it.
+    savepoints: Vec<(String, u64)>,
+    /// The number of the next cursor.
+    next: u64,
+}
+
+#[derive(Debug)]
+struct NamedCursor {
+    name: String,
+    options: CursorOptions,
+    cursor: Cursor,
+    /// Counted in the order of DECLARE.
+    number: u64,
+    /// True while the transaction is open that declared it.
+    is_of_transaction: bool,
+}
+
+impl NamedCursors {
+    /// Adds a cursor. `is_of_transaction`: true if a transaction is open, with which the cursor ends unless it is WITH
+    /// HOLD.
+    pub fn add(&mut self, name: String, options: CursorOptions, cursor: Cursor, is_of_transaction: bool) {
+        self.list.push(NamedCursor {
+            name,
+            options,
+            cursor,
+            number: self.next,
+            is_of_transaction,
+        });
+        self.next += 1;
+    }
+
+    /// 42P03 for a name that is taken.
+    pub fn check_free(&self, name: &str) -> Result<()> {
+        match self.list.iter().any(|known| known.name == name) {
+            true => {
+                let message = format!("cursor \"{name}\" already exists");
+                Err(Error::new(SqlState::DUPLICATE_CURSOR, message))
+            }
+            false => Ok(()),
+        }
+    }
+
+    fn find(&self, name: &str) -> Result<usize> {
+        let found = self.list.iter().position(|known| known.name == name);
+        found.ok_or_else(|| {
+            let message = format!("cursor \"{name}\" does not exist");
+            Error::new(SqlState::INVALID_CURSOR_NAME, message)
+        })
+    }
+
+    /// The cursor of a name, with its options. 34000.
+    pub fn get(&self, name: &str) -> Result<(&Cursor, CursorOptions)> {
+        let known = &self.list[self.find(name)?];
+        Ok((&known.cursor, known.options))
+    }
+
+    /// The cursor of a name, to be moved. 34000; 55000 for a cursor that gave an error.
+    pub fn get_mut(&mut self, name: &str) -> Result<&mut Cursor> {
+        let at = self.find(name)?;
+        let cursor = &mut self.list[at].cursor;
+        match cursor.has_failed() {
+            true => {
+                let message = format!("portal \"{name}\" cannot be run");
+                Err(Error::new(SqlState::NOT_IN_STATE, message))
+            }
+            false => Ok(cursor),
+        }
+    }
+
+    /// Closes a cursor, all without a name. 34000.
+    pub fn close(&mut self, name: Option<&str>) -> Result<()> {
+        match name {
+            Some(name) => drop(self.list.remove(self.find(name)?)),
+            None => self.list.clear(),
+        }
+        Ok(())
+    }
+
+    /// Computes the rows of the transaction's cursors WITH HOLD, before it commits. The errors of their queries.
+    pub fn hold(&mut self, cancel: &Cancel) -> Result<()> {
+        let held = self
+            .list
+            .iter_mut()
+            .filter(|known| known.is_of_transaction && known.options.is_held);
+        held.map(|known| &mut known.cursor)
+            .try_for_each(|cursor| cursor.hold(cancel))
+    }
+
+    /// The transaction ended: its cursors are closed, save those WITH HOLD if it committed.
+    pub fn end_transaction(&mut self, is_committed: bool) {
+        self.savepoints.clear();
+        self.list
+            .retain(|known| !known.is_of_transaction || (is_committed && known.options.is_held));
+        self.list
+            .iter_mut()
+            .for_each(|known| known.is_of_transaction = false);
+    }
+
+    /// Notes a savepoint of the open transaction.
+    pub fn savepoint(&mut self, name: &str) {
+        self.savepoints.push((name.to_owned(), self.next));
+    }
+
+    /// Forgets a savepoint and those behind it. Their cursors stay.
+    pub fn release(&mut self, name: &str) {
+        if let Some(at) = self.savepoints.iter().rposition(|known| known.0 == name) {
+            self.savepoints.truncate(at);
+        }
+    }
+
+    /// Closes the cursors that were declared behind a savepoint.
+    pub fn rollback_to(&mut self, name: &str) {
+        if let Some(at) = self.savepoints.iter().rposition(|known| known.0 == name) {
+            let first = self.savepoints[at].1;
+            self.savepoints.truncate(at + 1);
+            self.list.retain(|known| known.number < first);
+        }
+    }
+}
