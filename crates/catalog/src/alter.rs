@@ -16,8 +16,8 @@ pub enum AlterAction {
     RenameTable {
         /// The new name.
         name: String,
-        /// CHECK constraints whose text names the table, with their new texts.
-        checks: Vec<(String, String)>,
+        /// The texts that name the table.
+        texts: RowTexts,
     },
     /// SET SCHEMA. The table's indexes go with it.
     SetSchema {
@@ -30,8 +30,8 @@ pub enum AlterAction {
         column: usize,
         /// Its new name.
         name: String,
-        /// CHECK constraints whose text names the column, with their new texts.
-        checks: Vec<(String, String)>,
+        /// The texts that name the column.
+        texts: RowTexts,
     },
     /// RENAME CONSTRAINT.
     RenameConstraint {
@@ -60,6 +60,13 @@ pub enum AlterAction {
     },
     /// ALTER COLUMN … DROP IDENTITY.
     DropIdentity {
+        /// The column.
+        column: usize,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// ALTER COLUMN … DROP EXPRESSION. Rows keep the values that were computed.
+    DropExpression {
         /// The column.
         column: usize,
         /// IF EXISTS.
@@ -113,6 +120,15 @@ pub enum AlterAction {
     },
 }
 
+/// New texts of expressions over the rows of a table that gets another name, or one of whose columns gets one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RowTexts {
+    /// Names of CHECK constraints, and their new texts.
+    pub checks: Vec<(String, String)>,
+    /// Positions of generated columns, and their new texts.
+    pub generated: Vec<(usize, String)>,
+}
+
 impl Catalog {
     /// The next version, in which an action was done to a table, and the table's entry in it; this version where there is
     /// nothing to do. Rows are not looked at.
@@ -140,15 +156,15 @@ impl Catalog {
                 path,
             } => return self.drop_column(entry, column, (behavior, &path), &readers),
             AlterAction::AddConstraint(constraint) => return self.add_constraints(table, vec![constraint]),
-            AlterAction::RenameTable { name, checks } => {
+            AlterAction::RenameTable { name, texts } => {
                 self.refuse_relation_name(&self.qualified(entry.namespace, &name))?;
-                set_checks(&mut entry, checks);
+                set_texts(&mut entry, texts);
                 entry.name = name;
             }
             AlterAction::SetSchema { schema } => return self.move_table(entry, &schema),
-            AlterAction::RenameColumn { column, name, checks } => {
+            AlterAction::RenameColumn { column, name, texts } => {
                 entry.refuse_second_column(&name)?;
-                set_checks(&mut entry, checks);
+                set_texts(&mut entry, texts);
                 Arc::make_mut(&mut entry.schema).columns[column].name = name;
             }
             AlterAction::ValidateConstraint { name } => self.validate(&mut entry, &name)?,
@@ -156,19 +172,15 @@ impl Catalog {
             AlterAction::SetDefault { column, default } => {
                 Arc::make_mut(&mut entry.schema).columns[column].default = default;
             }
+            AlterAction::DropExpression { column, if_exists } => {
+                if !entry.drop_expression(column, if_exists)? {
+                    return Ok((self.clone(), old));
+                }
+            }
             AlterAction::SetNotNull { column } => {
                 Arc::make_mut(&mut entry.schema).columns[column].nullable = false;
             }
-            AlterAction::DropNotNull { column } => {
-                let is_key = |key: &Arc<IndexEntry>| key.keys.iter().any(|k| k.column == column);
-                let column = &mut Arc::make_mut(&mut entry.schema).columns[column];
-                if old.primary_key().is_some_and(is_key) {
-                    let message = format!("column \"{}\" is in a primary key", column.name);
-                    return Err(Error::new(SqlState::INVALID_TABLE_DEFINITION, message)
-                        .with_hint("drop the primary key first"));
-                }
-                column.nullable = true;
-            }
+            AlterAction::DropNotNull { column } => entry.drop_not_null(column)?,
             AlterAction::DropConstraint {
                 name,
                 if_exists,
@@ -311,9 +323,50 @@ fn missing_constraint(message: &str) -> Error {
     Error::new(SqlState::UNDEFINED_OBJECT, message)
 }
 
-/// Gives CHECK constraints their new texts.
-fn set_checks(entry: &mut TableEntry, checks: Vec<(String, String)>) {
-    for (name, text) in checks {
+impl TableEntry {
+    /// DROP NOT NULL. 42P16 for a column of the primary key.
+    fn drop_not_null(&mut self, column: usize) -> Result<()> {
+        let is_key = |key: &Arc<IndexEntry>| key.keys.iter().any(|k| k.column == column);
+        let is_in_key = self.primary_key().is_some_and(is_key);
+        let column = &mut Arc::make_mut(&mut self.schema).columns[column];
+        if is_in_key {
+            let message = format!("column \"{}\" is in a primary key", column.name);
+            return Err(Error::new(SqlState::INVALID_TABLE_DEFINITION, message)
+                .with_hint("drop the primary key first"));
+        }
+        column.nullable = true;
+        Ok(())
+    }
+
+    /// DROP EXPRESSION. False if the column is not generated and need not be, else 55000.
+    fn drop_expression(&mut self, column: usize, if_exists: bool) -> Result<bool> {
+        let column = &mut Arc::make_mut(&mut self.schema).columns[column];
+        match (column.is_generated(), if_exists) {
+            (true, _) => {
+                column.default = None;
+                Ok(true)
+            }
+            (false, true) => Ok(false),
+            (false, false) => Err(not_generated(&self.name, &column.name)),
+        }
+    }
+}
+
+/// 55000.
+fn not_generated(table: &str, column: &str) -> Error {
+    let message = format!("column \"{column}\" of relation \"{table}\" is not a stored generated column");
+    Error::new(SqlState::NOT_IN_STATE, message)
+}
+
+/// Gives CHECK constraints and generated columns their new texts.
+fn set_texts(entry: &mut TableEntry, texts: RowTexts) {
+    for (position, new) in texts.generated {
+        let column = &mut Arc::make_mut(&mut entry.schema).columns[position];
+        if let Some(ColumnDefault::Generated { text, .. }) = &mut column.default {
+            *text = new;
+        }
+    }
+    for (name, text) in texts.checks {
         let named = entry.constraints.iter_mut().filter(|c| c.name == name);
         for constraint in named {
             if let ConstraintKind::Check { expression, .. } = &mut constraint.kind {
@@ -360,7 +413,10 @@ mod tests {
         let rename = AlterAction::RenameColumn {
             column: 1,
             name: "c".to_string(),
-            checks: vec![("t_b_check".to_string(), "c > 0".to_string())],
+            texts: RowTexts {
+                checks: vec![("t_b_check".to_string(), "c > 0".to_string())],
+                generated: Vec::new(),
+            },
         };
         let (catalog, entry) = old.alter_table(t, rename).unwrap();
         assert_eq!(entry.schema.index_of("c"), Some(1));
@@ -368,7 +424,7 @@ mod tests {
         assert!(matches!(kind, ConstraintKind::Check { expression, .. } if expression == "c > 0"));
         let rename = AlterAction::RenameTable {
             name: "v".to_string(),
-            checks: Vec::new(),
+            texts: RowTexts::default(),
         };
         let (catalog, _) = catalog.alter_table(t, rename).unwrap();
         assert!(catalog.find(&"t".into()).is_none() && catalog.table(&"v".into()).unwrap().id == t);
@@ -418,12 +474,12 @@ mod tests {
         let (catalog, t) = catalog();
         let renamed = |name: &str| AlterAction::RenameTable {
             name: name.to_string(),
-            checks: Vec::new(),
+            texts: RowTexts::default(),
         };
         let column = AlterAction::RenameColumn {
             column: 0,
             name: "b".to_string(),
-            checks: Vec::new(),
+            texts: RowTexts::default(),
         };
         let constraint = |from: &str, to: &str| AlterAction::RenameConstraint {
             from: from.to_string(),

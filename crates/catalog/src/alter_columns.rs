@@ -86,7 +86,7 @@ impl TableEntry {
         let asked = std::mem::take(&mut self.options.columns).into_iter();
         let asked = asked.filter(|(position, _)| left(position));
         self.options.columns = asked.map(|(position, asked)| (moved(position), asked)).collect();
-        Arc::make_mut(&mut self.schema).columns.remove(column);
+        Arc::make_mut(&mut self.schema).remove(column);
     }
 }
 

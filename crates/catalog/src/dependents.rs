@@ -333,6 +333,8 @@ impl Catalog {
             found.entry(on).or_default().insert(part);
         };
         self.parents_of_keys().for_each(|(part, on)| add_to(part, on));
+        let generated = self.tables().flat_map(|table| sources_of_generated(table));
+        generated.for_each(|(part, on)| add_to(part, on));
         let mut add = |part: Part, on: ObjectId| add_to(part, Part::whole(on));
         for relation in self.relations() {
             let whole = Part::whole(relation.id());
@@ -466,6 +468,21 @@ impl Catalog {
             .with_detail(lines.join("\n"))
             .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")
     }
+}
+
+/// Each generated column of a table, with each column that its expression reads.
+fn sources_of_generated(table: &TableEntry) -> impl Iterator<Item = (Part, Part)> {
+    let columns = &table.schema.columns;
+    let part = |number: ColumnNumber| Part {
+        id: table.id,
+        within: Within::Column(number),
+    };
+    columns.iter().flat_map(move |column| {
+        let reads = column.generated_reads().unwrap_or_default();
+        reads
+            .iter()
+            .map(move |&read| (part(column.number), part(columns[read].number)))
+    })
 }
 
 /// Dependents of one part in the order of [`Dependents`].

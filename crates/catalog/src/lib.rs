@@ -25,7 +25,7 @@ mod table_options;
 mod user_types;
 mod view;
 
-pub use alter::AlterAction;
+pub use alter::{AlterAction, RowTexts};
 pub use constraint::{Constraint, ConstraintKind, DropIndexes, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
 pub use domains::{Domain, DomainCheck, domain_violation};

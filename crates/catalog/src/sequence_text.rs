@@ -12,7 +12,7 @@ pub fn default_sequence(column: &ColumnDef) -> Option<ObjectId> {
             let first = *used.first()?;
             (*text == next_value_text(first)).then_some(first)
         }
-        ColumnDefault::Value(_) | ColumnDefault::Generated(_) => None,
+        ColumnDefault::Value(_) | ColumnDefault::Generated { .. } => None,
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn sequences_in(text: &str) -> Vec<ObjectId> {
 pub fn sequences_of_default(default: &ColumnDefault) -> Vec<ObjectId> {
     match default {
         ColumnDefault::Identity { sequence, .. } => vec![*sequence],
-        ColumnDefault::Expression(text) | ColumnDefault::Generated(text) => sequences_in(text),
+        ColumnDefault::Expression(text) | ColumnDefault::Generated { text, .. } => sequences_in(text),
         ColumnDefault::Value(_) => Vec::new(),
     }
 }

@@ -270,9 +270,7 @@ fn write_block(
     connection: &Connection,
     table: &TableInfo,
 ) -> io::Result<Result<(), Complaint>> {
-    let columns: Vec<String> = (table.schema.columns.iter())
-        .map(|c| identifier(&c.name))
-        .collect();
+    let columns = given_columns(table);
     let name = format!("{} ({})", table.sql_name(), columns.join(", "));
     let mut block = Block {
         out,
@@ -343,6 +341,12 @@ impl CopyStreams for Block<'_> {
     }
 }
 
+/// The names of the columns whose values a dump has: all but the generated ones.
+fn given_columns(table: &TableInfo) -> Vec<String> {
+    let given = table.schema.columns.iter().filter(|c| !c.is_generated());
+    given.map(|c| identifier(&c.name)).collect()
+}
+
 /// Writes the rows of a table as an INSERT each.
 fn write_inserts(
     out: &mut dyn Write,
@@ -355,15 +359,20 @@ fn write_inserts(
         true => " overriding system value",
         false => "",
     };
+    let columns = given_columns(table);
+    let (listed, selected) = match columns.len() < table.schema.columns.len() {
+        true => (format!(" ({})", columns.join(", ")), columns.join(", ")),
+        false => (String::new(), "*".to_string()),
+    };
     let display = Display {
         mode: Mode::Insert,
         headers: false,
-        table: format!("{name}{overriding}"),
+        table: format!("{name}{listed}{overriding}"),
         ..Display::default()
     };
     let begun = AtomicBool::new(false);
     let mut streamed = Streamed::new(out, &display, &begun);
-    let text = format!("select * from {name}");
+    let text = format!("select {selected} from {name}");
     let result = interrupt::cancelling(connection.cancel_handle(), || {
         connection.execute_into(&text, (), &mut streamed)
     });

@@ -209,6 +209,7 @@ fn a_dump_makes_a_database_of_the_same_dump() {
         "seen",
         "narrow",
         "above",
+        "made",
     ];
     for table in tables {
         assert_eq!(rows("db", table), rows("again", table), "{table}");
@@ -217,6 +218,7 @@ fn a_dump_makes_a_database_of_the_same_dump() {
         ("insert into renamed (id, n) values (1, 1)", "23505"),
         ("insert into renamed (id, n) values (77, -1)", "23514"),
         ("insert into renamed (id) values (null)", "23502"),
+        ("insert into made values (3, 1, 2)", "428C9"),
     ] {
         let refused = directory.run(&["again", "-c", sql]);
         assert!(

@@ -16,9 +16,7 @@ use frazil_catalog::{
 };
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
-use frazil_types::{
-    ColumnDef, ColumnDefault, ColumnNumber, Error, LogicalType, ObjectId, Result, Schema, SqlState, Value,
-};
+use frazil_types::{ColumnDef, ColumnNumber, Error, LogicalType, ObjectId, Result, Schema, SqlState, Value};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -240,7 +238,7 @@ impl Manifest {
         let mut columns = self.tables.iter().flat_map(|table| &table.entry.schema.columns);
         let unread = self.unread.iter().map(|table| &table.json()["columns"]);
         let mut unread = unread.flat_map(|columns| columns.as_array().into_iter().flatten());
-        columns.any(|column| matches!(column.default, Some(ColumnDefault::Generated(_))))
+        columns.any(|column| column.is_generated())
             || unread.any(|column| !column["default"]["generated"].is_null())
     }
 

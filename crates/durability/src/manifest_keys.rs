@@ -184,6 +184,7 @@ pub fn check_names(manifest: &Manifest) -> Result<(), String> {
 /// Checks that the columns, indexes and constraints of a table fit each other. An error says what is wrong.
 pub fn check_table(table: &TableEntry) -> Result<(), String> {
     check_columns(table)?;
+    check_generated(table)?;
     let width = table.schema.columns.len();
     for index in &table.indexes {
         let keys = index.keys.iter().map(|k| k.column);
@@ -213,6 +214,22 @@ pub fn check_table(table: &TableEntry) -> Result<(), String> {
             return Err(format!(
                 "constraint \"{}\" has no unique index, or reads columns that the table does not have",
                 constraint.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that generated columns read columns of the table that are not generated.
+fn check_generated(table: &TableEntry) -> Result<(), String> {
+    let generated = table.schema.columns.iter().filter(|c| c.is_generated());
+    for column in generated {
+        let reads = column.generated_reads().unwrap_or_default();
+        let is_plain = |&read: &usize| table.schema.columns.get(read).is_some_and(|c| !c.is_generated());
+        if !reads.iter().all(is_plain) {
+            return Err(format!(
+                "generated column \"{}\" reads columns that the table does not have, or generated ones",
+                column.name
             ));
         }
     }

@@ -51,7 +51,7 @@ pub fn write_default(default: Option<&ColumnDefault>) -> Json {
         None => Json::Null,
         Some(ColumnDefault::Value(value)) => write_value(Some(value)),
         Some(ColumnDefault::Expression(text)) => json!({ "sql": text }),
-        Some(ColumnDefault::Generated(text)) => json!({ "generated": text }),
+        Some(ColumnDefault::Generated { text, reads }) => json!({ "generated": text, "reads": reads }),
         Some(ColumnDefault::Identity { sequence, always }) => json!({ "identity": [sequence.0, always] }),
     }
 }
@@ -63,7 +63,15 @@ pub fn read_default(json: &Json) -> Option<Option<ColumnDefault>> {
         return Some(Some(ColumnDefault::Expression(text(sql)?)));
     }
     if let Some(sql) = json.get("generated") {
-        return Some(Some(ColumnDefault::Generated(text(sql)?)));
+        let position = |read: &Json| usize::try_from(read.as_u64()?).ok();
+        return Some(Some(ColumnDefault::Generated {
+            text: text(sql)?,
+            reads: json["reads"]
+                .as_array()?
+                .iter()
+                .map(position)
+                .collect::<Option<_>>()?,
+        }));
     }
     if let Some(identity) = json.get("identity") {
         return Some(Some(ColumnDefault::Identity {
@@ -257,7 +265,10 @@ mod tests {
             sequence: ObjectId(7),
             always: true,
         };
-        let generated = ColumnDefault::Generated("a + 1".into());
+        let generated = ColumnDefault::Generated {
+            text: "a + 1".into(),
+            reads: vec![0, 3],
+        };
         let value = ColumnDefault::Value(Value::Int(1));
         let all = [value, expression, identity, generated].map(Some);
         for default in all.into_iter().chain([None]) {

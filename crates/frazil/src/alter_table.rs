@@ -24,6 +24,7 @@ pub fn alter_table(
         }
         check_rows(runner, transaction, &entry, &action)?;
         let filled = match &action {
+            AlterAction::AddColumn { column } if column.is_generated() => Some(entry.schema.columns.len()),
             AlterAction::AddSequence(sequence) if sequence.fills => Some(sequence.column),
             _ => None,
         };

@@ -8,7 +8,7 @@ use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
 use arrow_array::RecordBatch;
 use frazil_storage::{Acknowledge, Transaction};
-use frazil_types::{CHUNK_ROWS, Error, ObjectId, Result, RowBatch, SqlState};
+use frazil_types::{CHUNK_ROWS, ColumnDef, Error, ObjectId, Result, RowBatch, SqlState};
 
 /// Appends rows to one table. Nothing is visible before [`Appender::finish`]; dropped without it, nothing
 /// was appended. It is a transaction of its own. Others write beside it.
@@ -17,7 +17,7 @@ pub struct Appender {
     database: Database,
     transaction: Transaction,
     table: ObjectId,
-    /// What its CHECK constraints ask.
+    /// Computes its generated columns and CHECK constraints.
     checks: Option<RowChecks>,
     /// Checks its foreign keys.
     runner: Runner,
@@ -51,8 +51,8 @@ impl Appender {
         })
     }
 
-    /// Appends rows; their columns are the table's, in order. 23502 for NULL in a NOT NULL column, 23514 where a CHECK
-    /// constraint is false. After an error nothing can be finished any more.
+    /// Appends rows; their columns are the table's, in order, without generated columns. 23502 for NULL in a NOT NULL
+    /// column, 23514 if a CHECK constraint is false. After an error nothing can be finished any more.
     pub fn append(&mut self, batch: RowBatch) -> Result<()> {
         let checks = self.checks.as_ref();
         let inserted = row_checks::insert(&mut self.transaction, self.table, &batch, checks);
@@ -66,15 +66,20 @@ impl Appender {
     /// the table's order. 42804 for a type that does not fit, 42703 for a name that is not there.
     pub fn append_arrow(&mut self, batch: &RecordBatch) -> Result<()> {
         let table = self.transaction.snapshot().table(self.table)?.clone();
-        let columns = &table.schema().columns;
-        let sources = frazil_files::sources("the frame", &batch.schema(), columns)?;
+        let given = table
+            .schema()
+            .columns
+            .iter()
+            .filter(|column| !column.is_generated());
+        let columns: Vec<ColumnDef> = given.cloned().collect();
+        let sources = frazil_files::sources("the frame", &batch.schema(), &columns)?;
         let budget = self.database.budget().clone();
         for start in (0..batch.num_rows()).step_by(CHUNK_ROWS) {
             let part = batch.slice(start, CHUNK_ROWS.min(batch.num_rows() - start));
             let before = self.rows + 1;
             let place =
                 |row: usize, column: &str| format!("row {}, column \"{column}\"", before + row as u64);
-            self.append(frazil_files::rows_of(&part, columns, &sources, &budget, &place)?)?;
+            self.append(frazil_files::rows_of(&part, &columns, &sources, &budget, &place)?)?;
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
-//! Whether the rows that a table has satisfy its NOT NULL and CHECK constraints. A query would not ask: the optimizer takes NOT NULL for
-//! granted. So the values are fetched, and CHECK is computed as for rows that come from a file.
+//! Checks the rows that a table has against its NOT NULL and CHECK constraints and the expressions of its generated
+//! columns. A query would not ask: the optimizer takes NOT NULL for granted. So the values are fetched, and expressions
+//! are computed as for rows that come from a file.
 
 use crate::query::Runner;
-use crate::row_checks::RowChecks;
+use crate::row_checks::{Computed, RowChecks};
 use frazil_storage::{ChunkEntry, RowFetch, Snapshot, TableSnapshot};
-use frazil_types::{ColumnVector, Result, RowBatch, RowId, SqlState};
+use frazil_types::{ColumnVector, Error, Result, RowBatch, RowId, SqlState};
 use std::sync::Arc;
 
 /// Rows that are looked at at once.
@@ -99,12 +100,20 @@ fn check_checks(
     checks: &RowChecks,
     found: &mut ConstraintCheck,
 ) -> Result<()> {
-    let read: RowBatch = RowFetch::new(table).fetch_columns(rows, checks.reads())?;
-    let holds = match checks.hold_for(read) {
-        Ok(holds) => holds,
+    let fetch = RowFetch::new(table);
+    let mut fetched = |position: usize| {
+        let mut batch: RowBatch = fetch.fetch_columns(rows, &[position])?;
+        let column = batch.columns.pop();
+        column.ok_or_else(|| Error::internal("a fetched column that is not there"))
+    };
+    let Computed { generated, holds } = match checks.compute(rows.len(), &mut fetched) {
+        Ok(computed) => computed,
         Err(e) if is_of_rows(e.state()) => {
             found.faults += 1;
-            let text = format!("CHECK of rows of chunk {} fails: {e}", entry.number());
+            let text = format!(
+                "CHECK or a generated column of rows of chunk {} fails: {e}",
+                entry.number()
+            );
             found
                 .told
                 .extend((found.told.len() < MOST_FAULTS).then_some(text));
@@ -112,6 +121,19 @@ fn check_checks(
         }
         Err(e) => return Err(e),
     };
+    for (position, vector) in &generated {
+        let stored = fetched(*position)?;
+        let column = &table.schema().columns[*position].name;
+        let other = rows
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| stored.value(*at) != vector.value(*at));
+        other.for_each(|(_, row)| {
+            found.fault(*row, || {
+                format!("has another value in generated column \"{column}\" than its expression")
+            })
+        });
+    }
     for (name, holds) in checks.names().iter().zip(&holds) {
         let is_violated =
             |at: usize, holds: &ColumnVector| !holds.is_null(at) && holds.values::<u8>()[at] == 0;

@@ -103,7 +103,7 @@ fn options(sequence: &SequenceEntry) -> String {
 pub(crate) fn generated_clause(default: &ColumnDefault, catalog: &Catalog) -> Option<String> {
     match default {
         ColumnDefault::Value(_) | ColumnDefault::Expression(_) => None,
-        ColumnDefault::Generated(text) => Some(format!("generated always as ({text}\n) stored")),
+        ColumnDefault::Generated { text, .. } => Some(format!("generated always as ({text}\n) stored")),
         ColumnDefault::Identity { sequence, always } => {
             let when = if *always { "always" } else { "by default" };
             let options = catalog.sequence_of(*sequence).map(|sequence| {

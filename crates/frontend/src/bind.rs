@@ -2,13 +2,13 @@
 
 use crate::binder::{
     self, Binder, Nesting, TableUses, alter_identity, alter_table, alter_type, copy_from, create_domain,
-    create_index, create_table, create_type, create_view, default_query, delete, describe, describe_columns,
-    drop_schemas, drop_types, find_own_table, find_table, finished, insert, missing_relation, refuse_remote,
-    sequence, set_schema, tables, update,
+    create_index, create_table, create_type, create_view, delete, describe, describe_columns, drop_schemas,
+    drop_types, find_own_table, find_table, finished, insert, leave_generated_out, missing_relation,
+    refuse_remote, sequence, set_schema, tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
-use crate::copy::{CopyEnd, CopyOptions};
+use crate::copy::{CopiedTable, CopyEnd, CopyOptions};
 use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::limits::Limits;
 use crate::parse::{Maintain, ParsedKind, ParsedStatement, ViewHead, parse};
@@ -37,36 +37,6 @@ pub fn bind(
     bound.map(|(bound, depth)| Bound { depth, ..bound })
 }
 
-/// Binds the values of EXECUTE for a statement whose parameters have these types: a query of one row. 42601 if they are
-/// more or fewer; 42804.
-pub fn bind_values(
-    values: &ParsedStatement,
-    types: &[LogicalType],
-    name: &str,
-    catalog: &dyn CatalogView,
-) -> Result<Bound> {
-    let query = values.query();
-    let query = query.ok_or_else(|| Error::internal("values that are no query"))?;
-    let bound = in_context(values, catalog, &PlanSettings::default(), &[], |context| {
-        let bound = binder::execute_values(context.binder(values), query, types, name);
-        bound.map_err(|e| values.place.located(e))
-    });
-    bound.map(|(bound, depth)| Bound { depth, ..bound })
-}
-
-/// Binds the value that rows get in a column that no INSERT names: a query of one row and one column. Errors are those
-/// of an assignment.
-pub fn bind_default(column: &ColumnDef, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
-    let parsed = parse("select null", limits)?;
-    let [parsed] = &parsed[..] else {
-        return Err(Error::internal("a statement that is not one"));
-    };
-    let bound = in_context(parsed, catalog, &PlanSettings::default(), &[], |context| {
-        default_query(context.binder(parsed), column)
-    });
-    bound.map(|(bound, depth)| Bound { depth, ..bound })
-}
-
 /// The positions of the columns of a table, by its identity in plans, that the query of a view reads itself.
 fn columns_read(
     view: &ViewEntry,
@@ -88,7 +58,7 @@ fn columns_read(
 
 /// Binds in a context for a statement, on a stack that has room for it and its views. Returns with what was bound the
 /// depth of that stack.
-fn in_context<T>(
+pub(crate) fn in_context<T>(
     parsed: &ParsedStatement,
     catalog: &dyn CatalogView,
     settings: &PlanSettings,
@@ -123,8 +93,8 @@ fn in_context<T>(
 }
 
 /// What binding a statement needs.
-struct Context<'a> {
-    catalog: &'a dyn CatalogView,
+pub(crate) struct Context<'a> {
+    pub catalog: &'a dyn CatalogView,
     settings: PlanSettings,
     parameter_types: &'a [Option<LogicalType>],
     nesting: Nesting,
@@ -136,7 +106,7 @@ impl<'a> Context<'a> {
         bound.map_err(|e| parsed.place.located(e))
     }
 
-    fn binder<'s>(&'s self, parsed: &'s ParsedStatement) -> Binder<'s> {
+    pub fn binder<'s>(&'s self, parsed: &'s ParsedStatement) -> Binder<'s> {
         let mut binder = Binder::new(
             self.catalog,
             self.settings,
@@ -175,7 +145,7 @@ impl<'a> Context<'a> {
                 end,
                 options,
             } => copy_from(self.catalog, table, columns, end, options)?.into(),
-            ParsedKind::CopyTo { query, end, options } => return self.copy_to(query, end, options),
+            ParsedKind::CopyTo { source, end, options } => return self.copy_to(source, end, options),
             ParsedKind::Freeze { table, order_by } => {
                 let (entry, order_by) = self.freeze(table, order_by.as_deref())?;
                 let table = self.own(&entry, table)?;
@@ -348,9 +318,17 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
-    fn copy_to(&self, query: &ParsedStatement, end: &CopyEnd, options: &CopyOptions) -> Result<Bound> {
+    fn copy_to(
+        &self,
+        (query, table): &(ParsedStatement, Option<CopiedTable>),
+        end: &CopyEnd,
+        options: &CopyOptions,
+    ) -> Result<Bound> {
         refuse_remote(end)?;
-        let bound = self.bind(query)?;
+        let mut bound = self.bind(query)?;
+        if let (Some((table, columns)), Statement::Query(plan)) = (table, &mut bound.statement) {
+            leave_generated_out(self.catalog, table, columns, &mut plan.output)?;
+        }
         let Statement::Query(plan) = bound.statement else {
             return Err(Error::unsupported("COPY of anything but a table or a query"));
         };
@@ -618,6 +596,7 @@ fn find_readers(
             | AlterAction::AddSequence(_)
             | AlterAction::SetIdentity { .. }
             | AlterAction::DropIdentity { .. }
+            | AlterAction::DropExpression { .. }
             | AlterAction::RenameTable { .. }
             | AlterAction::SetSchema { .. }
             | AlterAction::RenameColumn { .. }

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod bind;
+mod bind_values;
 mod binder;
 mod bound;
 mod catalog_view;
@@ -23,7 +24,8 @@ mod statement;
 mod summary;
 mod transaction_modes;
 
-pub use bind::{bind, bind_default, bind_values};
+pub use bind::bind;
+pub use bind_values::{bind_default, bind_generated, bind_values};
 pub use binder::{MOST_WRITES, RETURNED_ID};
 pub use bound::{Bound, PlanSettings};
 pub use catalog_view::{CatalogView, Relation, TableEntry};

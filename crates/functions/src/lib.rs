@@ -52,6 +52,7 @@ mod scalar_functions;
 mod sequences;
 mod session_catalog;
 mod similar;
+mod stability;
 mod statistics;
 mod type_rules;
 mod typing;
@@ -78,6 +79,7 @@ pub use scalar_functions::{
 };
 pub use sequences::{SequenceCall, SequenceField, next_values};
 pub use session_catalog::{Asked, RegisteredCatalog, SessionCatalog};
+pub use stability::is_stable;
 pub use type_rules::{Kind, name_of};
 pub use typing::{BetweenKind, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility};
 pub use window::{FrameSide, TypedWindowCall};

@@ -41,16 +41,21 @@ pub enum ColumnDefault {
         /// True for GENERATED ALWAYS: a statement may not write another value, unless it says OVERRIDING SYSTEM VALUE.
         always: bool,
     },
-    /// GENERATED ALWAYS AS (…) STORED: an expression over the row as SQL text. Every INSERT and UPDATE computes it, and
-    /// no statement writes another value.
-    Generated(String),
+    /// GENERATED ALWAYS AS (…) STORED: an expression over the row. Every INSERT and UPDATE computes it, and no
+    /// statement writes another value.
+    Generated {
+        /// The expression as SQL text.
+        text: String,
+        /// Positions of the columns that the expression reads, ascending. None of them is a generated column.
+        reads: Vec<usize>,
+    },
 }
 
 impl ColumnDefault {
     /// The SQL text of an expression.
     pub fn expression(&self) -> Option<&str> {
         match self {
-            ColumnDefault::Expression(text) | ColumnDefault::Generated(text) => Some(text),
+            ColumnDefault::Expression(text) | ColumnDefault::Generated { text, .. } => Some(text),
             ColumnDefault::Value(_) | ColumnDefault::Identity { .. } => None,
         }
     }
@@ -76,7 +81,9 @@ impl ColumnDef {
             None => Some(Value::Null),
             Some(ColumnDefault::Value(value)) => Some(value.clone()),
             Some(
-                ColumnDefault::Expression(_) | ColumnDefault::Identity { .. } | ColumnDefault::Generated(_),
+                ColumnDefault::Expression(_)
+                | ColumnDefault::Identity { .. }
+                | ColumnDefault::Generated { .. },
             ) => None,
         }
     }
@@ -87,6 +94,20 @@ impl ColumnDef {
         match self.number.0 {
             0 => position as u32 + 1,
             number => number,
+        }
+    }
+
+    /// True if its values are computed from the other columns of its row.
+    pub fn is_generated(&self) -> bool {
+        self.generated_reads().is_some()
+    }
+
+    /// Positions of the columns that its expression reads; `None` if it is not a generated column.
+    pub fn generated_reads(&self) -> Option<&[usize]> {
+        match &self.default {
+            Some(ColumnDefault::Generated { reads, .. }) => Some(reads),
+            Some(ColumnDefault::Value(_) | ColumnDefault::Expression(_) | ColumnDefault::Identity { .. })
+            | None => None,
         }
     }
 
@@ -143,6 +164,26 @@ impl Schema {
     /// The numbers of the columns, in order.
     pub fn numbers(&self) -> impl Iterator<Item = ColumnNumber> {
         self.columns.iter().map(|c| c.number)
+    }
+
+    /// Takes a column away; those behind it move up. The expressions of generated columns read no column that goes.
+    pub fn remove(&mut self, column: usize) -> ColumnDef {
+        let gone = self.columns.remove(column);
+        for other in &mut self.columns {
+            if let Some(ColumnDefault::Generated { reads, .. }) = &mut other.default {
+                reads.retain(|position| *position != column);
+                reads.iter_mut().filter(|p| **p > column).for_each(|p| *p -= 1);
+            }
+        }
+        gone
+    }
+
+    /// Positions of the columns whose values are computed from the other columns of their row.
+    pub fn generated(&self) -> impl Iterator<Item = usize> {
+        let columns = self.columns.iter().enumerate();
+        columns
+            .filter(|(_, column)| column.is_generated())
+            .map(|(at, _)| at)
     }
 
     /// Position of a column.

@@ -5,10 +5,10 @@ use super::key_values::KeyPair;
 use super::lookups;
 use crate::own_queries::missing_value;
 use crate::query::Runner;
-use crate::row_checks::RowChecks;
-use frazil_storage::{CheckResult, NewRows, RowFetch, Transaction};
+use crate::row_checks::{Computed, RowChecks};
+use frazil_storage::{NewRows, RowFetch, Transaction};
 use frazil_types::value_ops::{self, CastLength};
-use frazil_types::{ColumnVector, Result, RowBatch, RowId, Value};
+use frazil_types::{ColumnVector, Error, Result, RowBatch, RowId, Value};
 
 /// The new values of columns of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,8 @@ pub fn set(
     update(runner, transaction, pair, (&ids, &positions), columns)
 }
 
-/// Gives rows of the child other values in some columns, after the table's CHECK constraints are computed.
+/// Gives rows of the child other values in some columns, after the table's generated columns and CHECK constraints are
+/// computed.
 fn update(
     runner: &Runner,
     transaction: &mut Transaction,
@@ -94,32 +95,33 @@ fn update(
     if ids.is_empty() {
         return Ok(());
     }
-    let batch = RowBatch {
+    let mut positions = positions.to_vec();
+    let mut batch = RowBatch {
         columns,
         rows: ids.len(),
     };
     let checks = RowChecks::of(runner, transaction.snapshot(), &pair.child)?;
-    let holds = match &checks {
-        Some(checks) => {
-            let version = transaction.view().table(pair.child.id)?;
-            let mut read = RowFetch::new(version).fetch_columns(ids, checks.reads())?;
-            for (column, position) in read.columns.iter_mut().zip(checks.reads()) {
-                if let Some(at) = positions.iter().position(|p| p == position) {
-                    *column = batch.columns[at].clone();
-                }
+    let mut computed = Computed::default();
+    if let Some(checks) = &checks {
+        let fetch = RowFetch::new(transaction.view().table(pair.child.id)?);
+        computed = checks.compute(batch.rows, &mut |position| {
+            if let Some(at) = positions.iter().position(|p| *p == position) {
+                return Ok(batch.columns[at].clone());
             }
-            checks.hold_for(read)?
+            let mut fetched = fetch.fetch_columns(ids, &[position])?;
+            let column = fetched.columns.pop();
+            column.ok_or_else(|| Error::internal("a fetched column that is not there"))
+        })?;
+        for (position, vector) in std::mem::take(&mut computed.generated) {
+            positions.push(position);
+            batch.columns.push(vector);
         }
-        None => Vec::new(),
-    };
+    }
     let names = checks.as_ref().map_or(&[][..], RowChecks::names);
-    let results: Vec<CheckResult<'_>> = (names.iter().zip(&holds))
-        .map(|(name, holds)| CheckResult { name, holds })
-        .collect();
     let rows = NewRows {
         batch: &batch,
-        checks: &results,
+        checks: &computed.results(names),
     };
     let mut writer = transaction.writer(pair.child.id)?;
-    writer.update(ids, positions, &rows).map(drop)
+    writer.update(ids, &positions, &rows).map(drop)
 }

@@ -185,10 +185,10 @@ fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
     let identity = match column.default {
         Some(ColumnDefault::Identity { always: true, .. }) => "a",
         Some(ColumnDefault::Identity { always: false, .. }) => "d",
-        Some(ColumnDefault::Value(_) | ColumnDefault::Expression(_) | ColumnDefault::Generated(_)) | None => {
-            ""
-        }
+        Some(ColumnDefault::Value(_) | ColumnDefault::Expression(_) | ColumnDefault::Generated { .. })
+        | None => "",
     };
+    let generated = if column.is_generated() { "s" } else { "" };
     Cells::new()
         .with("attrelid", relation)
         .with("attname", column.name.as_str())
@@ -204,6 +204,7 @@ fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
         .with("attstorage", catalog.storage)
         .with("atthasdef", column.default.is_some() && identity.is_empty())
         .with("attidentity", identity)
+        .with("attgenerated", generated)
         .with("attislocal", true)
         .with("attcollation", catalog.collation)
 }
@@ -223,7 +224,7 @@ pub(super) fn shown_default(column: &ColumnDef, catalog: &Catalog) -> Option<Str
         }
         Some(ColumnDefault::Value(_)) => Some(text),
         Some(ColumnDefault::Expression(_)) => Some(catalog.shown_default(&text)),
-        Some(ColumnDefault::Generated(text)) => Some(format!("({text})")),
+        Some(ColumnDefault::Generated { text, .. }) => Some(format!("({text})")),
         Some(ColumnDefault::Identity { .. }) | None => None,
     }
 }

@@ -21,13 +21,23 @@ pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
                 .with("table_name", seen.name)
                 .with("column_name", column.name.as_str())
                 .with("ordinal_position", number)
-                .with("column_default", shown_default(column, catalog))
+                .with(
+                    "column_default",
+                    shown_default(column, catalog).filter(|_| !column.is_generated()),
+                )
                 .with("is_nullable", yes_or_no(column.nullable))
                 .with("dtd_identifier", number.to_string())
                 .with("is_self_referencing", "NO")
                 .with("is_identity", "NO")
                 .with("identity_cycle", "NO")
-                .with("is_generated", "NEVER")
+                .with(
+                    "is_generated",
+                    if column.is_generated() { "ALWAYS" } else { "NEVER" },
+                )
+                .with(
+                    "generation_expression",
+                    shown_default(column, catalog).filter(|_| column.is_generated()),
+                )
                 .with("is_updatable", yes_or_no(!seen.is_view));
             let row = of_type(row, column.ty, catalog);
             let domain = column.domain.and_then(|id| catalog.user_type_of(id));

@@ -26,6 +26,7 @@ mod file_access;
 mod files;
 mod folders;
 mod foreign_keys;
+mod generated_columns;
 mod golden_code;
 mod golden_directories;
 mod grids;

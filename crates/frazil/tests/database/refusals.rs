@@ -174,10 +174,6 @@ const ITEMS: &[(&str, &[&str])] = &[
         "autoincrement",
         &["create table x (a integer primary key autoincrement)"],
     ),
-    (
-        "generated columns",
-        &["create table x (a integer, b integer generated always as (a * 2) stored)"],
-    ),
 ];
 
 /// The items of the lists of a document.

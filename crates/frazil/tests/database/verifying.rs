@@ -197,7 +197,7 @@ fn rows_that_violate_constraints_are_told() {
         (
             "v < 90",
             "v / (v - 50) < 9",
-            "table \"t\": CHECK of rows of chunk 0 fails: division by zero",
+            "table \"t\": CHECK or a generated column of rows of chunk 0 fails: division by zero",
         ),
         // Those that keep a database from being opened.
         (

@@ -91,6 +91,7 @@ fn pass_of_action(action: &AlterAction) -> u8 {
         | AlterAction::RenameTable { .. }
         | AlterAction::SetIdentity { .. }
         | AlterAction::DropIdentity { .. }
+        | AlterAction::DropExpression { .. }
         | AlterAction::SetSchema { .. }
         | AlterAction::RenameColumn { .. }
         | AlterAction::RenameConstraint { .. } => 4,
@@ -177,7 +178,7 @@ impl<'a> Binder<'a> {
                 ..
             } => {
                 for name in column_names {
-                    actions.extend(self.dropped_column(altered, name, *if_exists, *drop_behavior)?);
+                    self.dropped_column(altered, name, (*if_exists, *drop_behavior), actions)?;
                 }
                 return Ok(());
             }
@@ -185,8 +186,8 @@ impl<'a> Binder<'a> {
                 table_name: RenameTableNameKind::To(name),
             } => {
                 let name = self.new_table_name(name)?;
-                let checks = self.checks_after(&altered.entry, Renamed::Table(&name))?;
-                AlterAction::RenameTable { name, checks }
+                let texts = self.texts_after(&altered.entry, Renamed::Table(&name))?;
+                AlterAction::RenameTable { name, texts }
             }
             Operation::RenameColumn {
                 old_column_name,
@@ -195,8 +196,8 @@ impl<'a> Binder<'a> {
                 self.not_reserved(new_column_name)?;
                 let column = altered.position(self, old_column_name)?;
                 let name = fold(new_column_name);
-                let checks = self.checks_after(&altered.entry, Renamed::Column(column, &name))?;
-                AlterAction::RenameColumn { column, name, checks }
+                let texts = self.texts_after(&altered.entry, Renamed::Column(column, &name))?;
+                AlterAction::RenameColumn { column, name, texts }
             }
             Operation::RenameConstraint { old_name, new_name } => AlterAction::RenameConstraint {
                 from: fold(old_name),
@@ -266,30 +267,53 @@ impl<'a> Binder<'a> {
             return Err(error(SqlState::DUPLICATE_COLUMN, message, span));
         }
         let column = self.column_definition(definition)?;
-        altered.added.push((altered.schema.columns.len(), definition));
-        altered.schema.columns.push(column.clone());
-        Ok(Some(column))
+        let position = altered.schema.columns.len();
+        altered.added.push((position, definition));
+        altered.schema.columns.push(column);
+        self.generation(
+            &altered.entry.qualified(),
+            &mut altered.schema,
+            position,
+            definition,
+        )?;
+        Ok(altered.schema.columns.last().cloned())
     }
 
-    /// DROP COLUMN; `None` if there is no such column and need not be. 42703.
+    /// DROP COLUMN, with CASCADE behind those of the generated columns that read it; nothing if there is no such column
+    /// and need not be. 42703.
     fn dropped_column(
         &self,
         altered: &mut Altered<'a>,
         name: &Ident,
-        if_exists: bool,
-        written: Option<Behavior>,
-    ) -> Result<Option<AlterAction>> {
+        (if_exists, written): (bool, Option<Behavior>),
+        actions: &mut Vec<AlterAction>,
+    ) -> Result<()> {
         if if_exists && altered.schema.index_of(&fold(name)).is_none() {
-            return Ok(None);
+            return Ok(());
         }
         let column = altered.position(self, name)?;
-        altered.schema.columns.remove(column);
-        Ok(Some(AlterAction::DropColumn {
-            column,
-            behavior: behavior(written),
-            readers: Vec::new(),
-            path: self.catalog.path().clone(),
-        }))
+        let behavior = behavior(written);
+        let mut gone = vec![column];
+        if behavior == DropBehavior::Cascade {
+            let reads = |at: &usize| {
+                let reads = altered.schema.columns[*at].generated_reads();
+                reads.is_some_and(|reads| reads.contains(&column))
+            };
+            gone.extend((0..altered.schema.columns.len()).filter(reads));
+        }
+        while let Some(at) = gone.pop() {
+            altered.schema.remove(at);
+            gone.iter_mut()
+                .filter(|other| **other > at)
+                .for_each(|other| *other -= 1);
+            actions.push(AlterAction::DropColumn {
+                column: at,
+                behavior,
+                readers: Vec::new(),
+                path: self.catalog.path().clone(),
+            });
+        }
+        Ok(())
     }
 
     /// The constraints of the columns that come, when all of these are known.
@@ -325,14 +349,12 @@ impl<'a> Binder<'a> {
                 AlterAction::DropNotNull { column }
             }
             AlterColumnOperation::SetDefault { value } => {
-                let hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY first.";
-                refuse_identity(altered, column, Some(hint))?;
+                refuse_identity(altered, column, Some((" first.", "")))?;
                 let default = self.default(&altered.schema.columns[column], value)?;
                 AlterAction::SetDefault { column, default }
             }
             AlterColumnOperation::DropDefault => {
-                let hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.";
-                refuse_identity(altered, column, Some(hint))?;
+                refuse_identity(altered, column, Some((" instead.", " instead.")))?;
                 AlterAction::SetDefault {
                     column,
                     default: None,
@@ -347,12 +369,18 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The actions that add a column. If it owns a sequence, rows that there are get values before it is NOT NULL.
+/// The actions that add a column. If it owns a sequence or is generated, rows that there are get values before it is
+/// NOT NULL.
 fn with_sequence(
     position: usize,
     mut column: frazil_types::ColumnDef,
     sequence: Option<ColumnSequence>,
 ) -> Vec<AlterAction> {
+    if column.is_generated() && !column.nullable {
+        column.nullable = true;
+        let not_null = AlterAction::SetNotNull { column: position };
+        return vec![AlterAction::AddColumn { column }, not_null];
+    }
     let Some(sequence) = sequence else {
         return vec![AlterAction::AddColumn { column }];
     };
@@ -369,20 +397,26 @@ fn with_sequence(
     ]
 }
 
-/// 42601 for what an identity column, or a generated one, does not take.
-fn refuse_identity(altered: &Altered<'_>, column: usize, hint: Option<&str>) -> Result<()> {
+/// 42601 for what an identity column does not take, and for another default of a generated one. `ends`: how the hints
+/// for identity and generated columns end, if the action is one on the default; no hint where an end is empty.
+fn refuse_identity(altered: &Altered<'_>, column: usize, ends: Option<(&str, &str)>) -> Result<()> {
     let column = &altered.schema.columns[column];
-    let what = match column.default {
-        Some(ColumnDefault::Identity { .. }) => "an identity column",
-        Some(ColumnDefault::Generated(_)) if hint.is_some() => "a generated column",
-        _ => return Ok(()),
+    let (what, dropped, end) = match (&column.default, ends) {
+        (Some(ColumnDefault::Identity { .. }), _) => {
+            ("an identity column", "IDENTITY", ends.map_or("", |ends| ends.0))
+        }
+        (Some(ColumnDefault::Generated { .. }), Some(ends)) => ("a generated column", "EXPRESSION", ends.1),
+        (Some(ColumnDefault::Generated { .. }), None)
+        | (Some(ColumnDefault::Value(_) | ColumnDefault::Expression(_)) | None, _) => return Ok(()),
     };
     let table = &altered.entry.name;
     let message = format!("column \"{}\" of relation \"{table}\" is {what}", column.name);
     let error = Error::new(SqlState::SYNTAX_ERROR, message);
-    Err(match hint {
-        Some(hint) => error.with_hint(hint),
-        None => error,
+    Err(match end {
+        "" => error,
+        end => error.with_hint(format!(
+            "Use ALTER TABLE ... ALTER COLUMN ... DROP {dropped}{end}"
+        )),
     })
 }
 

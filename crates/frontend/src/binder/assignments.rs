@@ -17,6 +17,8 @@ use sqlparser::ast::{Assignment, AssignmentTarget, Expr as SqlExpr, ObjectName, 
 pub(super) struct Assignments {
     /// Positions of columns in the table, each once, and their new values, of the columns' types.
     pub values: Vec<(usize, Expr)>,
+    /// Positions of generated columns that are set to DEFAULT: their values are computed.
+    pub generated: Vec<usize>,
     /// Subqueries that give several values: each has exactly one row.
     rows: Vec<Operator>,
 }
@@ -51,6 +53,7 @@ impl<'a> Binder<'a> {
     pub(super) fn assignments(&mut self, entry: &TableEntry, list: &'a [Assignment]) -> Result<Assignments> {
         let mut set = Assignments {
             values: Vec::with_capacity(list.len()),
+            generated: Vec::new(),
             rows: Vec::new(),
         };
         let mut places = Vec::with_capacity(list.len());
@@ -79,6 +82,11 @@ impl<'a> Binder<'a> {
                 return Err(error(SqlState::SYNTAX_ERROR, message, places[at]));
             }
         }
+        let is_generated = |value: &(usize, Expr)| entry.schema.columns[value.0].is_generated();
+        let (generated, values) = set.values.into_iter().partition(is_generated);
+        let generated: Vec<(usize, Expr)> = generated;
+        set.generated = generated.into_iter().map(|value| value.0).collect();
+        set.values = values;
         Ok(set)
     }
 

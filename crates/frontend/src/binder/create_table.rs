@@ -7,15 +7,13 @@ use super::{Binder, Relation, error, finished, fold};
 use crate::parse::UNTYPED;
 use crate::{Bound, Writing};
 use frazil_catalog::{ColumnSequence, QualifiedName};
-use frazil_functions::CastContext;
+use frazil_functions::{CastContext, Operand};
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ColumnId, Expr, value_by_parts};
 use frazil_types::{
     ColumnDef, ColumnDefault, Error, LogicalType, Result, Schema, Span, SqlState, Value, Zone,
 };
-use sqlparser::ast::{
-    ColumnDef as SqlColumn, ColumnOption, CreateTable, DataType, Expr as SqlExpr, GeneratedAs,
-};
+use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, DataType, Expr as SqlExpr};
 use std::borrow::Cow;
 
 /// Binds CREATE TABLE and CREATE TABLE AS.
@@ -46,6 +44,10 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         return Err(Error::unsupported("a table without columns"));
     }
     check_columns(&schema, |at| binder.span(&create.columns[at].name))?;
+    let mut schema = schema;
+    for (at, column) in create.columns.iter().enumerate() {
+        binder.generation(&name, &mut schema, at, column)?;
+    }
     let target = Target {
         name: &name,
         schema: &schema,
@@ -207,20 +209,13 @@ impl<'a> Binder<'a> {
                     column.nullable = false;
                     null = null.or(Some(false));
                 }
-                ColumnOption::Default(_) if has_default => {
-                    let message = format!("multiple default values specified for column \"{}\"", column.name);
-                    return Err(error(SqlState::SYNTAX_ERROR, message, span));
-                }
+                ColumnOption::Default(_) if has_default => return Err(second_default(&column, span)),
                 ColumnOption::Default(e) => {
                     has_default = true;
                     column.default = self.default(&column, e)?;
                 }
-                ColumnOption::Generated {
-                    generated_as: as_ @ (GeneratedAs::Always | GeneratedAs::ByDefault),
-                    generation_expr: None,
-                    ..
-                } => {
-                    self.identity(&mut column, has_default, *as_ == GeneratedAs::Always, span)?;
+                option @ ColumnOption::Generated { .. } => {
+                    self.generated_option(&mut column, has_default, option, span)?;
                     has_default = true;
                 }
                 // Bound once all columns are known; a key makes its columns NOT NULL whatever NULL says.
@@ -248,13 +243,16 @@ impl<'a> Binder<'a> {
     }
 
     /// Makes a column an identity column; `has_default`: it has a default already. 42601, 22023.
-    fn identity(
+    pub(super) fn identity(
         &mut self,
         column: &mut ColumnDef,
         has_default: bool,
         always: bool,
         span: Span,
     ) -> Result<()> {
+        if column.is_generated() {
+            return Err(both(column, "identity and generation expression", span));
+        }
         if has_default || column.default.is_some() {
             let is_identity = self
                 .column_sequence
@@ -286,22 +284,8 @@ impl<'a> Binder<'a> {
             }
             _ => e,
         })?;
-        let (span, ty) = (bound.span(), bound.ty());
-        let cast = self.typing.cast(bound, column.ty, CastContext::Assignment, span);
-        let cast = cast.map_err(|e| match ty {
-            Some(ty) if matches!(e.state(), SqlState::CANNOT_COERCE | SqlState::DATATYPE_MISMATCH) => {
-                let message = format!(
-                    "column \"{}\" is of type {} but default expression is of type {}",
-                    column.name,
-                    column.ty.name(),
-                    ty.name()
-                );
-                let hint = "You will need to rewrite or cast the expression.";
-                error(SqlState::DATATYPE_MISMATCH, message, span).with_hint(hint)
-            }
-            _ => e,
-        });
-        let value = match cast {
+        let span = bound.span();
+        let value = match self.default_cast(bound, column) {
             Ok(cast) if has_subquery(&cast) => {
                 return Err(Error::unsupported("a subquery in a DEFAULT expression").at_span(span));
             }
@@ -319,6 +303,40 @@ impl<'a> Binder<'a> {
             Err(failed) => Err(failed.at_span(span)),
         }
     }
+
+    /// The value of a default or a generated column as the column's type. 42804.
+    pub(super) fn default_cast(&self, bound: Operand, column: &ColumnDef) -> Result<Expr> {
+        let (span, ty) = (bound.span(), bound.ty());
+        let cast = self.typing.cast(bound, column.ty, CastContext::Assignment, span);
+        cast.map_err(|e| match ty {
+            Some(ty) if matches!(e.state(), SqlState::CANNOT_COERCE | SqlState::DATATYPE_MISMATCH) => {
+                let message = format!(
+                    "column \"{}\" is of type {} but default expression is of type {}",
+                    column.name,
+                    column.ty.name(),
+                    ty.name()
+                );
+                let hint = "You will need to rewrite or cast the expression.";
+                error(SqlState::DATATYPE_MISMATCH, message, span).with_hint(hint)
+            }
+            _ => e,
+        })
+    }
+}
+
+/// 42601 for a DEFAULT of a column that has one, or is generated.
+fn second_default(column: &ColumnDef, span: Span) -> Error {
+    if column.is_generated() {
+        return both(column, "default and generation expression", span);
+    }
+    let message = format!("multiple default values specified for column \"{}\"", column.name);
+    error(SqlState::SYNTAX_ERROR, message, span)
+}
+
+/// 42601 for a column that gets its values from two sources.
+pub(super) fn both(column: &ColumnDef, what: &str, span: Span) -> Error {
+    let message = format!("both {what} specified for column \"{}\"", column.name);
+    error(SqlState::SYNTAX_ERROR, message, span)
 }
 
 /// The type of the values of a serial column; `None` for another type.

@@ -26,7 +26,9 @@ pub(crate) fn describe_columns(binder: Binder, columns: &[ColumnDef]) -> Result<
     let rows = columns.iter().map(|column| {
         let default = match &column.default {
             Some(ColumnDefault::Value(value)) => text(value.display(column.ty).to_string()),
-            Some(ColumnDefault::Expression(sql) | ColumnDefault::Generated(sql)) => text(sql.clone()),
+            Some(ColumnDefault::Expression(sql) | ColumnDefault::Generated { text: sql, .. }) => {
+                text(sql.clone())
+            }
             Some(ColumnDefault::Identity { .. }) => Value::Null,
             None => Value::Null,
         };

@@ -170,7 +170,9 @@ impl Binder<'_> {
             constraints: domain.checks.iter().map(as_constraint).collect(),
             indexes: Vec::new(),
         };
-        let renamed = self.checks_after(&of_value, Renamed::Column(0, &column.name))?;
+        let renamed = self
+            .texts_after(&of_value, Renamed::Column(0, &column.name))?
+            .checks;
         for check in &domain.checks {
             let other = renamed.iter().find(|(name, _)| *name == check.name);
             let kind = NewConstraintKind::Check {

@@ -27,6 +27,7 @@ impl<'a> Binder<'a> {
             Some(ConstraintReferenceMatchKind::Simple) | None => false,
         };
         let is_mark = |name: &Ident| name.value == SET_COLUMNS;
+        refuse_actions(target, &columns, key)?;
         let mut parts = key.referred_columns.split(is_mark);
         let mut names = || -> Vec<String> { parts.next().unwrap_or_default().iter().map(fold).collect() };
         Ok(NewConstraintKind::ForeignKey(Box::new(NewForeignKey {
@@ -78,6 +79,32 @@ fn action(action: Option<SqlAction>) -> ReferentialAction {
         Some(SqlAction::Cascade) => ReferentialAction::Cascade,
         Some(SqlAction::SetNull) => ReferentialAction::SetNull,
         Some(SqlAction::SetDefault) => ReferentialAction::SetDefault,
+    }
+}
+
+/// 42601 for an action that would write into a generated column.
+fn refuse_actions(target: &Target<'_>, columns: &[String], key: &ForeignKeyConstraint) -> Result<()> {
+    let column = |name: &String| target.schema.index_of(name).map(|at| &target.schema.columns[at]);
+    if !columns
+        .iter()
+        .filter_map(column)
+        .any(|column| column.is_generated())
+    {
+        return Ok(());
+    }
+    let refused = |what: &str| {
+        let message = format!("invalid {what} action for foreign key constraint containing generated column");
+        Err(Error::new(SqlState::SYNTAX_ERROR, message))
+    };
+    match action(key.on_update) {
+        ReferentialAction::SetNull | ReferentialAction::SetDefault | ReferentialAction::Cascade => {
+            return refused("ON UPDATE");
+        }
+        ReferentialAction::NoAction | ReferentialAction::Restrict => {}
+    }
+    match action(key.on_delete) {
+        ReferentialAction::SetNull | ReferentialAction::SetDefault => refused("ON DELETE"),
+        ReferentialAction::NoAction | ReferentialAction::Restrict | ReferentialAction::Cascade => Ok(()),
     }
 }
 

@@ -223,12 +223,17 @@ impl<'a> Binder<'a> {
         Ok(Relation::new(computed.above(relation.op), columns))
     }
 
-    /// A column for each of the table's: those that are given, and the defaults of the others.
+    /// A column for each of the table's: those that are given, and the defaults of the others. Nothing computes
+    /// generated columns yet.
     fn complete(&mut self, relation: Relation, target: &Target) -> Result<(Operator, Vec<ColumnId>)> {
         let Relation { op, columns: given } = relation;
         let mut computed = Computed::default();
         let mut columns: Vec<ColumnId> = Vec::with_capacity(target.entry.schema.columns.len());
         for (position, column) in target.entry.schema.columns.iter().enumerate() {
+            if column.is_generated() {
+                columns.push(self.columns.add(column.name.clone(), column.ty, column.nullable));
+                continue;
+            }
             let at = target.positions.iter().position(|p| *p == position);
             let at = at.filter(|_| !self.overrides(column));
             if let Some(given) = at.and_then(|at| given.get(at)) {
@@ -247,7 +252,7 @@ impl<'a> Binder<'a> {
     fn insertion(
         &mut self,
         op: Operator,
-        columns: Vec<ColumnId>,
+        mut columns: Vec<ColumnId>,
         target: &Target,
         i: &'a Insert,
     ) -> Result<Written> {
@@ -259,6 +264,11 @@ impl<'a> Binder<'a> {
             None => target.entry.name.clone(),
         };
         columns.iter().for_each(|id| self.own(*id));
+        let mut computed = Computed::default();
+        for (position, id) in self.generated_values(&target.entry, &columns, None, None, &mut computed)? {
+            columns[position] = id;
+        }
+        let op = computed.above(op);
         let mut computed = Computed::default();
         let checks = self.checks(&target.entry, &columns, None, None, &mut computed)?;
         let op = computed.above(op);

@@ -33,6 +33,7 @@ mod finish;
 mod foreign_keys;
 mod from;
 mod function;
+mod generated_columns;
 mod grouping;
 mod grouping_call;
 mod grouping_sets;
@@ -90,7 +91,7 @@ mod written;
 pub(crate) use alter_table::alter_table;
 pub(crate) use column_uses::TableUses;
 pub(crate) use columns_read::columns_read;
-pub(crate) use copy::{copy_from, refuse_remote};
+pub(crate) use copy::{copy_from, leave_generated_out, refuse_remote};
 pub(crate) use create_index::create_index;
 pub(crate) use create_table::create_table;
 pub(crate) use delete::delete;
@@ -98,6 +99,7 @@ pub(crate) use describe::{describe, describe_columns, tables};
 pub(crate) use domain::create_domain;
 pub(crate) use execute::execute_values;
 pub(crate) use finish::finished;
+pub(crate) use generated_columns::generated_query;
 pub(crate) use insert::{column_position, insert};
 pub(crate) use naming::{find_own_table, find_table, fold, missing_relation};
 pub(crate) use nesting::Nesting;
@@ -147,6 +149,8 @@ pub(crate) struct Binder<'a> {
     pub overriding: Option<Overriding>,
     /// The sequence of the column that was defined last, if it owns one.
     column_sequence: Option<ColumnSequence>,
+    /// True if a function was called whose result another statement may not give for the same arguments.
+    calls_stable: bool,
     pub columns: Columns,
     pub typing: Typing,
     /// The queries around the one being bound, outermost first, itself last.
@@ -200,6 +204,7 @@ impl<'a> Binder<'a> {
             identities: &[],
             overriding: None,
             column_sequence: None,
+            calls_stable: false,
             columns: Columns::in_zone(settings.zone),
             typing: Typing::in_zone(parameters, settings.zone),
             levels: Vec::new(),

@@ -139,6 +139,18 @@ impl<'a> Binder<'a> {
         }
         let op = computed.above(op);
         let mut computed = Computed::default();
+        let asked: Vec<usize> = touched.iter().copied().chain(set.generated).collect();
+        let made = self.generated_values(entry, &new, Some(&asked), applies.as_ref(), &mut computed)?;
+        for (position, id) in made {
+            touched.push(position);
+            new[position] = id;
+            output.push(OutputColumn::new(
+                entry.schema.columns[position].name.as_str(),
+                id,
+            ));
+        }
+        let op = computed.above(op);
+        let mut computed = Computed::default();
         let checks = self.checks(entry, &new, Some(&touched), applies.as_ref(), &mut computed)?;
         let update = ConflictUpdate {
             arbiters: Vec::new(),

@@ -1,12 +1,12 @@
-//! A column or table gets another name: the texts of the table's CHECK constraints get it, too. What a name in a text means is
-//! found by binding the text; nothing else of the text changes.
+//! A column or table gets another name: the texts of the table's CHECK constraints and generated columns get it, too.
+//! What a name in a text means is found by binding the text; nothing else of the text changes.
 
 use super::scope::{Clause, Item, Level};
 use super::{Binder, OutputColumn, TableEntry};
 use crate::deep_stack::on_deep_stack;
 use crate::parse::{ParsedStatement, parse};
-use frazil_catalog::{ConstraintKind, SearchPath, identifier};
-use frazil_types::{Error, Result};
+use frazil_catalog::{ConstraintKind, RowTexts, SearchPath, identifier};
+use frazil_types::{ColumnDefault, Error, Result};
 use sqlparser::ast::{Expr as SqlExpr, SelectItem, SetExpr};
 use std::ops::Range;
 
@@ -23,30 +23,38 @@ pub(super) enum Renamed<'n> {
 const AROUND: (&str, &str) = ("select (", "\n)");
 
 impl Binder<'_> {
-    /// The CHECK constraints whose text changes: names and new texts.
-    pub(super) fn checks_after(
-        &self,
-        entry: &TableEntry,
-        renamed: Renamed<'_>,
-    ) -> Result<Vec<(String, String)>> {
-        let mut changed = Vec::new();
+    /// The CHECK constraints and generated columns whose texts change.
+    pub(super) fn texts_after(&self, entry: &TableEntry, renamed: Renamed<'_>) -> Result<RowTexts> {
+        let mut changed = RowTexts::default();
         for constraint in &entry.constraints {
             let ConstraintKind::Check { expression, .. } = &constraint.kind else {
                 continue;
             };
-            let parsed = parse(
-                &format!("{}{expression}{}", AROUND.0, AROUND.1),
-                &self.nesting.limits,
-            )?;
-            let [parsed] = &parsed[..] else {
-                return Err(not_one(expression));
-            };
-            let text = on_deep_stack(parsed.depth(), || self.text_after(entry, parsed, renamed))?;
-            if text != *expression {
-                changed.push((constraint.name.clone(), text));
+            let text = self.after(entry, expression, renamed)?;
+            changed
+                .checks
+                .extend(text.map(|text| (constraint.name.clone(), text)));
+        }
+        for (at, column) in entry.schema.columns.iter().enumerate() {
+            if let Some(ColumnDefault::Generated { text, .. }) = &column.default {
+                let text = self.after(entry, text, renamed)?;
+                changed.generated.extend(text.map(|text| (at, text)));
             }
         }
         Ok(changed)
+    }
+
+    /// The new text of an expression over the table's row; `None` if it stays.
+    fn after(&self, entry: &TableEntry, expression: &str, renamed: Renamed<'_>) -> Result<Option<String>> {
+        let parsed = parse(
+            &format!("{}{expression}{}", AROUND.0, AROUND.1),
+            &self.nesting.limits,
+        )?;
+        let [parsed] = &parsed[..] else {
+            return Err(not_one(expression));
+        };
+        let text = on_deep_stack(parsed.depth(), || self.text_after(entry, parsed, renamed))?;
+        Ok(Some(text).filter(|text| text != expression))
     }
 
     fn text_after(

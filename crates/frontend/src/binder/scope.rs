@@ -129,6 +129,8 @@ pub(super) enum Clause {
     Set,
     Returning,
     Check,
+    /// The expression of a generated column.
+    Generated,
     /// Values of EXECUTE.
     Execute,
     Qualify,
@@ -154,6 +156,7 @@ impl Clause {
             Clause::Set => Some("UPDATE"),
             Clause::Returning => Some("RETURNING"),
             Clause::Check => Some("check constraints"),
+            Clause::Generated => Some("column generation expressions"),
             Clause::Execute => Some("EXECUTE parameters"),
             Clause::Frame(FrameUnit::Rows) => Some("window ROWS"),
             Clause::Frame(FrameUnit::Range) => Some("window RANGE"),
@@ -191,6 +194,7 @@ impl Clause {
             | Clause::Set
             | Clause::Returning
             | Clause::Check
+            | Clause::Generated
             | Clause::Execute => self.without_aggregates(),
         }
     }
@@ -213,6 +217,7 @@ impl Clause {
             | Clause::Set
             | Clause::Returning
             | Clause::Check
+            | Clause::Generated
             | Clause::Execute => self.without_aggregates(),
         }
     }

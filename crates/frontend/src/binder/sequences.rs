@@ -110,9 +110,10 @@ pub(crate) fn alter_identity(catalog: &dyn CatalogView, altered: &AlteredIdentit
             column,
             if_exists: *if_exists,
         },
-        IdentityAction::DropExpression => {
-            return Err(Error::unsupported("ALTER COLUMN … DROP EXPRESSION"));
-        }
+        IdentityAction::DropExpression { if_exists } => AlterAction::DropExpression {
+            column,
+            if_exists: *if_exists,
+        },
     };
     Ok(Bound::plain(Definition::AlterTable {
         table: Some(table),
@@ -141,7 +142,7 @@ fn with_type(options: &SequenceOptions, ty: LogicalType) -> SequenceOptions {
 /// 428C9 for a value that a statement gives a column whose values the system makes: INSERT, or UPDATE.
 fn not_given(column: &ColumnDef, message: String, hint: Option<&str>) -> Error {
     let detail = match column.default {
-        Some(ColumnDefault::Generated(_)) => format!("Column \"{}\" is a generated column.", column.name),
+        Some(ColumnDefault::Generated { .. }) => format!("Column \"{}\" is a generated column.", column.name),
         _ => format!(
             "Column \"{}\" is an identity column defined as GENERATED ALWAYS.",
             column.name
@@ -194,7 +195,7 @@ impl<'a> Binder<'a> {
     /// 428C9 if a value that INSERT gives a column is not taken.
     pub(super) fn check_inserted(&self, column: &ColumnDef, span: Span) -> Result<()> {
         let (is_refused, hint) = match column.default {
-            Some(ColumnDefault::Generated(_)) => (true, None),
+            Some(ColumnDefault::Generated { .. }) => (true, None),
             Some(ColumnDefault::Identity { always, .. }) => (
                 always && self.overriding.is_none(),
                 Some("Use OVERRIDING SYSTEM VALUE to override."),
@@ -214,7 +215,7 @@ impl<'a> Binder<'a> {
     /// 428C9 if a value that UPDATE gives a column is not taken.
     pub(super) fn check_updated(&self, column: &ColumnDef) -> Result<()> {
         match column.default {
-            Some(ColumnDefault::Generated(_) | ColumnDefault::Identity { always: true, .. }) => {
+            Some(ColumnDefault::Generated { .. } | ColumnDefault::Identity { always: true, .. }) => {
                 let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);
                 Err(not_given(column, message, None))
             }

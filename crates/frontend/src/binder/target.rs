@@ -11,7 +11,7 @@ use frazil_catalog::next_value_text;
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::Scan;
 use frazil_plan::{ColumnId, Expr, Operator, Write};
-use frazil_types::{ColumnDef, ColumnDefault, Error, Result, SqlState, Value};
+use frazil_types::{ColumnDef, ColumnDefault, Result, SqlState, Value};
 use sqlparser::ast::{Expr as SqlExpr, Ident, TableAlias};
 
 /// The rows of the table, as one relation in sight, and the column of their ids.
@@ -84,10 +84,11 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// What a column gets that is not given a value.
+    /// What a column gets that is not given a value; NULL for a generated column, whose value is computed when those
+    /// of the other columns are known.
     pub(super) fn default_of(&mut self, column: &ColumnDef) -> Result<Expr> {
         let text = match &column.default {
-            None => {
+            None | Some(ColumnDefault::Generated { .. }) => {
                 return Ok(Expr::constant(
                     Value::Null,
                     column.ty.in_zone(self.settings.zone).with_all_digits(),
@@ -101,9 +102,6 @@ impl<'a> Binder<'a> {
             }
             Some(ColumnDefault::Expression(text)) => text.clone(),
             Some(ColumnDefault::Identity { sequence, .. }) => next_value_text(*sequence),
-            Some(ColumnDefault::Generated(_)) => {
-                return Err(Error::internal("a generated column without its row"));
-            }
         };
         let value = self.stored(&text, Vec::new(), Clause::Default)?;
         let span = value.span();

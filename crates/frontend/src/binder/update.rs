@@ -78,13 +78,20 @@ impl<'a> Binder<'a> {
         let mut items = rows.items;
         let mut new: Vec<ColumnId> = items[0].columns.iter().map(|c| c.id).collect();
         changed.iter().for_each(|(position, id)| new[*position] = *id);
+        let mut touched: Vec<usize> = changed.iter().map(|c| c.0).chain(set.generated).collect();
+        let mut computed = Computed::default();
+        for (position, id) in self.generated_values(entry, &new, Some(&touched), None, &mut computed)? {
+            changed.push((position, id));
+            new[position] = id;
+            touched.push(position);
+        }
+        let op = computed.above(op);
         let mut computed = Computed::default();
         let shown = match u.returning {
             Some(_) => self.as_written(entry, &new, &mut computed),
             None => new.clone(),
         };
         items[0] = renewed(&items[0], &shown);
-        let touched: Vec<usize> = changed.iter().map(|c| c.0).collect();
         let checks = self.checks(entry, &new, Some(&touched), None, &mut computed)?;
         let op = computed.above(op);
         let (op, output) = self.returning(u.returning.as_deref(), items, op)?;

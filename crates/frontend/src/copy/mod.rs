@@ -5,7 +5,7 @@ mod checks;
 mod options;
 mod statement;
 
-pub(crate) use statement::{Copied, CopyStatement, parse, query_of};
+pub(crate) use statement::{Copied, CopiedTable, CopyStatement, parse, query_of};
 
 use frazil_catalog::WrittenName;
 use frazil_types::{Error, Result, SqlState};

@@ -16,6 +16,9 @@ pub(crate) struct CopyStatement {
     pub options: CopyOptions,
 }
 
+/// A table and columns of it; all if none is named.
+pub(crate) type CopiedTable = (WrittenName, Vec<String>);
+
 /// What COPY fills or reads.
 #[derive(Clone, Debug)]
 pub(crate) enum Copied {
@@ -24,8 +27,9 @@ pub(crate) enum Copied {
         table: WrittenName,
         columns: Vec<String>,
     },
-    /// TO: the words of a query.
-    OutOf(Vec<TokenWithSpan>),
+    /// TO: the words of a query; the table that is copied and the columns that are named, unless the statement has a
+    /// query.
+    OutOf(Vec<TokenWithSpan>, Option<CopiedTable>),
 }
 
 /// Reads COPY table [(columns)] FROM end, COPY table [(columns)] TO end and COPY (query) TO end, each with
@@ -35,7 +39,7 @@ pub(crate) fn parse(cursor: &mut Cursor) -> Result<CopyStatement> {
     let (what, is_out) = if cursor.peek() == Some(&Token::LParen) {
         let query = cursor.parenthesized()?;
         cursor.expect_word("to")?;
-        (Copied::OutOf(query), true)
+        (Copied::OutOf(query, None), true)
     } else {
         relation(cursor)?
     };
@@ -67,7 +71,8 @@ fn relation(cursor: &mut Cursor) -> Result<(Copied, bool)> {
     }
     let listed = &listed[..listed.len() - cursor.rest().len()];
     if cursor.take("to") {
-        return Ok((Copied::OutOf(query_of(name, listed)), true));
+        let query = query_of(name, listed);
+        return Ok((Copied::OutOf(query, Some((table, columns))), true));
     }
     cursor.expect_word("from")?;
     Ok((Copied::Into { table, columns }, false))

@@ -19,14 +19,17 @@ const CLAUSES: [Keyword; 11] = [
     Keyword::UNIQUE,
 ];
 
-/// The expressions of CHECK (…), DEFAULT … and USING … in a statement that defines a table, none inside another.
+/// The expressions of CHECK (…), DEFAULT … and GENERATED ALWAYS AS (…) in a statement that defines a table, none inside
+/// another.
 pub(super) fn expressions(words: &[TokenWithSpan]) -> Vec<TokenSpan> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
         let from = at + 1;
         let opens = words.get(from).is_some_and(|t| t.token == Token::LParen);
-        let (from, to) = if is_word(&words[at], Keyword::CHECK) && opens {
+        let is_always = at > 0 && is_word(&words[at - 1], Keyword::ALWAYS);
+        let is_before = is_word(&words[at], Keyword::CHECK) || is_always && is_word(&words[at], Keyword::AS);
+        let (from, to) = if is_before && opens {
             (from + 1, closing(words, from))
         } else if is_word(&words[at], Keyword::DEFAULT) {
             (from, end_of_default(words, from))

@@ -380,8 +380,8 @@ impl Reading {
                 end,
                 options,
             },
-            Copied::OutOf(words) => ParsedKind::CopyTo {
-                query: Box::new(self.statement(words)?),
+            Copied::OutOf(words, table) => ParsedKind::CopyTo {
+                source: Box::new((self.statement(words)?, table)),
                 end,
                 options,
             },

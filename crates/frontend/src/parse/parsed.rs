@@ -6,7 +6,7 @@ use super::privileges::Privileges;
 use super::schemas::MovedObject;
 use super::sequences::{AlteredIdentity, Overriding, WrittenOptions, WrittenSequence};
 use super::source::Place;
-use crate::copy::{CopyEnd, CopyOptions};
+use crate::copy::{CopiedTable, CopyEnd, CopyOptions};
 use crate::deep_stack::Deep;
 use crate::limits::Limits;
 use crate::{CursorOptions, CursorStatement, ExplainOptions, SettingStatement, TransactionModes};
@@ -49,7 +49,8 @@ pub(crate) enum ParsedKind {
         options: CopyOptions,
     },
     CopyTo {
-        query: Box<ParsedStatement>,
+        /// The query; the table that it reads and the columns that are named, unless a query is written.
+        source: Box<(ParsedStatement, Option<CopiedTable>)>,
         end: CopyEnd,
         options: CopyOptions,
     },

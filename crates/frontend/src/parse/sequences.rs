@@ -64,7 +64,7 @@ pub(crate) enum IdentityAction {
     /// DROP IDENTITY.
     Drop { if_exists: bool },
     /// DROP EXPRESSION.
-    DropExpression,
+    DropExpression { if_exists: bool },
 }
 
 /// ALTER TABLE with an action on an identity or generated column, alone.
@@ -200,7 +200,7 @@ fn identity_action(cursor: &mut Cursor) -> Result<Option<IdentityAction>> {
         }
         return Ok(Some(match of_identity {
             true => IdentityAction::Drop { if_exists },
-            false => IdentityAction::DropExpression,
+            false => IdentityAction::DropExpression { if_exists },
         }));
     }
     const OPTIONS: [&str; 8] = [
