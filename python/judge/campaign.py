@@ -20,7 +20,7 @@ DATE_IN_ZONE = re.compile(r"(\bs\d+\.x?dt|date '[^']*'|as date\)) [+-] (interval
 # The year before year 1, as Frazil writes it, perhaps in a text that was cut.
 YEAR_0 = re.compile(r"\b0000-")
 # Statements that docs/sql.md lists as not supported yet.
-NOT_YET = re.compile(r"COMMENT|GENERATED ALWAYS|DEFERRABLE|NOT VALID|ALTER COLUMN … (TYPE|DROP EXPRESSION)|LIKE …|ALTER (VIEW|SCHEMA|DOMAIN)|MATERIALIZED|[Tt]emporary|TEMP|partial index|index on an expression|target of ON CONFLICT")
+NOT_YET = re.compile(r"COMMENT|DEFERRABLE|NOT VALID|ALTER COLUMN … TYPE|LIKE …|ALTER (VIEW|SCHEMA|DOMAIN)|MATERIALIZED|[Tt]emporary|TEMP|partial index|index on an expression|target of ON CONFLICT")
 STATISTICS = re.compile(r"\b(stddev|var|covar|regr|corr)\w*\(")
 # This share of statements draws what analytics.py adds, and this one, before it, what wider.py adds.
 ANALYTIC = 0.75

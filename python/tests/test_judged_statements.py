@@ -14,7 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from judge import analytics, dialect, engines, grammar, metamorphic  # noqa: E402
-from judge.campaign import GOOD, Campaign, answer, kind_of, statement_of  # noqa: E402
+from judge.campaign import GOOD, Campaign, answer, is_run_time, kind_of, statement_of  # noqa: E402
 from judge.nodes import POSTGRES  # noqa: E402
 
 STATEMENTS = int(os.environ.get("FRAZIL_JUDGED_STATEMENTS", "300"))
@@ -87,14 +87,17 @@ def test_a_judge_answers_what_analysts_ask(folder, judge):
     engine = engines.open_judge(judge, folder)
     drawn = analytics.abilities("all", [engine]) - {"wider"}
     assert {"windows", "frames", "grouping sets", "recursion", "series", "regression", "texts"} <= drawn
-    features, refused = set(), []
+    features, refused, failed = set(), [], []
     for seed in range(400):
         statement = grammar.Generator(random.Random(f"analytics {seed}"), judge, drawn).statement()
         got = answer(engine, statement, statement.query)
         features.update(statement.features() if not got.error else ())
-        refused += [f"seed {seed}: {got}"] if got.error else []
+        if got.error:
+            # Only PostgreSQL's errors tell what a judge lacks from values that fail.
+            (failed if judge == POSTGRES and is_run_time(got) else refused).append(f"seed {seed}: {got}")
     engine.close()
-    assert len(refused) <= 0.08 * 400, refused
+    assert len(refused) <= (0.01 if judge == POSTGRES else 0.08) * 400, refused
+    assert len(failed) <= 0.1 * 400, failed
     assert OCCUR <= features, OCCUR - features
 
 

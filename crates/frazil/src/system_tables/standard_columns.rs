@@ -7,7 +7,7 @@ use super::numbers;
 use super::virtual_table::Context;
 use frazil_catalog::{Catalog, SYSTEM_SCHEMA};
 use frazil_types::sql_type::C_COLLATION;
-use frazil_types::{LogicalType, ObjectId, Result};
+use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result};
 
 pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
     let catalog = context.catalog();
@@ -28,8 +28,6 @@ pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
                 .with("is_nullable", yes_or_no(column.nullable))
                 .with("dtd_identifier", number.to_string())
                 .with("is_self_referencing", "NO")
-                .with("is_identity", "NO")
-                .with("identity_cycle", "NO")
                 .with(
                     "is_generated",
                     if column.is_generated() { "ALWAYS" } else { "NEVER" },
@@ -39,7 +37,7 @@ pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
                     shown_default(column, catalog).filter(|_| column.is_generated()),
                 )
                 .with("is_updatable", yes_or_no(!seen.is_view));
-            let row = of_type(row, column.ty, catalog);
+            let row = of_type(of_identity(row, column, catalog), column.ty, catalog);
             let domain = column.domain.and_then(|id| catalog.user_type_of(id));
             rows.push(match domain {
                 Some(entry) => row
@@ -51,6 +49,28 @@ pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
         }
     }
     Ok(rows)
+}
+
+/// Adds the columns that describe the sequence of an identity column.
+fn of_identity(row: Cells, column: &ColumnDef, catalog: &Catalog) -> Cells {
+    let Some(ColumnDefault::Identity { always, sequence }) = &column.default else {
+        return row.with("is_identity", "NO").with("identity_cycle", "NO");
+    };
+    let generation = if *always { "ALWAYS" } else { "BY DEFAULT" };
+    let row = row
+        .with("is_identity", "YES")
+        .with("identity_generation", generation);
+    match catalog.sequence_of(*sequence) {
+        Some(sequence) => {
+            let of = &sequence.definition;
+            row.with("identity_start", of.start.to_string())
+                .with("identity_increment", of.increment.to_string())
+                .with("identity_maximum", of.max.to_string())
+                .with("identity_minimum", of.min.to_string())
+                .with("identity_cycle", yes_or_no(of.cycle))
+        }
+        None => row.with("identity_cycle", "NO"),
+    }
 }
 
 /// Adds the columns that describe a type; of a domain its base.

@@ -308,6 +308,9 @@ impl<'a> Binder<'a> {
             let span = row_span(&each);
             return self.typing.and(each, span);
         }
+        if let Some(test) = self.null_test_of_query(x, negated)? {
+            return Ok(test);
+        }
         if let Some(parts) = self.row_value(x)? {
             let mut each = Vec::new();
             for part in parts {
@@ -317,14 +320,19 @@ impl<'a> Binder<'a> {
             return self.typing.and(each, span);
         }
         let bound = self.expression(x)?;
-        if bound.ty() == Some(LogicalType::Record) {
-            let what = "IS NULL of a row that is neither a relation's nor written as one";
-            return Err(Error::unsupported(what).at_span(bound.span()));
-        }
-        self.null_test(bound, negated)
+        self.null_test_of_value(bound, negated)
     }
 
-    fn null_test(&self, x: Operand, negated: bool) -> Result<Operand> {
+    /// IS NULL, negated IS NOT NULL, of one value. 0A000 for a row whose columns are not known.
+    pub(super) fn null_test_of_value(&self, x: Operand, negated: bool) -> Result<Operand> {
+        if x.ty() == Some(LogicalType::Record) {
+            let what = "IS NULL of a row that is neither a relation's nor written as one";
+            return Err(Error::unsupported(what).at_span(x.span()));
+        }
+        self.null_test(x, negated)
+    }
+
+    pub(super) fn null_test(&self, x: Operand, negated: bool) -> Result<Operand> {
         let span = x.span();
         let tested = self.typing.is_null(x, span)?;
         self.negated(tested, negated, span)

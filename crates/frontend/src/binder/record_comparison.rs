@@ -57,14 +57,7 @@ impl<'a> Binder<'a> {
         let span = self.query_span(query);
         let mark = l.mark.clone();
         let (relation, compared) = self.condition_of_records(l, op, query, at)?;
-        let compared = self.typing.predicate(compared, op)?;
-        let id = self.columns.add_mark("", true);
-        let computed = Computed {
-            expressions: vec![(id, compared)],
-        };
-        let subquery = Subquery::new(SubqueryKind::Scalar, computed.above(relation.op), vec![id]);
-        let kind = ExprKind::Subquery(Box::new(subquery));
-        let compared: Operand = Expr::boolean(kind, true).at(span).into();
+        let compared = self.computed_in(relation, compared, op, span)?;
         // No row is NULL, which is distinct from each row that is there.
         let beside_none = match (op, mark) {
             ("is distinct from", None) => Expr::truth(true).into(),
@@ -75,6 +68,57 @@ impl<'a> Binder<'a> {
         };
         self.typing
             .coalesce(vec![compared, beside_none], span, &mut self.columns)
+    }
+
+    /// A condition that the one row of a relation computes: NULL without a row, error 21000 for several.
+    fn computed_in(
+        &mut self,
+        relation: Relation,
+        condition: Operand,
+        what: &str,
+        span: Span,
+    ) -> Result<Operand> {
+        let condition = self.typing.predicate(condition, what)?;
+        let id = self.columns.add_mark("", true);
+        let computed = Computed {
+            expressions: vec![(id, condition)],
+        };
+        let subquery = Subquery::new(SubqueryKind::Scalar, computed.above(relation.op), vec![id]);
+        let kind = ExprKind::Subquery(Box::new(subquery));
+        Ok(Expr::boolean(kind, true).at(span).into())
+    }
+
+    /// IS NULL, negated IS NOT NULL, of a subquery's row: all columns are, or are not; without a row it is NULL. `None`
+    /// if the subquery does not select one name.
+    pub(super) fn null_test_of_query(&mut self, x: &'a SqlExpr, negated: bool) -> Result<Option<Operand>> {
+        let Some(query) = super::row_value::query_of(x).filter(|query| only_item(query).is_some()) else {
+            return Ok(None);
+        };
+        self.nesting.subquery()?;
+        let span = self.query_span(query);
+        let (relation, is_row) = self.query_of_rows(query)?;
+        if !is_row {
+            let value = self.value_of(relation, span)?;
+            return self.null_test_of_value(value, negated).map(Some);
+        }
+        let values = self.record_of_columns(&relation.columns).values.into_iter();
+        let each = values.map(|value| self.null_test(value.into(), negated));
+        let all = self.typing.and(each.collect::<Result<_>>()?, span)?;
+        let all = self.computed_in(relation, all, "IS NULL", span)?;
+        let without_row = Expr::truth(!negated).into();
+        let tested = self
+            .typing
+            .coalesce(vec![all, without_row], span, &mut self.columns)?;
+        Ok(Some(tested))
+    }
+
+    /// Binds a subquery, which gives the columns of a relation if it selects the relation's row; true if it does.
+    fn query_of_rows(&mut self, query: &'a Query) -> Result<(Relation, bool)> {
+        let item = only_item(query);
+        let outer = std::mem::replace(&mut self.row_item, item);
+        let relation = self.query(query);
+        let left = std::mem::replace(&mut self.row_item, outer);
+        Ok((relation?, item.is_some() && left.is_none()))
     }
 
     /// Tests if a whole row compares with any row of a subquery, or with all; `None` if `x` is not a whole row.
@@ -104,12 +148,7 @@ impl<'a> Binder<'a> {
         query: &'a Query,
         at: Span,
     ) -> Result<(Relation, Operand)> {
-        let item = only_item(query);
-        let outer = std::mem::replace(&mut self.row_item, item);
-        let relation = self.query(query);
-        let left = std::mem::replace(&mut self.row_item, outer);
-        let relation = relation?;
-        let is_row = item.is_some() && left.is_none();
+        let (relation, is_row) = self.query_of_rows(query)?;
         match &relation.columns[..] {
             _ if is_row => {}
             [only] if self.columns[only.id].ty == frazil_types::LogicalType::Record => {

@@ -16,6 +16,11 @@ impl<'a> Binder<'a> {
         self.nesting.subquery()?;
         let span = self.query_span(query);
         let relation = self.query(query)?;
+        self.value_of(relation, span)
+    }
+
+    /// The value of the one row of a relation with one column. 42601 for several columns.
+    pub(super) fn value_of(&mut self, relation: Relation, span: Span) -> Result<Operand> {
         let id = self.one_column(&relation, span)?;
         let ty = self.columns[id].ty;
         let subquery = Subquery::new(SubqueryKind::Scalar, relation.op, vec![id]);

@@ -1,4 +1,5 @@
-//! Whole rows that sqlparser does not read: `(t).*` in a select list, and `t.*` as an operand of a comparison or of IS.
+//! Whole rows that sqlparser does not read: `(t).*` in a select list, and `t.*` as an operand of a comparison, of IS or
+//! of a cast.
 //! The relation gets a name that no statement can write.
 
 use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM};
@@ -26,7 +27,11 @@ pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>) {
             let is_compared = |word: Option<&TokenWithSpan>| word.is_some_and(compares);
             let before = at.checked_sub(1).and_then(|at| words.get(at));
             let is_qualified = before.is_some_and(|word| word.token == Token::Period);
-            if !is_qualified && (is_compared(before) || is_compared(words.get(at + 3))) {
+            if !is_qualified
+                && (is_compared(before)
+                    || is_compared(words.get(at + 3))
+                    || is_cast(&words[..at], &words[at + 3..]))
+            {
                 mark(&mut words[at]);
                 words.drain(at + 1..at + 3);
             }
@@ -60,6 +65,17 @@ fn begins_item(word: &TokenWithSpan) -> bool {
         Keyword::RETURNING,
     ];
     word.token == Token::Comma || words.iter().any(|keyword| is_word(word, *keyword))
+}
+
+/// True if a cast stands around the words between these: `CAST(t.* AS …)`, `t.*::…`.
+fn is_cast(before: &[TokenWithSpan], behind: &[TokenWithSpan]) -> bool {
+    match (before, behind) {
+        (_, [sign, ..]) if sign.token == Token::DoubleColon => true,
+        ([.., cast, open], [word, ..]) => {
+            is_word(cast, Keyword::CAST) && open.token == Token::LParen && is_word(word, Keyword::AS)
+        }
+        _ => false,
+    }
 }
 
 fn compares(word: &TokenWithSpan) -> bool {

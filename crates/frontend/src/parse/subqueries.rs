@@ -109,6 +109,7 @@ pub(super) fn shown(mut words: Vec<TokenWithSpan>) -> (Vec<TokenWithSpan>, HashS
     {
         return (words, HashSet::new());
     }
+    inserted_tables(&mut words);
     inserted_query(&mut words);
     let pairs = Pairs::of(&words);
     let mut queries = HashSet::new();
@@ -228,6 +229,28 @@ fn inserted_query(words: &mut Vec<TokenWithSpan>) {
         words.splice(first..=first, select.map(|token| TokenWithSpan::new(token, span)));
     }
     words.drain(at..first);
+}
+
+/// Writes INSERT INTO target TABLE t, also of a WITH query, as INSERT INTO target SELECT * FROM t.
+fn inserted_tables(words: &mut Vec<TokenWithSpan>) {
+    let is = |words: &[TokenWithSpan], at: usize, keyword| words.get(at).is_some_and(|w| is_word(w, keyword));
+    for at in (0..words.len()).rev() {
+        if !is(words, at, Keyword::INSERT) || !is(words, at + 1, Keyword::INTO) {
+            continue;
+        }
+        let behind = behind_target(words, at + 2);
+        if is(words, behind, Keyword::TABLE) {
+            let span = words[behind].span;
+            let select = ["SELECT", "*", "FROM"].map(|word| match word {
+                "*" => Token::Mul,
+                keyword => Token::make_keyword(keyword),
+            });
+            words.splice(
+                behind..=behind,
+                select.map(|token| TokenWithSpan::new(token, span)),
+            );
+        }
+    }
 }
 
 /// Where INSERT INTO stands outside of parentheses.
