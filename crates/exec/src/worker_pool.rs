@@ -5,7 +5,7 @@
 //! The work is a closure that takes morsels until there are none, so it does not matter how many
 //! workers run it.
 
-use frazil_types::{sequence_values, statement_clock};
+use frazil_types::statement_clock;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -74,12 +74,7 @@ impl WorkerPool {
         // All workers of the statement, also later ones, read `now` as one moment.
         statement_clock::start();
         let clock = statement_clock::handed_over();
-        let sequences = sequence_values::of_session();
-        let task: Task = Arc::new(move |worker| {
-            statement_clock::during(clock, || {
-                sequence_values::during(sequences.clone(), || task(worker))
-            })
-        });
+        let task: Task = Arc::new(move |worker| statement_clock::during(clock, || task(worker)));
         let gate = Arc::new(Gate::default());
         {
             let mut queue = lock(&self.shared.queue);

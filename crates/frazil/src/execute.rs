@@ -23,7 +23,6 @@ use frazil_frontend::{
     Bound, ExplainOptions, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement, Writing,
 };
 use frazil_storage::{Snapshot, Transaction};
-use frazil_types::sequence_values;
 use frazil_types::statement_clock::{self, StatementClock};
 use frazil_types::{Error, LogicalType, Result, Value, Zone};
 use std::borrow::Cow;
@@ -380,14 +379,10 @@ fn told(session: &Session, mut response: Response) -> Result<Response> {
 pub(crate) fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
     let clock = StatementClock::new(session.transaction().started(), session.settings().time_zone)
         .of_session(session.number());
-    let sequences = Some(session.sequences_of_statement());
-    let result = session.refresh().and_then(|()| {
-        survive(|| {
-            statement_clock::during(Some(clock), || {
-                sequence_values::during(sequences, || work(session))
-            })
-        })
-    });
+    session.begin_sequences();
+    let result = session
+        .refresh()
+        .and_then(|()| survive(|| statement_clock::during(Some(clock), || work(session))));
     let changed = session.take_changes(result.is_ok());
     let result = result.and_then(|done| changed.map(|()| done));
     if result.is_err() {

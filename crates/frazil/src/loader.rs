@@ -7,8 +7,8 @@ use crate::row_checks::{self, RowChecks};
 use frazil_block::{Block, BuildOptions};
 use frazil_files::BatchReader;
 use frazil_storage::{Conflict, Freezer, NewRows, Table, Transaction};
+use frazil_types::statement_clock;
 use frazil_types::{CHUNK_ROWS, Result, RowBatch};
-use frazil_types::{sequence_values, statement_clock};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Changes a batch of the file into one of the table.
@@ -75,12 +75,7 @@ pub fn load(
     }
     statement_clock::start();
     let clock = statement_clock::handed_over();
-    let sequences = sequence_values::of_session();
-    let work = || {
-        statement_clock::during(clock, || {
-            sequence_values::during(sequences.clone(), || shared.work())
-        })
-    };
+    let work = || statement_clock::during(clock, || shared.work());
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..runner.threads()).map(|_| scope.spawn(work)).collect();
         let mut result = shared.work();

@@ -12,7 +12,6 @@ use crate::transaction::{self, Modes, TransactionState};
 use frazil_exec::Progress;
 use frazil_frontend::{Limits, ParsedStatement, Script, TransactionModes};
 use frazil_storage::{Snapshot, Transaction};
-use frazil_types::sequence_values::SequenceValues;
 use frazil_types::session_settings::{self, SessionNumber};
 use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
 use std::sync::Arc;
@@ -38,8 +37,6 @@ pub struct Session {
     prepared: PreparedStatements,
     /// True if the open transaction began without BEGIN, to hold several statements of one message.
     is_implicit: bool,
-    /// The values that it took from sequences.
-    sequences: SequenceValues,
     /// The cursors that DECLARE named.
     cursors: NamedCursors,
 }
@@ -86,7 +83,6 @@ impl Session {
             progress,
             frames: None,
             prepared: PreparedStatements::default(),
-            sequences: SequenceValues::default(),
             cursors: NamedCursors::default(),
             is_implicit: false,
         }
@@ -119,15 +115,14 @@ impl Session {
 
     /// Forgets the values that it took from sequences: DISCARD SEQUENCES.
     pub fn forget_sequences(&self) {
-        self.sequences.forget();
+        self.board.sequences().forget();
     }
 
-    /// The values that it took from sequences, for a statement that begins now.
-    pub fn sequences_of_statement(&self) -> SequenceValues {
+    /// Begins a statement for the functions of sequences.
+    pub fn begin_sequences(&self) {
         let modes = self.transaction.modes().unwrap_or_else(|| self.default_modes());
         let is_read_only = modes.read_only || self.database.is_read_only();
-        self.sequences.begin_statement(is_read_only);
-        self.sequences.clone()
+        self.board.sequences().begin_statement(is_read_only);
     }
 
     /// What PREPARE named.
@@ -395,7 +390,8 @@ impl Session {
     /// Forgets the values of sequences that a ROLLBACK undid. `left`: what it left.
     fn forget_undone_sequences(&self, left: &Snapshot) {
         let catalog = left.catalog();
-        self.sequences
+        self.board
+            .sequences()
             .keep_existing(|sequence| catalog.sequence_of(sequence).is_some());
     }
 

@@ -1,8 +1,11 @@
-//! The settings of sessions, for functions that read and change them while a statement runs.
+//! The settings of sessions and their values of sequences, for functions that read and change them while a statement
+//! runs.
 //!
 //! A session registers once and gets a number. [`statement_clock`](crate::statement_clock) brings the number to every
-//! thread that works for one of its statements, and [`of_statement`] finds the settings by it.
+//! thread that works for one of its statements, and [`of_statement`] finds the session by it. So a statement that
+//! asks for none of them pays for the number alone.
 
+use crate::sequence_values::SequenceValues;
 use crate::{Result, statement_clock};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,6 +19,9 @@ pub trait SessionSettings: Send + Sync {
     /// Changes a setting, `None` to its default, and returns the text that SHOW then gives. The change is the session's
     /// once the statement has succeeded; with `is_local` it ends with the transaction.
     fn set(&self, name: &str, value: Option<&str>, is_local: bool) -> Result<String>;
+
+    /// The values that the session took from sequences.
+    fn sequences(&self) -> SequenceValues;
 }
 
 type Sessions = BTreeMap<u64, Weak<dyn SessionSettings>>;

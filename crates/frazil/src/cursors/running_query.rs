@@ -1,7 +1,7 @@
 //! A query that runs while its rows are asked for, and pauses between.
 
 use crate::panics::survive;
-use frazil_types::{Cancel, Error, Result, RowBatch, Schema, SqlState, sequence_values, statement_clock};
+use frazil_types::{Cancel, Error, Result, RowBatch, Schema, SqlState, statement_clock};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -42,7 +42,7 @@ impl RunningQuery {
     pub fn start(schema: Arc<Schema>, cancel: Cancel, work: Work) -> Result<RunningQuery> {
         let (orders, of_orders) = channel();
         let (to_batches, batches) = channel();
-        let (clock, sequences) = (statement_clock::handed_over(), sequence_values::of_session());
+        let clock = statement_clock::handed_over();
         let run = move || {
             let paused = Paused {
                 orders: of_orders,
@@ -51,11 +51,7 @@ impl RunningQuery {
             if paused.wait().is_err() {
                 return;
             }
-            let run = || {
-                statement_clock::during(clock, || {
-                    sequence_values::during(sequences, || work(&mut |batch| paused.hand_over(batch)))
-                })
-            };
+            let run = || statement_clock::during(clock, || work(&mut |batch| paused.hand_over(batch)));
             // Nobody listens if the cursor was closed.
             let _ = paused.batches.send(survive(run).map(|()| None));
         };

@@ -5,6 +5,7 @@ use super::setting::Access;
 use super::{Setting, Settings, find};
 use crate::database::Database;
 use frazil_frontend::{Isolation, TransactionModes};
+use frazil_types::sequence_values::SequenceValues;
 use frazil_types::session_settings::SessionSettings;
 use frazil_types::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -19,6 +20,7 @@ pub(crate) struct Board {
     state: Mutex<State>,
     /// True if the running statement has changed a setting.
     has_changes: AtomicBool,
+    sequences: SequenceValues,
 }
 
 #[derive(Debug)]
@@ -50,7 +52,13 @@ impl Board {
                 changes: Vec::new(),
             }),
             has_changes: AtomicBool::new(false),
+            sequences: SequenceValues::default(),
         }
+    }
+
+    /// The values that the session took from sequences.
+    pub fn sequences(&self) -> &SequenceValues {
+        &self.sequences
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -124,6 +132,10 @@ impl Board {
 impl SessionSettings for Board {
     fn show(&self, name: &str) -> Result<Option<String>> {
         Ok(self.text(name))
+    }
+
+    fn sequences(&self) -> SequenceValues {
+        self.sequences.clone()
     }
 
     fn set(&self, name: &str, value: Option<&str>, is_local: bool) -> Result<String> {
