@@ -137,6 +137,11 @@ impl Objects {
         }
     }
 
+    /// True if any table has a foreign key.
+    pub fn has_references(&self) -> bool {
+        !self.references.is_empty()
+    }
+
     /// The ids of the tables with foreign keys whose parent is a table, ascending.
     pub fn children_of(&self, parent: ObjectId) -> impl Iterator<Item = ObjectId> {
         let pairs = (parent, ObjectId(0))..=(parent, ObjectId(u32::MAX));

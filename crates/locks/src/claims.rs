@@ -23,7 +23,7 @@ impl Claims {
     /// Claims a row if nobody is in the way, and nobody who came first waits for it in a mode that conflicts. A
     /// transaction that has a claim on the row may strengthen it past those who wait. 53200 without memory.
     pub fn claim(&self, row: RowId, mode: Mode, by: &Owner) -> Result<Outcome> {
-        by.take(Target::Row(self.table, row), AnyMode::Row(mode), None)
+        by.claim(self.table, row, mode)
     }
 
     /// Claims a row, and waits in its queue for those in the way. 40P01, 55P03, 57014, 53200.

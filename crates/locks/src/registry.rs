@@ -1,6 +1,5 @@
 //! The transactions that are open.
 
-use crate::hashing::IdMap;
 use crate::held::TxnId;
 use crate::sync::{Mutex, MutexGuard, lock};
 use std::sync::Arc;
@@ -26,14 +25,18 @@ pub(crate) struct Registry {
     shards: Box<[Mutex<States>]>,
 }
 
-/// Transactions of one shard by their id.
-type States = IdMap<TxnId, Arc<TransactionState>>;
+/// Transactions of one shard. Even with a thousand open ones a shard has few, so that a list costs less than a hash.
+type States = Vec<Arc<TransactionState>>;
+
+fn find(states: &States, id: TxnId) -> Option<usize> {
+    states.iter().position(|state| state.id == id)
+}
 
 impl Registry {
     pub fn new() -> Registry {
         Registry {
             next: AtomicU64::new(1),
-            shards: (0..SHARDS).map(|_| Mutex::new(IdMap::default())).collect(),
+            shards: (0..SHARDS).map(|_| Mutex::new(States::new())).collect(),
         }
     }
 
@@ -49,20 +52,22 @@ impl Registry {
             blocks: AtomicBool::new(false),
             is_watched: AtomicBool::new(false),
         });
-        self.shard(state.id).insert(state.id, state.clone());
+        self.shard(state.id).push(state.clone());
         state
     }
 
     /// Ends a transaction. Returns true if somebody may wait for its end.
     pub fn end(&self, id: TxnId) -> bool {
-        let ended = self.shard(id).remove(&id);
+        let mut shard = self.shard(id);
+        let ended = find(&shard, id).map(|at| shard.swap_remove(at));
+        drop(shard);
         ended.is_some_and(|state| state.is_watched.load(Ordering::Relaxed))
     }
 
     /// Notes that somebody waits for the end of a transaction, whose end then says so. Returns false if it has ended.
     pub fn watch(&self, id: TxnId) -> bool {
         let shard = self.shard(id);
-        let state = shard.get(&id);
+        let state = find(&shard, id).map(|at| &shard[at]);
         state
             .inspect(|state| state.is_watched.store(true, Ordering::Relaxed))
             .is_some()
@@ -70,17 +75,16 @@ impl Registry {
 
     /// Notes that somebody waits for what a transaction holds. Called under the lock of the waits.
     pub fn set_blocks(&self, id: TxnId) {
-        if let Some(state) = self.shard(id).get(&id) {
-            state.blocks.store(true, Ordering::Relaxed);
+        let shard = self.shard(id);
+        if let Some(at) = find(&shard, id) {
+            shard[at].blocks.store(true, Ordering::Relaxed);
         }
     }
 
     /// All open transactions, in the order of their ids.
     pub fn list(&self) -> Vec<Arc<TransactionState>> {
         let shards = self.shards.iter().map(lock);
-        let mut all: Vec<_> = shards
-            .flat_map(|shard| shard.values().cloned().collect::<Vec<_>>())
-            .collect();
+        let mut all: Vec<_> = shards.flat_map(|shard| shard.clone()).collect();
         all.sort_by_key(|state| state.id);
         all
     }

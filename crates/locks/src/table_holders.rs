@@ -4,6 +4,7 @@
 use crate::hashing::IdMap;
 use crate::held::{Held, Placed, TxnId};
 use crate::mode::{AnyMode, Modes};
+use std::collections::hash_map::Entry;
 
 /// Bits of [`Modes`].
 const MODES: usize = Modes::BITS as usize;
@@ -26,6 +27,8 @@ pub(crate) struct TableHolders {
     held: IdMap<TxnId, OwnLocks>,
     /// `counts[i]`: locks in the mode of bit `i`.
     counts: [u32; MODES],
+    /// The modes whose count is not 0.
+    present: Modes,
     /// True if somebody waits for the table.
     pub is_waited: bool,
 }
@@ -53,7 +56,10 @@ impl TableHolders {
 
     /// True if a lock of another transaction conflicts with `wanted`.
     pub fn is_in_the_way(&self, wanted: Held) -> bool {
-        let conflicts = wanted.mode.conflicts();
+        let conflicts = wanted.mode.conflicts() & self.present;
+        if conflicts == 0 {
+            return false;
+        }
         let all = (0..MODES).filter(|mode| conflicts >> mode & 1 == 1);
         let all: u32 = all.map(|mode| self.counts[mode]).sum();
         let own = self.held.get(&wanted.txn).into_iter().flat_map(OwnLocks::all);
@@ -74,11 +80,12 @@ impl TableHolders {
     /// Records a lock that conflicts with no other.
     pub fn add(&mut self, held: Held) -> Placed {
         self.counts[bit(held.mode)] += 1;
-        match self.held.get_mut(&held.txn) {
-            Some(own) => own.more.push(held),
-            None => {
+        self.present |= held.mode.bit();
+        match self.held.entry(held.txn) {
+            Entry::Occupied(mut own) => own.get_mut().more.push(held),
+            Entry::Vacant(none) => {
                 let more = Vec::new();
-                self.held.insert(held.txn, OwnLocks { first: held, more });
+                none.insert(OwnLocks { first: held, more });
             }
         }
         Placed::New
@@ -90,7 +97,11 @@ impl TableHolders {
             return;
         };
         for held in std::iter::once(first).chain(more) {
-            self.counts[bit(held.mode)] -= 1;
+            let count = &mut self.counts[bit(held.mode)];
+            *count -= 1;
+            if *count == 0 {
+                self.present &= !held.mode.bit();
+            }
             if held.level < from {
                 self.add(held);
             }

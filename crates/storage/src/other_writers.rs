@@ -184,22 +184,30 @@ impl OtherWriters {
         self.is_behind.swap(false, Ordering::Relaxed)
     }
 
+    /// The holder of the transaction's claims; `None` if the transaction is alone and makes none.
+    fn claimant(&self) -> Option<&Owner> {
+        self.owner.as_ref().filter(|_| self.room == Room::Shared)
+    }
+
     /// The claims of a table and who makes them, unless the transaction is alone.
     fn claims<'a>(&'a self, store: &Store, table: ObjectId) -> Option<(Claims, &'a Owner)> {
-        let owner = self.owner.as_ref().filter(|_| self.room == Room::Shared)?;
+        let owner = self.claimant()?;
         Some((store.locks()?.claims(table), owner))
     }
 
     /// Claims rows that are going to be deleted, and waits for those who have claimed them. 40P01, 55P03, 57014.
     pub fn claim(&self, store: &Store, table: ObjectId, rows: &[RowId]) -> Result<()> {
+        if let &[row] = rows
+            && let Some(owner) = self.claimant()
+            && owner.claim(table, row, Mode::Update)? == Outcome::Granted
+        {
+            return Ok(());
+        }
         let Some((claims, owner)) = self.claims(store, table) else {
             return Ok(());
         };
         if let &[row] = rows {
-            return match claims.claim(row, Mode::Update, owner)? {
-                Outcome::Granted => Ok(()),
-                Outcome::Held(_) => claims.claim_waiting(row, Mode::Update, owner, self.patience()),
-            };
+            return claims.claim_waiting(row, Mode::Update, owner, self.patience());
         }
         for run in rows.chunk_by(|a, b| a.chunk() == b.chunk()) {
             let offsets: Vec<u16> = run.iter().map(|row| row.offset()).collect();
@@ -210,7 +218,7 @@ impl OtherWriters {
 
     /// Claims rows that the transaction inserted. Nobody else can have claimed them.
     pub fn claim_new(&self, store: &Store, table: ObjectId, rows: &[RowId]) -> Result<()> {
-        let Some((claims, owner)) = self.claims(store, table) else {
+        let Some(owner) = self.claimant() else {
             return Ok(());
         };
         let taken = |row: RowId, by: TxnId| {
@@ -218,11 +226,14 @@ impl OtherWriters {
             Err(Error::internal(message))
         };
         if let &[row] = rows {
-            return match claims.claim(row, Mode::Insert, owner)? {
+            return match owner.claim(table, row, Mode::Insert)? {
                 Outcome::Granted => Ok(()),
                 Outcome::Held(by) => taken(row, by),
             };
         }
+        let Some((claims, owner)) = self.claims(store, table) else {
+            return Ok(());
+        };
         for run in rows.chunk_by(|a, b| a.chunk() == b.chunk()) {
             let offsets: Vec<u16> = run.iter().map(|row| row.offset()).collect();
             if let Some((at, by)) = claims.claim_all(run[0].chunk(), &offsets, Mode::Insert, owner)? {

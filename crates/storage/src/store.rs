@@ -32,8 +32,6 @@ const MOST_SPARE: usize = 16;
 pub struct Store {
     /// The visible version.
     current: ArcSwap<Snapshot>,
-    /// The newest version.
-    newest: ArcSwap<Snapshot>,
     /// Timestamp of the newest version.
     newest_timestamp: AtomicU64,
     /// Held while a commit is merged, gets its place in the log and is installed.
@@ -54,9 +52,11 @@ pub fn read_only() -> Error {
     .with_hint("close it and open it for writing")
 }
 
-/// Things that transactions take when they begin or end.
-#[derive(Debug, Default)]
+/// Things that transactions take when they begin or end, all at once.
+#[derive(Debug)]
 struct Kept {
+    /// The newest version. Only those who write ask for it, so that a commit pays no more for it than a latch.
+    newest: Arc<Snapshot>,
     /// Memory of finished transactions.
     spare: Vec<WriterMemory>,
     /// Where commits go; `None`: nowhere but into memory.
@@ -122,10 +122,13 @@ impl Store {
         });
         Arc::new(Store {
             current: ArcSwap::new(snapshot.clone()),
-            newest: ArcSwap::new(snapshot),
             newest_timestamp: AtomicU64::new(timestamp),
             section: Mutex::default(),
-            kept: Mutex::default(),
+            kept: Mutex::new(Kept {
+                newest: snapshot,
+                spare: Vec::new(),
+                log: None,
+            }),
             locks,
             is_read_only: AtomicBool::new(false),
         })
@@ -204,15 +207,15 @@ impl Store {
             return Err(read_only());
         }
         let others = OtherWriters::enter(self, standing, timeout, cancel)?;
-        let newest = self.newest();
+        let mut kept = self.kept();
+        let newest = kept.newest.clone();
+        let (memory, has_log) = (kept.spare.pop().unwrap_or_default(), kept.log.is_some());
+        drop(kept);
         if let Some(seen) = &seen
             && !Arc::ptr_eq(&seen.catalog, &newest.catalog)
         {
             return Err(others.newer());
         }
-        let mut kept = self.kept();
-        let (memory, has_log) = (kept.spare.pop().unwrap_or_default(), kept.log.is_some());
-        drop(kept);
         let base = seen.unwrap_or(newest);
         Ok(Transaction::new(self.clone(), others, base, (memory, has_log)))
     }
@@ -227,7 +230,7 @@ impl Store {
 
     /// The newest version.
     pub(crate) fn newest(&self) -> Arc<Snapshot> {
-        self.newest.load_full()
+        self.kept().newest.clone()
     }
 
     /// True if a version is the newest one.
@@ -244,7 +247,7 @@ impl Store {
     /// Makes `next` the newest version, and returns the one before. Called in the section.
     pub(crate) fn install(&self, next: Arc<Snapshot>) -> Arc<Snapshot> {
         let timestamp = next.timestamp;
-        let before = self.newest.swap(next);
+        let before = std::mem::replace(&mut self.kept().newest, next);
         self.newest_timestamp.store(timestamp, Ordering::Release);
         before
     }

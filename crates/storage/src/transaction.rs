@@ -337,14 +337,14 @@ impl Transaction {
         })
     }
 
-    /// True if rows can come to the tail of the own version of a table. The base of a transaction that keeps it may
-    /// have a tail that was frozen since.
+    /// False if the tail of the own version of a table takes no rows although it has room: the base of a transaction
+    /// that keeps it may have a tail that was frozen since.
     pub(crate) fn takes_rows(&self, table: ObjectId) -> Result<bool> {
-        let own = self.next.table(table)?;
-        let Some(tail) = own.tail().filter(|tail| !tail.is_full()) else {
-            return Ok(false);
-        };
         let Some(base) = self.base.as_ref().filter(|_| self.others.keeps_base()) else {
+            return Ok(true);
+        };
+        let own = self.next.table(table)?;
+        let Some(tail) = own.tail() else {
             return Ok(true);
         };
         let is_of_base = (base.tables.get(table.0)).is_some_and(|base| base.entry(tail.number()).is_some());
