@@ -305,8 +305,7 @@ fn write_directly(
             return Ok(None);
         }
         let parameters = call.values(&statement.parameters, &statement.hidden, None)?;
-        let timing = call.timing();
-        let begun = call.started + timing.bind;
+        let timing = Timing::default();
         let mut response = match rows {
             WriteRows::Direct(rows) => {
                 let rows = rows.lend(&parameters);
@@ -319,11 +318,12 @@ fn write_directly(
                     count_access: writing.settings.access_counters,
                 };
                 let row = point.run(transaction.view(), writing.budget, run)?;
-                action.run(transaction, row.into_iter().collect(), writing.cancel, timing)
+                action.run_untimed(transaction, row.into_iter().collect(), writing.cancel, timing)
             }
             WriteRows::Query(_) => Err(Error::internal("pipelines where none should be")),
         }?;
-        response.timing.execute = begun.elapsed();
+        // One look at the clock for the whole statement, as in `read_directly`.
+        response.timing.execute = call.started.elapsed();
         Ok(Some(response))
     });
     if fits {

@@ -67,9 +67,22 @@ impl WriteAction {
         transaction: &mut Transaction,
         batches: Vec<RowBatch>,
         cancel: &Cancel,
-        mut timing: Timing,
+        timing: Timing,
     ) -> Result<Response> {
         let begun = Instant::now();
+        let mut response = self.run_untimed(transaction, batches, cancel, timing)?;
+        response.timing.execute += begun.elapsed();
+        Ok(response)
+    }
+
+    /// Writes rows as [`WriteAction::run`] does. The caller takes the time.
+    pub fn run_untimed(
+        &self,
+        transaction: &mut Transaction,
+        batches: Vec<RowBatch>,
+        cancel: &Cancel,
+        timing: Timing,
+    ) -> Result<Response> {
         let mut result = WriteResult::default();
         let filled = batches.into_iter().filter(|batch| batch.rows > 0);
         let given: Vec<Given<'_>> = filled.map(|batch| self.given(batch)).collect();
@@ -78,7 +91,6 @@ impl WriteAction {
             cancel.check()?;
             self.write_batch(&given, transaction, &mut result)?;
         }
-        timing.execute += begun.elapsed();
         Ok(self.response(result, timing))
     }
 
@@ -99,7 +111,7 @@ impl WriteAction {
         );
         let plain = self.change.checks.is_empty() && self.change.returning.is_empty();
         if !fails || !plain || self.kept.len() > self.values {
-            return self.run(transaction, vec![rows.clone()], cancel, timing);
+            return self.run_untimed(transaction, vec![rows.clone()], cancel, timing);
         }
         let mut writer = transaction.writer(self.change.table)?;
         let result = WriteResult {
