@@ -386,6 +386,7 @@ fn extension(form: &Form) -> String {
     let (name, compression) = match form {
         Form::Csv(_, compression) => ("csv", *compression),
         Form::Json { compression, .. } => ("json", *compression),
+        Form::Pgcopy(compression) => ("bin", *compression),
         Form::Parquet { .. } => return "parquet".to_owned(),
     };
     format!("{name}{}", compression.extension())

@@ -7,6 +7,7 @@ use crate::csv_writer::CsvWriter;
 use crate::file_output::FileOutput;
 use crate::json_writer::JsonWriter;
 use crate::parquet_writer::ParquetWriter;
+use crate::pgcopy_writer::PgcopyWriter;
 use frazil_types::{Error, Result, Schema};
 
 /// What a file holds.
@@ -28,6 +29,8 @@ pub enum Form {
         /// Most rows of a row group.
         row_group_rows: usize,
     },
+    /// PostgreSQL's binary form of COPY.
+    Pgcopy(Compression),
 }
 
 /// A writer of rows of these columns. 0A000 for a form or compression that does not fit.
@@ -44,6 +47,10 @@ pub fn writer<'a>(
         Form::Json { array, compression } => {
             let output = FileOutput::new(to, *compression)?;
             Ok(Box::new(JsonWriter::new(output, schema, *array)))
+        }
+        Form::Pgcopy(compression) => {
+            let output = FileOutput::new(to, *compression)?;
+            Ok(Box::new(PgcopyWriter::new(output, schema)))
         }
         Form::Parquet {
             compression,

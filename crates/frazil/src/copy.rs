@@ -9,8 +9,8 @@ use crate::rejected_rows;
 use crate::row_sink::Delivery;
 use frazil_catalog::{Catalog, default_sequence};
 use frazil_files::{
-    BatchReader, CsvOptions, CsvReader, Header, JsonReader, OnError, Origin, ParquetReader, ReadLimits,
-    Records,
+    BatchReader, CsvOptions, CsvReader, Header, JsonReader, OnError, Origin, ParquetReader, PgcopyReader,
+    ReadLimits, Records,
 };
 use frazil_frontend::{CopyColumns, CopyEnd, CopyFormat, CopyHeader, CopyOptions};
 use frazil_storage::Transaction;
@@ -102,6 +102,15 @@ fn open(
             let reader = CsvReader::open(origin, columns, options, limits)?;
             Ok(Box::new(reader.on_error(on_error)))
         }
+        (CopyFormat::Binary, origin) => {
+            let compression = compression(options.compression);
+            Ok(Box::new(PgcopyReader::open(
+                origin,
+                columns,
+                compression,
+                limits,
+            )?))
+        }
         (CopyFormat::Json, origin) => {
             let compression = compression(options.compression);
             let reader = JsonReader::open(origin, columns, compression, &on_error, &limits)?;
@@ -122,7 +131,7 @@ pub fn csv_options(options: &CopyOptions, columns: &[ColumnDef]) -> Result<CsvOp
     Ok(CsvOptions {
         records: match options.format {
             CopyFormat::Text => Records::Escaped,
-            CopyFormat::Csv | CopyFormat::Json | CopyFormat::Parquet => Records::Quoted,
+            CopyFormat::Csv | CopyFormat::Json | CopyFormat::Parquet | CopyFormat::Binary => Records::Quoted,
         },
         header: match options.header {
             CopyHeader::Absent => Header::Absent,

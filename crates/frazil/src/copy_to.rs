@@ -116,6 +116,7 @@ fn form(target: &CopyEnd, options: &CopyOptions, schema: &Schema) -> Result<Form
     });
     Ok(match options.format {
         CopyFormat::Csv | CopyFormat::Text => Form::Csv(csv_options(options, &schema.columns)?, of_text),
+        CopyFormat::Binary => Form::Pgcopy(of_text),
         CopyFormat::Json => Form::Json {
             array: options.array,
             compression: of_text,

@@ -6,7 +6,8 @@ use crate::query::{Runner, result_schema};
 use crate::session::Session;
 use crate::{cursors, setting_statement, settings};
 use frazil_frontend::{
-    Bound, CopyEnd, Last, ParsedStatement, PlanSettings, Prepared, SettingStatement, Statement, Writing,
+    Bound, CopyEnd, CopyFormat, CopyOptions, Last, ParsedStatement, PlanSettings, Prepared, SettingStatement,
+    Statement, Writing,
 };
 use frazil_plan::{Operator, Plan};
 use frazil_types::{ColumnDef, LogicalType, Result, Schema};
@@ -19,10 +20,51 @@ pub enum Described {
     Nothing,
     /// Rows of these columns.
     Rows(Arc<Schema>),
-    /// COPY … FROM STDIN: the number of columns that it reads.
-    CopyIn(usize),
-    /// COPY … TO STDOUT: the number of columns that it writes.
-    CopyOut(usize),
+    /// COPY … FROM STDIN: what it reads.
+    CopyIn(CopyShape),
+    /// COPY … TO STDOUT: what it writes.
+    CopyOut(CopyShape),
+}
+
+/// The form of COPY's bytes between a statement and its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyShape {
+    /// Number of columns.
+    pub columns: usize,
+    /// The ends of rows among the bytes.
+    pub framing: CopyFraming,
+}
+
+/// The way to tell the rows of COPY apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyFraming {
+    /// Each line is a row.
+    Lines,
+    /// Each line is a row, but for line ends within quotes.
+    Quoted {
+        /// The quote.
+        quote: u8,
+        /// The byte before a quote within quotes.
+        escape: u8,
+    },
+    /// PostgreSQL's binary format.
+    Binary,
+}
+
+impl CopyShape {
+    fn new(columns: usize, options: &CopyOptions) -> CopyShape {
+        // Marks beyond ASCII are refused when the statement runs.
+        let byte = |mark: char| u8::try_from(mark).unwrap_or(b'"');
+        let framing = match options.format {
+            CopyFormat::Csv => CopyFraming::Quoted {
+                quote: byte(options.quote),
+                escape: byte(options.escape),
+            },
+            CopyFormat::Binary => CopyFraming::Binary,
+            CopyFormat::Text | CopyFormat::Json | CopyFormat::Parquet => CopyFraming::Lines,
+        };
+        CopyShape { columns, framing }
+    }
 }
 
 impl Described {
@@ -38,13 +80,14 @@ impl Described {
             Statement::Writing(Writing::CopyFrom {
                 columns,
                 source: CopyEnd::Client,
+                options,
                 ..
-            }) => Described::CopyIn(columns.len()),
+            }) => Described::CopyIn(CopyShape::new(columns.len(), options)),
             Statement::CopyTo {
                 plan,
                 target: CopyEnd::Client,
-                ..
-            } => Described::CopyOut(plan.output.len()),
+                options,
+            } => Described::CopyOut(CopyShape::new(plan.output.len(), options)),
             Statement::Prepared(Prepared::Execute { name, .. }) => {
                 let prepared = session.prepared().get(name)?;
                 let types: Vec<_> = prepared.types.iter().copied().map(Some).collect();

@@ -99,7 +99,7 @@ pub use appender::Appender;
 pub use connection::{CancelHandle, Connection};
 pub use cursors::Cursor;
 pub use database::{Database, OpenOptions};
-pub use described::Described;
+pub use described::{CopyFraming, CopyShape, Described};
 pub use frame_tables::{Frame, Frames};
 pub use frazil_catalog::identifier;
 pub use frazil_durability::{

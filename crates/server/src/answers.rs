@@ -1,7 +1,7 @@
 //! The messages of the server, written to bytes.
 
 use crate::parameters::Format;
-use frazil::{Block, Error, LogicalType, Notice, Schema};
+use frazil::{Block, CopyFraming, CopyShape, Error, LogicalType, Notice, Schema};
 
 /// Bytes that are to be sent.
 #[derive(Default)]
@@ -147,12 +147,13 @@ impl Answers {
         });
     }
 
-    /// CopyInResponse or CopyOutResponse of `columns` columns in text format.
-    pub fn copy(&mut self, kind: u8, columns: usize) {
+    /// CopyInResponse or CopyOutResponse, with one format for the whole and for each column.
+    pub fn copy(&mut self, kind: u8, shape: CopyShape) {
+        let format = u8::from(shape.framing == CopyFraming::Binary);
         self.message(kind, |out| {
-            out.push(0);
-            out.extend((columns as u16).to_be_bytes());
-            out.extend((0..columns as u16).flat_map(|_| [0, 0]));
+            out.push(format);
+            out.extend((shape.columns as u16).to_be_bytes());
+            out.extend((0..shape.columns).flat_map(|_| [0, format]));
         });
     }
 

@@ -1,8 +1,9 @@
 //! COPY … FROM STDIN and TO STDOUT: bytes of the client as a reader, and a writer to the client.
 
+use crate::copy_rows::CopyRows;
 use crate::messages::Message;
 use crate::output::{CopyPart, Output, gone};
-use frazil::{CopyStreams, Error};
+use frazil::{CopyShape, CopyStreams, Error};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,8 +14,9 @@ pub struct Copying<'a> {
     output: &'a mut Output,
     /// The messages behind the one that runs the statement: those of COPY among them.
     queue: &'a mut VecDeque<Message>,
-    /// Number of columns.
-    columns: usize,
+    shape: CopyShape,
+    /// Bytes for the client, row by row.
+    rows: CopyRows,
     /// True once the client was told that bytes come.
     is_open: bool,
     failure: Failure,
@@ -24,12 +26,13 @@ pub struct Copying<'a> {
 type Failure = Arc<Mutex<Option<Error>>>;
 
 impl<'a> Copying<'a> {
-    /// Bytes of rows of `columns` columns.
-    pub fn new(output: &'a mut Output, queue: &'a mut VecDeque<Message>, columns: usize) -> Copying<'a> {
+    /// Bytes of a shape.
+    pub fn new(output: &'a mut Output, queue: &'a mut VecDeque<Message>, shape: CopyShape) -> Copying<'a> {
         Copying {
             output,
             queue,
-            columns,
+            shape,
+            rows: CopyRows::new(shape.framing),
             is_open: false,
             failure: Arc::default(),
         }
@@ -38,13 +41,17 @@ impl<'a> Copying<'a> {
     /// Tells the client that bytes come, if it was not told.
     pub fn open(&mut self) {
         if !std::mem::replace(&mut self.is_open, true) {
-            self.output.answers.copy(b'H', self.columns);
+            self.output.answers.copy(b'H', self.shape);
         }
     }
 
     /// Tells the client that all bytes came.
     pub fn close(&mut self) {
         self.open();
+        let rest = self.rows.rest();
+        if !rest.is_empty() {
+            self.output.answers.message(b'd', |out| out.extend(rest));
+        }
         self.output.answers.plain(b'c');
     }
 
@@ -57,7 +64,7 @@ impl<'a> Copying<'a> {
 
 impl CopyStreams for Copying<'_> {
     fn input(&mut self) -> Box<dyn Read + Send> {
-        self.output.answers.copy(b'G', self.columns);
+        self.output.answers.copy(b'G', self.shape);
         let parts = self.output.copy_in(std::mem::take(self.queue));
         Box::new(Input {
             parts: parts.ok(),
@@ -75,10 +82,12 @@ impl CopyStreams for Copying<'_> {
 impl Write for Copying<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.open();
-        self.output.answers.message(b'd', |out| out.extend(bytes));
-        self.output
-            .send_if_full()
-            .map_err(|_| io::ErrorKind::BrokenPipe)?;
+        self.rows.add(bytes);
+        while let Some(row) = self.rows.row() {
+            self.output.answers.message(b'd', |out| out.extend(row));
+            let sent = self.output.send_if_full();
+            sent.map_err(|_| io::ErrorKind::BrokenPipe)?;
+        }
         Ok(bytes.len())
     }
 

@@ -17,6 +17,7 @@
 
 mod answers;
 mod connection;
+mod copy_rows;
 mod copying;
 mod inbox;
 mod login;

@@ -11,8 +11,8 @@ use crate::parameters::{self, Format, Formats};
 use crate::portal::{Portal, State};
 use crate::rows::{Heading, RowSender};
 use frazil::{
-    Begun, Block, Connection, Cursor, Described, Error, Outcome, Response, Result, SqlState, Statement,
-    StatementRole, TypedStatement,
+    Begun, Block, Connection, CopyShape, Cursor, Described, Error, Outcome, Response, Result, SqlState,
+    Statement, StatementRole, TypedStatement,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -399,9 +399,9 @@ fn run_portal(
             }
             Begun::Done(response) => complete(response, output),
         },
-        (State::Ready, None, Described::CopyIn(columns) | Described::CopyOut(columns)) => {
+        (State::Ready, None, Described::CopyIn(shape) | Described::CopyOut(shape)) => {
             let values = &portal.values;
-            let copied = copied(statement.role(), *columns, (queue, &mut *output), |streams| {
+            let copied = copied(statement.role(), *shape, (queue, &mut *output), |streams| {
                 statement.execute_copy(values, streams)
             });
             complete(copied?, output);
@@ -463,11 +463,10 @@ fn simple(statement: &Statement, queue: &mut VecDeque<Message>, output: &mut Out
             statement.execute_into((), &mut RowSender::new(output, Heading::Sent, &formats))
         }
         StatementRole::CopyIn | StatementRole::CopyOut => {
-            let columns = match statement.describe()? {
-                Described::CopyIn(columns) | Described::CopyOut(columns) => columns,
-                Described::Nothing | Described::Rows(_) => 0,
+            let (Described::CopyIn(shape) | Described::CopyOut(shape)) = statement.describe()? else {
+                return Err(Error::internal("a COPY that is not one"));
             };
-            copied(role, columns, (queue, output), |streams| {
+            copied(role, shape, (queue, output), |streams| {
                 statement.execute_copy(streams)
             })
         }
@@ -477,11 +476,11 @@ fn simple(statement: &Statement, queue: &mut VecDeque<Message>, output: &mut Out
 /// Runs COPY between a statement and the client.
 fn copied(
     role: StatementRole,
-    columns: usize,
+    shape: CopyShape,
     (queue, output): (&mut VecDeque<Message>, &mut Output),
     run: impl FnOnce(&mut Copying<'_>) -> Result<Response>,
 ) -> Result<Response> {
-    let mut copying = Copying::new(output, queue, columns);
+    let mut copying = Copying::new(output, queue, shape);
     let response = run(&mut copying).map_err(|error| copying.error(error))?;
     if role == StatementRole::CopyOut {
         copying.close();

@@ -286,8 +286,11 @@ fn nulls_are_forced_and_headers_matched() {
         ("to 'x' (format csv, force_quote (c))", "42703"),
         ("to 'x' (format csv, force_quote a)", "22023"),
         ("to 'x' (format nothing)", "22023"),
-        ("to 'x' (format binary)", "0A000"),
-        ("to 'x' binary", "0A000"),
+        ("to 'x' (format binary, delimiter ',')", "42601"),
+        ("to 'x' (format binary, null '')", "42601"),
+        ("to 'x' (format binary, header)", "0A000"),
+        ("to 'x' (format binary, quote '\"')", "0A000"),
+        ("from 'x' (format binary, force_null (a))", "0A000"),
         ("to 'x' (header nothing)", "42601"),
         ("to 'x' csv csv", "42601"),
     ] {

@@ -1,7 +1,7 @@
 //! Which options of COPY go together.
 
 use super::{CopyEnd, CopyExisting, CopyFormat, CopyHeader, CopyOnError, CopyOptions, invalid};
-use frazil_types::{Error, Result};
+use frazil_types::{Error, Result, SqlState};
 
 /// What is said of folders goes with PARTITION_BY, and that with a directory.
 pub(super) fn check_folders(options: &CopyOptions, end: &CopyEnd, is_out: bool) -> Result<()> {
@@ -43,12 +43,40 @@ pub(super) fn check_rejects(options: &mut CopyOptions, is_out: bool, given: &[St
     Ok(())
 }
 
+/// 42601 and 0A000 for options that the binary format does not take.
+fn check_binary(given: &[String]) -> Result<()> {
+    let is_given = |name: &str| given.iter().any(|given| given == name);
+    if let Some(name) = ["delimiter", "null"].iter().find(|name| is_given(name)) {
+        let message = format!("cannot specify {} in BINARY mode", name.to_uppercase());
+        return Err(Error::new(SqlState::SYNTAX_ERROR, message));
+    }
+    let of_text = [
+        "header",
+        "quote",
+        "escape",
+        "force_quote",
+        "force_not_null",
+        "force_null",
+        "on_error",
+    ];
+    match of_text.iter().find(|name| is_given(name)) {
+        Some(name) => {
+            let name = name.replace('_', " ").to_uppercase();
+            Err(Error::unsupported(format!("COPY {name} in BINARY mode")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Checks what the marks and lists of columns may be, in PostgreSQL's order. 0A000, 22023.
 pub(super) fn check(options: &CopyOptions, given: &[String], is_out: bool) -> Result<()> {
     let (is_csv, is_text) = (
         options.format == CopyFormat::Csv,
         options.format == CopyFormat::Text,
     );
+    if options.format == CopyFormat::Binary {
+        return check_binary(given);
+    }
     if !is_csv && !is_text {
         return Ok(());
     }

@@ -17,6 +17,8 @@ pub enum CopyFormat {
     Text,
     /// Comma- (or otherwise) separated text.
     Csv,
+    /// PostgreSQL's binary form.
+    Binary,
     /// Objects of JSON.
     Json,
     /// Apache Parquet.

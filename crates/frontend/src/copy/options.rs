@@ -179,14 +179,14 @@ fn own_option(cursor: &mut Cursor, options: &mut CopyOptions, name: &str) -> Res
     Ok(())
 }
 
-/// The format of a name. 0A000 for PostgreSQL's binary one, 22023 for one that is not known.
+/// The format of a name. 22023 for one that is not known.
 fn format_of(name: &str) -> Result<CopyFormat> {
     match name {
         "text" => Ok(CopyFormat::Text),
         "csv" => Ok(CopyFormat::Csv),
         "json" => Ok(CopyFormat::Json),
         "parquet" => Ok(CopyFormat::Parquet),
-        "binary" => Err(Error::unsupported("COPY format binary")),
+        "binary" => Ok(CopyFormat::Binary),
         other => Err(invalid(format!("COPY format \"{other}\" not recognized"))),
     }
 }

@@ -253,7 +253,7 @@ fn copy_runs_in_the_extended_protocol() {
         execute("", 0),
         sync(),
     ];
-    assert_eq!(client.ask(&copy), "1 2 H d[1;2;] c C[COPY 2] ZI");
+    assert_eq!(client.ask(&copy), "1 2 H d[1;] d[2;] c C[COPY 2] ZI");
     let function = message(b'F', b"\0\0\0\x01\0\0\0\0\0\0");
     assert_eq!(client.ask(&[function]), "E[0A000] ZI");
 }

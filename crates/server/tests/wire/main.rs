@@ -3,6 +3,7 @@
 mod bad_input;
 mod client;
 mod clients;
+mod copy_binary;
 mod cursors;
 mod extended;
 mod login;

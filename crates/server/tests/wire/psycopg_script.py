@@ -55,6 +55,18 @@ with connection.cursor().copy("copy t from stdin") as copy:
         copy.write_row((number, "copied", 1))
 with connection.cursor().copy("copy t to stdout") as copy:
     assert len(b"".join(copy).splitlines()) == 22
+with connection.cursor().copy("copy (select 'a' || chr(10), null, i from generate_series(1, 3) i) to stdout") as copy:
+    assert list(copy.rows()) == [("a\n", None, str(i)) for i in (1, 2, 3)]
+with connection.cursor().copy("copy (select 'a' || chr(10), null, i from generate_series(1, 3) i) to stdout binary") as copy:
+    copy.set_types(["text", "text", "int4"])
+    assert list(copy.rows()) == [("a\n", None, i) for i in (1, 2, 3)]
+with connection.cursor().copy("copy t from stdin (format binary)") as copy:
+    copy.set_types(["int4", "text", "numeric"])
+    copy.write_row((5_000, "binary", decimal.Decimal("2.25")))
+    copy.write_row((5_001, None, None))
+assert connection.execute("delete from t where a >= 5000 returning a, b, d").fetchall() == [
+    (5_000, "binary", decimal.Decimal("2.25")), (5_001, None, None)
+]
 with connection.transaction():
     for binary in (False, True):
         with connection.cursor("named", binary=binary, scrollable=True) as cursor:

@@ -129,7 +129,7 @@ fn copy_goes_both_ways() {
     assert_eq!(client.ask(&parts), "C[COPY 2] ZI");
     assert_eq!(
         client.ask(&[query("copy t to stdout")]),
-        "H d[1\tone;2\ttwo;] c C[COPY 2] ZI"
+        "H d[1\tone;] d[2\ttwo;] c C[COPY 2] ZI"
     );
     assert_eq!(
         client.ask(&[query("copy (select 1 where false) to stdout")]),
