@@ -4,7 +4,7 @@ use crate::dependents::{Part, Within};
 use crate::view::taken;
 use crate::{
     Catalog, ColumnSequence, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, QualifiedName,
-    SearchPath, SequenceOptions, TableEntry,
+    SearchPath, SequenceOptions, SetType, TableEntry,
 };
 use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
@@ -71,6 +71,15 @@ pub enum AlterAction {
         column: usize,
         /// IF EXISTS.
         if_exists: bool,
+    },
+    /// ALTER COLUMN … TYPE. Done to a catalog alone, it leaves the values: see [`SetType::keeps_values`].
+    SetType(SetType),
+    /// The last column takes the place and the name of another, which goes.
+    ReplaceColumn {
+        /// The column that goes.
+        column: usize,
+        /// The default of the column that takes its place.
+        default: Option<ColumnDefault>,
     },
     /// ALTER COLUMN … SET NOT NULL. No row may have NULL there.
     SetNotNull {
@@ -140,6 +149,10 @@ impl Catalog {
         let mut entry = (*old).clone();
         match action {
             AlterAction::AddColumn { column } => entry.add_column(column)?,
+            AlterAction::SetType(set) => return Ok(self.set_type(entry, set)),
+            AlterAction::ReplaceColumn { column, default } => {
+                return self.replace_column(entry, column, default);
+            }
             AlterAction::AddSequence(new) => return self.create_column_sequence(table, &new),
             AlterAction::SetIdentity {
                 column,

@@ -4,6 +4,7 @@
 
 mod alter;
 mod alter_columns;
+mod column_types;
 mod constraint;
 mod dependents;
 mod domains;
@@ -26,6 +27,7 @@ mod user_types;
 mod view;
 
 pub use alter::{AlterAction, RowTexts};
+pub use column_types::SetType;
 pub use constraint::{Constraint, ConstraintKind, DropIndexes, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
 pub use domains::{Domain, DomainCheck, domain_violation};

@@ -1,10 +1,11 @@
 //! ALTER TABLE: what an action asks of the rows that there are is asked of them by a query before the action is done.
 
+use crate::column_types::set_types;
 use crate::foreign_keys;
 use crate::own_queries::{missing_value, run_text, update_text};
 use crate::query::Runner;
 use frazil_catalog::{
-    AlterAction, ConstraintKind, NewConstraint, NewConstraintKind, TableEntry, identifier,
+    AlterAction, Constraint, ConstraintKind, NewConstraint, NewConstraintKind, TableEntry, identifier,
     multiple_primary_keys,
 };
 use frazil_storage::Transaction;
@@ -17,7 +18,17 @@ pub fn alter_table(
     id: ObjectId,
     actions: Vec<AlterAction>,
 ) -> Result<()> {
-    for mut action in actions {
+    let is_type = |action: &AlterAction| matches!(action, AlterAction::SetType(_));
+    let first = actions.iter().position(is_type);
+    let (types, others): (Vec<AlterAction>, Vec<AlterAction>) = actions.into_iter().partition(is_type);
+    let mut types = types.into_iter().filter_map(|action| match action {
+        AlterAction::SetType(set) => Some(set),
+        _ => None,
+    });
+    for (at, mut action) in others.into_iter().enumerate() {
+        if first == Some(at) {
+            set_types(runner, transaction, id, types.by_ref().collect())?;
+        }
         let entry = transaction.view().table(id)?.table().entry().clone();
         if let AlterAction::AddColumn { column } = &mut action {
             column.missing = missing_value(runner, transaction, column)?;
@@ -50,7 +61,7 @@ pub fn alter_table(
             foreign_keys::validate(runner, transaction, &entry, &constraint.name)?;
         }
     }
-    Ok(())
+    set_types(runner, transaction, id, types.collect())
 }
 
 /// Gives the rows that there are the default of a column.
@@ -71,9 +82,19 @@ fn fill(runner: &Runner, transaction: &mut Transaction, entry: &TableEntry, colu
 
 /// 23514 if a row violates the CHECK constraint that came last.
 fn refuse_violations(runner: &Runner, transaction: &Transaction, entry: &TableEntry) -> Result<()> {
-    let Some(constraint) = entry.constraints.last() else {
-        return Ok(());
-    };
+    match entry.constraints.last() {
+        Some(constraint) => refuse_violations_of(runner, transaction, entry, constraint),
+        None => Ok(()),
+    }
+}
+
+/// 23514 if a row violates a CHECK constraint.
+pub fn refuse_violations_of(
+    runner: &Runner,
+    transaction: &Transaction,
+    entry: &TableEntry,
+    constraint: &Constraint,
+) -> Result<()> {
     let ConstraintKind::Check { expression, .. } = &constraint.kind else {
         return Ok(());
     };
@@ -134,7 +155,7 @@ fn refuse_nulls(
 }
 
 /// 23502.
-fn contains_nulls(entry: &TableEntry, column: &str) -> Error {
+pub fn contains_nulls(entry: &TableEntry, column: &str) -> Error {
     let message = format!(
         "column \"{column}\" of relation \"{}\" contains null values",
         entry.name
@@ -145,7 +166,12 @@ fn contains_nulls(entry: &TableEntry, column: &str) -> Error {
 }
 
 /// Whether some row of a table satisfies a condition.
-fn has_row(runner: &Runner, transaction: &Transaction, entry: &TableEntry, condition: &str) -> Result<bool> {
+pub fn has_row(
+    runner: &Runner,
+    transaction: &Transaction,
+    entry: &TableEntry,
+    condition: &str,
+) -> Result<bool> {
     let text = format!(
         "select 1 from {} where {condition}\nlimit 1",
         transaction

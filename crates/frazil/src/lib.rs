@@ -28,6 +28,7 @@ mod book;
 mod bound_plans;
 mod bundle;
 mod checked_writes;
+mod column_types;
 mod compiled_statement;
 mod compression;
 mod conflicts;

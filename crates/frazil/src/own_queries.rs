@@ -25,6 +25,12 @@ pub fn missing_value(runner: &Runner, transaction: &Transaction, column: &Column
     (value.map(|value| value.value(0))).ok_or_else(|| Error::internal("a default of no value"))
 }
 
+/// The errors of a default that an assignment does not cast to the type of its column.
+pub fn check_default(runner: &Runner, transaction: &Transaction, column: &ColumnDef) -> Result<()> {
+    let tables = StatementTables::new(transaction.snapshot());
+    frazil_frontend::bind_default(column, &tables, &limits_of(runner)).map(drop)
+}
+
 /// The rows of a query whose text is Frazil's own.
 pub fn run_text(runner: &Runner, transaction: &Transaction, text: &str) -> Result<Rows> {
     let started = Instant::now();

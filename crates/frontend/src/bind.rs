@@ -570,7 +570,7 @@ fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
     Ok(bound)
 }
 
-/// Gives the actions that drop columns or the primary key of a table the views that need these.
+/// Gives the actions that drop columns or the primary key of a table, or change a type, the views that need these.
 fn find_readers(
     table: &TableEntry,
     actions: &mut Vec<AlterAction>,
@@ -584,11 +584,13 @@ fn find_readers(
         // The position of a column that is dropped; `None` if the primary key is.
         let (dropped, readers) = match action {
             AlterAction::DropColumn { column, readers, .. } => (Some(left.remove(*column)), readers),
+            AlterAction::SetType(set) => (Some(left[set.column]), &mut set.readers),
             AlterAction::DropConstraint { name, readers, .. } if is_primary_key(table, name) => {
                 (None, readers)
             }
             AlterAction::DropConstraint { .. }
             | AlterAction::AddColumn { .. }
+            | AlterAction::ReplaceColumn { .. }
             | AlterAction::AddConstraint(_)
             | AlterAction::SetNotNull { .. }
             | AlterAction::DropNotNull { .. }

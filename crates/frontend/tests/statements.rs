@@ -153,7 +153,7 @@ fn alter_table_sets_options_and_nothing_else() {
     ];
     assert_eq!(options, expected.map(|(n, v)| (n.to_string(), v)));
     for (sql, state) in [
-        ("alter table t alter a type bigint", "0A000"),
+        ("alter table t alter nothing type bigint", "42703"),
         ("alter table nothing set (pax_rows = 1)", "42P01"),
         ("alter table t set (pax_rows = 1, Pax_Rows = 2)", "42601"),
         ("alter table t set (layout. = vbp)", "42601"),

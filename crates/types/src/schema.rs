@@ -88,15 +88,6 @@ impl ColumnDef {
         }
     }
 
-    /// The number that `pg_attribute` gives the column at a position of its relation: its own, or the position from 1
-    /// if it has none, as columns of views and of system tables.
-    pub fn attribute_number(&self, position: usize) -> u32 {
-        match self.number.0 {
-            0 => position as u32 + 1,
-            number => number,
-        }
-    }
-
     /// True if its values are computed from the other columns of its row.
     pub fn is_generated(&self) -> bool {
         self.generated_reads().is_some()
@@ -137,6 +128,17 @@ pub struct Schema {
     pub origins: Vec<Option<Origin>>,
 }
 
+/// The number that `pg_attribute` gives the column at a position of its relation, whose columns are these. Numbers
+/// ascend with the positions: if the columns' own do not, because a column took the place of another (ALTER COLUMN …
+/// TYPE), or if there are none, as in views and system tables, they are the positions from 1.
+pub fn attribute_number(columns: &[ColumnDef], at: usize) -> u32 {
+    let is_ascending = columns.is_sorted_by(|a, b| a.number < b.number);
+    match columns[at].number.0 {
+        number if is_ascending && number > 0 => number,
+        _ => at as u32 + 1,
+    }
+}
+
 impl Schema {
     /// A schema of these columns.
     pub fn new(columns: Vec<ColumnDef>) -> Schema {
@@ -156,9 +158,9 @@ impl Schema {
         self.origins.get(at).copied().flatten()
     }
 
-    /// Returns [`ColumnDef::attribute_number`] of the column at a position. Panics without such a column.
+    /// Returns [`attribute_number`] of the column at a position. Panics without such a column.
     pub fn attribute_number(&self, at: usize) -> u32 {
-        self.columns[at].attribute_number(at)
+        attribute_number(&self.columns, at)
     }
 
     /// The numbers of the columns, in order.

@@ -7,7 +7,7 @@ use super::virtual_table::Context;
 use crate::domain_checks::ChecksOfDomains;
 use crate::table_info::{default_text, view_text};
 use frazil_catalog::{Catalog, ConstraintKind, Relation, SequenceEntry, TableEntry};
-use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, USER, Value};
+use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, USER, Value, attribute_number};
 use std::borrow::Cow;
 
 pub(super) fn namespaces(context: &Context<'_>) -> Result<Vec<Cells>> {
@@ -72,9 +72,9 @@ pub(super) fn own_relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item 
     })
 }
 
-/// The number of a column at a position: of views and system tables it is the position, from 1.
+/// The number of a column at a position, from 1.
 pub(super) fn column_number(columns: &[ColumnDef], position: usize) -> u32 {
-    columns[position].attribute_number(position)
+    attribute_number(columns, position)
 }
 
 pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {

@@ -78,7 +78,13 @@ fn of_sequences(catalog: &Catalog, rows: &mut Vec<Cells>) {
                 is_identity,
             } = owner;
             let how = if is_identity { INTERNAL } else { AUTOMATIC };
-            rows.push(row(address, (CLASS, table.oid(), column.0), how));
+            let Some(owner) = catalog.table_by_id(table) else {
+                continue;
+            };
+            for position in owner.positions_of(&[column]).unwrap_or_default() {
+                let number = column_number(&owner.schema.columns, position);
+                rows.push(row(address, (CLASS, table.oid(), number), how));
+            }
         }
     }
 }
@@ -111,10 +117,14 @@ fn of_views(catalog: &Catalog, rows: &mut Vec<Cells>) {
 
 /// The defined types of columns.
 fn of_columns(table: &TableEntry, rows: &mut Vec<Cells>) {
-    for column in &table.schema.columns {
+    for (position, column) in table.schema.columns.iter().enumerate() {
         let is_defined = column.domain.is_some() || column.ty.enumeration_within().is_some();
         if is_defined {
-            let address = (CLASS, table.id.oid(), column.number.0);
+            let address = (
+                CLASS,
+                table.id.oid(),
+                column_number(&table.schema.columns, position),
+            );
             rows.push(row(address, (TYPE, numbers::column_type(column), 0), NORMAL));
         }
     }

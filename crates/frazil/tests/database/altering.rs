@@ -59,10 +59,6 @@ fn columns_and_tables_get_other_names() {
         ),
         ("alter table plants drop constraint a", SqlState::UNDEFINED_OBJECT),
         (
-            "alter table plants alter id type bigint",
-            SqlState::FEATURE_NOT_SUPPORTED,
-        ),
-        (
             "alter table plants add foreign key (id) references crops deferrable",
             SqlState::FEATURE_NOT_SUPPORTED,
         ),

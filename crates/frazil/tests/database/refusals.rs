@@ -42,13 +42,6 @@ const ITEMS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "alter column … type",
-        &[
-            "alter table u alter column a type bigint",
-            "alter table u alter a set data type text",
-        ],
-    ),
-    (
         "set statistics",
         &["alter table u alter column a set statistics 100"],
     ),

@@ -39,6 +39,7 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     let mut altered = Altered {
         schema: (*entry.schema).clone(),
         entry,
+        before: None,
         added: Vec::new(),
     };
     let mut actions = Vec::with_capacity(alter.operations.len());
@@ -48,7 +49,7 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     let mut settled = 0;
     for operation in in_order {
         binder.alter_action(&mut altered, operation, &mut actions)?;
-        if pass(operation) < 2 {
+        if pass(operation) < 3 {
             settled = actions.len();
         }
     }
@@ -60,7 +61,8 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     }))
 }
 
-/// When an action is bound, as PostgreSQL orders those of a statement: what goes, columns that come, what needs these.
+/// When an action is bound, as PostgreSQL orders those of a statement: what goes, new types, columns that come, what
+/// needs these.
 fn pass(operation: &Operation) -> u8 {
     match operation {
         Operation::DropColumn { .. } | Operation::DropConstraint { .. } => 0,
@@ -68,8 +70,12 @@ fn pass(operation: &Operation) -> u8 {
             op: AlterColumnOperation::DropNotNull | AlterColumnOperation::DropDefault,
             ..
         } => 0,
-        Operation::AddColumn { .. } => 1,
-        _ => 2,
+        Operation::AlterColumn {
+            op: AlterColumnOperation::SetDataType { .. },
+            ..
+        } => 1,
+        Operation::AddColumn { .. } => 2,
+        _ => 3,
     }
 }
 
@@ -79,7 +85,10 @@ fn pass_of_action(action: &AlterAction) -> u8 {
         AlterAction::DropColumn { .. }
         | AlterAction::DropConstraint { .. }
         | AlterAction::DropNotNull { .. } => 0,
-        AlterAction::AddColumn { .. } | AlterAction::AddSequence(_) => 1,
+        AlterAction::AddColumn { .. }
+        | AlterAction::AddSequence(_)
+        | AlterAction::SetType(_)
+        | AlterAction::ReplaceColumn { .. } => 1,
         AlterAction::AddConstraint(new) => match new.kind {
             NewConstraintKind::PrimaryKey { .. } | NewConstraintKind::Unique { .. } => 2,
             NewConstraintKind::Check { .. } => 4,
@@ -99,9 +108,11 @@ fn pass_of_action(action: &AlterAction) -> u8 {
 }
 
 /// The table, and its columns as the actions bound so far leave them.
-struct Altered<'a> {
-    entry: TableEntry,
-    schema: Schema,
+pub(super) struct Altered<'a> {
+    pub entry: TableEntry,
+    pub schema: Schema,
+    /// The columns before the first of them got another type: the row of USING.
+    pub before: Option<Schema>,
     /// Columns that come: their positions, and where they are defined.
     added: Vec<(usize, &'a ColumnDef)>,
 }
@@ -204,8 +215,8 @@ impl<'a> Binder<'a> {
                 to: fold(new_name),
             },
             Operation::AlterColumn { column_name, op } => {
-                let column = altered.position(self, column_name)?;
-                self.alter_column(altered, column, op)?
+                actions.extend(self.altered_column(altered, column_name, op)?);
+                return Ok(());
             }
             Operation::AddConstraint {
                 constraint,
@@ -220,6 +231,25 @@ impl<'a> Binder<'a> {
             other => return Err(Error::unsupported(refused(other))),
         });
         Ok(())
+    }
+
+    /// ALTER COLUMN, whose effect later actions see.
+    fn altered_column(
+        &mut self,
+        altered: &mut Altered<'a>,
+        name: &Ident,
+        operation: &'a AlterColumnOperation,
+    ) -> Result<Vec<AlterAction>> {
+        let column = altered.position(self, name)?;
+        if let AlterColumnOperation::SetDataType { data_type, using, .. } = operation {
+            let place = (column, self.span(name));
+            return self.column_type(altered, place, data_type, using.as_ref());
+        }
+        let action = self.alter_column(altered, column, operation)?;
+        if let AlterColumnOperation::DropDefault = operation {
+            altered.schema.columns[column].default = None;
+        }
+        Ok(vec![action])
     }
 
     /// ADD CONSTRAINT. 0A000 for a key or check that is NOT VALID.
@@ -359,10 +389,6 @@ impl<'a> Binder<'a> {
                     column,
                     default: None,
                 }
-            }
-            AlterColumnOperation::SetDataType { .. } => {
-                return Err(Error::unsupported("ALTER COLUMN … TYPE")
-                    .with_hint("CREATE TABLE … AS SELECT … creates a table with other types"));
             }
             _ => return Err(Error::unsupported("this ALTER COLUMN")),
         })

@@ -3,6 +3,7 @@
 use super::scope::{Clause, Item, Level};
 use super::{Binder, OutputColumn, error, fold};
 use frazil_catalog::{NewConstraint, NewConstraintKind, QualifiedName, multiple_primary_keys, nearest};
+use frazil_functions::Operand;
 use frazil_plan::subquery::has_subquery;
 use frazil_types::{Error, Result, Schema, Span, SqlState};
 use sqlparser::ast::{
@@ -178,6 +179,24 @@ impl<'a> Binder<'a> {
         if check.enforced == Some(false) {
             return Err(Error::unsupported("NOT ENFORCED"));
         }
+        let (bound, columns) = self.over_columns(target, &check.expr)?;
+        let span = bound.span();
+        let condition = self.typing.predicate(bound, "CHECK")?;
+        if has_subquery(&condition) {
+            return Err(Error::unsupported("a subquery in a check constraint").at_span(span));
+        }
+        Ok(NewConstraintKind::Check {
+            expression: self.written(&check.expr),
+            columns,
+        })
+    }
+
+    /// An expression over the columns of a table, and the positions of those that it reads.
+    pub(super) fn over_columns(
+        &mut self,
+        target: &Target<'_>,
+        expression: &'a SqlExpr,
+    ) -> Result<(Operand, Vec<usize>)> {
         let mut columns = Vec::with_capacity(target.schema.columns.len());
         for column in &target.schema.columns {
             let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
@@ -190,21 +209,12 @@ impl<'a> Binder<'a> {
             clause: Clause::Check,
             ..Level::default()
         });
-        let bound = self.expression(&check.expr);
+        let bound = self.expression(expression);
         self.levels.pop();
-        let bound = bound?;
-        let span = bound.span();
-        let condition = self.typing.predicate(bound, "CHECK")?;
-        if has_subquery(&condition) {
-            return Err(Error::unsupported("a subquery in a check constraint").at_span(span));
-        }
         let named = &self.references[named_before..];
         let read = |id| named.iter().any(|reference| reference.id == id);
         let columns = (0..ids.len()).filter(|&at| read(ids[at])).collect();
-        Ok(NewConstraintKind::Check {
-            expression: self.written(&check.expr),
-            columns,
-        })
+        Ok((bound?, columns))
     }
 
     /// The text of an expression of a definition, as it is written.

@@ -366,6 +366,6 @@ const FAIL_LATER: [SqlState; 4] = [
 
 /// The value of an expression of constants; `None` for one that is computed otherwise. Errors are those of its
 /// arithmetic and casts.
-fn constant_value(e: &Expr) -> Result<Option<Value>> {
+pub(super) fn constant_value(e: &Expr) -> Result<Option<Value>> {
     value_by_parts(e, |part| Ok(constant_value(part)?.map(Cow::Owned)))
 }

@@ -8,6 +8,7 @@
 mod aggregate_call;
 mod alter;
 mod alter_table;
+mod alter_type;
 mod arrays;
 mod assignments;
 mod column_name;
