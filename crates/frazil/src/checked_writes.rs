@@ -29,7 +29,7 @@ pub fn written_tables(writing: &frazil_frontend::Writing) -> Vec<ObjectId> {
         let Operator::Write(write) = &plan.root else {
             return None;
         };
-        Some(write.change.table)
+        write.change.written_table()
     };
     match writing {
         frazil_frontend::Writing::Write(plan) => of_plan(plan).into_iter().collect(),

@@ -149,7 +149,8 @@ fn written(plan: &Plan) -> Described {
     {
         plan = returning;
     }
-    match plan.output.is_empty() {
+    let locks = matches!(&plan.root, Operator::Write(write) if write.change.written_table().is_none());
+    match plan.output.is_empty() && !locks {
         true => Described::Nothing,
         false => rows(plan),
     }

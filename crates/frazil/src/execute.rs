@@ -278,7 +278,7 @@ fn write_compiled(
     let settings = session.settings().plan();
     let runner = query::Runner::new(session);
     write_checked(session, Extent::Rows, |_, transaction| {
-        foreign_keys::keep_others_out(transaction, action.change.table)?;
+        foreign_keys::keep_others_out_of(transaction, &action.change)?;
         let snapshot = transaction.snapshot();
         if !statement.fits(&snapshot, &settings) {
             return Ok(None);
@@ -299,7 +299,7 @@ fn write_directly(
     let settings = session.settings().plan();
     let mut fits = false;
     let response = write_checked(session, Extent::Rows, |writing, transaction| {
-        foreign_keys::keep_others_out(transaction, action.change.table)?;
+        foreign_keys::keep_others_out_of(transaction, &action.change)?;
         fits = statement.fits(transaction.view(), &settings);
         if !fits {
             return Ok(None);

@@ -71,6 +71,7 @@ mod query;
 mod rejected_rows;
 mod row;
 mod row_checks;
+mod row_locks;
 mod row_query;
 mod row_sink;
 mod rows;

@@ -1,7 +1,8 @@
 //! INSERT, UPDATE and DELETE: the rows that a plan computed go into the table, or out of it, and RETURNING shows those
-//! that did.
+//! that did. FOR UPDATE: the rows that a plan computed are locked and shown.
 
 use crate::compiled_statement::CompiledQuery;
+use crate::row_locks;
 use crate::row_query::RowQuery;
 use crate::rows::{Outcome, Response, Rows, Timing};
 use frazil_plan::{Change, ColumnId, PlanConflict, WriteKind};
@@ -86,6 +87,10 @@ impl WriteAction {
         let mut result = WriteResult::default();
         let filled = batches.into_iter().filter(|batch| batch.rows > 0);
         let given: Vec<Given<'_>> = filled.map(|batch| self.given(batch)).collect();
+        if let WriteKind::Lock(locks) = &self.change.kind {
+            result.returned = row_locks::lock(locks, &given, transaction, cancel)?;
+            return Ok(self.response(result, timing));
+        }
         self.claim(transaction, &given)?;
         for given in given {
             cancel.check()?;
@@ -123,7 +128,8 @@ impl WriteAction {
 
     pub(crate) fn response(&self, result: WriteResult, timing: Timing) -> Response {
         let tag = self.change.tag();
-        let outcome = match self.change.returning.is_empty() && self.returning.is_none() {
+        let is_silent = self.change.returning.is_empty() && self.returning.is_none();
+        let outcome = match is_silent && self.change.written_table().is_some() {
             true => Outcome::Command {
                 tag,
                 rows: Some(result.count),
@@ -161,6 +167,7 @@ impl WriteAction {
                 transaction.guard_statement();
                 return Ok(());
             }
+            WriteKind::Lock(_) => return Ok(()),
         };
         (given.iter())
             .try_for_each(|given| transaction.claim(self.change.table, &row_ids(given.column(row_id)?)))
@@ -191,6 +198,7 @@ impl WriteAction {
                 writer.update(&row_ids(given.column(*row_id)?), &columns, &rows)?
             }
             WriteKind::Delete { row_id } => writer.delete(&row_ids(given.column(*row_id)?))?,
+            WriteKind::Lock(_) => return Err(Error::internal("a lock that writes rows")),
         };
         result.count += written.count;
         if !self.change.returning.is_empty() {
@@ -210,7 +218,7 @@ pub(crate) struct WriteResult {
     pub returned: Vec<RowBatch>,
 }
 
-fn row_ids(column: &ColumnVector) -> Vec<RowId> {
+pub(crate) fn row_ids(column: &ColumnVector) -> Vec<RowId> {
     column
         .values::<i64>()
         .iter()
@@ -228,7 +236,7 @@ pub(crate) struct Given<'a> {
 }
 
 impl Given<'_> {
-    fn column(&self, id: ColumnId) -> Result<&ColumnVector> {
+    pub fn column(&self, id: ColumnId) -> Result<&ColumnVector> {
         let place = self.action.place(id)?;
         let values = &self.values.columns;
         Ok(values
@@ -255,21 +263,29 @@ impl Given<'_> {
 
     /// What RETURNING shows of the rows that were written.
     fn returned(&self, written: &Written) -> Result<RowBatch> {
-        let returning = &self.action.change.returning;
-        let columns: Vec<&ColumnVector> = (returning.iter())
-            .map(|id| self.column(*id))
-            .collect::<Result<_>>()?;
         if written.rows.iter().all(Option::is_some) {
-            return Ok(RowBatch {
-                columns: columns.into_iter().cloned().collect(),
-                rows: self.values.rows,
-            });
+            return self.shown(None);
         }
         let rows: Vec<usize> = (0..written.rows.len())
             .filter(|&row| written.rows[row].is_some())
             .collect();
+        self.shown(Some(&rows))
+    }
+
+    /// The columns of RETURNING for rows of the batch by their places; `None`: for all.
+    pub fn shown(&self, rows: Option<&[usize]>) -> Result<RowBatch> {
+        let returning = &self.action.change.returning;
+        let columns: Vec<&ColumnVector> = (returning.iter())
+            .map(|id| self.column(*id))
+            .collect::<Result<_>>()?;
+        let Some(rows) = rows else {
+            return Ok(RowBatch {
+                columns: columns.into_iter().cloned().collect(),
+                rows: self.values.rows,
+            });
+        };
         Ok(RowBatch {
-            columns: columns.into_iter().map(|c| c.selected(&rows)).collect(),
+            columns: columns.into_iter().map(|c| c.selected(rows)).collect(),
             rows: rows.len(),
         })
     }

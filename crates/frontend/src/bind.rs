@@ -342,6 +342,9 @@ impl<'a> Context<'a> {
 
     fn declare(&self, name: &str, options: CursorOptions, query: &ParsedStatement) -> Result<Bound> {
         let bound = self.bind(query)?;
+        if matches!(bound.statement, Statement::Writing(Writing::Write(_))) {
+            return Err(Error::unsupported("FOR UPDATE or FOR SHARE in DECLARE CURSOR"));
+        }
         let Statement::Query(plan) = bound.statement else {
             let message = "DECLARE CURSOR must not contain data-modifying statements in WITH";
             return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));

@@ -30,7 +30,7 @@ fn states_and_positions_are_postgresqls() {
 #[test]
 fn what_is_refused_is_named() {
     for (sql, what) in [
-        ("select a from t for update", "FOR UPDATE"),
+        ("select distinct a from t for update", "FOR UPDATE"),
         ("select count(distinct a) over () from t", "DISTINCT"),
         (
             "with recursive a(n) as (select 1 union all select n from b), b(n) as (select 2 union all select n from a) select n from a",

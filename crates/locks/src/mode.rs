@@ -9,12 +9,14 @@ pub enum Mode {
     KeyShare,
     /// FOR SHARE: the row stays as it is.
     Share,
-    /// FOR NO KEY UPDATE: an UPDATE that leaves all keys alone.
+    /// FOR NO KEY UPDATE: the row stays as it is but for values that are no key.
     NoKeyUpdate,
-    /// FOR UPDATE, DELETE, and an UPDATE of a key.
+    /// FOR UPDATE: nobody else changes or locks the row. Whoever wants its key finds the row as it is.
+    ForUpdate,
+    /// DELETE and UPDATE: the row is being deleted, so whoever wants its key waits.
     Update,
-    /// A row that its transaction inserted and nobody else can see. Conflicts as [`Mode::Update`] does: only who
-    /// checks a unique key meets such a row, and must tell an open insert from an open delete.
+    /// A row that its transaction inserted and nobody else can see. Conflicts as [`Mode::Update`] does: only a check
+    /// of a unique key meets such a row, and must tell an open insert from an open delete.
     Insert,
 }
 
@@ -39,7 +41,7 @@ pub enum TableMode {
     AccessExclusive,
 }
 
-/// A mode of either kind. Row modes are bits 0–4 of a set of modes, table modes bits 5–12.
+/// A mode of either kind. Row modes are bits 0–5 of a set of modes, table modes bits 7–14.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AnyMode {
     /// Mode of a row.
@@ -51,8 +53,9 @@ pub enum AnyMode {
 /// A set of modes, a bit each.
 pub(crate) type Modes = u16;
 
-/// Bit of the first table mode.
-const FIRST_TABLE_BIT: u32 = 5;
+/// Bit of the first table mode. Bit 6, before it, is nobody's mode: [`Mode::Update`] and [`Mode::Insert`] conflict with
+/// it, so that a claim of [`Mode::ForUpdate`] does not cover one that says that the row is being changed.
+const FIRST_TABLE_BIT: u32 = 7;
 
 impl AnyMode {
     /// The set of this mode alone.
@@ -74,7 +77,7 @@ impl AnyMode {
     /// True if nobody passes a waiter of this mode, whatever the newcomer wants.
     pub(crate) fn stops_everybody(self) -> bool {
         match self {
-            AnyMode::Row(mode) => mode >= Mode::Update,
+            AnyMode::Row(mode) => mode >= Mode::ForUpdate,
             AnyMode::Table(mode) => mode == TableMode::AccessExclusive,
         }
     }
@@ -86,7 +89,9 @@ impl AnyMode {
 }
 
 /// `ROW_CONFLICTS[m]`: the modes that conflict with row mode `m`; bit 0 is [`Mode::KeyShare`].
-const ROW_CONFLICTS: [Modes; 5] = [0b11000, 0b11100, 0b11110, 0b11111, 0b11111];
+const ROW_CONFLICTS: [Modes; 6] = [
+    0b011_1000, 0b011_1100, 0b011_1110, 0b011_1111, 0b111_1111, 0b111_1111,
+];
 
 /// `TABLE_CONFLICTS[m]`: the modes that conflict with table mode `m`; bit 0 is [`TableMode::AccessShare`].
 const TABLE_CONFLICTS: [Modes; 8] = [
@@ -106,6 +111,7 @@ impl fmt::Display for AnyMode {
             AnyMode::Row(Mode::KeyShare) => "KEY SHARE",
             AnyMode::Row(Mode::Share) => "SHARE",
             AnyMode::Row(Mode::NoKeyUpdate) => "NO KEY UPDATE",
+            AnyMode::Row(Mode::ForUpdate) => "FOR UPDATE",
             AnyMode::Row(Mode::Update) => "UPDATE",
             AnyMode::Row(Mode::Insert) => "INSERT",
             AnyMode::Table(TableMode::AccessShare) => "ACCESS SHARE",

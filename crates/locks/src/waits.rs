@@ -304,7 +304,9 @@ impl Waiter {
 /// True if a transaction holds a row in a mode that says that it changes the row.
 pub(crate) fn is_changed_by(place: &Place<'_>, txn: TxnId) -> bool {
     let mut is_changed = false;
-    let reads = AnyMode::Row(Mode::Share);
-    place.holders(|held| is_changed |= held.txn == txn && held.mode.conflicts_with(reads));
+    place.holders(|held| {
+        let changes = matches!(held.mode, AnyMode::Row(Mode::Update | Mode::Insert));
+        is_changed |= held.txn == txn && changes;
+    });
     is_changed
 }

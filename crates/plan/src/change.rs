@@ -1,14 +1,16 @@
-//! How INSERT, UPDATE and DELETE change a table: what [`crate::operators::Write`] does with each row of its input.
+//! Changes of a table by INSERT, UPDATE and DELETE, and locks on rows by FOR UPDATE: what [`crate::operators::Write`]
+//! does with each row of its input.
 
 use crate::ColumnId;
 use crate::role::Role;
+use crate::row_locks::RowLocks;
 use frazil_types::ObjectId;
 use std::collections::BTreeSet;
 
 /// What a write does with the rows it is given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The table.
+    /// The table; the first one if rows of several are locked.
     pub table: ObjectId,
     /// Its name, for EXPLAIN and errors.
     pub name: String,
@@ -42,6 +44,8 @@ pub enum WriteKind {
         /// The row of the table: a column of row ids.
         row_id: ColumnId,
     },
+    /// It locks rows of tables and returns the columns of RETURNING: SELECT … FOR UPDATE.
+    Lock(RowLocks),
 }
 
 /// What INSERT does with a row whose key a unique index has already.
@@ -88,6 +92,17 @@ impl Change {
             WriteKind::Insert { .. } => "INSERT",
             WriteKind::Update { .. } => "UPDATE",
             WriteKind::Delete { .. } => "DELETE",
+            WriteKind::Lock(_) => "SELECT",
+        }
+    }
+
+    /// The table whose rows change; `None` if rows are only locked.
+    pub fn written_table(&self) -> Option<ObjectId> {
+        match self.kind {
+            WriteKind::Insert { .. } | WriteKind::Update { .. } | WriteKind::Delete { .. } => {
+                Some(self.table)
+            }
+            WriteKind::Lock(_) => None,
         }
     }
 
@@ -102,13 +117,12 @@ impl Change {
         }
     }
 
-    /// The new values of a row: of INSERT for all columns of the table, of UPDATE for those that are set, of DELETE
-    /// none.
+    /// The new values of a row: of INSERT for all columns of the table, of UPDATE for those that are set, else none.
     pub fn values(&self) -> Vec<ColumnId> {
         match &self.kind {
             WriteKind::Insert { columns, .. } => columns.clone(),
             WriteKind::Update { set, .. } => set.iter().map(|s| s.1).collect(),
-            WriteKind::Delete { .. } => Vec::new(),
+            WriteKind::Delete { .. } | WriteKind::Lock(_) => Vec::new(),
         }
     }
 
@@ -134,6 +148,7 @@ impl Change {
                 visit(Role::Read, *row_id);
             }
             WriteKind::Delete { row_id } => visit(Role::Read, *row_id),
+            WriteKind::Lock(locks) => locks.ids().for_each(|id| visit(Role::Read, id)),
         }
         self.checks.iter().for_each(|c| visit(Role::Read, c.1));
         self.returning.iter().for_each(|id| visit(Role::Passed, *id));
@@ -148,6 +163,7 @@ impl Change {
                 visit(Role::Read, row_id);
             }
             WriteKind::Delete { row_id } => visit(Role::Read, row_id),
+            WriteKind::Lock(locks) => locks.ids_mut().for_each(|id| visit(Role::Read, id)),
         }
         self.checks.iter_mut().for_each(|c| visit(Role::Read, &mut c.1));
         self.returning.iter_mut().for_each(|id| visit(Role::Passed, id));

@@ -4,8 +4,8 @@ use crate::display_expression::{Names, write_constant, write_list};
 use crate::lookup::Lookup;
 use crate::scan_restriction::ScanRestrictionKind;
 use crate::{
-    AggregateCall, Change, ColumnId, Columns, Expr, JoinKind, PlanConflict, RowCount, ScanDisjunction,
-    ScanRestriction, SortKey, WriteKind,
+    AggregateCall, Change, ColumnId, Columns, Expr, JoinKind, LockWait, LockedTable, PlanConflict, RowCount,
+    RowLocks, ScanDisjunction, ScanRestriction, SortKey, WriteKind,
 };
 use frazil_types::LogicalType;
 use std::fmt::Write;
@@ -26,6 +26,7 @@ pub(crate) fn write_text(change: &Change, names: &Names) -> String {
             )
         }
         WriteKind::Delete { row_id } => format!("delete {name} by {}", names.name(*row_id)),
+        WriteKind::Lock(locks) => lock_text(locks, names),
     };
     text.push_str(&checks_text(&change.checks, names));
     if !change.returning.is_empty() {
@@ -34,6 +35,36 @@ pub(crate) fn write_text(change: &Change, names: &Names) -> String {
             " returning ({})",
             names.list(change.returning.iter().copied())
         );
+    }
+    text
+}
+
+/// The rows that are locked.
+fn lock_text(locks: &RowLocks, names: &Names) -> String {
+    let wait = |wait| match wait {
+        LockWait::Block => "",
+        LockWait::Skip => " skip locked",
+        LockWait::Fail => " nowait",
+    };
+    let table = |t: &LockedTable| {
+        let strength = t.strength.to_string().to_lowercase();
+        format!(
+            "{} by {} {strength}{}",
+            t.name,
+            names.name(t.row_id),
+            wait(t.wait)
+        )
+    };
+    let mut text = format!(
+        "lock {}",
+        locks.tables.iter().map(table).collect::<Vec<_>>().join(", ")
+    );
+    if let Some(bounds) = locks.bounds {
+        for (word, id) in [("limit", bounds.limit), ("offset", bounds.offset)] {
+            if let Some(id) = id {
+                let _ = write!(text, " {word} {}", names.name(id));
+            }
+        }
     }
     text
 }

@@ -6,8 +6,9 @@ use frazil_plan::operators::{
 };
 use frazil_plan::{
     AggregateCall, AggregateFunction, Change, ColumnId, Expansion, Expr, ExprKind, Frame, FrameBound,
-    FrameExclusion, FrameUnit, JoinKind, Operator, PlanConflict, RowCount, RowsCall, ScanDisjunction,
-    ScanRestriction, SharedId, SortKey, WindowCall, WindowFunction, Write, WriteKind,
+    FrameExclusion, FrameUnit, JoinKind, LockBounds, LockStrength, LockWait, LockedTable, Operator,
+    PlanConflict, RowCount, RowLocks, RowsCall, ScanDisjunction, ScanRestriction, SharedId, SortKey,
+    WindowCall, WindowFunction, Write, WriteKind,
 };
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
 use std::collections::BTreeSet;
@@ -134,7 +135,21 @@ fn of_one_input() -> Vec<Operator> {
     };
     let update = Operator::Write(Box::new(Write::new(*leaf(), change.clone())));
     change.kind = WriteKind::Delete { row_id: id(4) };
-    let delete = Operator::Write(Box::new(Write::new(*leaf(), change)));
+    let delete = Operator::Write(Box::new(Write::new(*leaf(), change.clone())));
+    change.kind = WriteKind::Lock(RowLocks {
+        tables: vec![LockedTable {
+            table: ObjectId(1),
+            name: "t".into(),
+            row_id: id(4),
+            strength: LockStrength::Update,
+            wait: LockWait::Skip,
+        }],
+        bounds: Some(LockBounds {
+            limit: Some(id(5)),
+            offset: Some(id(6)),
+        }),
+    });
+    let lock = Operator::Write(Box::new(Write::new(*leaf(), change)));
     vec![
         Operator::Filter(Filter {
             input: leaf(),
@@ -158,6 +173,7 @@ fn of_one_input() -> Vec<Operator> {
             },
         }),
         insert,
+        lock,
         update,
         delete,
     ]

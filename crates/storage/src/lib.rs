@@ -31,7 +31,8 @@
 //!    behind those of the transaction.
 //! 5. *Rows are claimed before they are deleted, and new rows before unique indexes have their entries; then the newest
 //!    version is looked at* ([`other_writers`]). A statement claims all rows before it writes any. If one of them was
-//!    changed since, the statement runs again at READ COMMITTED; its claims are kept.
+//!    changed since, the statement runs again at READ COMMITTED; its claims are kept. FOR UPDATE claims rows in
+//!    this way and leaves them as they are ([`row_locks`]): whoever wants the key of such a row need not wait.
 //! 6. *A commit is merged, gets its place in the log and is installed in one section; then its claims are freed*
 //!    ([`transaction`]). If they were freed before, a third transaction could claim a row and find it alive.
 //! 7. *Whoever changes more than rows is alone* ([`Transaction::alone`]): definitions, TRUNCATE, FREEZE, and the swap
@@ -87,6 +88,7 @@ pub mod refreeze;
 mod replay;
 mod reshape;
 pub mod row_fetch;
+mod row_locks;
 mod row_queue;
 pub mod scan_cursor;
 pub mod segment_block;
@@ -128,6 +130,7 @@ pub use log::{Acknowledge, Durability, Log, Lsn, NamedBlocks, Reserved, SegmentP
 pub use new_rows::{CheckResult, NewRows};
 pub use refreeze::RefreezeStep;
 pub use row_fetch::RowFetch;
+pub use row_locks::{LocksBefore, RowLock};
 pub use row_queue::{QueuedRows, RowRun, WrittenRows};
 pub use scan_cursor::{HotRows, Positions, ScanCursor};
 pub use snapshot::{Snapshot, Table, TableSnapshot};

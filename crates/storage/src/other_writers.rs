@@ -195,11 +195,12 @@ impl OtherWriters {
         Some((store.locks()?.claims(table), owner))
     }
 
-    /// Claims rows that are going to be deleted, and waits for those who have claimed them. 40P01, 55P03, 57014.
-    pub fn claim(&self, store: &Store, table: ObjectId, rows: &[RowId]) -> Result<()> {
+    /// Claims rows, [`Mode::Update`] those that are going to be deleted, and waits for those who have claimed them.
+    /// 40P01, 55P03, 57014.
+    pub fn claim(&self, store: &Store, table: ObjectId, rows: &[RowId], mode: Mode) -> Result<()> {
         if let &[row] = rows
             && let Some(owner) = self.claimant()
-            && owner.claim(table, row, Mode::Update)? == Outcome::Granted
+            && owner.claim(table, row, mode)? == Outcome::Granted
         {
             return Ok(());
         }
@@ -207,13 +208,22 @@ impl OtherWriters {
             return Ok(());
         };
         if let &[row] = rows {
-            return claims.claim_waiting(row, Mode::Update, owner, self.patience());
+            return claims.claim_waiting(row, mode, owner, self.patience());
         }
         for run in rows.chunk_by(|a, b| a.chunk() == b.chunk()) {
             let offsets: Vec<u16> = run.iter().map(|row| row.offset()).collect();
-            claims.claim_all_waiting(run[0].chunk(), &offsets, Mode::Update, owner, self.patience())?;
+            claims.claim_all_waiting(run[0].chunk(), &offsets, mode, owner, self.patience())?;
         }
         Ok(())
+    }
+
+    /// Claims a row unless another transaction is in the way, or waits for the row and came first. Returns true if the
+    /// row is claimed.
+    pub fn try_claim(&self, table: ObjectId, row: RowId, mode: Mode) -> Result<bool> {
+        match self.claimant() {
+            Some(owner) => Ok(owner.claim(table, row, mode)? == Outcome::Granted),
+            None => Ok(true),
+        }
     }
 
     /// Claims rows that the transaction inserted. Nobody else can have claimed them.
@@ -302,7 +312,8 @@ impl Beside<'_> {
             // A statement that runs again keeps its claims on rows that were dead when they were granted.
             Some((holder, Mode::Update)) if self.is_live_in_newest(row) => return Met::Open(holder),
             Some((_, Mode::Update)) => return Met::Dead,
-            Some((_, Mode::KeyShare | Mode::Share | Mode::NoKeyUpdate)) | None => {}
+            // Whoever locks a row leaves it as it is.
+            Some((_, Mode::KeyShare | Mode::Share | Mode::NoKeyUpdate | Mode::ForUpdate)) | None => {}
         }
         let Some(base) = self.base.filter(|base| !self.store.is_newest(base)) else {
             return of_own();

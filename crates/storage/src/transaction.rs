@@ -23,6 +23,7 @@ use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
 use crate::writer_memory::WriterMemory;
 use frazil_catalog::Catalog;
+use frazil_locks::Mode;
 use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Reservation, Result, RowId};
 use std::sync::Arc;
 use std::time::Duration;
@@ -304,8 +305,34 @@ impl Transaction {
     /// claimed them, then looks at the newest version. 40001 if one of the rows is dead there; 40P01, 55P03, 57014,
     /// 53200.
     pub fn claim(&mut self, table: ObjectId, rows: &[RowId]) -> Result<()> {
+        self.claim_as(table, rows, Mode::Update)
+    }
+
+    /// Claims rows in a mode; see [`Transaction::claim`].
+    pub(crate) fn claim_as(&mut self, table: ObjectId, rows: &[RowId], mode: Mode) -> Result<()> {
         self.wrote(0, self.others.claim_bytes(rows))?;
-        self.others.claim(&self.store, table, rows)?;
+        self.others.claim(&self.store, table, rows, mode)?;
+        self.look_at_newest(table, rows)
+    }
+
+    /// Claims a row unless another transaction is in the way. Returns true if the row is claimed. 40001 if the row is
+    /// dead in the newest version; 53200.
+    pub(crate) fn try_claim(&mut self, table: ObjectId, row: RowId, mode: Mode) -> Result<bool> {
+        self.wrote(0, self.others.claim_bytes(&[row]))?;
+        let is_claimed = self.others.try_claim(table, row, mode)?;
+        if is_claimed {
+            self.look_at_newest(table, &[row])?;
+        }
+        Ok(is_claimed)
+    }
+
+    /// The transaction's standing among others.
+    pub(crate) fn others(&mut self) -> &mut OtherWriters {
+        &mut self.others
+    }
+
+    /// Looks at rows that were claimed in the newest version. 40001 if one of them is dead there.
+    fn look_at_newest(&self, table: ObjectId, rows: &[RowId]) -> Result<()> {
         let Some(base) = self.base.as_ref().filter(|base| !self.store.is_newest(base)) else {
             return Ok(());
         };

@@ -13,6 +13,7 @@ mod whole_tables;
 
 use crate::query::Runner;
 use frazil_catalog::{Catalog, ReferentialAction};
+use frazil_plan::Change;
 use frazil_storage::{QueuedRows, RowFetch, Transaction, WrittenRows};
 use frazil_types::{Error, ObjectId, Result, RowBatch, RowId, Value};
 use key_values::KeyPair;
@@ -46,6 +47,14 @@ pub fn keep_others_out(transaction: &mut Transaction, table: ObjectId) -> Result
     match transaction.view().catalog().is_in_foreign_key(table) {
         true => transaction.alone(),
         false => Ok(()),
+    }
+}
+
+/// Does so for the table that a change writes to.
+pub fn keep_others_out_of(transaction: &mut Transaction, change: &Change) -> Result<()> {
+    match change.written_table() {
+        Some(table) => keep_others_out(transaction, table),
+        None => Ok(()),
     }
 }
 

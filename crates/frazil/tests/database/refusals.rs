@@ -105,10 +105,6 @@ const ITEMS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "for update",
-        &["select a from t for update", "select a from t for share"],
-    ),
-    (
         "where current of",
         &[
             "update t set a = 1 where current of c",

@@ -212,6 +212,109 @@ fn counters_lose_no_step() {
     );
 }
 
+/// Each thread reads a row FOR UPDATE, computes outside of the database and writes: no step is lost. Without the lock
+/// two threads would write one value.
+#[test]
+fn what_was_read_for_update_is_not_changed_before_it_is_written() {
+    let database = Database::memory().expect("memory is there");
+    let c = database.connect();
+    rows(
+        &c,
+        "create table purse (id integer primary key, coins integer);
+         insert into purse select i, 0 from generate_series(1, 3) as s(i)",
+    );
+    side_by_side(&database, 6, |thread, c| {
+        let mut random = Random::new(thread);
+        for _ in 0..20 {
+            let (id, level) = (1 + random.below(3), random.below(2));
+            let lock = ["for update", "for no key update"][random.below(2) as usize];
+            let begin = ["begin", "begin isolation level repeatable read"][level as usize];
+            loop {
+                let read = c.execute(begin).and_then(|_| {
+                    let sql = format!("select coins from purse where id = {id} {lock}");
+                    c.query_row(&sql, ())?.get::<i64>(0)
+                });
+                let written = read.and_then(|coins| {
+                    c.execute(&format!("update purse set coins = {} where id = {id}", coins + 1))
+                });
+                match written {
+                    Ok(_) => break,
+                    Err(error) => assert_eq!(error.state(), SqlState("40001"), "{error:?}"),
+                }
+                rows(c, "rollback");
+            }
+            rows(c, "commit");
+        }
+    });
+    assert_eq!(rows(&c, "select sum(coins) from purse"), "120");
+}
+
+/// Workers take jobs in every way that the clauses allow, give some back, and lose none: each job is done once.
+#[test]
+fn workers_that_skip_locked_jobs_do_each_once() {
+    let database = Database::memory().expect("memory is there");
+    let c = database.connect();
+    let jobs = 120 * rounds();
+    rows(
+        &c,
+        &format!(
+            "create table job (id integer primary key, worker integer);
+             create table work (job integer, worker integer);
+             insert into job select i, null from generate_series(1, {jobs}) as s(i)"
+        ),
+    );
+    let next = "select id from job where worker is null order by id limit 1 for update skip locked";
+    side_by_side(&database, 5, |thread, c| {
+        let mut random = Random::new(thread);
+        let by_subquery = format!("update job set worker = {thread} where id = ({next}) returning id");
+        let by_list = by_subquery.replace("id = (", "id in (");
+        let by_with = format!(
+            "with next as ({next}) update job set worker = {thread} from next where job.id = next.id returning job.id"
+        );
+        loop {
+            rows(c, "begin");
+            let taken = match random.below(4) {
+                0 => rows(c, &by_subquery),
+                1 => rows(c, &by_list),
+                2 => rows(c, &by_with),
+                _ => {
+                    let id = rows(c, next);
+                    if !id.is_empty() {
+                        rows(c, &format!("update job set worker = {thread} where id = {id}"));
+                    }
+                    id
+                }
+            };
+            if taken.is_empty() {
+                rows(c, "commit");
+                // Others may have given back what they had.
+                if rows(c, "select count(*) from job where worker is null") == "0" {
+                    return;
+                }
+                continue;
+            }
+            rows(c, &format!("insert into work values ({taken}, {thread})"));
+            rows(
+                c,
+                if random.below(8) == 0 {
+                    "rollback"
+                } else {
+                    "commit"
+                },
+            );
+        }
+    });
+    let done = rows(&c, "select count(*), count(distinct job), sum(job) from work");
+    assert_eq!(done, format!("{jobs}|{jobs}|{}", jobs * (jobs + 1) / 2));
+    assert_eq!(
+        rows(
+            &c,
+            "select count(*) from job natural join (select job as id, worker from work) w"
+        ),
+        jobs.to_string()
+    );
+}
+
 #[test]
 fn open_transactions_write_rows_of_one_table_and_none_waits() {
     let database = Database::memory().expect("memory is there");

@@ -2,6 +2,7 @@
 //! numbers.
 
 use super::walk::every_operator;
+use super::whole_statement::whole_statement;
 use super::{Binder, OutputColumn};
 use crate::statement::{Last, Writing};
 use crate::{Bound, Statement};
@@ -18,13 +19,13 @@ pub(crate) fn finished(
     output: Vec<OutputColumn>,
     statement: impl FnOnce(Plan) -> Statement,
 ) -> Result<Bound> {
-    let writes = binder.planned_writes()?;
-    let statement = statement(plan_of(&binder, root, output)?);
+    let mut writes = binder.planned_writes()?;
+    let statement = whole_statement(&mut writes, statement(plan_of(&binder, root, output)?));
     let statement = match writes.is_empty() {
         true => statement,
         false => {
             let last = Last::of(statement);
-            let last = last.ok_or_else(|| Error::internal("a statement that has no WITH"))?;
+            let last = last.ok_or_else(|| Error::unsupported("FOR UPDATE or FOR SHARE in this statement"))?;
             Writing::With { writes, last }.into()
         }
     };

@@ -51,6 +51,7 @@ impl<'a> Binder<'a> {
             self.level().lateral = items;
         }
         self.level().lateral.clear();
+        self.check_locked_names()?;
         let all = all.unwrap_or_else(|| FromRows {
             op: one_row(),
             items: Vec::new(),
@@ -181,6 +182,8 @@ impl<'a> Binder<'a> {
             if sample.is_some() {
                 return Err(super::sample::no_table(self.name_span(name)));
             }
+            let alias_name = alias.map_or_else(|| fold(ident), |alias| fold(&alias.name));
+            self.refuse_to_lock(&alias_name, "a WITH query")?;
             let relation = self.read_cte(at)?;
             return self.item(relation, Some(&fold(ident)), alias, false);
         }
@@ -194,6 +197,9 @@ impl<'a> Binder<'a> {
                 read => read?,
             },
         };
+        let mut relation = relation;
+        let seen = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.name));
+        self.lock_relation(&mut relation.op, Some(&seen))?;
         let rows = self.item(relation, Some(&name.name), alias, false)?;
         Ok(match alias {
             None => rows.in_schema(&name.schema),
@@ -207,7 +213,7 @@ impl<'a> Binder<'a> {
         alias: Option<&'a TableAlias>,
         lateral: bool,
     ) -> Result<FromRows> {
-        let relation = if lateral {
+        let mut relation = if lateral {
             let level = self.level();
             let visible = [&level.lateral[..], &level.target[..]].concat();
             self.within(super::scope::Clause::From, visible, |b| b.query(query))?
@@ -216,6 +222,8 @@ impl<'a> Binder<'a> {
             self.within(super::scope::Clause::From, Vec::new(), |b| b.query(query))?
                 .0
         };
+        let seen = alias.map(|alias| fold(&alias.name));
+        self.lock_relation(&mut relation.op, seen.as_deref())?;
         self.item(relation, None, alias, lateral)
     }
 
@@ -282,6 +290,7 @@ impl<'a> Binder<'a> {
 
     /// `(a JOIN b …) AS j`: the relations inside are seen no longer.
     fn aliased_join(&mut self, rows: FromRows, alias: &TableAlias) -> Result<FromRows> {
+        self.refuse_to_lock(&fold(&alias.name), "a join")?;
         let mut columns: Vec<OutputColumn> = super::names::unqualified(&rows.items).cloned().collect();
         self.rename(&mut columns, alias)?;
         let mut item = Item::named(&fold(&alias.name), columns);

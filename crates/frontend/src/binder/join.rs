@@ -29,6 +29,9 @@ impl Joined {
     }
 }
 
+/// Says why rows are not locked that a join only tests.
+const SEMI: &str = "cannot be applied to the side of a SEMI or ANTI join that is not returned";
+
 /// The names that both sides of a join share, with the column of either side.
 type Common = Vec<(String, ColumnId, ColumnId)>;
 
@@ -170,6 +173,27 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
+    /// 0A000 if rows of a side are locked that the join makes NULL or only tests.
+    fn refuse_locked_sides(
+        &mut self,
+        left: &Operator,
+        right: &Operator,
+        (kind, is_flipped): (JoinKind, bool),
+    ) -> Result<()> {
+        let nullable = "cannot be applied to the nullable side of an outer join";
+        let (other, sides): (&str, &[&Operator]) = match (kind, is_flipped) {
+            (JoinKind::FullOuter, _) => (nullable, &[left, right]),
+            (JoinKind::ProbeOuter, false) => (nullable, &[right]),
+            (JoinKind::ProbeOuter, true) => (nullable, &[left]),
+            (JoinKind::ProbeSemi | JoinKind::ProbeAnti, false) => (SEMI, &[right]),
+            (JoinKind::ProbeSemi | JoinKind::ProbeAnti, true) => (SEMI, &[left]),
+            _ => return Ok(()),
+        };
+        sides
+            .iter()
+            .try_for_each(|side| self.refuse_locked_side(side, other))
+    }
+
     /// The rows of two relations that go together. 42P10 for LATERAL where the join allows none.
     pub(super) fn combine(
         &mut self,
@@ -190,6 +214,7 @@ impl<'a> Binder<'a> {
         if is_flipped && kind == JoinKind::ProbeOuter || kind == JoinKind::FullOuter {
             self.make_nullable(&left.items);
         }
+        self.refuse_locked_sides(&left.op, &right.op, (kind, is_flipped))?;
         let is_lateral = left.is_lateral || right.is_lateral;
         let depends = right.is_lateral && depends_on(&right.op, &left.items);
         let items = match (is_semi, is_flipped) {

@@ -10,8 +10,8 @@ use frazil_types::{Error, Result, SqlState, Value};
 use sqlparser::ast::{Expr as SqlExpr, Fetch, LimitClause};
 
 impl<'a> Binder<'a> {
-    /// Bounds a query's rows by what stands behind its order.
-    pub(super) fn limit(&mut self, relation: Relation, tail: Tail<'a>) -> Result<Relation> {
+    /// LIMIT and OFFSET of a query.
+    pub(super) fn bounds(&mut self, tail: &Tail<'a>) -> Result<(Option<RowCount>, RowCount)> {
         let (mut limit, mut offset) = (None, None);
         match tail.limit {
             None => {}
@@ -52,7 +52,12 @@ impl<'a> Binder<'a> {
             Some(e) => self.row_count(e, Clause::Offset, &read)?,
             None => None,
         };
-        Ok(limited(relation, limit, offset.unwrap_or(RowCount::Constant(0))))
+        Ok((limit, offset.unwrap_or(RowCount::Constant(0))))
+    }
+
+    /// Bounds rows by LIMIT and OFFSET.
+    pub(super) fn limited(&self, relation: Relation, limit: Option<RowCount>, offset: RowCount) -> Relation {
+        limited(relation, limit, offset)
     }
 
     /// The rows that FETCH FIRST asks for; `None`: one.

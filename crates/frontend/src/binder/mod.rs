@@ -44,6 +44,8 @@ mod json_records;
 mod levels;
 mod limit;
 mod list_limits;
+mod locking;
+mod locking_clauses;
 mod named_arguments;
 mod names;
 mod naming;
@@ -84,6 +86,7 @@ mod variadic;
 mod view;
 mod walk;
 mod whole_row;
+mod whole_statement;
 mod window;
 mod windows;
 mod writing_with;
@@ -125,6 +128,7 @@ use frazil_catalog::{ColumnSequence, QualifiedName, SearchPath, WrittenName};
 use frazil_functions::Typing;
 use frazil_plan::{ColumnId, Columns, Operator};
 use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
+use locking_clauses::Locking;
 use naming::error;
 use nesting::Names;
 use scope::{Item, Level, Reference};
@@ -170,6 +174,8 @@ pub(crate) struct Binder<'a> {
     /// Whether the next WITH is that of the statement, whose queries may write.
     pub may_write: bool,
     shared: Vec<Operator>,
+    /// The locking clauses of the SELECT that is bound next, and then the tables that it locks.
+    locking: Locking,
     /// The relations of the SELECT that was bound last, which its LIMIT must not read.
     read: Vec<Item>,
     names: Names<'a>,
@@ -217,6 +223,7 @@ impl<'a> Binder<'a> {
             writes: Vec::new(),
             may_write: false,
             shared: Vec::new(),
+            locking: Locking::default(),
             read: Vec::new(),
             names: Names::Catalog,
             uses: None,

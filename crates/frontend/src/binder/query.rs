@@ -1,9 +1,9 @@
 //! A query: its common table expressions, its body, and what orders and limits the body's rows.
 
 use super::{Binder, OutputColumn, Relation, error};
-use frazil_plan::{ColumnId, Operator};
+use frazil_plan::{ColumnId, LockWait, Operator};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
-use sqlparser::ast::{Expr, Fetch, LimitClause, OrderBy, OrderByKind, Query, SetExpr};
+use sqlparser::ast::{Expr, Fetch, LimitClause, LockClause, OrderBy, OrderByKind, Query, SetExpr};
 
 /// What becomes of quoted literals, NULLs and parameters in a select list that nothing types.
 #[derive(Clone, Copy)]
@@ -17,11 +17,13 @@ pub(super) enum Literals<'t> {
 }
 
 /// What stands behind a query's body.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tail<'a> {
     pub order_by: Option<&'a OrderBy>,
     pub limit: Option<&'a LimitClause>,
     pub fetch: Option<&'a Fetch>,
+    /// FOR UPDATE and the like.
+    pub locks: Vec<&'a LockClause>,
 }
 
 impl<'a> Tail<'a> {
@@ -30,6 +32,7 @@ impl<'a> Tail<'a> {
             order_by: query.order_by.as_ref(),
             limit: query.limit_clause.as_ref(),
             fetch: query.fetch.as_ref(),
+            locks: query.locks.iter().collect(),
         }
     }
 
@@ -96,6 +99,7 @@ impl<'a> Binder<'a> {
             order_by: outer.order_by.or(inner.order_by),
             limit: outer.limit.or(inner.limit),
             fetch: outer.fetch.or(inner.fetch),
+            locks: [inner.locks, outer.locks].concat(),
         })
     }
 
@@ -103,8 +107,16 @@ impl<'a> Binder<'a> {
         let relation = match body {
             // Parentheses alone do not part a query from what stands behind them.
             SetExpr::Query(inner) if inner.with.is_none() => return self.query_before(inner, tail, literals),
-            SetExpr::Select(select) => self.select(select, tail.order_by, literals)?,
+            SetExpr::Select(select) => {
+                self.locking.clauses = self.locking_clauses(&tail.locks);
+                self.select(select, tail.order_by, literals)?
+            }
             other => {
+                let why = match other {
+                    SetExpr::Values(_) => "cannot be applied to VALUES",
+                    _ => "is not allowed with UNION/INTERSECT/EXCEPT",
+                };
+                self.refuse_locks(&self.locking_clauses(&tail.locks), why)?;
                 let relation = self.set_expression(other, Literals::Settle)?;
                 self.read.clear();
                 match tail.order_by {
@@ -113,14 +125,24 @@ impl<'a> Binder<'a> {
                 }
             }
         };
-        self.limit(relation, tail)
+        let locked = std::mem::take(&mut self.locking.tables);
+        let (limit, offset) = self.bounds(&tail)?;
+        match locked.iter().any(|table| table.wait == LockWait::Skip) {
+            true => self.locked_rows(relation, locked, Some((limit, offset))),
+            false => self.locked_rows(self.limited(relation, limit, offset), locked, None),
+        }
     }
 
     /// What a set operation combines.
     pub(super) fn set_expression(&mut self, body: &'a SetExpr, literals: Literals) -> Result<Relation> {
         match body {
             SetExpr::Select(select) => self.select(select, None, literals),
-            SetExpr::Query(query) => self.query(query),
+            SetExpr::Query(query) => {
+                let locks: Vec<&LockClause> = query.locks.iter().collect();
+                let clauses = self.locking_clauses(&locks);
+                self.refuse_locks(&clauses, "is not allowed with UNION/INTERSECT/EXCEPT")?;
+                self.query(query)
+            }
             SetExpr::Values(values) => self.values(values),
             SetExpr::SetOperation {
                 op,

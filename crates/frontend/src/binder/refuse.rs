@@ -13,7 +13,6 @@ pub(super) fn first(conditions: &[(bool, &str)]) -> Result<()> {
 
 pub(super) fn query(q: &Query) -> Result<()> {
     first(&[
-        (!q.locks.is_empty(), "FOR UPDATE or FOR SHARE"),
         (q.for_clause.is_some(), "FOR XML or FOR JSON"),
         (q.settings.is_some(), "SETTINGS"),
         (q.format_clause.is_some(), "FORMAT"),

@@ -109,6 +109,9 @@ impl<'a> Binder<'a> {
         counts: bool,
         alias: Option<&'a TableAlias>,
     ) -> Result<FromRows> {
+        if let Some(alias) = alias {
+            self.refuse_to_lock(&fold(&alias.name), "a function")?;
+        }
         let level = self.level();
         let visible = [&level.lateral[..], &level.target[..]].concat();
         let (called, _) = self.within(Clause::From, visible, |b| match is_rows_from(name) {

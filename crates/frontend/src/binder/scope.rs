@@ -1,6 +1,7 @@
 //! What a query sees: the relations of its FROM, and through its level those of the queries around it.
 
 use super::OutputColumn;
+use super::locking_clauses::Locking;
 use super::rows_calls::RowsCalls;
 use super::windows::Windows;
 use crate::TableEntry;
@@ -33,6 +34,8 @@ pub(super) struct Level {
     pub windows: Windows,
     /// Functions that give rows in this query.
     pub rows_calls: RowsCalls,
+    /// Its locking clauses, and the tables that they lock.
+    pub locking: Locking,
     /// Names of the select list and what they mean, while QUALIFY is bound.
     pub aliases: Vec<(String, Operand)>,
 }
@@ -66,6 +69,11 @@ pub(super) struct Aggregates {
 }
 
 impl Aggregates {
+    /// True if the query has no aggregates.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
     /// The column that stands for a call: that of its equal, or one that `new` makes of the call's type.
     pub fn column_of(&mut self, call: AggregateCall, new: impl FnOnce(LogicalType) -> ColumnId) -> ColumnId {
         let (calls, next) = (&self.calls, self.calls.len());

@@ -35,10 +35,16 @@ impl<'a> Binder<'a> {
                 span,
             ));
         }
-        self.levels.push(Level::default());
+        let locking = std::mem::take(&mut self.locking);
+        self.refuse_locked_groups(select, &locking)?;
+        self.levels.push(Level {
+            locking,
+            ..Level::default()
+        });
         let bound = self.select_inside(select, order_by, literals);
-        let level = self.levels.pop();
-        self.read = level.map_or(Vec::new(), |level| level.items);
+        let level = self.levels.pop().unwrap_or_default();
+        self.read = level.items;
+        self.locking.tables = level.locking.tables;
         bound
     }
 
@@ -123,6 +129,8 @@ impl<'a> Binder<'a> {
         named: &[Reference],
         clauses: &mut Clauses<'a>,
     ) -> Result<Operator> {
+        let gives_rows = clauses.rows_calls.columns().next().is_some();
+        self.refuse_locked_calls(!clauses.windows.is_empty(), gives_rows)?;
         let aggregates = self.level().aggregates.take();
         let groupings = std::mem::take(&mut self.level().groupings);
         if groups.is_none() && clauses.having.is_none() && aggregates.is_empty() && groupings.is_empty() {

@@ -215,6 +215,7 @@ impl<'a> Binder<'a> {
         std::mem::swap(&mut self.owners, &mut other.owners);
         std::mem::swap(&mut self.domains, &mut other.domains);
         std::mem::swap(&mut self.shared, &mut other.shared);
+        std::mem::swap(&mut self.writes, &mut other.writes);
     }
 
     /// The rows of a view's query under the names and types that the view had when it was created.

@@ -3,6 +3,7 @@
 
 use super::common_tables::{PendingWrite, Returned, Rows};
 use super::finish::plan_of;
+use super::written::Written;
 use super::{Binder, Relation, error};
 use crate::WithWrite;
 use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState};
@@ -41,17 +42,8 @@ impl<'a> Binder<'a> {
             other => return Err(Error::unsupported(format!("{other} in WITH"))),
         };
         self.forget_with(known);
-        if self.writes.len() >= MOST_WRITES {
-            let message = format!("a statement has at most {MOST_WRITES} WITH queries that write");
-            return Err(Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
-        }
-        let table = ObjectId(RETURNED_ID - self.writes.len() as u32);
         let shown = written.shown().to_vec();
-        self.writes.push(PendingWrite {
-            name: name.to_string(),
-            table,
-            written,
-        });
+        let table = self.pending(name, written)?;
         if !returns {
             return Ok(Rows::Silent);
         }
@@ -60,6 +52,22 @@ impl<'a> Binder<'a> {
         let columns = columns.map(|c| (c.name, self.columns[c.id].ty, self.columns[c.id].origin));
         let columns = columns.collect();
         Ok(Rows::Returned(Returned { table, columns }))
+    }
+
+    /// Takes a query that writes or locks rows before the statement runs. Returns the table that shows what the query
+    /// returned. 54000 for too many.
+    pub(super) fn pending(&mut self, name: &str, written: Written) -> Result<ObjectId> {
+        if self.writes.len() >= MOST_WRITES {
+            let message = format!("a statement has at most {MOST_WRITES} queries that write or lock rows");
+            return Err(Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
+        }
+        let table = ObjectId(RETURNED_ID - self.writes.len() as u32);
+        self.writes.push(PendingWrite {
+            name: name.to_string(),
+            table,
+            written,
+        });
+        Ok(table)
     }
 
     /// What a WITH query returned, for one more place that reads it.

@@ -95,6 +95,23 @@ fn conflicts_are_symmetric_and_never_join_rows_and_tables() {
 }
 
 #[test]
+fn a_lock_for_update_does_not_hide_that_its_holder_deletes_the_row() {
+    let locks = Locks::new(MemoryBudget::unlimited());
+    let (claims, row) = (locks.claims(TABLE), RowId::new(0, 7));
+    let mut owner = locks.begin();
+    assert_eq!(
+        claims.claim(row, Mode::ForUpdate, &owner).unwrap(),
+        Outcome::Granted
+    );
+    assert_eq!(claims.holder(row), Some((owner.id(), Mode::ForUpdate)));
+    let mark = owner.mark();
+    assert_eq!(claims.claim(row, Mode::Update, &owner).unwrap(), Outcome::Granted);
+    assert_eq!(claims.holder(row), Some((owner.id(), Mode::Update)));
+    owner.free_since(mark);
+    assert_eq!(claims.holder(row), Some((owner.id(), Mode::ForUpdate)));
+}
+
+#[test]
 fn the_holder_is_the_strongest_one() {
     let locks = Locks::new(MemoryBudget::unlimited());
     let (claims, row) = (locks.claims(TABLE), RowId::new(0, 0));

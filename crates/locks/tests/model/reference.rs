@@ -4,10 +4,11 @@
 use frazil_locks::{AnyMode, Mode, TableMode, Target};
 
 /// The modes of rows.
-pub const ROW_MODES: [Mode; 5] = [
+pub const ROW_MODES: [Mode; 6] = [
     Mode::KeyShare,
     Mode::Share,
     Mode::NoKeyUpdate,
+    Mode::ForUpdate,
     Mode::Update,
     Mode::Insert,
 ];
@@ -24,13 +25,15 @@ pub const TABLE_MODES: [TableMode; 8] = [
     TableMode::AccessExclusive,
 ];
 
-/// Table 13.3 of the manual, a line and a column a mode; INSERT is Frazil's own.
+/// Table 13.3 of the manual, a line and a column a mode; UPDATE and INSERT, which say that a row is being changed,
+/// are Frazil's own.
 const ROW_TABLE: &str = "
-    KEY SHARE      . . . X X
-    SHARE          . . X X X
-    NO KEY UPDATE  . X X X X
-    UPDATE         X X X X X
-    INSERT         X X X X X";
+    KEY SHARE      . . . X X X
+    SHARE          . . X X X X
+    NO KEY UPDATE  . X X X X X
+    FOR UPDATE     X X X X X X
+    UPDATE         X X X X X X
+    INSERT         X X X X X X";
 
 /// Table 13.2 of the manual.
 const TABLE_TABLE: &str = "
@@ -58,6 +61,11 @@ pub fn conflict(a: AnyMode, b: AnyMode) -> bool {
         cells.starts_with("  ").then(|| cells.trim())
     });
     line.unwrap().split(' ').nth(column.unwrap()) == Some("X")
+}
+
+/// True for the modes of a row that is being inserted or deleted.
+fn is_change(mode: AnyMode) -> bool {
+    matches!(mode, AnyMode::Row(Mode::Update | Mode::Insert))
 }
 
 /// Something that a session holds: session, level, target, mode.
@@ -108,8 +116,12 @@ impl Model {
         self.held.iter().any(|held| held.0 == session && held.2 == target)
     }
 
-    /// True if `session` holds `target` in modes that stop everybody whom `mode` stops.
+    /// True if `session` holds `target` in modes that stop everybody whom `mode` stops, and say that a row is being
+    /// changed if `mode` says so.
     fn is_covered(&self, session: usize, target: Target, mode: AnyMode) -> bool {
+        if is_change(mode) && !self.changes(session, target) {
+            return false;
+        }
         let all = ROW_MODES
             .map(AnyMode::Row)
             .into_iter()
@@ -201,10 +213,9 @@ impl Model {
 
     /// True if a session changes a row.
     pub fn changes(&self, session: usize, target: Target) -> bool {
-        let share = AnyMode::Row(Mode::Share);
         self.held
             .iter()
-            .any(|held| held.0 == session && held.2 == target && conflict(held.3, share))
+            .any(|held| held.0 == session && held.2 == target && is_change(held.3))
     }
 
     /// The sessions that the wait at `at` waits for: holders, and those ahead of it.
