@@ -40,7 +40,7 @@ def test_dates_that_python_has_no_object_for_are_refused_by_name(con):
                 con.execute(f"select {beyond}").fetchall()
             assert caught.value.sqlstate == "22008"
             assert con.execute(f"select cast({beyond} as text)").fetchone()[0]
-    with pytest.raises(frazil.DataError, match="-0043-03-15"):
+    with pytest.raises(frazil.DataError, match="0044-03-15 BC"):
         con.execute("select date '0044-03-15 BC'").fetchone()
 
 

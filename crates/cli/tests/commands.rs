@@ -131,7 +131,7 @@ fn dumps_make_the_database_anew() {
     let dump = directory.out(script, &["-q"]);
     let block = "copy \"T x\" (i, d, f, b, t, c, day, at) from stdin;\n\
                  1\t2.50\tNaN\tt\tit's\\nnew\tab\t2024-02-29\t2024-02-29 12:30:00.5\n\
-                 2\t\\N\t-0\tf\t\t\\N\t-0043-03-15\t\\N\n\\.\n";
+                 2\t\\N\t-0\tf\t\t\\N\t0044-03-15 BC\t\\N\n\\.\n";
     assert!(dump.contains(block), "{dump}");
     let again = directory.out(&format!("{dump}\n.dump\n"), &["-q"]);
     assert_eq!(dump, again);

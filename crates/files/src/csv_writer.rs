@@ -80,9 +80,9 @@ fn push_field(out: &mut Vec<u8>, field: &[u8], always: bool, options: &CsvOption
     out.push(*quote);
 }
 
-/// Whether texts of digits, signs, points, colons and blanks, and infinities, need no look for marks.
+/// True if numbers, dates with BC, times and infinities need no quotes: none of their characters is a mark.
 fn marks_no_digits(options: &CsvOptions) -> bool {
-    let is_apart = |b: u8| !b.is_ascii_digit() && !b"+-.: infty".contains(&b);
+    let is_apart = |b: u8| !b.is_ascii_digit() && !b"+-.: inftyBC".contains(&b);
     if options.records == Records::Escaped {
         return is_apart(options.delimiter);
     }

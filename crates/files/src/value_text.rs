@@ -40,7 +40,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Whether each text consists of digits, signs, points, colons and blanks, or is an infinity.
+    /// True if each text consists of digits, signs, points, colons, blanks and BC, or is an infinity.
     pub fn is_of_digits(&self) -> bool {
         !matches!(self, Texts::Strings(_) | Texts::Others(_))
     }
@@ -89,7 +89,7 @@ fn two(number: u32) -> [u8; 2] {
 
 fn push_date(out: &mut Vec<u8>, days: i32) {
     let (year, month, day) = date::civil_from_days(days);
-    if !date::is_finite_day(days) || !(0..10_000).contains(&year) {
+    if !date::is_finite_day(days) || !(1..10_000).contains(&year) {
         let mut shown = String::new();
         // A String takes all that is written.
         let _ = date::write_date(&mut shown, days);
@@ -104,7 +104,8 @@ fn push_date(out: &mut Vec<u8>, days: i32) {
 
 fn push_timestamp(out: &mut Vec<u8>, micros: i64) {
     const DAY: i64 = 24 * 3600 * 1_000_000;
-    if !date::is_finite(micros) {
+    let (year, _, _) = date::civil_from_days(micros.div_euclid(DAY) as i32);
+    if !date::is_finite(micros) || !(1..10_000).contains(&year) {
         let mut shown = String::new();
         let _ = date::write_timestamp(&mut shown, micros);
         out.extend_from_slice(shown.as_bytes());

@@ -235,7 +235,6 @@ fn tolerated(line: &Line<'_>, ours: &Result<(LogicalType, Option<Value>)>) -> Op
         _ if takes("character(4)") && (name.starts_with("concat") || name == "~*") => {
             Some("char(n) is not padded")
         }
-        _ if line.answer.ends_with(" BC") => Some("years before 1 are written with a sign"),
         _ => None,
     }
 }

@@ -166,28 +166,54 @@ fn add_months(days: i32, months: i32) -> Result<i32> {
     Ok(days_from_civil(year, month, day.min(days_in_month(year, month))))
 }
 
-/// Writes a date as `YYYY-MM-DD`, or `infinity`, `-infinity`.
+/// Writes a date as `YYYY-MM-DD`, ` BC` behind years before 1, or `infinity`, `-infinity`.
 pub fn write_date(f: &mut dyn fmt::Write, days: i32) -> fmt::Result {
     if let Some(micros) = infinite_micros_of_day(days) {
         return write_infinity(f, micros);
     }
+    write_day(f, days)?;
+    write_era(f, days)
+}
+
+/// Writes a day as `YYYY-MM-DD`. The year counts from 1, in its era.
+pub fn write_day(f: &mut dyn fmt::Write, days: i32) -> fmt::Result {
     let (year, month, day) = civil_from_days(days);
-    let sign = if year < 0 { "-" } else { "" };
-    write!(f, "{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
+    // Year 0 is 1 BC.
+    let year = if year > 0 { year } else { 1 - year };
+    write!(f, "{year:04}-{month:02}-{day:02}")
+}
+
+/// Writes ` BC` if a day is before the year 1.
+pub fn write_era(f: &mut dyn fmt::Write, days: i32) -> fmt::Result {
+    match civil_from_days(days).0 > 0 {
+        true => Ok(()),
+        false => f.write_str(" BC"),
+    }
 }
 
 fn write_infinity(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
     f.write_str(if micros > 0 { "infinity" } else { "-infinity" })
 }
 
-/// Writes a timestamp as `YYYY-MM-DD HH:MM:SS[.ffffff]`, trailing zeros dropped, or `infinity`, `-infinity`.
+/// Writes a timestamp as `YYYY-MM-DD HH:MM:SS[.ffffff]`, trailing zeros dropped and ` BC` behind years before 1, or
+/// `infinity`, `-infinity`.
 pub fn write_timestamp(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
     if !is_finite(micros) {
         return write_infinity(f, micros);
     }
-    write_date(f, micros.div_euclid(MICROS_PER_DAY) as i32)?;
+    write_moment(f, micros)?;
+    write_era(f, day_of(micros))
+}
+
+/// Writes a finite timestamp without its era.
+fn write_moment(f: &mut dyn fmt::Write, micros: i64) -> fmt::Result {
+    write_day(f, day_of(micros))?;
     f.write_char(' ')?;
     write_clock(f, micros.rem_euclid(MICROS_PER_DAY).unsigned_abs())
+}
+
+fn day_of(micros: i64) -> i32 {
+    micros.div_euclid(MICROS_PER_DAY) as i32
 }
 
 /// Writes an instant as a zone's clock shows it, with its offset from UTC: `2024-07-01 14:00:00+02`.
@@ -195,8 +221,10 @@ pub fn write_instant(f: &mut dyn fmt::Write, micros: i64, zone: Zone) -> fmt::Re
     if !is_finite(micros) {
         return write_infinity(f, micros);
     }
-    write_timestamp(f, zone.local(micros).unwrap_or(micros))?;
-    write_offset(f, zone.at(micros).seconds)
+    let local = zone.local(micros).unwrap_or(micros);
+    write_moment(f, local)?;
+    write_offset(f, zone.at(micros).seconds)?;
+    write_era(f, day_of(local))
 }
 
 /// Writes microseconds as `HH:MM:SS[.ffffff]`, trailing zeros dropped.
@@ -279,12 +307,15 @@ mod tests {
     }
 
     #[test]
-    fn years_before_one_have_four_digits() {
+    fn years_before_one_are_written_with_their_era() {
         let days = parse_date("0044-03-15 BC").unwrap();
         assert_eq!(parse_date("-0043-03-15").unwrap(), days);
         let mut out = String::new();
         write_date(&mut out, days).unwrap();
-        assert_eq!(out, "-0043-03-15");
+        assert_eq!(out, "0044-03-15 BC");
+        let mut out = String::new();
+        write_date(&mut out, parse_date("0001-12-31 BC").unwrap()).unwrap();
+        assert_eq!(out, "0001-12-31 BC");
         let at = parse_timestamp("0044-03-15 12:00:00 BC").unwrap();
         assert_eq!(at, i64::from(days) * MICROS_PER_DAY + MICROS_PER_DAY / 2);
         assert_eq!(parse_date("19980902").unwrap(), 10_471);

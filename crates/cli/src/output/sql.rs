@@ -3,7 +3,6 @@
 use super::cell::cell;
 use super::{Display, Layout, Mode};
 use frazil::{ColumnVector, RawValue as Value, RowBatch, Schema};
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Writes rows as they come.
@@ -75,21 +74,8 @@ fn literal(column: &ColumnVector, row: usize) -> String {
         _ => false,
     };
     match column.ty() {
-        ty if ty.is_day() || ty.is_local_time() || ty.is_zoned() => quoted(&before_christ(&text)),
         _ if bare => text.into_owned(),
         _ => quoted(&text),
-    }
-}
-
-/// A date with its year as PostgreSQL reads it: year 0 is 1 BC.
-fn before_christ(text: &str) -> Cow<'_, str> {
-    let (sign, rest) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
-    match rest.split_once('-') {
-        Some((year, rest)) if sign < 0 || year == "0000" => match year.parse::<i64>() {
-            Ok(year) => Cow::Owned(format!("{:04}-{rest} BC", year + 1)),
-            Err(_) => Cow::Borrowed(text),
-        },
-        _ => Cow::Borrowed(text),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::evaluate::{Clock, Fault};
 use crate::scalar_functions::{ExactMoment, MomentKind};
-use frazil_types::date::{MICROS_PER_DAY, write_clock, write_date};
+use frazil_types::date::{MICROS_PER_DAY, write_clock, write_day, write_era};
 use frazil_types::{Error, SqlState};
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -40,7 +40,7 @@ pub(super) fn shown(moment: ExactMoment) -> String {
     );
     let has_day = !matches!(moment.kind, MomentKind::Time | MomentKind::TimeTz);
     if has_day {
-        let _ = write_date(&mut text, day as i32);
+        let _ = write_day(&mut text, day as i32);
     }
     if moment.kind != MomentKind::Date {
         text.push_str(if has_day { "T" } else { "" });
@@ -50,6 +50,9 @@ pub(super) fn shown(moment: ExactMoment) -> String {
         let sign = if moment.offset < 0 { '-' } else { '+' };
         let minutes = moment.offset.unsigned_abs() / 60;
         let _ = write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
+    }
+    if has_day {
+        let _ = write_era(&mut text, day as i32);
     }
     text
 }
