@@ -148,3 +148,40 @@ fn work_grows_with_the_text() {
         );
     }
 }
+
+/// A chain or nest that is too deep names the place where it goes beyond the limit; one of several, the deepest place.
+#[test]
+fn what_is_too_deep_has_a_position() {
+    let place = |text: &str| {
+        let error = parse(text, &Limits::none()).unwrap_err();
+        assert_eq!(error.state().0, "54001");
+        let position = error.position().expect("a position");
+        text.chars().skip(position - 1).take(2).collect::<String>()
+    };
+    for (more, sign) in [
+        (" + 1", "+ "),
+        (" || 'x'", "||"),
+        ("::int", "::"),
+        (" is null", "is"),
+        (" = 1", "= "),
+    ] {
+        assert_eq!(
+            place(&format!("select 1, 2 {}", more.repeat(5_000))),
+            sign,
+            "{more}"
+        );
+    }
+    for (open, close) in [
+        ("(", ")"),
+        ("- ", ""),
+        ("not ", ""),
+        ("case when true then ", " end"),
+    ] {
+        let text = format!("select {}1{}", open.repeat(5_000), close.repeat(5_000));
+        assert!(open.repeat(2).starts_with(place(&text).trim()), "{open}");
+    }
+    // Half of the levels are parentheses, half are signs.
+    let (left, right) = ("(".repeat(1_500), ")".repeat(1_500));
+    let text = format!("select 1 and 2 and {left}1{}{right}", " + a".repeat(1_500));
+    assert_eq!(place(&text), "+ ");
+}

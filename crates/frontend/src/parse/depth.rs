@@ -8,6 +8,7 @@
 //! ([`Measured::junctions`]), which is as deep as the logarithm of its length.
 
 use super::dialect::is_isnull;
+use super::source::Source;
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
@@ -99,47 +100,92 @@ impl Level {
     }
 }
 
-/// The depth of a statement. 54001 where it is too deep.
-pub(super) fn of(tokens: &[TokenWithSpan]) -> Result<Measured> {
-    let mut levels = vec![Level::default()];
-    let mut long = HashSet::new();
-    for token in tokens {
+/// The levels that are open while tokens are read, outermost first.
+struct Walk {
+    levels: Vec<Level>,
+    long: HashSet<Location>,
+}
+
+impl Walk {
+    fn new() -> Walk {
+        Walk {
+            levels: vec![Level::default()],
+            long: HashSet::new(),
+        }
+    }
+
+    fn token(&mut self, token: &TokenWithSpan) {
         match &token.token {
-            Token::LParen | Token::LBracket => levels.push(Level::default()),
-            Token::RParen | Token::RBracket => close(&mut levels, &mut long),
+            Token::LParen | Token::LBracket => self.levels.push(Level::default()),
+            Token::RParen | Token::RBracket => close(&mut self.levels, &mut self.long),
             other => {
-                if let Some(level) = levels.last_mut() {
-                    count(level, token, &mut long);
+                if let Some(level) = self.levels.last_mut() {
+                    count(level, token, &mut self.long);
                 }
                 match other {
-                    Token::Word(w) if w.keyword == Keyword::CASE => levels.push(Level {
+                    Token::Word(w) if w.keyword == Keyword::CASE => self.levels.push(Level {
                         is_case: true,
                         ..Level::default()
                     }),
                     Token::Word(w)
-                        if w.keyword == Keyword::END && levels.last().is_some_and(|l| l.is_case) =>
+                        if w.keyword == Keyword::END && self.levels.last().is_some_and(|l| l.is_case) =>
                     {
-                        close(&mut levels, &mut long);
+                        close(&mut self.levels, &mut self.long);
                     }
                     _ => {}
                 }
             }
         }
     }
+
+    /// Levels that are open, and operators of the innermost one but OR and AND, whose long chains are balanced.
+    fn reached(&self) -> usize {
+        let counts = self.levels.last().map_or([0; CLASSES], |level| level.counts);
+        let operators: usize = counts.iter().sum();
+        self.levels.len() + operators - counts[OR] - counts[AND]
+    }
+}
+
+/// The depth of a statement. Error 54001 with its position if the statement is too deep.
+pub(super) fn of(tokens: &[TokenWithSpan], source: &Source) -> Result<Measured> {
+    let mut walk = Walk::new();
+    tokens.iter().for_each(|token| walk.token(token));
+    let Walk { mut levels, mut long } = walk;
     while levels.len() > 1 {
         close(&mut levels, &mut long);
     }
     let depth = levels[0].depth(&mut long);
     if depth > MAX_DEPTH {
         let message = "the statement is nested too deeply";
-        return Err(Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
+        let error = Error::new(SqlState::STATEMENT_TOO_COMPLEX, message)
             .with_detail(format!("it is {depth} levels deep, {MAX_DEPTH} are supported"))
-            .with_hint("write long chains with IN (…), VALUES or several statements"));
+            .with_hint("write long chains with IN (…), VALUES or several statements");
+        return Err(match deepest(tokens) {
+            Some(at) => error.at_position(source.position(source.byte(at))),
+            None => error,
+        });
     }
     Ok(Measured {
         depth,
         junctions: long,
     })
+}
+
+/// The place in a statement that is too deep where most levels are open: the first one beyond the limit, if a chain or
+/// parentheses alone go beyond it.
+fn deepest(tokens: &[TokenWithSpan]) -> Option<Location> {
+    let (mut walk, mut most, mut place) = (Walk::new(), 0, None);
+    for token in tokens {
+        walk.token(token);
+        let reached = walk.reached();
+        if reached > most {
+            (most, place) = (reached, Some(token.span.start));
+        }
+        if most > MAX_DEPTH {
+            break;
+        }
+    }
+    place
 }
 
 fn close(levels: &mut Vec<Level>, long: &mut HashSet<Location>) {

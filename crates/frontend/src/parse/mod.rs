@@ -183,7 +183,7 @@ impl Reading {
     fn statement(&self, words: Vec<TokenWithSpan>) -> Result<ParsedStatement> {
         let source = &self.source;
         self.limits.cancel.check()?;
-        let depth::Measured { depth, junctions } = depth::of(&words)?;
+        let depth::Measured { depth, junctions } = depth::of(&words, source)?;
         self.dialect.balance(junctions);
         let byte = |at: Option<Location>| at.map_or(0, |at| source.byte(at));
         let (start, end) = (
