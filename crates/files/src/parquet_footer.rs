@@ -8,7 +8,7 @@ use crate::{ReadLimits, io_error};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use frazil_types::{LogicalType, Result};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use parquet::basic::Type as Physical;
+use parquet::basic::{LogicalType as ParquetType, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use std::fs::File;
@@ -93,9 +93,12 @@ impl ColumnFacts {
 /// What a footer says of a column with these leaves.
 fn facts(footer: &ArrowReaderMetadata, root: usize, leaves: Range<usize>) -> ColumnFacts {
     let field = footer.schema().field(root);
-    let ty = type_of(field.data_type());
     let is_nested = is_nested(field.data_type()) || leaves.len() != 1;
     let leaf = (!is_nested).then_some(leaves.start);
+    let ty = match leaf.is_some_and(|leaf| is_document(footer, leaf)) {
+        true => Some(LogicalType::Jsonb),
+        false => type_of(field.data_type()),
+    };
     let groups = footer.metadata().row_groups().iter();
     let nulls = groups.clone().try_fold(0_u64, |sum, group| {
         let nulls = match field.is_nullable() {
@@ -121,6 +124,12 @@ fn facts(footer: &ArrowReaderMetadata, root: usize, leaves: Range<usize>) -> Col
             |ty| known(footer, root, leaf, ty),
         ),
     }
+}
+
+/// True for a leaf that the file marks as JSON: its values are read as jsonb, not as text.
+fn is_document(footer: &ArrowReaderMetadata, leaf: usize) -> bool {
+    let leaf = footer.metadata().file_metadata().schema_descr().column(leaf);
+    leaf.logical_type_ref() == Some(&ParquetType::Json)
 }
 
 /// For each row group, what its statistics say of a column whose values become `ty`.

@@ -310,6 +310,12 @@ fn parquet_schema(
                 .with_logical_type(Some(ParquetType::Uuid));
             uuid.build().map(Arc::new)
         }
+        LogicalType::Jsonb => {
+            let document = Type::primitive_type_builder(field.name(), PhysicalType::BYTE_ARRAY)
+                .with_repetition(field.get_basic_info().repetition())
+                .with_logical_type(Some(ParquetType::Json));
+            document.build().map(Arc::new)
+        }
         _ => Ok(field.clone()),
     });
     let fields = fields.collect::<std::result::Result<Vec<_>, _>>()?;

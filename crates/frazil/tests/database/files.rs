@@ -334,3 +334,46 @@ fn bad_files_are_named() {
         SqlState::OUT_OF_MEMORY
     );
 }
+
+/// jsonb is marked in Parquet: it is jsonb when it is read, also with NULLs and many row groups. json stays text.
+#[test]
+fn jsonb_comes_back_from_parquet() {
+    let c = memory();
+    rows(
+        &c,
+        "create table d as select x, ('{\"a\": [' || x || ', null], \"b\": {}}')::jsonb j, \
+                nullif('null'::jsonb, 'null') none, ('{\"z\" : ' || x || '}')::json as written \
+              from generate_series(1, 3000) s (x)",
+    );
+    rows(&c, "insert into d values (0, null, '[]', null)");
+    let path = files("jsonb_parquet", &[]);
+    let file = format!("'{}'", path.join("d.parquet").display());
+    rows(&c, &format!("copy d to {file} (row_group_size 1000)"));
+    assert_eq!(columns(&c, &file), "x integer, j jsonb, none jsonb, written text");
+    assert_eq!(
+        rows(
+            &c,
+            &format!("select x, j, none from d except select x, j, none from {file}")
+        ),
+        ""
+    );
+    assert_eq!(
+        rows(
+            &c,
+            &format!("select sum((j -> 'a' ->> 0)::int) from {file} where j @> '{{\"b\": {{}}}}'")
+        ),
+        "4501500"
+    );
+    rows(&c, "create table back (x int, j jsonb, none jsonb, written json)");
+    rows(&c, &format!("copy back from {file}"));
+    assert_eq!(
+        rows(&c, "select count(*), count(j), count(none) from back"),
+        "3001|3000|1"
+    );
+    rows(&c, "create table texts (x int, j text, none text, written text)");
+    rows(&c, &format!("copy texts from {file}"));
+    assert_eq!(
+        rows(&c, "select j, none from texts where x in (0, 7)"),
+        "{\"a\": [7, null], \"b\": {}}|\n|[]"
+    );
+}
