@@ -57,7 +57,7 @@ class Texts:
         self.r = r
 
     def draw(self):
-        makers = [self.deep, self.chain, self.long, self.elements, self.wide, self.many, self.doubling, self.cross, self.strings, self.edges, self.generated, self.broken, self.noise, self.written]
+        makers = [self.deep, self.chain, self.long, self.elements, self.wide, self.many, self.doubling, self.cross, self.strings, self.edges, self.generated, self.broken, self.noise, self.written, self.numerics, self.sequences, self.keys, self.catalogs, self.settings]
         maker = self.r.choice(makers)
         return maker.__name__, maker()
 
@@ -260,6 +260,55 @@ class Texts:
             "checkpoint", f"copy w from '/nowhere/{'x' * min(n, 5000)}.csv'",
         ])
 
+    def numerics(self):
+        """Numerics of many digits, and what makes them longer."""
+        one = lambda: self.r.choice(["1" * self.size(60), "0." + "0" * self.size(60) + "1", "9" * self.size(38), "1e" + str(self.size(60)), "1e-" + str(self.size(60)), "0.000", "'NaN'", "d", "a"])
+        number = lambda: f"{one()}::numeric"
+        n = self.size(20_000)
+        return self.r.choice([
+            lambda: f"select {number()} {self.r.choice('+-*/%')} {number()} from x limit 2", lambda: f"select round({number()}, {self.r.randint(-2**31, 2**31 - 1)}) from x limit 2",
+            lambda: f"select {self.r.choice(['sqrt', 'exp', 'ln', 'trim_scale', 'scale', 'min_scale', 'ceil', 'factorial', 'width_bucket', 'to_char'])}({number()}) from x limit 2",
+            lambda: f"select power({number()}, {number()}) from x limit 2", lambda: f"select {' * '.join([number()] * min(n, 2000))} from x limit 2", lambda: f"select sum(v), avg(v), stddev(v) from (select {number()} v from x) q",
+            lambda: f"select count(*) from generate_series({number()}, {number()}, {number()})", lambda: f"select v, count(*) from (select a::numeric / {number()} v from x) q group by v order by v limit 3",
+            lambda: f"select {number()}::numeric({self.r.randint(-5, 50)}, {self.r.randint(-50, 50)})", lambda: f"select to_char({number()}, '{'9' * n}')", lambda: f"select count(distinct a * {number()}) from x",
+        ])()
+
+    def sequences(self):
+        n = self.size(10_000)
+        number = self.r.choice(["1", "-1", "0", "9223372036854775807", "-9223372036854775808", str(n)])
+        return self.r.choice([
+            f"create sequence if not exists s increment {number} cache {abs(int(number)) or 1}", "select nextval('s') from x", f"select count(nextval('s')) from generate_series(1, {n * 100})", f"select setval('s', {number}) from x",
+            f"alter sequence s minvalue {number}", f"alter sequence s restart {number}", "drop sequence if exists s", "select currval('s'), lastval()", f"select nextval('{'s' * n}')", "create table made (i serial, j int generated always as identity)",
+            "insert into made (j) select a from x", "insert into made select from x", "truncate made restart identity", "; ".join(f"create sequence s{i}; drop sequence s{i}" for i in range(min(n, 300))),
+        ])
+
+    def keys(self):
+        n = self.size(3_000)
+        return self.r.choice([
+            "create table made (i int primary key, up int references made on delete cascade)", f"insert into made select v, v - 1 from generate_series(1, {n * 20}) v", "insert into made values (0, null)", "delete from made where i = 0", "delete from made",
+            f"update made set i = i + {n}", "drop table if exists made cascade", "truncate made cascade", "create table deep (i int references made on update cascade on delete set null)", "insert into deep select i from made",
+            f"create table made (i int primary key, {', '.join(f'c{i} int references made' for i in range(min(n, 800)))})", "alter table deep add foreign key (i) references made not valid", "alter table deep validate constraint deep_i_fkey", "drop table if exists deep",
+        ])
+
+    def catalogs(self):
+        tables = ["pg_catalog.pg_class", "pg_catalog.pg_attribute", "pg_catalog.pg_type", "pg_catalog.pg_proc", "pg_catalog.pg_constraint", "pg_catalog.pg_index", "pg_catalog.pg_namespace", "pg_catalog.pg_settings", "information_schema.columns",
+                  "information_schema.tables", "frazil_blocks"]
+        one, other = self.r.choice(tables), self.r.choice(tables)
+        n = self.size(1_000)
+        return self.r.choice([
+            f"select * from {one}", f"select count(*) from {one} p, {other} q, {one} r", f"select p from {one} p order by p::text desc", f"select count(*) from {one} p join {other} q on p::text < q::text",
+            f"select {', '.join([f'(select count(*) from {one} p where p::text > x.t)'] * min(n, 50))} from x limit 3", f"select {'-'.join(['1'] * n)}::regclass", f"select '{'p' * n}'::regclass", f"select {self.r.choice(['pg_get_constraintdef', 'pg_get_indexdef', 'pg_get_expr', 'format_type', 'obj_description', 'pg_table_is_visible', 'has_table_privilege'])}({self.r.choice(EDGES)}, {self.r.choice(EDGES)})",
+            f"select string_agg(p::text, '') from {one} p, generate_series(1, {n * 10})", f"delete from {one}", f"insert into {one} select * from {one}",
+        ])
+
+    def settings(self):
+        n = self.size(100_000)
+        name = self.r.choice(["work_mem", "search_path", "time zone", "datestyle", "application_name", "app.user", "lock_timeout", "extra_float_digits", "client_encoding", "frazil.threads", "x" * n])
+        return self.r.choice([
+            f"set {name} = {self.r.choice(EDGES)}", f"set local {name} to '{'x' * n}'", f"show {name}", "show all", f"reset {name}", "discard all", f"select set_config('{name}', repeat('x', {n * 100}), {self.r.choice(['true', 'false'])})", f"select current_setting('{name}', true) from x",
+            f"set search_path = {', '.join(f's{i}' for i in range(n))}", f"select set_config('app.a' || a, t, false) from x",
+        ])
+
 
 class Target:
     """The process under test."""
@@ -335,17 +384,18 @@ def anew(con):
         con.execute("rollback")
     except frazil.Error:
         pass
-    con.execute("drop table if exists w; drop table if exists made; drop table if exists deep; create table w (a integer, t text, d decimal(12,2))")
+    con.execute(f"reset all; set memory_limit = '{MEMORY_LIMIT}MB'")
+    con.execute("drop table if exists w, made, deep cascade; drop sequence if exists s cascade; create table w (a integer, t text, d decimal(12,2))")
 
 
 def settle(con, timeout):
-    """Sets the timeout; a transaction that failed refuses that, and is ended."""
+    """Sets the timeout, and the limit, which RESET and DISCARD forget; a transaction that failed refuses that, and is ended."""
     import frazil
     try:
-        con.execute(f"set statement_timeout = '{timeout}'")
+        con.execute(f"set statement_timeout = '{timeout}'; set memory_limit = '{MEMORY_LIMIT}MB'")
     except frazil.Error:
         con.execute("rollback")
-        con.execute(f"set statement_timeout = '{timeout}'")
+        con.execute(f"set statement_timeout = '{timeout}'; set memory_limit = '{MEMORY_LIMIT}MB'")
 
 
 def forget_peak():

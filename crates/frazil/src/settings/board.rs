@@ -8,6 +8,7 @@ use frazil_frontend::{Isolation, TransactionModes};
 use frazil_types::sequence_values::SequenceValues;
 use frazil_types::session_settings::SessionSettings;
 use frazil_types::{Error, Result};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,7 +29,18 @@ struct State {
     settings: Arc<Settings>,
     /// The modes of the open transaction.
     modes: Option<TransactionModes>,
-    changes: Vec<Change>,
+    /// Calls of `set_config` in the running statement: of those that change one setting in one way, the last. By the
+    /// setting's name in lower case, and true for a change that ends with the transaction.
+    changes: BTreeMap<(String, bool), Pending>,
+    /// Calls of `set_config` so far.
+    calls: u64,
+}
+
+#[derive(Debug)]
+struct Pending {
+    /// The number of the call.
+    at: u64,
+    change: Change,
 }
 
 /// A call of `set_config`.
@@ -49,7 +61,8 @@ impl Board {
             state: Mutex::new(State {
                 settings,
                 modes: None,
-                changes: Vec::new(),
+                changes: BTreeMap::new(),
+                calls: 0,
             }),
             has_changes: AtomicBool::new(false),
             sequences: SequenceValues::default(),
@@ -102,12 +115,15 @@ impl Board {
         state.modes = modes;
     }
 
-    /// The changes by the statement that ran, in order.
+    /// The changes by the statement that ran, in order, without those that a later one replaced.
     pub fn take_changes(&self) -> Vec<Change> {
-        match self.has_changes.swap(false, Relaxed) {
-            true => std::mem::take(&mut self.state().changes),
-            false => Vec::new(),
+        if !self.has_changes.swap(false, Relaxed) {
+            return Vec::new();
         }
+        let changes = std::mem::take(&mut self.state().changes);
+        let mut changes: Vec<Pending> = changes.into_values().collect();
+        changes.sort_by_key(|pending| pending.at);
+        changes.into_iter().map(|pending| pending.change).collect()
     }
 
     /// True if the statement has changed settings.
@@ -146,11 +162,17 @@ impl SessionSettings for Board {
         }
         let mut state = self.state();
         Arc::make_mut(&mut state.settings).set(name, value)?;
-        state.changes.push(Change {
+        state.calls += 1;
+        let change = Change {
             name: name.to_owned(),
             value: value.map(str::to_owned),
             is_local,
-        });
+        };
+        let pending = Pending {
+            at: state.calls,
+            change,
+        };
+        state.changes.insert((name.to_lowercase(), is_local), pending);
         self.has_changes.store(true, Relaxed);
         let shown = state.settings.show(name);
         shown.ok_or_else(|| Error::internal(format!("no setting {name} after its change")))

@@ -59,19 +59,19 @@ pub struct Settings {
     pub window_rows: usize,
     /// Most rows of a stage vector.
     pub stage_rows: usize,
-    /// Whether compiled queries are kept and used again.
+    /// True if compiled queries are kept and used again.
     pub plan_cache: bool,
-    /// Whether scans test the keys of joins beforehand.
+    /// True if scans test the keys of joins beforehand.
     pub early_probes: bool,
-    /// Whether an index may say which rows a scan looks at.
+    /// True if an index may say which rows a scan looks at.
     pub use_indexes: bool,
     /// How generated code reads hot chunks; `None`: as pays.
     pub pax_code: Option<PaxCode>,
-    /// Whether Cranelift optimizes.
+    /// True if Cranelift optimizes.
     pub optimize: bool,
-    /// Whether checks of arithmetic are left out where bounds prove that they cannot fail.
+    /// True if checks of arithmetic are left out where bounds prove that they cannot fail.
     pub elide_checks: bool,
-    /// Whether scans count what is asked of columns.
+    /// True if scans count the uses of columns.
     pub access_counters: bool,
     /// Time a statement may take; `None` for any.
     pub statement_timeout: Option<Duration>,
@@ -163,6 +163,9 @@ impl Default for Settings {
     }
 }
 
+/// Settings of the user's own that a session can have. Transactions and running statements keep copies of them.
+const MOST_CUSTOM: usize = 1000;
+
 /// All settings but those of the user's own.
 pub(crate) fn all() -> impl Iterator<Item = &'static Setting> {
     own::SETTINGS.iter().chain(postgresql::SETTINGS)
@@ -241,7 +244,7 @@ impl Settings {
 
     /// Changes a setting of sessions, `None` to its default. 22023 for a value that it does not take, 0A000 for one
     /// that is not supported, 55P02 for a setting that only shows, 42704 for an unknown name, 42602 for one that cannot
-    /// be the name of a setting of the user's own.
+    /// be the name of a setting of the user's own, 54000 for too many of those.
     pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<()> {
         let Some(setting) = find(name) else {
             return self.set_custom(name, value);
@@ -285,6 +288,11 @@ impl Settings {
     fn set_custom(&mut self, name: &str, value: Option<&str>) -> Result<()> {
         let name = name.to_lowercase();
         check_custom(&name)?;
+        if self.texts.custom.len() >= MOST_CUSTOM && !self.texts.custom.contains_key(&name) {
+            let message = format!("a session can have at most {MOST_CUSTOM} settings of its own");
+            return Err(Error::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
+                .with_hint("keep many values in a table, or in one setting as JSON"));
+        }
         let custom = &mut Arc::make_mut(&mut self.texts).custom;
         custom.insert(name, value.unwrap_or_default().to_owned());
         Ok(())

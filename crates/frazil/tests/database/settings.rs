@@ -83,3 +83,31 @@ fn workers_of_a_statement_read_and_change_the_settings_of_its_session() {
     );
     assert_eq!(rows(&a, "select count(current_setting('app.n', true))"), "1");
 }
+
+/// A session keeps a limited number of settings of its own, and of many changes of one setting the last.
+#[test]
+fn many_calls_of_set_config_end_in_few_changes() {
+    let c = memory();
+    let many = "select count(set_config('app.a' || x, 'v', false)) from generate_series(1, 1001) s (x)";
+    assert_eq!(state(&c, many), SqlState::PROGRAM_LIMIT_EXCEEDED);
+    assert_eq!(rows(&c, "select current_setting('app.a1', true) is null"), "t");
+    // The value of the last row counts, for each of the two scopes.
+    rows(&c, "set threads = 1");
+    rows(
+        &c,
+        "begin; select count(set_config('app.X', x::text, x % 2 = 0)) from generate_series(1, 20001) s (x)",
+    );
+    assert_eq!(rows(&c, "show app.x"), "20001");
+    rows(
+        &c,
+        "select set_config('app.x', 'session', false), set_config('App.x', 'local', true)",
+    );
+    assert_eq!(rows(&c, "show app.x"), "local");
+    rows(&c, "commit");
+    assert_eq!(rows(&c, "show app.x"), "session");
+    // One more name is refused when there are 1,000.
+    let rest = "select count(set_config('app.b' || x, 'v', false)) from generate_series(1, 999) s (x)";
+    assert_eq!(rows(&c, rest), "999");
+    assert_eq!(state(&c, "set app.more = 1"), SqlState::PROGRAM_LIMIT_EXCEEDED);
+    assert_eq!(rows(&c, "set app.b7 = 'w'; show app.b7"), "w");
+}
