@@ -79,7 +79,7 @@ pub struct NewForeignKey {
 }
 
 impl ReferentialAction {
-    /// Its words in SQL.
+    /// The words of the action in SQL.
     pub fn words(self) -> &'static str {
         match self {
             ReferentialAction::NoAction => "NO ACTION",

@@ -33,11 +33,11 @@ pub struct SequenceOptions {
 /// CREATE SEQUENCE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewSequence {
-    /// Its name.
+    /// Name of the sequence.
     pub name: QualifiedName,
     /// IF NOT EXISTS.
     pub if_not_exists: bool,
-    /// Its options.
+    /// Options of the sequence.
     pub options: SequenceOptions,
     /// OWNED BY: the table and the position of the column.
     pub owner: Option<(ObjectId, usize)>,

@@ -7,11 +7,11 @@ use std::sync::Arc;
 /// A sequence as the catalog knows it.
 #[derive(Clone, Debug)]
 pub struct SequenceEntry {
-    /// Its identity.
+    /// Identity of the sequence.
     pub id: ObjectId,
     /// The identity of its schema.
     pub namespace: ObjectId,
-    /// Its name, folded to lower case unless it was quoted.
+    /// Name of the sequence, folded to lower case unless it was quoted.
     pub name: String,
     /// The values that it gives.
     pub definition: SequenceDefinition,

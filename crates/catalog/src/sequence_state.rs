@@ -64,9 +64,9 @@ impl SequenceDefinition {
 /// A sequence, for its state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers<'a> {
-    /// Its identity.
+    /// Identity of the sequence.
     pub id: ObjectId,
-    /// Its name.
+    /// Name of the sequence.
     pub name: &'a str,
     /// The values that it gives.
     pub definition: &'a SequenceDefinition,

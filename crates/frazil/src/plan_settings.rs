@@ -19,9 +19,9 @@ pub struct PlanSettings {
     pub pax_code: Option<PaxCode>,
     /// True if Cranelift optimizes.
     pub optimize: bool,
-    /// Whether checks are left out that cannot fail.
+    /// True if checks that cannot fail are left out.
     pub elide_checks: bool,
-    /// Whether rows are looked up by their keys.
+    /// True if rows are looked up by their keys.
     pub use_indexes: bool,
     /// The session's time zone.
     pub time_zone: Zone,

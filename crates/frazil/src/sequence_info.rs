@@ -9,13 +9,13 @@ use frazil_types::ColumnDefault;
 pub struct SequenceInfo {
     /// The name of its schema.
     pub namespace: String,
-    /// Its name.
+    /// Name of the sequence.
     pub name: String,
     /// The column that owns it: the table as SQL text, the column's name, and true for an identity column.
     pub owner: Option<(String, String, bool)>,
-    /// Its options as SQL: `as integer increment by 2 …`.
+    /// Options of the sequence as SQL: `as integer increment by 2 …`.
     options: String,
-    /// Its position.
+    /// Position of the sequence.
     position: Position,
 }
 
@@ -42,7 +42,7 @@ impl SequenceInfo {
         }
     }
 
-    /// Its name as SQL text: quoted where necessary, and with its schema unless that is `public`.
+    /// The name as SQL text: quoted where necessary, and with its schema unless that is `public`.
     pub fn sql_name(&self) -> String {
         shown(&self.namespace, &self.name)
     }
@@ -59,7 +59,7 @@ impl SequenceInfo {
         self.owner.as_ref().is_some_and(|owner| owner.0 == name) || defaults.any(|text| text.contains(&named))
     }
 
-    /// Its CREATE SEQUENCE statement; `None` for the sequence of an identity column, which CREATE TABLE makes.
+    /// The CREATE SEQUENCE statement; `None` for the sequence of an identity column, which CREATE TABLE makes.
     pub fn ddl(&self) -> Option<String> {
         match &self.owner {
             Some((_, _, true)) => None,

@@ -109,7 +109,7 @@ pub enum SettingStatement {
     Set {
         /// The setting's name, folded.
         name: String,
-        /// Its values as written; `None`: DEFAULT.
+        /// Values as written; `None`: DEFAULT.
         values: Option<Vec<String>>,
         /// True for SET LOCAL: for the rest of the transaction.
         is_local: bool,

@@ -181,7 +181,7 @@ fn pairs_value(what: OfPairs, made: Vec<Expr>) -> Expr {
     rows(name, OnNull::Null, run, made, double)
 }
 
-/// As PostgreSQL, which does not look for overflow in the last steps: the quotient of an infinite product is 0, or NaN.
+/// PostgreSQL does not look for overflow in the last steps, either: the quotient of an infinite product is 0, or NaN.
 fn correlation(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let [xx, yy, xy] = [0, 1, 2].map(|at| row.double(at));
     match xx == 0.0 || yy == 0.0 {

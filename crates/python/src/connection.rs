@@ -446,7 +446,7 @@ impl Connection {
         };
         py.detach(|| {
             // Statements of this connection keep the session, whose locks others of the database would wait for.
-            // Where the database cannot be used, in a forked child, nothing is open.
+            // Nothing is open in a forked child, which cannot use the database.
             let _ = session.execute("rollback");
             drop(session);
             opened.map_or(Ok(()), |database| database.close())

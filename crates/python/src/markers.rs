@@ -98,9 +98,9 @@ pub struct Marked {
 /// A rewritten piece of a text.
 #[derive(Debug, PartialEq, Eq)]
 struct Change {
-    /// Its bytes in the text as it was given.
+    /// Bytes of the marker in the text as it was given.
     given: Range<usize>,
-    /// Its bytes in the rewritten text.
+    /// Bytes of the marker in the rewritten text.
     made: Range<usize>,
 }
 

@@ -64,7 +64,7 @@ impl Statement {
         }
     }
 
-    /// Its text, as its errors speak of it.
+    /// Text of the statement, to which positions in errors refer.
     pub fn text(&self) -> Text<'_> {
         Text::new(&self.sql, self.marked.as_deref())
     }

@@ -9,9 +9,9 @@ use tokio::sync::{Notify, watch};
 /// The phases of a server's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// It takes clients.
+    /// The server takes clients.
     Running,
-    /// It takes no more clients; a session ends when it is outside a transaction.
+    /// The server takes no more clients; a session ends when it is outside a transaction.
     Draining,
     /// Every session ends at once.
     Ending,

@@ -10,7 +10,7 @@ use frazil_types::{ObjectId, RowId};
 pub struct QueuedRows {
     /// The table.
     pub table: ObjectId,
-    /// Its rows.
+    /// Rows of the table that were written.
     pub rows: WrittenRows,
 }
 

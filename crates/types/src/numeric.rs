@@ -136,7 +136,7 @@ impl Numeric {
 
     // --- bytes ----------------------------------------------------------------------------------
 
-    /// Its bytes in columns.
+    /// Bytes of the number in columns.
     pub fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(12);
         match self.first_power() {
@@ -284,7 +284,7 @@ impl Numeric {
         self.cut(digits, divide_round)
     }
 
-    /// As [`Numeric::rounded`], towards zero.
+    /// Like [`Numeric::rounded`], but towards zero.
     pub fn truncated(self, digits: i32) -> Numeric {
         self.cut(digits, |v, power| v / power)
     }

@@ -8,7 +8,7 @@ use frazil_types::{Error, Result, SqlState};
 /// One setting: a row of the table in [`super::all`].
 #[derive(Clone, Copy)]
 pub struct Setting {
-    /// Its name, as SHOW ALL gives it. Names are compared without case.
+    /// Name of the setting, as SHOW ALL gives it. Names are compared without case.
     pub name: &'static str,
     /// The values that it takes.
     pub kind: Kind,

@@ -171,7 +171,7 @@ fn a_client_that_reads_slowly_holds_up_itself_alone() {
     ));
     assert_eq!(slow.next().map(|answer| answer.0), Some(b'T'));
     assert_eq!(other.ask(&[query("select 1")]), "T D[1] C[SELECT 1] ZI");
-    // Its place is free again once it leaves.
+    // The place of a client is free again once the client leaves.
     drop(slow);
     assert_eq!(other.ask(&[query("select 2")]), "T D[2] C[SELECT 1] ZI");
 }
