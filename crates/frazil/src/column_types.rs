@@ -1,5 +1,6 @@
 //! ALTER COLUMN … TYPE. If values have to be written anew, a column with a number of its own is added, one UPDATE fills
-//! the new column, and it takes the place of the old one. Until the transaction commits, all other sessions see the old column.
+//! the new column, and it takes the place of the old one. Until the transaction commits, all other sessions see the old
+//! column.
 
 use crate::alter_table::{contains_nulls, has_row, refuse_violations_of};
 use crate::own_queries::{check_default, update_text};
