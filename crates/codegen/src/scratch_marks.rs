@@ -3,12 +3,13 @@
 //! Only stages whose expressions make strings have this code. A string lies in the scratch until the loop around
 //! it has made [`SCRATCH_LOOP_BYTES`] of them, whatever number of rows or matches that takes.
 
+use crate::breakers::groups::GroupLayout;
 use crate::emitter::Hoisted;
 use crate::failures::FailurePoint;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
-use frazil_plan::pipeline::PipelineOperator;
+use frazil_plan::pipeline::{PipelineOperator, Source};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::abi::{PipelineContext, SCRATCH_LOOP_BYTES, Scratch};
 use frazil_runtime::functions::Function;
@@ -23,13 +24,14 @@ fn makes_strings(e: &Expr) -> bool {
     let mut found = false;
     e.walk(&mut |part| {
         found |= match &part.kind {
-            ExprKind::Cast(_) => part.ty.native() == NativeType::String,
+            ExprKind::Cast(_) | ExprKind::Arithmetic(..) => part.ty.native() == NativeType::String,
             ExprKind::Function(f, _) => matches!(
                 f,
                 ScalarFunction::Lower
                     | ScalarFunction::Upper
                     | ScalarFunction::Concat
                     | ScalarFunction::Replace
+                    | ScalarFunction::WithScale
             ),
             ExprKind::Column(_)
             | ExprKind::Constant(_)
@@ -43,7 +45,6 @@ fn makes_strings(e: &Expr) -> bool {
             | ExprKind::Or(_)
             | ExprKind::Not(_)
             | ExprKind::IsNull(_)
-            | ExprKind::Arithmetic(..)
             | ExprKind::Negate(_)
             | ExprKind::Case { .. }
             | ExprKind::Like { .. }
@@ -72,9 +73,19 @@ impl Translator<'_, '_> {
         // The keys of a probe behind the boundary are computed in front of it, and those of groups.
         let operators = &self.work.pipeline.operators;
         let end = operators.len().min(self.work.operators.end + 1);
-        let makes = operators[at.min(end)..end].iter().any(operator_makes_strings)
+        let makes = (at == 0 && self.source_makes_strings())
+            || operators[at.min(end)..end].iter().any(operator_makes_strings)
             || (self.work.operators.end == operators.len() && self.sink_makes_strings());
         makes.then(|| self.scratch_position())
+    }
+
+    /// True if the averages of finished groups are numerics.
+    fn source_makes_strings(&self) -> bool {
+        let Source::Of { breaker, .. } = &self.work.pipeline.source else {
+            return false;
+        };
+        let groups = self.unit.layouts.groups(*breaker);
+        groups.is_some_and(GroupLayout::makes_strings)
     }
 
     fn sink_makes_strings(&self) -> bool {

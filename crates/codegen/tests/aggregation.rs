@@ -4,6 +4,7 @@ mod support;
 
 use frazil_plan::operators::{Aggregate, Filter, Map};
 use frazil_plan::{AggregateCall, AggregateFunction, ArithmeticOp, Bounds, Expr, ExprKind, Operator};
+use frazil_types::numeric::Numeric;
 use frazil_types::{CompareOp, LogicalType, Span, Value};
 use std::collections::BTreeMap;
 use support::{Maker, compare, int};
@@ -75,13 +76,7 @@ fn filter_and_global_sum_as_in_query_6() {
     let (sum, count, avg, max) = (
         m.add(WIDE, true),
         m.add(LogicalType::BigInt, false),
-        m.add(
-            LogicalType::Decimal {
-                precision: 38,
-                scale: 6,
-            },
-            true,
-        ),
+        m.add(LogicalType::Numeric, true),
         m.add(LogicalType::Text, true),
     );
     let root = Operator::Aggregate(Aggregate {
@@ -93,14 +88,7 @@ fn filter_and_global_sum_as_in_query_6() {
             ),
             (
                 avg,
-                call(
-                    AggregateFunction::Avg,
-                    Some(m.column(c[1])),
-                    LogicalType::Decimal {
-                        precision: 38,
-                        scale: 6,
-                    },
-                ),
+                call(AggregateFunction::Avg, Some(m.column(c[1])), LogicalType::Numeric),
             ),
             (
                 max,
@@ -115,11 +103,14 @@ fn filter_and_global_sum_as_in_query_6() {
         .filter(|r| r[0].as_int() >= Some(2) && r[1].as_int().is_some_and(|v| v < 6000))
         .collect();
     let total: i128 = kept.iter().map(|r| r[1].as_int().unwrap()).sum();
-    let average = frazil_types::decimal::divide_round(total * 10_000, kept.len() as i128);
+    let average = Numeric::new(total, 2).unwrap();
+    let average = average
+        .divided(Numeric::new(kept.len() as i128, 0).unwrap())
+        .unwrap();
     let expected = vec![vec![
         Value::Int(total),
         Value::Int(kept.len() as i128),
-        Value::Int(average),
+        average.into(),
         Value::Text("red".into()),
     ]];
     assert_eq!(m.run(root, &[sum, count, avg, max]).unwrap(), expected);

@@ -10,6 +10,7 @@ use frazil_plan::pipeline_builder::build;
 use frazil_plan::{AggregateCall, AggregateFunction, ArithmeticOp, Bounds, Expr, ExprKind, Operator};
 use frazil_plan::{ScalarFunction, bounds};
 use frazil_storage::ScanOptions;
+use frazil_types::numeric::Numeric;
 use frazil_types::{Cancel, CompareOp, LogicalType, MemoryBudget, Result, Span, Value};
 use num_bigint::BigInt;
 use std::sync::Arc;
@@ -149,8 +150,39 @@ fn edges(b: Bounds) -> Vec<i128> {
     all
 }
 
-fn power(n: u8) -> BigInt {
+fn power_of(n: u8) -> BigInt {
     BigInt::from(10).pow(n.into())
+}
+
+/// `a / b`, both at one scale, with PostgreSQL's digits after the point: as many as make 16 significant ones, counted
+/// in units of four, and at least those of both. With more than 38 digits those at the end are rounded away.
+fn numeric_quotient(a: i128, b: i128, scale: u8) -> Value {
+    let first_unit = |v: i128| -> (i64, BigInt) {
+        if v == 0 {
+            return (0, BigInt::from(0));
+        }
+        let power = v.unsigned_abs().ilog10() as i64 - i64::from(scale);
+        let unit = power.div_euclid(4);
+        let shift = unit * 4 + i64::from(scale);
+        let v = BigInt::from(v.unsigned_abs());
+        let first = match u8::try_from(shift) {
+            Ok(shift) => v / power_of(shift),
+            Err(_) => v * power_of((-shift) as u8),
+        };
+        (unit, first)
+    };
+    let ((a_unit, a_first), (b_unit, b_first)) = (first_unit(a), first_unit(b));
+    let units = a_unit - b_unit - i64::from(a_first <= b_first);
+    let wanted = (16 - 4 * units).max(scale.into()).clamp(0, 38) as u8;
+    let at = |digits: u8| {
+        let exact = quotient(BigInt::from(a) * power_of(digits), BigInt::from(b));
+        let held = i128::try_from(exact).ok()?;
+        Numeric::new(held, digits).ok().map(Value::from)
+    };
+    (0..=wanted)
+        .rev()
+        .find_map(at)
+        .expect("a quotient of up to 38 digits")
 }
 
 /// Half away from zero.
@@ -167,8 +199,8 @@ fn quotient(a: BigInt, b: BigInt) -> BigInt {
 
 fn rescaled(v: BigInt, from: u8, to: u8) -> BigInt {
     match to >= from {
-        true => v * power(to - from),
-        false => quotient(v, power(from - to)),
+        true => v * power_of(to - from),
+        false => quotient(v, power_of(from - to)),
     }
 }
 
@@ -193,8 +225,7 @@ fn of_arithmetic(
         _ if b == 0 => return Err("22012"),
         ArithmeticOp::Rem => x % y,
         ArithmeticOp::Div if operand.is_integer() => x / y,
-        // The scales of the sides are the same.
-        ArithmeticOp::Div => quotient(x * power(result.scale().unwrap()), y),
+        ArithmeticOp::Div => return Ok(numeric_quotient(a, b, operand.scale().unwrap())),
     };
     held(exact, result)
 }
@@ -215,7 +246,7 @@ fn result_type(op: ArithmeticOp, ty: LogicalType) -> Option<LogicalType> {
     match op {
         ArithmeticOp::Mul if scale * 2 > 38 => None,
         ArithmeticOp::Mul => Some(decimal((precision * 2).min(38), scale * 2)),
-        ArithmeticOp::Div => Some(decimal(38, scale.max(6))),
+        ArithmeticOp::Div => Some(LogicalType::Numeric),
         _ => Some(ty),
     }
 }
@@ -329,10 +360,10 @@ fn numbers_of_different_scales_compare_exactly() {
         for (x, y, proofs) in proofs.into_iter().chain([(all_l, all_r, Proofs::Forgotten)]) {
             let code = compiled([l, r], proofs, make);
             let what = format!("{l} {} {r}", op.symbol());
-            let exact = |v: i128, at: u8| BigInt::from(v) * power(38 - at);
+            let exact = |v: i128, at: u8| BigInt::from(v) * power_of(38 - at);
             for a in edges(x) {
                 // Of the other scale the same number, if it is one, and those beside it.
-                let same = quotient(BigInt::from(a) * power(at_r), power(at_l));
+                let same = quotient(BigInt::from(a) * power_of(at_r), power_of(at_l));
                 let beside = [-1, 0, 1].map(|d| i128::try_from(&same + BigInt::from(d)));
                 let beside = beside.into_iter().flatten().filter(|b| y.contains(*b));
                 for b in edges(y).into_iter().step_by(3).chain(beside) {
@@ -457,7 +488,7 @@ fn aggregated(
     let argument = argument(c);
     let scale = argument.ty.scale().unwrap();
     let ty = match function {
-        AggregateFunction::Avg => decimal(38, scale.max(6)),
+        AggregateFunction::Avg => LogicalType::Numeric,
         _ if matches!(argument.ty, SMALL | INT) => BIG,
         _ => decimal(38, scale),
     };
@@ -497,7 +528,7 @@ fn sums_and_averages_near_the_limits() {
     );
     assert_eq!(
         aggregated(Avg, BIG, &[most, most - 1], same),
-        Ok(Value::Int((2 * most - 1) * 500_000))
+        Ok(Numeric::read("9223372036854775807").unwrap().into())
     );
     let wide = decimal(38, 0);
     let big = 9 * 10i128.pow(37);

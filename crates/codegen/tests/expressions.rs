@@ -4,6 +4,7 @@ mod support;
 
 use frazil_plan::operators::{Map, Sort};
 use frazil_plan::{ArithmeticOp, DatePart, Expr, ExprKind, Operator, RowCount, ScalarFunction, SortKey};
+use frazil_types::numeric::Numeric;
 use frazil_types::{CompareOp, Interval, LogicalType, Result, Span, Value};
 use support::{Maker, compare, int};
 
@@ -79,10 +80,11 @@ fn arithmetic() {
         over(MONEY, &[Value::Int(most), Value::Null], product),
         [Value::Int(most * most), Value::Null]
     );
-    let quotient = op(ArithmeticOp::Div, decimal(38, 6), int(300, MONEY));
+    let quotient = op(ArithmeticOp::Div, LogicalType::Numeric, int(300, MONEY));
+    let quotients = ["0.33333333333333333333", "-0.66666666666666666667"];
     assert_eq!(
         over(MONEY, &ints(&[100, -200]), quotient),
-        ints(&[333_333, -666_667])
+        quotients.map(|text| Value::from(Numeric::read(text).unwrap()))
     );
     let wide = decimal(38, 0);
     let big = 9 * 10i128.pow(37);

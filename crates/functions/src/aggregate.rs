@@ -1,6 +1,5 @@
 //! Aggregate functions.
 
-use crate::arithmetic::average_type;
 use crate::array_agg::array_agg;
 use crate::build::{case, is_null, is_null_constant, null};
 use crate::convert::{as_double, convert, type_of_kind};
@@ -647,7 +646,7 @@ fn result_type(function: AggregateFunction, argument: LogicalType) -> LogicalTyp
     match function.info().state {
         GroupState::Count | GroupState::Sketch => COUNT,
         GroupState::Sum => sum_type(argument),
-        GroupState::Average if argument.scale().is_some() => average_type(argument),
+        GroupState::Average if argument.kind().is_exact() => LogicalType::Numeric,
         GroupState::Average
         | GroupState::End(_)
         | GroupState::Bits(_)

@@ -2,7 +2,7 @@
 
 use crate::build::constant_of;
 use crate::convert::{WIDEST, as_double, as_integer, convert, decimal, digits};
-use crate::numeric;
+use crate::numeric::{of, one};
 use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::date;
@@ -10,16 +10,7 @@ use frazil_types::numeric::Numeric;
 use frazil_types::value_ops::{self, ArithmeticOp, CastLength, Divide};
 use frazil_types::{Error, Interval, LogicalType, NativeType, Result, SqlState, Value};
 
-/// Digits after the point that a quotient has at least, where an operand has fewer.
-const QUOTIENT_SCALE: u8 = 6;
-/// The same where the type of what is divided does not tell how many digits it has before the point: sums, products and
-/// quotients have types of 38 digits, whatever their values are. A quotient then has 20 digits before the point.
-const QUOTIENT_SCALE_OF_SUMS: u8 = 18;
-/// Digits after the point of an average of values of 38 digits, where they have fewer: of sums most of all, as windows have them.
-/// An average then has 22 digits before the point, more than a sum of a thousand of the greatest bigints.
-const AVERAGE_SCALE_OF_SUMS: u8 = 16;
-/// Digits after the point of a quotient or average where 38 digits allow it: 16 significant digits of every value
-/// from 0.0001 on.
+/// Digits after the point of a product that is rounded: 16 significant digits of every value from 0.0001 on.
 const WANTED_SCALE: u8 = 20;
 /// Digits after the point up to which products are exact, whatever the digits before it.
 const PRODUCT_SCALE: u8 = 28;
@@ -38,37 +29,6 @@ fn exact_type(e: &Expr) -> LogicalType {
     }
 }
 
-/// Type of a quotient of decimals by the digits before and after the point of what is divided and the digits after the
-/// point of what divides it.
-fn quotient_type(dividend: LogicalType, divisor_scale: u8) -> LogicalType {
-    let least = match digits(dividend) {
-        (WIDEST, _) => QUOTIENT_SCALE_OF_SUMS,
-        _ => QUOTIENT_SCALE,
-    };
-    quotient_of(dividend, divisor_scale, least)
-}
-
-/// Type of avg, which is not longer before the point than what is averaged.
-pub(crate) fn average_type(of: LogicalType) -> LogicalType {
-    let least = match digits(of) {
-        (WIDEST, _) => AVERAGE_SCALE_OF_SUMS,
-        _ => QUOTIENT_SCALE,
-    };
-    quotient_of(of, 0, least)
-}
-
-/// Type of a quotient by a whole number, of values that may have all the digits that their type has before the point.
-pub(crate) fn share_type(of: LogicalType) -> LogicalType {
-    quotient_of(of, 0, QUOTIENT_SCALE)
-}
-
-fn quotient_of(dividend: LogicalType, divisor_scale: u8, least: u8) -> LogicalType {
-    let (precision, scale) = digits(dividend);
-    let whole = (precision - scale).saturating_add(divisor_scale).min(WIDEST);
-    let least = least.max(scale).max(divisor_scale);
-    decimal(WIDEST, WANTED_SCALE.min(WIDEST - whole).max(least))
-}
-
 /// `l op r` of two numbers of one kind; integers and doubles have the kind's type already.
 pub(crate) fn numbers(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
     if l.ty == r.ty && l.ty.is_integer() {
@@ -78,8 +38,8 @@ pub(crate) fn numbers(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
     if l.ty.native() == NativeType::F64 {
         return reals(op, l, r);
     }
-    if l.ty.is_unscaled() || r.ty.is_unscaled() {
-        return numeric::arithmetic(op, l, r);
+    if op == ArithmeticOp::Div || l.ty.is_unscaled() || r.ty.is_unscaled() {
+        return numeric(op, l, r);
     }
     let (lt, rt) = (exact_type(&l), exact_type(&r));
     let ((pl, sl), (pr, sr)) = (digits(lt), digits(rt));
@@ -117,19 +77,13 @@ pub(crate) fn numbers(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
             }
             fold(op, l, r, decimal(pl + pr, sl + sr))
         }
-        ArithmeticOp::Div => {
-            let ty = quotient_type(lt, sr);
-            // The dividend is multiplied by 10^shift, at most 10^38: what is more, its own digits take beforehand.
-            let shift = ty.scale().unwrap_or(0) + sr - sl;
-            let more = shift.saturating_sub(WIDEST);
-            let lt = decimal(pl + more, sl + more);
-            let (l, r) = (
-                convert(l, lt, CastLength::Refuse),
-                convert(r, rt, CastLength::Refuse),
-            );
-            fold(op, l, r, ty)
-        }
+        ArithmeticOp::Div => numeric(op, l, r),
     }
+}
+
+/// `l op r` of exact numbers of any types, integers among them, as a numeric.
+pub(crate) fn numeric(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
+    fold(op, l, r, LogicalType::Numeric)
 }
 
 /// Two numbers of which one is real at least: those of doubles, rounded where both are real. A sum, product or quotient of reals
@@ -186,7 +140,7 @@ pub(crate) fn negate(e: Expr) -> Expr {
         return Expr::constant(value, narrower);
     }
     if ty.is_unscaled() {
-        return numeric::of("-", |row, out| numeric::one(row, out, Numeric::negated), vec![e]);
+        return of("-", |row, out| one(row, out, Numeric::negated), vec![e]);
     }
     if ty.is_span() {
         return rows(

@@ -5,13 +5,15 @@
 //! value, the length of a string, the bytes), and what was put together becomes an array. So frames share their
 //! bytes, as those of `string_agg` do.
 
-use crate::aggregate::{Aggregated, concatenated, plain, value_of};
+use crate::aggregate::{Aggregated, concatenated, plain, sum_type, value_of};
+use crate::arithmetic;
 use crate::arrays::stacked;
 use crate::build::{case, is_null, is_null_constant};
 use crate::ordered_set::key_of;
 use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr};
 use frazil_types::array::{self, ArrayBuilder};
+use frazil_types::value_ops::ArithmeticOp;
 use frazil_types::{Error, LogicalType, NativeType, Result, SqlState, Value};
 
 /// Bytes of a string's length.
@@ -47,14 +49,43 @@ pub(crate) fn array_agg(
     })
 }
 
-/// The same where frames of rows are put together: their bytes are shared.
+/// The same where frames of rows are put together: their bytes are shared. An average of exact numbers is a quotient of
+/// a sum and a count.
 pub fn over_frames(aggregated: Aggregated) -> Aggregated {
-    match &aggregated.calls[..] {
-        [call] if call.function == AggregateFunction::ArrayAgg => match call.argument.clone() {
-            Some(value) => array_of_pieces(value, call.distinct, call.order.clone(), call.filter.clone()),
-            None => aggregated,
-        },
-        _ => aggregated,
+    let [call] = &aggregated.calls[..] else {
+        return aggregated;
+    };
+    let Some(value) = call.argument.clone() else {
+        return aggregated;
+    };
+    if call.function == AggregateFunction::ArrayAgg {
+        return array_of_pieces(value, call.distinct, call.order.clone(), call.filter.clone());
+    }
+    if call.function == AggregateFunction::Avg && value.ty.kind().is_exact() {
+        return average_of_parts(call, value);
+    }
+    aggregated
+}
+
+/// The average of `value`, which `call` computes, as the quotient of two aggregates.
+fn average_of_parts(call: &AggregateCall, value: Expr) -> Aggregated {
+    let sum = call.as_sum(sum_type(value.ty));
+    let count = AggregateCall {
+        distinct: call.distinct,
+        filter: call.filter.clone(),
+        ..AggregateCall::count(Some(value))
+    };
+    let quotient = |mut made: Vec<Expr>| {
+        let (count, sum) = (made.pop(), made.pop());
+        match (sum, count) {
+            (Some(sum), Some(count)) => arithmetic::numeric(ArithmeticOp::Div, sum, count),
+            _ => unreachable!("an average without its two parts"),
+        }
+    };
+    Aggregated {
+        calls: vec![sum, count],
+        value: Some(Box::new(quotient)),
+        grouped: Vec::new(),
     }
 }
 

@@ -5,9 +5,13 @@
 //! constant can yield is a column cast.
 
 use crate::build::{
-    TEXT, and, boolean, call, constant_of, function, int, is_null_constant, known_unless_null, not, text,
+    TEXT, and, boolean, call, constant_of, function, int, is_null_constant, known_unless_null, not, null,
+    text,
 };
-use crate::convert::{WIDEST, as_text, convert, decimal, digits, join_types, type_of_kind, wider_decimal};
+use crate::convert::{
+    WIDEST, as_text, convert, decimal, digits, join_compared_types, type_of_kind, wider_decimal,
+};
+use crate::fixed_numeric::Fixed;
 use crate::numeric::{as_numeric, is_any_unscaled};
 use crate::resolve::{CallKind, Resolution, no_operator_between, resolve};
 use crate::type_rules::{Category, Kind};
@@ -58,8 +62,15 @@ pub fn compared_by(e: Expr) -> Expr {
         return e;
     }
     let nullable = e.nullable;
-    let run = |row: &Row<'_>, out: &mut Output<'_>| out.bytes(&value_ops::order_key(row.bytes(0), row.ty(0)));
     let bytes = LogicalType::of_value(&Value::Bytes(Vec::new()));
+    if e.ty.is_unscaled() {
+        return match constant_of(&e) {
+            Some(Value::Bytes(number)) => Expr::constant(Value::Bytes(Numeric::key(number).to_vec()), bytes),
+            Some(_) => null(bytes),
+            None => call(ScalarFunction::NumericKey, vec![e]),
+        };
+    }
+    let run = |row: &Row<'_>, out: &mut Output<'_>| out.bytes(&value_ops::order_key(row.bytes(0), row.ty(0)));
     let mut key = rows("order key", OnNull::Null, run, vec![e], bytes);
     key.nullable = nullable;
     key
@@ -306,7 +317,7 @@ fn distinct_decimals(row: &Row<'_>) -> bool {
 fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
     match kind {
         _ if kind.category() == Category::Array => {
-            let ty = join_types(l.ty, r.ty).unwrap_or(l.ty);
+            let ty = join_compared_types(l.ty, r.ty).unwrap_or(l.ty);
             let [l, r] = [l, r].map(|e| compared_by(convert(e, ty, CastLength::Refuse)));
             (l, r)
         }
@@ -350,6 +361,7 @@ fn same_type(kind: Kind, l: Expr, r: Expr) -> (Expr, Expr) {
 }
 
 fn align_numbers(op: CompareOp, l: Expr, r: Expr) -> Aligned {
+    let [l, r] = [l, r].map(|e| Fixed::of(&e).map_or(e, |fixed| fixed.value));
     let r = match l.ty.scale() {
         Some(_) => scaled_constant(r),
         None => r,
@@ -367,11 +379,52 @@ fn align_numbers(op: CompareOp, l: Expr, r: Expr) -> Aligned {
         (a, b) => a.max(b),
     };
     let is_unscaled = l.ty.is_unscaled() || r.ty.is_unscaled();
+    if kind == Kind::Numeric && is_unscaled && is_ordered(op) {
+        return numbers_in_order(op, l, r);
+    }
     if kind == Kind::Numeric && !is_unscaled && !has_common_scale(l.ty, r.ty) {
         return Aligned::Known(decimals(op, l, r));
     }
     let (l, r) = same_type(kind, l, r);
     Aligned::Operands(op, l, r)
+}
+
+/// True for comparisons that say which operand is less.
+fn is_ordered(op: CompareOp) -> bool {
+    match op {
+        CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge => true,
+        CompareOp::Eq | CompareOp::Ne => false,
+    }
+}
+
+/// An order of two exact numbers, at least one of which is a numeric. Beside a decimal, a numeric is compared by the
+/// nearest number of the decimal's scale on the side that decides: `d < n` is `d < ceil(n)`. So the decimal stays as it is, and
+/// the bound is computed where the numeric comes from. A column that meets a constant is compared by its key, which
+/// an index may have.
+fn numbers_in_order(op: CompareOp, l: Expr, r: Expr) -> Aligned {
+    let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_));
+    let (op, fixed, number) = match (l.ty.scale(), r.ty.scale()) {
+        (Some(_), None) => (op, l, r),
+        (None, Some(_)) if !(is_column(&l) && constant_of(&r).is_some()) => (op.flip(), r, l),
+        _ => {
+            let (l, r) = same_type(Kind::Numeric, l, r);
+            return Aligned::Operands(op, l, r);
+        }
+    };
+    let bound = match op {
+        CompareOp::Lt | CompareOp::Ge => ScalarFunction::CeilToScale,
+        CompareOp::Le | CompareOp::Gt | CompareOp::Eq | CompareOp::Ne => ScalarFunction::FloorToScale,
+    };
+    let (precision, scale) = digits(fixed.ty);
+    let bound = function(bound, vec![number], decimal(WIDEST, scale));
+    let fixed = match fixed.ty.is_integer() {
+        true => convert(fixed, decimal(precision, scale), CastLength::Refuse),
+        false => fixed,
+    };
+    match constant_of(&fixed) {
+        Some(_) => Aligned::Operands(op.flip(), bound, fixed),
+        None => Aligned::Operands(op, fixed, bound),
+    }
 }
 
 /// A numeric constant as a decimal one, which compares with a decimal at its scale; anything else as it is.

@@ -6,6 +6,7 @@ use crate::build::{
 };
 use crate::compare::{compare_as, comparison_kind};
 use crate::convert::{convert, type_of_kind};
+use crate::numeric::as_numeric;
 use crate::type_rules::{Category, Kind};
 use crate::typing::{BetweenKind, Truth};
 use crate::{Operand, Typing, UnknownKind};
@@ -118,7 +119,7 @@ impl Typing {
             0 | 1 => None,
             _ => {
                 let parts: Vec<&Operand> = [&x].into_iter().chain(&together).collect();
-                self.common_type(&parts, "IN").ok()
+                self.compared_type(&parts)
             }
         };
         let together = together.into_iter().map(|item| match common {
@@ -267,7 +268,11 @@ impl Typing {
         // All parts are converted, also those behind a constant: a literal that is not of the type is an error.
         let parts: Vec<Expr> = parts
             .into_iter()
-            .map(|p| self.part(p, ty))
+            .map(|p| match p {
+                // It is looked at as it is, and converted if it is chosen.
+                Operand::Typed(e) if ty.is_unscaled() && e.ty.scale().is_some() => Ok(e),
+                p => self.part(p, ty),
+            })
             .collect::<Result<_>>()?;
         let mut typed = Vec::with_capacity(parts.len());
         for part in parts {
@@ -282,7 +287,7 @@ impl Typing {
         if typed.is_empty() {
             return Ok(null(ty).at(span).into());
         }
-        Ok(first_known(typed, columns)?.at(span).into())
+        Ok(first_known(typed, ty, columns)?.at(span).into())
     }
 
     /// NULLIF.
@@ -533,7 +538,6 @@ fn in_constants(x: Expr, mut constants: Vec<Value>) -> Expr {
     Expr::boolean(kind, nullable)
 }
 
-/// The first branch, collected back to front, whose value is not NULL, else `otherwise`.
 /// The part that `op` prefers, the first of several such; NULL only if all are. The winners of both halves are
 /// compared, so that the expression is as deep as the logarithm of the number of parts.
 fn extreme_of((kind, op): (Kind, CompareOp), mut parts: Vec<Expr>, columns: &mut Columns) -> Result<Expr> {
@@ -556,18 +560,26 @@ fn extreme_of((kind, op): (Kind, CompareOp), mut parts: Vec<Expr>, columns: &mut
     })
 }
 
-/// The first part that is not NULL, those behind it not computed. Many parts are halved, so that the expression is as
-/// deep as the logarithm of their number.
-fn first_known(mut parts: Vec<Expr>, columns: &mut Columns) -> Result<Expr> {
-    let chosen = |e: Expr| (not(is_null(e.clone())), e);
+/// The first part that is not NULL, as `ty`, those behind it not computed. Many parts are halved, so that the
+/// expression is as deep as the logarithm of their number.
+fn first_known(mut parts: Vec<Expr>, ty: LogicalType, columns: &mut Columns) -> Result<Expr> {
+    let as_chosen = |e: Expr| match ty.is_unscaled() {
+        true => as_numeric(e),
+        false => e,
+    };
+    let chosen = |e: Expr| (not(is_null(e.clone())), as_chosen(e));
     let computed = parts.iter().filter(|e| !is_simple(e)).count();
     if computed > NESTED_PARTS {
         let second = parts.split_off(parts.len() / 2);
-        let (first, rest) = (first_known(parts, columns)?, first_known(second, columns)?);
+        let (first, rest) = (
+            first_known(parts, ty, columns)?,
+            first_known(second, ty, columns)?,
+        );
         return once(first, columns, |e, _| Ok(coalesced(vec![chosen(e)], rest)));
     }
     let last = parts.pop();
-    let mut otherwise = last.ok_or_else(|| Error::internal("a choice among no parts"))?;
+    let last = last.ok_or_else(|| Error::internal("a choice among no parts"))?;
+    let mut otherwise = as_chosen(last);
     let mut branches = Vec::new();
     for part in parts.into_iter().rev() {
         if is_simple(&part) {
@@ -580,6 +592,7 @@ fn first_known(mut parts: Vec<Expr>, columns: &mut Columns) -> Result<Expr> {
     Ok(choice(&mut branches, otherwise))
 }
 
+/// The first branch, collected back to front, whose value is not NULL, else `otherwise`.
 fn choice(branches: &mut Vec<(Expr, Expr)>, otherwise: Expr) -> Expr {
     let mut branches = std::mem::take(branches);
     branches.reverse();

@@ -1,6 +1,7 @@
 //! Casts, and one type for several parts.
 
 use crate::build::{LENGTH, TEXT, call, constant_of, null};
+use crate::fixed_numeric::Fixed;
 use crate::named_oids::make_named_oid;
 use crate::type_rules::{Category, Kind, cast_context_of, is_implicit, name_of};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
@@ -34,6 +35,14 @@ pub(crate) fn wider_decimal(a: LogicalType, b: LogicalType) -> LogicalType {
     let ((pa, sa), (pb, sb)) = (digits(a), digits(b));
     let scale = sa.max(sb);
     decimal((pa - sa).max(pb - sb) + scale, scale)
+}
+
+/// The type of exact numbers that keep their digits after the point: a decimal if all have as many, else numeric.
+fn common_decimal(a: LogicalType, b: LogicalType) -> LogicalType {
+    match a.scale() == b.scale() {
+        true => wider_decimal(a, b),
+        false => LogicalType::Numeric,
+    }
 }
 
 /// The type of a kind that an operand of type `ty` is converted to.
@@ -166,24 +175,33 @@ impl Typing {
         }
     }
 
-    /// One type for the parts of a CASE, VALUES list, UNION and the like: text if none has a type. `place` stands in
-    /// the message of 42804.
+    /// One type for the parts of a CASE, VALUES list, UNION and the like: text if none has a type. Exact numbers with
+    /// different digits after the point become numerics, so that each value keeps its own. `place` stands in the
+    /// message of 42804.
     pub fn common_type(&self, parts: &[&Operand], place: &str) -> Result<LogicalType> {
+        self.type_of_parts(parts, place, common_decimal)
+    }
+
+    /// One type in which parts are compared: as [`Typing::common_type`], but exact numbers become decimals.
+    pub(crate) fn compared_type(&self, parts: &[&Operand]) -> Option<LogicalType> {
+        self.type_of_parts(parts, "IN", wider_decimal).ok()
+    }
+
+    fn type_of_parts(&self, parts: &[&Operand], place: &str, decimals: OfDecimals) -> Result<LogicalType> {
         let mut common: Option<LogicalType> = None;
         for part in parts {
             let Some(ty) = part.ty() else { continue };
             common = Some(match common {
                 None => ty,
-                Some(so_far) => {
-                    join_types(so_far, ty).ok_or_else(|| mismatch(so_far, ty, place).at_span(part.span()))?
-                }
+                Some(so_far) => join_types_by(so_far, ty, decimals)
+                    .ok_or_else(|| mismatch(so_far, ty, place).at_span(part.span()))?,
             });
         }
         Ok(match common {
             Some(ty) if ty.length().is_some_and(|n| !parts.iter().all(|p| fits(p, n))) => ty.without_length(),
             Some(ty) if ty.decimal_digits().is_some() && self.has_literal(parts) => {
                 let literals = parts.iter().filter_map(|p| literal_type(p));
-                literals.fold(ty, wider_decimal)
+                literals.fold(ty, decimals)
             }
             Some(ty) => ty,
             None => TEXT,
@@ -253,12 +271,24 @@ fn mismatch(a: LogicalType, b: LogicalType, place: &str) -> Error {
 /// The type that values of both have in common: that of the two which the other becomes without being asked, and the
 /// first of strings, each of which becomes each other. `None` if neither becomes the other.
 pub(crate) fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
+    join_types_by(a, b, common_decimal)
+}
+
+/// As [`join_types`] for values that are only compared, so that exact numbers become decimals.
+pub(crate) fn join_compared_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> {
+    join_types_by(a, b, wider_decimal)
+}
+
+/// The type that exact numbers of two types come to, neither of which is a numeric.
+type OfDecimals = fn(LogicalType, LogicalType) -> LogicalType;
+
+fn join_types_by(a: LogicalType, b: LogicalType, decimals: OfDecimals) -> Option<LogicalType> {
     let (ka, kb) = (Kind::of(a), Kind::of(b));
     if a == b {
         return Some(a);
     }
     if let (Some(a), Some(b)) = (a.element(), b.element()) {
-        return join_types(a, b)?.array();
+        return join_types_by(a, b, decimals)?.array();
     }
     if ka == Kind::Oid || kb == Kind::Oid {
         return match (is_implicit(ka, kb), is_implicit(kb, ka)) {
@@ -286,7 +316,7 @@ pub(crate) fn join_types(a: LogicalType, b: LogicalType) -> Option<LogicalType> 
         return Some(LogicalType::Numeric);
     }
     if ka == Kind::Numeric || kb == Kind::Numeric {
-        return Some(wider_decimal(a, b));
+        return Some(decimals(a, b));
     }
     match (is_implicit(ka, kb), is_implicit(kb, ka)) {
         (true, _) => Some(b),
@@ -315,6 +345,13 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
     {
         return convert(convert(e, all, length), ty, length);
     }
+    if e.ty.is_unscaled()
+        && ty.is_numeric()
+        && let Some(fixed) = Fixed::of(&e)
+    {
+        let span = e.span;
+        return convert(fixed.value, ty, length).at(span);
+    }
     let (span, nullable) = (e.span, e.nullable);
     if let Some(value) = constant_of(&e)
         && let Ok(value) = value_ops::cast(value, e.ty, ty, length)
@@ -323,9 +360,6 @@ pub(crate) fn convert(e: Expr, ty: LogicalType, length: CastLength) -> Expr {
     }
     if e.ty.element().is_some() && ty.element().is_some() {
         return with_elements_cast(e, ty, length).at(span);
-    }
-    if (e.ty.is_unscaled() || ty.is_unscaled()) && !e.ty.is_string() && !ty.is_string() {
-        return with_cast_of_rows(e, ty).at(span);
     }
     let cast = |e: Expr, ty| Expr::new(ExprKind::Cast(Box::new(e)), ty, nullable).at(span);
     match ty.length() {
@@ -356,18 +390,6 @@ fn with_time(e: Expr, to: LogicalType) -> Expr {
         return e;
     }
     rows("time", OnNull::Null, run, vec![e], LogicalType::TIME)
-}
-
-/// Casts a value row by row: from and to numeric without precision, for which generated code has no instructions.
-fn with_cast_of_rows(e: Expr, ty: LogicalType) -> Expr {
-    let run: RowFn = |row, out| {
-        let value = value_ops::cast(&row.value(0), row.ty(0), out.ty(), CastLength::Refuse)?;
-        out.value(&value)
-    };
-    let nullable = e.nullable;
-    let mut cast = rows("cast", OnNull::Null, run, vec![e], ty);
-    cast.nullable = nullable;
-    cast
 }
 
 /// Elements of an array as those of another type.

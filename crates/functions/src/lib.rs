@@ -23,6 +23,7 @@ mod convert;
 mod documentation;
 mod domain;
 mod escape;
+mod fixed_numeric;
 mod foreign_names;
 mod function;
 mod interval_aggregates;

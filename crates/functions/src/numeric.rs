@@ -1,11 +1,11 @@
-//! Arithmetic and functions of `numeric` without precision, whose values have their own digits after the point. They
-//! run as vector functions; decimals have inline code.
+//! Functions of `numeric` without precision, whose values have their own digits after the point. They run as vector
+//! functions; decimals have inline code.
 
 use crate::convert::convert;
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use frazil_plan::Expr;
 use frazil_types::numeric::Numeric;
-use frazil_types::value_ops::{ArithmeticOp, CastLength};
+use frazil_types::value_ops::CastLength;
 use frazil_types::{LogicalType, Result};
 
 const NUMERIC: LogicalType = LogicalType::Numeric;
@@ -18,18 +18,6 @@ pub(crate) fn as_numeric(e: Expr) -> Expr {
 /// True if a value's type is numeric without precision.
 pub(crate) fn is_any_unscaled(values: &[Expr]) -> bool {
     values.iter().any(|e| e.ty.is_unscaled())
-}
-
-/// `l op r` of exact numbers, at least one of which is a numeric.
-pub(crate) fn arithmetic(op: ArithmeticOp, l: Expr, r: Expr) -> Expr {
-    let run: RowFn = match op {
-        ArithmeticOp::Add => |row, out| pair(row, out, Numeric::plus),
-        ArithmeticOp::Sub => |row, out| pair(row, out, Numeric::minus),
-        ArithmeticOp::Mul => |row, out| pair(row, out, Numeric::times),
-        ArithmeticOp::Div => |row, out| pair(row, out, Numeric::divided),
-        ArithmeticOp::Rem => |row, out| pair(row, out, Numeric::remainder),
-    };
-    of(op.symbol(), run, vec![l, r])
 }
 
 /// A function of exact numbers and integers, one of which is a numeric, that gives a numeric.

@@ -2,18 +2,27 @@
 //! decimals hold, and the largest number of digits after the point. So sums are exact whatever the digits of the values
 //! are.
 
+use crate::arithmetic;
+use crate::build::function;
 use crate::convert::decimal;
+use crate::fixed_numeric::Fixed;
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use frazil_plan::aggregates::GroupState;
-use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr};
+use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr, ScalarFunction};
 use frazil_types::decimal::POWERS_OF_TEN;
 use frazil_types::numeric::{self, Numeric};
+use frazil_types::value_ops::ArithmeticOp;
 use frazil_types::{LogicalType, Result};
 
 /// Digits of half a fraction.
 const HALF: u8 = 19;
 /// 10^[`HALF`].
 const HALF_UNIT: i128 = POWERS_OF_TEN[HALF as usize];
+
+/// Calls that make a sum of numerics of any digits.
+const PARTS: usize = 4;
+/// Calls that make a sum of decimals of a few scales: it has a count, too, if it is an average.
+const FIXED_PARTS: usize = 2;
 
 /// The calls that a sum or average of numerics is made of by [`of_parts`]; `None` for other aggregates. `keys`: the
 /// value as the key of DISTINCT, if the aggregate has it.
@@ -26,6 +35,9 @@ pub(crate) fn parts_of(
     let state = function.info().state;
     if !matches!(state, GroupState::Sum | GroupState::Average) {
         return None;
+    }
+    if let Some(fixed) = Fixed::of(x).filter(|_| keys.is_none()) {
+        return Some(fixed_parts(fixed, state, filter));
     }
     let call = |call: AggregateCall| AggregateCall {
         distinct: keys.is_some(),
@@ -73,8 +85,33 @@ pub(crate) fn parts_of(
     Some(calls)
 }
 
+/// The calls for numerics that are decimals of a few scales: the sum of the decimals, and the most digits after the
+/// point.
+fn fixed_parts(fixed: Fixed, state: GroupState, filter: Option<Expr>) -> Vec<AggregateCall> {
+    let Fixed { value, scale } = fixed;
+    let call = |call: AggregateCall| AggregateCall {
+        filter: filter.clone(),
+        ..call
+    };
+    let (ty, scale_type) = (value.ty.sum().unwrap_or(value.ty), scale.ty);
+    let most = AggregateCall::new(AggregateFunction::Max, Some(scale), scale_type);
+    let mut calls = vec![call(AggregateCall::sum(value.clone(), ty)), call(most)];
+    if state == GroupState::Average {
+        calls.push(call(AggregateCall::count(Some(value))));
+    }
+    calls
+}
+
 /// The sum or average of its parts.
-pub(crate) fn of_parts(made: Vec<Expr>) -> Expr {
+pub(crate) fn of_parts(mut made: Vec<Expr>) -> Expr {
+    if made.len() < PARTS {
+        let count = (made.len() > FIXED_PARTS).then(|| made.pop()).flatten();
+        let sum = function(ScalarFunction::WithScale, made, LogicalType::Numeric);
+        return match count {
+            Some(count) => arithmetic::numeric(ArithmeticOp::Div, sum, count),
+            None => sum,
+        };
+    }
     rows("numeric", OnNull::Null, sum_of_parts, made, LogicalType::Numeric)
 }
 

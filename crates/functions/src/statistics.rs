@@ -5,14 +5,18 @@
 //! sums has few digits.
 
 use crate::aggregate::{Aggregated, sum_type};
-use crate::arithmetic::{numbers, share_type};
+use crate::arithmetic::{numbers, numeric};
 use crate::build::{case, int, is_null, null};
 use crate::convert::{WIDEST, as_double, convert, decimal, digits};
+use crate::numeric::as_numeric;
+use crate::numeric_aggregates::{of_parts, parts_of};
 use crate::ordered_set::keys_of;
 use crate::vector::{OnNull, Output, Row, rows};
 use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, ScalarFunction};
+use frazil_types::decimal::POWERS_OF_TEN;
+use frazil_types::numeric::{Numeric, overflow};
 use frazil_types::value_ops::{ArithmeticOp, CastLength};
-use frazil_types::{CompareOp, Result, Value, decimal as digits_of};
+use frazil_types::{CompareOp, LogicalType, Result, Value};
 
 /// The spread of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,39 +54,16 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
         filter: filter.clone(),
         ..call
     };
-    let count = call(AggregateCall::count(Some(x.clone())));
     let scale = x.ty.scale().filter(|scale| *scale <= SQUARED_SCALE);
     let Some(scale) = scale else {
-        let ty = x.ty;
-        let x = as_double(x);
-        let double = x.ty;
-        let result = match ty.is_float() {
-            true => double,
-            false if ty.is_unscaled() => ty,
-            false => share_type(ty),
-        };
-        let deviations = call(AggregateCall::new(AggregateFunction::Deviations, Some(x), double));
-        return Aggregated {
-            grouped: Vec::new(),
-            calls: vec![count, deviations],
-            value: Some(Box::new(move |made: Vec<Expr>| {
-                let [n, sum] = of(made);
-                let variance = divided(sum, n, what.of_sample);
-                let value = match what.root {
-                    true => sqrt(variance),
-                    false => variance,
-                };
-                convert(value, result, CastLength::Refuse)
-            })),
+        return match x.ty.is_float() {
+            true => of_doubles(what, x, &call),
+            false => of_numerics(what, as_numeric(x), distinct, filter),
         };
     };
     let (precision, _) = digits(x.ty);
-    let whole = match what.root {
-        true => precision - scale,
-        false => (precision - scale).saturating_mul(2),
-    };
-    let result = share_type(decimal(whole.saturating_add(scale).min(WIDEST), scale));
     let squared = decimal(precision.saturating_mul(2).min(WIDEST), 2 * scale);
+    let count = call(AggregateCall::count(Some(x.clone())));
     let number = convert(x.clone(), decimal(precision, scale), CastLength::Refuse);
     let sum = call(AggregateCall::sum(x.clone(), sum_type(x.ty)));
     let sum_of_squares = decimal(WIDEST, 2 * scale);
@@ -98,16 +79,70 @@ pub(crate) fn spread(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>
             call(AggregateCall::sum(product, sum_of_squares))
         }
     };
-    let (name, run): (&str, crate::vector::RowFn) = match (what.of_sample, what.root) {
-        (true, true) => ("stddev_samp", exact::<true, true>),
-        (true, false) => ("var_samp", exact::<true, false>),
-        (false, true) => ("stddev_pop", exact::<false, true>),
-        (false, false) => ("var_pop", exact::<false, false>),
-    };
     Aggregated {
         grouped: Vec::new(),
         calls: vec![count, sum, squares],
-        value: Some(Box::new(move |made| rows(name, OnNull::Null, run, made, result))),
+        value: Some(Box::new(move |made| what.of_sums(made))),
+    }
+}
+
+impl Spread {
+    /// The spread by a count, a sum and a sum of squares of exact numbers.
+    fn of_sums(self, made: Vec<Expr>) -> Expr {
+        let (name, run): (&str, crate::vector::RowFn) = match (self.of_sample, self.root) {
+            (true, true) => ("stddev_samp", exact::<true, true>),
+            (true, false) => ("var_samp", exact::<true, false>),
+            (false, true) => ("stddev_pop", exact::<false, true>),
+            (false, false) => ("var_pop", exact::<false, false>),
+        };
+        rows(name, OnNull::Null, run, made, LogicalType::Numeric)
+    }
+}
+
+/// The spread of doubles. `call` gives a call its DISTINCT and its filter.
+fn of_doubles(what: Spread, x: Expr, call: &dyn Fn(AggregateCall) -> AggregateCall) -> Aggregated {
+    let count = call(AggregateCall::count(Some(x.clone())));
+    let x = as_double(x);
+    let double = x.ty;
+    let deviations = call(AggregateCall::new(AggregateFunction::Deviations, Some(x), double));
+    Aggregated {
+        grouped: Vec::new(),
+        calls: vec![count, deviations],
+        value: Some(Box::new(move |made: Vec<Expr>| {
+            let [n, sum] = of(made);
+            let variance = divided(sum, n, what.of_sample);
+            match what.root {
+                true => sqrt(variance),
+                false => variance,
+            }
+        })),
+    }
+}
+
+/// The spread of numerics, by the sums that theirs are made of.
+fn of_numerics(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>) -> Aggregated {
+    let keys = distinct.then(|| keys_of([x.clone()]));
+    let parts =
+        |x: &Expr| parts_of(AggregateFunction::Sum, x, keys.clone(), filter.clone()).unwrap_or_default();
+    let count = AggregateCall {
+        distinct,
+        order: keys.clone().unwrap_or_default(),
+        filter: filter.clone(),
+        ..AggregateCall::count(Some(x.clone()))
+    };
+    let square = numeric(ArithmeticOp::Mul, x.clone(), x.clone());
+    let (sums, squares) = (parts(&x), parts(&square));
+    let (first, second) = (1, 1 + sums.len());
+    let calls = [count].into_iter().chain(sums).chain(squares).collect();
+    Aggregated {
+        grouped: Vec::new(),
+        calls,
+        value: Some(Box::new(move |mut made: Vec<Expr>| {
+            let squares = of_parts(made.split_off(second));
+            let sum = of_parts(made.split_off(first));
+            made.extend([sum, squares]);
+            what.of_sums(made)
+        })),
     }
 }
 
@@ -239,25 +274,51 @@ fn divided(sum: Expr, n: Expr, of_sample: bool) -> Expr {
     case(vec![(Expr::boolean(enough, false), quotient)], nothing)
 }
 
-/// The spread by a count, a sum and a sum of squares. Error 22003.
+/// The spread by a count, a sum and a sum of squares, which are exact numbers. Error 22003.
 fn exact<const OF_SAMPLE: bool, const ROOT: bool>(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
-    let (n, sum, squares) = (row.wide(0), row.wide(1), row.wide(2));
+    let n = row.wide(0);
     let divisor = n - i128::from(OF_SAMPLE);
     if divisor <= 0 {
         return out.null();
     }
-    let scale = out.ty().scale().unwrap_or(0);
-    let have = row.ty(2).scale().unwrap_or(0);
-    let value = fraction(n, sum, squares, divisor).and_then(|(above, below)| match ROOT {
-        true => root(above, below, scale - have / 2),
-        false => quotient(above, below, i32::from(scale) - i32::from(have)),
-    });
-    let value = value.and_then(|v| i128::try_from(v).ok());
-    out.int(value.ok_or_else(|| digits_of::overflow(WIDEST, scale))?)
+    let (sum, squares) = (row.numeric(1)?, row.numeric(2)?);
+    // The squares have twice the digits after the point, as far as 38 digits have room for them.
+    let scale = squares.scale();
+    let known = match sum.scale() * 2 == scale {
+        true => fraction(n, sum.coefficient(), squares.coefficient(), divisor),
+        false => None,
+    };
+    let Some((above, below)) = known else {
+        return out.numeric(approximate(n, sum, squares, divisor, ROOT)?);
+    };
+    if above == 0 {
+        return out.numeric(Numeric::new(0, 0)?);
+    }
+    // As PostgreSQL: the root is that of the rounded variance, with its digits after the point.
+    let variance = Numeric::new(above, scale)?.divided(Numeric::new(below, 0)?)?;
+    if !ROOT {
+        return out.numeric(variance);
+    }
+    let places = variance.scale();
+    let unit = POWERS_OF_TEN[usize::from(places)].unsigned_abs();
+    let root = root(variance.coefficient().unsigned_abs(), unit, places);
+    let root = root.and_then(|root| i128::try_from(root).ok());
+    out.numeric(Numeric::new(root.ok_or_else(overflow)?, places)?)
 }
 
-/// The variance as a fraction, with the digits after the point of the squares; `None` where it has too many.
-fn fraction(n: i128, sum: i128, squares: i128, divisor: i128) -> Option<(u128, u128)> {
+/// The spread as far as doubles tell it, of numbers of more digits than 38 have room for. Error 22003.
+fn approximate(n: i128, sum: Numeric, squares: Numeric, divisor: i128, is_root: bool) -> Result<Numeric> {
+    let (n, sum, squares) = (n as f64, sum.to_double(), squares.to_double());
+    let variance = ((squares - sum * sum / n) / divisor as f64).max(0.0);
+    Numeric::of_double(
+        if is_root { variance.sqrt() } else { variance },
+        f64::DIGITS as usize,
+    )
+}
+
+/// The variance as a fraction of two numbers of at most 38 digits, the first one with the digits after the point of the
+/// squares; `None` if it has too many.
+fn fraction(n: i128, sum: i128, squares: i128, divisor: i128) -> Option<(i128, i128)> {
     // Σx² − (Σx)²/n with Σx = mn + r is (Σx² − m²n − 2mr) − r²/n: no term is larger than the sum of squares.
     let (m, r) = (sum / n, sum % n);
     let near = squares
@@ -265,26 +326,13 @@ fn fraction(n: i128, sum: i128, squares: i128, divisor: i128) -> Option<(u128, u
         .checked_sub(m.checked_mul(r)?.checked_mul(2)?)?;
     let rest = r.checked_mul(r)?;
     let exact = near.checked_mul(n).and_then(|v| v.checked_sub(rest));
-    let (above, below) = match exact.zip(n.checked_mul(divisor)) {
+    let limit = POWERS_OF_TEN[usize::from(WIDEST)];
+    let exact = exact.zip(n.checked_mul(divisor));
+    let (above, below) = match exact.filter(|(above, below)| *above < limit && *below < limit) {
         Some(both) => both,
         None => (near.checked_sub(rest / n)?, divisor),
     };
-    Some((u128::try_from(above).ok()?, u128::try_from(below).ok()?))
-}
-
-/// A fraction with so many digits after the point, rounded; fewer than none leave the last ones away.
-fn quotient(above: u128, below: u128, places: i32) -> Option<u128> {
-    let fewer = 10u128.checked_pow(places.min(0).unsigned_abs())?;
-    let Some(below) = below.checked_mul(fewer) else {
-        return Some(0);
-    };
-    let (mut value, mut rest) = (above / below, above % below);
-    for _ in 0..places {
-        let tenfold = rest.checked_mul(10)?;
-        value = value.checked_mul(10)?.checked_add(tenfold / below)?;
-        rest = tenfold % below;
-    }
-    value.checked_add(u128::from(rest >= below - rest))
+    (0 <= above && above < limit).then_some((above, below))
 }
 
 /// The square root of a fraction with so many digits after the point, as with pen and paper: two digits of it give one
@@ -354,18 +402,18 @@ mod tests {
 
     #[test]
     fn variances_and_their_roots_are_exact() {
-        // 5, 5, 7, 6, 2, 1: PostgreSQL's digits.
-        let (above, below) = fraction(6, 26, 140, 5).unwrap();
-        assert_eq!(quotient(above, below, 10), Some(54_666_666_667));
-        assert_eq!(root(above, below, 16), Some(23_380_903_889_000_243));
+        // 5, 5, 7, 6, 2, 1.
+        assert_eq!(fraction(6, 26, 140, 5), Some((164, 30)));
+        assert_eq!(root(164, 30, 16), Some(23_380_903_889_000_243));
         assert_eq!(root(9, 1, 0), Some(3));
         assert_eq!(root(2, 1, 20), Some(141_421_356_237_309_504_880));
         assert_eq!(root(0, 7, 3), Some(0));
-        assert_eq!(quotient(12_345, 1, -2), Some(123));
         // Deviations far below the mean, and squares at the end of 128 bits.
         let far = 10i128.pow(18);
-        let (above, below) = fraction(3, 3 * far + 6, 3 * far * far + 12 * far + 14, 2).unwrap();
-        assert_eq!(quotient(above, below, 3), Some(1000));
+        assert_eq!(
+            fraction(3, 3 * far + 6, 3 * far * far + 12 * far + 14, 2),
+            Some((6, 6))
+        );
         assert_eq!(root(1, 10u128.pow(20), 12), Some(100));
         assert_eq!(root(1, 10u128.pow(38), 20), Some(10));
         assert_eq!(root(u128::MAX, 1, 0), Some(1 << 64));

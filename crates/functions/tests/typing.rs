@@ -1,7 +1,7 @@
 //! What typing promises: coercion of literals, NULLs and parameters, and plans that grow with the text.
 
 use frazil_functions::{AggregateArguments, BetweenKind, CastContext, Operand, Typing};
-use frazil_plan::{ArithmeticOp, Columns, Expr, ExprKind};
+use frazil_plan::{ArithmeticOp, Columns, Expr, ExprKind, ScalarFunction};
 use frazil_types::logical_type::WITHOUT_LENGTH;
 use frazil_types::{CompareOp, LogicalType, Result, Span};
 
@@ -222,18 +222,17 @@ fn intervals_compare_by_their_length() {
 }
 
 #[test]
-fn quotients_keep_sixteen_significant_digits() {
+fn quotients_and_averages_are_numerics() {
     let typing = Typing::new(&[]);
     let columns = &mut Columns::default();
     let mut chain = number("75");
     for (op, text) in [("/", "145.0"), ("/", "3.0"), ("*", "100")] {
         chain = typing.infix(op, chain, number(text), AT, columns).unwrap();
     }
-    let shown = shown(Ok(chain));
-    assert!(shown.contains(":17.241379310344827"), "{shown}");
+    assert_eq!(shown(Ok(chain)), "numeric:17.24137931034482758600");
     assert_eq!(
         infix("/", number("1e2"), number("3")),
-        "decimal(38,20):33.33333333333333333333"
+        "numeric:33.3333333333333333"
     );
     let average = |ty| {
         let argument = cast(null(), ty);
@@ -243,24 +242,22 @@ fn quotients_keep_sixteen_significant_digits() {
             .calls[0]
             .ty
     };
-    assert_eq!(average(LogicalType::Integer), decimal(38, 20));
-    assert_eq!(average(LogicalType::BigInt), decimal(38, 19));
-    // Of sums, whose values have far fewer digits than their type.
-    assert_eq!(average(decimal(38, 0)), decimal(38, 16));
-    assert_eq!(average(decimal(38, 2)), decimal(38, 16));
-    assert_eq!(average(decimal(38, 20)), decimal(38, 20));
-    assert_eq!(average(decimal(37, 2)), decimal(38, 6));
-    // What a quotient divides is widened, so that ten to the power of its shift fits.
+    for ty in [LogicalType::Integer, LogicalType::BigInt, decimal(38, 2)] {
+        assert_eq!(average(ty), LogicalType::Numeric);
+    }
+    assert_eq!(average(LogicalType::Real), LogicalType::Double);
+    // A quotient takes its operands as they are.
     let (whole, ratio_column) = (
         column(LogicalType::Integer, columns),
         column(decimal(38, 20), columns),
     );
     let inverse = typing.infix("/", whole, ratio_column, AT, columns).unwrap();
     let inverse = typing.settle(inverse).unwrap();
-    let ExprKind::Arithmetic(ArithmeticOp::Div, dividend, _) = &inverse.kind else {
+    let ExprKind::Arithmetic(ArithmeticOp::Div, dividend, divisor) = &inverse.kind else {
         panic!("not a quotient");
     };
-    assert_eq!((dividend.ty, inverse.ty), (decimal(12, 2), decimal(38, 20)));
+    assert_eq!(inverse.ty, LogicalType::Numeric);
+    assert_eq!((dividend.ty, divisor.ty), (LogicalType::Integer, decimal(38, 20)));
     // A product of quotients rounds instead of running out of digits.
     let ratio = || {
         typing
@@ -269,8 +266,37 @@ fn quotients_keep_sixteen_significant_digits() {
     };
     assert_eq!(
         infix("*", ratio(), ratio()),
-        "decimal(38,20):0.11111111111111111111"
+        "numeric:0.11111111111111111110888888888888888889"
     );
+}
+
+/// A decimal that is compared with a numeric stays as it is: the numeric's bound at the decimal's scale is computed
+/// beside it.
+#[test]
+fn decimals_are_compared_with_bounds_of_numerics() {
+    let typing = Typing::new(&[]);
+    let columns = &mut Columns::default();
+    for (op, function) in [
+        ("<", ScalarFunction::CeilToScale),
+        ("<=", ScalarFunction::FloorToScale),
+        (">", ScalarFunction::FloorToScale),
+        (">=", ScalarFunction::CeilToScale),
+    ] {
+        let (price, average) = (
+            column(decimal(15, 2), columns),
+            column(LogicalType::Numeric, columns),
+        );
+        let compared = typing.infix(op, price, average, AT, columns).unwrap();
+        let ExprKind::Compare(_, l, r) = typing.settle(compared).unwrap().kind else {
+            panic!("not a comparison");
+        };
+        assert!(matches!(l.kind, ExprKind::Column(_)));
+        assert!(
+            matches!(r.kind, ExprKind::Function(f, _) if f == function),
+            "{op}"
+        );
+        assert_eq!(r.ty, decimal(38, 2));
+    }
 }
 
 #[test]

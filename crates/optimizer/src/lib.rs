@@ -21,6 +21,7 @@ mod key_lookups;
 mod known_counts;
 mod late_rows;
 mod limits;
+mod numeric_bounds;
 mod outer_to_anti;
 mod partial_aggregates;
 mod prune;
@@ -89,6 +90,7 @@ pub fn optimize(
     nullable_columns::recompute(&mut plan);
     cancel.check()?;
     simplify::plan(&mut plan, cancel);
+    numeric_bounds::plan(&mut plan);
     cancel.check()?;
     longest_function::check(&plan)?;
     cancel.check()?;

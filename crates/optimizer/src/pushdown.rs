@@ -10,7 +10,9 @@ use crate::simplify::{self, any_of, is_bool};
 use frazil_plan::operators::{
     Aggregate, Expand, Filter, GroupingSets, Join, Map, Sort, UnionAll, Values, Window,
 };
-use frazil_plan::{ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, bounds};
+use frazil_plan::{
+    ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, RowCount, ScalarFunction, bounds,
+};
 use frazil_types::{CompareOp, LogicalType, NativeType, Span, Value};
 use std::collections::HashMap;
 
@@ -587,11 +589,15 @@ fn rejects_null(p: &Expr, side: &[ColumnId]) -> bool {
             ExprKind::Arithmetic(_, l, r) => is_strict(l, side) || is_strict(r, side),
             ExprKind::Negate(v) | ExprKind::Cast(v) | ExprKind::Extract(_, v) => is_strict(v, side),
             ExprKind::AddInterval(v, _) => is_strict(v, side),
+            ExprKind::Function(f, list) => {
+                *f != ScalarFunction::Single && list.iter().any(|e| is_strict(e, side))
+            }
             _ => false,
         }
     }
     match &p.kind {
         ExprKind::Compare(_, l, r) => is_strict(l, side) || is_strict(r, side),
+        ExprKind::Function(ScalarFunction::Compare(_), _) => is_strict(p, side),
         ExprKind::Like { value, .. } | ExprKind::InList { value, .. } => is_strict(value, side),
         ExprKind::Not(inner) => match &inner.kind {
             ExprKind::IsNull(v) => is_strict(v, side),

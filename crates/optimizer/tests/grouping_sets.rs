@@ -62,10 +62,7 @@ fn rows(_: &Shop, _: ColumnId) -> AggregateCall {
 fn average(shop: &Shop, of: ColumnId) -> AggregateCall {
     AggregateCall {
         function: AggregateFunction::Avg,
-        ty: LogicalType::Decimal {
-            precision: 38,
-            scale: 20,
-        },
+        ty: LogicalType::Numeric,
         ..AggregateCall::count(Some(shop.column(of)))
     }
 }

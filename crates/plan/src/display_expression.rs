@@ -323,6 +323,8 @@ fn function_name(function: ScalarFunction) -> &'static str {
         ScalarFunction::Power => "power",
         ScalarFunction::Ln => "ln",
         ScalarFunction::Exp => "exp",
+        ScalarFunction::NumericKey => "key",
+        ScalarFunction::WithScale => "with_scale",
         ScalarFunction::Single => "single",
     }
 }

@@ -84,8 +84,8 @@ pub enum ExprKind {
     /// IS NULL.
     IsNull(Box<Expr>),
     /// Arithmetic. Integers and doubles: both sides and the result have one type. Decimals: Add, Sub and
-    /// Rem have one scale on both sides and in the result; Mul's scale is the sum of its sides'; Div
-    /// has any scales, its result's scale is in `ty`, rounded half away from zero. Checked: 22003, 22012.
+    /// Rem have one scale on both sides and in the result; Mul's scale is the sum of its sides'. Numerics: both sides
+    /// are exact numbers of any type; so are those of Div of decimals. Checked: 22003, 22012.
     Arithmetic(ArithmeticOp, Box<Expr>, Box<Expr>),
     /// Unary minus, checked.
     Negate(Box<Expr>),
@@ -188,10 +188,17 @@ pub enum ScalarFunction {
     Floor,
     /// Compares two exact numbers of different scales, each as it is: for types of which no decimal has the digits of both.
     Compare(CompareOp),
-    /// The greatest number of the result's scale, which is not above the argument's, up to an exact number.
+    /// The greatest number of the result's scale, which is not above the argument's, up to an exact number; of a
+    /// numeric of more than 38 digits at that scale, a number beyond all decimals of the scale.
     FloorToScale,
-    /// The least number of the result's scale, which is not above the argument's, from an exact number on.
+    /// The least number of the result's scale, which is not above the argument's, from an exact number on; of a numeric
+    /// as with [`ScalarFunction::FloorToScale`].
     CeilToScale,
+    /// The bytes by which numerics are ordered and equal: bytea.
+    NumericKey,
+    /// An exact number as a numeric with as many digits after the point as the second argument says, rounded half away
+    /// from zero.
+    WithScale,
     /// Square root of a double.
     Sqrt,
     /// power(double, double).
@@ -222,6 +229,8 @@ impl ScalarFunction {
                 Some(LogicalType::Double)
             }
             ScalarFunction::Compare(_) => Some(CONDITION),
+            ScalarFunction::NumericKey => Some(LogicalType::Bytea),
+            ScalarFunction::WithScale => Some(LogicalType::Numeric),
             ScalarFunction::Abs
             | ScalarFunction::Round
             | ScalarFunction::Ceil
@@ -246,6 +255,8 @@ impl ScalarFunction {
                 | ScalarFunction::Compare(_)
                 | ScalarFunction::FloorToScale
                 | ScalarFunction::CeilToScale
+                | ScalarFunction::NumericKey
+                | ScalarFunction::WithScale
         )
     }
 }

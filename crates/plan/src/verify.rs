@@ -237,11 +237,14 @@ pub fn comparable(a: LogicalType, b: LogicalType) -> bool {
 }
 
 fn arithmetic_types(op: ArithmeticOp, l: LogicalType, r: LogicalType, result: LogicalType) -> bool {
+    if result.is_unscaled() {
+        return l.kind().is_exact() && r.kind().is_exact();
+    }
     match result.decimal_digits() {
         Some((_, scale)) => match (l.scale(), r.scale()) {
             (Some(a), Some(b)) => match op {
                 ArithmeticOp::Mul => a + b == scale,
-                ArithmeticOp::Div => true,
+                ArithmeticOp::Div => false,
                 _ => a == scale && b == scale,
             },
             _ => false,

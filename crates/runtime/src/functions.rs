@@ -14,13 +14,14 @@ mod casts;
 mod dates;
 mod decimals;
 mod math;
+mod numerics;
 mod objects;
 mod rows;
 mod strings;
 mod vectors;
 
 pub use dates::date_part_code;
-pub(crate) use decimals::scaled_quotient;
+pub use numerics::{OWN_SCALE, operation_code};
 pub use objects::ValueSet;
 pub use rows::Elements;
 pub use vectors::VectorCall;
@@ -322,8 +323,6 @@ runtime_functions! {
 
     /// `(a, b, out) -> status`: fails (22003) beyond 38 digits.
     DecimalMul = catching decimals::decimal_mul(Wide, Wide, WideOut) -> u32;
-    /// `(context, a, b, shift, out) -> status`: a × 10^shift / b, half away from zero. 22012, 22003.
-    DecimalDiv = catching decimals::decimal_div(Context, Wide, Wide, i32, WideOut) -> u32;
     /// `(a, b, out) -> status`: fails (22012) for b = 0.
     DecimalRem = catching decimals::decimal_rem(Wide, Wide, WideOut) -> u32;
     /// `(a, from scale, to scale, precision, out) -> status`: rounds half away from zero; 22003 beyond the precision.
@@ -336,6 +335,18 @@ runtime_functions! {
     DecimalFloor = catching decimals::decimal_floor(Wide, i32, WideOut);
     /// `(a, scale) -> double`: the nearest.
     DecimalToDouble = catching decimals::decimal_to_double(Wide, i32) -> f64;
+
+    // Numerics: an operand is 16 bytes and a scale, or the reference of a numeric's bytes and `OWN_SCALE`.
+
+    /// `(context, operation, a, scale of a, b, scale of b, out) -> status`: 22003, 22012.
+    NumericArithmetic = catching numerics::numeric_arithmetic(Context, u32, Wide, i32, Wide, i32, TextOut) -> u32;
+    /// `(context, numeric, scale, 1 for above, out) -> status`: the nearest multiple on a side; ±10^38 beyond that.
+    NumericBound = catching numerics::numeric_bound(Context, Wide, i32, u32, WideOut) -> u32;
+
+    /// `(context, a, scale of a, digits, out) -> status`: the number rounded to `digits` after the point.
+    NumericWithScale = catching numerics::numeric_with_scale(Context, Wide, i32, i32, TextOut) -> u32;
+    /// `(numeric, out)`: the part of its bytes by which it is ordered.
+    NumericKey = calm numerics::numeric_key(Text, TextOut);
 
     // Doubles.
 
@@ -375,7 +386,7 @@ runtime_functions! {
     CodePointToText = catching casts::code_point_to_text(i32, TextOut);
     /// `(context, string, type, out) -> status`: the value that a text shows. 22P02, 22003, 22007, 22008, 22001.
     TextToValue = catching casts::text_to_value(Context, Text, u64, WideOut) -> u32;
-    /// `(context, value, from, to, out) -> status`: a value of a type as another type, neither being a string. The errors of the cast.
+    /// `(context, value, from, to, out) -> status`: a value as another type, which is not text. The errors of the cast.
     CastValue = catching casts::cast_value(Context, Wide, u64, u64, WideOut) -> u32;
     /// `(context, string, type, out) -> status`: what a string type keeps of a text. 22001.
     FitText = catching strings::fit_text(Context, Text, u64, TextOut) -> u32;

@@ -27,7 +27,8 @@ pub const POWERS_OF_TEN: [i128; 39] = {
 
 /// Quotient rounded half away from zero. `divisor` must not be 0.
 pub fn divide_round(value: i128, divisor: i128) -> i128 {
-    let (quotient, rest) = (value / divisor, value % divisor);
+    let quotient = value / divisor;
+    let rest = value.wrapping_sub(quotient.wrapping_mul(divisor));
     if rest.unsigned_abs() >= divisor.unsigned_abs().div_ceil(2) && rest != 0 {
         quotient + if (value < 0) == (divisor < 0) { 1 } else { -1 }
     } else {

@@ -115,6 +115,23 @@ impl StringRef {
         unsafe { std::slice::from_raw_parts(start, self.len()) }
     }
 
+    /// The string without its last byte, which it has; transient if this one is.
+    ///
+    /// # Safety
+    /// The referenced bytes must be alive. The result is valid as long as they are.
+    #[inline]
+    pub unsafe fn without_last(self) -> StringRef {
+        let length = self.len() - 1;
+        if length > INLINE_BYTES {
+            return StringRef {
+                head: self.head - 1,
+                tail: self.tail,
+            };
+        }
+        // SAFETY: by contract.
+        StringRef::inline(unsafe { &self.bytes()[..length] })
+    }
+
     /// The text.
     ///
     /// # Safety

@@ -63,8 +63,8 @@ pub(crate) enum Finish {
     Average {
         sum: usize,
         count: usize,
-        /// Digits after the point of the sum.
-        scale: u8,
+        /// Type of the values, whose digits after the point the sum has.
+        of: LogicalType,
     },
 }
 
@@ -90,6 +90,14 @@ const ARRAY_SLOTS_MOST: u64 = 1 << 23;
 const ARRAY_SLOTS_PER_GROUP: f64 = 8.0;
 
 impl GroupLayout {
+    /// True if a result is a numeric that is made when its group is read.
+    pub(crate) fn makes_strings(&self) -> bool {
+        self.results.iter().any(|(_, finish)| match finish {
+            Finish::Average { of, .. } => !of.is_float(),
+            Finish::State(_) => false,
+        })
+    }
+
     /// The layout of an aggregation of a plan.
     pub(super) fn of(table: &GroupTable, plan: &PipelinePlan, nullable: &Nullable) -> Result<GroupLayout> {
         let mut made = States {
@@ -179,7 +187,7 @@ impl States<'_> {
                 return Ok(Finish::Average {
                     sum: self.sum(call, list)?,
                     count: self.add_by(count(call, self.nullable), list),
-                    scale: call.argument.as_ref().and_then(|a| a.ty.scale()).unwrap_or(0),
+                    of: argument(call)?.ty,
                 });
             }
             GroupState::Sum => return Ok(Finish::State(self.sum(call, list)?)),

@@ -5,7 +5,7 @@ use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{self, InstBuilder, types};
+use cranelift_codegen::ir::{self, InstBuilder};
 use frazil_plan::bounds;
 use frazil_plan::{ArithmeticOp, Expr};
 use frazil_runtime::functions::Function;
@@ -17,8 +17,9 @@ impl Translator<'_, '_> {
     pub fn arithmetic(&mut self, e: &Expr, op: ArithmeticOp, l: &Expr, r: &Expr) -> Result<SqlValue> {
         let (a, b) = (self.expression(l)?, self.expression(r)?);
         match e.ty.native() {
+            _ if e.ty.is_unscaled() => self.numeric_arithmetic(op, (l.ty, a), (r.ty, b)),
             NativeType::F64 => self.double_arithmetic(op, e.ty, a, b),
-            _ if e.ty.decimal_digits().is_some() => self.decimal_arithmetic(e, op, (l, a), (r, b)),
+            _ if e.ty.decimal_digits().is_some() => self.decimal_arithmetic(e, op, a, b),
             native if native.is_integer() => self.integer_arithmetic(e, op, r, a, b),
             _ => Err(Error::unsupported(format!("{} of {}", op.symbol(), e.ty))),
         }
@@ -203,27 +204,13 @@ impl Translator<'_, '_> {
         &mut self,
         e: &Expr,
         op: ArithmeticOp,
-        (l, a): (&Expr, SqlValue),
-        (r, b): (&Expr, SqlValue),
+        a: SqlValue,
+        b: SqlValue,
     ) -> Result<SqlValue> {
         let valid = self.both(a.valid, b.valid);
         let native = self.form(e);
-        let point = FailurePoint::range(e.ty);
         match op {
-            ArithmeticOp::Div => {
-                let scale = |ty: LogicalType| i64::from(ty.scale().unwrap_or(0));
-                let shift = scale(e.ty) - scale(l.ty) + scale(r.ty);
-                self.where_valid(valid, native, |t| {
-                    let shift = t.b.ins().iconst(types::I32, shift & 0xffff_ffff);
-                    let (x, y) = (t.wide_place(a), t.wide_place(b));
-                    let arguments = [t.context, x, y, shift];
-                    let quotient =
-                        t.call_out_checked(Function::DecimalDiv, &arguments, NativeType::I128, point)?;
-                    t.fit(quotient, e.ty);
-                    Ok(t.coerce(SqlValue::certain(quotient, NativeType::I128), native)
-                        .value)
-                })
-            }
+            ArithmeticOp::Div => Err(Error::internal("a quotient of decimals that is not a numeric")),
             ArithmeticOp::Rem => self.where_valid(valid, native, |t| {
                 let (x, y) = (t.wide_place(a), t.wide_place(b));
                 let point = FailurePoint::DIVISION;

@@ -40,6 +40,7 @@ impl Translator<'_, '_> {
             CastMethod::DoubleToInteger => self.double_to_integer(v, to),
             CastMethod::DoubleToReal => Ok(self.double_to_real(v, to)),
             CastMethod::ExactToReal
+            | CastMethod::ExactToNumeric
             | CastMethod::NumericToExact
             | CastMethod::DoubleToDecimal
             | CastMethod::RealToDecimal
@@ -56,10 +57,8 @@ impl Translator<'_, '_> {
             CastMethod::Fit => self.where_valid(v.valid, native, |t| t.fitted(v.value, to)),
             CastMethod::Write => self.cast_to_text(v, from, to),
             CastMethod::Read => self.cast_from_text(v, from, to, native),
-            // Vector functions cast elements, and make numerics.
-            CastMethod::Elements | CastMethod::ExactToNumeric => Err(Error::internal(
-                "a cast of arrays or to numeric in generated code",
-            )),
+            // Vector functions cast elements.
+            CastMethod::Elements => Err(Error::internal("a cast of arrays in generated code")),
             CastMethod::DaysToMicros => self.days_to_micros(v, self.proved(e)),
             CastMethod::MicrosToDays => Ok(self.micros_to_days(v)),
             CastMethod::BooleanToInteger => {
@@ -272,7 +271,7 @@ impl Translator<'_, '_> {
         SqlValue { value, ..v }
     }
 
-    /// A cast that `value_ops` does, of a value that is not a text to a type that is not held as a string.
+    /// A cast that `value_ops` does, of a value that is not a text to a type that is not text.
     fn cast_by_call(
         &mut self,
         v: SqlValue,
@@ -326,7 +325,7 @@ impl Translator<'_, '_> {
     }
 
     /// The 16 bytes of a value, or of the reference of a string.
-    fn words(&mut self, v: SqlValue) -> ir::Value {
+    pub fn words(&mut self, v: SqlValue) -> ir::Value {
         match v.native {
             NativeType::F64 => {
                 let bits = self.b.ins().bitcast(types::I64, MemFlagsData::new(), v.value);

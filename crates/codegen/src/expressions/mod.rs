@@ -10,6 +10,7 @@ mod date;
 mod hash;
 mod logic;
 mod math;
+mod numeric;
 mod string;
 
 use crate::emitter::Hoisted;

@@ -7,7 +7,7 @@ use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, types};
-use frazil_runtime::functions::Function;
+use frazil_plan::{ArithmeticOp, COUNT};
 use frazil_types::{LogicalType, NativeType, Result};
 
 impl Translator<'_, '_> {
@@ -28,9 +28,9 @@ impl Translator<'_, '_> {
                     }
                     value
                 }
-                Finish::Average { sum, count, scale } => {
+                Finish::Average { sum, count, of } => {
                     let (sum, count) = (state(self, sum)?, state(self, count)?);
-                    self.average(sum, count, scale, ty)?
+                    self.average((sum, of), count)?
                 }
             };
             self.define(column, value);
@@ -38,25 +38,15 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    fn average(&mut self, sum: SqlValue, count: SqlValue, scale: u8, ty: LogicalType) -> Result<SqlValue> {
+    /// A sum over a count; NULL if nothing was counted.
+    fn average(&mut self, (sum, sum_ty): (SqlValue, LogicalType), count: SqlValue) -> Result<SqlValue> {
         let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, count.value, 0);
-        if ty.is_float() {
+        if sum_ty.is_float() {
             let rows = self.b.ins().fcvt_from_sint(types::F64, count.value);
             let value = self.b.ins().fdiv(sum.value, rows);
             return Ok(SqlValue::certain(value, NativeType::F64).with_valid(Some(some)));
         }
-        let native = NativeType::I128;
-        let shift = ty.scale().unwrap_or(scale).saturating_sub(scale);
-        self.where_valid(Some(some), native, |t| {
-            let (x, y) = (t.wide_place(sum), t.wide_place(count));
-            let shift = t.small(u32::from(shift));
-            let context = t.context;
-            t.call_out_checked(
-                Function::DecimalDiv,
-                &[context, x, y, shift],
-                native,
-                FailurePoint::range(ty),
-            )
-        })
+        let (sum, count) = (sum.with_valid(Some(some)), count.with_valid(None));
+        self.numeric_arithmetic(ArithmeticOp::Div, (sum_ty, sum), (COUNT, count))
     }
 }

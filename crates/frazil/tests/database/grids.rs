@@ -26,6 +26,12 @@ fn volatile_functions() {
     check("volatile");
 }
 
+/// Quotients and averages of exact numbers, with the digits after the point that PostgreSQL gives them.
+#[test]
+fn quotients() {
+    check("quotients");
+}
+
 /// A grid as its file has it.
 struct Grid<'a> {
     setup: Vec<&'a str>,

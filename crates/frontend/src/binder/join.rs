@@ -8,7 +8,7 @@ use super::{Binder, OutputColumn, error, fold};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::{DependentJoin, Join};
 use frazil_plan::{ColumnId, Expr, JoinKind, Operator, free_columns};
-use frazil_types::{Error, Result, Span, SqlState};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{Expr as SqlExpr, Join as SqlJoin, JoinConstraint, JoinOperator, ObjectName};
 
 /// How two relations are combined.
@@ -151,6 +151,10 @@ impl<'a> Binder<'a> {
                     self.typing.settle(both)?
                 }
                 (_, true) => self.typing.cast(r, ty, CastContext::Implicit, Span::NONE)?,
+                // Either side will do: the one that is a numeric already keeps its digits.
+                (JoinKind::Inner, false) if becomes_numeric(&l, ty) && !becomes_numeric(&r, ty) => {
+                    self.typing.cast(r, ty, CastContext::Implicit, Span::NONE)?
+                }
                 (_, false) => self.typing.cast(l, ty, CastContext::Implicit, Span::NONE)?,
             };
             let id = self.as_column(merged, name, &mut computed);
@@ -325,4 +329,10 @@ fn of_operator(operator: &JoinOperator) -> Result<(Joined, Constraint<'_>)> {
         condition: None,
     };
     Ok((joined, constraint))
+}
+
+/// True if a column of a join is merged to a numeric, and is not one.
+fn becomes_numeric(side: &Operand, merged: LogicalType) -> bool {
+    let is_numeric = |ty: LogicalType| ty.kind() == LogicalType::Numeric.kind();
+    is_numeric(merged) && !side.ty().is_some_and(is_numeric)
 }

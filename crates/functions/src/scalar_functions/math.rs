@@ -268,11 +268,7 @@ fn whole_type(ty: LogicalType) -> LogicalType {
 fn ceil(arguments: Vec<Expr>) -> Result<Expr> {
     let e = one(arguments)?;
     if e.ty.is_unscaled() {
-        return Ok(numeric::of(
-            "ceil",
-            |r, o| numeric::one(r, o, Number::ceil),
-            vec![e],
-        ));
+        return Ok(inline(ScalarFunction::CeilToScale, e, WHOLE));
     }
     let ty = whole_type(e.ty);
     Ok(inline(ScalarFunction::Ceil, e, ty))
@@ -281,11 +277,7 @@ fn ceil(arguments: Vec<Expr>) -> Result<Expr> {
 fn floor(arguments: Vec<Expr>) -> Result<Expr> {
     let e = one(arguments)?;
     if e.ty.is_unscaled() {
-        return Ok(numeric::of(
-            "floor",
-            |r, o| numeric::one(r, o, Number::floor),
-            vec![e],
-        ));
+        return Ok(inline(ScalarFunction::FloorToScale, e, WHOLE));
     }
     let ty = whole_type(e.ty);
     Ok(inline(ScalarFunction::Floor, e, ty))
@@ -304,6 +296,10 @@ fn round(arguments: Vec<Expr>) -> Result<Expr> {
     Ok(convert(e, ty, CastLength::Refuse))
 }
 
+/// Digits after the point up to which a numeric is rounded to a decimal, which then has room for at least 30 digits
+/// before the point.
+const FEW_DIGITS: i128 = 8;
+
 /// Digits after the point that are left of a value: as many as a constant asks for and the value has, none if it asks for fewer than
 /// none; all where rows ask.
 fn kept_digits(value: &Expr, wanted: &Expr) -> u8 {
@@ -317,6 +313,13 @@ fn kept_digits(value: &Expr, wanted: &Expr) -> u8 {
 fn round_to(arguments: Vec<Expr>) -> Result<Expr> {
     let (value, wanted) = two(arguments)?;
     if value.ty.is_unscaled() {
+        if let Some(Value::Int(n @ 0..=FEW_DIGITS)) = constant_of(&wanted) {
+            return Ok(convert(
+                value,
+                LogicalType::widest_exact(*n as u8),
+                CastLength::Refuse,
+            ));
+        }
         let run: RowFn = |r, o| numeric::with_digits(r, o, Number::rounded);
         return Ok(numeric::of("round", run, vec![value, wanted]));
     }

@@ -1,21 +1,14 @@
-//! avg(x). integers and decimals: decimal(38, max(6, s)); double: double.
+//! avg(x). Integers and decimals: numeric; double: double.
 
-use super::info::{AggregateInfo, Aggregated, GroupState, Merging, OverFrames};
-use crate::Bounds;
+use super::info::{AggregateInfo, GroupState, Merging, OverFrames};
 
 pub(super) static INFO: AggregateInfo = AggregateInfo {
     name: "avg",
     state: GroupState::Average,
     merging: Merging::Quotient,
     over_frames: OverFrames::AsGroups,
-    bounds,
+    bounds: |_| None,
     null_at_empty: true,
     asks_second: false,
     ignores_repetition: false,
 };
-
-/// Bounds of the arguments, at the result's scale.
-fn bounds(of: &Aggregated) -> Option<Bounds> {
-    let (argument, ty) = of.argument?;
-    argument.rescaled(ty.scale()?, of.ty.scale()?)
-}

@@ -59,8 +59,8 @@ pub unsafe fn text_to_value(context: Context, text: Text, ty: u64, out: *mut i12
 }
 
 /// # Safety
-/// `context` must be the pipeline's, `value` valid for a read, `from` the code of its type and `to` of another one that is not held
-/// as a string, `out` valid for a write. A string is alive.
+/// `context` must be the pipeline's, `value` valid for a read, `from` the code of its type and `to` of another one that
+/// is not text, `out` valid for a write. A string is alive.
 pub unsafe fn cast_value(context: Context, value: *const i128, from: u64, to: u64, out: *mut i128) -> u32 {
     // SAFETY: by contract.
     unsafe {
@@ -80,6 +80,7 @@ pub unsafe fn cast_value(context: Context, value: *const i128, from: u64, to: u6
             cast(&value, from, to, CastLength::Refuse)
         };
         match cast() {
+            Ok(Value::Bytes(bytes)) => put(context, &bytes, out.cast()),
             Ok(value) => {
                 out.write_unaligned(value.to_wide());
                 STATUS_OK

@@ -1,14 +1,10 @@
 //! Decimals of up to 38 digits, as 128-bit unscaled integers.
 
-use crate::abi::{PipelineContext, STATUS_FAILED, STATUS_OK};
-use frazil_types::decimal::{POWERS_OF_TEN, divide_round, rescale};
-use frazil_types::{Error, SqlState};
+use crate::abi::{STATUS_FAILED, STATUS_OK};
+use frazil_types::decimal::{POWERS_OF_TEN, rescale};
 
 type Wide = *const i128;
 type WideOut = *mut i128;
-
-/// 10^38: no decimal reaches it.
-const LIMIT: u128 = POWERS_OF_TEN[38].unsigned_abs();
 
 /// Writes a value below 10^`precision`, or fails.
 ///
@@ -31,72 +27,6 @@ unsafe fn put(value: Option<i128>, precision: i32, out: WideOut) -> u32 {
 pub unsafe fn decimal_mul(a: Wide, b: Wide, out: WideOut) -> u32 {
     // SAFETY: by contract.
     unsafe { put(a.read_unaligned().checked_mul(b.read_unaligned()), 38, out) }
-}
-
-/// a × 10^shift / b, rounded half away from zero; `None` beyond 38 digits. b is not 0.
-pub(crate) fn scaled_quotient(a: i128, b: i128, shift: u32) -> Option<i128> {
-    let power = *POWERS_OF_TEN.get(shift as usize)?;
-    if let Some(scaled) = a.checked_mul(power) {
-        return Some(divide_round(scaled, b));
-    }
-    // The product needs more than 128 bits: divide as with pen and paper, as many digits at a time as the rest, which is
-    // below the divisor, leaves room for.
-    let divisor = b.unsigned_abs();
-    let mut quotient = a.unsigned_abs() / divisor;
-    let mut rest = a.unsigned_abs() % divisor;
-    let room = (u128::MAX / divisor).ilog10();
-    let mut left = shift;
-    while left > 0 && room > 0 {
-        let digits = room.min(left);
-        let power = POWERS_OF_TEN[digits as usize].unsigned_abs();
-        let dividend = rest * power;
-        quotient = quotient.checked_mul(power)?.checked_add(dividend / divisor)?;
-        rest = dividend % divisor;
-        left -= digits;
-    }
-    for _ in 0..left {
-        let digit;
-        (digit, rest) = next_digit(rest, divisor);
-        quotient = quotient.checked_mul(10)?.checked_add(digit)?;
-    }
-    if rest >= divisor.div_ceil(2) && rest != 0 {
-        quotient += 1;
-    }
-    if quotient >= LIMIT {
-        return None;
-    }
-    Some(if (a < 0) == (b < 0) {
-        quotient as i128
-    } else {
-        -(quotient as i128)
-    })
-}
-
-/// Ten times a rest by a divisor above it, for which 128 bits have no room, and the rest then.
-fn next_digit(rest: u128, divisor: u128) -> (u128, u128) {
-    let (mut digit, mut tenfold) = (0, 0u128);
-    for _ in 0..10 {
-        // Both are below the divisor, at most 2^127, so the sum fits.
-        tenfold += rest;
-        if tenfold >= divisor {
-            tenfold -= divisor;
-            digit += 1;
-        }
-    }
-    (digit, tenfold)
-}
-
-/// # Safety
-/// As [`decimal_mul`]; `context` must be the pipeline's.
-pub unsafe fn decimal_div(context: *mut PipelineContext, a: Wide, b: Wide, shift: i32, out: WideOut) -> u32 {
-    // SAFETY: by contract.
-    unsafe {
-        let (a, b) = (a.read_unaligned(), b.read_unaligned());
-        if b == 0 {
-            return (*context).fail(Error::new(SqlState::DIVISION_BY_ZERO, "division by zero"));
-        }
-        put(scaled_quotient(a, b, shift.max(0) as u32), 38, out)
-    }
 }
 
 /// # Safety
@@ -161,56 +91,6 @@ pub unsafe fn decimal_to_double(a: Wide, scale: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::functions::strings::tests::context;
-
-    fn div(a: i128, b: i128, shift: i32) -> Result<i128, String> {
-        context(|c| {
-            let mut out = 0;
-            // SAFETY: the context is alive.
-            unsafe {
-                match decimal_div(c, &a, &b, shift, &mut out) {
-                    STATUS_OK => Ok(out),
-                    _ => Err(match (*c).error.error.take() {
-                        Some(error) => error.state().0.to_owned(),
-                        None => "beyond".to_owned(),
-                    }),
-                }
-            }
-        })
-    }
-
-    #[test]
-    fn divides_exactly() {
-        assert_eq!(div(10, 3, 6), Ok(3_333_333));
-        assert_eq!(div(-20, 3, 0), Ok(-7));
-        assert_eq!(div(5, 0, 0), Err("22012".into()));
-        let big = POWERS_OF_TEN[37];
-        assert_eq!(div(big, 1, 6), Err("beyond".into()));
-        // Beyond 128 bits on the way.
-        assert_eq!(div(big, big, 10), Ok(POWERS_OF_TEN[10]));
-        assert_eq!(
-            div(big * 9 + 8, 7 * big, 30),
-            Ok(1_285_714_285_714_285_714_285_714_285_714)
-        );
-        assert_eq!(div(-2 * big, 3 * big, 20), Ok(-66_666_666_666_666_666_667));
-    }
-
-    #[test]
-    fn the_long_way_agrees_with_the_short() {
-        for a in [1i128, 7, 999_999, 123_456_789_012] {
-            for b in [1i128, 3, -7, 64, 1_000_003] {
-                for shift in [0u32, 1, 5, 12] {
-                    let short = scaled_quotient(a, b, shift).unwrap();
-                    // Both sides times a large power: the same quotient, beyond 128 bits on the way.
-                    for power in [26, 30, 34, 37].map(|digits| POWERS_OF_TEN[digits]) {
-                        if let (Some(a), Some(b)) = (a.checked_mul(power), b.checked_mul(power)) {
-                            assert_eq!(scaled_quotient(a, b, shift), Some(short), "{a} {b} {shift}");
-                        }
-                    }
-                }
-            }
-        }
-    }
 
     #[test]
     fn rescales_and_checks() {

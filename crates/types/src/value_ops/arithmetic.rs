@@ -26,12 +26,37 @@ pub fn arithmetic(
 ) -> Result<Value> {
     match (a, b) {
         (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),
+        (a, b) if ty.is_unscaled() => {
+            numeric(op, exact_number(a, at)?, exact_number(b, bt)?).map(Value::from)
+        }
         (Value::Double(a), Value::Double(b)) => doubles(op, *a, *b).map(Value::Double),
         (Value::Int(a), Value::Int(b)) => match (at.scale(), bt.scale(), ty.scale()) {
             (Some(sa), Some(sb), Some(scale)) => exact(op, (*a, sa), (*b, sb), scale, ty),
             _ => Err(Error::internal("arithmetic of values that are not numbers")),
         },
         _ => Err(Error::internal("arithmetic of values of different types")),
+    }
+}
+
+/// A value of an exact type as a number with its digits after the point. Error XX001 for damaged bytes.
+pub fn exact_number(value: &Value, ty: LogicalType) -> Result<Numeric> {
+    match (value, ty.scale()) {
+        (Value::Int(v), Some(scale)) => Numeric::new(*v, scale),
+        (Value::Bytes(bytes), None) if ty.is_unscaled() => Numeric::of_bytes(bytes),
+        _ => Err(Error::internal(
+            "a numeric of a value that is not an exact number",
+        )),
+    }
+}
+
+/// `a op b` of numbers with their own digits after the point. Errors 22003, 22012.
+pub fn numeric(op: ArithmeticOp, a: Numeric, b: Numeric) -> Result<Numeric> {
+    match op {
+        ArithmeticOp::Add => a.plus(b),
+        ArithmeticOp::Sub => a.minus(b),
+        ArithmeticOp::Mul => a.times(b),
+        ArithmeticOp::Div => a.divided(b),
+        ArithmeticOp::Rem => a.remainder(b),
     }
 }
 
@@ -177,6 +202,11 @@ pub fn multiply_round(a: i128, b: i128, drop: u8) -> Option<i128> {
 pub fn quotient((a, sa): (i128, u8), (b, sb): (i128, u8), scale: u8) -> Option<i128> {
     // a/10^sa / (b/10^sb) * 10^scale = a * 10^(scale + sb - sa) / b
     let shift = i32::from(scale) + i32::from(sb) - i32::from(sa);
+    if let Ok(shift) = usize::try_from(shift)
+        && let Some(scaled) = POWERS_OF_TEN.get(shift).and_then(|power| a.checked_mul(*power))
+    {
+        return Some(decimal::divide_round(scaled, b));
+    }
     let (a, negative) = (a.unsigned_abs(), (a < 0) != (b < 0));
     let power = |n: i32| Some(POWERS_OF_TEN[n.clamp(0, i32::from(DIGITS)) as usize].unsigned_abs());
     if shift < 0 {

@@ -13,7 +13,9 @@ mod read_interval;
 mod read_iso_interval;
 mod series;
 
-pub use arithmetic::{arithmetic, check_range, multiply_round, negate, quotient, remainder};
+pub use arithmetic::{
+    arithmetic, check_range, exact_number, multiply_round, negate, numeric, quotient, remainder,
+};
 pub(crate) use cast::to_string_type;
 pub use cast::{
     CastLength, beyond_timestamps, cannot_cast, cast, cast_in_place, double_to_integer, infinite_difference,

@@ -7,7 +7,6 @@ use super::spread;
 use super::texts;
 use super::{CallSpec, WindowInput};
 use crate::breakers::groups::double_sums::{check_overflow, summed};
-use crate::functions::scaled_quotient;
 use crate::row_layout::{FieldPlace, SqlOrder};
 use frazil_plan::AggregateFunction;
 use frazil_plan::aggregates::{End, GroupState, OfRows};
@@ -393,32 +392,22 @@ struct Output<'a> {
     place: FieldPlace,
     ty: LogicalType,
     is_average: bool,
-    /// Digits of an average behind those of the values.
-    shift: u32,
 }
 
 impl<'a> Output<'a> {
     fn new(segment: &'a Segment<'a>, call: &CallSpec, state: GroupState) -> Output<'a> {
-        let scale = |ty: LogicalType| ty.scale().unwrap_or(0);
         Output {
             segment,
             place: *segment.result(call),
             ty: call.ty,
             is_average: state == GroupState::Average,
-            shift: scale(call.ty)
-                .saturating_sub(call.argument_type.map_or(0, scale))
-                .into(),
         }
     }
 
-    /// Writes an exact sum or the average of it; NULL for no values. Error 22003 where the type has no room.
+    /// Writes an exact sum; NULL for no values. Error 22003 where the type has no room.
     #[inline]
     fn exact(&self, sum: Option<i128>, count: i64, row: usize) -> Result<()> {
-        let value = match (count, self.is_average) {
-            (0, _) => None,
-            (count, true) => Some(sum.and_then(|sum| scaled_quotient(sum, count.into(), self.shift))),
-            (_, false) => Some(sum),
-        };
+        let value = (count > 0).then_some(sum);
         if self.place.native == NativeType::I64 {
             let value = value.map(|v| v.and_then(|v| i64::try_from(v).ok()));
             let value = value.map(|v| v.ok_or_else(|| self.overflow())).transpose()?;

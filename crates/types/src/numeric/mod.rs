@@ -1,19 +1,13 @@
 //! Values of `numeric` without precision: exact numbers of up to 38 digits, each with its own digits after the point.
 //!
-//! In columns a value is a short byte string. Its first part orders and equals values as numbers, so that 1.5 and 1.50
-//! have one [key](Numeric::key); the last byte is the number of digits after the point, which only the text shows:
-//!
-//! | part | bytes |
-//! |---|---|
-//! | sign and magnitude | 128 for zero, else 128 ± (39 + the power of ten of the first digit) |
-//! | digits | two a byte plus 1, the first ones first, without zeros at the end; of negative numbers 255 minus that |
-//! | end | 0, of negative numbers 255; none for zero |
-//! | scale | 0 to 38 |
-//!
-//! Nineteen digits or fewer take at most 13 bytes.
+//! In columns a value is a short byte string: [`encoded`] has its form.
 //!
 //! Digits after the point that do not fit into 38 digits are rounded away, half away from zero; digits before it that
 //! do not fit are an error (22003).
+
+mod encoded;
+
+pub use encoded::Encoded;
 
 use crate::decimal::{self, POWERS_OF_TEN, divide_round};
 use crate::logical_type::DECIMAL_MAX_DIGITS as DIGITS;
@@ -21,14 +15,19 @@ use crate::{Error, LogicalType, Result, SqlState, Value, value_ops};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// The byte that zero begins with.
-const ZERO: u8 = 128;
-/// Added to the power of ten of the first digit, so that it is positive.
-const FIRST_POWER: i32 = 39;
 /// Significant digits of a quotient: PostgreSQL's NUMERIC_MIN_SIG_DIGITS.
 const QUOTIENT_DIGITS: i32 = 16;
 /// Decimal digits of PostgreSQL's unit, by which it counts the digits of a quotient.
 const UNIT_DIGITS: i32 = 4;
+
+/// The side of a number on which its bound is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The bound is not greater.
+    Below,
+    /// The bound is not less.
+    Above,
+}
 
 /// An exact number with its digits after the point. Equality and order are those of the numbers: 1.5 equals 1.50.
 #[derive(Clone, Copy, Debug)]
@@ -132,49 +131,6 @@ impl Numeric {
     fn first_power(self) -> Option<i32> {
         let power = self.coefficient.unsigned_abs().checked_ilog10()? as i32;
         Some(power - i32::from(self.scale))
-    }
-
-    // --- bytes ----------------------------------------------------------------------------------
-
-    /// Bytes of the number in columns.
-    pub fn to_bytes(self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(12);
-        match self.first_power() {
-            None => bytes.push(ZERO),
-            Some(power) => {
-                let start = if self.coefficient < 0 { u8::MAX } else { 0 };
-                let magnitude = (FIRST_POWER + power) as u8;
-                bytes.push(if self.coefficient < 0 {
-                    ZERO - magnitude
-                } else {
-                    ZERO + magnitude
-                });
-                let mut digits = self.coefficient.unsigned_abs();
-                // All 38 places are used, so that the first digit is in the first byte.
-                digits *= POWERS_OF_TEN[usize::from(DIGITS) - 1 - digits.ilog10() as usize].unsigned_abs();
-                let mut pairs: Vec<u8> = Vec::with_capacity(usize::from(DIGITS) / 2);
-                while digits > 0 {
-                    pairs.push((digits % 100) as u8);
-                    digits /= 100;
-                }
-                let zeros = pairs.iter().take_while(|pair| **pair == 0).count();
-                bytes.extend(pairs[zeros..].iter().rev().map(|pair| start ^ (pair + 1)));
-                bytes.push(start);
-            }
-        }
-        bytes.push(self.scale);
-        bytes
-    }
-
-    /// The number that [`Numeric::to_bytes`] wrote. Error XX001 for other bytes.
-    pub fn of_bytes(bytes: &[u8]) -> Result<Numeric> {
-        read_bytes(bytes).ok_or_else(|| Error::new(SqlState::DATA_CORRUPTED, "a numeric value is damaged"))
-    }
-
-    /// The part of a number's bytes by which numbers are ordered and equal.
-    #[inline]
-    pub fn key(bytes: &[u8]) -> &[u8] {
-        bytes.split_last().map_or(bytes, |(_, key)| key)
     }
 
     // --- arithmetic -----------------------------------------------------------------------------
@@ -289,6 +245,22 @@ impl Numeric {
         self.cut(digits, |v, power| v / power)
     }
 
+    /// The nearest multiple of 10^-`scale` on a side, times 10^`scale`: not above the number, or not below it. One of
+    /// more than 38 digits is ±10^38, which is beyond all decimals of that scale.
+    pub fn bound(self, scale: u8, side: Side) -> i128 {
+        let limit = POWERS_OF_TEN[usize::from(DIGITS)];
+        if scale >= self.scale {
+            let beyond = if self.coefficient < 0 { -limit } else { limit };
+            let exact = self.at_scale(scale);
+            return exact.map_or(beyond, |exact| exact.clamp(-limit, limit));
+        }
+        let power = POWERS_OF_TEN[usize::from(self.scale - scale)];
+        match side {
+            Side::Below => self.coefficient.div_euclid(power),
+            Side::Above => -(-self.coefficient).div_euclid(power),
+        }
+    }
+
     /// The greatest whole number that is not greater.
     pub fn floor(self) -> Numeric {
         self.cut(0, i128::div_euclid)
@@ -320,45 +292,6 @@ impl Numeric {
         };
         Numeric { coefficient, scale }
     }
-}
-
-/// The bytes of [`Numeric::to_bytes`], read; `None` for others.
-fn read_bytes(bytes: &[u8]) -> Option<Numeric> {
-    let (&scale, key) = bytes.split_last()?;
-    if scale > DIGITS {
-        return None;
-    }
-    let (&first, rest) = key.split_first()?;
-    if first == ZERO {
-        return rest.is_empty().then_some(Numeric {
-            coefficient: 0,
-            scale,
-        });
-    }
-    let is_negative = first < ZERO;
-    let start = if is_negative { u8::MAX } else { 0 };
-    let power = i32::from(first.abs_diff(ZERO)) - FIRST_POWER;
-    let (&end, pairs) = rest.split_last()?;
-    if end != start || pairs.is_empty() || pairs.len() > usize::from(DIGITS) / 2 {
-        return None;
-    }
-    let mut digits = 0_i128;
-    for pair in pairs {
-        let pair = (start ^ pair).checked_sub(1).filter(|pair| *pair < 100)?;
-        digits = digits * 100 + i128::from(pair);
-    }
-    // The digits begin at the power of the first one; the coefficient ends at the scale.
-    let missing = power + i32::from(scale) + 1 - 2 * pairs.len() as i32;
-    let coefficient = match usize::try_from(missing) {
-        Ok(missing) => digits.checked_mul(*POWERS_OF_TEN.get(missing)?)?,
-        Err(_) => {
-            let surplus = *POWERS_OF_TEN.get(missing.unsigned_abs() as usize)?;
-            (digits % surplus == 0).then_some(digits / surplus)?
-        }
-    };
-    let coefficient = if is_negative { -coefficient } else { coefficient };
-    let number = fits(coefficient, scale)?;
-    (number.first_power() == Some(power)).then_some(number)
 }
 
 /// The number if it has at most 38 digits.
@@ -407,181 +340,4 @@ impl Ord for Numeric {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn number(text: &str) -> Numeric {
-        Numeric::read(text).unwrap()
-    }
-
-    /// SplitMix64.
-    struct Random(u64);
-
-    impl Random {
-        fn next(&mut self) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            mixed ^ mixed >> 31
-        }
-
-        fn below(&mut self, limit: u64) -> u64 {
-            self.next() % limit
-        }
-
-        /// A number of any length and scale; many have zeros at the end, and many are near to others.
-        fn number(&mut self) -> Numeric {
-            let wide = (u128::from(self.next()) << 64 | u128::from(self.next())) as i128;
-            let head = wide % POWERS_OF_TEN[1 + self.below(38) as usize];
-            let zeros = POWERS_OF_TEN[self.below(39) as usize];
-            let longer = head.checked_mul(zeros).filter(|v| fits(*v, 0).is_some());
-            let coefficient = longer.filter(|_| self.below(2) == 0).unwrap_or(head);
-            Numeric::new(coefficient, self.below(39) as u8).unwrap()
-        }
-    }
-
-    /// Pairs of numbers, half of them equal but for their scales.
-    fn pairs() -> impl Iterator<Item = (Numeric, Numeric)> {
-        let mut random = Random(48);
-        (0..20_000).map(move |_| {
-            let (a, other) = (random.number(), random.number());
-            let b = match random.below(2) {
-                0 => other,
-                _ => a.trimmed().rounded(random.below(39) as i32),
-            };
-            (a, b)
-        })
-    }
-
-    #[test]
-    fn bytes_come_back_and_are_ordered_as_numbers() {
-        for (a, b) in pairs() {
-            let (in_bytes, other) = (a.to_bytes(), b.to_bytes());
-            let back = Numeric::of_bytes(&in_bytes).unwrap();
-            assert_eq!((back.coefficient, back.scale), (a.coefficient, a.scale), "{a}");
-            assert_eq!(
-                Numeric::key(&in_bytes).cmp(Numeric::key(&other)),
-                a.cmp(&b),
-                "{a} {b}"
-            );
-            assert_eq!(
-                in_bytes.cmp(&other),
-                a.cmp(&b).then(a.scale.cmp(&b.scale)),
-                "{a} {b}"
-            );
-            let read = Numeric::read(&a.to_string()).unwrap();
-            assert_eq!((read.coefficient, read.scale), (a.coefficient, a.scale), "{a}");
-        }
-    }
-
-    #[test]
-    fn damaged_bytes_are_refused_or_are_of_a_number() {
-        let mut random = Random(49);
-        for (a, _) in pairs() {
-            let mut bytes = a.to_bytes();
-            match random.below(3) {
-                0 => bytes.truncate(random.below(bytes.len() as u64) as usize),
-                1 => bytes.push(random.next() as u8),
-                _ => {
-                    let at = random.below(bytes.len() as u64) as usize;
-                    bytes[at] = random.next() as u8;
-                }
-            }
-            if let Ok(number) = Numeric::of_bytes(&bytes) {
-                assert_eq!(number.to_bytes(), bytes);
-            }
-        }
-        assert_eq!(
-            Numeric::of_bytes(&[]).unwrap_err().state(),
-            SqlState::DATA_CORRUPTED
-        );
-    }
-
-    #[test]
-    fn sums_and_quotients_hold_what_numbers_do() {
-        for (a, b) in pairs() {
-            let scale = a.scale.max(b.scale);
-            if let Ok(sum) = a.plus(b)
-                && sum.scale == scale
-                && let Ok(back) = sum.minus(b)
-            {
-                assert_eq!(back, a, "{a} {b}");
-            }
-            if b.coefficient == 0 {
-                assert_eq!(a.divided(b).unwrap_err().state(), SqlState::DIVISION_BY_ZERO);
-                continue;
-            }
-            let rest = a.remainder(b).unwrap();
-            assert!(rest.abs() < b.abs(), "{a} {b}");
-            if let Ok(sum) = a.whole_quotient(b).and_then(|whole| whole.times(b)?.plus(rest))
-                && sum.scale == scale
-            {
-                assert_eq!(sum, a, "{a} {b}");
-            }
-        }
-    }
-
-    #[test]
-    fn values_keep_their_digits() {
-        for text in [
-            "0",
-            "0.00",
-            "1.50",
-            "-1.5",
-            "100",
-            "0.001",
-            "12345678901234567890123456789012345678",
-        ] {
-            assert_eq!(number(text).to_string(), text);
-        }
-        for (text, shown) in [
-            ("1e3", "1000"),
-            ("1.5e1", "15"),
-            (".5", "0.5"),
-            ("1e-3", "0.001"),
-            ("+7.", "7"),
-            ("1.50e-1", "0.150"),
-        ] {
-            assert_eq!(number(text).to_string(), shown, "{text}");
-        }
-        assert_eq!(number("1.5"), number("1.50"));
-        assert_eq!(
-            Numeric::read("1e38").unwrap_err().state(),
-            SqlState::NUMERIC_OUT_OF_RANGE
-        );
-        assert_eq!(Numeric::read("1x").unwrap_err().state(), SqlState::INVALID_TEXT);
-        assert_eq!(Numeric::read("").unwrap_err().state(), SqlState::INVALID_TEXT);
-        assert_eq!(
-            Numeric::read("NaN").unwrap_err().state(),
-            SqlState::FEATURE_NOT_SUPPORTED
-        );
-        let long = number("1.23456789012345678901234567890123456789999");
-        assert_eq!(long.to_string(), "1.2345678901234567890123456789012345679");
-    }
-
-    #[test]
-    fn results_have_postgresqls_digits() {
-        let divided = |a: &str, b: &str| number(a).divided(number(b)).unwrap().to_string();
-        assert_eq!(divided("1", "3"), "0.33333333333333333333");
-        assert_eq!(divided("10", "4"), "2.5000000000000000");
-        assert_eq!(divided("100000", "3"), "33333.333333333333");
-        assert_eq!(divided("1.5", "0.0003"), "5000.0000000000000000");
-        assert_eq!(divided("0", "7"), "0.00000000000000000000");
-        assert_eq!(divided("-2.00", "0.5"), "-4.0000000000000000");
-        assert_eq!(number("1.50").times(number("2.0")).unwrap().to_string(), "3.000");
-        assert_eq!(number("1.5").plus(number("2.25")).unwrap().to_string(), "3.75");
-        assert_eq!(number("-7.5").remainder(number("2")).unwrap().to_string(), "-1.5");
-        assert_eq!(
-            number("-7.5").whole_quotient(number("2")).unwrap().to_string(),
-            "-3"
-        );
-        assert_eq!(number("2.5").rounded(0).to_string(), "3");
-        assert_eq!(number("2.5").rounded(3).to_string(), "2.500");
-        assert_eq!(number("1250").rounded(-2).to_string(), "1300");
-        assert_eq!(number("-2.5").floor().to_string(), "-3");
-        assert_eq!(number("-2.5").ceil().to_string(), "-2");
-        assert_eq!(number("-2.57").truncated(1).to_string(), "-2.5");
-        assert_eq!(number("1.500").trimmed().to_string(), "1.5");
-        assert_eq!(Numeric::of_double(0.1, 15).unwrap().to_string(), "0.1");
-    }
-}
+mod tests;
