@@ -274,6 +274,9 @@ impl Pass<'_> {
         if self.is(at, &["cast"]) {
             self.parenthesis = Some(Place::Call);
         }
+        if self.is(at, &["on"]) && at > 0 && self.is(at - 1, &["distinct"]) {
+            self.parenthesis = Some(Place::DistinctOn);
+        }
         if self.is(at, &BEFORE_OPERAND) {
             return Ok(self.take(1, false));
         }

@@ -81,6 +81,8 @@ enum Place {
     Condition,
     /// An expression, or several.
     Expression,
+    /// The expressions of DISTINCT ON.
+    DistinctOn,
     /// The arguments of a function with a grammar of its own: FROM and FOR are parts of it.
     Call,
     /// A list of names of columns.
@@ -152,10 +154,10 @@ impl Pass<'_> {
             Token::LParen => self.open(at, parenthesis),
             Token::LBracket => self.levels.push(Level::new(Place::Expression)),
             Token::RParen | Token::RBracket => {
-                if self.levels.len() > 1 {
-                    self.levels.pop();
-                }
-                self.level().operand = true;
+                let is_open = self.levels.len() > 1;
+                let closed = is_open.then(|| self.levels.pop()).flatten();
+                // Behind DISTINCT ON (…) the select list begins.
+                self.level().operand = closed.is_none_or(|level| level.place != Place::DistinctOn);
             }
             Token::Comma => self.comma(),
             Token::Period => return self.behind_period(at),
@@ -194,9 +196,12 @@ impl Pass<'_> {
             Place::Windows => self.named_window(at),
             Place::Window => self.window(at),
             Place::Rest => self.rest(at),
-            Place::Items | Place::Condition | Place::Expression | Place::Call | Place::Assignments => {
-                self.expression(at)
-            }
+            Place::Items
+            | Place::Condition
+            | Place::Expression
+            | Place::DistinctOn
+            | Place::Call
+            | Place::Assignments => self.expression(at),
         }
     }
 
@@ -216,6 +221,7 @@ impl Pass<'_> {
             | Place::Relations
             | Place::Condition
             | Place::Expression
+            | Place::DistinctOn
             | Place::Call
             | Place::Columns
             | Place::AliasColumns
