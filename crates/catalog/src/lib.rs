@@ -22,6 +22,7 @@ mod sequence;
 mod sequence_entry;
 mod sequence_state;
 mod sequence_text;
+mod set_constraints;
 mod table_options;
 mod user_types;
 mod view;

@@ -18,6 +18,7 @@ pub fn alter_table(
     id: ObjectId,
     actions: Vec<AlterAction>,
 ) -> Result<()> {
+    foreign_keys::refuse_pending(transaction, id, "ALTER TABLE")?;
     let is_type = |action: &AlterAction| matches!(action, AlterAction::SetType(_));
     let first = actions.iter().position(is_type);
     let (types, others): (Vec<AlterAction>, Vec<AlterAction>) = actions.into_iter().partition(is_type);

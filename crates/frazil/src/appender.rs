@@ -95,7 +95,9 @@ impl Appender {
             )
             .with_hint("create another appender"));
         }
-        if let Err(error) = foreign_keys::finish_statement(&self.runner, &mut self.transaction) {
+        let checked = foreign_keys::finish_statement(&self.runner, &mut self.transaction)
+            .and_then(|()| foreign_keys::finish_transaction(&self.runner, &self.transaction));
+        if let Err(error) = checked {
             return self.transaction.settle().and(Err(error));
         }
         self.transaction.commit_as(self.acknowledge)?;

@@ -8,16 +8,22 @@ use frazil_plan::{Operator, Plan};
 use frazil_storage::Transaction;
 use frazil_types::{ObjectId, Result};
 
-/// Runs a writing statement, then checks the foreign keys of the rows that it wrote. 23503.
+/// Runs a writing statement, then checks the foreign keys of the rows that it wrote; outside a transaction block those
+/// that are deferred, too. 23503.
 pub fn write_checked<T>(
     session: &mut Session,
     extent: Extent,
     mut work: impl FnMut(Writing<'_>, &mut Transaction) -> Result<T>,
 ) -> Result<T> {
+    let is_in_block = session.transaction().is_open();
     session.write(extent, |writing, transaction| {
         let result = work(writing, transaction)?;
         if transaction.has_queued() {
-            foreign_keys::finish_statement(&Runner::of_writing(writing), transaction)?;
+            let runner = Runner::of_writing(writing);
+            foreign_keys::finish_statement(&runner, transaction)?;
+            if !is_in_block {
+                foreign_keys::finish_transaction(&runner, transaction)?;
+            }
         }
         Ok(result)
     })

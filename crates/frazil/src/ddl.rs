@@ -2,13 +2,14 @@
 
 use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
+use crate::foreign_keys;
 use crate::query::{self, Runner};
 use crate::row_checks::{self, RowChecks};
 use crate::rows::{Response, counted, done};
 use crate::system_tables;
 use frazil_catalog::{
-    AlterAction, AlterSequence, ColumnSequence, DropBehavior, NewConstraint, NewIndex, NewSequence, NewTable,
-    NewView, QualifiedName, RelationKind, TableOptions,
+    AlterAction, AlterSequence, ColumnSequence, DropBehavior, DropRelations, NewConstraint, NewIndex,
+    NewSequence, NewTable, NewView, QualifiedName, RelationKind, TableOptions,
 };
 use frazil_frontend::Definition;
 use frazil_plan::Plan;
@@ -76,6 +77,7 @@ pub fn define(
             behavior,
         } => truncate(transaction, &tables, restarts, behavior)?,
         Definition::Drop(drop) => {
+            refuse_pending_drop(transaction, &drop)?;
             transaction.drop_relations(&drop)?;
             match drop.kind {
                 RelationKind::Table => "DROP TABLE",
@@ -84,6 +86,13 @@ pub fn define(
             }
         }
     })
+}
+
+/// 55006 if a transaction put off checks of rows of a table that is to be dropped.
+fn refuse_pending_drop(transaction: &Transaction, drop: &DropRelations) -> Result<()> {
+    let catalog = transaction.view().catalog();
+    let mut tables = drop.names.iter().filter_map(|name| catalog.find(name));
+    tables.try_for_each(|table| foreign_keys::refuse_pending(transaction, table.id, "DROP TABLE"))
 }
 
 /// CREATE SEQUENCE.
@@ -183,11 +192,15 @@ fn truncate(
     restarts: bool,
     behavior: DropBehavior,
 ) -> Result<&'static str> {
+    let mut named = tables.iter();
+    named.try_for_each(|table| foreign_keys::refuse_pending(transaction, *table, "TRUNCATE"))?;
     let cascades = behavior == DropBehavior::Cascade;
     let tables = transaction
         .view()
         .catalog()
         .tables_to_truncate(tables, cascades)?;
+    let mut all = tables.iter();
+    all.try_for_each(|table| foreign_keys::refuse_pending(transaction, *table, "TRUNCATE"))?;
     for table in &tables {
         transaction.truncate(*table)?;
     }
@@ -232,6 +245,7 @@ pub fn freeze(
     table: ObjectId,
     order_by: Option<usize>,
 ) -> Result<u64> {
+    foreign_keys::refuse_pending(transaction, table, "FREEZE TABLE")?;
     runner.progress().enter("freezing");
     let options = transaction.snapshot().table(table)?.build_options();
     let report = transaction.freeze_table(table, order_by, options, runner.cancel())?;

@@ -122,6 +122,7 @@ impl Described {
             | Statement::SetSessionTransaction { .. }
             | Statement::Vacuum
             | Statement::Checked { .. }
+            | Statement::SetConstraints(_)
             | Statement::Savepoint { .. }
             | Statement::RollbackTo { .. }
             | Statement::Release { .. } => Described::Nothing,

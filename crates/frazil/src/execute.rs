@@ -4,6 +4,7 @@ use crate::bound_plans::{read, write_plan};
 use crate::bundle::{Bundle, TypedBy};
 use crate::checked_writes::{extent_of, write_checked, written_tables};
 use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
+use crate::deferred_commit;
 use crate::given_values::GivenValues;
 use crate::panics::survive;
 use crate::parameter_types;
@@ -454,7 +455,7 @@ fn run_as_bound(
         Statement::Commit { chain } => {
             // Lets go of the version that the commit replaces, so that entries of rows it deleted are collected.
             drop(bundle);
-            (session.commit(chain)).map(|(tag, notice)| noted(tag, notice, started))
+            (deferred_commit::commit(session, chain)).map(|(tag, notice)| noted(tag, notice, started))
         }
         Statement::Rollback { chain } => {
             (session.rollback(chain)).map(|notice| noted("ROLLBACK", notice, started))
@@ -471,6 +472,8 @@ fn run_as_bound(
             Ok(done("VACUUM", started))
         }
         Statement::Checked { tag } => Ok(done(tag, started)),
+        Statement::SetConstraints(set) => deferred_commit::set_constraints(session, &set)
+            .map(|notice| noted("SET CONSTRAINTS", notice, started)),
         Statement::Savepoint { name } => session.savepoint(name).map(|()| done("SAVEPOINT", started)),
         Statement::RollbackTo { name } => (session.rollback_to(&name)).map(|()| done("ROLLBACK", started)),
         Statement::Release { name } => session.release(&name).map(|()| done("RELEASE", started)),

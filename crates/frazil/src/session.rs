@@ -99,13 +99,9 @@ impl Session {
         Ok(())
     }
 
-    /// Ends the transaction that [`Session::begin_implicit`] opened, if it is open: commits it, or rolls back one that
-    /// failed. The errors of a commit.
-    pub fn end_implicit(&mut self) -> Result<()> {
-        match self.is_implicit {
-            true => self.commit(false).map(drop),
-            false => Ok(()),
-        }
+    /// True inside a transaction that [`Session::begin_implicit`] opened.
+    pub fn is_implicit(&self) -> bool {
+        self.is_implicit
     }
 
     /// True inside a transaction that BEGIN opened.
@@ -395,8 +391,8 @@ impl Session {
             .keep_existing(|sequence| catalog.sequence_of(sequence).is_some());
     }
 
-    /// COMMIT.
-    pub fn commit(&mut self, chain: bool) -> Result<(&'static str, Option<Notice>)> {
+    /// COMMIT of a transaction whose checks were all done: [`crate::deferred_commit::commit`] does them.
+    pub fn commit_checked(&mut self, chain: bool) -> Result<(&'static str, Option<Notice>)> {
         if self.transaction.check().is_ok()
             && let Err(error) = self.cursors.hold(&self.cancel)
         {
@@ -498,6 +494,18 @@ impl Session {
             .collect();
         all.sort_by_key(|row| row[0].to_lowercase());
         all
+    }
+
+    /// The parts of the session that a writing statement works with.
+    pub fn writing(&self) -> Writing<'_> {
+        Writing {
+            settings: &self.settings,
+            cancel: &self.cancel,
+            budget: self.database.budget(),
+            database: &self.database,
+            progress: &self.progress,
+            frames: self.frames.as_ref(),
+        }
     }
 
     /// Runs a writing statement: see [`TransactionState::write`].

@@ -2,6 +2,7 @@
 //! to run the text of a message as PostgreSQL does.
 
 use crate::connection::Connection;
+use crate::deferred_commit;
 use crate::statement::Statement;
 use frazil_frontend::Script;
 use frazil_types::Result;
@@ -72,7 +73,7 @@ impl Connection {
     pub fn end_implicit(&self) -> Result<()> {
         let mut session = self.start()?;
         let _inside = self.database().enter()?;
-        session.end_implicit()
+        deferred_commit::end_implicit(&mut session)
     }
 
     /// 25P02 in a transaction that failed.

@@ -292,6 +292,17 @@ impl TransactionState {
         }
     }
 
+    /// The writer of the open transaction, if it put off checks.
+    pub fn put_off(&self) -> Option<&Transaction> {
+        match self {
+            TransactionState::Open(open) => {
+                let writer = open.writer.as_ref();
+                writer.filter(|writer| writer.deferred().pending().next().is_some())
+            }
+            TransactionState::None | TransactionState::Failed(_) => None,
+        }
+    }
+
     /// SAVEPOINT, after so many changes of settings by SET LOCAL. 25P01 outside a transaction.
     pub fn savepoint(&mut self, name: String, local: usize) -> Result<()> {
         let open = self.open("SAVEPOINT")?;

@@ -171,6 +171,7 @@ impl<'a> Context<'a> {
             ParsedKind::CreateSchema(new) => Definition::CreateSchema(new.clone()).into(),
             ParsedKind::Sequence(written) => return sequence(self.catalog, written),
             ParsedKind::SetSchema(moved) => return set_schema(self.catalog, moved),
+            ParsedKind::SetConstraints(set) => Statement::SetConstraints(set.clone()),
             ParsedKind::Savepoint { name } => Statement::Savepoint { name: name.clone() },
             ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },
             ParsedKind::Release { name } => Statement::Release { name: name.clone() },

@@ -4,6 +4,7 @@ use crate::{CopyEnd, CopyOptions, ParsedStatement, TransactionModes};
 use frazil_catalog::{
     AlterAction, AlterSequence, AlterType, ColumnSequence, Domain, DropBehavior, DropIndexes, DropRelations,
     DropSchemas, DropTypes, NewConstraint, NewIndex, NewSchema, NewSequence, NewView, QualifiedName,
+    WrittenName,
 };
 use frazil_plan::Plan;
 use frazil_types::{LogicalType, ObjectId, Schema, Value};
@@ -67,6 +68,8 @@ pub enum Statement {
         /// New modes of transactions to come.
         modes: TransactionModes,
     },
+    /// SET CONSTRAINTS.
+    SetConstraints(SetConstraints),
     /// SAVEPOINT.
     Savepoint {
         /// Its name, folded.
@@ -431,6 +434,7 @@ impl Explained {
             | Statement::SetSessionTransaction { .. }
             | Statement::Vacuum
             | Statement::Checked { .. }
+            | Statement::SetConstraints(_)
             | Statement::Savepoint { .. }
             | Statement::RollbackTo { .. }
             | Statement::Release { .. }
@@ -491,4 +495,13 @@ pub enum ExplainMode {
     Stages,
     /// Cranelift's intermediate form of each pipeline.
     Clif,
+}
+
+/// SET CONSTRAINTS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetConstraints {
+    /// The constraints; `None` for ALL.
+    pub names: Option<Vec<WrittenName>>,
+    /// DEFERRED, not IMMEDIATE.
+    pub is_deferred: bool,
 }

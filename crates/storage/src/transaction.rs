@@ -14,6 +14,7 @@
 use crate::changes::{Changes, Mark};
 use crate::chunk::Chunk;
 use crate::chunk_entry::ChunkEntry;
+use crate::deferred_checks::DeferredChecks;
 use crate::index_log::{IndexLog, IndexedRows, LogMark};
 use crate::log::{Acknowledge, Durability};
 use crate::other_writers::{Beside, OtherWriters, Standing};
@@ -40,7 +41,7 @@ const BYTES_UNWATCHED: usize = 64 << 10;
 pub struct Transaction {
     store: Arc<Store>,
     /// The version that it began with, until it commits.
-    base: Option<Arc<Snapshot>>,
+    pub(crate) base: Option<Arc<Snapshot>>,
     /// The base with all that it did; in the end the version that it leaves.
     next: Arc<Snapshot>,
     /// The lists that it needs, in memory that others had before it.
@@ -53,6 +54,8 @@ pub struct Transaction {
     is_open: bool,
     /// The beginning of the statement that runs, if the statement may have to be undone in order to run again.
     statement: Option<Savepoint>,
+    /// Checks of foreign keys that it put off.
+    pub(crate) deferred: DeferredChecks,
     /// Its standing among those that write beside it.
     others: OtherWriters,
     watch: Option<Watch>,
@@ -77,6 +80,8 @@ pub struct Savepoint {
     changes: Mark,
     index_log: LogMark,
     redo: usize,
+    /// Number of entries in the list of deferred checks.
+    deferred: usize,
     standing: Standing,
 }
 
@@ -145,6 +150,7 @@ impl Transaction {
             is_settled: !has_log,
             is_open: true,
             statement: None,
+            deferred: DeferredChecks::default(),
             others,
         }
     }
@@ -198,6 +204,7 @@ impl Transaction {
             changes: self.memory.changes.mark(),
             index_log: self.memory.index_log.mark(),
             redo: self.redo.mark(),
+            deferred: self.deferred.mark(),
             standing: self.others.mark(),
         }
     }
@@ -218,6 +225,7 @@ impl Transaction {
         debug_assert_eq!(self.difference(), None);
         self.memory.index_log.undo_to(savepoint.index_log);
         drop(self.memory.queue.take());
+        self.deferred.truncate(savepoint.deferred);
         self.redo.truncate(savepoint.redo);
     }
 

@@ -2,11 +2,13 @@
 
 use frazil_catalog::{Catalog, Constraint, ForeignKey, TableEntry};
 use frazil_types::value_ops::{self, CastLength};
-use frazil_types::{Error, LogicalType, Result, SqlState, Value};
+use frazil_types::{Error, LogicalType, ObjectId, Result, SqlState, Value};
 use std::sync::Arc;
 
 /// A foreign key with its tables, and the positions and types of its columns in them.
 pub(crate) struct KeyPair {
+    /// The identity of the constraint.
+    pub id: ObjectId,
     /// The name of the constraint.
     pub name: String,
     /// The key.
@@ -42,6 +44,7 @@ impl KeyPair {
             types.collect::<Vec<_>>()
         };
         Ok(KeyPair {
+            id: constraint.id,
             name: constraint.name.clone(),
             key: key.clone(),
             child_types: types(child, &child_columns),
@@ -51,6 +54,16 @@ impl KeyPair {
             child_columns,
             parent_columns,
         })
+    }
+
+    /// A foreign key of a child by its identity; `None` if there is none any more.
+    pub fn find(catalog: &Catalog, child: ObjectId, constraint: ObjectId) -> Result<Option<KeyPair>> {
+        let Some(child) = catalog.table_by_id(child) else {
+            return Ok(None);
+        };
+        let found = child.foreign_keys().find(|(c, _)| c.id == constraint);
+        let pair = |(constraint, key)| KeyPair::new(catalog, child, constraint, key);
+        found.map(pair).transpose()
     }
 
     /// A child's key as the parent's types; `None` if no parent can have it.

@@ -7,11 +7,13 @@
 //! Batches and, within one, constraints come in PostgreSQL's order: that of writing, and that of making.
 
 mod actions;
+mod deferred;
 mod key_values;
 mod lookups;
 mod whole_tables;
 
 use crate::query::Runner;
+pub use deferred::{finish_transaction, refuse_pending, set_mode};
 use frazil_catalog::{Catalog, ReferentialAction};
 use frazil_plan::Change;
 use frazil_storage::{QueuedRows, RowFetch, Transaction, WrittenRows};
@@ -56,6 +58,49 @@ pub fn keep_others_out_of(transaction: &mut Transaction, change: &Change) -> Res
         Some(table) => keep_others_out(transaction, table),
         None => Ok(()),
     }
+}
+
+/// The first row of a child whose key is not one of the parent: its place and the error. Many rows are checked by one
+/// join.
+fn first_orphan(
+    runner: &Runner,
+    transaction: &Transaction,
+    pair: &KeyPair,
+    children: &NewChildren<'_>,
+) -> Result<Option<(usize, Error)>> {
+    match whole_tables::is_cheaper(transaction, pair, children)?
+        && !whole_tables::has_orphan(runner, transaction, pair)?
+    {
+        true => Ok(None),
+        false => lookups::first_orphan(runner, transaction, pair, children),
+    }
+}
+
+/// The place of the first of some keys of the parent that went and to which rows of the child still refer.
+fn first_left(
+    runner: &Runner,
+    transaction: &Transaction,
+    pair: &KeyPair,
+    keys: &[Vec<Value>],
+    action: ReferentialAction,
+) -> Result<Option<usize>> {
+    let counts = |key: &[Value]| match action {
+        // Another row may have the key now.
+        ReferentialAction::NoAction => lookups::has_parent(transaction, pair, key).map(|has| !has),
+        ReferentialAction::Restrict
+        | ReferentialAction::Cascade
+        | ReferentialAction::SetNull
+        | ReferentialAction::SetDefault => Ok(true),
+    };
+    let mut left: Vec<usize> = Vec::with_capacity(keys.len());
+    for (at, key) in keys.iter().enumerate() {
+        if counts(key)? {
+            left.push(at);
+        }
+    }
+    let referred: Vec<&[Value]> = left.iter().map(|&at| &keys[at][..]).collect();
+    let first = lookups::first_referenced(runner, transaction, pair, &referred)?;
+    Ok(first.map(|at| left[at]))
 }
 
 /// Rows of one table that were written together.
@@ -115,12 +160,11 @@ impl Batch<'_> {
         for (constraint, key) in keys {
             let pair = KeyPair::new(&catalog, child, constraint, key)?;
             let children = NewChildren { rows, before };
-            let found = match whole_tables::is_cheaper(self.transaction, &pair, &children)?
-                && !whole_tables::has_orphan(self.runner, self.transaction, &pair)?
-            {
-                true => None,
-                false => lookups::first_orphan(self.runner, self.transaction, &pair, &children)?,
-            };
+            if deferred::is_deferred(self.transaction, &pair) {
+                deferred::children(self.transaction, &pair, &children)?;
+                continue;
+            }
+            let found = first_orphan(self.runner, self.transaction, &pair, &children)?;
             self.note(found);
         }
         Ok(())
@@ -141,6 +185,9 @@ impl Batch<'_> {
                 false => reference.key.on_update,
             };
             match action {
+                ReferentialAction::NoAction if deferred::is_deferred(self.transaction, &pair) => {
+                    deferred::parents(self.transaction, &pair, &gone.before)?;
+                }
                 ReferentialAction::NoAction | ReferentialAction::Restrict => {
                     self.refuse(&pair, &gone, action)?
                 }
@@ -163,24 +210,9 @@ impl Batch<'_> {
 
     /// Notes a violation if rows still refer to a key that went.
     fn refuse(&mut self, pair: &KeyPair, gone: &GoneKeys, action: ReferentialAction) -> Result<()> {
-        let counts = |key: &[Value]| match action {
-            // Another row may have the key now.
-            ReferentialAction::NoAction => lookups::has_parent(self.transaction, pair, key).map(|has| !has),
-            ReferentialAction::Restrict
-            | ReferentialAction::Cascade
-            | ReferentialAction::SetNull
-            | ReferentialAction::SetDefault => Ok(true),
-        };
-        let mut left: Vec<usize> = Vec::with_capacity(gone.before.len());
-        for (at, key) in gone.before.iter().enumerate() {
-            if counts(key)? {
-                left.push(at);
-            }
-        }
-        let keys: Vec<&[Value]> = left.iter().map(|&at| &gone.before[at][..]).collect();
-        if let Some(at) = lookups::first_referenced(self.runner, self.transaction, pair, &keys)? {
-            let error = pair.still_referenced(keys[at]);
-            self.note(Some((gone.places[left[at]], error)));
+        if let Some(at) = first_left(self.runner, self.transaction, pair, &gone.before, action)? {
+            let error = pair.still_referenced(&gone.before[at]);
+            self.note(Some((gone.places[at], error)));
         }
         Ok(())
     }

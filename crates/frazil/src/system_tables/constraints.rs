@@ -5,7 +5,9 @@ use super::cells::{Cells, list};
 use super::virtual_table::Context;
 use crate::domain_checks::ChecksOfDomains;
 use crate::table_info::{check_text, definition};
-use frazil_catalog::{Catalog, Constraint, ConstraintKind, ForeignKey, ReferentialAction, TableEntry};
+use frazil_catalog::{
+    Catalog, Constraint, ConstraintKind, Deferral, ForeignKey, ReferentialAction, TableEntry,
+};
 use frazil_types::{LogicalType, Result};
 
 /// A constraint of a table.
@@ -113,6 +115,8 @@ pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
             .with("conname", constraint.name.as_str())
             .with("connamespace", seen.namespace)
             .with("contype", seen.kind().0)
+            .with("condeferrable", constraint.deferral() != Deferral::Never)
+            .with("condeferred", constraint.deferral() == Deferral::Deferred)
             .with("conrelid", seen.table.id.oid())
             .with("conislocal", true)
             .with("connoinherit", !is_check)

@@ -6,7 +6,7 @@ use super::cells::Cells;
 use super::cells::{DATABASE, yes_or_no};
 use super::constraints::{SeenConstraint, all};
 use super::virtual_table::Context;
-use frazil_catalog::ConstraintKind;
+use frazil_catalog::{ConstraintKind, Deferral};
 use frazil_types::Result;
 
 /// The constraint, and its table under the names that most of these views have.
@@ -48,15 +48,13 @@ fn not_null(context: &Context<'_>) -> Vec<[String; 4]> {
 }
 
 pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let more = |row: Cells, kind: &str| {
-        row.with("constraint_type", kind)
-            .with("is_deferrable", "NO")
-            .with("initially_deferred", "NO")
-            .with("enforced", "YES")
-    };
+    let more = |row: Cells, kind: &str| row.with("constraint_type", kind).with("enforced", "YES");
     let rows = all(context).map(|seen| {
         let row = of_table(&seen.schema, &seen.constraint.name, &seen.table.name);
-        let row = more(row, seen.kind().1);
+        let deferral = seen.constraint.deferral();
+        let row = more(row, seen.kind().1)
+            .with("is_deferrable", yes_or_no(deferral != Deferral::Never))
+            .with("initially_deferred", yes_or_no(deferral == Deferral::Deferred));
         match seen.constraint.kind {
             ConstraintKind::Unique { index } => {
                 let distinct = seen.table.index(index).is_some_and(|index| index.nulls_distinct);
@@ -68,7 +66,11 @@ pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
         }
     });
     let not_null = not_null(context).into_iter();
-    let not_null = not_null.map(|[schema, table, name, _]| more(of_table(&schema, &name, &table), "CHECK"));
+    let not_null = not_null.map(|[schema, table, name, _]| {
+        more(of_table(&schema, &name, &table), "CHECK")
+            .with("is_deferrable", "NO")
+            .with("initially_deferred", "NO")
+    });
     Ok(rows.chain(not_null).collect())
 }
 

@@ -59,7 +59,7 @@ fn columns_and_tables_get_other_names() {
         ),
         ("alter table plants drop constraint a", SqlState::UNDEFINED_OBJECT),
         (
-            "alter table plants add foreign key (id) references crops deferrable",
+            "alter table plants add unique (id) deferrable",
             SqlState::FEATURE_NOT_SUPPORTED,
         ),
     ] {

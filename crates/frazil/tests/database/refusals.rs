@@ -24,10 +24,10 @@ const TABLES: &str =
 /// Items in lower case, without marks, and statements of each that must be refused.
 const ITEMS: &[(&str, &[&str])] = &[
     (
-        "deferrable",
+        "deferrable keys",
         &[
             "create table x (a integer primary key deferrable)",
-            "create table x (a integer references t deferrable)",
+            "create table x (a integer unique deferrable initially deferred)",
         ],
     ),
     (

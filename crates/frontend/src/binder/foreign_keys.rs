@@ -1,6 +1,6 @@
 //! FOREIGN KEY and REFERENCES. The parent is found here; the catalog finds the columns and the unique key.
 
-use super::constraints::{Target, not_enforced};
+use super::constraints::Target;
 use super::{Binder, fold};
 use crate::parse::SET_COLUMNS;
 use frazil_catalog::{Deferral, NewConstraintKind, NewForeignKey, ReferentialAction, WrittenName};
@@ -39,10 +39,7 @@ impl<'a> Binder<'a> {
             on_delete: action(key.on_delete),
             on_update: action(key.on_update),
             is_valid: true,
-            deferral: match deferral(&key.characteristics)? {
-                Deferral::Never => Deferral::Never,
-                Deferral::Immediate | Deferral::Deferred => return Err(not_enforced("DEFERRABLE")),
-            },
+            deferral: deferral(&key.characteristics)?,
         })))
     }
 

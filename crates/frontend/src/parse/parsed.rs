@@ -9,7 +9,9 @@ use super::source::Place;
 use crate::copy::{CopiedTable, CopyEnd, CopyOptions};
 use crate::deep_stack::Deep;
 use crate::limits::Limits;
-use crate::{CursorOptions, CursorStatement, ExplainOptions, SettingStatement, TransactionModes};
+use crate::{
+    CursorOptions, CursorStatement, ExplainOptions, SetConstraints, SettingStatement, TransactionModes,
+};
 use frazil_catalog::{NewSchema, WrittenName};
 use frazil_types::{Error, Reservation, Span};
 use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
@@ -99,6 +101,7 @@ pub(crate) enum ParsedKind {
     Sequence(WrittenSequence),
     /// SET SCHEMA of a table or type.
     SetSchema(MovedObject),
+    SetConstraints(SetConstraints),
     Savepoint {
         name: String,
     },
@@ -225,6 +228,7 @@ impl ParsedStatement {
                 | ParsedKind::Rollback { .. }
                 | ParsedKind::SetTransaction { .. }
                 | ParsedKind::SetSessionTransaction { .. }
+                | ParsedKind::SetConstraints(_)
                 | ParsedKind::Savepoint { .. }
                 | ParsedKind::RollbackTo { .. }
                 | ParsedKind::Release { .. }

@@ -7,7 +7,7 @@ use super::tokens::is_word;
 use super::transactions;
 use crate::{Discard, SettingStatement};
 use frazil_catalog::is_reserved;
-use frazil_types::{Error, Result};
+use frazil_types::Result;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::Token;
 
@@ -20,7 +20,7 @@ pub(super) fn set(cursor: &mut Cursor) -> Result<ParsedKind> {
         return Ok(transaction);
     }
     if cursor.word().as_deref() == Some("constraints") && !is_assignment(cursor) {
-        return Err(Error::unsupported("SET CONSTRAINTS"));
+        return transactions::set_constraints(cursor);
     }
     let is_user = cursor.take("session") || is_session && cursor.word().as_deref() == Some("authorization");
     let (name, values) = match is_user {

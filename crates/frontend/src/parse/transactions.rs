@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::parsed::ParsedKind;
-use crate::{Isolation, TransactionModes};
+use crate::{Isolation, SetConstraints, TransactionModes};
 use frazil_types::{Error, Result};
 use sqlparser::tokenizer::Token;
 
@@ -51,6 +51,25 @@ pub(super) fn rollback(cursor: &mut Cursor) -> Result<ParsedKind> {
     let chain = chain(cursor)?;
     cursor.end()?;
     Ok(ParsedKind::Rollback { chain })
+}
+
+/// CONSTRAINTS { ALL | name, … } { DEFERRED | IMMEDIATE }, behind SET.
+pub(super) fn set_constraints(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    let mut names = None;
+    if !cursor.take("all") {
+        let named = names.get_or_insert_with(Vec::new);
+        named.push(cursor.table_name()?);
+        while cursor.take_token(&Token::Comma) {
+            named.push(cursor.table_name()?);
+        }
+    }
+    let is_deferred = cursor.take("deferred");
+    if !is_deferred {
+        cursor.expect_word("immediate")?;
+    }
+    cursor.end()?;
+    Ok(ParsedKind::SetConstraints(SetConstraints { names, is_deferred }))
 }
 
 /// SAVEPOINT name.

@@ -1,0 +1,146 @@
+//! Foreign keys that are checked when the transaction ends, or when SET CONSTRAINTS says so. A statement puts off the
+//! checks of rows of a child and of NO ACTION; actions are done at its end, whatever is deferred.
+
+use super::key_values::KeyPair;
+use super::lookups::NewChildren;
+use crate::query::Runner;
+use frazil_catalog::{Deferral, ReferentialAction};
+use frazil_storage::{DeferredEntry, RowFetch, Transaction};
+use frazil_types::{Error, ObjectId, Result, RowId, SqlState, Value};
+
+/// Rows whose keys are compared together.
+const STEP: usize = 4096;
+
+/// True if a foreign key is not to be checked now.
+pub(super) fn is_deferred(transaction: &Transaction, pair: &KeyPair) -> bool {
+    let initially = match pair.key.deferral {
+        Deferral::Never => return false,
+        Deferral::Immediate => false,
+        Deferral::Deferred => true,
+    };
+    transaction.deferred().is_deferred(pair.id, initially)
+}
+
+/// Puts off the check of rows of a child. 53200.
+pub(super) fn children(
+    transaction: &mut Transaction,
+    pair: &KeyPair,
+    children: &NewChildren<'_>,
+) -> Result<()> {
+    let rows = match children.before.is_empty() {
+        true => children.rows.to_vec(),
+        false => rows_to_check(transaction, pair, children)?,
+    };
+    if rows.is_empty() {
+        return Ok(());
+    }
+    transaction.put_off(DeferredEntry::Children {
+        child: pair.child.id,
+        constraint: pair.id,
+        rows,
+    })
+}
+
+/// The rows that have other keys than those that they replace, or replace a row of the transaction's own: that one is
+/// gone, and its check with it.
+fn rows_to_check(
+    transaction: &Transaction,
+    pair: &KeyPair,
+    children: &NewChildren<'_>,
+) -> Result<Vec<RowId>> {
+    let fetch = RowFetch::new(transaction.view().table(pair.child.id)?);
+    let mut left = Vec::new();
+    let pairs = children.before.chunks(STEP).zip(children.rows.chunks(STEP));
+    for (before, rows) in pairs {
+        let old = fetch.fetch_columns(before, &pair.child_columns)?;
+        let new = fetch.fetch_columns(rows, &pair.child_columns)?;
+        let stays = |at: usize| {
+            let mut columns = old.columns.iter().zip(&new.columns);
+            columns.all(|(old, new)| old.value(at) == new.value(at))
+        };
+        let is_left = |at: &usize| !stays(*at) || transaction.is_own(pair.child.id, before[*at]);
+        left.extend((0..rows.len()).filter(is_left).map(|at| rows[at]));
+    }
+    Ok(left)
+}
+
+/// Puts off the check that no row refers to keys of the parent that went. 53200.
+pub(super) fn parents(transaction: &mut Transaction, pair: &KeyPair, keys: &[Vec<Value>]) -> Result<()> {
+    transaction.put_off(DeferredEntry::Parents {
+        parent: pair.parent.id,
+        child: pair.child.id,
+        constraint: pair.id,
+        keys: keys.to_vec(),
+    })
+}
+
+/// Does all checks that a transaction put off, before it commits. 23503, 57014.
+pub fn finish_transaction(runner: &Runner, transaction: &Transaction) -> Result<()> {
+    check(runner, transaction, &|_| true)
+}
+
+/// Does what SET CONSTRAINTS says: of constraints, or all. Checks that are not to be put off any more are done. 23503,
+/// 57014.
+pub fn set_mode(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    constraints: Option<Vec<ObjectId>>,
+    is_deferred: bool,
+) -> Result<()> {
+    let is_meant = |key: ObjectId| constraints.as_ref().is_none_or(|named| named.contains(&key));
+    if !is_deferred {
+        check(runner, transaction, &is_meant)?;
+        let pending = transaction.deferred().pending();
+        let checks = pending.filter_map(|entry| Some(entry.check()?.1));
+        let mut checked: Vec<ObjectId> = checks.filter(|key| is_meant(*key)).collect();
+        checked.sort_unstable();
+        checked.dedup();
+        for constraint in checked {
+            transaction.put_off(DeferredEntry::Checked { constraint })?;
+        }
+    }
+    transaction.put_off(DeferredEntry::Mode {
+        constraints,
+        is_deferred,
+    })
+}
+
+/// 55006 if checks of rows of a table were put off: a definition would move or drop the rows. `what`: the statement.
+pub fn refuse_pending(transaction: &Transaction, table: ObjectId, what: &str) -> Result<()> {
+    if !transaction.deferred().concerns(table) {
+        return Ok(());
+    }
+    let entry = transaction.view().catalog().table_by_id(table);
+    let name = entry.map_or("", |entry| entry.name.as_str());
+    let message = format!("cannot {what} \"{name}\" because it has pending trigger events");
+    Err(Error::new(SqlState::OBJECT_IN_USE, message)
+        .with_hint("SET CONSTRAINTS ALL IMMEDIATE does the checks"))
+}
+
+/// Does the checks of the foreign keys that are wanted.
+fn check(runner: &Runner, transaction: &Transaction, wanted: &dyn Fn(ObjectId) -> bool) -> Result<()> {
+    let catalog = transaction.view().catalog().clone();
+    for entry in transaction.deferred().pending() {
+        let Some((child, constraint)) = entry.check().filter(|(_, key)| wanted(*key)) else {
+            continue;
+        };
+        let Some(pair) = KeyPair::find(&catalog, child, constraint)? else {
+            continue;
+        };
+        let violation = match entry {
+            DeferredEntry::Children { rows, .. } => {
+                let children = NewChildren { rows, before: &[] };
+                super::first_orphan(runner, transaction, &pair, &children)?.map(|(_, error)| error)
+            }
+            DeferredEntry::Parents { keys, .. } => {
+                let at = super::first_left(runner, transaction, &pair, keys, ReferentialAction::NoAction)?;
+                at.map(|at| pair.still_referenced(&keys[at]))
+            }
+            DeferredEntry::Mode { .. } | DeferredEntry::Checked { .. } => None,
+        };
+        if let Some(error) = violation {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
