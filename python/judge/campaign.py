@@ -14,13 +14,8 @@ OF_ROWS = re.compile(r"22...|21000|23...")
 SET_OPERATION = re.compile(r"\b(union|except|intersect)\b")
 # Where one of several values that are equal stands for all of them.
 STANDS_FOR = re.compile(r"group by|distinct|limit|fetch|min|max|any_value|first|last|mode|percentile|union|except|intersect|greatest|least|nullif|partition")
-YEARS_BEFORE_1 = re.compile(r"\d\d\d\d-\d\d-\d\d[^,]* BC\b")
-# The date that a sum of a date and an interval is, in a zone.
-DATE_IN_ZONE = re.compile(r"(\bs\d+\.x?dt|date '[^']*'|as date\)) [+-] (interval '[^']*'( \w+)?|s\d+\.\w+)\) at time zone")
-# The year before year 1, as Frazil writes it, perhaps in a text that was cut.
-YEAR_0 = re.compile(r"\b0000-")
 # Statements that docs/sql.md lists as not supported yet.
-NOT_YET = re.compile(r"COMMENT|DEFERRABLE|NOT VALID|ALTER COLUMN … TYPE|LIKE …|ALTER (VIEW|SCHEMA|DOMAIN)|MATERIALIZED|[Tt]emporary|TEMP|partial index|index on an expression|target of ON CONFLICT")
+NOT_YET = re.compile(r"COMMENT|DEFERRABLE|NOT VALID|LIKE …|ALTER (VIEW|SCHEMA|DOMAIN)|MATERIALIZED|[Tt]emporary|TEMP|partial index|index on an expression|target of ON CONFLICT")
 STATISTICS = re.compile(r"\b(stddev|var|covar|regr|corr)\w*\(")
 # This share of statements draws what analytics.py adds, and this one, before it, what wider.py adds.
 ANALYTIC = 0.75
@@ -105,8 +100,6 @@ def judged(ours, theirs, statement, dialect):
         return Verdict("tolerated", "collations, which there are none of")
     if theirs.error in ("57014", "53100", "53200", "54000") or ours.error in ("57014", "53100", "53200"):
         return Verdict("unjudged", f"{ours} / {theirs}")
-    if ours.error and ("not supported for type date" in ours.text or "cannot cast type date to time" in ours.text) and re.search(r"interval|justify_|age\(", statement.query.text()):
-        return Verdict("tolerated", "date + interval is a date, which has no time of day")
     if ours.error and theirs.error:
         if ours.error == theirs.error:
             return Verdict("error")
@@ -123,12 +116,8 @@ def judged(ours, theirs, statement, dialect):
             return Verdict("tolerated", f"{ours.error}: a run-time error in what need not be evaluated")
         return Verdict("refused", f"{ours.error} {ours.text}")
     wrong = answers.difference(ours.rows, theirs.rows, statement.ordered, statement.query.is_loose())
-    if wrong and dialect == POSTGRES and (YEARS_BEFORE_1.search(wrong.partition(" not ")[2]) or YEAR_0.search(wrong.partition(" not ")[0])):
-        return Verdict("tolerated", "years before 1 are negative numbers in texts")
     if wrong and dialect == DUCKDB and "Decimal" in wrong and "sum(" in statement.query.text() and SET_OPERATION.search(statement.query.text()):
         return Verdict("unjudged", "DuckDB unites decimals of 38 digits with others by rounding those")
-    if wrong and dialect == POSTGRES and DATE_IN_ZONE.search(statement.query.text()):
-        return Verdict("tolerated", "date + interval is a date, which becomes a timestamptz in a zone")
     if wrong and not wrong.startswith("order") and STANDS_FOR.search(statement.query.text()) and answers.agrees_by_length(ours.rows, theirs.rows, statement.query.is_loose()):
         return Verdict("same")
     return Verdict("wrong", wrong) if wrong else Verdict("same")

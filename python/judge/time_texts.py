@@ -56,8 +56,7 @@ class TimeTexts:
         kind, a = self.moment()
         other, b = self.moment()
         span = self.pick("s.iv", "interval '1 month'", "interval '-36 hours'", "interval '1 day'", "(s.iv * 2)", "(s.iv / 3)", "(- s.iv)", "justify_hours(s.iv)")
-        # date + interval is a date here.
-        moved = a if kind == "date" else self.pick(f"({a} + {span})", f"({a} - {span})", a)
+        moved = self.pick(f"({a} + {span})", f"({a} - {span})", a)
         field = self.pick(*(field for field in FIELDS if kind == "timestamptz" or "timezone" not in field))
         items = [self.pick(f"{a} {sign} {b}" if (sign := self.pick('=', '<', '<=', '<>', '>')) else "", f"{a} between {b} and {moved}", f"({a}) in ({b}, {moved})", f"({a}, {moved}) overlaps ({b}, {span})" if kind == other else f"{a} is distinct from {b}"),
                  self.pick(f"cast({moved} as text)", f"cast({a} - {b} as text)", f"cast(age({a}, {b}) as text)", f"cast(date_trunc('{self.pick(*UNITS)}', {moved}) as text)", f"to_char({moved}, '{self.pick(*FORMS)}')", f"cast(greatest({a}, {b}) as text)",
