@@ -31,6 +31,7 @@ mod restriction_split;
 mod selectivity;
 mod series_range;
 mod shared_branches;
+mod shared_conditions;
 mod shared_filters;
 mod shared_trees;
 mod simplify;
@@ -131,6 +132,8 @@ pub fn optimize(
         restriction_split::plan(&mut plan);
     }
     limits::plan(&mut plan);
+    // After filters and joins have their places: a map between would keep aggregations from being seen over joins.
+    shared_conditions::plan(&mut plan);
     cancel.check()?;
     nullable_columns::recompute(&mut plan);
     cancel.check()?;

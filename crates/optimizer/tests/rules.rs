@@ -290,6 +290,57 @@ Aggregate by day := o_day#6: n := count(o_customer#7)
     );
 }
 
+/// `case when o_comment like '%special%' then n end`, its sum.
+fn sum_if_special(shop: &Shop, o: &shop::Orders, n: i128, filter: Option<Expr>) -> AggregateCall {
+    let chosen = Expr::constant(Value::Int(n), LogicalType::BigInt);
+    let case = ExprKind::Case {
+        branches: vec![(like(shop.column(o.comment), "%special%", false), chosen)],
+        otherwise: None,
+    };
+    AggregateCall {
+        filter,
+        ..AggregateCall::sum(Expr::new(case, LogicalType::BigInt, true), LogicalType::BigInt)
+    }
+}
+
+#[test]
+fn a_condition_of_two_aggregates_is_asked_once() {
+    for (is_filtered, expected) in [
+        (
+            false,
+            "
+Output a, b
+Aggregate a := sum(case when condition then 1 end), b := sum(case when condition then 2 end)
+  Map condition := o_comment like '%special%'
+    Scan orders (o_comment)
+",
+        ),
+        (
+            true,
+            "
+Output a, b
+Aggregate a := sum(case when o_comment like '%special%' then 1 end) filter (where o_day > date '1995-03-15'), b := sum(case when o_comment like '%special%' then 2 end)
+  Scan orders (o_day, o_comment)
+",
+        ),
+    ] {
+        let mut shop = Shop::default();
+        let (orders, o) = shop.orders();
+        let day = compare(CompareOp::Gt, shop.column(o.day), shop.date("1995-03-15"));
+        let calls = [
+            sum_if_special(&shop, &o, 1, is_filtered.then_some(day)),
+            sum_if_special(&shop, &o, 2, None),
+        ];
+        let made = ["a", "b"].map(|name| shop.columns.add(name, LogicalType::BigInt, true));
+        let root = Operator::Aggregate(Aggregate {
+            input: Box::new(orders),
+            groups: vec![],
+            aggregates: made.into_iter().zip(calls).collect(),
+        });
+        assert_plan(&optimized(shop.plan(root, &made)), expected);
+    }
+}
+
 #[test]
 fn a_contradiction_reads_nothing() {
     let mut shop = Shop::default();
