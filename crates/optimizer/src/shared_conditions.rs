@@ -1,5 +1,5 @@
-//! Conditions that several aggregates ask of a row: the sum of `case when p_type like 'PROMO%' then price else 0 end` and
-//! the most digits after the point among its values ask the same one.
+//! Conditions that several aggregates ask of a row: the sum of `case when p_type like 'PROMO%' then price else 0 end`
+//! and the most digits after the point among its values ask the same one.
 //!
 //! The condition becomes a column of a map below the aggregation. Only the first condition of a CASE is taken, because
 //! every row is asked for it: it fails where it failed before, and for no other row.
