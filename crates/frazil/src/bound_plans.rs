@@ -6,7 +6,7 @@ use crate::query;
 use crate::row_sink::Delivery;
 use crate::rows::{Response, Timing};
 use crate::statement_tables::StatementTables;
-use frazil_plan::{Operator, Plan};
+use frazil_plan::Plan;
 use frazil_storage::Transaction;
 use frazil_types::{Error, Result};
 use std::sync::Arc;
@@ -46,8 +46,8 @@ pub(crate) fn write_plan(
 }
 
 fn refuse_system_table(plan: &Plan) -> Result<()> {
-    match &plan.root {
-        Operator::Write(write) if StatementTables::is_system_table(write.change.table) => {
+    match plan.root.write() {
+        Some(write) if StatementTables::is_system_table(write.change.table) => {
             let name = &write.change.name;
             Err(Error::unsupported(format!("writing to the system table {name}")))
         }

@@ -4,7 +4,7 @@ use crate::foreign_keys;
 use crate::query::Runner;
 use crate::session::{Extent, Session, Writing};
 use frazil_frontend::Last;
-use frazil_plan::{Operator, Plan};
+use frazil_plan::Plan;
 use frazil_storage::Transaction;
 use frazil_types::{ObjectId, Result};
 
@@ -32,9 +32,7 @@ pub fn write_checked<T>(
 /// The tables whose rows a statement writes, but for those that its foreign keys write.
 pub fn written_tables(writing: &frazil_frontend::Writing) -> Vec<ObjectId> {
     let of_plan = |plan: &Plan| {
-        let Operator::Write(write) = &plan.root else {
-            return None;
-        };
+        let write = plan.root.write()?;
         write.change.written_table()
     };
     match writing {

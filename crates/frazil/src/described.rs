@@ -9,7 +9,7 @@ use frazil_frontend::{
     Bound, CopyEnd, CopyFormat, CopyOptions, Last, ParsedStatement, PlanSettings, Prepared, SettingStatement,
     Statement, Writing,
 };
-use frazil_plan::{Operator, Plan};
+use frazil_plan::Plan;
 use frazil_types::{ColumnDef, LogicalType, Result, Schema};
 use std::sync::Arc;
 
@@ -145,12 +145,15 @@ fn rows(plan: &Plan) -> Described {
 /// Describes the rows that RETURNING shows of a statement that writes.
 fn written(plan: &Plan) -> Described {
     let mut plan = plan;
-    if let Operator::Write(write) = &plan.root
+    if let Some(write) = plan.root.write()
         && let Some(returning) = &write.returning
     {
         plan = returning;
     }
-    let locks = matches!(&plan.root, Operator::Write(write) if write.change.written_table().is_none());
+    let locks = plan
+        .root
+        .write()
+        .is_some_and(|write| write.change.written_table().is_none());
     match plan.output.is_empty() && !locks {
         true => Described::Nothing,
         false => rows(plan),

@@ -20,7 +20,7 @@ use frazil_exec::{Environment, PlanResult, Progress};
 use frazil_files::ReadLimits;
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
-use frazil_plan::{Assumption, Operator, Plan, Statistics};
+use frazil_plan::{Assumption, Plan, Statistics};
 use frazil_storage::{Snapshot, TableSnapshot, Transaction};
 use frazil_types::statement_clock;
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, RowBatch, Schema, Value, Zone};
@@ -308,13 +308,13 @@ impl Runner {
     }
 
     fn action(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Action> {
-        let (input, columns) = match &plan.root {
-            Operator::Write(write) => (&*write.input, write.change.kept()),
-            root => (root, plan.output.iter().map(|(_, id)| *id).collect()),
+        let (input, columns) = match plan.root.write() {
+            Some(write) => (&*write.input, write.change.kept()),
+            None => (&plan.root, plan.output.iter().map(|(_, id)| *id).collect()),
         };
         let direct = DirectRows::of(input, &columns, &plan);
         let mut plan = plan;
-        let Operator::Write(write) = &mut plan.root else {
+        let Some(write) = plan.root.write_mut() else {
             return match direct {
                 Some(rows) => Ok(Action::Rows(rows, Arc::new(result_schema(&plan)))),
                 None => {

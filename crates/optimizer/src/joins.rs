@@ -91,10 +91,7 @@ fn mapped(op: Operator, mut expressions: Vec<(ColumnId, Expr)>) -> Operator {
         below.expressions.append(&mut expressions);
         return Operator::Map(below);
     }
-    Operator::Map(Map {
-        input: Box::new(op),
-        expressions,
-    })
+    Map::above(op, expressions)
 }
 
 /// A predicate with the relations it reads, and those of its sides if it is a key.

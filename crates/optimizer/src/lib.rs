@@ -152,7 +152,7 @@ fn queries_of_write(
     settings: &Settings,
     cancel: &Cancel,
 ) -> Result<()> {
-    let Operator::Write(write) = &mut plan.root else {
+    let Some(write) = plan.root.write_mut() else {
         return Ok(());
     };
     for query in [&mut write.update, &mut write.returning] {

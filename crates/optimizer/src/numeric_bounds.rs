@@ -37,11 +37,8 @@ pub fn plan(plan: &mut Plan) {
         let rounded = plan.columns.add("bound", ty, true);
         let value = Expr::column(*column, &plan.columns);
         let value = Expr::new(ExprKind::Function(function, vec![value]), ty, true);
-        let input = Box::new(std::mem::replace(tree, Values::nothing(vec![])));
-        *tree = Operator::Map(Map {
-            input,
-            expressions: vec![(rounded, value)],
-        });
+        let input = std::mem::replace(tree, Values::nothing(vec![]));
+        *tree = Map::above(input, vec![(rounded, value)]);
         *column = rounded;
     }
     let (trees, _) = plan.trees_mut();

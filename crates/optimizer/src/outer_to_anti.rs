@@ -76,8 +76,5 @@ fn anti(join: &mut Join, columns: &mut Columns) -> Operator {
         residual: join.residual.take().map(|e| renamed(e, &names)),
         null_aware: false,
     });
-    Operator::Map(Map {
-        input: Box::new(join),
-        expressions,
-    })
+    Map::above(join, expressions)
 }

@@ -151,14 +151,7 @@ impl Branch {
             }
         }
         let op = Operator::Shared(Shared { id, columns: read });
-        let op = match expressions.is_empty() {
-            true => op,
-            false => Operator::Map(Map {
-                input: Box::new(op),
-                expressions,
-            }),
-        };
-        (op, names)
+        (Map::above(op, expressions), names)
     }
 }
 

@@ -33,13 +33,7 @@ fn operator(op: &mut Operator, columns: &mut Columns) {
         }
         made.push((column, condition));
     }
-    if !made.is_empty() {
-        let input = Box::new(take(&mut aggregate.input));
-        *aggregate.input = Operator::Map(Map {
-            input,
-            expressions: made,
-        });
-    }
+    *aggregate.input = Map::above(take(&mut aggregate.input), made);
 }
 
 /// The conditions that at least two aggregates ask.

@@ -19,7 +19,7 @@ pub fn plan(plan: &Plan) -> String {
 /// The text of a plan as `text` gives it, and behind it those of the queries of its [`Operator::Write`], under a title each.
 pub fn with_queries(plan: &Plan, text: &dyn Fn(&Plan) -> String) -> String {
     let mut out = text(plan);
-    if let Operator::Write(write) = &plan.root {
+    if let Some(write) = plan.root.write() {
         let update = write.update.iter().map(|query| ("On conflict", query));
         let returning = write.returning.iter().map(|query| ("Returning", query));
         for (title, query) in update.chain(returning) {

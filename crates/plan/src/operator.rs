@@ -151,12 +151,28 @@ impl Operator {
         if let Operator::Scan(scan) = self {
             visit(scan);
         }
-        if let Operator::Write(write) = self {
+        if let Some(write) = self.write() {
             write.queries().for_each(|plan| plan.for_each_scan(visit));
         }
         self.inputs()
             .into_iter()
             .for_each(|input| input.for_each_scan(visit));
+    }
+
+    /// The change of a statement that writes or locks rows: the root of its plan.
+    pub fn write(&self) -> Option<&Write> {
+        let Operator::Write(write) = self else {
+            return None;
+        };
+        Some(write)
+    }
+
+    /// [`Operator::write`], to be changed.
+    pub fn write_mut(&mut self) -> Option<&mut Write> {
+        let Operator::Write(write) = self else {
+            return None;
+        };
+        Some(write)
     }
 
     /// What it states of itself.

@@ -3,7 +3,7 @@
 use frazil_plan::operators::Map;
 use frazil_plan::{ColumnId, Expr, Operator};
 
-/// Columns to be computed in one [`Operator::Map`].
+/// Columns to be computed in one [`Map`].
 #[derive(Default)]
 pub(super) struct Computed {
     pub expressions: Vec<(ColumnId, Expr)>,
@@ -12,12 +12,6 @@ pub(super) struct Computed {
 impl Computed {
     /// A Map above `op`, if there is anything to compute.
     pub fn above(self, op: Operator) -> Operator {
-        if self.expressions.is_empty() {
-            return op;
-        }
-        Operator::Map(Map {
-            input: Box::new(op),
-            expressions: self.expressions,
-        })
+        Map::above(op, self.expressions)
     }
 }

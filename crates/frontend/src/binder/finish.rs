@@ -348,11 +348,7 @@ fn place(
         let read = read
             .iter()
             .map(|(made, stored)| (*made, Expr::column(*stored, columns)));
-        let expressions = read.collect();
-        *op = Operator::Map(Map {
-            input: Box::new(input),
-            expressions,
-        });
+        *op = Map::above(input, read.collect());
     });
     result
 }

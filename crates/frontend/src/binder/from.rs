@@ -248,10 +248,7 @@ impl<'a> Binder<'a> {
             let marker = self.columns.add_mark("row", false);
             self.own(marker);
             item.marker = Some(marker);
-            op = Operator::Map(Map {
-                input: Box::new(op),
-                expressions: vec![(marker, Expr::truth(true))],
-            });
+            op = Map::above(op, vec![(marker, Expr::truth(true))]);
         }
         for column in item.columns.iter() {
             self.own(column.id);

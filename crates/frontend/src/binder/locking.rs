@@ -119,51 +119,35 @@ impl<'a> Binder<'a> {
         name: &str,
         is_nullable: bool,
     ) -> Result<()> {
-        let not_with = |what: &str| {
-            Err(refused(
-                lock.0,
-                &format!("is not allowed with {what}"),
-                Span::NONE,
-            ))
-        };
-        let is_sort_bounded =
-            matches!(op, Operator::Sort(sort) if sort.limit.is_some() || !sort.offset.is_zero());
-        if (is_sort_bounded || matches!(op, Operator::Limit(_))) && lock.1 == LockWait::Skip {
+        if let Some(what) = op.node().unlockable() {
+            let message = format!("is not allowed with {what}");
+            return Err(refused(lock.0, &message, Span::NONE));
+        }
+        if op.node().limits_rows() && lock.1 == LockWait::Skip {
             return Err(Error::unsupported("SKIP LOCKED of a subquery with LIMIT")
                 .with_hint("write the locking clause in the subquery"));
         }
-        match op {
-            Operator::Scan(scan) => self.lock_scan(scan, lock, name, is_nullable),
-            Operator::Filter(node) => self.lock_scans(&mut node.input, lock, name, is_nullable),
-            Operator::Map(node) => self.lock_scans(&mut node.input, lock, name, is_nullable),
-            Operator::Sort(node) => self.lock_scans(&mut node.input, lock, name, is_nullable),
-            Operator::Limit(node) => self.lock_scans(&mut node.input, lock, name, is_nullable),
-            Operator::Expand(node) => self.lock_scans(&mut node.input, lock, name, is_nullable),
-            Operator::Join(join) => {
-                let (build, probe) = nullable_sides(join);
-                if let Some(build) = build {
-                    self.lock_scans(&mut join.build, lock, name, is_nullable || build)?;
-                }
-                match probe {
-                    Some(probe) => self.lock_scans(&mut join.probe, lock, name, is_nullable || probe),
-                    None => Ok(()),
-                }
-            }
-            Operator::DependentJoin(join) => {
-                self.lock_scans(&mut join.outer, lock, name, is_nullable)?;
-                self.lock_scans(&mut join.inner, lock, name, is_nullable || join.keep_outer)
-            }
-            Operator::Aggregate(_) | Operator::GroupingSets(_) => not_with("GROUP BY clause"),
-            Operator::TopPerGroup(_) => not_with("DISTINCT clause"),
-            Operator::Window(_) => not_with("window functions"),
-            Operator::UnionAll(_) => not_with("UNION/INTERSECT/EXCEPT"),
-            Operator::Values(_)
-            | Operator::Given(_)
-            | Operator::Recursion(_)
-            | Operator::Turn(_)
-            | Operator::Shared(_) => Ok(()),
-            Operator::Write(_) => Err(Error::internal("a write below a query")),
+        if let Operator::Scan(scan) = op {
+            return self.lock_scan(scan, lock, name, is_nullable);
         }
+        if let Operator::Join(join) = op {
+            let (build, probe) = nullable_sides(join);
+            if let Some(build) = build {
+                self.lock_scans(&mut join.build, lock, name, is_nullable || build)?;
+            }
+            return match probe {
+                Some(probe) => self.lock_scans(&mut join.probe, lock, name, is_nullable || probe),
+                None => Ok(()),
+            };
+        }
+        if let Operator::DependentJoin(join) = op {
+            self.lock_scans(&mut join.outer, lock, name, is_nullable)?;
+            return self.lock_scans(&mut join.inner, lock, name, is_nullable || join.keep_outer);
+        }
+        // The rows of others are those of an input, or of no table.
+        let passes = op.node().passes().len();
+        let mut inputs = op.node_mut().inputs_mut().into_iter().take(passes);
+        inputs.try_for_each(|input| self.lock_scans(input, lock, name, is_nullable))
     }
 
     /// Lets a scan be locked. System tables, files and what WITH queries returned have no rows that anybody changes.

@@ -213,10 +213,7 @@ impl<'a> Binder<'a> {
             groups,
             aggregates: ids.into_iter().zip(calls).collect(),
         });
-        let op = Operator::Map(Map {
-            input: Box::new(op),
-            expressions: vec![(count, times(l, r))],
-        });
+        let op = Map::above(op, vec![(count, times(l, r))]);
         let one_by_one = self.columns.add_count("row");
         let call = RowsCall::up_to(Expr::column(count, &self.columns));
         Ok(Relation::new(
@@ -231,10 +228,7 @@ impl<'a> Binder<'a> {
         let id = self.columns.add_mark("side", false);
         columns.push(OutputColumn::new("side", id));
         let e = Expr::truth(side == Side::Left);
-        let op = Operator::Map(Map {
-            input: Box::new(op),
-            expressions: vec![(id, e)],
-        });
+        let op = Map::above(op, vec![(id, e)]);
         Relation::new(op, columns)
     }
 }

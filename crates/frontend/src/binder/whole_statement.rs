@@ -28,7 +28,7 @@ fn renamed(locking: &WithWrite, plan: &Plan) -> Option<Plan> {
         return None;
     }
     let mut locks = locking.plan.clone();
-    let Operator::Write(write) = &mut locks.root else {
+    let Some(write) = locks.root.write_mut() else {
         return None;
     };
     if write.change.written_table().is_some() {

@@ -48,6 +48,10 @@ impl<T: Tree> Node<T> for Aggregate<T> {
         vec![]
     }
 
+    fn unlockable(&self) -> Option<&'static str> {
+        Some("GROUP BY clause")
+    }
+
     fn expressions(&self) -> Vec<&Expr> {
         let calls = self.aggregates.iter().map(|a| &a.1);
         let parts = calls.flat_map(|c| c.expressions());

@@ -60,6 +60,10 @@ impl<T: Tree> Node<T> for GroupingSets<T> {
         vec![]
     }
 
+    fn unlockable(&self) -> Option<&'static str> {
+        Some("GROUP BY clause")
+    }
+
     fn expressions(&self) -> Vec<&Expr> {
         self.all.expressions()
     }

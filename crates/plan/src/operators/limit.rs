@@ -36,6 +36,10 @@ impl<T: Tree> Node<T> for Limit<T> {
         vec![&self.input]
     }
 
+    fn limits_rows(&self) -> bool {
+        true
+    }
+
     fn expressions(&self) -> Vec<&Expr> {
         row_count::values(&self.limit, &self.offset)
     }

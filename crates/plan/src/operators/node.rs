@@ -144,6 +144,17 @@ pub trait Node<T>: Any {
     /// The inputs all of whose columns are visible above it, in the order in which they are shown.
     fn passes(&self) -> Vec<&T>;
 
+    /// The clause, in PostgreSQL's words, that makes its rows of several rows of a table: a query that locks rows
+    /// cannot have one.
+    fn unlockable(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether it leaves out rows by their number.
+    fn limits_rows(&self) -> bool {
+        false
+    }
+
     /// The expressions it evaluates itself, those of restrictions included.
     fn expressions(&self) -> Vec<&Expr>;
 

@@ -39,6 +39,10 @@ impl<T: Tree> Node<T> for Sort<T> {
         vec![&self.input]
     }
 
+    fn limits_rows(&self) -> bool {
+        self.limit.is_some() || !self.offset.is_zero()
+    }
+
     fn expressions(&self) -> Vec<&Expr> {
         row_count::values(&self.limit, &self.offset)
     }

@@ -43,6 +43,10 @@ impl<T: Tree> Node<T> for TopPerGroup<T> {
         vec![&self.input]
     }
 
+    fn unlockable(&self) -> Option<&'static str> {
+        Some("DISTINCT clause")
+    }
+
     fn expressions(&self) -> Vec<&Expr> {
         row_count::values(&self.limit, &self.offset)
     }

@@ -35,6 +35,10 @@ impl<T: Tree> Node<T> for UnionAll<T> {
         vec![]
     }
 
+    fn unlockable(&self) -> Option<&'static str> {
+        Some("UNION/INTERSECT/EXCEPT")
+    }
+
     fn expressions(&self) -> Vec<&Expr> {
         vec![]
     }

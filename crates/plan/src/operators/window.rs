@@ -40,6 +40,10 @@ impl<T: Tree> Node<T> for Window<T> {
         vec![&self.input]
     }
 
+    fn unlockable(&self) -> Option<&'static str> {
+        Some("window functions")
+    }
+
     fn expressions(&self) -> Vec<&Expr> {
         (self.calls.iter()).flat_map(|c| c.1.expressions()).collect()
     }
