@@ -457,7 +457,7 @@ impl Typing {
         if let Operand::Typed(e) = &argument
             && e.ty.is_unscaled()
             && let keys = distinct.then(|| keys_of([e.clone()]))
-            && let Some(calls) = numeric_aggregates::parts_of(function, e, keys, filter.clone())
+            && let Some(calls) = numeric_aggregates::parts_of(function.info().state, e, keys, filter.clone())
         {
             return Ok(Aggregated {
                 calls,

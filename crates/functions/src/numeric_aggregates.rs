@@ -8,7 +8,7 @@ use crate::convert::decimal;
 use crate::fixed_numeric::Fixed;
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use frazil_plan::aggregates::GroupState;
-use frazil_plan::{AggregateCall, AggregateFunction, AggregateKey, Expr, ScalarFunction};
+use frazil_plan::{AggregateCall, AggregateKey, Expr, ScalarFunction};
 use frazil_types::decimal::POWERS_OF_TEN;
 use frazil_types::numeric::{self, Numeric};
 use frazil_types::value_ops::ArithmeticOp;
@@ -27,12 +27,11 @@ const FIXED_PARTS: usize = 2;
 /// The calls that a sum or average of numerics is made of by [`of_parts`]; `None` for other aggregates. `keys`: the
 /// value as the key of DISTINCT, if the aggregate has it.
 pub(crate) fn parts_of(
-    function: AggregateFunction,
+    state: GroupState,
     x: &Expr,
     keys: Option<Vec<AggregateKey>>,
     filter: Option<Expr>,
 ) -> Option<Vec<AggregateCall>> {
-    let state = function.info().state;
     if !matches!(state, GroupState::Sum | GroupState::Average) {
         return None;
     }
@@ -57,7 +56,6 @@ pub(crate) fn parts_of(
         |row, out| out.int(row.numeric(0)?.scale().into()),
         LogicalType::Integer,
     );
-    let scale_type = scale.ty;
     let mut calls = vec![
         sum(part(
             "whole part",
@@ -76,7 +74,7 @@ pub(crate) fn parts_of(
         )),
         AggregateCall {
             filter: filter.clone(),
-            ..AggregateCall::new(AggregateFunction::Max, Some(scale), scale_type)
+            ..AggregateCall::max(scale)
         },
     ];
     if state == GroupState::Average {
@@ -93,8 +91,8 @@ fn fixed_parts(fixed: Fixed, state: GroupState, filter: Option<Expr>) -> Vec<Agg
         filter: filter.clone(),
         ..call
     };
-    let (ty, scale_type) = (value.ty.sum().unwrap_or(value.ty), scale.ty);
-    let most = AggregateCall::new(AggregateFunction::Max, Some(scale), scale_type);
+    let ty = value.ty.sum().unwrap_or(value.ty);
+    let most = AggregateCall::max(scale);
     let mut calls = vec![call(AggregateCall::sum(value.clone(), ty)), call(most)];
     if state == GroupState::Average {
         calls.push(call(AggregateCall::count(Some(value))));

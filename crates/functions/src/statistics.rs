@@ -12,6 +12,7 @@ use crate::numeric::as_numeric;
 use crate::numeric_aggregates::{of_parts, parts_of};
 use crate::ordered_set::keys_of;
 use crate::vector::{OnNull, Output, Row, rows};
+use frazil_plan::aggregates::GroupState;
 use frazil_plan::{AggregateCall, AggregateFunction, Expr, ExprKind, ScalarFunction};
 use frazil_types::decimal::POWERS_OF_TEN;
 use frazil_types::numeric::{Numeric, overflow};
@@ -122,8 +123,7 @@ fn of_doubles(what: Spread, x: Expr, call: &dyn Fn(AggregateCall) -> AggregateCa
 /// The spread of numerics, by the sums that theirs are made of.
 fn of_numerics(what: Spread, x: Expr, distinct: bool, filter: Option<Expr>) -> Aggregated {
     let keys = distinct.then(|| keys_of([x.clone()]));
-    let parts =
-        |x: &Expr| parts_of(AggregateFunction::Sum, x, keys.clone(), filter.clone()).unwrap_or_default();
+    let parts = |x: &Expr| parts_of(GroupState::Sum, x, keys.clone(), filter.clone()).unwrap_or_default();
     let count = AggregateCall {
         distinct,
         order: keys.clone().unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! max(x).
 
 use super::info::{AggregateInfo, End, GroupState, Merging, OverFrames, of_argument};
+use crate::{AggregateCall, AggregateFunction, Expr};
 
 pub(super) static INFO: AggregateInfo = AggregateInfo {
     name: "max",
@@ -12,3 +13,11 @@ pub(super) static INFO: AggregateInfo = AggregateInfo {
     asks_second: false,
     ignores_repetition: true,
 };
+
+impl AggregateCall {
+    /// The greatest of the values that are not NULL.
+    pub fn max(argument: Expr) -> AggregateCall {
+        let ty = argument.ty;
+        AggregateCall::new(AggregateFunction::Max, Some(argument), ty)
+    }
+}
