@@ -144,6 +144,7 @@ ERRORS = [
     ("select count(*) from t for update", "0A000"),
     ("with recursive a(n) as (select 1 union all select n from b), b(n) as (select 2 union all select n from a) select n from a", "0A000"),
     ("savepoint s", "25P01"),
+    ("declare c scroll no scroll cursor with hold for select 1", "42P11"),
     # What functions refuse.
     ("select e ~ '(' from t", "2201B"),
     ("select ln(a - a) from t", "2201E"),

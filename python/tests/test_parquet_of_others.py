@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import importlib
+import json
 import math
 import struct
 import uuid
@@ -262,6 +263,13 @@ def wanted(column):
     return values
 
 
+def texts_of_json(path):
+    """The columns that a file marks as JSON: Frazil reads them as jsonb, pyarrow as text."""
+    schema = pyarrow.parquet.ParquetFile(path).schema
+    columns = [schema.column(i) for i in range(len(schema.names))]
+    return {column.path for column in columns if column.logical_type.type == "JSON"}
+
+
 def plain(value):
     """A value in a form in which those of both are equal."""
     match value:
@@ -319,7 +327,11 @@ def test_every_column_is_pyarrows(con, tmp_path, name):
         if isinstance(values, frazil.Error):
             refused.add(mine)
             continue
-        assert [plain(value) for value in values] == [plain(value) for value in wanted(column)], mine
+        theirs_plain = [plain(value) for value in wanted(column)]
+        # fastparquet writes the older mark alone, and also marks booleans and numbers: they stay text.
+        if theirs in texts_of_json(path) and "fastparquet" not in name:
+            theirs_plain = [None if text is None else json.loads(text) for text in theirs_plain]
+        assert [plain(value) for value in values] == theirs_plain, mine
     assert refused <= REFUSED
 
 
