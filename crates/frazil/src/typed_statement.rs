@@ -64,9 +64,9 @@ impl Declared {
 /// A statement that has begun.
 #[derive(Debug)]
 pub enum Begun {
-    /// Its rows, and what it had to say.
+    /// The statement's rows and its notices.
     Rows(Cursor, Vec<Notice>),
-    /// It returns no rows and is done.
+    /// The response of a statement that returns no rows and has ended.
     Done(Response),
 }
 

@@ -269,7 +269,7 @@ impl Typing {
         let parts: Vec<Expr> = parts
             .into_iter()
             .map(|p| match p {
-                // It is looked at as it is, and converted if it is chosen.
+                // The decimal keeps its type here; the choice converts it to numeric.
                 Operand::Typed(e) if ty.is_unscaled() && e.ty.scale().is_some() => Ok(e),
                 p => self.part(p, ty),
             })

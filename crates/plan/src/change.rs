@@ -44,7 +44,7 @@ pub enum WriteKind {
         /// The row of the table: a column of row ids.
         row_id: ColumnId,
     },
-    /// It locks rows of tables and returns the columns of RETURNING: SELECT … FOR UPDATE.
+    /// SELECT … FOR UPDATE: locks rows of tables and returns the columns of RETURNING.
     Lock(RowLocks),
 }
 

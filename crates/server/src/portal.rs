@@ -25,10 +25,10 @@ pub struct Portal {
 pub enum State {
     /// It has not run.
     Ready,
-    /// It gave as many rows as it was run for, and may have more.
+    /// The portal gave as many rows as Execute asked for, and may have more.
     Suspended(Cursor),
     /// It ran, and no rows are left.
     Done,
-    /// It gave an error.
+    /// The last Execute ended with an error.
     Failed,
 }

@@ -118,7 +118,7 @@ impl StringRef {
     /// The string without its last byte, which it has; transient if this one is.
     ///
     /// # Safety
-    /// The referenced bytes must be alive. The result is valid as long as they are.
+    /// The string must have a byte, and the referenced bytes must be alive. The result is valid as long as they are.
     #[inline]
     pub unsafe fn without_last(self) -> StringRef {
         let length = self.len() - 1;

@@ -218,7 +218,7 @@ impl Cursor {
             if let Some(take) = &mut take {
                 let kept = &mut self.batches[batch];
                 take(match rows.len() == kept.rows && self.keeping != Keeping::All {
-                    // It is dropped below.
+                    // The whole batch is dropped below.
                     true => std::mem::take(&mut kept.batch),
                     false => selected(&kept.batch, rows),
                 })?;

@@ -97,7 +97,7 @@ impl Drop for RunningQuery {
     fn drop(&mut self) {
         self.orders = None;
         if let Some(thread) = self.thread.take() {
-            // It waits for an order that does not come, and ends. Its panics are caught.
+            // The thread ends when it sees that no order can come any more. Its panics are caught.
             let _ = thread.join();
         }
     }

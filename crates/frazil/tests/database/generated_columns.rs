@@ -145,7 +145,7 @@ fn rows_that_no_plan_computes_get_their_values() {
     std::fs::remove_dir_all(&path).unwrap();
 }
 
-/// What the table answers: its rows, then what an insert and an update compute.
+/// Compares the rows of the table, then the values that an insert and an update compute.
 fn check(c: &Connection) {
     assert_eq!(
         rows(c, "select * from t order by id"),

@@ -1,5 +1,5 @@
 //! A column or table gets another name: the texts of the table's CHECK constraints and generated columns get it, too.
-//! What a name in a text means is found by binding the text; nothing else of the text changes.
+//! The binder says which names of a text mean the renamed object; the rest of the text stays.
 
 use super::scope::{Clause, Item, Level};
 use super::{Binder, OutputColumn, TableEntry};

@@ -84,8 +84,8 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// What a column gets that is not given a value; NULL for a generated column, whose value is computed when those
-    /// of the other columns are known.
+    /// The value of a column for which the statement has none. It is NULL for a generated column, whose value is
+    /// computed when the values of the other columns are known.
     pub(super) fn default_of(&mut self, column: &ColumnDef) -> Result<Expr> {
         let text = match &column.default {
             None | Some(ColumnDefault::Generated { .. }) => {

@@ -84,7 +84,7 @@ impl Clause {
         }
         let is_plain = relations.is_empty() && form.len() == 1;
         let mut tokens = match is_plain {
-            // It may be an argument: substring(a for share).
+            // The words may be an argument: substring(a for share).
             true => words[at..end].to_vec(),
             false => rewritten(&words[at], strength, relations),
         };
