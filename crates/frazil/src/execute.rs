@@ -506,9 +506,9 @@ fn explained(
 ) -> Result<Response> {
     match statement {
         Explained::Execute { name, values } => {
-            prepared::explained(session, options, &name, values.as_ref(), call)
+            prepared::explained(session, options, &name, values.as_deref(), call)
         }
-        Explained::Plan(plan) => explain::run(session, options, plan, bundle),
+        Explained::Plan(plan) => explain::run(session, options, *plan, bundle),
     }
 }
 

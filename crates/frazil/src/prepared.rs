@@ -106,7 +106,7 @@ pub fn explained(
             "EXPLAIN of anything but a query, INSERT, UPDATE, DELETE or FREEZE",
         ));
     };
-    on_deep_stack(bundle.depth, || explain::run(session, options, plan, bundle))
+    on_deep_stack(bundle.depth, || explain::run(session, options, *plan, bundle))
 }
 
 /// The values of EXECUTE, of these types.

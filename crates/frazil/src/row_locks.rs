@@ -79,7 +79,8 @@ fn lock_some(
             if left == 0 {
                 break;
             }
-            if !lock_row(&locks.tables, |table| ids[table][row], transaction)? {
+            let row_ids = (locks.tables.iter()).zip(ids.iter().map(|ids| ids[row]));
+            if !lock_row(row_ids, transaction)? {
                 continue;
             }
             match skipped {
@@ -99,13 +100,12 @@ fn lock_some(
 
 /// Locks the row of each table that makes a row of the result. Returns false if somebody else holds one of them that
 /// may be left out.
-fn lock_row(
-    tables: &[LockedTable],
-    id: impl Fn(usize) -> RowId,
+fn lock_row<'a>(
+    rows: impl Iterator<Item = (&'a LockedTable, RowId)>,
     transaction: &mut Transaction,
 ) -> Result<bool> {
-    for (at, table) in tables.iter().enumerate() {
-        let (row, lock) = (id(at), of(table.strength));
+    for (table, row) in rows {
+        let lock = of(table.strength);
         if !transaction.view().table(table.table)?.shows(row) {
             // A WITH query of the statement has deleted it.
             return Ok(false);

@@ -388,7 +388,7 @@ fn decimal_type(text: &str) -> Option<LogicalType> {
         return None;
     }
     let precision = (whole.trim_start_matches('0').len() + part.len()).max(1);
-    (precision <= usize::from(DECIMAL_MAX_DIGITS)).then(|| LogicalType::Decimal {
+    (precision <= usize::from(DECIMAL_MAX_DIGITS)).then_some(LogicalType::Decimal {
         precision: precision as u8,
         scale: part.len() as u8,
     })

@@ -351,6 +351,7 @@ impl<'a> Context<'a> {
             return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         };
         let name = name.to_owned();
+        let plan = Box::new(plan);
         let statement = CursorStatement::Declare { name, options, plan }.into();
         Ok(Bound { statement, ..bound })
     }

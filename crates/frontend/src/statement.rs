@@ -145,7 +145,7 @@ pub enum CursorStatement {
         /// Its options.
         options: CursorOptions,
         /// Its query.
-        plan: Plan,
+        plan: Box<Plan>,
     },
     /// FETCH, or MOVE, which returns no rows.
     Fetch {
@@ -373,13 +373,13 @@ pub enum Prepared {
 #[derive(Clone, Debug)]
 pub enum Explained {
     /// A query, INSERT, UPDATE, DELETE.
-    Plan(Plan),
+    Plan(Box<Plan>),
     /// EXECUTE.
     Execute {
         /// The name of the prepared statement, folded.
         name: String,
         /// The values of its parameters, to be bound by [`crate::bind_values`].
-        values: Option<ParsedStatement>,
+        values: Option<Box<ParsedStatement>>,
     },
 }
 
@@ -411,8 +411,11 @@ impl Explained {
     /// The statement, if EXPLAIN explains it.
     pub fn of(statement: Statement) -> Option<Explained> {
         match statement {
-            Statement::Query(plan) | Statement::Writing(Writing::Write(plan)) => Some(Explained::Plan(plan)),
+            Statement::Query(plan) | Statement::Writing(Writing::Write(plan)) => {
+                Some(Explained::Plan(Box::new(plan)))
+            }
             Statement::Prepared(Prepared::Execute { name, values }) => {
+                let values = values.map(Box::new);
                 Some(Explained::Execute { name, values })
             }
             Statement::Writing(

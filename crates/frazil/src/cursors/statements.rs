@@ -25,7 +25,7 @@ pub fn run(
     let started = bundle.started;
     match statement {
         CursorStatement::Declare { name, options, plan } => {
-            declare(session, name, options, plan, bundle)?;
+            declare(session, name, options, *plan, bundle)?;
             Ok(done("DECLARE CURSOR", started))
         }
         CursorStatement::Fetch {

@@ -147,7 +147,7 @@ const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
 /// A time with the largest unit that divides it; 0 has none.
 pub fn shown_time(time: Duration) -> String {
     let millis = time.as_millis();
-    let unit = MILLIS.iter().find(|unit| millis % unit.1 == 0);
+    let unit = MILLIS.iter().find(|unit| millis.is_multiple_of(unit.1));
     match unit {
         Some((name, length)) if millis > 0 => format!("{}{name}", millis / length),
         _ => "0".to_owned(),
@@ -156,7 +156,7 @@ pub fn shown_time(time: Duration) -> String {
 
 /// Bytes with the largest unit that divides them; 0 has none.
 pub fn shown_size(bytes: u64) -> String {
-    let unit = BYTES.iter().find(|unit| bytes % unit.1 == 0);
+    let unit = BYTES.iter().find(|unit| bytes.is_multiple_of(unit.1));
     match unit {
         Some((name, size)) if bytes > 0 => format!("{}{name}", bytes / size),
         _ => "0".to_owned(),

@@ -14,6 +14,7 @@ use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_storage::Acknowledge;
 use frazil_types::{CHUNK_ROWS, Error, Result, STAGE_ROWS, USER, Zone};
+use std::time::Duration;
 
 const ISOLATION: Kind = Kind::Choice(&[
     "serializable",
@@ -69,7 +70,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "threads",
         Kind::Integer(1, 1024),
-        |s, v| Ok(s.threads = v.number()? as usize),
+        |s, v| put(&mut s.threads, v.number().map(|n| n as usize)),
         |s| s.threads.to_string(),
         "Threads of a statement, its own among them.",
     ),
@@ -89,7 +90,12 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "statement_timeout",
         Kind::Time,
-        |s, v| Ok(s.statement_timeout = Some(v.time()?).filter(|time| !time.is_zero())),
+        |s, v| {
+            put(
+                &mut s.statement_timeout,
+                v.time().map(|t| Some(t).filter(|t| !t.is_zero())),
+            )
+        },
         |s| shown_time(s.statement_timeout.unwrap_or_default()),
         "Time that a statement may take; 0 means any.",
     ),
@@ -97,9 +103,8 @@ pub(super) static SETTINGS: &[Setting] = &[
         "lock_timeout",
         Kind::Time,
         |s, v| {
-            Ok(s.lock_timeout = Some(v.time()?)
-                .filter(|t| !t.is_zero())
-                .unwrap_or(super::UNLIMITED))
+            let given = |time: Duration| if time.is_zero() { super::UNLIMITED } else { time };
+            put(&mut s.lock_timeout, v.time().map(given))
         },
         |s| {
             shown_time(
@@ -113,7 +118,12 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "frazil.max_recursion",
         Kind::Integer(0, i64::MAX as i128),
-        |s, v| Ok(s.max_recursion = Some(v.number()? as u64).filter(|turns| *turns > 0)),
+        |s, v| {
+            put(
+                &mut s.max_recursion,
+                v.number().map(|n| Some(n as u64).filter(|turns| *turns > 0)),
+            )
+        },
         |s| s.max_recursion.unwrap_or(0).to_string(),
         "Iterations that a recursive query may take; 0 means any number.",
     ),
@@ -122,7 +132,8 @@ pub(super) static SETTINGS: &[Setting] = &[
         Kind::List,
         |s, v| {
             let wanted = FileAccess::of_text(v.word()?)?;
-            Ok(s.file_access = s.file_access.narrowed(wanted)?)
+            s.file_access = s.file_access.narrowed(wanted)?;
+            Ok(())
         },
         |s| s.file_access.to_string(),
         "Files that statements may name: on, off, or folders. It can only be narrowed.",
@@ -130,7 +141,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "TimeZone",
         Kind::Text,
-        |s, v| Ok(s.time_zone = zone(v.word()?)?),
+        |s, v| put(&mut s.time_zone, zone(v.word()?)),
         |s| s.time_zone.to_string(),
         "Zone in which timestamps with time zone are read and shown.",
     )
@@ -138,21 +149,21 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "search_path",
         Kind::Names,
-        |s, v| Ok(s.search_path = SearchPath::parse(v.word()?)?),
+        |s, v| put(&mut s.search_path, SearchPath::parse(v.word()?)),
         |s| s.search_path.text().to_owned(),
         "Schemas in which names without a schema are looked for.",
     ),
     Setting::session(
         "default_transaction_isolation",
         ISOLATION,
-        |s, v| Ok(s.isolation = isolation(&v)?),
+        |s, v| put(&mut s.isolation, isolation(&v)),
         |s| s.isolation.to_string(),
         "Isolation level of transactions that do not name one.",
     ),
     Setting::session(
         "default_transaction_read_only",
         Kind::Boolean,
-        |s, v| Ok(s.read_only = v.flag()?),
+        |s, v| put(&mut s.read_only, v.flag()),
         |s| shown_flag(s.read_only).to_owned(),
         "Whether transactions that do not say so are read-only.",
     )
@@ -260,84 +271,84 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "frazil.isa",
         Kind::Text,
-        |s, v| Ok(s.isa = isa(v.word()?)?),
+        |s, v| put(&mut s.isa, isa(v.word()?)),
         |s| s.isa.to_string(),
         "Instruction set of kernels and generated code.",
     ),
     Setting::session(
         "frazil.stages",
         Kind::Choice(STAGE_WORDS),
-        |s, v| Ok(s.stages = chosen(&v, &STAGES)?),
+        |s, v| put(&mut s.stages, chosen(&v, &STAGES)),
         |s| name_of(&s.stages, &STAGES),
         "How pipelines are cut into stages.",
     ),
     Setting::session(
         "frazil.scan",
         Kind::Choice(SCAN_WORDS),
-        |s, v| Ok(s.scan = chosen(&v, &SCAN_MODES)?),
+        |s, v| put(&mut s.scan, chosen(&v, &SCAN_MODES)),
         |s| name_of(&s.scan, &SCAN_MODES),
         "How scans work; each value adds something to the one before.",
     ),
     Setting::session(
         "frazil.pax_code",
         Kind::Choice(PAX_WORDS),
-        |s, v| Ok(s.pax_code = chosen(&v, &PAX_CODE)?),
+        |s, v| put(&mut s.pax_code, chosen(&v, &PAX_CODE)),
         |s| name_of(&s.pax_code, &PAX_CODE),
         "How generated code reads hot chunks.",
     ),
     Setting::session(
         "frazil.optimization",
         Kind::Choice(OPTIMIZATION_WORDS),
-        |s, v| Ok(s.optimize = chosen(&v, &OPTIMIZATION)?),
+        |s, v| put(&mut s.optimize, chosen(&v, &OPTIMIZATION)),
         |s| name_of(&s.optimize, &OPTIMIZATION),
         "Optimization level of generated code.",
     ),
     Setting::session(
         "frazil.window_rows",
         Kind::Integer(64, CHUNK_ROWS as i128),
-        |s, v| Ok(s.window_rows = v.number()? as usize),
+        |s, v| put(&mut s.window_rows, v.number().map(|n| n as usize)),
         |s| s.window_rows.to_string(),
         "Rows that a scan tests at a time.",
     ),
     Setting::session(
         "frazil.stage_rows",
         Kind::Integer(64, STAGE_ROWS as i128),
-        |s, v| Ok(s.stage_rows = v.number()? as usize),
+        |s, v| put(&mut s.stage_rows, v.number().map(|n| n as usize)),
         |s| s.stage_rows.to_string(),
         "Rows of a vector between two stages.",
     ),
     Setting::session(
         "frazil.early_probes",
         Kind::Boolean,
-        |s, v| Ok(s.early_probes = v.flag()?),
+        |s, v| put(&mut s.early_probes, v.flag()),
         |s| shown_flag(s.early_probes).to_owned(),
         "Whether scans drop rows whose join key has no partner.",
     ),
     Setting::session(
         "frazil.use_indexes",
         Kind::Boolean,
-        |s, v| Ok(s.use_indexes = v.flag()?),
+        |s, v| put(&mut s.use_indexes, v.flag()),
         |s| shown_flag(s.use_indexes).to_owned(),
         "Whether scans use indexes.",
     ),
     Setting::session(
         "frazil.elide_checks",
         Kind::Boolean,
-        |s, v| Ok(s.elide_checks = v.flag()?),
+        |s, v| put(&mut s.elide_checks, v.flag()),
         |s| shown_flag(s.elide_checks).to_owned(),
         "Whether overflow checks are left out if values cannot overflow.",
     ),
     Setting::session(
         "frazil.access_counters",
         Kind::Boolean,
-        |s, v| Ok(s.access_counters = v.flag()?),
+        |s, v| put(&mut s.access_counters, v.flag()),
         |s| shown_flag(s.access_counters).to_owned(),
         "Whether scans count how columns are used.",
     ),
     Setting::session(
         "frazil.plan_cache",
         Kind::Boolean,
-        |s, v| Ok(s.plan_cache = v.flag()?),
+        |s, v| put(&mut s.plan_cache, v.flag()),
         |s| shown_flag(s.plan_cache).to_owned(),
         "Whether compiled statements are kept for the next run.",
     ),
@@ -354,6 +365,12 @@ pub(super) static SETTINGS: &[Setting] = &[
 /// The isolation level of a value.
 pub(super) fn isolation(read: &Read) -> Result<Isolation> {
     read.word()?.parse().map_err(|e: String| Error::internal(e))
+}
+
+/// Stores the value in the field, unless the value is an error.
+fn put<T>(field: &mut T, value: Result<T>) -> Result<()> {
+    *field = value?;
+    Ok(())
 }
 
 fn isa(text: &str) -> Result<Isa> {

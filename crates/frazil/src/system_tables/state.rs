@@ -10,9 +10,12 @@ use frazil_types::{Result, Value};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Names and types of a table's columns.
+type Columns = &'static [(&'static str, &'static str)];
+
 /// The tables of this file, by name: their columns with types, and their rows.
 pub(super) fn tables() -> impl Iterator<Item = Result<VirtualTable>> {
-    let tables: [(&str, &[(&str, &str)], RowsOf); 6] = [
+    let tables: [(&str, Columns, RowsOf); 6] = [
         ("frazil_blocks", BLOCKS, blocks),
         ("frazil_access", ACCESS, access),
         ("frazil_views", VIEWS, views),
@@ -38,13 +41,13 @@ fn schema_of(snapshot: &Snapshot, table: &TableSnapshot) -> Value {
     Value::Text(snapshot.catalog().qualified(namespace, "").schema)
 }
 
-const VIEWS: &[(&str, &str)] = &[
+const VIEWS: Columns = &[
     ("view_name", "text"),
     ("definition", "text"),
     ("schema_name", "text"),
 ];
 
-const BLOCKS: &[(&str, &str)] = &[
+const BLOCKS: Columns = &[
     ("table_name", "text"),
     ("chunk", "bigint"),
     ("column_name", "text"),
@@ -93,7 +96,7 @@ fn blocks(context: &Context<'_>) -> Result<Vec<Vec<Value>>> {
     Ok(rows)
 }
 
-const ACCESS: &[(&str, &str)] = &[
+const ACCESS: Columns = &[
     ("table_name", "text"),
     ("column_name", "text"),
     ("tested", "bigint"),
@@ -131,7 +134,7 @@ fn views(context: &Context<'_>) -> Result<Vec<Vec<Value>>> {
     Ok(catalog.views().map(row).collect())
 }
 
-const INDEXES: &[(&str, &str)] = &[
+const INDEXES: Columns = &[
     ("table_name", "text"),
     ("index_name", "text"),
     ("columns", "text"),
@@ -172,7 +175,7 @@ fn indexes(context: &Context<'_>) -> Result<Vec<Vec<Value>>> {
     Ok(rows)
 }
 
-const WAL: &[(&str, &str)] = &[
+const WAL: Columns = &[
     ("end_lsn", "bigint"),
     ("durable_lsn", "bigint"),
     ("checkpoint_lsn", "bigint"),
@@ -223,7 +226,7 @@ fn wal(context: &Context<'_>) -> Result<Vec<Vec<Value>>> {
     Ok(rows.into_iter().collect())
 }
 
-const CHECKPOINTS: &[(&str, &str)] = &[
+const CHECKPOINTS: Columns = &[
     ("number", "bigint"),
     ("cause", "text"),
     ("started", "timestamp"),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The action on the rows of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Action {
-    NoAction,
+    Nothing,
     Restrict,
     Cascade,
     SetNull,
@@ -17,7 +17,7 @@ enum Action {
 }
 
 const ACTIONS: [(Action, &str, &str); 5] = [
-    (Action::NoAction, "stays", "no action"),
+    (Action::Nothing, "stays", "no action"),
     (Action::Restrict, "keeps", "restrict"),
     (Action::Cascade, "follows", "cascade"),
     (Action::SetNull, "forgets", "set null"),
@@ -53,8 +53,8 @@ impl Model {
             for id in gone {
                 let key = rows[&id].unwrap();
                 match action {
-                    Action::NoAction if there.contains(&key) => {}
-                    Action::NoAction | Action::Restrict => return false,
+                    Action::Nothing if there.contains(&key) => {}
+                    Action::Nothing | Action::Restrict => return false,
                     Action::Cascade => match becomes(key) {
                         Some(key) => drop(rows.insert(id, Some(key))),
                         None => {

@@ -28,9 +28,7 @@ fn renamed(locking: &WithWrite, plan: &Plan) -> Option<Plan> {
         return None;
     }
     let mut locks = locking.plan.clone();
-    let Some(write) = locks.root.write_mut() else {
-        return None;
-    };
+    let write = locks.root.write_mut()?;
     if write.change.written_table().is_some() {
         return None;
     }

@@ -76,7 +76,7 @@ impl Numeric {
         let digits =
             digits * POWERS_OF_TEN[usize::from(DIGITS) - 1 - digits.ilog10() as usize].unsigned_abs();
         let unit = POWERS_OF_TEN[18].unsigned_abs();
-        let (head, tail) = ((digits / unit) as u128, (digits % unit) as u64);
+        let (head, tail) = (digits / unit, (digits % unit) as u64);
         // The head has 20 digits, ten pairs; the tail 18, nine pairs.
         let (first, head) = ((head / unit) as u64, (head % unit) as u64);
         let mut pairs = [0_u8; PAIRS];
