@@ -338,6 +338,11 @@ impl Database {
         self.0.store.locks().map_or(0, |locks| locks.waits().len())
     }
 
+    /// Number of waits of statements for other transactions since the database was opened.
+    pub fn waits_so_far(&self) -> u64 {
+        self.0.store.locks().map_or(0, |locks| locks.counters().waits)
+    }
+
     pub(crate) fn store(&self) -> &Arc<Store> {
         &self.0.store
     }

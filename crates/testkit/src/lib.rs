@@ -1,9 +1,11 @@
 //! What tests and benchmarks of several crates share. No crate of the product depends on it.
 //!
 //! [`Random`] gives numbers that follow from a seed. [`SimVfs`] is a file system in memory that loses, tears and refuses
-//! what a real one may. [`naive_windows`] has window functions by their definitions.
+//! what a real one may. [`naive_windows`] has window functions by their definitions. [`histories`] finds the anomalies
+//! of what transactions read and wrote.
 #![forbid(unsafe_code)]
 
+pub mod histories;
 pub mod naive_windows;
 mod random;
 pub mod sim_vfs;

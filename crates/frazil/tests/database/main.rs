@@ -32,6 +32,7 @@ mod golden_code;
 mod golden_directories;
 mod grids;
 mod heard;
+mod histories;
 mod holding;
 mod hostile;
 mod hostile_sources;
