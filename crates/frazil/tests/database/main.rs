@@ -68,6 +68,7 @@ mod salvaging;
 mod schemas;
 mod sequences;
 mod series;
+mod session_cuts;
 mod settings;
 mod sharing;
 mod statements;

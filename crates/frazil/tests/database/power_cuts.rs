@@ -315,7 +315,7 @@ fn insert(random: &mut Random, next_key: &mut i64, rows: &mut BTreeMap<i64, (i64
     format!("insert into t values {values}")
 }
 
-fn is_of_files(state: SqlState) -> bool {
+pub(crate) fn is_of_files(state: SqlState) -> bool {
     [
         SqlState::IO_ERROR,
         SqlState::TRANSACTION_RESOLUTION_UNKNOWN,
@@ -387,7 +387,7 @@ fn rows_of_t(c: &Connection) -> BTreeMap<i64, (i64, String)> {
 }
 
 /// Opens a database in which nothing happens by itself.
-fn open(sim: &SimVfs) -> Option<Connection> {
+pub(crate) fn open(sim: &SimVfs) -> Option<Connection> {
     let database = Database::open_over(sim.vfs(), Path::new("/db")).ok()?;
     let c = database.connect();
     rows(
