@@ -276,7 +276,7 @@ impl Catalog {
     /// The next version, in which a table and the sequences that its columns own are in another schema.
     /// 3F000 without the schema, 42P07 and 42710 if a name is taken there.
     fn move_table(&self, mut entry: TableEntry, schema: &str) -> Result<(Catalog, Arc<TableEntry>)> {
-        let namespace = self.namespace(schema)?;
+        let namespace = self.namespace_to_move(entry.namespace, schema)?;
         if namespace == entry.namespace {
             return Ok((self.clone(), Arc::new(entry)));
         }

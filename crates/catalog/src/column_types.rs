@@ -111,7 +111,7 @@ impl Catalog {
         let mut next = self.next();
         for index in entry.indexes.iter_mut().filter(|index| index.has_column(column)) {
             let old = index.id;
-            let id = next.take_id();
+            let id = next.take_id(entry.namespace);
             Arc::make_mut(index).id = id;
             for constraint in &mut entry.constraints {
                 match &mut constraint.kind {

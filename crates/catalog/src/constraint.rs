@@ -118,7 +118,7 @@ impl Catalog {
         for table in &mut tables {
             let mut entry = (**table).clone();
             for constraint in entry.constraints.iter_mut().filter(|c| lacks_id(c)) {
-                constraint.id = self.take_id();
+                constraint.id = self.take_id(entry.namespace);
             }
             *table = self.put(entry);
         }

@@ -39,10 +39,11 @@ impl Catalog {
     /// relation.
     pub fn create_domain(&self, name: &QualifiedName, domain: Domain) -> Result<Catalog> {
         let namespace = self.namespace(&name.schema)?;
+        crate::qualified_name::refuse_temporary_type(namespace)?;
         self.refuse_type_name(name)?;
         let mut next = self.next();
         let entry = TypeEntry {
-            id: next.take_id(),
+            id: next.take_id(namespace),
             namespace,
             name: name.name.clone(),
             kind: TypeKind::Domain(domain),

@@ -94,6 +94,7 @@ impl Catalog {
             Some(id) if id != old.id => self.by_id(id)?,
             Some(_) | None => Arc::new(old.clone()),
         };
+        refuse_mixed(old, &parent)?;
         let columns = columns_of(old, &new.columns)?;
         let (index, parent_columns) = key_of(&parent, &new.parent_columns)?;
         if columns.len() != parent_columns.len() {
@@ -123,7 +124,7 @@ impl Catalog {
         };
         let mut entry = old.clone();
         entry.constraints.push(Constraint {
-            id: self.take_id(),
+            id: self.take_id(old.namespace),
             name,
             kind: ConstraintKind::ForeignKey(Box::new(key)),
         });
@@ -166,6 +167,17 @@ fn cannot_truncate(parent: &str, child: &str) -> Error {
         .with_hint(format!(
             "Truncate table \"{child}\" at the same time, or use TRUNCATE ... CASCADE."
         ))
+}
+
+/// 42P16 if one of the tables is temporary and the other is not.
+fn refuse_mixed(child: &TableEntry, parent: &TableEntry) -> Result<()> {
+    let what = match (child.id.is_temporary(), parent.id.is_temporary()) {
+        (true, false) => "temporary",
+        (false, true) => "permanent",
+        (true, true) | (false, false) => return Ok(()),
+    };
+    let message = format!("constraints on {what} tables may reference only {what} tables");
+    Err(Error::new(SqlState::INVALID_TABLE_DEFINITION, message).of_table(&child.name))
 }
 
 /// The columns of a table by their names. 42703.

@@ -24,6 +24,7 @@ mod sequence_state;
 mod sequence_text;
 mod set_constraints;
 mod table_options;
+mod temporary;
 mod user_types;
 mod view;
 
@@ -40,7 +41,8 @@ pub use names::{WordClass, identifier, is_bare_label, is_reserved, nearest, word
 pub use new_constraint::{NewConstraint, NewConstraintKind, NewIndex, NewTable, multiple_primary_keys};
 use objects::Objects;
 pub use qualified_name::{
-    PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SchemaEntry, WrittenName, missing_schema,
+    PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SchemaEntry, TEMPORARY_ALIAS, WrittenName,
+    is_temporary_schema, missing_schema, temporary_schema,
 };
 pub use schemas::NewSchema;
 pub use search_path::SearchPath;
@@ -49,8 +51,8 @@ pub use sequence_entry::{SequenceEntry, SequenceOwner, not_a_sequence};
 pub use sequence_state::{Position, SequenceDefinition, SequenceLog, SequenceState};
 pub use sequence_text::{default_sequence, next_value_text, sequence_text, sequences_of_default};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-pub use table_options::{BlockOptions, TableOptions};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+pub use table_options::{BlockOptions, OnCommit, TableOptions};
 pub use user_types::{AlterType, DropTypes, LabelPlace, TypeEntry, TypeKind};
 pub use view::{ExistingView, NewView, Reading, ViewEntry, not_a_table};
 
@@ -73,6 +75,8 @@ pub struct TableEntry {
     pub constraints: Vec<Constraint>,
     /// Its indexes, in the order in which they were made.
     pub indexes: Vec<Arc<IndexEntry>>,
+    /// Its fate at the end of a transaction, if it is temporary.
+    pub on_commit: OnCommit,
 }
 
 impl TableEntry {
@@ -97,6 +101,7 @@ impl TableEntry {
             options,
             constraints: Vec::new(),
             indexes: Vec::new(),
+            on_commit: OnCommit::default(),
         }
     }
 }
@@ -161,6 +166,8 @@ pub struct Catalog {
     /// The greatest version ever made of it, rolled back ones included: its versions share this.
     last_version: Arc<AtomicU64>,
     last_id: u32,
+    /// Counts temporary objects: its versions share this.
+    last_temporary: Arc<AtomicU32>,
     objects: Objects,
 }
 
@@ -211,6 +218,7 @@ impl Catalog {
             version,
             last_version: Arc::new(AtomicU64::new(version)),
             last_id,
+            last_temporary: Arc::default(),
             objects,
         }
     }
@@ -351,7 +359,7 @@ impl Catalog {
         let mut next = self.next();
         let entry = TableEntry {
             namespace,
-            ..TableEntry::new(next.take_id(), name.name, schema, options)
+            ..TableEntry::new(next.take_id(namespace), name.name, schema, options)
         };
         let entry = next.put(entry);
         match constraints.is_empty() {
@@ -368,12 +376,6 @@ impl Catalog {
         let mut next = self.next();
         let entry = next.put(entry);
         Ok((next, entry))
-    }
-
-    /// An identity that was never given.
-    fn take_id(&mut self) -> ObjectId {
-        self.last_id += 1;
-        ObjectId(self.last_id)
     }
 }
 

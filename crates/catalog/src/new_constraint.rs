@@ -176,7 +176,7 @@ impl Catalog {
             }
         };
         let index = IndexEntry {
-            id: self.take_id(),
+            id: self.take_id(old.namespace),
             name: name.clone(),
             table: old.id,
             keys: columns
@@ -193,7 +193,7 @@ impl Catalog {
             true => ConstraintKind::PrimaryKey { index: index.id },
             false => ConstraintKind::Unique { index: index.id },
         };
-        let id = self.take_id();
+        let id = self.take_id(old.namespace);
         entry.constraints.push(Constraint { id, name, kind });
         entry.indexes.push(Arc::new(index));
         if is_primary {
@@ -221,7 +221,7 @@ impl Catalog {
         });
         let kind = ConstraintKind::Check { expression, columns };
         let mut entry = old.clone();
-        let id = self.take_id();
+        let id = self.take_id(old.namespace);
         entry.constraints.push(Constraint { id, name, kind });
         entry
     }
@@ -254,7 +254,7 @@ impl Catalog {
             }
         };
         let index = Arc::new(IndexEntry {
-            id: next.take_id(),
+            id: next.take_id(table.namespace),
             name,
             table: table.id,
             keys: new.keys,

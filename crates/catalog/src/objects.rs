@@ -2,7 +2,7 @@
 
 use crate::sequence_entry::SequenceEntry;
 use crate::{IndexEntry, PUBLIC, QualifiedName, Relation, SchemaEntry, TypeEntry};
-use frazil_types::ObjectId;
+use frazil_types::{FIRST_TEMPORARY, ObjectId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -174,6 +174,18 @@ impl Objects {
 
     fn names_mut(&mut self, schema: ObjectId) -> &mut Names {
         Arc::make_mut(self.names.entry(schema).or_default())
+    }
+
+    /// The temporary objects by their ids.
+    pub fn temporary(&self) -> impl Iterator<Item = (ObjectId, &Object)> {
+        let from = self.by_id.range(ObjectId(FIRST_TEMPORARY)..);
+        from.map(|(id, object)| (*id, object))
+    }
+
+    /// The other objects by their ids.
+    pub fn lasting(&self) -> impl Iterator<Item = (ObjectId, &Object)> {
+        let before = self.by_id.range(..ObjectId(FIRST_TEMPORARY));
+        before.map(|(id, object)| (*id, object))
     }
 
     pub fn put_schema(&mut self, schema: SchemaEntry) {

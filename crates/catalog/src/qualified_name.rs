@@ -1,7 +1,7 @@
 //! Schemas, and names of objects: in a schema, as the catalog keeps them, and as statements write them.
 
 use crate::names::identifier;
-use frazil_types::{Error, ObjectId, SqlState};
+use frazil_types::{Error, ObjectId, Result, SqlState};
 use std::fmt;
 
 /// The schema that a new database has.
@@ -12,6 +12,32 @@ pub const SYSTEM_SCHEMA: &str = "pg_catalog";
 
 /// Another name of [`PUBLIC`], unless there is a schema of this name.
 pub const PUBLIC_ALIAS: &str = "main";
+
+/// The name by which a session writes the schema of its temporary objects.
+pub const TEMPORARY_ALIAS: &str = "pg_temp";
+
+/// The name of a session's schema before the session's number.
+const PREFIX: &str = "pg_temp_";
+
+/// The name of the schema of a session's temporary objects.
+pub fn temporary_schema(session: u64) -> String {
+    format!("{PREFIX}{session}")
+}
+
+/// True for the name of a schema of temporary objects.
+pub fn is_temporary_schema(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
+/// 0A000 for a type in a schema of temporary objects.
+pub(crate) fn refuse_temporary_type(namespace: ObjectId) -> Result<()> {
+    match namespace.is_temporary() {
+        true => {
+            Err(Error::unsupported("a temporary type or domain").with_hint("create it in another schema"))
+        }
+        false => Ok(()),
+    }
+}
 
 /// A name in a schema. Both parts are folded to lower case unless they were quoted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -63,7 +63,7 @@ impl Catalog {
             };
         }
         let mut next = self.next();
-        let id = next.take_id();
+        let id = next.take_id(SchemaEntry::PUBLIC_ID);
         next.objects.put_schema(SchemaEntry::new(id, &new.name));
         Ok(next)
     }

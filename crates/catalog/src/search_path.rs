@@ -1,13 +1,14 @@
 //! The search path of a session: the schemas in which names without a schema are looked for.
 
-use crate::{PUBLIC, QualifiedName, SYSTEM_SCHEMA, WrittenName};
+use crate::{PUBLIC, QualifiedName, SYSTEM_SCHEMA, TEMPORARY_ALIAS, WrittenName};
 use frazil_types::{Error, Result, SqlState, USER};
 use std::sync::Arc;
 
 /// The name that stands for the schema of the user's own name.
 const USER_SCHEMA: &str = "$user";
 
-/// A search path. Two are equal if they were set to the same text.
+/// A search path. Two are equal if they were set to the same text, in one session or in
+/// sessions without temporary objects.
 #[derive(Clone, Debug)]
 pub struct SearchPath(Arc<Parts>);
 
@@ -17,6 +18,16 @@ struct Parts {
     text: String,
     /// The schemas in the order in which they are searched; some may not exist.
     schemas: Vec<String>,
+    /// The schema of the session's temporary objects; `None` for a path of no session.
+    temporary: Option<Temporary>,
+}
+
+/// The schema of a session's temporary objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Temporary {
+    name: String,
+    /// False as long as the session has not made any.
+    is_made: bool,
 }
 
 impl SearchPath {
@@ -37,7 +48,48 @@ impl SearchPath {
         SearchPath(Arc::new(Parts {
             text: text.to_string(),
             schemas: resolved.collect(),
+            temporary: None,
         }))
+    }
+
+    /// This path in a session whose temporary objects are in the schema `name`; `is_made`: there may be some.
+    pub fn of_session(&self, name: &str, is_made: bool) -> SearchPath {
+        let name = name.to_string();
+        SearchPath(Arc::new(Parts {
+            text: self.0.text.clone(),
+            schemas: self.0.schemas.clone(),
+            temporary: Some(Temporary { name, is_made }),
+        }))
+    }
+
+    /// This path in the session of another path.
+    pub fn in_session_of(&self, other: &SearchPath) -> SearchPath {
+        match &other.0.temporary {
+            Some(temporary) => self.of_session(&temporary.name, temporary.is_made),
+            None => self.clone(),
+        }
+    }
+
+    /// The schema of the session's temporary objects. It need not exist. `None` for a path of no session.
+    pub fn temporary(&self) -> Option<&str> {
+        self.0.temporary.as_ref().map(|temporary| temporary.name.as_str())
+    }
+
+    /// True if the session has made temporary objects.
+    pub fn has_temporary(&self) -> bool {
+        self.0
+            .temporary
+            .as_ref()
+            .is_some_and(|temporary| temporary.is_made)
+    }
+
+    /// A schema of the path, or one that a statement writes: [`TEMPORARY_ALIAS`] is that of the session's temporary
+    /// objects.
+    pub fn resolved<'a>(&'a self, schema: &'a str) -> &'a str {
+        match schema == TEMPORARY_ALIAS {
+            true => self.temporary().unwrap_or(schema),
+            false => schema,
+        }
     }
 
     /// The path of [`PUBLIC`] alone, by which the catalog's own texts are read: those of CHECK, DEFAULT and views name
@@ -57,12 +109,18 @@ impl SearchPath {
     }
 
     /// Returns the objects that a written name may mean, in the order in which they are looked up. For a name without a
-    /// schema, [`SYSTEM_SCHEMA`] comes last unless the path contains it.
+    /// schema, the schema of temporary objects comes first, and [`SYSTEM_SCHEMA`] last, unless the path contains them.
     pub fn candidates(&self, written: &WrittenName) -> Vec<QualifiedName> {
         if let Some(schema) = &written.schema {
-            return vec![QualifiedName::new(schema, &written.name)];
+            return vec![QualifiedName::new(self.resolved(schema), &written.name)];
         }
-        let mut schemas: Vec<&str> = self.schemas().iter().map(String::as_str).collect();
+        let listed = self.schemas().iter().map(|schema| self.resolved(schema));
+        let mut schemas: Vec<&str> = listed.collect();
+        if let Some(temporary) = self.temporary().filter(|_| self.has_temporary())
+            && !schemas.contains(&temporary)
+        {
+            schemas.insert(0, temporary);
+        }
         if !schemas.contains(&SYSTEM_SCHEMA) {
             schemas.push(SYSTEM_SCHEMA);
         }
@@ -73,7 +131,12 @@ impl SearchPath {
 
 impl PartialEq for SearchPath {
     fn eq(&self, other: &SearchPath) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.text == other.0.text
+        let made = |path: &SearchPath| {
+            let temporary = path.0.temporary.clone();
+            temporary.filter(|temporary| temporary.is_made)
+        };
+        // A session without temporary objects sees what every other one sees.
+        Arc::ptr_eq(&self.0, &other.0) || self.0.text == other.0.text && made(self) == made(other)
     }
 }
 

@@ -184,7 +184,7 @@ impl Catalog {
         let definition = new.options.define()?;
         let owner = new.owner.map(|of| self.owner(namespace, of)).transpose()?;
         let mut next = self.next();
-        let id = next.take_id();
+        let id = next.take_id(namespace);
         next.objects.put_sequence(Arc::new(SequenceEntry {
             id,
             namespace,
@@ -231,7 +231,7 @@ impl Catalog {
                 entry.name = name.clone();
             }
             AlterSequence::SetSchema(schema) => {
-                let namespace = self.namespace(schema)?;
+                let namespace = self.namespace_to_move(entry.namespace, schema)?;
                 if let Some(owner) = old.owner {
                     return Err(self.linked(old, owner, "cannot move an owned sequence into another schema"));
                 }

@@ -5,6 +5,18 @@ use crate::names::nearest;
 use frazil_types::{CHUNK_ROWS, Error, Result, Schema, SqlState, Value};
 use std::collections::BTreeMap;
 
+/// The fate of a temporary table at the end of a transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnCommit {
+    /// PRESERVE ROWS: the table stays as it is.
+    #[default]
+    Preserve,
+    /// DELETE ROWS.
+    Delete,
+    /// DROP.
+    Drop,
+}
+
 /// How a table's rows are to be held. The catalog keeps what blocks are to be like by name; storage knows the names and
 /// refuses others.
 #[derive(Clone, Debug, PartialEq)]

@@ -168,6 +168,7 @@ impl Catalog {
     /// twice (23505), is too long (42602), or if there are too many (54000).
     pub fn create_type(&self, name: &QualifiedName, labels: &[String]) -> Result<Catalog> {
         let namespace = self.namespace(&name.schema)?;
+        crate::qualified_name::refuse_temporary_type(namespace)?;
         self.refuse_type_name(name)?;
         for (at, label) in labels.iter().enumerate() {
             check_label(label)?;
@@ -189,7 +190,7 @@ impl Catalog {
         let mut next = self.next();
         let entry = TypeEntry {
             namespace,
-            ..TypeEntry::enumeration(next.take_id(), &name.name, labels.collect())
+            ..TypeEntry::enumeration(next.take_id(namespace), &name.name, labels.collect())
         };
         next.objects.put_type(Arc::new(entry));
         Ok(next)
@@ -254,7 +255,7 @@ impl Catalog {
     /// Puts a type into another schema. 3F000 without the schema, 42710 if the name is taken there, 0A000 if a text
     /// names the type.
     fn move_type(&self, entry: &TypeEntry, schema: &str) -> Result<(Catalog, Vec<Arc<TableEntry>>)> {
-        let namespace = self.namespace(schema)?;
+        let namespace = self.namespace_to_move(entry.namespace, schema)?;
         if namespace == entry.namespace {
             return Ok((self.clone(), Vec::new()));
         }

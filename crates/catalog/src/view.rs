@@ -90,7 +90,7 @@ impl Catalog {
             }
         };
         let mut next = self.next();
-        let id = id.unwrap_or_else(|| next.take_id());
+        let id = id.unwrap_or_else(|| next.take_id(namespace));
         let entry = ViewEntry {
             id,
             namespace,

@@ -59,10 +59,18 @@ pub fn run(options: &DumpOptions) -> Result<(), Complaint> {
     written.and(closed)
 }
 
+/// The tables and views that are not temporary.
+fn lasting(connection: &Connection) -> (Vec<TableInfo>, Vec<ViewInfo>) {
+    let (mut tables, mut views) = (connection.tables(), connection.views());
+    tables.retain(|table| !table.is_temporary());
+    views.retain(|view| !view.is_temporary());
+    (tables, views)
+}
+
 /// Writes the tables and views of these names, or all of them. A dump that fails ends in ROLLBACK.
 pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), Complaint> {
     let connection = shell.connection.clone();
-    let (tables, views) = (connection.tables(), connection.views());
+    let (tables, views) = lasting(&connection);
     let wanted = sql_names(&connection, names)?;
     let is_wanted = |name: String| names.is_empty() || wanted.contains(&name);
     let tables: Vec<&TableInfo> = tables.iter().filter(|t| is_wanted(t.sql_name())).collect();
@@ -145,7 +153,7 @@ fn used_domains(connection: &Connection, names: &[String], tables: &[&TableInfo]
 fn used_sequences(connection: &Connection, names: &[String], tables: &[&TableInfo]) -> Vec<SequenceInfo> {
     let mut sequences = connection.sequences();
     let is_used = |sequence: &SequenceInfo| tables.iter().any(|table| sequence.is_used_by(table));
-    sequences.retain(|sequence| names.is_empty() || is_used(sequence));
+    sequences.retain(|s| !s.is_temporary() && (names.is_empty() || is_used(s)));
     sequences
 }
 

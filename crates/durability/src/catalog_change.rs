@@ -68,6 +68,19 @@ impl CatalogChange {
         }
     }
 
+    /// A change after which a catalog has the objects that it had: a commit of temporary objects.
+    pub fn none(catalog: &Catalog) -> CatalogChange {
+        CatalogChange {
+            version: catalog.version(),
+            last_id: catalog.last_id(),
+            changed: Vec::new(),
+            types: Vec::new(),
+            sequences: Vec::new(),
+            schemas: None,
+            dropped: Vec::new(),
+        }
+    }
+
     /// The catalog that comes of one.
     pub fn apply(&self, before: &Catalog) -> Catalog {
         let is_gone = |id: ObjectId| self.dropped.contains(&id) || self.changed.iter().any(|r| r.id() == id);
@@ -134,7 +147,7 @@ impl CatalogChange {
         change
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let (mut tables, mut views) = (Vec::new(), Vec::new());
         for relation in &self.changed {
             match relation {

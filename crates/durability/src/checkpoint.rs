@@ -162,6 +162,8 @@ impl Files {
         lsn: Lsn,
         (cause, pace): (CheckpointCause, Pace<'_>),
     ) -> Result<CheckpointReport, CheckpointFailure> {
+        let lasting = snapshot.lasting();
+        let snapshot = lasting.as_ref().unwrap_or(snapshot);
         if snapshot.timestamp() <= state.manifest.timestamp {
             return Ok(CheckpointReport::default());
         }

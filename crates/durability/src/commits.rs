@@ -91,6 +91,10 @@ impl Durability for Files {
         CatalogChange::between(before, after).to_checked_bytes(before)
     }
 
+    fn no_catalog_change(&self, catalog: &Catalog) -> Vec<u8> {
+        CatalogChange::none(catalog).to_bytes()
+    }
+
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {
         self.lock.check_owner()?;
         self.wal.check()?;
@@ -134,6 +138,10 @@ impl Durability for ClosedLog {
 
     fn catalog_change(&self, _before: &Catalog, _after: &Catalog) -> Result<Vec<u8>> {
         Ok(Vec::new())
+    }
+
+    fn no_catalog_change(&self, _catalog: &Catalog) -> Vec<u8> {
+        Vec::new()
     }
 
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {

@@ -12,7 +12,8 @@ use crate::type_names::{
 };
 use crate::wal::DatabaseId;
 use frazil_catalog::{
-    Catalog, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry, TypeKind, ViewEntry, WrittenName,
+    Catalog, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry, TypeKind, ViewEntry,
+    WrittenName,
 };
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
@@ -591,6 +592,7 @@ pub(crate) fn read_entry(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TableE
         last_column,
         constraints,
         indexes,
+        on_commit: OnCommit::default(),
     })
 }
 

@@ -58,6 +58,10 @@ pub fn extent_of(writing: &frazil_frontend::Writing) -> Extent {
         frazil_frontend::Writing::Write(_)
         | frazil_frontend::Writing::With { .. }
         | frazil_frontend::Writing::CopyFrom { .. } => Extent::Rows,
+        // Nobody else sees what is temporary.
+        frazil_frontend::Writing::CreateTable { .. } if writing.creates_temporary() => Extent::Rows,
+        frazil_frontend::Writing::Freeze { table, .. } if table.is_temporary() => Extent::Rows,
+        frazil_frontend::Writing::Define(definition) if definition.is_of_temporary() => Extent::Rows,
         frazil_frontend::Writing::CreateTable { .. }
         | frazil_frontend::Writing::Freeze { .. }
         | frazil_frontend::Writing::Define(_) => Extent::Definitions,

@@ -15,10 +15,10 @@ use crate::sequence_info::SequenceInfo;
 use crate::session::Session;
 use crate::statement::Statement;
 use crate::table_info::{DomainInfo, EnumInfo, TableInfo, ViewInfo};
-use frazil_catalog::{QualifiedName, Relation};
+use frazil_catalog::{Catalog, QualifiedName, Relation};
 use frazil_exec::Progress;
 use frazil_storage::Snapshot;
-use frazil_types::{Cancel, Result};
+use frazil_types::{Cancel, ObjectId, Result};
 use std::cell::RefCell;
 use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
@@ -230,40 +230,58 @@ impl Connection {
         self.session().reported()
     }
 
-    /// All tables by schema and name.
+    /// True for the schema of what the session sees: not for that of another session's temporary objects.
+    fn sees(&self) -> impl Fn(&Catalog, ObjectId) -> bool + use<> {
+        let path = self.session().settings().search_path.clone();
+        move |catalog, namespace| {
+            let name = || catalog.qualified(namespace, "").schema;
+            !namespace.is_temporary() || path.temporary() == Some(&name())
+        }
+    }
+
+    /// All tables by schema and name. Temporary ones are the session's own.
     pub fn tables(&self) -> Vec<TableInfo> {
+        let sees = self.sees();
         let snapshot = self.session().snapshot();
-        let entries = snapshot.catalog().tables().map(|entry| {
-            let rows = snapshot.table(entry.id).map_or(0, |t| t.rows());
-            TableInfo::of(entry, rows, snapshot.catalog())
-        });
+        let tables = snapshot.catalog().tables();
+        let entries = tables
+            .filter(|t| sees(snapshot.catalog(), t.namespace))
+            .map(|entry| {
+                let rows = snapshot.table(entry.id).map_or(0, |t| t.rows());
+                TableInfo::of(entry, rows, snapshot.catalog())
+            });
         entries.collect()
     }
 
-    /// All views, each behind those that it reads.
+    /// All views, each behind those that it reads. Temporary ones are the session's own.
     pub fn views(&self) -> Vec<ViewInfo> {
+        let sees = self.sees();
         let snapshot = self.session().snapshot();
         let views = snapshot.catalog().views_by_reading().into_iter();
         views
+            .filter(|view| sees(snapshot.catalog(), view.namespace))
             .map(|view| ViewInfo::of(&view, snapshot.catalog()))
             .collect()
     }
 
-    /// All sequences by schema and name.
+    /// All sequences by schema and name. Temporary ones are the session's own.
     pub fn sequences(&self) -> Vec<SequenceInfo> {
+        let sees = self.sees();
         let snapshot = self.session().snapshot();
         let catalog = snapshot.catalog();
         catalog
             .sequences()
+            .filter(|sequence| sees(catalog, sequence.namespace))
             .map(|sequence| SequenceInfo::of(sequence, catalog))
             .collect()
     }
 
-    /// The names of all schemas.
+    /// The names of all schemas but those of temporary objects.
     pub fn schemas(&self) -> Vec<String> {
         let snapshot = self.session().snapshot();
         let schemas = snapshot.catalog().schemas();
-        schemas.map(|schema| schema.name.clone()).collect()
+        let lasting = schemas.filter(|schema| !schema.id.is_temporary());
+        lasting.map(|schema| schema.name.clone()).collect()
     }
 
     /// All enumerations by schema and name.

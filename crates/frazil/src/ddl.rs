@@ -9,7 +9,7 @@ use crate::rows::{Response, counted, done};
 use crate::system_tables;
 use frazil_catalog::{
     AlterAction, AlterSequence, ColumnSequence, DropBehavior, DropRelations, NewConstraint, NewIndex,
-    NewSequence, NewTable, NewView, QualifiedName, RelationKind, TableOptions,
+    NewSequence, NewTable, NewView, OnCommit, QualifiedName, RelationKind, TableOptions,
 };
 use frazil_frontend::Definition;
 use frazil_plan::Plan;
@@ -131,6 +131,8 @@ pub struct Create<'a> {
     pub schema: Schema,
     /// Whether a table of that name may be there already.
     pub if_not_exists: bool,
+    /// ON COMMIT, if it is temporary.
+    pub on_commit: OnCommit,
     /// Its keys and checks.
     pub constraints: Vec<NewConstraint>,
     /// The sequences that its columns own.
@@ -160,6 +162,9 @@ pub fn create_table(
         options,
         constraints: create.constraints,
     })?;
+    if create.on_commit != OnCommit::default() {
+        transaction.set_on_commit(entry.id, create.on_commit)?;
+    }
     for sequence in create.sequences {
         transaction.alter_table(entry.id, AlterAction::AddSequence(sequence), runner.cancel())?;
     }

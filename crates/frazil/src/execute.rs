@@ -530,6 +530,9 @@ fn run_writing(
     bundle: Bundle,
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
+    if writing.creates_temporary() {
+        session.begin_temporary();
+    }
     let runner = query::Runner::new(session);
     let (extent, written) = (extent_of(&writing), written_tables(&writing));
     let mut bound = Some((writing, bundle));
@@ -577,6 +580,7 @@ fn write(
             name,
             schema,
             if_not_exists,
+            on_commit,
             options,
             constraints,
             sequences,
@@ -586,6 +590,7 @@ fn write(
                 name: &name,
                 schema,
                 if_not_exists,
+                on_commit,
                 constraints,
                 sequences,
                 options: &options,

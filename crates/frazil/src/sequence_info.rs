@@ -1,7 +1,7 @@
 //! Sequences, as the shell and other tools see them.
 
 use crate::table_info::{TableInfo, shown};
-use frazil_catalog::{Catalog, Position, SequenceEntry, identifier};
+use frazil_catalog::{Catalog, Position, SequenceEntry, identifier, is_temporary_schema};
 use frazil_types::ColumnDefault;
 
 /// A sequence of the database.
@@ -20,6 +20,11 @@ pub struct SequenceInfo {
 }
 
 impl SequenceInfo {
+    /// True if it is in a session's schema of temporary objects.
+    pub fn is_temporary(&self) -> bool {
+        is_temporary_schema(&self.namespace)
+    }
+
     /// Describes a sequence of the catalog.
     pub(crate) fn of(sequence: &SequenceEntry, catalog: &Catalog) -> SequenceInfo {
         let owner = sequence.owner.and_then(|owner| {

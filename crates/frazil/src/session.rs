@@ -9,6 +9,7 @@ use crate::panics;
 use crate::prepared_statements::PreparedStatements;
 use crate::settings::{self, Board, Change, Settings};
 use crate::transaction::{self, Modes, TransactionState};
+use frazil_catalog::temporary_schema;
 use frazil_exec::Progress;
 use frazil_frontend::{Limits, ParsedStatement, Script, TransactionModes};
 use frazil_storage::{Snapshot, Transaction};
@@ -65,18 +66,24 @@ impl Around {
 impl Session {
     /// Default settings, no transaction.
     pub fn new(database: Database, cancel: Cancel, progress: Arc<Progress>) -> Session {
-        let settings = Arc::new(Settings {
+        let of_no_session = Settings {
             file_access: database.file_access().clone(),
             ..Settings::default()
-        });
-        let board = Arc::new(Board::new(database.clone(), settings.clone()));
+        };
+        let board = Arc::new(Board::new(database.clone(), Arc::new(of_no_session.clone())));
         let weak = Arc::downgrade(&board);
+        let number = session_settings::register(weak);
+        let temporary = temporary_schema(number.get());
+        let settings = Arc::new(Settings {
+            search_path: of_no_session.search_path.of_session(&temporary, false),
+            ..of_no_session
+        });
         Session {
             database,
             settings,
             transaction: TransactionState::None,
             around: None,
-            number: session_settings::register(weak),
+            number,
             board,
             clock: Clock::new(cancel.clone()),
             cancel,
@@ -97,6 +104,35 @@ impl Session {
             self.is_implicit = true;
         }
         Ok(())
+    }
+
+    /// From now on names may mean temporary objects.
+    pub fn begin_temporary(&mut self) {
+        let path = &self.settings.search_path;
+        let Some(name) = path.temporary().filter(|_| !path.has_temporary()) else {
+            return;
+        };
+        let path = path.of_session(name, true);
+        let in_sight = |settings: &mut Arc<Settings>| {
+            let settings = Arc::make_mut(settings);
+            settings.search_path = settings.search_path.in_session_of(&path);
+        };
+        in_sight(&mut self.settings);
+        if let Some(around) = &mut self.around {
+            in_sight(&mut around.lasting);
+        }
+        self.tell();
+    }
+
+    /// Drops the temporary objects: DISCARD TEMP. The errors of [`Session::write`].
+    pub fn drop_temporary(&mut self) -> Result<()> {
+        let path = self.settings.search_path.clone();
+        match path.temporary().filter(|_| path.has_temporary()) {
+            Some(schema) => self.write(Extent::Rows, |_, transaction| {
+                transaction.drop_temporary_schema(schema)
+            }),
+            None => Ok(()),
+        }
     }
 
     /// True inside a transaction that [`Session::begin_implicit`] opened.
@@ -297,6 +333,7 @@ impl Session {
 
     /// DISCARD ALL: the session is as a new one. 25001 inside a transaction is the caller's to give.
     pub fn discard_all(&mut self) -> Result<()> {
+        self.drop_temporary()?;
         self.forget_sequences();
         self.cursors.close(None)?;
         self.reset_all();
@@ -528,6 +565,17 @@ impl Session {
     /// Lets the statement that begins see what is committed by now, if its transaction lets it.
     pub fn refresh(&mut self) -> Result<()> {
         self.transaction.refresh(self.database.store())
+    }
+}
+
+impl Drop for Session {
+    /// Rolls back, and drops the temporary objects. Where somebody writes alone meanwhile, they are dropped later.
+    fn drop(&mut self) {
+        self.transaction = TransactionState::None;
+        let path = &self.settings.search_path;
+        if let Some(schema) = path.temporary().filter(|_| path.has_temporary()) {
+            self.database.store().abandon_temporary(schema);
+        }
     }
 }
 

@@ -38,8 +38,7 @@ pub fn run(session: &mut Session, statement: SettingStatement, started: Instant)
     }
 }
 
-/// DISCARD: its tag. 25001 for DISCARD ALL inside a transaction. There are no temporary tables and no plans of one
-/// session alone.
+/// DISCARD: its tag. 25001 for DISCARD ALL inside a transaction. There are no plans of one session alone.
 fn discard(session: &mut Session, what: Discard) -> Result<&'static str> {
     match what {
         Discard::All => {
@@ -52,6 +51,9 @@ fn discard(session: &mut Session, what: Discard) -> Result<&'static str> {
             session.forget_sequences();
             Ok("DISCARD SEQUENCES")
         }
-        Discard::Temporary => Ok("DISCARD TEMP"),
+        Discard::Temporary => {
+            session.drop_temporary()?;
+            Ok("DISCARD TEMP")
+        }
     }
 }

@@ -238,6 +238,7 @@ impl StatementTables {
                 let directory = self.directory.upgrade();
                 let context = Context {
                     snapshot: &self.snapshot,
+                    path: &self.path,
                     directory: directory.as_deref(),
                     system: system_tables::tables(),
                 };

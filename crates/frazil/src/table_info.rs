@@ -5,7 +5,7 @@ use crate::sequence_info::generated_clause;
 use crate::view_text::restated;
 use frazil_catalog::{
     Catalog, Constraint, ConstraintKind, Domain, ForeignKey, IndexEntry, PUBLIC, QualifiedName,
-    ReferentialAction, TableEntry, TypeEntry, ViewEntry, identifier,
+    ReferentialAction, TableEntry, TypeEntry, ViewEntry, identifier, is_temporary_schema,
 };
 use frazil_types::{ColumnDef, ColumnDefault, ColumnNumber, LogicalType, ObjectId, Schema, Value};
 use std::borrow::Cow;
@@ -164,6 +164,11 @@ impl DomainInfo {
 }
 
 impl ViewInfo {
+    /// True if it is in a session's schema of temporary objects.
+    pub fn is_temporary(&self) -> bool {
+        is_temporary_schema(&self.namespace)
+    }
+
     /// Its name as SQL text: quoted where necessary, and with its schema unless that is `public`.
     pub fn sql_name(&self) -> String {
         shown(&self.namespace, &self.name)
@@ -194,6 +199,11 @@ impl ViewInfo {
 }
 
 impl TableInfo {
+    /// True if it is in a session's schema of temporary objects.
+    pub fn is_temporary(&self) -> bool {
+        is_temporary_schema(&self.namespace)
+    }
+
     /// Its name as SQL text: quoted where necessary, and with its schema unless that is `public`.
     pub fn sql_name(&self) -> String {
         shown(&self.namespace, &self.name)

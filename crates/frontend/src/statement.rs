@@ -3,8 +3,8 @@
 use crate::{CopyEnd, CopyOptions, ParsedStatement, TransactionModes};
 use frazil_catalog::{
     AlterAction, AlterSequence, AlterType, ColumnSequence, Domain, DropBehavior, DropIndexes, DropRelations,
-    DropSchemas, DropTypes, NewConstraint, NewIndex, NewSchema, NewSequence, NewView, QualifiedName,
-    WrittenName,
+    DropSchemas, DropTypes, NewConstraint, NewIndex, NewSchema, NewSequence, NewView, OnCommit,
+    QualifiedName, WrittenName, is_temporary_schema,
 };
 use frazil_plan::Plan;
 use frazil_types::{LogicalType, ObjectId, Schema, Value};
@@ -222,6 +222,8 @@ pub enum Writing {
         schema: Schema,
         /// IF NOT EXISTS.
         if_not_exists: bool,
+        /// ON COMMIT, if the table is temporary.
+        on_commit: OnCommit,
         /// WITH (name = value, …).
         options: Vec<(String, Value)>,
         /// Its keys and checks, in the order in which they are written.
@@ -339,6 +341,47 @@ pub enum Definition {
         /// CASCADE also empties tables whose foreign keys refer to one of them.
         behavior: DropBehavior,
     },
+}
+
+impl Writing {
+    /// True if the statement creates something temporary.
+    pub fn creates_temporary(&self) -> bool {
+        let name = match self {
+            Writing::CreateTable { name, .. } => name,
+            Writing::Define(Definition::CreateView(view)) => &view.name,
+            Writing::Define(Definition::CreateSequence(new)) => &new.name,
+            Writing::Write(_)
+            | Writing::With { .. }
+            | Writing::Freeze { .. }
+            | Writing::CopyFrom { .. }
+            | Writing::Define(_) => return false,
+        };
+        is_temporary_schema(&name.schema)
+    }
+}
+
+impl Definition {
+    /// True if the statement concerns temporary objects alone.
+    pub fn is_of_temporary(&self) -> bool {
+        let is_one = |name: &QualifiedName| is_temporary_schema(&name.schema);
+        match self {
+            Definition::AlterOptions { table, .. } => table.is_temporary(),
+            Definition::AlterTable { table, .. } => table.is_some_and(ObjectId::is_temporary),
+            Definition::CreateView(view) => is_one(&view.name),
+            Definition::CreateIndex(new) => new.table.is_temporary(),
+            Definition::CreateSequence(new) => is_one(&new.name),
+            Definition::AlterSequence(altered) => altered.as_ref().is_some_and(|(id, _)| id.is_temporary()),
+            Definition::Drop(drop) => drop.names.iter().all(is_one),
+            Definition::DropIndexes(drop) => drop.names.iter().all(is_one),
+            Definition::Truncate { tables, .. } => tables.iter().all(|table| table.is_temporary()),
+            Definition::CreateSchema(_)
+            | Definition::DropSchemas { .. }
+            | Definition::CreateType { .. }
+            | Definition::AlterType { .. }
+            | Definition::CreateDomain { .. }
+            | Definition::DropTypes { .. } => false,
+        }
+    }
 }
 
 /// PREPARE, EXECUTE, DEALLOCATE.

@@ -383,7 +383,6 @@ fn what_is_not_enforced_is_refused() {
     for (sql, what) in [
         ("create table n (a money)", "type money"),
         ("create table n (a timetz)", "type TIMETZ"),
-        ("create temporary table n (a int)", "TEMPORARY"),
         (
             "create materialized view v as select 1",
             "CREATE MATERIALIZED VIEW",

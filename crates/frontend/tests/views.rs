@@ -352,8 +352,6 @@ fn what_there_is_not_is_refused_by_name() {
             "CREATE MATERIALIZED VIEW",
         ),
         ("create recursive view r (n) as select 1", "CREATE RECURSIVE VIEW"),
-        ("create or replace temp view r as select 1", "CREATE TEMP VIEW"),
-        ("create temporary view r as select 1", "CREATE TEMPORARY VIEW"),
         (
             "create view r as select a from t with check option",
             "WITH CHECK OPTION",

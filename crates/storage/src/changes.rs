@@ -105,6 +105,15 @@ fn take_over(next: &mut Snapshot, own: &Snapshot, id: ObjectId) {
     }
 }
 
+/// A catalog of a transaction, on top of the newest version of the store.
+fn catalog_on(own: &Arc<Catalog>, newest: &Snapshot, base: &Snapshot) -> Result<Arc<Catalog>> {
+    match Arc::ptr_eq(&newest.catalog, &base.catalog) {
+        true => Ok(own.clone()),
+        // The transaction is not alone, so that it defined temporary objects only.
+        false => own.merged(&newest.catalog, &base.catalog).map(Arc::new),
+    }
+}
+
 /// A table of a version, to be changed. An internal error if the table is gone.
 fn table_of(next: &mut Snapshot, id: ObjectId) -> Result<&mut TableSnapshot> {
     let table = next.tables.get_mut(id.0);
@@ -250,8 +259,7 @@ impl Changes {
                     self.redo(change, table, timestamp)?;
                     table.make_private();
                 }
-                None if Arc::ptr_eq(&newest.catalog, &base.catalog) => next.catalog = own.catalog.clone(),
-                None => return Err(Error::internal("two transactions changed the catalog")),
+                None => next.catalog = catalog_on(&own.catalog, newest, base)?,
             }
         }
         for id in replaced {
@@ -264,17 +272,24 @@ impl Changes {
     }
 
     /// As [`Changes::on`], to go on from there: what undoes a change is what undoes it in the result. Later
-    /// marks and earlier ones stay valid. An internal error if the transaction has changed more than rows.
+    /// marks and earlier ones stay valid. An internal error if the transaction has changed more than rows and temporary
+    /// objects.
     pub fn rebase(&mut self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
         let mut next = newest.clone();
         let timestamp = newest.timestamp + 1;
         let mut taken = BTreeSet::new();
         for at in 0..self.done.len() {
-            let id = match &self.done[at] {
-                Change::Replaced { .. } | Change::Catalog(_) => {
+            let id = match &mut self.done[at] {
+                Change::Catalog(before) => {
+                    *before = catalog_on(before, newest, base)?;
+                    next.catalog = catalog_on(&own.catalog, newest, base)?;
+                    continue;
+                }
+                Change::Replaced { table, .. } if !table.is_temporary() => {
                     return Err(Error::internal("others wrote beside one who writes alone"));
                 }
-                Change::Inserted { table, .. }
+                Change::Replaced { table, .. }
+                | Change::Inserted { table, .. }
                 | Change::Deleted { table, .. }
                 | Change::Began { table, .. }
                 | Change::Sealed { table, .. } => *table,

@@ -7,7 +7,7 @@ use crate::table_options;
 use crate::transaction::Transaction;
 use frazil_catalog::{
     AlterAction, AlterType, Catalog, Domain, DropIndexes, DropRelations, DropSchemas, DropTypes, IndexEntry,
-    NewIndex, NewSchema, NewTable, NewView, QualifiedName, TableEntry, TableOptions,
+    NewIndex, NewSchema, NewTable, NewView, QualifiedName, TableEntry, TableOptions, is_temporary_schema,
 };
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, Schema};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Transaction {
     /// Creates a table. A column of a type that is only an expression's is refused: 0A000. 22023 for options that its columns
     /// cannot have; the errors of [`Catalog::create`].
     pub fn create(&mut self, new: NewTable) -> Result<Arc<TableEntry>> {
-        self.alone()?;
+        self.define_in(&new.name.schema)?;
         let columns = &new.schema.columns;
         // System tables have columns of regproc and its like; the catalog refuses them to statements.
         let is_refused = |c: &&ColumnDef| !c.ty.info().is_stored && !c.ty.kind().is_named_oid();
@@ -51,7 +51,7 @@ impl Transaction {
     /// Changes how a table's rows are to be held: rows that are written or frozen from now on. What there is
     /// stays as it is. 22023 for options that its columns cannot have.
     pub fn set_options(&mut self, table: ObjectId, options: TableOptions) -> Result<()> {
-        self.alone()?;
+        self.alone_with(table)?;
         let options = table_options::checked(options, self.view().table(table)?.schema())?;
         let (catalog, entry) = self.view().catalog().set_options(table, options)?;
         self.set_catalog(catalog)?;
@@ -66,7 +66,7 @@ impl Transaction {
         action: AlterAction,
         cancel: &Cancel,
     ) -> Result<Arc<TableEntry>> {
-        self.alone()?;
+        self.alone_with(table)?;
         let (catalog, entry) = self.view().catalog().alter_table(table, action)?;
         self.redefine_indexes(entry.clone(), cancel)?;
         self.set_catalog(catalog)?;
@@ -76,7 +76,7 @@ impl Transaction {
 
     /// Removes all rows of a table. Its chunks are freed with the last snapshot that shows them.
     pub fn truncate(&mut self, table: ObjectId) -> Result<()> {
-        self.alone()?;
+        self.alone_with(table)?;
         self.redo().truncate_table(table);
         self.table_mut(table)?.clear();
         Ok(())
@@ -101,7 +101,7 @@ impl Transaction {
 
     /// Creates a view or replaces its query; see [`Catalog::create_view`].
     pub fn create_view(&mut self, view: NewView) -> Result<()> {
-        self.alone()?;
+        self.define_in(&view.name.schema)?;
         let catalog = self.view().catalog().create_view(view)?;
         self.set_catalog(catalog)
     }
@@ -138,7 +138,9 @@ impl Transaction {
     /// Drops tables or views; see [`Catalog::drop_relations`]. The chunks of a table are freed with the last snapshot
     /// that shows them.
     pub fn drop_relations(&mut self, drop: &DropRelations) -> Result<()> {
-        self.alone()?;
+        if drop.names.iter().any(|name| !is_temporary_schema(&name.schema)) {
+            self.alone()?;
+        }
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
@@ -155,7 +157,7 @@ impl Transaction {
     /// Creates an index over the rows that there are; `None` if one of the name is there and may be. The errors of
     /// [`Catalog::create_index`] and of [`TableSnapshot::build_indexes`].
     pub fn create_index(&mut self, new: NewIndex, cancel: &Cancel) -> Result<Option<Arc<IndexEntry>>> {
-        self.alone()?;
+        self.alone_with(new.table)?;
         let Some((catalog, table, index)) = self.view().catalog().create_index(new)? else {
             return Ok(None);
         };
@@ -166,7 +168,9 @@ impl Transaction {
 
     /// Drops indexes: see [`Catalog::drop_indexes`].
     pub fn drop_indexes(&mut self, drop: &DropIndexes) -> Result<()> {
-        self.alone()?;
+        if drop.names.iter().any(|name| !is_temporary_schema(&name.schema)) {
+            self.alone()?;
+        }
         let (catalog, ..) = self.view().catalog().drop_indexes(drop)?;
         self.set_catalog(catalog)?;
         self.follow_catalog()
@@ -174,7 +178,7 @@ impl Transaction {
 
     /// Gives each table the entry that the catalog has of it: constraints of other tables than the one
     /// that a statement names may be gone.
-    fn follow_catalog(&mut self) -> Result<()> {
+    pub(crate) fn follow_catalog(&mut self) -> Result<()> {
         let catalog = self.view().catalog().clone();
         for entry in catalog.tables() {
             let known = self.view().table(entry.id);

@@ -333,7 +333,7 @@ impl Transaction {
         options: BuildOptions,
         cancel: &Cancel,
     ) -> Result<FreezeReport> {
-        self.alone()?;
+        self.alone_with(id)?;
         let version = self.snapshot().table(id)?.clone();
         let mut freezer = Freezer::new(options);
         let mut changes = Vec::new();
@@ -486,7 +486,11 @@ impl Store {
     pub fn freeze_step(self: &Arc<Store>) -> Result<bool> {
         let snapshot = self.snapshot();
         let mut failure = None;
-        for version in snapshot.tables() {
+        // Temporary tables are short-lived, and only their session may write to them.
+        for version in snapshot
+            .tables()
+            .filter(|version| !version.table().id().is_temporary())
+        {
             let table = version.table();
             table.collector().collect(usize::MAX);
             let Some(entry) = (version.sealed()).find(|entry| entry.is_hot() || is_thinned(entry)) else {

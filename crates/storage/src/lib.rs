@@ -102,6 +102,7 @@ pub mod table_indexes;
 pub mod table_options;
 pub mod table_scan;
 pub mod table_writer;
+mod temporary;
 pub mod thaw;
 pub mod top_bound;
 pub mod transaction;

@@ -51,6 +51,9 @@ pub trait Durability: Log {
     /// as recovery reads them: an internal error if recovery would refuse them.
     fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Result<Vec<u8>>;
 
+    /// The bytes that say that a commit left the objects of the catalog as they were.
+    fn no_catalog_change(&self, catalog: &Catalog) -> Vec<u8>;
+
     /// A file for blocks that a transaction adds: its record says where they lie, instead of their rows. 08003 in a forked child.
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>>;
 

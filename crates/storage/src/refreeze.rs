@@ -244,7 +244,10 @@ impl Store {
 /// A block to look at: one of other options first, then one that is visited much.
 fn find(snapshot: &Snapshot) -> Option<(&Arc<TableSnapshot>, &Arc<ChunkEntry>, Reason)> {
     let mut best = None;
-    for version in snapshot.tables() {
+    for version in snapshot
+        .tables()
+        .filter(|version| !version.table().id().is_temporary())
+    {
         let usage = Usage::of(version);
         for entry in version.sealed() {
             let Some(frozen) = entry.frozen_chunk() else {

@@ -47,6 +47,7 @@ impl Store {
 impl Transaction {
     /// Creates a sequence: see [`frazil_catalog::Catalog::create_sequence`].
     pub fn create_sequence(&mut self, new: &NewSequence) -> Result<()> {
+        self.define_in(&new.name.schema)?;
         let catalog = self.view().catalog().create_sequence(new)?;
         self.set_catalog(catalog)
     }
@@ -83,7 +84,9 @@ impl Transaction {
         }
         let log = self.store().sequence_log();
         for sequence in private {
-            sequence.state.share(log.clone());
+            sequence
+                .state
+                .share(log.clone().filter(|_| !sequence.id.is_temporary()));
             if let Some(old) = before.catalog().sequence_of(sequence.id) {
                 old.state.replace_by(&sequence.state);
             }

@@ -566,6 +566,20 @@ impl Snapshot {
         self.table(self.catalog.table(&name.into())?.id)
     }
 
+    /// The version that files have: everything but temporary objects. `None` without temporary objects.
+    pub fn lasting(&self) -> Option<Snapshot> {
+        if !self.catalog.has_temporary() {
+            return None;
+        }
+        let mut lasting = self.clone();
+        lasting.catalog = Arc::new(self.catalog.lasting());
+        let tables = self.tables().map(|table| table.table().id());
+        tables
+            .filter(|id| id.is_temporary())
+            .for_each(|id| lasting.tables.remove(id.0));
+        Some(lasting)
+    }
+
     /// All tables.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<TableSnapshot>> {
         self.tables.iter()

@@ -41,6 +41,8 @@ pub struct Store {
     locks: Option<Locks>,
     /// No transaction begins that may write.
     is_read_only: AtomicBool,
+    /// The schemas of temporary objects whose sessions have ended, and which are still to be dropped.
+    pub(crate) abandoned: Mutex<Vec<String>>,
 }
 
 /// 25006.
@@ -131,6 +133,7 @@ impl Store {
             }),
             locks,
             is_read_only: AtomicBool::new(false),
+            abandoned: Mutex::default(),
         })
     }
 
@@ -213,6 +216,7 @@ impl Store {
         drop(kept);
         if let Some(seen) = &seen
             && !Arc::ptr_eq(&seen.catalog, &newest.catalog)
+            && !seen.catalog.has_lasting_of(&newest.catalog)
         {
             return Err(others.newer());
         }

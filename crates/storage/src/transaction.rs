@@ -406,6 +406,7 @@ impl Transaction {
         if self.memory.changes.is_empty() {
             return self.settle().map(|()| self.next.timestamp);
         }
+        self.end_temporary()?;
         self.redo.prepare()?;
         let store = self.store.clone();
         let section = store.section();
@@ -414,6 +415,11 @@ impl Transaction {
         for sequence in &sequences {
             self.redo.sequence(sequence.id, sequence.state.shown().0);
         }
+        // No file has temporary objects, so that a commit of such need not be durable.
+        let acknowledge = match self.redo.is_of_temporary() {
+            true => Acknowledge::Placed,
+            false => acknowledge,
+        };
         self.take_place(acknowledge)?;
         // From here on nothing undoes it.
         self.share_sequences(&newest, &sequences);
@@ -498,6 +504,10 @@ impl Transaction {
             }
         }
         let Some(log) = self.log() else { return Ok(()) };
+        if self.redo.is_of_temporary() {
+            // Each commit has a record, so that the log's timestamps have no gap.
+            self.redo.catalog(&log.no_catalog_change(self.next.catalog()));
+        }
         let lsn = match self.redo.reserve(&*log, &self.next)? {
             Some(reserved) => {
                 debug_assert_eq!(reserved.timestamp, timestamp);
@@ -514,23 +524,13 @@ impl Transaction {
     }
 
     /// The log, if it has one.
-    fn log(&self) -> Option<Arc<dyn Durability>> {
+    pub(crate) fn log(&self) -> Option<Arc<dyn Durability>> {
         self.redo.is_wanted().then(|| self.store.log()).flatten()
     }
 
     /// The store that it writes to.
     pub(crate) fn store(&self) -> &Arc<Store> {
         &self.store
-    }
-
-    /// Writes down that it goes over to another version of the catalog. An internal error, and nothing is written
-    /// down, if recovery would refuse that version.
-    pub(crate) fn note_catalog(&mut self, after: &Catalog) -> Result<()> {
-        if let Some(log) = self.log() {
-            let change = log.catalog_change(self.next.catalog(), after)?;
-            self.redo.catalog(&change);
-        }
-        Ok(())
     }
 
     /// Writes down that a table got a chunk that is a block, which goes to a file.
@@ -632,7 +632,7 @@ impl Transaction {
 
     /// The transaction's version of a table, to be changed as a whole: nobody else may have written to the table.
     pub(crate) fn table_mut(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
-        self.alone()?;
+        self.alone_with(id)?;
         let before = self.next.tables.get(id.0).cloned();
         if before.is_some() {
             self.memory.changes.replaced(id, before);

@@ -155,6 +155,10 @@ impl Durability for TestLog {
         Ok(Lsn(state.records.len() as u64))
     }
 
+    fn no_catalog_change(&self, _catalog: &Catalog) -> Vec<u8> {
+        Vec::new()
+    }
+
     fn catalog_change(&self, before: &Catalog, after: &Catalog) -> Result<Vec<u8>> {
         let change = format!(
             "catalog {} to {}",

@@ -44,7 +44,7 @@ pub use key_encoding::{EncodedKeys, KeyPart, KeySpec};
 pub use logical_type::LogicalType;
 pub use memory_budget::{MemoryBudget, Reservation};
 pub use native_type::{Native, NativeType};
-pub use object_id::{FIRST_USER_OID, ObjectId};
+pub use object_id::{FIRST_TEMPORARY, FIRST_USER_OID, ObjectId};
 pub use restriction::{CompareOp, Disjunction, Restriction, RestrictionKind};
 pub use row_id::RowId;
 pub use row_values::RowValues;

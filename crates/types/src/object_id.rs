@@ -4,14 +4,26 @@ use std::fmt;
 
 /// One number for every object of a database: table, view, index, sequence, type. PostgreSQL calls it oid.
 /// Counted from 1 in the order of creation, never used again, whatever becomes of the object or its name.
-/// System tables count down from `u32::MAX`.
+/// Temporary objects count from [`FIRST_TEMPORARY`]; system tables count down from `u32::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);
 
 /// PostgreSQL's number of the first object that a user makes; smaller ones are built-in types, functions and tables.
 pub const FIRST_USER_OID: u32 = 16384;
 
+/// The first number of a temporary object: of a session's own tables, views and sequences, and of what is in them. Such
+/// objects are not in any file, so that their numbers begin anew when a database is opened.
+pub const FIRST_TEMPORARY: u32 = 1 << 30;
+
+/// The number behind those of temporary objects.
+const END_OF_TEMPORARY: u32 = 1 << 31;
+
 impl ObjectId {
+    /// True for a temporary object, also for a schema of such.
+    pub const fn is_temporary(self) -> bool {
+        self.0 >= FIRST_TEMPORARY && self.0 < END_OF_TEMPORARY
+    }
+
     /// The number of the object in `pg_catalog`, and as an `oid`. Wraps around for system tables, whose oids are their
     /// own rows' affair.
     pub const fn oid(self) -> u32 {

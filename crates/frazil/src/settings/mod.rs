@@ -314,11 +314,12 @@ impl Settings {
         }
     }
 
-    /// The settings as they were before. Access to files stays narrowed, and settings of the user's own that were made
-    /// since are empty, as in PostgreSQL.
+    /// The settings as they were before. Access to files stays narrowed, temporary objects stay in sight, and settings
+    /// of the user's own that were made since are empty, as in PostgreSQL.
     pub(crate) fn rolled_back_to(&self, before: &Settings) -> Settings {
         let mut settings = Settings {
             file_access: self.file_access.clone(),
+            search_path: before.search_path.in_session_of(&self.search_path),
             ..before.clone()
         };
         let is_new = |name: &&String| !before.texts.custom.contains_key(*name);

@@ -149,7 +149,11 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "search_path",
         Kind::Names,
-        |s, v| put(&mut s.search_path, SearchPath::parse(v.word()?)),
+        |s, v| {
+            let path = SearchPath::parse(v.word()?);
+            let of_session = path.map(|path| path.in_session_of(&s.search_path));
+            put(&mut s.search_path, of_session)
+        },
         |s| s.search_path.text().to_owned(),
         "Schemas in which names without a schema are looked for.",
     ),

@@ -7,7 +7,7 @@ use super::virtual_table::Context;
 use crate::domain_checks::ChecksOfDomains;
 use crate::table_info::{default_text, view_text};
 use frazil_catalog::{Catalog, ConstraintKind, Relation, SequenceEntry, TableEntry};
-use frazil_types::{ColumnDef, ColumnDefault, LogicalType, Result, USER, Value, attribute_number};
+use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result, USER, Value, attribute_number};
 use std::borrow::Cow;
 
 pub(super) fn namespaces(context: &Context<'_>) -> Result<Vec<Cells>> {
@@ -139,6 +139,7 @@ const SEQUENCE_COLUMNS: [(&str, LogicalType); 3] = [
 
 /// The columns that tables, views and indexes fill alike.
 fn class(oid: u32, name: &str, namespace: u32, kind: &str) -> Cells {
+    let is_temporary = ObjectId::of_oid(oid).is_some_and(ObjectId::is_temporary);
     Cells::new()
         .with("oid", oid)
         .with("relname", name)
@@ -146,7 +147,7 @@ fn class(oid: u32, name: &str, namespace: u32, kind: &str) -> Cells {
         .with("relowner", OWNER)
         .with("relfilenode", if kind == "v" { 0 } else { oid })
         .with("reltuples", Value::Double(-1.0))
-        .with("relpersistence", "p")
+        .with("relpersistence", if is_temporary { "t" } else { "p" })
         .with("relkind", kind)
         .with("relispopulated", true)
 }

@@ -6,6 +6,7 @@ use super::numbers;
 use super::standard_columns::of_type;
 use super::virtual_table::Context;
 use crate::table_info::{default_text, view_text};
+use frazil_catalog::{ViewEntry, is_temporary_schema};
 use frazil_types::{ColumnDef, Result, USER};
 
 pub(super) fn catalog_name(_: &Context<'_>) -> Result<Vec<Cells>> {
@@ -42,12 +43,17 @@ pub(super) fn schemata(context: &Context<'_>) -> Result<Vec<Cells>> {
 }
 
 pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let rows = relations(context).map(|seen| {
+    let visible = relations(context).filter(|seen| !context.is_of_others(&seen.schema));
+    let rows = visible.map(|seen| {
+        let table = match is_temporary_schema(&seen.schema) {
+            true => "LOCAL TEMPORARY",
+            false => "BASE TABLE",
+        };
         Cells::new()
             .with("table_catalog", DATABASE)
             .with("table_schema", seen.schema.as_ref())
             .with("table_name", seen.name)
-            .with("table_type", if seen.is_view { "VIEW" } else { "BASE TABLE" })
+            .with("table_type", if seen.is_view { "VIEW" } else { table })
             .with("is_insertable_into", yes_or_no(!seen.is_view))
             .with("is_typed", "NO")
     });
@@ -56,7 +62,11 @@ pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
 
 pub(super) fn views(context: &Context<'_>) -> Result<Vec<Cells>> {
     let catalog = context.catalog();
-    let rows = catalog.views().map(|view| {
+    let schema = |view: &ViewEntry| catalog.qualified(view.namespace, "").schema;
+    let visible = catalog
+        .views()
+        .filter(|view| !context.is_of_others(&schema(view)));
+    let rows = visible.map(|view| {
         Cells::new()
             .with("table_catalog", DATABASE)
             .with("table_schema", catalog.qualified(view.namespace, "").schema)

@@ -93,6 +93,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frazil_catalog::SearchPath;
     use frazil_storage::Store;
 
     #[test]
@@ -101,6 +102,7 @@ mod tests {
         let snapshot = store.snapshot();
         let context = Context {
             snapshot: &snapshot,
+            path: &SearchPath::default(),
             directory: None,
             system: tables(),
         };

@@ -12,7 +12,7 @@ use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result};
 pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
     let catalog = context.catalog();
     let mut rows = Vec::new();
-    for seen in relations(context) {
+    for seen in relations(context).filter(|seen| !context.is_of_others(&seen.schema)) {
         for (position, column) in seen.columns.iter().enumerate() {
             let number = column_number(seen.columns, position);
             let row = Cells::new()

@@ -3,7 +3,7 @@
 use super::cells::{self, Cells};
 use super::kept;
 use crate::made_table;
-use frazil_catalog::Catalog;
+use frazil_catalog::{Catalog, SearchPath, is_temporary_schema};
 use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{Cancel, ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, Schema, Value};
@@ -16,6 +16,8 @@ pub const STANDARD_SCHEMA: &str = "information_schema";
 pub struct Context<'a> {
     /// The snapshot of the statement.
     pub snapshot: &'a Snapshot,
+    /// The path of the session.
+    pub path: &'a SearchPath,
     /// The database's directory, if it has one.
     pub directory: Option<&'a Directory>,
     /// All system tables, which have rows in some of them.
@@ -23,6 +25,11 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// True for a schema of another session's temporary objects.
+    pub fn is_of_others(&self, schema: &str) -> bool {
+        is_temporary_schema(schema) && self.path.temporary() != Some(schema)
+    }
+
     /// The catalog that the statement sees.
     pub fn catalog(&self) -> &Catalog {
         self.snapshot.catalog()

@@ -74,6 +74,7 @@ mod sharing;
 mod statements;
 mod streaming;
 mod syncs;
+mod temporary;
 mod top_bounds;
 mod transactions;
 mod upserts;

@@ -64,21 +64,9 @@ const ITEMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("recursive views", &["create recursive view x (n) as select 1"]),
-    ("temporary views", &["create temp view x as select 1"]),
-    (
-        "temporary tables",
-        &[
-            "create temporary table x (a integer)",
-            "create temp table x as select 1",
-        ],
-    ),
     (
         "with check option",
         &["create view x as select a from t where a > 1 with check option"],
-    ),
-    (
-        "temporary sequences",
-        &["create temporary sequence s", "create unlogged sequence s"],
     ),
     ("alter schema", &["alter schema public rename to s"]),
     (

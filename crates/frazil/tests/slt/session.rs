@@ -66,7 +66,10 @@ impl Session {
 /// Freezes all tables.
 pub fn freeze_all(connection: &Connection) -> Result<(), Error> {
     for table in connection.tables() {
-        connection.execute(&format!("freeze table {}", table.sql_name()))?;
+        // A temporary relation may hide the table's name alone.
+        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+        let name = format!("{}.{}", quoted(&table.namespace), quoted(&table.name));
+        connection.execute(&format!("freeze table {name}"))?;
     }
     Ok(())
 }

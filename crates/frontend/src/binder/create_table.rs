@@ -2,11 +2,12 @@
 
 use super::constraints::{Constraints, Target};
 use super::expression::is_by_bytes;
+use super::naming::to_create_temporary;
 use super::scope::{Clause, Level};
 use super::{Binder, Relation, error, finished, fold};
 use crate::parse::UNTYPED;
 use crate::{Bound, Writing};
-use frazil_catalog::{ColumnSequence, QualifiedName};
+use frazil_catalog::{ColumnSequence, OnCommit, QualifiedName, is_temporary_schema};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ColumnId, Expr, value_by_parts};
@@ -19,13 +20,14 @@ use std::borrow::Cow;
 /// Binds CREATE TABLE and CREATE TABLE AS.
 pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) -> Result<Bound> {
     refuse(create)?;
-    let name = binder.name_to_create(&create.name)?;
+    let name = name_of(&binder, create)?;
+    let on_commit = on_commit(create);
     let options = super::alter::options(&binder, &create.table_options)?;
     let if_not_exists = create.if_not_exists;
     if let Some(query) = &create.query {
         let names = names_alone(&binder, create)?;
         let relation = binder.query(query)?;
-        return table_of_query(binder, relation, names, (name, if_not_exists, options));
+        return table_of_query(binder, relation, names, (name, if_not_exists, options, on_commit));
     }
     binder.takes_parameters = false;
     let mut columns = Vec::with_capacity(create.columns.len());
@@ -68,6 +70,7 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         name,
         schema,
         if_not_exists,
+        on_commit,
         options,
         constraints,
         sequences,
@@ -76,12 +79,12 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
 }
 
 /// Binds CREATE TABLE AS above its query. `names`: what the first columns are called, with their places; `table`: the
-/// table's name, IF NOT EXISTS, its options. 42601 for more names than columns, 54011 for too many columns.
+/// table's name, IF NOT EXISTS, its options, ON COMMIT. 42601 for more names than columns, 54011 for too many columns.
 fn table_of_query(
     binder: Binder,
     mut relation: Relation,
     names: Vec<(String, Span)>,
-    table: (QualifiedName, bool, Vec<(String, Value)>),
+    table: (QualifiedName, bool, Vec<(String, Value)>, OnCommit),
 ) -> Result<Bound> {
     let last = relation.columns.last().map_or(Span::NONE, |c| c.span);
     super::list_limits::columns(relation.columns.len(), last)?;
@@ -92,7 +95,7 @@ fn table_of_query(
     for (column, (name, _)) in relation.columns.iter_mut().zip(names) {
         column.name = name;
     }
-    let (name, if_not_exists, options) = table;
+    let (name, if_not_exists, options, on_commit) = table;
     let (of_domains, constraints) = binder.domains_of(&name, &relation)?;
     let mut schema = Schema::new(Vec::new());
     let bound = finished(binder, relation.op, relation.columns, |plan| {
@@ -106,6 +109,7 @@ fn table_of_query(
             name,
             schema: schema.clone(),
             if_not_exists,
+            on_commit,
             options,
             constraints,
             sequences: Vec::new(),
@@ -118,6 +122,32 @@ fn table_of_query(
     }
     check_columns(&schema, |_| Span::NONE)?;
     Ok(bound)
+}
+
+/// The name of the table. 3F000; 42P16 for ON COMMIT of a table that is not temporary.
+fn name_of(binder: &Binder, create: &CreateTable) -> Result<QualifiedName> {
+    let name = match create.temporary {
+        true => {
+            let written = binder.written_name(&create.name)?;
+            to_create_temporary(binder.catalog, &written)
+                .map_err(|e| e.at_span(binder.name_span(&create.name)))?
+        }
+        false => binder.name_to_create(&create.name)?,
+    };
+    if create.on_commit.is_some() && !is_temporary_schema(&name.schema) {
+        let message = "ON COMMIT can only be used on temporary tables";
+        return Err(Error::new(SqlState::INVALID_TABLE_DEFINITION, message));
+    }
+    Ok(name)
+}
+
+/// ON COMMIT.
+fn on_commit(create: &CreateTable) -> OnCommit {
+    match create.on_commit {
+        None | Some(sqlparser::ast::OnCommit::PreserveRows) => OnCommit::Preserve,
+        Some(sqlparser::ast::OnCommit::DeleteRows) => OnCommit::Delete,
+        Some(sqlparser::ast::OnCommit::Drop) => OnCommit::Drop,
+    }
 }
 
 /// The names of columns in CREATE TABLE … AS, and where they stand. 42601 for anything beside names.
@@ -157,7 +187,6 @@ fn check_columns(schema: &Schema, span: impl Fn(usize) -> Span) -> Result<()> {
 fn refuse(c: &CreateTable) -> Result<()> {
     super::refuse::first(&[
         (c.or_replace, "CREATE OR REPLACE TABLE"),
-        (c.temporary, "CREATE TEMPORARY TABLE"),
         (c.external, "CREATE EXTERNAL TABLE"),
         (c.like.is_some(), "CREATE TABLE … LIKE"),
         (c.clone.is_some(), "CREATE TABLE … CLONE"),
@@ -166,7 +195,6 @@ fn refuse(c: &CreateTable) -> Result<()> {
             c.partition_by.is_some() || c.partition_of.is_some(),
             "PARTITION BY",
         ),
-        (c.on_commit.is_some(), "ON COMMIT"),
         (c.without_rowid, "WITHOUT ROWID"),
         (c.order_by.is_some(), "ORDER BY in CREATE TABLE"),
         (c.cluster_by.is_some() || c.clustered_by.is_some(), "CLUSTER BY"),

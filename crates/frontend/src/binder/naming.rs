@@ -5,17 +5,18 @@
 use crate::{CatalogView, TableEntry, catalog_view};
 use frazil_catalog::{
     PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SearchPath, SequenceEntry, TypeEntry, WrittenName,
-    not_a_sequence,
+    is_temporary_schema, not_a_sequence,
 };
 use frazil_types::{Error, ObjectId, Result, Span, SqlState};
 use sqlparser::ast::Ident;
 use std::sync::Arc;
 
-/// The name of a schema: [`PUBLIC_ALIAS`] means [`PUBLIC`], unless there is a schema of that name.
+/// The name of a schema: [`PUBLIC_ALIAS`] means [`PUBLIC`], unless there is a schema of that name, and `pg_temp` the
+/// schema of the session's temporary objects.
 pub(crate) fn schema_name(catalog: &dyn CatalogView, written: &str) -> String {
     match written == PUBLIC_ALIAS && !catalog.has_schema(PUBLIC_ALIAS) {
         true => PUBLIC.to_string(),
-        false => written.to_string(),
+        false => catalog.path().resolved(written).to_string(),
     }
 }
 
@@ -100,7 +101,15 @@ fn first_or_missing(
 /// if there is none.
 pub(crate) fn to_create(catalog: &dyn CatalogView, written: &WrittenName) -> Result<QualifiedName> {
     if let Some(schema) = &written.schema {
-        return Ok(QualifiedName::new(schema_name(catalog, schema), &written.name));
+        let schema = schema_name(catalog, schema);
+        if is_temporary_schema(&schema)
+            && catalog.path().temporary() != Some(&schema)
+            && catalog.has_schema(&schema)
+        {
+            let message = "cannot create relations in temporary schemas of other sessions";
+            return Err(Error::new(SqlState::INVALID_TABLE_DEFINITION, message));
+        }
+        return Ok(QualifiedName::new(schema, &written.name));
     }
     match current_schema(catalog) {
         Some(schema) => Ok(QualifiedName::new(schema, &written.name)),
@@ -112,10 +121,39 @@ pub(crate) fn to_create(catalog: &dyn CatalogView, written: &WrittenName) -> Res
     }
 }
 
+/// The name of a temporary relation that is to be created. 42P16 if it is written with the schema of lasting ones.
+pub(crate) fn to_create_temporary(catalog: &dyn CatalogView, written: &WrittenName) -> Result<QualifiedName> {
+    let Some(schema) = catalog.path().temporary() else {
+        return Err(Error::unsupported("a temporary object without a session"));
+    };
+    match &written.schema {
+        Some(other) if schema_name(catalog, other) != schema => {
+            let message = "cannot create temporary relation in non-temporary schema";
+            Err(Error::new(SqlState::INVALID_TABLE_DEFINITION, message))
+        }
+        Some(_) | None => Ok(QualifiedName::new(schema, &written.name)),
+    }
+}
+
+/// 0A000 for a temporary relation of another session.
+pub(crate) fn refuse_of_others(catalog: &dyn CatalogView, name: &QualifiedName) -> Result<()> {
+    match is_temporary_schema(&name.schema) && catalog.path().temporary() != Some(&name.schema) {
+        true => Err(Error::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "cannot access temporary tables of other sessions",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// The schemas of the session's path that there are.
 pub(crate) fn current_schemas(catalog: &dyn CatalogView) -> impl Iterator<Item = &str> {
-    let schemas = catalog.path().schemas().iter().map(String::as_str);
-    schemas.filter(|schema| *schema == SYSTEM_SCHEMA || catalog.has_schema(schema))
+    let path = catalog.path();
+    let schemas = path.schemas().iter().map(|schema| path.resolved(schema));
+    let is_there = move |schema: &&str| {
+        *schema == SYSTEM_SCHEMA || path.temporary() == Some(schema) || catalog.has_schema(schema)
+    };
+    schemas.filter(is_there)
 }
 
 /// The schema in which names without a schema are created.
@@ -126,7 +164,9 @@ pub(crate) fn current_schema(catalog: &dyn CatalogView) -> Option<&str> {
 /// A table. 42P01 with the nearest name if there is none, 42809 for a view.
 pub(crate) fn find_table(catalog: &dyn CatalogView, written: &WrittenName) -> Result<TableEntry> {
     match find_relation(catalog, catalog.path(), written) {
-        Some((_, catalog_view::Relation::Table(table))) => Ok(table),
+        Some((name, catalog_view::Relation::Table(table))) => {
+            refuse_of_others(catalog, &name).map(|()| table)
+        }
         Some((_, catalog_view::Relation::View(_))) => Err(frazil_catalog::not_a_table(&written.name)),
         None if find_sequence(catalog, catalog.path(), written).is_ok() => {
             Err(frazil_catalog::not_a_table(&written.name))
@@ -149,7 +189,13 @@ pub(crate) fn missing_relation(catalog: &dyn CatalogView, written: &WrittenName)
     let schemas = match &written.schema {
         Some(schema) => vec![schema_name(catalog, schema)],
         None => {
-            let path = catalog.path().schemas().iter().cloned();
+            let (path, temporary) = (catalog.path(), catalog.path().temporary());
+            let path = path
+                .schemas()
+                .iter()
+                .map(String::as_str)
+                .chain(temporary)
+                .map(str::to_string);
             path.chain([SYSTEM_SCHEMA.to_string()]).collect()
         }
     };

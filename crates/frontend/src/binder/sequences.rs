@@ -2,7 +2,7 @@
 
 use super::from::FromRows;
 use super::insert::column_position;
-use super::naming::{find_own_table, find_sequence, find_table, schema_name, to_create};
+use super::naming::{find_own_table, find_sequence, find_table, schema_name, to_create, to_create_temporary};
 use super::relation_call::{constant_text, is_null, written_in};
 use super::scope::Clause;
 use super::{Binder, OutputColumn};
@@ -11,8 +11,8 @@ use crate::parse::{
 };
 use crate::{Bound, CatalogView, Definition};
 use frazil_catalog::{
-    AlterAction, AlterSequence, ColumnSequence, NewSequence, SYSTEM_SCHEMA, SequenceEntry, SequenceOptions,
-    missing_schema,
+    AlterAction, AlterSequence, ColumnSequence, NewSequence, QualifiedName, SYSTEM_SCHEMA, SequenceEntry,
+    SequenceOptions, TEMPORARY_ALIAS, is_temporary_schema, missing_schema,
 };
 use frazil_functions::{Operand, SequenceCall, SequenceField};
 use frazil_types::{
@@ -32,7 +32,10 @@ const CALLS: [(&str, SequenceCall); 3] = [
 pub(crate) fn sequence(catalog: &dyn CatalogView, written: &WrittenSequence) -> Result<Bound> {
     if let SequenceAction::Create(options) = &written.action {
         return Ok(Bound::plain(Definition::CreateSequence(NewSequence {
-            name: to_create(catalog, &written.name)?,
+            name: match written.is_temporary {
+                true => to_create_temporary(catalog, &written.name)?,
+                false => to_create(catalog, &written.name)?,
+            },
             if_not_exists: written.if_,
             options: options.options.clone(),
             owner: owner(catalog, options)?.flatten(),
@@ -234,6 +237,10 @@ impl<'a> Binder<'a> {
         let id = self.catalog.catalog_id(table.id);
         let owned = id.and_then(|id| self.catalog.owned_sequence(id, number));
         match owned {
+            Some(name) if is_temporary_schema(&name.schema) => {
+                let shown = QualifiedName::new(TEMPORARY_ALIAS, name.name);
+                Operand::literal(shown.to_string(), span)
+            }
             Some(name) => Operand::literal(name.to_string(), span),
             None => Operand::null(span),
         }

@@ -57,8 +57,16 @@ pub(crate) fn create_view<'a>(
     let Names::Noted(reads) = binder.names else {
         return Err(Error::internal("what a view reads was not noted"));
     };
+    // A view of temporary tables is temporary, too.
+    let reads_temporary = reads
+        .iter()
+        .any(|read| read.id.is_some_and(ObjectId::is_temporary));
+    let name = match head.is_temporary || reads_temporary {
+        true => naming::to_create_temporary(binder.catalog, &head.name)?,
+        false => naming::to_create(binder.catalog, &head.name)?,
+    };
     Ok(Bound::plain(Definition::CreateView(NewView {
-        name: naming::to_create(binder.catalog, &head.name)?,
+        name,
         existing: head.existing,
         schema: Schema::new(columns),
         query: text.ok_or_else(|| Error::internal("a view whose text is not that of its statement"))?,
@@ -113,6 +121,7 @@ impl<'a> Binder<'a> {
         }
         let found = naming::find_relation(self.catalog, &self.path, written);
         let (name, relation) = found.ok_or_else(|| missing_relation(self.catalog, written))?;
+        naming::refuse_of_others(self.catalog, &name)?;
         if let Names::Noted(reads) = &mut self.names
             && !reads.iter().any(|r| r.name == *written)
         {

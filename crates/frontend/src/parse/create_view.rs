@@ -11,6 +11,8 @@ use sqlparser::tokenizer::{Span as TokenSpan, Token};
 pub(crate) struct ViewHead {
     /// The view's name.
     pub name: WrittenName,
+    /// TEMPORARY.
+    pub is_temporary: bool,
     /// What becomes of a view of that name.
     pub existing: ExistingView,
     /// The names of its first columns, if it gives any, and where they stand.
@@ -41,13 +43,18 @@ pub(super) fn is_next(cursor: &Cursor) -> bool {
     words.find(|w| !between(w)).as_deref() == Some("view")
 }
 
-/// Reads CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(columns)] AS; the query follows.
+/// Reads CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] name [(columns)] AS; the query follows.
 pub(super) fn head(cursor: &mut Cursor) -> Result<ViewHead> {
     cursor.expect_word("create")?;
     let mut existing = ExistingView::Refuse;
     if cursor.take("or") {
         cursor.expect_word("replace")?;
         existing = ExistingView::Replace;
+    }
+    let is_local = cursor.take("local") || cursor.take("global");
+    let is_temporary = cursor.take("temp") || cursor.take("temporary");
+    if is_local && !is_temporary {
+        return Err(cursor.error());
     }
     if let Some(kind) = cursor.word().filter(|w| KINDS.contains(&w.as_str())) {
         return Err(Error::unsupported(format!("CREATE {} VIEW", kind.to_uppercase())));
@@ -83,6 +90,7 @@ pub(super) fn head(cursor: &mut Cursor) -> Result<ViewHead> {
     }
     Ok(ViewHead {
         name,
+        is_temporary,
         existing,
         columns,
     })

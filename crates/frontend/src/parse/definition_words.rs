@@ -1,5 +1,5 @@
 //! The words of CREATE TABLE that sqlparser does not read: columns without types and WITH [NO] DATA of CREATE TABLE …
-//! AS are written otherwise, LIKE among columns and UNLOGGED are refused.
+//! AS are written otherwise, LIKE among columns is refused, UNLOGGED is left out.
 
 use super::tokens::is_word;
 use frazil_types::{Error, Result};
@@ -16,8 +16,10 @@ pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>) -> Result<()> {
         return Ok(());
     }
     if is(1, Keyword::UNLOGGED) && is(2, Keyword::TABLE) {
-        return Err(Error::unsupported("CREATE UNLOGGED TABLE"));
+        // Rows of such a table are kept like those of others.
+        words.remove(1);
     }
+    let is = |at: usize, keyword| words.get(at).is_some_and(|w| is_word(w, keyword));
     let Some(table) = (1..4).find(|at| is(*at, Keyword::TABLE)) else {
         return Ok(());
     };
@@ -55,7 +57,7 @@ fn columns(words: &mut Vec<TokenWithSpan>, open: usize) -> Result<()> {
             return Err(Error::unsupported("CREATE TABLE … (LIKE …)"));
         }
     }
-    let behind = [Keyword::AS, Keyword::WITH];
+    let behind = [Keyword::AS, Keyword::WITH, Keyword::ON];
     let is_query = words
         .get(close + 1)
         .is_some_and(|w| behind.iter().any(|k| is_word(w, *k)));

@@ -10,6 +10,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 /// CREATE SEQUENCE, or ALTER SEQUENCE.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenSequence {
+    /// CREATE TEMPORARY.
+    pub is_temporary: bool,
     /// The sequence.
     pub name: WrittenName,
     /// IF NOT EXISTS of CREATE, IF EXISTS of ALTER.
@@ -256,17 +258,15 @@ pub(super) fn is_next(cursor: &Cursor) -> bool {
 }
 
 /// CREATE SEQUENCE [IF NOT EXISTS] name options, ALTER SEQUENCE [IF EXISTS] name options | RENAME TO name | SET SCHEMA
-/// name. 0A000 for TEMPORARY and UNLOGGED.
+/// name.
 pub(super) fn parse(cursor: &mut Cursor) -> Result<ParsedKind> {
     let creates = cursor.take("create");
     if !creates {
         cursor.expect_word("alter")?;
     }
-    if let Some(kind) = cursor.word().filter(|word| word != "sequence") {
-        return Err(Error::unsupported(format!(
-            "CREATE {} SEQUENCE",
-            kind.to_uppercase()
-        )));
+    let is_temporary = creates && (cursor.take("temp") || cursor.take("temporary"));
+    if creates && !is_temporary {
+        cursor.take("unlogged");
     }
     cursor.expect_word("sequence")?;
     let if_ = cursor.take("if");
@@ -282,7 +282,12 @@ pub(super) fn parse(cursor: &mut Cursor) -> Result<ParsedKind> {
         false => alteration(cursor)?,
     };
     cursor.end()?;
-    Ok(ParsedKind::Sequence(WrittenSequence { name, if_, action }))
+    Ok(ParsedKind::Sequence(WrittenSequence {
+        name,
+        is_temporary,
+        if_,
+        action,
+    }))
 }
 
 fn alteration(cursor: &mut Cursor) -> Result<SequenceAction> {

@@ -25,6 +25,8 @@ pub(crate) struct TransactionRedo {
     named: Option<Named>,
     /// The chunk of the last rows, if its block can stand for all of them.
     filling: Option<Filling>,
+    /// True once something was done to temporary objects, which no record says.
+    leaves_out: bool,
 }
 
 /// A chunk that the transaction began, and did nothing since but to append to it.
@@ -81,7 +83,24 @@ impl TransactionRedo {
             is_whole: false,
             named: None,
             filling: None,
+            leaves_out: false,
         }
+    }
+
+    /// Notes that something was done to temporary objects.
+    pub fn leave_out(&mut self) {
+        self.leaves_out = true;
+    }
+
+    /// True if all that was done was done to temporary objects.
+    pub fn is_of_temporary(&self) -> bool {
+        self.leaves_out && !self.is_whole && self.len() == 0
+    }
+
+    /// True for a temporary table: what is done to it is left out.
+    fn is_left_out(&mut self, table: ObjectId) -> bool {
+        self.leaves_out |= table.is_temporary();
+        table.is_temporary()
     }
 
     /// Whether there is a log.
@@ -162,7 +181,7 @@ impl TransactionRedo {
     /// Whether the block of a chunk should stand for its rows: those that are written down, and the last ones of so many bytes, of
     /// which the first one has this id and which are not.
     pub fn is_filled(&mut self, table: ObjectId, first: RowId, bytes: usize, is_full: bool) -> bool {
-        if !self.is_recorded() || !(is_full || self.len() + bytes > MOST_BYTES) {
+        if self.is_left_out(table) || !self.is_recorded() || !(is_full || self.len() + bytes > MOST_BYTES) {
             return false;
         }
         self.filling = self.filling(table, first);
@@ -179,6 +198,9 @@ impl TransactionRedo {
     /// Rows of columns were inserted into one chunk, or into several if there is no log, and got these ids.
     pub fn insert(&mut self, table: ObjectId, ids: &[RowId], columns: Columns<'_>, rows: Range<usize>) {
         debug_assert_eq!(ids.len(), rows.len());
+        if self.is_left_out(table) {
+            return;
+        }
         // Before anything is copied: an entry of a record has less than 4 GiB, rows may have more.
         if self.is_recorded() && self.len() + columns.bytes(rows.clone()) > MOST_BYTES {
             return self.whole();
@@ -191,6 +213,9 @@ impl TransactionRedo {
     /// A table got a chunk that is a block, and some rows of it may be deleted. After an error no record says what was done: what the file
     /// lacks by then is not known, and a savepoint may have been made after other blocks of it.
     pub fn block(&mut self, log: &Arc<dyn Durability>, table: ObjectId, entry: &ChunkEntry) -> Result<()> {
+        if self.is_left_out(table) {
+            return Ok(());
+        }
         let named = self.name_block(log, table, entry);
         if named.is_err() {
             self.whole();
@@ -205,7 +230,8 @@ impl TransactionRedo {
         entry: &ChunkEntry,
         written: WrittenBlock,
     ) -> Result<()> {
-        let Some(block) = entry.block().filter(|_| self.is_recorded()) else {
+        let is_left_out = self.is_left_out(table);
+        let Some(block) = entry.block().filter(|_| self.is_recorded() && !is_left_out) else {
             return Ok(());
         };
         if self.named.is_some() {
@@ -268,26 +294,30 @@ impl TransactionRedo {
 
     /// Chunks are gone from a table.
     pub fn removed(&mut self, table: ObjectId, chunks: &[u32]) {
-        if !chunks.is_empty() {
+        if !chunks.is_empty() && !self.is_left_out(table) {
             self.write(|buffer| buffer.removed(table, chunks));
         }
     }
 
     /// Rows were deleted.
     pub fn delete(&mut self, table: ObjectId, rows: &[Option<RowId>]) {
-        if rows.iter().any(Option::is_some) {
+        if rows.iter().any(Option::is_some) && !self.is_left_out(table) {
             self.write(|buffer| buffer.delete_some(table, rows));
         }
     }
 
     /// Rows of a table are in blocks now, or in others.
     pub fn held(&mut self, table: ObjectId) {
-        self.write(|buffer| buffer.held(table));
+        if !self.is_left_out(table) {
+            self.write(|buffer| buffer.held(table));
+        }
     }
 
     /// All rows of a table were removed.
     pub fn truncate_table(&mut self, table: ObjectId) {
-        self.write(|buffer| buffer.truncate_table(table));
+        if !self.is_left_out(table) {
+            self.write(|buffer| buffer.truncate_table(table));
+        }
     }
 
     /// The catalog is another one: how it came from the one before.
@@ -297,7 +327,9 @@ impl TransactionRedo {
 
     /// A sequence that the transaction made or restarted stands at a position when the transaction commits.
     pub fn sequence(&mut self, sequence: ObjectId, position: Position) {
-        self.write(|buffer| buffer.sequence(sequence, position));
+        if !self.is_left_out(sequence) {
+            self.write(|buffer| buffer.sequence(sequence, position));
+        }
     }
 
     /// What was done is too much for a record.
