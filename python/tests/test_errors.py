@@ -138,7 +138,7 @@ ERRORS = [
     ("update keyed set n = n - 1", "23514"),
     ("alter table keyed add constraint keyed_n_check check (n < 9)", "42710"),
     # What is not there yet.
-    ("create table k (a integer unique deferrable)", "0A000"),
+    ("create materialized view k as select 1", "0A000"),
     ("update t set a = 1 where current of c", "0A000"),
     ("create table u as select * from t for update", "0A000"),
     ("select count(*) from t for update", "0A000"),
@@ -258,7 +258,7 @@ def test_the_nearest_name_is_offered(con):
 
 
 def test_unsupported_things_are_named(con):
-    assert "DEFERRABLE" in str(refusal(con, "create table k (a integer unique deferrable)")).upper()
+    assert "MATERIALIZED" in str(refusal(con, "create materialized view k as select 1")).upper()
     assert "FOR UPDATE" in str(refusal(con, "select distinct a from t for update"))
 
 

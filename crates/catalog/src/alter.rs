@@ -392,7 +392,7 @@ fn set_texts(entry: &mut TableEntry, texts: RowTexts) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NewConstraintKind, NewTable, TableOptions};
+    use crate::{Deferral, NewConstraintKind, NewTable, TableOptions};
     use frazil_types::{ColumnDef, LogicalType, Schema, Value};
 
     /// Table `t` of `a`, its primary key, and `b`, which is unique, and table `u`.
@@ -405,10 +405,14 @@ mod tests {
             options: TableOptions::default(),
             constraints,
         };
-        let key = NewConstraintKind::PrimaryKey { columns: vec![0] };
+        let key = NewConstraintKind::PrimaryKey {
+            columns: vec![0],
+            deferral: Deferral::Never,
+        };
         let unique = NewConstraintKind::Unique {
             columns: vec![1],
             nulls_distinct: true,
+            deferral: Deferral::Never,
         };
         let check = NewConstraintKind::Check {
             expression: "b > 0".to_string(),

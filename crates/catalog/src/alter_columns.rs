@@ -134,7 +134,7 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use crate::{
-        AlterAction, BlockOptions, Catalog, DropBehavior, ExistingView, IndexKey, NewConstraint,
+        AlterAction, BlockOptions, Catalog, Deferral, DropBehavior, ExistingView, IndexKey, NewConstraint,
         NewConstraintKind, NewIndex, NewTable, NewView, QualifiedName, Reading, Relation, SearchPath,
         TableOptions, WrittenName,
     };
@@ -157,9 +157,13 @@ mod tests {
         let unique = NewConstraintKind::Unique {
             columns: vec![2],
             nulls_distinct: true,
+            deferral: Deferral::Never,
         };
         let kinds = [
-            NewConstraintKind::PrimaryKey { columns: vec![0, 1] },
+            NewConstraintKind::PrimaryKey {
+                columns: vec![0, 1],
+                deferral: Deferral::Never,
+            },
             unique,
             check("b > 0", &[1]),
             check("a < c", &[0, 2]),

@@ -147,7 +147,9 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AlterAction, IndexKey, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions};
+    use crate::{
+        AlterAction, Deferral, IndexKey, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions,
+    };
     use frazil_types::{ColumnDef, Schema};
 
     fn set(ty: LogicalType) -> SetType {
@@ -203,7 +205,10 @@ mod tests {
             options: TableOptions::default(),
             constraints: vec![NewConstraint {
                 name: None,
-                kind: NewConstraintKind::PrimaryKey { columns: vec![1] },
+                kind: NewConstraintKind::PrimaryKey {
+                    columns: vec![1],
+                    deferral: Deferral::Never,
+                },
             }],
         };
         let (catalog, t) = Catalog::new().create(new).unwrap();

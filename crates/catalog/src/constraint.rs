@@ -1,7 +1,7 @@
 //! Constraints and indexes of tables, as the catalog knows them: names and columns. `storage` holds the entries of an index,
 //! `frontend` binds the text of a CHECK.
 
-use crate::{Catalog, DropBehavior, ForeignKey, QualifiedName, SearchPath, TableEntry};
+use crate::{Catalog, Deferral, DropBehavior, ForeignKey, QualifiedName, SearchPath, TableEntry};
 use frazil_types::ObjectId;
 use std::sync::Arc;
 
@@ -60,6 +60,8 @@ pub struct IndexEntry {
     pub nulls_distinct: bool,
     /// The name of the constraint that made the index.
     pub constraint: Option<String>,
+    /// When rows of one key are refused. An index without a constraint refuses them at once: [`Deferral::Never`].
+    pub deferral: Deferral,
 }
 
 /// A column of an index's keys.
@@ -104,6 +106,12 @@ impl IndexEntry {
     pub fn has_column(&self, column: usize) -> bool {
         let keys = self.keys.iter().map(|key| key.column);
         keys.chain(self.include.iter().copied()).any(|c| c == column)
+    }
+
+    /// True if a statement never sees two rows of one key: the index is unique and refuses a second row as it is
+    /// written. Rows of a deferrable key may share it until they are checked.
+    pub fn is_key(&self) -> bool {
+        self.unique && self.deferral == Deferral::Never
     }
 }
 

@@ -83,7 +83,7 @@ impl Catalog {
     ///
     /// 42703 for an unknown column, 42704 without a primary key that is meant, 42830 for columns that no unique key
     /// has, or that are more or fewer than the child's; 42804 for types that do not compare, 55000 for a deferrable
-    /// key.
+    /// key of the parent.
     pub(crate) fn add_foreign_key(
         &mut self,
         old: &TableEntry,
@@ -200,6 +200,9 @@ fn key_of<'t>(parent: &'t TableEntry, names: &[String]) -> Result<(ObjectId, Vec
             let message = format!("there is no primary key for referenced table \"{}\"", parent.name);
             return Err(Error::new(SqlState::UNDEFINED_OBJECT, message).of_table(&parent.name));
         };
+        if !key.is_key() {
+            return Err(deferrable_parent("primary key", parent));
+        }
         let columns = key.keys.iter().map(|k| &parent.schema.columns[k.column]);
         return Ok((key.id, columns.collect()));
     }
@@ -214,8 +217,10 @@ fn key_of<'t>(parent: &'t TableEntry, names: &[String]) -> Result<(ObjectId, Vec
         let named = |key: &IndexKey| names.contains(&parent.schema.columns[key.column].name);
         index.unique && index.keys.len() == names.len() && index.keys.iter().all(named)
     };
-    match parent.indexes.iter().find(has_all) {
+    let fits = || parent.indexes.iter().filter(has_all);
+    match fits().find(|index| index.is_key()) {
         Some(index) => Ok((index.id, columns)),
+        None if fits().next().is_some() => Err(deferrable_parent("unique constraint", parent)),
         None => {
             let message = format!(
                 "there is no unique constraint matching given keys for referenced table \"{}\"",
@@ -224,6 +229,15 @@ fn key_of<'t>(parent: &'t TableEntry, names: &[String]) -> Result<(ObjectId, Vec
             Err(Error::new(SqlState::INVALID_FOREIGN_KEY, message).of_table(&parent.name))
         }
     }
+}
+
+/// 55000: a foreign key would refer to rows that may share their key.
+fn deferrable_parent(what: &str, parent: &TableEntry) -> Error {
+    let message = format!(
+        "cannot use a deferrable {what} for referenced table \"{}\"",
+        parent.name
+    );
+    Error::new(SqlState::NOT_IN_STATE, message).of_table(&parent.name)
 }
 
 /// The columns in the list of ON DELETE SET NULL or SET DEFAULT. 42703 for an unknown one, 42P10 for one that is not in

@@ -3,8 +3,8 @@
 use crate::object_names::{choose, of_columns};
 use crate::view::taken;
 use crate::{
-    Catalog, Constraint, ConstraintKind, DropIndexes, IndexEntry, IndexKey, NewForeignKey, QualifiedName,
-    Relation, TableEntry, TableOptions, missing_schema, nearest,
+    Catalog, Constraint, ConstraintKind, Deferral, DropIndexes, IndexEntry, IndexKey, NewForeignKey,
+    QualifiedName, Relation, TableEntry, TableOptions, missing_schema, nearest,
 };
 use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
 use std::sync::Arc;
@@ -38,6 +38,8 @@ pub enum NewConstraintKind {
     PrimaryKey {
         /// Positions of the columns.
         columns: Vec<usize>,
+        /// When it is checked.
+        deferral: Deferral,
     },
     /// UNIQUE.
     Unique {
@@ -45,6 +47,8 @@ pub enum NewConstraintKind {
         columns: Vec<usize>,
         /// Whether keys with NULL differ from each other.
         nulls_distinct: bool,
+        /// When it is checked.
+        deferral: Deferral,
     },
     /// CHECK.
     Check {
@@ -139,7 +143,7 @@ impl Catalog {
     }
 
     fn add_constraint(&mut self, old: &TableEntry, new: NewConstraint) -> Result<TableEntry> {
-        let (columns, nulls_distinct, is_primary) = match new.kind {
+        let ((columns, nulls_distinct, is_primary), deferral) = match new.kind {
             NewConstraintKind::Check { expression, columns } => {
                 refuse_second(old, new.name.as_deref())?;
                 return Ok(self.add_check(old, new.name, expression, columns));
@@ -148,11 +152,12 @@ impl Catalog {
                 refuse_second(old, new.name.as_deref())?;
                 return self.add_foreign_key(old, new.name, *key);
             }
-            NewConstraintKind::PrimaryKey { columns } => (columns, true, true),
+            NewConstraintKind::PrimaryKey { columns, deferral } => ((columns, true, true), deferral),
             NewConstraintKind::Unique {
                 columns,
                 nulls_distinct,
-            } => (columns, nulls_distinct, false),
+                deferral,
+            } => ((columns, nulls_distinct, false), deferral),
         };
         if is_primary && old.primary_key().is_some() {
             return Err(multiple_primary_keys(&old.name));
@@ -187,6 +192,7 @@ impl Catalog {
             unique: true,
             nulls_distinct,
             constraint: Some(name.clone()),
+            deferral,
         };
         let mut entry = old.clone();
         let kind = match is_primary {
@@ -262,6 +268,7 @@ impl Catalog {
             unique: new.unique,
             nulls_distinct: new.nulls_distinct,
             constraint: None,
+            deferral: Deferral::Never,
         });
         let mut entry = (*table).clone();
         entry.indexes.push(index.clone());
@@ -387,10 +394,13 @@ fn without_repeated_keys(new: Vec<NewConstraint>) -> Vec<NewConstraint> {
             NewConstraintKind::Unique {
                 columns,
                 nulls_distinct,
+                deferral,
             } => kept
                 .iter_mut()
-                .find(|k| is_key_of(&k.kind, columns, *nulls_distinct)),
-            _ => None,
+                .find(|k| is_key_of(&k.kind, columns, (*nulls_distinct, *deferral))),
+            NewConstraintKind::Check { .. }
+            | NewConstraintKind::PrimaryKey { .. }
+            | NewConstraintKind::ForeignKey(_) => None,
         };
         match repeated {
             Some(first) => first.name = first.name.take().or(constraint.name),
@@ -400,13 +410,17 @@ fn without_repeated_keys(new: Vec<NewConstraint>) -> Vec<NewConstraint> {
     kept
 }
 
-fn is_key_of(kind: &NewConstraintKind, wanted: &[usize], distinct: bool) -> bool {
+/// True if a key is one of these columns, with this answer for NULLs, and checked at this time.
+fn is_key_of(kind: &NewConstraintKind, wanted: &[usize], (distinct, when): (bool, Deferral)) -> bool {
     match kind {
-        NewConstraintKind::PrimaryKey { columns } => columns == wanted && distinct,
+        NewConstraintKind::PrimaryKey { columns, deferral } => {
+            columns == wanted && distinct && *deferral == when
+        }
         NewConstraintKind::Unique {
             columns,
             nulls_distinct,
-        } => columns == wanted && *nulls_distinct == distinct,
+            deferral,
+        } => columns == wanted && *nulls_distinct == distinct && *deferral == when,
         NewConstraintKind::Check { .. } | NewConstraintKind::ForeignKey(_) => false,
     }
 }
@@ -445,7 +459,10 @@ mod tests {
         let columns = columns.to_vec();
         NewConstraint {
             name: None,
-            kind: NewConstraintKind::PrimaryKey { columns },
+            kind: NewConstraintKind::PrimaryKey {
+                columns,
+                deferral: Deferral::Never,
+            },
         }
     }
 
@@ -456,6 +473,7 @@ mod tests {
             kind: NewConstraintKind::Unique {
                 columns,
                 nulls_distinct,
+                deferral: Deferral::Never,
             },
         }
     }

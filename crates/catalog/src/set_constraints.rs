@@ -1,16 +1,19 @@
 //! The names in SET CONSTRAINTS.
 
-use crate::{Catalog, Constraint, ConstraintKind, Deferral, SearchPath, WrittenName, missing_schema};
+use crate::{
+    Catalog, Constraint, ConstraintKind, Deferral, SearchPath, TableEntry, WrittenName, missing_schema,
+};
 use frazil_types::{Error, ObjectId, Result, SqlState};
 
-impl Constraint {
-    /// When the constraint is checked.
-    pub fn deferral(&self) -> Deferral {
-        match &self.kind {
+impl TableEntry {
+    /// When a constraint of the table is checked.
+    pub fn deferral_of(&self, constraint: &Constraint) -> Deferral {
+        match &constraint.kind {
             ConstraintKind::ForeignKey(key) => key.deferral,
-            ConstraintKind::PrimaryKey { .. }
-            | ConstraintKind::Unique { .. }
-            | ConstraintKind::Check { .. } => Deferral::Never,
+            ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index } => {
+                self.index(*index).map_or(Deferral::Never, |index| index.deferral)
+            }
+            ConstraintKind::Check { .. } => Deferral::Never,
         }
     }
 }
@@ -26,8 +29,8 @@ impl Catalog {
     ) -> Result<Vec<ObjectId>> {
         let mut found = Vec::new();
         for written in names {
-            for constraint in self.constraints_named(written, path)? {
-                match constraint.deferral() {
+            for (table, constraint) in self.constraints_named(written, path)? {
+                match table.deferral_of(constraint) {
                     Deferral::Immediate | Deferral::Deferred => found.push(constraint.id),
                     Deferral::Never if is_deferred => {
                         let message = format!("constraint \"{}\" is not deferrable", written.name);
@@ -40,7 +43,11 @@ impl Catalog {
         Ok(found)
     }
 
-    fn constraints_named(&self, written: &WrittenName, path: &SearchPath) -> Result<Vec<&Constraint>> {
+    fn constraints_named(
+        &self,
+        written: &WrittenName,
+        path: &SearchPath,
+    ) -> Result<Vec<(&TableEntry, &Constraint)>> {
         let named = match &written.schema {
             Some(schema) if self.namespace(schema).is_err() => return Err(missing_schema(schema)),
             Some(schema) => std::slice::from_ref(schema),
@@ -51,8 +58,8 @@ impl Catalog {
                 continue;
             };
             let tables = self.tables().filter(|table| table.namespace == namespace);
-            let constraints = tables.filter_map(|table| table.constraint(&written.name));
-            let constraints: Vec<&Constraint> = constraints.collect();
+            let constraints = tables.filter_map(|table| Some((&**table, table.constraint(&written.name)?)));
+            let constraints: Vec<(&TableEntry, &Constraint)> = constraints.collect();
             if !constraints.is_empty() {
                 return Ok(constraints);
             }

@@ -2,6 +2,7 @@
 //! written whole, or was changed since, is told from a good one by its first line alone.
 
 use crate::damaged::UnreadTable;
+use crate::format_version::{NEWEST, OLDEST, VERSION};
 use crate::kept_changes::Behind;
 use crate::manifest_keys::{check_names, check_table, read_keys, write_constraints, write_indexes};
 use crate::manifest_references::check_references;
@@ -12,32 +13,15 @@ use crate::type_names::{
 };
 use crate::wal::DatabaseId;
 use frazil_catalog::{
-    Catalog, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry, TypeKind, ViewEntry,
-    WrittenName,
+    Catalog, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry, ViewEntry, WrittenName,
 };
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
-use frazil_types::{ColumnDef, ColumnNumber, Error, LogicalType, ObjectId, Result, Schema, SqlState, Value};
+use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The version of the directory format. Version 1 knows no views, version 2 neither constraints nor indexes nor defaults that are
-/// computed, version 3 no numbers of columns, nor chunks that store other columns than their table has, version 4 no log, version 5 no
-/// types that statements define: a program that reads it alone would lose them. Version 6 has ends of each element in arrays of numbers.
-///
-/// A manifest says the version that it needs: [`VERSION`], [`WITH_CHANGES`] if a table has changes beside its chunks
-/// ([`Behind`]), [`WITH_SCHEMAS`] if it has other schemas than `public`, or [`NEWEST`] if it has sequences, generated
-/// columns, foreign keys, or a column or domain of `numeric` without precision.
-pub const VERSION: u32 = 7;
-/// The version of a manifest in which a table has changes beside its chunks.
-const WITH_CHANGES: u32 = 8;
-/// The version of a manifest with other schemas than `public`.
-const WITH_SCHEMAS: u32 = 9;
-/// The greatest version that is read: that of a manifest with sequences, generated columns, numerics or foreign keys.
-pub const NEWEST: u32 = 10;
-/// The oldest version that is read.
-const OLDEST: u32 = 1;
 const MAGIC: &str = "frazil manifest";
 
 /// What a directory holds.
@@ -195,61 +179,6 @@ impl Manifest {
             "another manifest comes back"
         );
         Ok(bytes)
-    }
-
-    /// The version that its bytes are of.
-    fn version(&self) -> u32 {
-        let has_changes = self.tables.iter().any(|table| table.behind.is_some())
-            || self.unread.iter().any(|table| !table.json()["behind"].is_null());
-        let has_newest = self.has_generated_columns() || self.has_numerics() || self.has_foreign_keys();
-        if has_newest || !self.sequences.is_empty() {
-            return NEWEST;
-        }
-        match (self.schemas.is_some(), has_changes) {
-            (true, _) => WITH_SCHEMAS,
-            (false, true) => WITH_CHANGES,
-            (false, false) => VERSION,
-        }
-    }
-
-    /// True if a column of a view or table, or of a chunk or a table that is not read, or a domain may hold numerics
-    /// without precision.
-    fn has_numerics(&self) -> bool {
-        let is_numeric = |ty: LogicalType| ty.element().unwrap_or(ty).is_unscaled();
-        let mut columns = self.tables.iter().flat_map(|table| {
-            let entries = [&table.entry, table.entry_of_chunks()];
-            entries.into_iter().flat_map(|entry| &entry.schema.columns)
-        });
-        let mut domains = self.types.iter().filter_map(|entry| match &entry.kind {
-            TypeKind::Domain(domain) => Some(domain.base),
-            TypeKind::Enum(_) => None,
-        });
-        let mut of_views = self.views.iter().flat_map(|view| &view.schema.columns);
-        columns.any(|column| is_numeric(column.ty))
-            || of_views.any(|column| is_numeric(column.ty))
-            || domains.any(is_numeric)
-            || self
-                .unread
-                .iter()
-                .any(|table| table.json().to_string().contains("\"numeric"))
-    }
-
-    /// True if a table has a generated column.
-    fn has_generated_columns(&self) -> bool {
-        let mut columns = self.tables.iter().flat_map(|table| &table.entry.schema.columns);
-        let unread = self.unread.iter().map(|table| &table.json()["columns"]);
-        let mut unread = unread.flat_map(|columns| columns.as_array().into_iter().flatten());
-        columns.any(|column| column.is_generated())
-            || unread.any(|column| !column["default"]["generated"].is_null())
-    }
-
-    fn has_foreign_keys(&self) -> bool {
-        let is_one = |json: &Json| !json["foreign_key"].is_null();
-        let has = |constraints: &Json| constraints.as_array().is_some_and(|all| all.iter().any(is_one));
-        self.tables
-            .iter()
-            .any(|table| table.entry.foreign_keys().next().is_some())
-            || self.unread.iter().any(|table| has(&table.json()["constraints"]))
     }
 
     /// True if the bytes of a manifest, which was read, are of a version before today's.
@@ -683,7 +612,9 @@ pub(crate) fn read_u32(json: &Json) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format_version::{WITH_REFERENCES, WITH_SCHEMAS};
     use frazil_catalog::BlockOptions;
+    use frazil_types::LogicalType;
 
     fn table(options: TableOptions) -> TableRecord {
         let columns = ["a", "b.c"].map(|n| ColumnDef::new(n, LogicalType::Integer));
@@ -813,7 +744,7 @@ mod tests {
             let mut schema = (*record.entry.schema).clone();
             schema.columns[0].ty = ty;
             record.entry.schema = Arc::new(schema);
-            assert_eq!(version(&record), NEWEST, "{ty}");
+            assert_eq!(version(&record), WITH_REFERENCES, "{ty}");
         }
     }
 

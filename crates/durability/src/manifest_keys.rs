@@ -1,9 +1,13 @@
 //! Constraints and indexes in the manifest. What an index holds is not written: it is built anew from the rows.
 
 use crate::manifest::{Manifest, read_u32};
-use crate::manifest_references::{is_whole, read_foreign_key, write_foreign_key};
+use crate::manifest_references::{
+    deferral_name, is_whole, read_deferral, read_foreign_key, write_foreign_key,
+};
 use frazil_block::Constant;
-use frazil_catalog::{Constraint, ConstraintKind, IndexEntry, IndexKey, PUBLIC, SchemaEntry, TableEntry};
+use frazil_catalog::{
+    Constraint, ConstraintKind, Deferral, IndexEntry, IndexKey, PUBLIC, SchemaEntry, TableEntry,
+};
 use frazil_types::{ColumnDef, ColumnNumber, ObjectId, Value};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
@@ -36,7 +40,7 @@ pub fn write_indexes(table: &TableEntry) -> Json {
         })
     };
     let indexes = table.indexes.iter().map(|index| {
-        json!({
+        let mut json = json!({
             "id": index.id.0,
             "name": index.name,
             "keys": index.keys.iter().map(key).collect::<Vec<_>>(),
@@ -44,7 +48,12 @@ pub fn write_indexes(table: &TableEntry) -> Json {
             "unique": index.unique,
             "nulls_distinct": index.nulls_distinct,
             "constraint": index.constraint,
-        })
+        });
+        // Version 11 has it, and only for keys that are deferrable.
+        if index.deferral != Deferral::Never {
+            json["deferral"] = json!(deferral_name(index.deferral));
+        }
+        json
     });
     indexes.collect()
 }
@@ -110,6 +119,10 @@ fn read_index(table: ObjectId, json: &Json) -> Option<IndexEntry> {
         constraint: match &json["constraint"] {
             Json::Null => None,
             name => Some(name.as_str()?.to_string()),
+        },
+        deferral: match &json["deferral"] {
+            Json::Null => Deferral::Never,
+            name => read_deferral(name)?,
         },
     })
 }
@@ -268,7 +281,8 @@ fn check_columns(table: &TableEntry) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::{TableRecord, VERSION};
+    use crate::format_version::VERSION;
+    use crate::manifest::TableRecord;
     use frazil_catalog::{Catalog, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions};
     use frazil_types::{ColumnDefault, LogicalType, Result, Schema};
     use std::path::Path;
@@ -281,10 +295,14 @@ mod tests {
         columns[1].default = Some(ColumnDefault::Expression("1 + \"ü\"()".to_string()));
         let unnamed = |kind| NewConstraint { name: None, kind };
         let constraints = vec![
-            unnamed(NewConstraintKind::PrimaryKey { columns: vec![1, 0] }),
+            unnamed(NewConstraintKind::PrimaryKey {
+                columns: vec![1, 0],
+                deferral: Deferral::Never,
+            }),
             unnamed(NewConstraintKind::Unique {
                 columns: vec![1],
                 nulls_distinct: false,
+                deferral: Deferral::Never,
             }),
             unnamed(NewConstraintKind::Check {
                 expression: "a > 0".to_string(),

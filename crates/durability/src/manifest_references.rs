@@ -46,7 +46,7 @@ pub fn read_foreign_key(json: &Json) -> Option<ForeignKey> {
 }
 
 /// The name of a deferral in JSON.
-fn deferral_name(deferral: Deferral) -> &'static str {
+pub fn deferral_name(deferral: Deferral) -> &'static str {
     match deferral {
         Deferral::Never => "never",
         Deferral::Immediate => "immediate",
@@ -54,7 +54,8 @@ fn deferral_name(deferral: Deferral) -> &'static str {
     }
 }
 
-fn read_deferral(json: &Json) -> Option<Deferral> {
+/// The deferral that [`deferral_name`] names.
+pub fn read_deferral(json: &Json) -> Option<Deferral> {
     let all = [Deferral::Never, Deferral::Immediate, Deferral::Deferred];
     let name = json.as_str()?;
     all.into_iter().find(|deferral| deferral_name(*deferral) == name)
@@ -78,7 +79,7 @@ pub fn check_references(tables: &[&TableEntry], unread: &[ObjectId]) -> Result<(
                 Some(parent) => {
                     let has = |number: &ColumnNumber| parent.position_of(*number).is_some();
                     let index = parent.index(key.index);
-                    index.is_some_and(|index| index.unique) && key.parent_columns.iter().all(has)
+                    index.is_some_and(|index| index.is_key()) && key.parent_columns.iter().all(has)
                 }
                 None => unread.contains(&key.parent),
             };

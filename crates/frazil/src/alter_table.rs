@@ -131,7 +131,7 @@ fn check_rows(
         }) if entry.primary_key().is_some() => Err(multiple_primary_keys(&entry.name)),
         AlterAction::SetNotNull { column } => refuse_nulls(runner, transaction, entry, &[*column]),
         AlterAction::AddConstraint(NewConstraint {
-            kind: NewConstraintKind::PrimaryKey { columns },
+            kind: NewConstraintKind::PrimaryKey { columns, .. },
             ..
         }) => refuse_nulls(runner, transaction, entry, columns),
         _ => Ok(()),

@@ -40,6 +40,7 @@ mod cursors;
 mod database;
 mod ddl;
 mod deadline;
+mod deferrable_keys;
 mod deferred_commit;
 mod described;
 mod direct_rows;

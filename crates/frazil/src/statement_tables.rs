@@ -264,7 +264,7 @@ impl StatementTables {
     fn is_key(&self, table: ObjectId, column: usize) -> bool {
         self.find(table).is_some_and(|found| {
             let mut indexes = found.indexes().iter();
-            indexes.any(|index| index.entry().unique && *index.columns() == [column])
+            indexes.any(|index| index.entry().is_key() && *index.columns() == [column])
         })
     }
 }
@@ -426,7 +426,7 @@ impl Statistics for StatementTables {
             IndexInfo {
                 id: entry.id,
                 name: entry.name.clone(),
-                unique: entry.unique,
+                unique: entry.is_key(),
                 keys: keys.collect(),
             }
         };

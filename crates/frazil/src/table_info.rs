@@ -377,11 +377,12 @@ fn before_more(sql: &str) -> Cow<'_, str> {
 pub(crate) fn definition(table: &TableEntry, constraint: &Constraint, catalog: &Catalog) -> String {
     let key = constraint.index().and_then(|id| table.index(id));
     let columns = key.map_or(String::new(), |key| index_columns(table, key));
+    let deferral = key.map_or("", |key| key.deferral.words());
     match &constraint.kind {
-        ConstraintKind::PrimaryKey { .. } => format!("PRIMARY KEY {columns}"),
+        ConstraintKind::PrimaryKey { .. } => format!("PRIMARY KEY {columns}{deferral}"),
         ConstraintKind::Unique { .. } => match columns.strip_suffix(NOT_DISTINCT) {
-            Some(columns) => format!("UNIQUE{NOT_DISTINCT} {columns}"),
-            None => format!("UNIQUE {columns}"),
+            Some(columns) => format!("UNIQUE{NOT_DISTINCT} {columns}{deferral}"),
+            None => format!("UNIQUE {columns}{deferral}"),
         },
         ConstraintKind::Check { expression, .. } => format!("CHECK ({})", before_more(expression)),
         ConstraintKind::ForeignKey(key) => foreign_key_text(table, key, catalog),
@@ -492,7 +493,9 @@ fn literal(text: &str, ty: LogicalType) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_catalog::{IndexKey, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions};
+    use frazil_catalog::{
+        Deferral, IndexKey, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions,
+    };
 
     #[test]
     fn ddl_quotes_what_needs_it() {
@@ -502,10 +505,14 @@ mod tests {
         ];
         columns[1].default = Some(ColumnDefault::Value(Value::Text("it's".into())));
         let unnamed = |kind| NewConstraint { name: None, kind };
-        let key = NewConstraintKind::PrimaryKey { columns: vec![0] };
+        let key = NewConstraintKind::PrimaryKey {
+            columns: vec![0],
+            deferral: Deferral::Deferred,
+        };
         let unique = NewConstraintKind::Unique {
             columns: vec![1, 0],
             nulls_distinct: false,
+            deferral: Deferral::Never,
         };
         let check = NewConstraintKind::Check {
             expression: "a > 0".to_string(),
@@ -536,7 +543,8 @@ mod tests {
         assert_eq!(
             table.ddl(),
             "create table t (\n  a integer not null,\n  \"B c\" text default 'it''s',\n  \
-             constraint t_a_check CHECK (a > 0),\n  constraint t_pkey PRIMARY KEY (a),\n  \
+             constraint t_a_check CHECK (a > 0),\n  \
+             constraint t_pkey PRIMARY KEY (a) DEFERRABLE INITIALLY DEFERRED,\n  \
              constraint \"t_B c_a_key\" UNIQUE NULLS NOT DISTINCT (\"B c\", a)\n);\n\
              create index \"t_B c_a_idx\" on t (\"B c\" DESC NULLS LAST) INCLUDE (a);"
         );

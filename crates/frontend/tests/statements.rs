@@ -191,12 +191,15 @@ fn constraints(sql: &str) -> Vec<String> {
     let shown = constraints.into_iter().map(|c| {
         let name = c.name.unwrap_or_else(|| "-".to_string());
         match c.kind {
-            NewConstraintKind::PrimaryKey { columns } => format!("{name} primary {columns:?}"),
+            NewConstraintKind::PrimaryKey { columns, deferral } => {
+                format!("{name} primary {columns:?}{}", deferral.words())
+            }
             NewConstraintKind::Unique {
                 columns,
                 nulls_distinct,
+                deferral,
             } => {
-                format!("{name} unique {columns:?} {nulls_distinct}")
+                format!("{name} unique {columns:?} {nulls_distinct}{}", deferral.words())
             }
             NewConstraintKind::Check { expression, columns } => {
                 format!("{name} check {expression} {columns:?}")

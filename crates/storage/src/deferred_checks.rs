@@ -1,4 +1,5 @@
-//! Checks of foreign keys that a transaction puts off, and what SET CONSTRAINTS said, in the order of the statements.
+//! Checks of foreign keys and deferrable keys that a transaction puts off, and what SET CONSTRAINTS said, in the order
+//! of the statements.
 //!
 //! The list only grows: what was checked in between is an entry, too. So a savepoint is a length of the list, and
 //! ROLLBACK TO brings back the checks that SET CONSTRAINTS … IMMEDIATE did behind it. An entry gets more rows or keys
@@ -38,15 +39,25 @@ pub enum DeferredEntry {
         /// The keys, in the order of the foreign key's columns, as the parent's types.
         keys: Vec<Vec<Value>>,
     },
-    /// All entries of a foreign key before this one were checked.
+    /// Rows whose key in a deferrable index another row may have.
+    Keys {
+        /// The table.
+        table: ObjectId,
+        /// The constraint that made the index.
+        constraint: ObjectId,
+        /// The rows.
+        rows: Vec<RowId>,
+    },
+    /// All entries of a constraint before this one were checked.
     Checked {
-        /// The foreign key.
+        /// The constraint.
         constraint: ObjectId,
     },
 }
 
 impl DeferredEntry {
-    /// The child and the foreign key of a check; `None` for other entries.
+    /// The table that has the constraint of a check, a foreign key's child, and the constraint; `None` for other
+    /// entries.
     pub fn check(&self) -> Option<(ObjectId, ObjectId)> {
         match self {
             DeferredEntry::Children {
@@ -55,6 +66,9 @@ impl DeferredEntry {
             | DeferredEntry::Parents {
                 child, constraint, ..
             } => Some((*child, *constraint)),
+            DeferredEntry::Keys {
+                table, constraint, ..
+            } => Some((*table, *constraint)),
             DeferredEntry::Mode { .. } | DeferredEntry::Checked { .. } => None,
         }
     }
@@ -64,6 +78,7 @@ impl DeferredEntry {
         match self {
             DeferredEntry::Children { child, .. } => Some(*child),
             DeferredEntry::Parents { parent, .. } => Some(*parent),
+            DeferredEntry::Keys { table, .. } => Some(*table),
             DeferredEntry::Mode { .. } | DeferredEntry::Checked { .. } => None,
         }
     }
@@ -73,7 +88,9 @@ impl DeferredEntry {
         const ENTRY: usize = size_of::<DeferredEntry>();
         ENTRY
             + match self {
-                DeferredEntry::Children { rows, .. } => rows.len() * size_of::<RowId>(),
+                DeferredEntry::Children { rows, .. } | DeferredEntry::Keys { rows, .. } => {
+                    rows.len() * size_of::<RowId>()
+                }
                 DeferredEntry::Parents { keys, .. } => {
                     let width = keys.first().map_or(0, Vec::len);
                     keys.len() * (size_of::<Vec<Value>>() + width * size_of::<Value>())
@@ -95,7 +112,7 @@ pub struct DeferredChecks {
 }
 
 impl DeferredChecks {
-    /// True if a foreign key is deferred now. `initially`: it is unless SET CONSTRAINTS says otherwise.
+    /// True if a constraint is deferred now. `initially`: it is unless SET CONSTRAINTS says otherwise.
     pub fn is_deferred(&self, constraint: ObjectId, initially: bool) -> bool {
         let said = self.entries.iter().rev().find_map(|entry| match entry {
             DeferredEntry::Mode {
@@ -109,6 +126,7 @@ impl DeferredChecks {
             }
             DeferredEntry::Children { .. }
             | DeferredEntry::Parents { .. }
+            | DeferredEntry::Keys { .. }
             | DeferredEntry::Checked { .. } => None,
         });
         said.unwrap_or(initially)
@@ -154,6 +172,14 @@ impl DeferredChecks {
                     ..
                 },
             ) if *constraint == same => keys.extend(more),
+            (
+                Some(DeferredEntry::Keys { constraint, rows, .. }),
+                DeferredEntry::Keys {
+                    constraint: same,
+                    rows: more,
+                    ..
+                },
+            ) if *constraint == same => rows.extend(more),
             (_, entry) => self.entries.push(entry),
         }
     }
@@ -172,7 +198,7 @@ impl DeferredChecks {
 }
 
 impl Transaction {
-    /// The checks of foreign keys that it put off.
+    /// The checks of constraints that it put off.
     pub fn deferred(&self) -> &DeferredChecks {
         &self.deferred
     }

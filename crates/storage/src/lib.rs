@@ -52,6 +52,7 @@ pub mod chunk_entry;
 pub mod chunk_info;
 pub mod chunk_view;
 mod columns;
+mod deferrable_keys;
 mod deferred_checks;
 mod definitions;
 pub mod deleted_rows;

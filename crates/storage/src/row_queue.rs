@@ -1,6 +1,6 @@
-//! The queue of rows that a statement wrote and whose foreign keys are still to be checked: ids of rows, by table,
-//! in the order in which they were written. Every way into a table fills it, so that INSERT, COPY and an Appender
-//! are checked alike, once, at the end of the statement.
+//! The queue of rows that a statement wrote and whose foreign keys and deferrable keys are still to be checked: ids of
+//! rows, by table, in the order in which they were written. Every way into a table fills the queue, so that INSERT,
+//! COPY and an Appender are checked alike, once, at the end of the statement.
 
 use frazil_catalog::Catalog;
 use frazil_types::{ObjectId, RowId};
@@ -23,7 +23,18 @@ pub enum WrittenRows {
     Deleted(Vec<RowId>),
     /// Rows that were updated: each with its id before, which can still be fetched, and its new one.
     Updated(Vec<(RowId, RowId)>),
+    /// Rows that entered a deferrable index in which another row may have their key. They are queued a second time,
+    /// as they were written, if the table is part of a foreign key.
+    Contested {
+        /// The index.
+        index: ObjectId,
+        /// The rows.
+        rows: Vec<RowId>,
+    },
 }
+
+/// Rows that entered deferrable indexes and may share their keys: the index, and the row.
+pub(crate) type Contested = Vec<(ObjectId, RowId)>;
 
 /// Rows of one chunk at consecutive offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +121,23 @@ impl RowQueue {
         self.push(table, WrittenRows::Updated(vec![(before, after)]));
     }
 
+    /// Adds rows that entered deferrable indexes in which other rows may have their keys.
+    pub fn contested(&mut self, table: ObjectId, contested: Contested) {
+        for (index, row) in contested {
+            if let Some(QueuedRows {
+                table: last,
+                rows: WrittenRows::Contested { index: same, rows },
+            }) = self.queued.last_mut()
+                && (*last, *same) == (table, index)
+            {
+                rows.push(row);
+                continue;
+            }
+            let rows = vec![row];
+            self.push(table, WrittenRows::Contested { index, rows });
+        }
+    }
+
     fn push(&mut self, table: ObjectId, rows: WrittenRows) {
         self.queued.push(QueuedRows { table, rows });
     }
@@ -141,15 +169,26 @@ mod tests {
         queue.updated(u, RowId::new(1, 3), RowId::new(1, 4));
         queue.updated(u, RowId::new(1, 5), RowId::new(1, 6));
         queue.inserted_chunk(t, 9, 65_536);
+        let contested = [(5, 1), (5, 2), (6, 2)];
+        queue.contested(
+            t,
+            contested
+                .map(|(i, row)| (ObjectId(i), RowId::new(1, row)))
+                .to_vec(),
+        );
         let taken = queue.take();
         assert!(queue.is_empty());
         let runs = |rows: &WrittenRows| match rows {
             WrittenRows::Inserted(runs) => runs.iter().flat_map(|run| run.ids()).count(),
             WrittenRows::Deleted(rows) => rows.len(),
             WrittenRows::Updated(rows) => rows.len(),
+            WrittenRows::Contested { rows, .. } => rows.len(),
         };
         let shape: Vec<(u32, usize)> = taken.iter().map(|q| (q.table.0, runs(&q.rows))).collect();
-        assert_eq!(shape, [(1, 5), (1, 1), (2, 1), (2, 2), (1, 65_536)]);
+        assert_eq!(
+            shape,
+            [(1, 5), (1, 1), (2, 1), (2, 2), (1, 65_536), (1, 2), (1, 1)]
+        );
         let WrittenRows::Inserted(first) = &taken[0].rows else {
             panic!("inserted rows come first");
         };

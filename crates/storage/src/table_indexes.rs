@@ -157,7 +157,7 @@ impl TableIndex {
 
     /// Appends the key of one row of a chunk. False, and what was appended means nothing, if it has NULL in a column that allows
     /// none: so may rows that are gone.
-    fn read_key(&self, view: ChunkView<'_>, offset: u16, out: &mut Vec<u8>) -> Result<bool> {
+    pub(crate) fn read_key(&self, view: ChunkView<'_>, offset: u16, out: &mut Vec<u8>) -> Result<bool> {
         for (i, &column) in self.columns.iter().enumerate() {
             let part = &self.spec.parts()[i];
             let value = view.value(column, part.ty, offset)?;

@@ -12,7 +12,7 @@ use crate::columns::Columns;
 use crate::hot_chunk::HotChunk;
 use crate::kept_columns::KeptColumns;
 use crate::new_rows::{NewRows, check_block, check_shape, check_update, first_fault, refuse_unchecked};
-use crate::row_queue::RowQueue;
+use crate::row_queue::{Contested, RowQueue};
 use crate::snapshot::{Table, TableSnapshot};
 use crate::table_indexes::TableIndexes;
 use crate::transaction::Transaction;
@@ -231,13 +231,19 @@ impl TableWriter<'_> {
         }
         let (beside, mut noting) = self.transaction.noting(table)?;
         let version = beside.own;
+        let mut contested = Contested::new();
         for (&id, row) in ids.iter().zip(rows) {
             let entry = version
                 .entry(id.chunk())
                 .ok_or_else(|| no_such_row(version.table(), id.chunk()))?;
             let bytes = keys.iter().map(|keys| keys.key(row).len() + ENTRY_BYTES).sum();
             noting.added(version, entry, id, bytes)?;
-            version.indexes().add(&beside, keys, row, id, rivals)?;
+            version
+                .indexes()
+                .add(&beside, (keys, row), id, rivals, &mut contested)?;
+        }
+        if !contested.is_empty() {
+            self.transaction.memory().queue.contested(table, contested);
         }
         Ok(())
     }

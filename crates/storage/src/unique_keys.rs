@@ -10,6 +10,7 @@
 //! used again: so a candidate has the key.
 
 use crate::other_writers::{Beside, Met};
+use crate::row_queue::Contested;
 use crate::snapshot::TableSnapshot;
 use crate::table_indexes::{TableIndex, TableIndexes};
 use frazil_index::{Inserted, OrderedIndex, Verdict};
@@ -31,15 +32,16 @@ pub(crate) enum Rivals<'a> {
 }
 
 impl TableIndexes {
-    /// Adds the entries of a row that was written, `keys[i].key(at)` being its key in index `i`. 23505 if a rival has the key of
-    /// a unique index, 54000 for a key that is too long.
+    /// Adds the entries of a row that was written, `keys[i].key(at)` being its key in index `i`. 23505 if a rival has
+    /// the key of a unique index, 54000 for a key that is too long. A rival in a deferrable index makes the row one of
+    /// `contested`.
     pub(crate) fn add(
         &self,
         beside: &Beside<'_>,
-        keys: &[EncodedKeys],
-        at: usize,
+        (keys, at): (&[EncodedKeys], usize),
         row: RowId,
         rivals: &Rivals<'_>,
+        contested: &mut Contested,
     ) -> Result<()> {
         for (index, keys) in self
             .iter()
@@ -47,9 +49,10 @@ impl TableIndexes {
             .filter(|(index, _)| rivals.is_asked_first(index))
         {
             match index.add(beside, (keys, at), row, rivals)? {
-                None => {}
-                Some(Met::Live) if matches!(rivals, Rivals::OfUpsert(_)) => return Err(met_twice()),
-                Some(_) => return Err(beside.others.newer()),
+                Added::Free => {}
+                Added::Contested => contested.push((index.entry().id, row)),
+                Added::Refused(Met::Live) if matches!(rivals, Rivals::OfUpsert(_)) => return Err(met_twice()),
+                Added::Refused(_) => return Err(beside.others.newer()),
             }
         }
         for (index, keys) in self
@@ -57,15 +60,18 @@ impl TableIndexes {
             .zip(keys)
             .filter(|(index, _)| !rivals.is_asked_first(index))
         {
-            if index.add(beside, (keys, at), row, rivals)?.is_some() {
-                return Err(index.taken(beside.own, row));
+            match index.add(beside, (keys, at), row, rivals)? {
+                Added::Free => {}
+                Added::Contested => contested.push((index.entry().id, row)),
+                Added::Refused(_) => return Err(index.taken(beside.own, row)),
             }
         }
         Ok(())
     }
 
     /// A live row that has the key which a row would have in one of the arbiters. Waits for open transactions that
-    /// insert or delete such a row. 40001 if the transaction does not see the row; 40P01, 55P03, 57014.
+    /// insert or delete such a row. 40001 if the transaction does not see the row; 55000 if an arbiter is deferrable;
+    /// 40P01, 55P03, 57014.
     pub(crate) fn conflict(
         &self,
         beside: &Beside<'_>,
@@ -74,8 +80,13 @@ impl TableIndexes {
         arbiters: &[ObjectId],
     ) -> Result<Option<RowId>> {
         for (index, keys) in self.iter().zip(keys) {
-            let is_free = index.entry().nulls_distinct && keys.has_null(at);
-            if is_free || !TableIndexes::is_arbiter(index, arbiters) {
+            if !TableIndexes::is_arbiter(index, arbiters) {
+                continue;
+            }
+            if index.is_deferrable() {
+                return Err(deferrable_arbiter(beside.own, index));
+            }
+            if index.entry().nulls_distinct && keys.has_null(at) {
                 continue;
             }
             loop {
@@ -100,6 +111,26 @@ impl TableIndexes {
         let is_set = |index: &TableIndex| index.columns().iter().any(|c| columns.contains(c));
         self.iter().any(|index| index.entry().unique && is_set(index))
     }
+}
+
+/// 55000.
+fn deferrable_arbiter(version: &TableSnapshot, index: &TableIndex) -> Error {
+    let message =
+        "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters";
+    Error::new(SqlState::NOT_IN_STATE, message)
+        .of_table(&version.table().entry().name)
+        .of_constraint(&index.entry().name)
+}
+
+/// An entry that an index was asked to add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Added {
+    /// Added; no row may have the key.
+    Free,
+    /// Added to a deferrable index; another row may have the key.
+    Contested,
+    /// Not added: the state of the row that has the key.
+    Refused(Met),
 }
 
 /// 21000: what stands in a row's way was written by the same statement.
@@ -132,8 +163,7 @@ impl Rivals<'_> {
 
 impl TableIndex {
     /// Adds the entry of a row whose key is that of row `at` of `keys`, unless a live row has the key of a unique
-    /// index:
-    /// returns what that is then. Waits for open transactions that insert or delete such a row. 54000, 40P01, 55P03,
+    /// index that is not deferrable. Waits for open transactions that insert or delete such a row. 54000, 40P01, 55P03,
     /// 57014.
     fn add(
         &self,
@@ -141,13 +171,21 @@ impl TableIndex {
         (keys, at): (&EncodedKeys, usize),
         row: RowId,
         rivals: &Rivals<'_>,
-    ) -> Result<Option<Met>> {
+    ) -> Result<Added> {
         self.check_length(keys.key(at), beside.own.table().entry())?;
         let is_free = !self.entry().unique || self.entry().nulls_distinct && keys.has_null(at);
         let is_asked = !is_free && !matches!(rivals, Rivals::None);
+        let is_deferrable = self.is_deferrable();
+        let mut added = Added::Free;
         loop {
             let mut met = Met::Dead;
             let mut verdict = |other: RowId| {
+                if is_deferrable {
+                    if added == Added::Free && beside.meets(other) != Met::Dead {
+                        added = Added::Contested;
+                    }
+                    return Verdict::NoRival;
+                }
                 met = rivals.meets(beside, other);
                 match met {
                     Met::Dead => Verdict::NoRival,
@@ -156,15 +194,15 @@ impl TableIndex {
             };
             let asked = is_asked.then_some(&mut verdict as &mut dyn FnMut(RowId) -> Verdict);
             match (self.tree().insert(keys.key(at), row, asked), met) {
-                (Inserted::Added | Inserted::Present, _) => return Ok(None),
+                (Inserted::Added | Inserted::Present, _) => return Ok(added),
                 (Inserted::Refused(rival), Met::Open(holder)) => beside.wait(rival, holder)?,
-                (Inserted::Refused(_), met) => return Ok(Some(met)),
+                (Inserted::Refused(_), met) => return Ok(Added::Refused(met)),
             }
         }
     }
 
     /// 23505: another row has the key of a row that a version shows.
-    fn taken(&self, version: &TableSnapshot, row: RowId) -> Error {
+    pub(crate) fn taken(&self, version: &TableSnapshot, row: RowId) -> Error {
         let name = &self.entry().name;
         let message = format!("duplicate key value violates unique constraint \"{name}\"");
         match self.key_text(version, row) {

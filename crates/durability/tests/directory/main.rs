@@ -10,7 +10,7 @@ mod replays;
 use frazil_block::{BuildOptions, Layout};
 use frazil_catalog::{DropRelations, QualifiedName, TableOptions};
 use frazil_durability::Directory;
-use frazil_durability::manifest::VERSION;
+use frazil_durability::format_version::VERSION;
 use frazil_storage::{Conflict, NewRows, ScanOptions, Snapshot, Store, TableScan, Transaction};
 use frazil_types::{
     Cancel, ColumnDef, ColumnDefault, ColumnVector, LogicalType, ObjectId, RowBatch, RowId, Schema, SqlState,

@@ -1,8 +1,9 @@
-//! Foreign keys that are checked when the transaction ends, or when SET CONSTRAINTS says so. A statement puts off the
+//! Constraints that are checked when the transaction ends, or when SET CONSTRAINTS says so. A statement puts off the
 //! checks of rows of a child and of NO ACTION; actions are done at its end, whatever is deferred.
 
 use super::key_values::KeyPair;
 use super::lookups::NewChildren;
+use crate::deferrable_keys;
 use crate::query::Runner;
 use frazil_catalog::{Deferral, ReferentialAction};
 use frazil_storage::{DeferredEntry, RowFetch, Transaction};
@@ -74,7 +75,7 @@ pub(super) fn parents(transaction: &mut Transaction, pair: &KeyPair, keys: &[Vec
     })
 }
 
-/// Does all checks that a transaction put off, before it commits. 23503, 57014.
+/// Does all checks that a transaction put off, before it commits. 23503, 23505, 40P01, 55P03, 57014.
 pub fn finish_transaction(runner: &Runner, transaction: &Transaction) -> Result<()> {
     check(runner, transaction, &|_| true)
 }
@@ -117,13 +118,17 @@ pub fn refuse_pending(transaction: &Transaction, table: ObjectId, what: &str) ->
         .with_hint("SET CONSTRAINTS ALL IMMEDIATE does the checks"))
 }
 
-/// Does the checks of the foreign keys that are wanted.
+/// Does the checks of the constraints that are wanted.
 fn check(runner: &Runner, transaction: &Transaction, wanted: &dyn Fn(ObjectId) -> bool) -> Result<()> {
     let catalog = transaction.view().catalog().clone();
     for entry in transaction.deferred().pending() {
         let Some((child, constraint)) = entry.check().filter(|(_, key)| wanted(*key)) else {
             continue;
         };
+        if let DeferredEntry::Keys { rows, .. } = entry {
+            deferrable_keys::check(runner, transaction, (child, constraint), rows)?;
+            continue;
+        }
         let Some(pair) = KeyPair::find(&catalog, child, constraint)? else {
             continue;
         };
@@ -136,7 +141,7 @@ fn check(runner: &Runner, transaction: &Transaction, wanted: &dyn Fn(ObjectId) -
                 let at = super::first_left(runner, transaction, &pair, keys, ReferentialAction::NoAction)?;
                 at.map(|at| pair.still_referenced(&keys[at]))
             }
-            DeferredEntry::Mode { .. } | DeferredEntry::Checked { .. } => None,
+            DeferredEntry::Keys { .. } | DeferredEntry::Mode { .. } | DeferredEntry::Checked { .. } => None,
         };
         if let Some(error) = violation {
             return Err(error);

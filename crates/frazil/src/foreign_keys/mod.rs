@@ -2,7 +2,7 @@
 //! they came. Each batch of the queue is looked at once: rows of a child need a parent, and what becomes of the
 //! children of a key that went is an action, which queues the rows that it writes behind the others. So a statement
 //! ends when the queue is empty, and cycles of cascades end because a row is deleted once, and a key that stays
-//! does nothing.
+//! does nothing. Rows that may share a deferrable key wait in the same queue.
 //!
 //! Batches and, within one, constraints come in PostgreSQL's order: that of writing, and that of making.
 
@@ -12,6 +12,7 @@ mod key_values;
 mod lookups;
 mod whole_tables;
 
+use crate::deferrable_keys;
 use crate::query::Runner;
 pub use deferred::{finish_transaction, refuse_pending, set_mode};
 use frazil_catalog::{Catalog, ReferentialAction};
@@ -23,8 +24,8 @@ use lookups::NewChildren;
 use std::sync::Arc;
 pub(crate) use whole_tables::validate;
 
-/// Checks the foreign keys of all rows that are queued, and does their actions. 23503, the errors of writing rows,
-/// 57014.
+/// Checks the foreign keys and deferrable keys of all rows that are queued, and does the actions. 23503, 23505, the
+/// errors of writing rows, 57014.
 pub fn finish_statement(runner: &Runner, transaction: &mut Transaction) -> Result<()> {
     while transaction.has_queued() {
         for queued in transaction.take_queued() {
@@ -137,6 +138,11 @@ impl Batch<'_> {
                 let (before, after): (Vec<RowId>, Vec<RowId>) = pairs.into_iter().unzip();
                 self.act_on_keys(&before, &after)?;
                 self.check_children(&after, &before)?;
+            }
+            WrittenRows::Contested { index, rows } => {
+                let key = (self.table, index);
+                let found = deferrable_keys::check_or_put_off(self.runner, self.transaction, key, rows)?;
+                self.note(found);
             }
         }
         self.first.take().map_or(Ok(()), |(_, error)| Err(error))

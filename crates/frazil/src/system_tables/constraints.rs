@@ -109,14 +109,15 @@ pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
     for seen in all(context) {
         let constraint = seen.constraint;
+        let deferral = seen.table.deferral_of(constraint);
         let is_check = seen.kind().0 == "c";
         let row = Cells::new()
             .with("oid", constraint.id.oid())
             .with("conname", constraint.name.as_str())
             .with("connamespace", seen.namespace)
             .with("contype", seen.kind().0)
-            .with("condeferrable", constraint.deferral() != Deferral::Never)
-            .with("condeferred", constraint.deferral() == Deferral::Deferred)
+            .with("condeferrable", deferral != Deferral::Never)
+            .with("condeferred", deferral == Deferral::Deferred)
             .with("conrelid", seen.table.id.oid())
             .with("conislocal", true)
             .with("connoinherit", !is_check)

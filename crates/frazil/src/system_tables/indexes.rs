@@ -5,7 +5,7 @@ use super::cells::{Cells, vector};
 use super::numbers;
 use super::virtual_table::Context;
 use crate::table_info::index_definition;
-use frazil_catalog::{ConstraintKind, IndexEntry, TableEntry};
+use frazil_catalog::{ConstraintKind, Deferral, IndexEntry, TableEntry};
 use frazil_types::{LogicalType, Result};
 
 /// Bits of `indoption`.
@@ -46,7 +46,7 @@ fn row(table: &TableEntry, index: &IndexEntry) -> Result<Cells> {
         .with("indisunique", index.unique)
         .with("indnullsnotdistinct", !index.nulls_distinct)
         .with("indisprimary", is_primary(table, index))
-        .with("indimmediate", true)
+        .with("indimmediate", index.deferral == Deferral::Never)
         .with("indisvalid", true)
         .with("indisready", true)
         .with("indislive", true)

@@ -51,7 +51,7 @@ pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
     let more = |row: Cells, kind: &str| row.with("constraint_type", kind).with("enforced", "YES");
     let rows = all(context).map(|seen| {
         let row = of_table(&seen.schema, &seen.constraint.name, &seen.table.name);
-        let deferral = seen.constraint.deferral();
+        let deferral = seen.table.deferral_of(seen.constraint);
         let row = more(row, seen.kind().1)
             .with("is_deferrable", yes_or_no(deferral != Deferral::Never))
             .with("initially_deferred", yes_or_no(deferral == Deferral::Deferred));

@@ -58,10 +58,6 @@ fn columns_and_tables_get_other_names() {
             SqlState::UNDEFINED_OBJECT,
         ),
         ("alter table plants drop constraint a", SqlState::UNDEFINED_OBJECT),
-        (
-            "alter table plants add unique (id) deferrable",
-            SqlState::FEATURE_NOT_SUPPORTED,
-        ),
     ] {
         assert_eq!(state(&c, sql), state_, "{sql}");
     }

@@ -27,6 +27,8 @@ const SCHEMAS: &str = include_str!("../golden/schemas.sql");
 const SEQUENCES: &str = include_str!("../golden/sequences.sql");
 /// Another directory of version 10 has foreign keys instead, one of which is not valid.
 const FOREIGN_KEYS: &str = include_str!("../golden/foreign_keys.sql");
+/// Behind it, what version 11 added: keys that are checked later.
+const DEFERRABLE_KEYS: &str = include_str!("../golden/deferrable_keys.sql");
 
 /// These statements made a directory of version 10 with numerics without precision, frozen and hot. Older
 /// directories hold them as decimals.
@@ -318,6 +320,41 @@ fn a_directory_with_foreign_keys_opens_and_is_written_again() {
         check(c, 9);
         check_foreign_keys(c);
     });
+}
+
+#[test]
+fn a_directory_with_deferrable_keys_opens_and_is_written_again() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/directory_v11_deferrable_keys");
+    write_if_asked(&golden, DEFERRABLE_KEYS);
+    open_and_write_again(&golden, &|c| {
+        check(c, 9);
+        check_deferrable_keys(c);
+    });
+}
+
+fn check_deferrable_keys(c: &Connection) {
+    assert_eq!(
+        rows(
+            c,
+            "select count(*), min(id), max(place - id) from places where place + id = 1002"
+        ),
+        "1000|2|998"
+    );
+    rows(c, "update places set id = 1003 - id, place = 1001 - place");
+    rows(c, "update places set id = 1003 - id, place = 1001 - place");
+    rows(c, "begin; insert into places values (2000, 5, 'new')");
+    assert_eq!(rows(c, "select count(*) from places where place = 5"), "2");
+    assert_eq!(state(c, "commit"), SqlState::UNIQUE_VIOLATION);
+    for sql in [
+        "insert into places values (2, 2000, 'new')",
+        "insert into places values (2000, 2, 'new')",
+        "insert into places values (2000, 2000, 'tag 7')",
+    ] {
+        assert_eq!(state(c, sql), SqlState::UNIQUE_VIOLATION, "{sql}");
+    }
+    let keys = "select conname, condeferrable, condeferred from pg_constraint
+        where conrelid = 'places'::regclass order by 1";
+    assert_eq!(rows(c, keys), "places_pkey|t|f\nplaces_place|t|t\nplaces_tag|f|f");
 }
 
 /// Checks a copy of a directory before and behind a change, twice.

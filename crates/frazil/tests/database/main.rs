@@ -12,6 +12,7 @@ mod closing;
 mod copying;
 mod damaged_files;
 mod damaged_tables;
+mod deferrable_keys;
 mod deferred_keys;
 mod describing;
 mod directories;

@@ -24,13 +24,6 @@ const TABLES: &str =
 /// Items in lower case, without marks, and statements of each that must be refused.
 const ITEMS: &[(&str, &[&str])] = &[
     (
-        "deferrable keys",
-        &[
-            "create table x (a integer primary key deferrable)",
-            "create table x (a integer unique deferrable initially deferred)",
-        ],
-    ),
-    (
         "not valid of keys and checks",
         &["alter table u add constraint k check (a > 0) not valid"],
     ),

@@ -1,5 +1,6 @@
 //! Constraints of a table: PRIMARY KEY, UNIQUE, CHECK and FOREIGN KEY, of columns and of the table.
 
+use super::foreign_keys::deferral;
 use super::scope::{Clause, Item, Level};
 use super::{Binder, OutputColumn, error, fold};
 use frazil_catalog::{NewConstraint, NewConstraintKind, QualifiedName, multiple_primary_keys, nearest};
@@ -7,9 +8,8 @@ use frazil_functions::Operand;
 use frazil_plan::subquery::has_subquery;
 use frazil_types::{Error, Result, Schema, Span, SqlState};
 use sqlparser::ast::{
-    CheckConstraint, ColumnOption, ColumnOptionDef, ConstraintCharacteristics, Expr as SqlExpr, Ident,
-    IndexColumn, IndexOption, IndexType, NullsDistinctOption, PrimaryKeyConstraint, Spanned, TableConstraint,
-    UniqueConstraint,
+    CheckConstraint, ColumnOption, ColumnOptionDef, Expr as SqlExpr, Ident, IndexColumn, IndexOption,
+    IndexType, NullsDistinctOption, PrimaryKeyConstraint, Spanned, TableConstraint, UniqueConstraint,
 };
 
 /// A table whose constraints are bound.
@@ -71,17 +71,18 @@ impl<'a> Binder<'a> {
         let must_compare = || super::create_index::must_compare(target.schema.columns[position].ty, span);
         let kind = match &option.option {
             ColumnOption::PrimaryKey(key) => {
-                refuse_characteristics(&key.characteristics)?;
+                let deferral = deferral(&key.characteristics)?;
                 must_compare()?;
-                NewConstraintKind::PrimaryKey { columns }
+                NewConstraintKind::PrimaryKey { columns, deferral }
             }
             ColumnOption::Unique(key) => {
-                refuse_characteristics(&key.characteristics)?;
+                let deferral = deferral(&key.characteristics)?;
                 must_compare()?;
                 let nulls_distinct = key.nulls_distinct != NullsDistinctOption::NotDistinct;
                 NewConstraintKind::Unique {
                     columns,
                     nulls_distinct,
+                    deferral,
                 }
             }
             ColumnOption::Check(check) => self.check(target, check)?,
@@ -128,19 +129,20 @@ impl<'a> Binder<'a> {
 
     fn primary_key(&self, target: &Target<'_>, key: &PrimaryKeyConstraint) -> Result<NewConstraintKind> {
         refuse_options(&key.index_name, &key.index_type, &key.index_options)?;
-        refuse_characteristics(&key.characteristics)?;
+        let deferral = deferral(&key.characteristics)?;
         let columns = self.key_columns(target, &key.columns, "primary key")?;
-        Ok(NewConstraintKind::PrimaryKey { columns })
+        Ok(NewConstraintKind::PrimaryKey { columns, deferral })
     }
 
     fn unique(&self, target: &Target<'_>, key: &UniqueConstraint) -> Result<NewConstraintKind> {
         refuse_options(&key.index_name, &key.index_type, &key.index_options)?;
-        refuse_characteristics(&key.characteristics)?;
+        let deferral = deferral(&key.characteristics)?;
         let columns = self.key_columns(target, &key.columns, "unique")?;
         let nulls_distinct = key.nulls_distinct != NullsDistinctOption::NotDistinct;
         Ok(NewConstraintKind::Unique {
             columns,
             nulls_distinct,
+            deferral,
         })
     }
 
@@ -224,19 +226,6 @@ impl<'a> Binder<'a> {
         let written = self.definitions.iter().find(holds);
         let text = written.and_then(|s| self.kept_text(s.start as usize..s.end as usize));
         text.unwrap_or_else(|| e.to_string())
-    }
-}
-
-/// 0A000 for what would promise more than is kept.
-pub(super) fn not_enforced(what: &str) -> Error {
-    Error::unsupported(what).with_hint("Frazil does not enforce it yet, so it refuses it")
-}
-
-fn refuse_characteristics(characteristics: &Option<ConstraintCharacteristics>) -> Result<()> {
-    match characteristics {
-        Some(c) if c.deferrable == Some(true) || c.initially.is_some() => Err(not_enforced("DEFERRABLE")),
-        Some(c) if c.enforced == Some(false) => Err(Error::unsupported("NOT ENFORCED")),
-        _ => Ok(()),
     }
 }
 

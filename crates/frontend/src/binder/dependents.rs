@@ -8,7 +8,8 @@ use frazil_catalog::{Constraint, ConstraintKind};
 use frazil_plan::ColumnId;
 
 impl Binder<'_> {
-    /// Notes the primary key of a table that the query being bound reads by the columns `ids`, in the table's order.
+    /// Notes the primary key, unless it is deferrable, of a table that the query being bound reads by columns `ids`,
+    /// in the table's order.
     pub(super) fn note_key(&mut self, table: &TableEntry, ids: Vec<ColumnId>) {
         let is_primary = |c: &&Constraint| matches!(c.kind, ConstraintKind::PrimaryKey { .. });
         let id = table
@@ -16,7 +17,12 @@ impl Binder<'_> {
             .iter()
             .find(is_primary)
             .and_then(Constraint::index);
-        let Some(index) = id.and_then(|id| table.indexes.iter().find(|index| index.id == id)) else {
+        let Some(index) = id.and_then(|id| {
+            table
+                .indexes
+                .iter()
+                .find(|index| index.id == id && index.is_key())
+        }) else {
             return;
         };
         let key: Option<Vec<ColumnId>> = index
