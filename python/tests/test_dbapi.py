@@ -269,6 +269,12 @@ def test_messages(con, tmp_path):
     assert str(warning) == "1 row was skipped because it could not be read"
     assert cursor.rowcount == 2
     assert cursor.execute("select 1").messages == []
+    con.execute("create table p (a int); create view v as select a from p; create view w as select a from v")
+    texts = [str(warning) for _, warning in cursor.execute("drop table if exists nope, p cascade").messages]
+    assert texts == [
+        'table "nope" does not exist, skipping',
+        "drop cascades to 2 other objects\ndrop cascades to view v\ndrop cascades to view w",
+    ]
 
 
 def test_callproc_is_refused(con):

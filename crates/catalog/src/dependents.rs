@@ -187,6 +187,24 @@ impl Catalog {
         }
     }
 
+    /// Describes what CASCADE drops with some objects, in PostgreSQL's order: `view v`, `constraint c on table t`.
+    /// `readers`: views that read columns which go with the first object. Sequences that columns own are left out.
+    pub fn cascade(&self, objects: &[ObjectId], readers: &[ObjectId], path: &SearchPath) -> Vec<String> {
+        let Some(first) = objects.first() else {
+            return Vec::new();
+        };
+        let named: Vec<Part> = objects.iter().copied().map(Part::whole).collect();
+        let mut known = self.dependencies();
+        let of_first = known.entry(Part::whole(*first)).or_default();
+        of_first.extend(readers.iter().copied().map(Part::whole));
+        *of_first = in_order(std::mem::take(of_first));
+        let dependents = self.dependents(&named, known);
+        let shown = self.without_owned(&dependents).into_iter();
+        shown
+            .map(|dependent| self.describe(dependent.part, path))
+            .collect()
+    }
+
     /// Everything that goes with some parts, themselves among it. 2BP01 with RESTRICT if there is more than what is
     /// named, and with CASCADE if a column would go, whose table stays: it must be dropped before.
     pub(crate) fn parts_to_drop(&self, dropping: &Dropping<'_>) -> Result<Vec<Part>> {

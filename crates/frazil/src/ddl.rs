@@ -2,10 +2,11 @@
 
 use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
+use crate::definition_notices;
 use crate::foreign_keys;
 use crate::query::{self, Runner};
 use crate::row_checks::{self, RowChecks};
-use crate::rows::{Response, counted, done};
+use crate::rows::{Response, counted, done, noted};
 use crate::system_tables;
 use frazil_catalog::{
     AlterAction, AlterSequence, ColumnSequence, DropBehavior, DropRelations, NewConstraint, NewIndex,
@@ -150,9 +151,10 @@ pub fn create_table(
     bundle: Bundle,
 ) -> Result<Response> {
     let started = bundle.started;
-    let known = transaction.view().catalog().relation(create.name).is_some();
-    if create.if_not_exists && known {
-        return Ok(done("CREATE TABLE", started));
+    if create.if_not_exists && transaction.view().catalog().has_relation(create.name) {
+        let tag = ["CREATE TABLE", "CREATE TABLE AS"][usize::from(as_query.is_some())];
+        let notice = definition_notices::existing_relation(&create.name.name);
+        return Ok(noted(tag, Some(notice), started));
     }
     system_tables::refuse_name(&create.name.name)?;
     let options = set_options(TableOptions::default(), &create.schema, create.options)?;

@@ -5,6 +5,7 @@ use crate::bundle::{Bundle, TypedBy};
 use crate::checked_writes::{extent_of, write_checked, written_tables};
 use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::deferred_commit;
+use crate::definition_notices;
 use crate::given_values::GivenValues;
 use crate::panics::survive;
 use crate::parameter_types;
@@ -618,8 +619,12 @@ fn write(
         Writing::Define(definition) => {
             // What it was bound to is let go, so that the transaction need not copy it.
             drop(bundle);
+            let notices = definition_notices::of(transaction.view().catalog(), &definition)?;
             let tag = ddl::define(runner, transaction, definition)?;
-            Ok(done(tag, started))
+            Ok(Response {
+                notices,
+                ..done(tag, started)
+            })
         }
     }
 }

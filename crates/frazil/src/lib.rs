@@ -42,6 +42,7 @@ mod ddl;
 mod deadline;
 mod deferrable_keys;
 mod deferred_commit;
+mod definition_notices;
 mod described;
 mod direct_rows;
 mod domain_checks;

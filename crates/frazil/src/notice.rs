@@ -21,6 +21,8 @@ pub struct Notice {
     pub state: SqlState,
     /// Its text.
     pub message: String,
+    /// More lines about it.
+    pub detail: Option<String>,
 }
 
 impl Notice {
@@ -30,6 +32,23 @@ impl Notice {
             severity: Severity::Notice,
             state: SqlState::SUCCESSFUL_COMPLETION,
             message: message.into(),
+            detail: None,
+        }
+    }
+
+    /// A notice with the code that an error of its kind has.
+    pub(crate) fn of_state(state: SqlState, message: impl Into<String>) -> Notice {
+        Notice {
+            state,
+            ..Notice::new(message)
+        }
+    }
+
+    /// The notice with a detail.
+    pub(crate) fn with_detail(self, detail: String) -> Notice {
+        Notice {
+            detail: Some(detail),
+            ..self
         }
     }
 
@@ -39,6 +58,7 @@ impl Notice {
             severity: Severity::Warning,
             state,
             message: message.into(),
+            detail: None,
         }
     }
 
@@ -57,9 +77,13 @@ impl fmt::Display for Severity {
     }
 }
 
-/// As the shell shows it: `WARNING: there is no transaction in progress`.
+/// As the shell shows it: `WARNING: there is no transaction in progress`, with the detail on lines of its own.
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.severity, self.message)
+        write!(f, "{}: {}", self.severity, self.message)?;
+        match &self.detail {
+            Some(detail) => write!(f, "\nDETAIL: {detail}"),
+            None => Ok(()),
+        }
     }
 }

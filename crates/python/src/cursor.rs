@@ -211,13 +211,15 @@ impl Cursor {
         None
     }
 
-    /// What the last execute said though it succeeded, such as how many rows of a file were left out, or that a
-    /// transaction was open already: pairs of Warning and an instance of it.
+    /// Notices and warnings of the last execute, such as what DROP … CASCADE dropped, or that a transaction was open
+    /// already: pairs of Warning and an instance of it with text and detail.
     #[getter]
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let notices = self.sets().notices.clone();
         let pairs = notices.into_iter().map(|notice| {
-            let warning = Warning::new_err(notice.message).into_value(py);
+            let lines = [Some(notice.message), notice.detail];
+            let text = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
+            let warning = Warning::new_err(text).into_value(py);
             (py.get_type::<Warning>(), warning)
         });
         PyList::new(py, pairs)

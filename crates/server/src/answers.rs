@@ -114,6 +114,7 @@ impl Answers {
         self.message(b'C', |out| {
             let tag = match (tag, rows) {
                 ("INSERT", Some(rows)) => format!("INSERT 0 {rows}"),
+                ("CREATE TABLE AS", Some(rows)) => format!("SELECT {rows}"),
                 (tag, Some(rows)) => format!("{tag} {rows}"),
                 (tag, None) => tag.to_owned(),
             };
@@ -190,6 +191,7 @@ impl Answers {
                 (b'V', Some(severity.as_str())),
                 (b'C', Some(notice.state.0)),
                 (b'M', Some(notice.message.as_str())),
+                (b'D', notice.detail.as_deref()),
             ];
             fields_of(out, fields.into_iter());
         });

@@ -53,6 +53,7 @@ mod lookup_orders;
 mod lookups;
 mod many_elements;
 mod model;
+mod notices;
 mod parameter_types;
 mod places;
 mod plans;

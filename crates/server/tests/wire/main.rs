@@ -7,5 +7,6 @@ mod copy_binary;
 mod cursors;
 mod extended;
 mod login;
+mod notices;
 mod origins;
 mod simple;

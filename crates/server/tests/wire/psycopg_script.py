@@ -32,6 +32,12 @@ for binary in (False, True):
         (1, "one", decimal.Decimal("1.50"))
     ]
 
+heard = []
+connection.add_notice_handler(lambda notice: heard.append((notice.severity, notice.sqlstate, notice.message_primary)))
+assert connection.execute("create table made as select generate_series(1, 3) as a").rowcount == 3
+connection.execute("drop table if exists made, nope")
+assert heard == [("NOTICE", "00000", 'table "nope" does not exist, skipping')], heard
+
 for number in range(10):  # From the sixth run on the statement has a name.
     connection.execute("select a from t where a = %s", (number,)).fetchall()
 

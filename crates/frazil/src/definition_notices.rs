@@ -1,0 +1,188 @@
+//! Notices of CREATE, ALTER, DROP and TRUNCATE: objects that are there already or not at all, and what CASCADE takes.
+
+use crate::notice::Notice;
+use frazil_catalog::{
+    AlterAction, AlterType, Catalog, DropBehavior, DropIndexes, DropRelations, DropSchemas, DropTypes,
+    NewIndex, QualifiedName, SearchPath, WrittenName,
+};
+use frazil_frontend::Definition;
+use frazil_types::{ObjectId, Result, SqlState};
+
+/// Dependents that a detail lists at most.
+const LISTED: usize = 100;
+
+/// Returns the notices of a definition, with the catalog before it. 0A000 for a TRUNCATE that RESTRICT refuses.
+pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
+    Ok(match definition {
+        Definition::CreateSchema(new) if new.if_not_exists && catalog.schema(&new.name).is_some() => {
+            let message = format!("schema \"{}\" already exists, skipping", new.name);
+            vec![Notice::of_state(SqlState::DUPLICATE_SCHEMA, message)]
+        }
+        Definition::CreateSequence(new) if new.if_not_exists && catalog.has_relation(&new.name) => {
+            vec![existing_relation(&new.name.name)]
+        }
+        Definition::CreateIndex(new) => of_index(catalog, new).into_iter().collect(),
+        Definition::AlterType { id, action } => of_label(catalog, *id, action).into_iter().collect(),
+        Definition::Drop(drop) => of_relations(catalog, drop),
+        Definition::DropIndexes(drop) => of_indexes(catalog, drop),
+        Definition::DropSchemas { drop, columns } => of_schemas(catalog, drop, &readers(columns)),
+        Definition::DropTypes { drop, columns } => of_types(catalog, drop, &readers(columns)),
+        Definition::Truncate {
+            tables,
+            behavior: DropBehavior::Cascade,
+            ..
+        } => of_truncate(catalog, tables)?,
+        Definition::CreateSchema(_)
+        | Definition::CreateSequence(_)
+        | Definition::AlterOptions { .. }
+        | Definition::AlterTable { .. }
+        | Definition::AlterSequence(_)
+        | Definition::CreateView(_)
+        | Definition::CreateType { .. }
+        | Definition::CreateDomain { .. }
+        | Definition::Truncate { .. } => Vec::new(),
+    })
+}
+
+/// The notice of CREATE IF NOT EXISTS for a table, index, view or sequence that is there.
+pub fn existing_relation(name: &str) -> Notice {
+    let message = format!("relation \"{name}\" already exists, skipping");
+    Notice::of_state(SqlState::DUPLICATE_TABLE, message)
+}
+
+fn of_index(catalog: &Catalog, new: &NewIndex) -> Option<Notice> {
+    let name = new.name.as_ref().filter(|_| new.if_not_exists)?;
+    let namespace = catalog.table_by_id(new.table)?.namespace;
+    let known = catalog.has_relation(&catalog.qualified(namespace, name));
+    known.then(|| existing_relation(name))
+}
+
+fn of_label(catalog: &Catalog, id: ObjectId, action: &AlterType) -> Option<Notice> {
+    let AlterType::AddValue {
+        label,
+        if_not_exists: true,
+        ..
+    } = action
+    else {
+        return None;
+    };
+    catalog.user_type_of(id)?.as_enumeration()?.position(label)?;
+    let message = format!("enum label \"{label}\" already exists, skipping");
+    Some(Notice::of_state(SqlState::DUPLICATE_OBJECT, message))
+}
+
+fn of_relations(catalog: &Catalog, drop: &DropRelations) -> Vec<Notice> {
+    let id = |name: &QualifiedName| {
+        let relation = catalog.relation(name).map(|relation| relation.id());
+        relation.or(catalog.sequence(name).map(|sequence| sequence.id))
+    };
+    let named: Vec<ObjectId> = drop.names.iter().filter_map(id).collect();
+    let missing = drop.names.iter().filter(|name| id(name).is_none());
+    let mut notices: Vec<Notice> = missing
+        .map(|name| missing_in_schema(catalog, drop.kind.name(), name, &name.name))
+        .collect();
+    if drop.behavior == DropBehavior::Cascade {
+        notices.extend(cascade(catalog.cascade(&named, &[], &drop.path)));
+    }
+    notices
+}
+
+fn of_indexes(catalog: &Catalog, drop: &DropIndexes) -> Vec<Notice> {
+    let id = |name: &QualifiedName| catalog.index(name).map(|index| index.id);
+    let named: Vec<ObjectId> = drop.names.iter().filter_map(id).collect();
+    let missing = drop.names.iter().filter(|name| id(name).is_none());
+    let mut notices: Vec<Notice> = missing
+        .map(|name| missing_in_schema(catalog, "index", name, &name.name))
+        .collect();
+    if drop.behavior == DropBehavior::Cascade {
+        notices.extend(cascade(catalog.cascade(&named, &[], &drop.path)));
+    }
+    notices
+}
+
+fn of_schemas(catalog: &Catalog, drop: &DropSchemas, readers: &[ObjectId]) -> Vec<Notice> {
+    let id = |name: &String| catalog.schema(name).map(|schema| schema.id);
+    let named: Vec<ObjectId> = drop.names.iter().filter_map(id).collect();
+    let missing = drop.names.iter().filter(|name| id(name).is_none());
+    let mut notices: Vec<Notice> = missing.map(|name| missing_object("schema", name)).collect();
+    if drop.behavior == DropBehavior::Cascade {
+        notices.extend(cascade(catalog.cascade(&named, readers, &drop.path)));
+    }
+    notices
+}
+
+fn of_types(catalog: &Catalog, drop: &DropTypes, readers: &[ObjectId]) -> Vec<Notice> {
+    let id = |name: &QualifiedName| catalog.user_type(name).map(|entry| entry.id);
+    let named: Vec<ObjectId> = drop.names.iter().filter_map(id).collect();
+    let missing = drop.names.iter().filter(|name| id(name).is_none());
+    let mut notices: Vec<Notice> = missing
+        .map(|name| missing_in_schema(catalog, "type", name, &shown(name, &drop.path)))
+        .collect();
+    if drop.behavior == DropBehavior::Cascade {
+        notices.extend(cascade(catalog.cascade(&named, readers, &drop.path)));
+    }
+    notices
+}
+
+/// A type's name as PostgreSQL shows it here: with its schema if a search does not find it without.
+fn shown(name: &QualifiedName, path: &SearchPath) -> String {
+    let bare = WrittenName {
+        schema: None,
+        name: name.name.clone(),
+    };
+    match path.candidates(&bare).contains(name) {
+        true => name.name.clone(),
+        false => format!("{}.{}", name.schema, name.name),
+    }
+}
+
+fn of_truncate(catalog: &Catalog, tables: &[ObjectId]) -> Result<Vec<Notice>> {
+    let all = catalog.tables_to_truncate(tables, true)?;
+    let more = all.into_iter().filter(|table| !tables.contains(table));
+    let entries = more.filter_map(|table| catalog.table_by_id(table));
+    let notice = |name: &str| Notice::new(format!("truncate cascades to table \"{name}\""));
+    Ok(entries.map(|entry| notice(&entry.name)).collect())
+}
+
+/// The views that read columns which go with types.
+fn readers(columns: &[(ObjectId, Vec<AlterAction>)]) -> Vec<ObjectId> {
+    let actions = columns.iter().flat_map(|(_, actions)| actions);
+    let readers = actions.filter_map(|action| match action {
+        AlterAction::DropColumn { readers, .. } => Some(readers),
+        _ => None,
+    });
+    readers.flatten().copied().collect()
+}
+
+/// The notice of DROP IF EXISTS for an object that is not there, or whose schema is not.
+fn missing_in_schema(catalog: &Catalog, kind: &str, name: &QualifiedName, shown: &str) -> Notice {
+    match catalog.schema(&name.schema) {
+        Some(_) => missing_object(kind, shown),
+        None => missing_object("schema", &name.schema),
+    }
+}
+
+fn missing_object(kind: &str, name: &str) -> Notice {
+    Notice::new(format!("{kind} \"{name}\" does not exist, skipping"))
+}
+
+/// The notice of what CASCADE drops.
+fn cascade(mut dropped: Vec<String>) -> Option<Notice> {
+    match &dropped[..] {
+        [] => None,
+        [one] => Some(Notice::new(format!("drop cascades to {one}"))),
+        several => {
+            let count = several.len();
+            dropped.truncate(LISTED);
+            let mut lines: Vec<String> = dropped
+                .iter()
+                .map(|object| format!("drop cascades to {object}"))
+                .collect();
+            if count > LISTED {
+                lines.push(format!("and {} other objects", count - LISTED));
+            }
+            let message = format!("drop cascades to {count} other objects");
+            Some(Notice::new(message).with_detail(lines.join("\n")))
+        }
+    }
+}
