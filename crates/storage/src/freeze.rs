@@ -316,7 +316,7 @@ impl FreezeReport {
 }
 
 /// What becomes of a chunk, or of several.
-enum Change {
+pub(crate) enum Change {
     /// The same rows at the same offsets, held otherwise.
     Hold(ChunkEntry),
     /// Live rows in a new chunk.
@@ -527,7 +527,7 @@ impl Store {
     }
 
     /// If a writer is at work, it may last; the block is built again when there is peace.
-    fn swap(
+    pub(crate) fn swap(
         self: &Arc<Store>,
         table: ObjectId,
         old: &ChunkEntry,

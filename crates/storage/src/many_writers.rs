@@ -4,7 +4,7 @@
 //!
 //! Claims, which would keep two of them from one row, are the test's: nobody deletes a row that another one deleted.
 
-use crate::freeze::Freezer;
+use crate::freeze::{self, Freezer};
 use crate::new_rows::NewRows;
 use crate::other_writers::OtherWriters;
 use crate::redo::{Change, changes};
@@ -16,7 +16,8 @@ use crate::writer_memory::WriterMemory;
 use frazil_catalog::{DropRelations, IndexKey, NewIndex, TableOptions};
 use frazil_testkit::Random;
 use frazil_types::{
-    Cancel, ColumnDef, ColumnVector, LogicalType, ObjectId, Result, RowBatch, RowId, Schema, SqlState, Value,
+    CHUNK_ROWS, Cancel, ColumnDef, ColumnVector, LogicalType, ObjectId, Result, RowBatch, RowId, Schema,
+    SqlState, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -333,6 +334,48 @@ fn commits_of_transactions_side_by_side_are_merged() {
     }
     // Else the histories are too tame.
     assert!(merged > 100, "{merged}");
+}
+
+/// A block is built of a full chunk, one row of which is an open transaction's. The row is committed before the block
+/// takes the place of the chunk: the chunk stays, because the block's statistics do not know the row.
+#[test]
+fn a_chunk_that_shows_more_rows_than_its_block_stays() {
+    let mut writers = Writers::new(1, false);
+    let insert = |writers: &mut Writers, by: usize, numbers: Vec<i128>| {
+        let open = &mut writers.open[by];
+        let mut writer = open.transaction.writer(writers.table).unwrap();
+        let written = writer
+            .insert(&NewRows::of(&batch(&numbers)), Conflict::Fail)
+            .unwrap();
+        let ids = written.rows.into_iter().flatten();
+        open.inserted.extend(ids.zip(numbers));
+    };
+    // The chunk that both write to.
+    writers.begin();
+    insert(&mut writers, 0, vec![2_000_000]);
+    writers.commit(0).unwrap();
+    writers.begin();
+    writers.begin();
+    insert(&mut writers, 0, vec![1_000_000]);
+    insert(&mut writers, 1, (0..CHUNK_ROWS as i128 + 3).collect());
+    writers.commit(1).unwrap();
+    let version = writers.version(&writers.store.newest());
+    let full = version.sealed().next().expect("a chunk is full").clone();
+    let mut freezer = Freezer::of_table(&version);
+    let held = freezer.hold(&version, &full).unwrap();
+    writers.commit(0).unwrap();
+    let swapped = writers.store.swap(
+        writers.table,
+        &full,
+        freeze::Change::Hold(held),
+        freezer.options(),
+    );
+    assert!(swapped.unwrap());
+    let version = writers.version(&writers.store.newest());
+    let now = version.entry(full.number()).expect("it is there");
+    assert!(now.is_hot() && !now.view().is_deleted(1));
+    assert!(writers.committed.values().any(|number| *number == 1_000_000));
+    assert_eq!(version.rows(), writers.committed.len() as u64);
 }
 
 /// A transaction that changes a table as a whole keeps other writers away from it. If one came all the same, the

@@ -20,7 +20,7 @@ pub struct Mutant {
     pub line: &'static str,
     /// What stands there instead.
     pub mutated: &'static str,
-    /// The test program, and the file of the test below `crates`.
+    /// The test program, or `--lib` for the tests within a crate, and the file of the test below `crates`.
     pub program: (&'static str, &'static str),
     /// The test's path in its program.
     pub test: &'static str,
@@ -37,6 +37,10 @@ const FAILURES: (&str, &str) = ("wal", "durability/tests/wal/failures.rs");
 const WAITING: (&str, &str) = ("waiting", "locks/tests/waiting.rs");
 const BULK: (&str, &str) = ("model", "locks/tests/model/bulk.rs");
 const RINGS: (&str, &str) = ("rings", "locks/tests/rings.rs");
+const ISOLATION: (&str, &str) = ("database", "frazil/tests/database/isolation.rs");
+const WRITERS: (&str, &str) = ("database", "frazil/tests/database/writers.rs");
+const TABLE_INDEXES: (&str, &str) = ("table_indexes", "storage/tests/table_indexes.rs");
+const MANY_WRITERS: (&str, &str) = ("--lib", "storage/src/many_writers.rs");
 const GROUPS: (&str, &str) = ("wal", "durability/tests/wal/groups.rs");
 
 /// All of them.
@@ -268,6 +272,112 @@ pub const MUTANTS: &[Mutant] = &[
         program: RINGS,
         test: "a_thousand_rings_have_one_victim_each",
     },
+    Mutant {
+        name: "a row is looked at before it is claimed",
+        file: "storage/src/transaction.rs",
+        line: "self.others.claim(&self.store, table, rows, mode)?;
+        self.look_at_newest(table, rows)",
+        mutated: "self.look_at_newest(table, rows)?;
+        self.others.claim(&self.store, table, rows, mode)",
+        program: ISOLATION,
+        test: "isolation::sessions_side_by_side_answer_as_in_postgresql",
+    },
+    Mutant {
+        name: "claims are freed before their commit is installed",
+        file: "storage/src/transaction.rs",
+        line: "let before = store.install(self.next.clone());",
+        mutated: "self.others.leave();
+        std::thread::sleep(Duration::from_millis(20)); let before = store.install(self.next.clone());",
+        program: WRITERS,
+        test: "writers::counters_lose_no_step",
+    },
+    Mutant {
+        name: "a new row has an entry without a claim",
+        file: "storage/src/table_writer.rs",
+        line: "self.transaction.claim_new(table, ids)?;",
+        mutated: "",
+        program: ISOLATION,
+        test: "isolation::sessions_side_by_side_answer_as_in_postgresql",
+    },
+    Mutant {
+        name: "a key's verdict comes from the base",
+        file: "storage/src/other_writers.rs",
+        line: "let newest = self.store.newest();
+        match newest.tables.get(id.0) {",
+        mutated: "let newest = base;
+        match newest.tables.get(id.0) {",
+        program: ISOLATION,
+        test: "isolation::sessions_side_by_side_answer_as_in_postgresql",
+    },
+    Mutant {
+        name: "a merge shows slots of open transactions",
+        file: "storage/src/chunk_entry.rs",
+        line: "for slot in self.rows..slots.start {
+                marks.mark",
+        mutated: "for slot in slots.start..slots.start {
+                marks.mark",
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+    },
+    Mutant {
+        name: "a merge shows fewer slots than before",
+        file: "storage/src/chunk_entry.rs",
+        line: "self.rows = self.rows.max(slots.end);",
+        mutated: "self.rows = slots.end;",
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+    },
+    Mutant {
+        name: "a mark outlives the commit of its transaction",
+        file: "storage/src/chunk_entry.rs",
+        line: "marked.for_each(|slot| marks.unmark(slot as u16));",
+        mutated: "marked.for_each(|slot| drop(marks.contains(slot as usize)));",
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+    },
+    Mutant {
+        name: "a slot is used again after its transaction went back",
+        file: "storage/src/chunk_entry.rs",
+        line: "let slots = unsafe { hot.append(columns, rows.start, rows.len(), widening) };",
+        mutated: "let slots = match rows.start {
+            0 if self.rows > 0 => unsafe {
+                hot.fill(self.rows as usize, columns, rows.len(), widening);
+                self.rows as usize..self.rows as usize + rows.len()
+            },
+            _ => unsafe { hot.append(columns, rows.start, rows.len(), widening) },
+        };",
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+    },
+    Mutant {
+        name: "a block takes the place of a chunk that shows more rows by now",
+        file: "storage/src/freeze.rs",
+        line: "entry.shares_chunk(old) && !entry.shows_more_than(old);",
+        mutated: "entry.shares_chunk(old) && (true || !entry.shows_more_than(old));",
+        program: MANY_WRITERS,
+        test: "many_writers::a_chunk_that_shows_more_rows_than_its_block_stays",
+    },
+    Mutant {
+        name: "entries leave although an old version shows their rows",
+        file: "storage/src/entry_collector.rs",
+        line: "timestamp < shown_from);",
+        mutated: "timestamp < shown_from.max(u64::MAX));",
+        program: TABLE_INDEXES,
+        test: "entries_of_dead_rows_stay_for_older_readers_and_leave_after_them",
+    },
+    Mutant {
+        name: "recovery skips rows below those that it has",
+        file: "storage/src/replay.rs",
+        line: "self.replay_hot(number)?;
+        let filled",
+        mutated: "self.replay_hot(number)?;
+        if self.entry(number).is_some_and(|entry| slots.end <= entry.view().rows()) {
+            return Ok(());
+        }
+        let filled",
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+    },
 ];
 
 impl Mutant {
@@ -336,8 +446,17 @@ fn test(copy: &Path, profile: &str, mutant: &Mutant) -> Result<bool, String> {
     command
         .current_dir(copy)
         .env("CARGO_TARGET_DIR", copy.join("target"));
-    command.args(["test", "--quiet", "--workspace", "--profile", profile]);
-    command.args(["--test", mutant.program.0, "--", "--exact", mutant.test]);
+    command.args(["test", "--quiet", "--profile", profile]);
+    match mutant.program {
+        ("--lib", file) => {
+            let folder = file.split('/').next().unwrap_or_default();
+            command.args(["--lib", "--package", &format!("frazil-{folder}")]);
+        }
+        (program, _) => {
+            command.args(["--workspace", "--test", program]);
+        }
+    }
+    command.args(["--", "--exact", mutant.test]);
     let output = command.output().map_err(|e| format!("cargo: {e}"))?;
     let said = String::from_utf8_lossy(&output.stdout);
     match (output.status.success(), said.contains("running 1 test")) {
