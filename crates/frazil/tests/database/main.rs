@@ -65,6 +65,7 @@ mod refreezing;
 mod refusals;
 mod rejects;
 mod resident;
+mod rings;
 mod rust_values;
 mod salvaging;
 mod schemas;
