@@ -57,7 +57,7 @@ pub fn run(session: &Session, options: ExplainOptions, plan: Plan, bundle: Bundl
             lines.extend(measured(timing, &result.metrics, rows, options));
         }
     }
-    let mut response = text_rows("plan", lines, started);
+    let mut response = text_rows("plan", lines, started).of_command("EXPLAIN");
     response.timing = Timing {
         execute: (response.timing.execute).saturating_sub(timing.plan() + timing.compile),
         ..timing

@@ -25,7 +25,7 @@ pub fn run(
     let rows: Vec<Vec<Value>> = (ways.iter())
         .map(|way| row(&table.schema().columns[way.column].name, way, analyze))
         .collect();
-    Ok(table_rows(schema(analyze)?, &rows, bundle.started))
+    Ok(table_rows(schema(analyze)?, &rows, bundle.started).of_command("EXPLAIN"))
 }
 
 /// The columns of what EXPLAIN FREEZE shows.

@@ -116,7 +116,8 @@ impl Rows {
         }
     }
 
-    /// The command that gave them: `SELECT`, or with RETURNING the one that wrote them. It counts [`Rows::len`] rows.
+    /// The command that gave them: `SELECT`, with RETURNING the one that wrote them, `SHOW` and `EXPLAIN`. It counts
+    /// [`Rows::len`] rows.
     pub fn tag(&self) -> &'static str {
         self.tag.unwrap_or("SELECT")
     }
@@ -196,6 +197,15 @@ impl Response {
             timing,
             notices: Vec::new(),
         }
+    }
+
+    /// The response with its rows, if it has some, as those of a command.
+    pub(crate) fn of_command(self, tag: &'static str) -> Response {
+        let outcome = match self.outcome {
+            Outcome::Rows(rows) => Outcome::Rows(rows.of_command(tag)),
+            command => command,
+        };
+        Response { outcome, ..self }
     }
 
     /// Its rows handed over, if it has some: what is left says how many they were.

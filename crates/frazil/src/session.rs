@@ -40,6 +40,8 @@ pub struct Session {
     is_implicit: bool,
     /// The cursors that DECLARE named.
     cursors: NamedCursors,
+    /// Number of transactions that COMMIT or ROLLBACK ended.
+    ended: u64,
 }
 
 /// The settings around an open transaction.
@@ -91,6 +93,7 @@ impl Session {
             frames: None,
             prepared: PreparedStatements::default(),
             cursors: NamedCursors::default(),
+            ended: 0,
             is_implicit: false,
         }
     }
@@ -165,6 +168,11 @@ impl Session {
     /// The same, to be changed.
     pub fn prepared_mut(&mut self) -> &mut PreparedStatements {
         &mut self.prepared
+    }
+
+    /// Returns the number of transactions that COMMIT or ROLLBACK ended.
+    pub fn ended(&self) -> u64 {
+        self.ended
     }
 
     /// Returns the cursors that DECLARE named.
@@ -405,6 +413,7 @@ impl Session {
 
     /// The settings after a transaction, or after one before another in a chain.
     fn end_settings(&mut self, is_committed: bool) {
+        self.ended += 1;
         if let Some(around) = self.around.take() {
             match is_committed {
                 true => self.settings = around.lasting,

@@ -31,9 +31,12 @@ pub fn run(session: &mut Session, statement: SettingStatement, started: Instant)
         SettingStatement::Show { name } => {
             let value = session.show(&name)?;
             let name = settings::find(&name).map_or(&*name, |setting| setting.name);
-            Ok(text_rows(name, vec![value], started))
+            Ok(text_rows(name, vec![value], started).of_command("SHOW"))
         }
-        SettingStatement::ShowAll => Ok(named_texts(ALL_COLUMNS, session.show_all(), started)),
+        SettingStatement::ShowAll => {
+            let all = named_texts(ALL_COLUMNS, session.show_all(), started);
+            Ok(all.of_command("SHOW"))
+        }
         SettingStatement::Discard(what) => discard(session, what).map(|tag| done(tag, started)),
     }
 }

@@ -86,6 +86,11 @@ impl Connection {
         self.session().transaction_mut().fail();
     }
 
+    /// Returns the number of transactions that COMMIT or ROLLBACK ended. A portal ends with its transaction.
+    pub fn ended_transactions(&self) -> u64 {
+        self.session().ended()
+    }
+
     /// Returns the state of the connection between two statements.
     pub fn block(&self) -> Block {
         let session = self.session();

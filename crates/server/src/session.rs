@@ -25,6 +25,8 @@ pub struct Session {
     /// Statements by name, with the types that clients declared; the session keeps them for EXECUTE, too.
     named: HashMap<String, Option<TypedStatement>>,
     portals: HashMap<String, Portal>,
+    /// Number of transactions that had ended when the portals were last looked at.
+    ended: u64,
     /// True behind an error, up to the next Sync.
     is_skipping: bool,
     /// The reported settings, with the values that the client knows.
@@ -48,6 +50,7 @@ impl Session {
             unnamed: None,
             named: HashMap::new(),
             portals: HashMap::new(),
+            ended: 0,
             is_skipping: false,
             told: frazil::reported_settings().map(|name| (name, None)).collect(),
         }
@@ -127,12 +130,20 @@ impl Session {
 
     fn ready(&mut self, output: &mut Output) {
         let block = self.block();
+        self.drop_ended(None);
         if block == Block::Idle {
-            // Portals live as long as their transaction.
             self.portals.clear();
         }
         self.report(&mut output.answers);
         output.answers.ready(block);
+    }
+
+    /// Drops the portals of transactions that have ended, but for the one that runs.
+    fn drop_ended(&mut self, running: Option<&str>) {
+        let ended = self.connection.ended_transactions();
+        if std::mem::replace(&mut self.ended, ended) != ended {
+            self.portals.retain(|name, _| Some(name.as_str()) == running);
+        }
     }
 
     /// Tells settings that are new to the client.
@@ -356,7 +367,9 @@ impl Session {
             statement: &statement,
             most_rows,
         };
-        run_portal(portal, run, name, queue, output)
+        let done = run_portal(portal, run, name, queue, output);
+        self.drop_ended(Some(name));
+        done
     }
 }
 

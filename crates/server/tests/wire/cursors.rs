@@ -104,6 +104,50 @@ fn an_error_of_a_portal_fails_its_transaction() {
 }
 
 #[test]
+fn a_portal_ends_with_its_transaction_also_within_a_pipeline() {
+    let served = Served::trusting();
+    let mut client = served.client();
+    let of = |portal: &str, text: &str| [parse("", text, &[]), bind(portal, "", &[], 0, 0)].concat();
+    let begun = [of("p", ENDLESS), execute("p", 1)].concat();
+    for (end, tag) in [
+        ("commit", "COMMIT"),
+        ("rollback", "ROLLBACK"),
+        ("commit and chain", "COMMIT"),
+    ] {
+        client.ask(&[query("begin")]);
+        let answers = client.ask(&[
+            begun.clone(),
+            of("", end),
+            execute("", 0),
+            execute("p", 1),
+            sync(),
+        ]);
+        let ready = if end == "commit and chain" { "ZE" } else { "ZI" };
+        assert_eq!(
+            answers,
+            format!("1 2 D[1] s 1 2 C[{tag}] E[34000] {ready}"),
+            "{end}"
+        );
+        client.ask(&[query("rollback")]);
+    }
+    // A transaction that only the pipeline holds together, and one that a simple query ends and another begins.
+    assert_eq!(
+        client.ask(&[
+            begun.clone(),
+            of("", "commit"),
+            execute("", 0),
+            execute("p", 1),
+            sync()
+        ]),
+        "1 2 D[1] s 1 2 N[25P01] C[COMMIT] E[34000] ZI"
+    );
+    client.ask(&[query("begin")]);
+    assert_eq!(client.ask(&[begun, sync()]), "1 2 D[1] s ZT");
+    client.ask(&[query("commit; begin")]);
+    assert_eq!(client.ask(&[execute("p", 1), sync()]), "E[34000] ZE");
+}
+
+#[test]
 fn a_cursor_is_a_portal_too() {
     let served = Served::trusting();
     let mut client = served.client();

@@ -22,6 +22,12 @@ fn statements_are_answered_in_order() {
         "T C[SELECT 0] ZI"
     );
     assert_eq!(
+        client.ask(&[query("show datestyle; show datestyle")]),
+        "T D[ISO, MDY] C[SHOW] T D[ISO, MDY] C[SHOW] ZI"
+    );
+    let explained = client.ask(&[query("explain select 1 where false")]);
+    assert!(explained.ends_with("] C[EXPLAIN] ZI"), "{explained}");
+    assert_eq!(
         client.ask(&[query("insert into t values (3) returning a")]),
         "T D[3] C[INSERT 0 1] ZI"
     );
