@@ -116,13 +116,22 @@ impl Catalog {
         relations
     }
 
-    /// The version that a commit makes of the newest one, if the transaction began with `base` and has `self`: with the
-    /// temporary objects that it changed. An internal error if it changed others, too: then nobody else commits.
+    /// The version that a commit makes of the newest one, if the transaction began with `base` and has `self`. One of
+    /// both differs from `base` in temporary objects only, because one transaction at a time changes lasting ones. An
+    /// internal error else.
     pub fn merged(&self, newest: &Catalog, base: &Catalog) -> Result<Catalog> {
-        if !self.has_lasting_of(base) {
-            return Err(Error::internal("two transactions changed the catalog"));
+        if self.has_lasting_of(base) {
+            Ok(self.with_temporary_changes(newest, base))
+        } else if newest.has_lasting_of(base) {
+            Ok(newest.with_temporary_changes(self, base))
+        } else {
+            Err(Error::internal("two transactions changed the catalog"))
         }
-        let mut next = newest.next();
+    }
+
+    /// The next version of `other`, with what `self` changed of the temporary objects of `base`.
+    fn with_temporary_changes(&self, other: &Catalog, base: &Catalog) -> Catalog {
+        let mut next = other.next();
         let is_kept = |id: ObjectId, object: &Object| {
             let own = self.objects.get(id);
             own.is_some_and(|own| is_same(own, object))
@@ -161,7 +170,7 @@ impl Catalog {
                 Object::Sequence(entry) => next.objects.put_sequence(entry.clone()),
             }
         }
-        Ok(next)
+        next
     }
 
     /// The next version, with another fate of a temporary table at the end of a transaction.
@@ -250,6 +259,19 @@ mod tests {
     }
 
     #[test]
+    fn a_definition_is_merged_with_temporary_objects_of_others() {
+        let base = with_table(&Catalog::new(), "pg_temp_1", "t");
+        let own = with_table(&base, "public", "lasting");
+        let (newest, _) = base.drop_temporary_schema("pg_temp_1").unwrap();
+        let newest = with_table(&newest, "pg_temp_2", "t");
+        let merged = own.merged(&newest, &base).unwrap();
+        assert_eq!(names(&merged), ["pg_temp_2.t", "public.lasting"]);
+        assert!(merged.version() > newest.version() && merged.version() > own.version());
+        let other = with_table(&base, "public", "another");
+        assert!(own.merged(&other, &base).is_err());
+    }
+
+    #[test]
     fn lasting_objects_are_told_apart() {
         let base = Catalog::new();
         let one = with_table(&base, "pg_temp_1", "t");
@@ -263,7 +285,7 @@ mod tests {
         let (two, _) = one
             .create_table(&"t".into(), schema, TableOptions::default())
             .unwrap();
-        assert!(!two.has_lasting_of(&one) && two.merged(&base, &one).is_err());
+        assert!(!two.has_lasting_of(&one));
         assert_eq!(names(&two.lasting()), ["public.t"]);
     }
 }

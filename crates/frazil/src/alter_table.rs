@@ -8,7 +8,7 @@ use frazil_catalog::{
     AlterAction, Constraint, ConstraintKind, NewConstraint, NewConstraintKind, TableEntry, identifier,
     multiple_primary_keys,
 };
-use frazil_storage::Transaction;
+use frazil_storage::{TableMode, Transaction};
 use frazil_types::{Error, ObjectId, Result, SqlState};
 
 /// Does the actions one after the other.
@@ -19,6 +19,7 @@ pub fn alter_table(
     actions: Vec<AlterAction>,
 ) -> Result<()> {
     foreign_keys::refuse_pending(transaction, id, "ALTER TABLE")?;
+    transaction.lock_whole(id, TableMode::AccessExclusive)?;
     let is_type = |action: &AlterAction| matches!(action, AlterAction::SetType(_));
     let first = actions.iter().position(is_type);
     let (types, others): (Vec<AlterAction>, Vec<AlterAction>) = actions.into_iter().partition(is_type);
@@ -41,6 +42,12 @@ pub fn alter_table(
             _ => None,
         };
         if let AlterAction::ValidateConstraint { name } = &action {
+            for (_, key) in entry
+                .foreign_keys()
+                .filter(|(constraint, _)| constraint.name == *name)
+            {
+                transaction.lock_whole(key.parent, TableMode::ShareRowExclusive)?;
+            }
             foreign_keys::validate(runner, transaction, &entry, name)?;
         }
         let is_valid_key = matches!(

@@ -6,8 +6,9 @@ use crate::database::Database;
 use crate::foreign_keys;
 use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
+use crate::table_locks;
 use arrow_array::RecordBatch;
-use frazil_storage::{Acknowledge, Transaction};
+use frazil_storage::{Acknowledge, TableMode, Transaction};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, ObjectId, Result, RowBatch, SqlState};
 
 /// Appends rows to one table. Nothing is visible before [`Appender::finish`]; dropped without it, nothing
@@ -33,10 +34,15 @@ impl Appender {
         let _inside = connection.database().enter()?;
         let timeout = session.settings().lock_timeout;
         let mut transaction = session.database().store().begin(timeout, session.cancel())?;
-        let snapshot = transaction.snapshot();
-        let name = resolved(snapshot.catalog(), &session.settings().search_path, table);
-        let entry = snapshot.catalog().table(&name)?.clone();
-        foreign_keys::keep_others_out(&mut transaction, entry.id)?;
+        let find = |transaction: &Transaction| {
+            let catalog = transaction.view().catalog();
+            let name = resolved(catalog, &session.settings().search_path, table);
+            catalog.table(&name).cloned()
+        };
+        let found = find(&transaction)?;
+        table_locks::take_one(&mut transaction, found.id, TableMode::RowExclusive)?;
+        // The table may have been defined otherwise while the lock was waited for.
+        let entry = find(&transaction)?;
         let runner = Runner::new(&session);
         let checks = RowChecks::of(&runner, transaction.snapshot(), &entry)?;
         Ok(Appender {

@@ -3,10 +3,9 @@
 use crate::foreign_keys;
 use crate::query::Runner;
 use crate::session::{Extent, Session, Writing};
-use frazil_frontend::Last;
-use frazil_plan::Plan;
+use frazil_frontend::Definition;
 use frazil_storage::Transaction;
-use frazil_types::{ObjectId, Result};
+use frazil_types::Result;
 
 /// Runs a writing statement, then checks the foreign keys of the rows that it wrote; outside a transaction block those
 /// that are deferred, too. 23503.
@@ -29,41 +28,39 @@ pub fn write_checked<T>(
     })
 }
 
-/// The tables whose rows a statement writes, but for those that its foreign keys write.
-pub fn written_tables(writing: &frazil_frontend::Writing) -> Vec<ObjectId> {
-    let of_plan = |plan: &Plan| {
-        let write = plan.root.write()?;
-        write.change.written_table()
-    };
-    match writing {
-        frazil_frontend::Writing::Write(plan) => of_plan(plan).into_iter().collect(),
-        frazil_frontend::Writing::With { writes, last } => {
-            let last = match last {
-                Last::Query(_) => None,
-                Last::Write(plan) => of_plan(plan),
-            };
-            let writes = writes.iter().filter_map(|write| of_plan(&write.plan));
-            writes.chain(last).collect()
-        }
-        frazil_frontend::Writing::CopyFrom { table, .. } => vec![*table],
-        frazil_frontend::Writing::CreateTable { .. }
-        | frazil_frontend::Writing::Freeze { .. }
-        | frazil_frontend::Writing::Define(_) => Vec::new(),
-    }
-}
-
 /// The extent of a statement's changes.
 pub fn extent_of(writing: &frazil_frontend::Writing) -> Extent {
     match writing {
         frazil_frontend::Writing::Write(_)
         | frazil_frontend::Writing::With { .. }
-        | frazil_frontend::Writing::CopyFrom { .. } => Extent::Rows,
+        | frazil_frontend::Writing::CopyFrom { .. }
+        | frazil_frontend::Writing::Freeze { .. } => Extent::Rows,
         // Nobody else sees what is temporary.
         frazil_frontend::Writing::CreateTable { .. } if writing.creates_temporary() => Extent::Rows,
-        frazil_frontend::Writing::Freeze { table, .. } if table.is_temporary() => Extent::Rows,
         frazil_frontend::Writing::Define(definition) if definition.is_of_temporary() => Extent::Rows,
-        frazil_frontend::Writing::CreateTable { .. }
-        | frazil_frontend::Writing::Freeze { .. }
-        | frazil_frontend::Writing::Define(_) => Extent::Definitions,
+        frazil_frontend::Writing::CreateTable { .. } => Extent::Definitions,
+        frazil_frontend::Writing::Define(definition) => extent_of_definition(definition),
+    }
+}
+
+fn extent_of_definition(definition: &Definition) -> Extent {
+    match definition {
+        Definition::Truncate { restarts: false, .. } => Extent::Rows,
+        Definition::AlterOptions { .. }
+        | Definition::AlterTable { .. }
+        | Definition::CreateSchema(_)
+        | Definition::CreateView(_)
+        | Definition::CreateIndex(_)
+        | Definition::CreateSequence(_)
+        | Definition::AlterSequence(_)
+        | Definition::Drop(_)
+        | Definition::DropIndexes(_)
+        | Definition::CreateType { .. }
+        | Definition::CreateDomain { .. }
+        | Definition::Truncate { restarts: true, .. } => Extent::Definitions,
+        // These find out on the way which tables they change.
+        Definition::DropSchemas { .. } | Definition::AlterType { .. } | Definition::DropTypes { .. } => {
+            Extent::Everything
+        }
     }
 }

@@ -14,7 +14,7 @@ use frazil_catalog::{
 };
 use frazil_frontend::Definition;
 use frazil_plan::Plan;
-use frazil_storage::Transaction;
+use frazil_storage::{TableMode, Transaction};
 use frazil_types::{Error, ObjectId, Result, Schema, Value};
 use std::sync::Arc;
 
@@ -188,6 +188,7 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
     if let Some(name) = &new.name {
         system_tables::refuse_name(name)?;
     }
+    transaction.lock_whole(new.table, TableMode::Share)?;
     runner.progress().enter("indexing");
     transaction.create_index(new, runner.cancel()).map(drop)
 }
@@ -208,6 +209,7 @@ fn truncate(
         .tables_to_truncate(tables, cascades)?;
     let mut all = tables.iter();
     all.try_for_each(|table| foreign_keys::refuse_pending(transaction, *table, "TRUNCATE"))?;
+    transaction.guard_statement();
     for table in &tables {
         transaction.truncate(*table)?;
     }
@@ -253,6 +255,7 @@ pub fn freeze(
     order_by: Option<usize>,
 ) -> Result<u64> {
     foreign_keys::refuse_pending(transaction, table, "FREEZE TABLE")?;
+    transaction.lock_whole(table, TableMode::Exclusive)?;
     runner.progress().enter("freezing");
     let options = transaction.snapshot().table(table)?.build_options();
     let report = transaction.freeze_table(table, order_by, options, runner.cancel())?;

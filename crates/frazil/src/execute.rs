@@ -2,7 +2,7 @@
 
 use crate::bound_plans::{read, write_plan};
 use crate::bundle::{Bundle, TypedBy};
-use crate::checked_writes::{extent_of, write_checked, written_tables};
+use crate::checked_writes::{extent_of, write_checked};
 use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::deferred_commit;
 use crate::definition_notices;
@@ -19,7 +19,7 @@ use crate::session::{Extent, Session};
 use crate::setting_statement;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
-use crate::{copy, copy_to, cursors, ddl, explain, explain_freeze, foreign_keys, query, with_writes};
+use crate::{copy, copy_to, cursors, ddl, explain, explain_freeze, query, table_locks, with_writes};
 use frazil_codegen::OneRun;
 use frazil_frontend::{
     Bound, ExplainOptions, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement, Writing,
@@ -280,7 +280,7 @@ fn write_compiled(
     let settings = session.settings().plan();
     let runner = query::Runner::new(session);
     write_checked(session, Extent::Rows, |_, transaction| {
-        foreign_keys::keep_others_out_of(transaction, &action.change)?;
+        table_locks::take_for(transaction, &action.change)?;
         let snapshot = transaction.snapshot();
         if !statement.fits(&snapshot, &settings) {
             return Ok(None);
@@ -301,7 +301,7 @@ fn write_directly(
     let settings = session.settings().plan();
     let mut fits = false;
     let response = write_checked(session, Extent::Rows, |writing, transaction| {
-        foreign_keys::keep_others_out_of(transaction, &action.change)?;
+        table_locks::take_for(transaction, &action.change)?;
         fits = statement.fits(transaction.view(), &settings);
         if !fits {
             return Ok(None);
@@ -535,12 +535,10 @@ fn run_writing(
         session.begin_temporary();
     }
     let runner = query::Runner::new(session);
-    let (extent, written) = (extent_of(&writing), written_tables(&writing));
+    let (extent, locks) = (extent_of(&writing), table_locks::of_statement(&writing));
     let mut bound = Some((writing, bundle));
     write_checked(session, extent, |_, transaction| {
-        for table in &written {
-            foreign_keys::keep_others_out(transaction, *table)?;
-        }
+        table_locks::take(transaction, &locks)?;
         let snapshot = transaction.snapshot();
         let is_of = |bundle: &Bundle| Arc::ptr_eq(&snapshot, bundle.tables.snapshot());
         let (writing, bundle) = match bound.take().filter(|(_, bundle)| is_of(bundle)) {
@@ -548,9 +546,7 @@ fn run_writing(
             None => {
                 let again = |snapshot| rebound(parsed, runner.tables(snapshot), call);
                 let (writing, bundle) = again(snapshot)?;
-                for table in written_tables(&writing) {
-                    foreign_keys::keep_others_out(transaction, table)?;
-                }
+                table_locks::take(transaction, &table_locks::of_statement(&writing))?;
                 let now = transaction.snapshot();
                 match Arc::ptr_eq(&now, bundle.tables.snapshot()) {
                     true => (writing, bundle),

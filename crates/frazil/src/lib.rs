@@ -91,6 +91,7 @@ mod statement_tables;
 mod statements;
 mod system_tables;
 mod table_info;
+mod table_locks;
 mod transaction;
 mod transaction_guard;
 mod typed_statement;

@@ -593,8 +593,10 @@ impl Drop for Session {
 pub enum Extent {
     /// Rows: others change rows beside it.
     Rows,
-    /// More than rows: nobody else writes meanwhile.
+    /// The catalog, and the tables that the statement locks: nobody else changes the catalog meanwhile.
     Definitions,
+    /// Anything: nobody else writes meanwhile.
+    Everything,
 }
 
 /// What a writing statement knows of its session.

@@ -130,7 +130,8 @@ impl OpenTransaction {
                     self.has_shown.set(true);
                     begun
                 }
-                (_, Extent::Definitions) => store.begin_alone(limit, cancel)?,
+                (_, Extent::Everything) => store.begin_alone(limit, cancel)?,
+                (_, Extent::Definitions) => store.begin_defining(limit, cancel)?,
                 (_, Extent::Rows) => store.begin(limit, cancel)?,
             };
             self.writer = Some(begun.within(writing.budget, cancel));
@@ -140,7 +141,8 @@ impl OpenTransaction {
         };
         writer.set_patience(limit, cancel);
         match extent {
-            Extent::Definitions => writer.alone()?,
+            Extent::Everything => writer.alone()?,
+            Extent::Definitions => writer.define()?,
             Extent::Rows => writer.renew()?,
         }
         Ok(writer)
@@ -436,18 +438,19 @@ impl TransactionState {
             TransactionState::Open(open) => {
                 open.is_used.set(true);
                 let writer = open.writer(store, writing, extent)?;
-                let result = run_until_it_sees_all(writer, cancel, work);
+                let result = run_until_it_sees_all(writer, (extent, cancel), work);
                 writer.settle().and(result)
             }
             _ => {
                 let writer = match (extent, settings.isolation) {
-                    (Extent::Definitions, _) | (_, Isolation::Serializable) => {
+                    (Extent::Everything, _) | (_, Isolation::Serializable) => {
                         store.begin_alone(settings.lock_timeout, cancel)
                     }
-                    _ => store.begin(settings.lock_timeout, cancel),
+                    (Extent::Definitions, _) => store.begin_defining(settings.lock_timeout, cancel),
+                    (Extent::Rows, _) => store.begin(settings.lock_timeout, cancel),
                 };
                 let mut writer = writer?.within(budget, cancel);
-                match run_until_it_sees_all(&mut writer, cancel, &mut work) {
+                match run_until_it_sees_all(&mut writer, (extent, cancel), &mut work) {
                     Ok(result) => writer.commit_as(settings.synchronous_commit).map(|_| result),
                     Err(e) => writer.settle().and(Err(e)),
                 }
@@ -459,11 +462,16 @@ impl TransactionState {
 /// Runs a statement, and again if it met commits that it did not see.
 fn run_until_it_sees_all<T>(
     writer: &mut Transaction,
-    cancel: &Cancel,
+    (extent, cancel): (Extent, &Cancel),
     mut work: impl FnMut(&mut Transaction) -> Result<T>,
 ) -> Result<T> {
     writer.begin_statement();
     loop {
+        match extent {
+            Extent::Rows => {}
+            // A definition may come to a table that others have changed after it has changed something itself.
+            Extent::Definitions | Extent::Everything => writer.guard_statement(),
+        }
         match work(writer) {
             Err(error) if !writer.runs_again()? => return Err(error),
             Err(_) => cancel.check()?,

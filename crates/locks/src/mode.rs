@@ -57,6 +57,17 @@ pub(crate) type Modes = u16;
 /// it, so that a claim of [`Mode::ForUpdate`] does not cover one that says that the row is being changed.
 const FIRST_TABLE_BIT: u32 = 7;
 
+impl TableMode {
+    /// True if whoever holds this mode keeps away everybody whom `other` would keep away.
+    pub fn covers(self, other: TableMode) -> bool {
+        let (own, other) = (
+            AnyMode::Table(self).conflicts(),
+            AnyMode::Table(other).conflicts(),
+        );
+        other & !own == 0
+    }
+}
+
 impl AnyMode {
     /// The set of this mode alone.
     pub(crate) fn bit(self) -> Modes {

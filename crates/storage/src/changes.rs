@@ -90,7 +90,7 @@ impl Change {
 }
 
 /// True if nobody has changed a table since the base.
-fn is_as_it_was(newest: &Snapshot, base: &Snapshot, id: ObjectId) -> bool {
+pub(crate) fn is_as_it_was(newest: &Snapshot, base: &Snapshot, id: ObjectId) -> bool {
     match (newest.tables.get(id.0), base.tables.get(id.0)) {
         (Some(newest), Some(base)) => Arc::ptr_eq(newest, base),
         (newest, base) => newest.is_none() && base.is_none(),
@@ -109,9 +109,22 @@ fn take_over(next: &mut Snapshot, own: &Snapshot, id: ObjectId) {
 fn catalog_on(own: &Arc<Catalog>, newest: &Snapshot, base: &Snapshot) -> Result<Arc<Catalog>> {
     match Arc::ptr_eq(&newest.catalog, &base.catalog) {
         true => Ok(own.clone()),
-        // The transaction is not alone, so that it defined temporary objects only.
+        // Others have defined temporary objects, or the transaction has defined nothing else.
         false => own.merged(&newest.catalog, &base.catalog).map(Arc::new),
     }
+}
+
+/// Gives a version the table that a transaction replaced. An internal error if others have changed the table.
+fn take_over_replaced(
+    next: &mut Snapshot,
+    (newest, base, own): (&Snapshot, &Snapshot, &Snapshot),
+    id: ObjectId,
+) -> Result<()> {
+    if !is_as_it_was(newest, base, id) {
+        return Err(Error::internal("a table was changed that a transaction replaced"));
+    }
+    take_over(next, own, id);
+    Ok(())
 }
 
 /// A table of a version, to be changed. An internal error if the table is gone.
@@ -263,30 +276,29 @@ impl Changes {
             }
         }
         for id in replaced {
-            if !is_as_it_was(newest, base, id) {
-                return Err(Error::internal("a table was changed that a transaction replaced"));
-            }
-            take_over(&mut next, own, id);
+            take_over_replaced(&mut next, (newest, base, own), id)?;
         }
         Ok(next)
     }
 
     /// As [`Changes::on`], to go on from there: what undoes a change is what undoes it in the result. Later
-    /// marks and earlier ones stay valid. An internal error if the transaction has changed more than rows and temporary
-    /// objects.
+    /// marks and earlier ones stay valid. Tables that were replaced are taken over as they are. An internal error if
+    /// others have changed one of them, or lasting objects of the catalog beside the transaction.
     pub fn rebase(&mut self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
         let mut next = newest.clone();
         let timestamp = newest.timestamp + 1;
+        let replaced: BTreeSet<ObjectId> = self.done.iter().filter_map(Change::replaced).collect();
         let mut taken = BTreeSet::new();
+        for &id in &replaced {
+            take_over_replaced(&mut next, (newest, base, own), id)?;
+            taken.insert(id);
+        }
         for at in 0..self.done.len() {
             let id = match &mut self.done[at] {
                 Change::Catalog(before) => {
                     *before = catalog_on(before, newest, base)?;
                     next.catalog = catalog_on(&own.catalog, newest, base)?;
                     continue;
-                }
-                Change::Replaced { table, .. } if !table.is_temporary() => {
-                    return Err(Error::internal("others wrote beside one who writes alone"));
                 }
                 Change::Replaced { table, .. }
                 | Change::Inserted { table, .. }

@@ -1,6 +1,7 @@
 //! What a transaction defines: tables, views, indexes and types come, change and go. Each makes the next version of the
-//! catalog, and of the tables concerned one that has their new entry. Nobody else writes meanwhile
-//! ([`Transaction::alone`]).
+//! catalog, and of the tables concerned one that has their new entry. Nobody else changes the catalog meanwhile
+//! ([`Transaction::define`]), and nobody writes to these tables ([`Transaction::lock_whole`]). Others write to other
+//! tables. The few definitions whose tables are not known in advance keep all writers away ([`Transaction::alone`]).
 
 use crate::snapshot::{Table, TableSnapshot};
 use crate::table_options;
@@ -9,6 +10,7 @@ use frazil_catalog::{
     AlterAction, AlterType, Catalog, Domain, DropIndexes, DropRelations, DropSchemas, DropTypes, IndexEntry,
     NewIndex, NewSchema, NewTable, NewView, QualifiedName, TableEntry, TableOptions, is_temporary_schema,
 };
+use frazil_locks::TableMode;
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, Schema};
 use std::sync::Arc;
 
@@ -43,6 +45,7 @@ impl Transaction {
         }
         let options = table_options::checked(new.options, &new.schema)?;
         let (catalog, entry) = self.view().catalog().create(NewTable { options, ..new })?;
+        self.lock_parents(&entry)?;
         self.set_catalog(catalog)?;
         self.add_table(TableSnapshot::empty(Table::new(entry.clone(), 0)));
         Ok(entry)
@@ -51,7 +54,7 @@ impl Transaction {
     /// Changes how a table's rows are to be held: rows that are written or frozen from now on. What there is
     /// stays as it is. 22023 for options that its columns cannot have.
     pub fn set_options(&mut self, table: ObjectId, options: TableOptions) -> Result<()> {
-        self.alone_with(table)?;
+        self.define_with(table)?;
         let options = table_options::checked(options, self.view().table(table)?.schema())?;
         let (catalog, entry) = self.view().catalog().set_options(table, options)?;
         self.set_catalog(catalog)?;
@@ -66,8 +69,10 @@ impl Transaction {
         action: AlterAction,
         cancel: &Cancel,
     ) -> Result<Arc<TableEntry>> {
-        self.alone_with(table)?;
+        self.define_with(table)?;
+        self.lock_whole(table, TableMode::AccessExclusive)?;
         let (catalog, entry) = self.view().catalog().alter_table(table, action)?;
+        self.lock_parents(&entry)?;
         self.redefine_indexes(entry.clone(), cancel)?;
         self.set_catalog(catalog)?;
         self.follow_catalog()?;
@@ -76,7 +81,7 @@ impl Transaction {
 
     /// Removes all rows of a table. Its chunks are freed with the last snapshot that shows them.
     pub fn truncate(&mut self, table: ObjectId) -> Result<()> {
-        self.alone_with(table)?;
+        self.lock_whole(table, TableMode::AccessExclusive)?;
         self.redo().truncate_table(table);
         self.table_mut(table)?.clear();
         Ok(())
@@ -84,7 +89,7 @@ impl Transaction {
 
     /// Creates a schema; see [`Catalog::create_schema`].
     pub fn create_schema(&mut self, new: &NewSchema) -> Result<()> {
-        self.alone()?;
+        self.define()?;
         let catalog = self.view().catalog().create_schema(new)?;
         self.set_catalog(catalog)
     }
@@ -108,7 +113,7 @@ impl Transaction {
 
     /// Creates an enumeration; see [`Catalog::create_type`].
     pub fn create_type(&mut self, name: &QualifiedName, labels: &[String]) -> Result<()> {
-        self.alone()?;
+        self.define()?;
         let catalog = self.view().catalog().create_type(name, labels)?;
         self.set_catalog(catalog)
     }
@@ -123,7 +128,7 @@ impl Transaction {
 
     /// Creates a domain; see [`Catalog::create_domain`].
     pub fn create_domain(&mut self, name: &QualifiedName, domain: Domain) -> Result<()> {
-        self.alone()?;
+        self.define()?;
         let catalog = self.view().catalog().create_domain(name, domain)?;
         self.set_catalog(catalog)
     }
@@ -139,12 +144,22 @@ impl Transaction {
     /// that shows them.
     pub fn drop_relations(&mut self, drop: &DropRelations) -> Result<()> {
         if drop.names.iter().any(|name| !is_temporary_schema(&name.schema)) {
-            self.alone()?;
+            self.define()?;
         }
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
+        (ids.iter()).try_for_each(|id| self.lock_whole(*id, TableMode::AccessExclusive))?;
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
         self.follow_catalog()
+    }
+
+    /// Keeps writers away from the parents of a table's foreign keys. Those that began before do not know the keys.
+    fn lock_parents(&mut self, child: &TableEntry) -> Result<()> {
+        let mut parents = child.foreign_keys().map(|(_, key)| key.parent);
+        parents.try_for_each(|parent| match parent == child.id {
+            true => Ok(()),
+            false => self.lock_whole(parent, TableMode::ShareRowExclusive),
+        })
     }
 
     /// Lets go of the rows of tables that are not in the catalog any more.
@@ -157,7 +172,8 @@ impl Transaction {
     /// Creates an index over the rows that there are; `None` if one of the name is there and may be. The errors of
     /// [`Catalog::create_index`] and of [`TableSnapshot::build_indexes`].
     pub fn create_index(&mut self, new: NewIndex, cancel: &Cancel) -> Result<Option<Arc<IndexEntry>>> {
-        self.alone_with(new.table)?;
+        self.define_with(new.table)?;
+        self.lock_whole(new.table, TableMode::Share)?;
         let Some((catalog, table, index)) = self.view().catalog().create_index(new)? else {
             return Ok(None);
         };
@@ -169,7 +185,7 @@ impl Transaction {
     /// Drops indexes: see [`Catalog::drop_indexes`].
     pub fn drop_indexes(&mut self, drop: &DropIndexes) -> Result<()> {
         if drop.names.iter().any(|name| !is_temporary_schema(&name.schema)) {
-            self.alone()?;
+            self.define()?;
         }
         let (catalog, ..) = self.view().catalog().drop_indexes(drop)?;
         self.set_catalog(catalog)?;
@@ -204,8 +220,14 @@ impl Transaction {
         Ok(())
     }
 
-    /// Goes over to another version of the catalog, if it is another. An internal error if recovery would refuse it.
+    /// Goes over to another version of the catalog, if it is another. An internal error if recovery would refuse it, or
+    /// if others might change the catalog.
     pub(crate) fn set_catalog(&mut self, catalog: Catalog) -> Result<()> {
+        if !self.others().is_defining() && !catalog.has_lasting_of(self.view().catalog()) {
+            return Err(Error::internal(
+                "a transaction changes the catalog beside others that may",
+            ));
+        }
         if catalog.version() != self.view().catalog().version() {
             self.note_catalog(&catalog)?;
             self.replace_catalog(catalog);

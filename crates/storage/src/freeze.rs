@@ -17,6 +17,7 @@ use crate::store::Store;
 use crate::transaction::Transaction;
 use frazil_block::{Block, BlockBuilder, BuildOptions, ColumnBuffer, ColumnInput};
 use frazil_kernels::{Isa, Selection};
+use frazil_locks::TableMode;
 use frazil_types::{
     CHUNK_ROWS, Cancel, Error, Interval, Native, NativeType, ObjectId, Result, RowBatch, RowId, SqlState,
     StringRef, dispatch_native, value_ops::interval_span,
@@ -333,7 +334,7 @@ impl Transaction {
         options: BuildOptions,
         cancel: &Cancel,
     ) -> Result<FreezeReport> {
-        self.alone_with(id)?;
+        self.lock_whole(id, TableMode::Exclusive)?;
         let version = self.snapshot().table(id)?.clone();
         let mut freezer = Freezer::new(options);
         let mut changes = Vec::new();
@@ -526,6 +527,14 @@ impl Store {
         Ok(Some(WrittenBlock { file, place }))
     }
 
+    /// Begins a transaction that changes how chunks of a table are held, beside others that write other tables. `None`
+    /// if a transaction that has written to the table lasts longer than [`PEACE`].
+    pub(crate) fn begin_swap(self: &Arc<Store>, table: ObjectId) -> Option<Transaction> {
+        let mut transaction = self.begin(PEACE, &Cancel::new()).ok()?;
+        let locked = transaction.lock_table(table, TableMode::Exclusive);
+        locked.is_ok().then_some(transaction)
+    }
+
     /// If a writer is at work, it may last; the block is built again when there is peace.
     pub(crate) fn swap(
         self: &Arc<Store>,
@@ -539,7 +548,7 @@ impl Store {
             Change::Hold(_) => None,
             Change::Move(_, rows) => self.write_moved(rows)?,
         };
-        let Ok(mut transaction) = self.begin_alone(PEACE, &Cancel::new()) else {
+        let Some(mut transaction) = self.begin_swap(table) else {
             return Ok(false);
         };
         let now = transaction.coming_timestamp();

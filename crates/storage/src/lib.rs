@@ -35,10 +35,13 @@
 //!    this way and leaves them as they are ([`row_locks`]): whoever wants the key of such a row need not wait.
 //! 6. *A commit is merged, gets its place in the log and is installed in one section; then its claims are freed*
 //!    ([`transaction`]). If they were freed before, a third transaction could claim a row and find it alive.
-//! 7. *Whoever changes more than rows is alone* ([`Transaction::alone`]): definitions, TRUNCATE, FREEZE, and the swap
-//!    of a chunk that was frozen, thinned or frozen again. So nobody has an open slot in a chunk that becomes a
-//!    block, and row ids hold until their transaction ends. A block that was built while others wrote is thrown away
-//!    if the chunk shows more rows by now.
+//! 7. *Whoever changes a table as a whole keeps its writers away* ([`Transaction::lock_whole`]): definitions, TRUNCATE,
+//!    FREEZE, and the swap of a chunk that was frozen, thinned or frozen again. So nobody has an open slot in a chunk
+//!    that becomes a block, and row ids hold until their transaction ends. A block that was built while others wrote
+//!    is thrown away if the chunk shows more rows by now. Such a transaction locks the table, then looks at the newest
+//!    version of it, in this order, as for rows. One transaction at a time changes the catalog
+//!    ([`Transaction::define`]); its commit takes over its catalog, and the newest versions of all tables but those
+//!    that it changed.
 //!
 //! Programs that lack rule 3 would take a log of many writers for a damaged one, so the log has had another version
 //! since there are many.
@@ -100,6 +103,7 @@ pub mod statistics;
 pub mod store;
 pub mod string_arena;
 pub mod table_indexes;
+mod table_locks;
 pub mod table_options;
 pub mod table_scan;
 pub mod table_writer;
@@ -124,6 +128,7 @@ pub use deleted_rows::DeletedRows;
 pub use explain_freeze::{MeasuredCost, WayToHold};
 pub use fetched_column::FetchedColumn;
 pub use first_rows::OrderColumn;
+pub use frazil_locks::TableMode;
 pub use freeze::{FreezeReport, Freezer};
 pub use hot_layout::HotLayout;
 pub use index_check::IndexCheck;

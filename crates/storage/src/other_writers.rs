@@ -1,8 +1,13 @@
 //! A transaction beside others that write: what it claims, whom it waits for, and what it does not see of them.
 //!
-//! The store as a whole has one lock. Transactions that insert, update and delete rows share the lock; one that
-//! changes more than that (definitions, TRUNCATE, FREEZE, rows that move) has the lock for itself. So under the shared
-//! lock the catalog, the indexes and the chunks of a table stay what they are: rows come to them, and rows are deleted.
+//! Tables have locks in PostgreSQL's eight modes. Whoever writes rows of a table holds ROW EXCLUSIVE, whoever locks
+//! rows ROW SHARE. A transaction that changes a table as a whole (its definition, TRUNCATE, FREEZE, rows that move)
+//! holds a mode that keeps writers of this table away. So while a transaction writes a table, the definition, the
+//! indexes and the chunks of the table stay what they are: rows come to the chunks, and rows are deleted.
+//!
+//! The store as a whole has one more lock. Transactions that write hold it in ROW EXCLUSIVE mode. One that changes the
+//! catalog holds it in SHARE UPDATE EXCLUSIVE mode as well: one at a time, beside all writers. A writer of
+//! SERIALIZABLE, and the few statements whose tables are not known, hold it in EXCLUSIVE mode ([`Room::Alone`]).
 //!
 //! Rows are claimed before they are deleted, and new rows before entries in unique indexes name them. Whoever has
 //! claimed a row looks at the newest version: a row that is dead there was deleted by a commit that the transaction
@@ -26,8 +31,10 @@ const MOST_CHUNK_BYTES: usize = 16 << 10;
 /// The company in which a transaction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// Others that write rows.
+    /// Others that write rows, and one that changes the catalog.
     Shared,
+    /// Others that write rows. Nobody else changes the catalog.
+    Defining,
     /// Nobody.
     Alone,
 }
@@ -38,6 +45,8 @@ pub(crate) struct OtherWriters {
     /// Holds the claims. `None`: nobody else knows the store, or a test keeps the transactions apart.
     owner: Option<Owner>,
     room: Room,
+    /// Locks on tables, in the order in which they were taken. Nearly always one.
+    tables: Vec<(ObjectId, TableMode)>,
     /// True if the transaction sees one version to its end.
     keeps_base: bool,
     /// Most time of one wait.
@@ -60,6 +69,7 @@ impl OtherWriters {
         let mut entered = OtherWriters {
             owner: store.locks().map(|locks| locks.begin()),
             room: Room::Shared,
+            tables: Vec::new(),
             keeps_base,
             limit,
             cancel: cancel.clone(),
@@ -67,9 +77,12 @@ impl OtherWriters {
             looked_at: AtomicU64::new(0),
         };
         entered.take(match room {
-            Room::Shared => TableMode::RowExclusive,
+            Room::Shared | Room::Defining => TableMode::RowExclusive,
             Room::Alone => TableMode::Exclusive,
         })?;
+        if room == Room::Defining {
+            entered.take(TableMode::ShareUpdateExclusive)?;
+        }
         entered.room = room;
         Ok(entered)
     }
@@ -80,6 +93,7 @@ impl OtherWriters {
         OtherWriters {
             owner: None,
             room: Room::Shared,
+            tables: Vec::new(),
             keeps_base: false,
             limit: Duration::ZERO,
             cancel: Cancel::new(),
@@ -101,11 +115,32 @@ impl OtherWriters {
                 SqlState::LOCK_NOT_AVAILABLE,
                 "another transaction is writing and did not end in time",
             )
-            .with_hint(
-                "a transaction that changes definitions writes alone; end the other one, or raise lock_timeout",
-            ),
+            .with_hint("end the other one, or raise lock_timeout"),
             _ => error,
         })
+    }
+
+    /// Locks a table, and waits for those in the way. Returns false if the transaction had the lock, or is alone.
+    /// 40P01, 55P03, 57014.
+    pub fn lock_table(&mut self, table: ObjectId, mode: TableMode) -> Result<bool> {
+        if self.has_table(table, mode) {
+            return Ok(false);
+        }
+        let Some(owner) = self.claimant() else {
+            return Ok(false);
+        };
+        if owner.lock_table(table, mode)? != Outcome::Granted {
+            self.cancel.check()?;
+            owner.lock_table_waiting(table, mode, self.patience())?;
+        }
+        self.tables.push((table, mode));
+        Ok(true)
+    }
+
+    /// True if a lock of the transaction keeps away everybody whom the mode would keep away.
+    fn has_table(&self, table: ObjectId, mode: TableMode) -> bool {
+        let mut own = self.tables.iter();
+        own.any(|(of, held)| *of == table && held.covers(mode))
     }
 
     fn patience(&self) -> Patience<'_> {
@@ -131,6 +166,18 @@ impl OtherWriters {
         self.keeps_base
     }
 
+    /// True if nobody else can change the catalog.
+    pub fn is_defining(&self) -> bool {
+        self.room != Room::Shared || self.owner.is_none()
+    }
+
+    /// Waits until nobody else changes the catalog. 55P03, 57014, 40P01.
+    pub fn lock_catalog(&mut self) -> Result<()> {
+        self.take(TableMode::ShareUpdateExclusive)?;
+        self.room = Room::Defining;
+        Ok(())
+    }
+
     /// Waits until nobody else writes. 55P03, 57014, 40P01.
     pub fn lock_out(&mut self) -> Result<()> {
         self.take(TableMode::Exclusive)?;
@@ -143,6 +190,7 @@ impl OtherWriters {
         Standing {
             mark: self.owner.as_mut().map(Owner::mark),
             room: self.room,
+            tables: self.tables.len(),
         }
     }
 
@@ -151,11 +199,13 @@ impl OtherWriters {
         if let (Some(owner), Some(mark)) = (&mut self.owner, standing.mark) {
             owner.free_since(mark);
         }
+        self.tables.truncate(standing.tables);
         self.room = standing.room;
     }
 
     /// Gives everything back.
     pub fn leave(&mut self) {
+        self.tables.clear();
         self.owner = None;
     }
 
@@ -186,7 +236,7 @@ impl OtherWriters {
 
     /// The holder of the transaction's claims; `None` if the transaction is alone and makes none.
     fn claimant(&self) -> Option<&Owner> {
-        self.owner.as_ref().filter(|_| self.room == Room::Shared)
+        self.owner.as_ref().filter(|_| self.room != Room::Alone)
     }
 
     /// The claims of a table and who makes them, unless the transaction is alone.
@@ -269,6 +319,8 @@ impl OtherWriters {
 pub(crate) struct Standing {
     mark: Option<frazil_locks::Mark>,
     room: Room,
+    /// Number of locks on tables.
+    tables: usize,
 }
 
 /// The state of a row whose key somebody else wants.

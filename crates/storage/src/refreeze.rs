@@ -16,13 +16,13 @@ use crate::access_counters::{BlockVisits, TableAccess};
 use crate::built_for::{BuiltFor, Judgement};
 use crate::chunk::{Chunk, FrozenChunk};
 use crate::chunk_entry::ChunkEntry;
-use crate::freeze::{Freezer, PEACE};
+use crate::freeze::Freezer;
 use crate::log::Acknowledge;
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
 use crate::transaction::Transaction;
 use frazil_block::{Block, BuildOptions, Observed, Purpose, Weights};
-use frazil_types::{Cancel, ObjectId, Result};
+use frazil_types::{ObjectId, Result};
 use std::sync::Arc;
 
 /// Visits of a block, or of all blocks on average, before its first look.
@@ -230,7 +230,7 @@ impl Store {
         old: &ChunkEntry,
         new: FrozenChunk,
     ) -> Result<bool> {
-        let Ok(mut transaction) = self.begin_alone(PEACE, &Cancel::new()) else {
+        let Some(mut transaction) = self.begin_swap(version.table().id()) else {
             return Ok(false);
         };
         let there = transaction.exchange(version.table().id(), old, new)?;

@@ -54,12 +54,14 @@ impl Transaction {
 
     /// Does an action of ALTER SEQUENCE: see [`frazil_catalog::Catalog::alter_sequence`].
     pub fn alter_sequence(&mut self, id: ObjectId, action: &AlterSequence) -> Result<()> {
+        self.define()?;
         let catalog = self.view().catalog().alter_sequence(id, action)?;
         self.set_catalog(catalog)
     }
 
     /// Lets the sequences that columns of some tables own begin again: TRUNCATE … RESTART IDENTITY.
     pub fn restart_owned(&mut self, tables: &[ObjectId]) -> Result<()> {
+        self.define()?;
         let catalog = self.view().catalog().restart_owned(tables);
         self.set_catalog(catalog)
     }

@@ -189,8 +189,13 @@ impl Store {
         self.begin_in((Room::Alone, false), None, (timeout, cancel))
     }
 
-    /// Begins a transaction that may write rows, and sees `seen`, or the newest version, to its end. 40001 if the
-    /// catalog has changed since `seen`.
+    /// Begins a transaction that changes the catalog, beside others that write rows. Waits at most `timeout` for
+    /// another one that changes the catalog, then 55P03. 25006 where nobody writes.
+    pub fn begin_defining(self: &Arc<Store>, timeout: Duration, cancel: &Cancel) -> Result<Transaction> {
+        self.begin_in((Room::Defining, false), None, (timeout, cancel))
+    }
+
+    /// Begins a transaction that may write rows, and sees `seen`, or the newest version, to its end.
     pub fn begin_at(
         self: &Arc<Store>,
         seen: Option<Arc<Snapshot>>,
@@ -214,12 +219,6 @@ impl Store {
         let newest = kept.newest.clone();
         let (memory, has_log) = (kept.spare.pop().unwrap_or_default(), kept.log.is_some());
         drop(kept);
-        if let Some(seen) = &seen
-            && !Arc::ptr_eq(&seen.catalog, &newest.catalog)
-            && !seen.catalog.has_lasting_of(&newest.catalog)
-        {
-            return Err(others.newer());
-        }
         let base = seen.unwrap_or(newest);
         Ok(Transaction::new(self.clone(), others, base, (memory, has_log)))
     }

@@ -10,11 +10,11 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 impl Transaction {
-    /// Prepares a definition in a schema: nobody else writes from now on. A schema of temporary objects is made
-    /// instead, if it does not exist. The errors of [`Transaction::alone`].
+    /// Prepares a definition in a schema: nobody else changes the catalog from now on. A schema of temporary objects is
+    /// made instead, if it does not exist. The errors of [`Transaction::define`].
     pub(crate) fn define_in(&mut self, schema: &str) -> Result<()> {
         if !is_temporary_schema(schema) {
-            return self.alone();
+            return self.define();
         }
         match self.view().catalog().create_temporary_schema(schema) {
             Some(_) => {
@@ -26,11 +26,12 @@ impl Transaction {
         }
     }
 
-    /// As [`Transaction::alone`], unless an object, or the schema of a new one, is temporary: nobody else changes that.
-    pub(crate) fn alone_with(&mut self, object: ObjectId) -> Result<()> {
+    /// As [`Transaction::define`], unless an object, or the schema of a new one, is temporary: nobody else changes
+    /// that.
+    pub(crate) fn define_with(&mut self, object: ObjectId) -> Result<()> {
         match object.is_temporary() {
             true => Ok(()),
-            false => self.alone(),
+            false => self.define(),
         }
     }
 

@@ -24,7 +24,7 @@ use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
 use crate::writer_memory::WriterMemory;
 use frazil_catalog::Catalog;
-use frazil_locks::Mode;
+use frazil_locks::{Mode, TableMode};
 use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Reservation, Result, RowId};
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,7 +57,7 @@ pub struct Transaction {
     /// Checks of foreign keys that it put off.
     pub(crate) deferred: DeferredChecks,
     /// Its standing among those that write beside it.
-    others: OtherWriters,
+    pub(crate) others: OtherWriters,
     watch: Option<Watch>,
 }
 
@@ -630,32 +630,15 @@ impl Transaction {
         self.memory.own.push(id);
     }
 
-    /// The transaction's version of a table, to be changed as a whole: nobody else may have written to the table.
+    /// The transaction's version of a table, to be changed as a whole: nobody else writes to the table until the
+    /// transaction ends. The errors of [`Transaction::lock_whole`].
     pub(crate) fn table_mut(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
-        self.alone_with(id)?;
+        self.lock_whole(id, TableMode::Share)?;
         let before = self.next.tables.get(id.0).cloned();
         if before.is_some() {
             self.memory.changes.replaced(id, before);
         }
         self.rows_mut(id).map(|(version, _)| version)
-    }
-
-    /// 40001 if the transaction keeps its base and a table has other indexes by now.
-    fn check_base(&self, id: ObjectId) -> Result<()> {
-        let Some(base) = self.base.as_ref().filter(|_| self.others.keeps_base()) else {
-            return Ok(());
-        };
-        if self.store.is_newest(base) {
-            return Ok(());
-        }
-        let newest = self.store.newest();
-        match (base.tables.get(id.0), newest.tables.get(id.0)) {
-            (Some(base), Some(now)) if !Arc::ptr_eq(base.indexes(), now.indexes()) => {
-                Err(self.others.newer())
-            }
-            (Some(_), None) => Err(self.others.newer()),
-            _ => Ok(()),
-        }
     }
 
     /// The transaction's version of a table, to have rows inserted and deleted, and the list where each such change
@@ -664,7 +647,16 @@ impl Transaction {
         if self.next.tables.get(id.0).is_none() {
             return Err(self.next.missing(id));
         }
-        self.check_base(id)?;
+        // A statement locks its tables before it reads; this is for those that it comes to on its way.
+        if self.take_table(id, TableMode::RowExclusive)?
+            && let Err(newer) = self.check_definition(id)
+        {
+            if self.statement.is_none() {
+                // The statement may have written something that could not be undone, so it must not run again.
+                self.others.take_behind();
+            }
+            return Err(newer);
+        }
         let table = (Arc::make_mut(&mut self.next).tables.get_mut(id.0))
             .ok_or_else(|| Error::internal(format!("table {} is not in the transaction", id.0)))?;
         let version = Arc::make_mut(table);

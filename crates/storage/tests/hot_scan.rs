@@ -4,7 +4,7 @@
 mod support;
 
 use frazil_kernels::Isa;
-use frazil_storage::{Conflict, NewRows, ScanOptions};
+use frazil_storage::{Conflict, NewRows, ScanOptions, TableMode};
 use frazil_types::{Cancel, RowId, SqlState, Value};
 use std::time::Duration;
 use support::*;
@@ -105,10 +105,11 @@ fn a_snapshot_never_changes_and_a_rollback_leaves_no_trace() {
 }
 
 #[test]
-fn one_that_changes_more_than_rows_waits_for_all_others_and_they_for_it() {
+fn whoever_changes_a_whole_table_waits_for_its_writers_and_they_for_it() {
     let (store, id) = store_with(schema(), 65_536);
     let mut first = begin(&store);
-    let second = begin(&store);
+    let mut second = begin(&store);
+    second.lock_table(id, TableMode::RowExclusive).unwrap();
     let lasts = Duration::from_millis(20);
     let error = store.begin_alone(lasts, &Cancel::new()).unwrap_err();
     assert_eq!(error.state(), SqlState::LOCK_NOT_AVAILABLE);
@@ -120,15 +121,26 @@ fn one_that_changes_more_than_rows_waits_for_all_others_and_they_for_it() {
     drop(second);
     let point = first.savepoint();
     first.truncate(id).unwrap();
-    let error = store.begin(lasts, &Cancel::new()).unwrap_err();
+    // Whoever writes another table, or nothing yet, does not wait for it.
+    let mut third = begin(&store);
+    third.set_patience(lasts, &Cancel::new());
+    let error = third.lock_table(id, TableMode::RowExclusive).unwrap_err();
     assert_eq!(error.state(), SqlState::LOCK_NOT_AVAILABLE);
+    assert!(
+        error
+            .detail()
+            .is_some_and(|detail| detail.contains("ROW EXCLUSIVE")),
+        "{error:?}"
+    );
     let cancel = Cancel::new();
     cancel.cancel();
-    let error = store.begin(Duration::from_secs(60), &cancel).unwrap_err();
+    third.set_patience(Duration::from_secs(60), &cancel);
+    let error = third.lock_table(id, TableMode::RowExclusive).unwrap_err();
     assert_eq!(error.state(), SqlState::QUERY_CANCELED);
     first.rollback_to(point);
-    store.begin(Duration::ZERO, &Cancel::new()).unwrap().rollback();
-    drop(first);
+    third.set_patience(Duration::ZERO, &Cancel::new());
+    third.lock_table(id, TableMode::RowExclusive).unwrap();
+    drop((first, third));
     store
         .begin_alone(Duration::ZERO, &Cancel::new())
         .unwrap()

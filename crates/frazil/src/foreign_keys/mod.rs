@@ -16,7 +16,6 @@ use crate::deferrable_keys;
 use crate::query::Runner;
 pub use deferred::{finish_transaction, refuse_pending, set_mode};
 use frazil_catalog::{Catalog, ReferentialAction};
-use frazil_plan::Change;
 use frazil_storage::{QueuedRows, RowFetch, Transaction, WrittenRows};
 use frazil_types::{Error, ObjectId, Result, RowBatch, RowId, Value};
 use key_values::KeyPair;
@@ -52,14 +51,6 @@ pub fn keep_others_out(transaction: &mut Transaction, table: ObjectId) -> Result
         true if table.is_temporary() => Ok(()),
         true => transaction.alone(),
         false => Ok(()),
-    }
-}
-
-/// Does so for the table that a change writes to.
-pub fn keep_others_out_of(transaction: &mut Transaction, change: &Change) -> Result<()> {
-    match change.written_table() {
-        Some(table) => keep_others_out(transaction, table),
-        None => Ok(()),
     }
 }
 

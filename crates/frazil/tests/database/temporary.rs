@@ -72,7 +72,10 @@ fn tables_end_with_their_session() {
     // Somebody who writes alone keeps the end of another session from nothing.
     let c = a.database().connect();
     rows(&c, "create temp table t (x integer)");
-    rows(&a, "begin; create table lasting (x integer)");
+    rows(
+        &a,
+        "begin isolation level serializable; create table lasting (x integer)",
+    );
     drop(c);
     rows(&a, "commit");
     assert_eq!(rows(&a, SCHEMAS), "1");
