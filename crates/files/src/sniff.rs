@@ -349,10 +349,14 @@ fn read(path: &Path, hints: &CsvHints, most: usize, limits: &ReadLimits) -> Resu
     let mut bytes = Vec::new();
     'pieces: while bytes.len() < most {
         let start = bytes.len();
-        reserved.grow(SAMPLE_BYTES).map_err(|e| {
-            e.in_context(format!("file \"{}\"", path.display()))
-                .with_detail("what the first megabyte does not determine is detected from the whole file")
-        })?;
+        if start + SAMPLE_BYTES > bytes.capacity() {
+            let more = bytes.capacity().max(SAMPLE_BYTES);
+            reserved.grow(more).map_err(|e| {
+                e.in_context(format!("file \"{}\"", path.display()))
+                    .with_detail("what the first megabyte does not determine is detected from the whole file")
+            })?;
+            bytes.reserve_exact(more);
+        }
         bytes.resize(start + SAMPLE_BYTES, 0);
         let mut filled = start;
         while filled < bytes.len() {

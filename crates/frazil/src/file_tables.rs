@@ -301,10 +301,11 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
 /// Rows as a table.
 fn made(source: &FileSource, loaded: Loaded, limits: &ReadLimits) -> Result<ReadRows> {
     let schema = Schema::new(loaded.columns);
-    let rows = made_table::make(&name(&source.patterns[0]), schema, loaded.batches, &limits.cancel)?;
+    let (name, mut memory) = (name(&source.patterns[0]), loaded.reservation);
+    let rows = made_table::make(&name, schema, loaded.batches, Some(&mut memory), &limits.cancel)?;
     Ok(ReadRows {
         rows,
-        _memory: loaded.reservation,
+        _memory: memory,
     })
 }
 
@@ -315,7 +316,8 @@ fn open_parquet(source: &FileSource, files: &[PathBuf], limits: &ReadLimits) -> 
     };
     let opened = ParquetFiles::open(files, &paths_say(source), columns_of, limits)?;
     let schema = Schema::new(opened.columns().to_vec());
-    let table = made_table::make(&name(&source.patterns[0]), schema, Vec::new(), &limits.cancel)?;
+    let name = name(&source.patterns[0]);
+    let table = made_table::make(&name, schema, Vec::new(), None, &limits.cancel)?;
     let chunks = opened.chunks();
     let parquet = Arc::new(ParquetRows(opened));
     let lender: Arc<dyn LentRows> = parquet.clone();

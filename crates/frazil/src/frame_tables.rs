@@ -167,7 +167,8 @@ fn rows(name: &str, frame: Arc<dyn Frame>, limits: &ReadLimits) -> Result<TableS
         }
     }
     let chunks: Vec<u32> = places.iter().map(|place| place.rows as u32).collect();
-    let table = made_table::make(name, Schema::new(columns.clone()), Vec::new(), &limits.cancel)?;
+    let schema = Schema::new(columns.clone());
+    let table = made_table::make(name, schema, Vec::new(), None, &limits.cancel)?;
     let lender = FrameRows {
         name: name.to_owned(),
         frame,

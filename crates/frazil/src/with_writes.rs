@@ -9,7 +9,7 @@ use crate::row_sink::Delivery;
 use crate::rows::{Outcome, Response};
 use frazil_frontend::{Last, WithWrite};
 use frazil_storage::Transaction;
-use frazil_types::{ColumnDef, Result, Schema};
+use frazil_types::{ColumnDef, ColumnVector, Result, Schema};
 
 /// Runs the queries, then the statement.
 pub fn run(
@@ -32,6 +32,8 @@ pub fn run(
         typed_by: TypedBy::Run,
         ..bundle
     };
+    // Memory of the rows that the queries return.
+    let mut memory = runner.budget().reservation();
     for write in writes {
         let response = bound_plans::write_plan(runner, transaction, write.plan, again(), &mut None)?;
         if let Outcome::Rows(rows) = response.outcome {
@@ -39,7 +41,11 @@ pub fn run(
             let columns = rows.schema().columns.iter().enumerate();
             let columns = columns.map(|(at, column)| ColumnDef::new(format!("c{at}"), column.ty));
             let schema = Schema::new(columns.collect());
-            let returned = made_table::make(&write.name, schema, rows.batches().to_vec(), runner.cancel())?;
+            let batches = rows.batches().to_vec();
+            let values = batches.iter().flat_map(|batch| &batch.columns);
+            memory.grow(values.map(ColumnVector::bytes).sum())?;
+            let returned =
+                made_table::make(&write.name, schema, batches, Some(&mut memory), runner.cancel())?;
             bundle.tables.set_returned(write.table, returned)?;
         }
     }

@@ -121,6 +121,7 @@ impl VirtualTable {
             &self.name,
             Schema::new(columns.collect()),
             vec![batch],
+            None,
             &Cancel::new(),
         )
     }

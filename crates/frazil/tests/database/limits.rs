@@ -49,6 +49,34 @@ fn a_timeout_is_heard_while_a_statement_is_read_and_planned() {
     assert_eq!(rows(&c, &nested(20)), rows(&c, "select true from n"));
 }
 
+/// The heaps of long strings are kept as they are: copies would take as much again.
+#[test]
+fn a_recursion_holds_its_strings_once() {
+    let c = memory();
+    rows(&c, "set memory_limit = '64MB'");
+    let recursion = "with recursive r (n, t) as (select 1, repeat('x', 10000)
+        union all select n + 1, t || 'y' from r where n < 4200) select count(*), max(length(t)) from r";
+    assert_eq!(rows(&c, recursion), "4200|14199");
+}
+
+/// The strings of a file are in memory as long as a statement reads them as a table.
+#[test]
+fn the_strings_of_a_file_count() {
+    let c = memory();
+    let path = crate::directory("strings").with_extension("csv");
+    let texts = "select repeat('x', 1000) || n t from generate_series(1, 20000) s (n)";
+    rows(&c, &format!("copy ({texts}) to '{}' (header)", path.display()));
+    let distinct = format!(
+        "select count(*) from (select distinct t || 'z' from '{}') q",
+        path.display()
+    );
+    rows(&c, "set memory_limit = '60MB'");
+    assert_eq!(rows(&c, &distinct), "20000");
+    rows(&c, "set memory_limit = '36MB'");
+    assert_eq!(state(&c, &distinct), SqlState::OUT_OF_MEMORY);
+    let _ = std::fs::remove_file(&path);
+}
+
 #[test]
 fn cancel_comes_from_another_thread() {
     let c = numbers();

@@ -58,6 +58,9 @@ const KINDS: &[&str] = &[
     "select length(replace(repeat('a', 20000000), 'a', 'bcd'))",
     "select max(repeat(t, 200000)) from n where x < 1000",
     "select jsonb_array_length(('[' || repeat('1,', 10000000) || '1]')::jsonb)",
+    "select cardinality(('{' || repeat('abc,', 5000000) || 'x}')::text[])",
+    "select cardinality(string_to_array(repeat('a', 20000000), null))",
+    "with r as (insert into w select * from n returning t) select count(distinct t) from r",
     "create table made as select * from n, (values (1), (2)) v",
     "insert into w select * from n",
     "insert into w select * from n returning x",
@@ -85,18 +88,13 @@ const KINDS: &[&str] = &[
     "explain analyze select t, count(*) from n group by t",
 ];
 
-/// Beginnings of the kinds that keep more than they count: values that are put together piece by piece, strings of many
-/// small turns, the beginning of a file whose form is looked for, and the rows that UPDATE returns beside those that it
-/// keeps (134 to 152 MB measured, 142 MB allowed). They are measured, and their excess is printed.
-const KNOWN: &[&str] = &[
-    "with recursive r (n, t)",
-    "select count(*) from unnest(string_to_array",
-    "select cardinality(regexp_split_to_array",
-    "select jsonb_array_length",
-    "insert into w select * from '#/n.csv'",
-    "select count(*) from '#/late.csv'",
-    "update n set t = t || 'x' returning t",
-];
+/// Beginnings of the kinds that may exceed the limit. They are measured, and their excess is printed.
+///
+/// - The recursion's strings become longer with each turn. The budget counts what they take (105 MB of the heap at the
+///   peak), but the C library cannot use the gaps between freed pieces for longer ones: 142 to 156 MB are resident.
+/// - UPDATE … RETURNING keeps the strings of its result while the new versions of the rows are written. What tables
+///   hold is not a statement's memory; without RETURNING the result shrinks as the table grows. 148 MB are resident.
+const KNOWN: &[&str] = &["with recursive r (n, t)", "update n set t = t || 'x' returning t"];
 
 /// A number of the process's status, in bytes.
 fn status(name: &str) -> u64 {

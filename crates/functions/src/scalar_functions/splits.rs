@@ -5,10 +5,9 @@ use crate::build::{LENGTH, TEXT};
 use crate::regular_expression::{captures, with_regex};
 use crate::type_rules::Kind::{Boolean, Integer, Text};
 use crate::vector::{Output, Row};
-use frazil_types::array::{self, Dimension};
-
+use frazil_types::array::{self, ArrayBuilder, Dimension};
 use frazil_types::{Error, Result, SqlState, Value};
-use regex::{Captures, Regex};
+use regex::{Captures, Match, Regex};
 
 const TEXTS: Gives = Gives::ArrayOf(Text);
 const INTEGERS: Gives = Gives::ArrayOf(Integer);
@@ -34,10 +33,22 @@ pub(super) static FUNCTIONS: &[ArrayFunction] = array_functions! {
         "the parts between the separators, those that are the third argument being NULL";
 };
 
+/// Bytes of an array in the making that are not counted.
+const SMALL_ARRAY: usize = 16 << 10;
+
+/// Puts the array of the parts. The budget counts a long array while it is made. Errors 53200, 54000.
 fn put<'t>(parts: impl Iterator<Item = Option<&'t str>>, out: &mut Output<'_>) -> Result<()> {
-    let value = |part: Option<&str>| part.map_or(Value::Null, |part| Value::Text(part.to_owned()));
-    let values: Vec<Value> = parts.map(value).collect();
-    out.bytes(&array::encode_list(&values, TEXT)?)
+    let mut array = ArrayBuilder::new(TEXT.native());
+    let mut held = out.context().budget().reservation();
+    for part in parts {
+        array.push(part.map(str::as_bytes))?;
+        if array.bytes() > held.bytes() + SMALL_ARRAY {
+            out.check()?;
+            held.grow(array.bytes() - held.bytes())?;
+        }
+    }
+    held.grow(held.bytes())?;
+    out.bytes(&array.finish())
 }
 
 fn schemas(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
@@ -53,17 +64,19 @@ fn parts(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
         row.text(0),
         (row.arguments() > 2 && !row.is_null(2)).then(|| row.text(2)),
     );
-    let or_null = |part: &'_ str| Some(part.to_owned()).filter(|part| null != Some(part));
-    let parts: Vec<Option<String>> = match () {
-        () if text.is_empty() => Vec::new(),
-        () if row.is_null(1) => text
-            .chars()
-            .map(|c| or_null(c.encode_utf8(&mut [0; 4])))
-            .collect(),
-        () if row.text(1).is_empty() => vec![or_null(text)],
-        () => text.split(row.text(1)).map(or_null).collect(),
-    };
-    put(parts.iter().map(Option::as_deref), out)
+    let or_null = |part| Some(part).filter(|part| null != Some(*part));
+    match () {
+        () if text.is_empty() => put(std::iter::empty(), out),
+        () if row.is_null(1) => {
+            let characters = text.char_indices();
+            put(
+                characters.map(|(at, c)| or_null(&text[at..][..c.len_utf8()])),
+                out,
+            )
+        }
+        () if row.text(1).is_empty() => put(std::iter::once(or_null(text)), out),
+        () => put(text.split(row.text(1)).map(or_null), out),
+    }
 }
 
 /// The flags of the third argument without `g`, and whether that is among them.
@@ -133,17 +146,15 @@ fn matches(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
 }
 
 /// The parts between matches. One of nothing splits between two characters, not at an end or right behind another match.
-fn split<'t>(regex: &Regex, text: &'t str) -> Vec<&'t str> {
-    let (mut parts, mut end) = (Vec::new(), 0);
-    for found in regex.find_iter(text) {
-        if found.is_empty() && (found.start() == end || found.start() == text.len()) {
-            continue;
-        }
-        parts.push(&text[end..found.start()]);
-        end = found.end();
-    }
-    parts.push(&text[end..]);
-    parts
+fn split<'t>(regex: &'t Regex, text: &'t str) -> impl Iterator<Item = &'t str> {
+    let (mut found, mut next) = (regex.find_iter(text), Some(0));
+    std::iter::from_fn(move || {
+        let start = next?;
+        let is_between = |m: &Match<'_>| !m.is_empty() || m.start() != start && m.start() != text.len();
+        let separator = found.find(is_between);
+        next = separator.map(|m| m.end());
+        Some(&text[start..separator.map_or(text.len(), |m| m.start())])
+    })
 }
 
 fn regex_parts(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
@@ -151,8 +162,9 @@ fn regex_parts(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     if is_global {
         return Err(not_global("regexp_split_to_array", ""));
     }
-    let parts = with_regex(row.text(1), &flags, |regex| Ok(split(regex, row.text(0))))?;
-    put(parts.into_iter().map(Some), out)
+    with_regex(row.text(1), &flags, |regex| {
+        put(split(regex, row.text(0)).map(Some), out)
+    })
 }
 
 /// parse_ident. Error 22023.

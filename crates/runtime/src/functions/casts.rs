@@ -2,7 +2,7 @@
 
 use super::strings::put;
 use crate::abi::{PipelineContext, STATUS_OK};
-use frazil_types::value_ops::{CastLength, cast, cast_in_place, read, written};
+use frazil_types::value_ops::{CastLength, bytes_to_read, cast, cast_in_place, read, written};
 use frazil_types::{LogicalType, NativeType, StringRef, Value};
 
 type Context = *mut PipelineContext;
@@ -47,7 +47,15 @@ pub unsafe fn text_to_value(context: Context, text: Text, ty: u64, out: *mut i12
     // SAFETY: by contract.
     unsafe {
         let string = text.read_unaligned();
-        match LogicalType::of_code(ty).and_then(|ty| read(string.text(), ty)) {
+        let read = |ty| {
+            let text = string.text();
+            let _held = match bytes_to_read(text, ty) {
+                0 => None,
+                bytes => Some((*(*context).scratch).reserve(bytes)?),
+            };
+            read(text, ty)
+        };
+        match LogicalType::of_code(ty).and_then(read) {
             Ok(Value::Bytes(bytes)) => put(context, &bytes, out.cast()),
             Ok(value) => {
                 out.write_unaligned(value.to_wide());

@@ -174,6 +174,11 @@ impl ArrayBuilder {
         }
     }
 
+    /// Bytes that the builder takes; [`ArrayBuilder::finish`] copies them.
+    pub fn bytes(&self) -> usize {
+        self.nulls.capacity() + self.ends.capacity() + self.data.capacity()
+    }
+
     /// The array, whose subscripts begin with 1.
     pub fn finish(self) -> Vec<u8> {
         if self.count == 0 {

@@ -31,8 +31,8 @@ pub use interval::{
     negate_interval, timestamp_difference,
 };
 pub use order_key::order_key;
+pub use read::{bytes_to_read, read, read_boolean, read_double, read_integer};
 pub(crate) use read::{invalid, is_lost, trimmed};
-pub use read::{read, read_boolean, read_double, read_integer};
 pub use read_interval::{IntervalFields, parse_interval, truncate};
 pub use series::Series;
 

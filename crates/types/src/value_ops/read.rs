@@ -1,5 +1,6 @@
 //! Reading values from text.
 
+use crate::sql_type::DocumentForm;
 pub use crate::sql_type::{read_boolean, read_double};
 use crate::{Error, LogicalType, Result, SqlState, Value};
 
@@ -25,6 +26,25 @@ pub(crate) fn trimmed(text: &str) -> &str {
 pub fn read(text: &str, ty: LogicalType) -> Result<Value> {
     (ty.info().read)(text, ty)
 }
+
+/// Most bytes that [`read`] holds while it reads a text of such a type, beside the text: the elements of an array or of
+/// a document are collected before they are written next to each other. 0 for short texts, and for types whose values
+/// have no parts.
+pub fn bytes_to_read(text: &str, ty: LogicalType) -> usize {
+    let is_binary = ty.document() == Some(DocumentForm::Binary);
+    if text.len() < LONG_TEXT || !is_binary && ty.element().is_none() {
+        return 0;
+    }
+    let parts = text.bytes().filter(|byte| matches!(byte, b',' | b':')).count();
+    parts.saturating_mul(PART_BYTES).saturating_add(2 * text.len())
+}
+
+/// Bytes of a text from which on what its reader holds is counted.
+const LONG_TEXT: usize = 16 << 10;
+
+/// Bytes that an element takes while an array or a document is read: its place in a list, which may be half empty, and
+/// an allocation of its own.
+const PART_BYTES: usize = 2 * size_of::<Value>() + 32;
 
 /// Reads an integer of type `ty`. Errors 22P02, 22003.
 pub fn read_integer(text: &str, ty: LogicalType) -> Result<i64> {

@@ -14,6 +14,9 @@ use std::sync::Arc;
 
 /// Rows of small turns that become one batch.
 const GATHERED_ROWS: usize = 4 << 10;
+/// Bytes of strings, a turn on average, from which on the heaps of small turns are kept: a heap has a page of 4 KiB at
+/// least, so that these heaps are half full or more. Copies would take as much again while they are made.
+const KEPT_HEAP_BYTES: usize = 2 << 10;
 /// Bytes that a turn takes by itself, beside its rows, and for each of its columns.
 const TURN_BYTES: usize = 512;
 const COLUMN_BYTES: usize = 256;
@@ -129,7 +132,9 @@ impl TurnRows {
         for (at, ty) in self.types.iter().enumerate() {
             let parts: Vec<&ColumnVector> = parts.iter().map(|part| &part.columns[at]).collect();
             columns.push(match ty.native() {
-                NativeType::String => strings(*ty, &parts, &places, self.reservation.budget())?,
+                NativeType::String if string_bytes(&parts, &places) < small.len() * KEPT_HEAP_BYTES => {
+                    strings(*ty, &parts, &places, self.reservation.budget())?
+                }
                 _ => ColumnVector::gathered(*ty, &parts, &places),
             });
         }
@@ -149,6 +154,14 @@ impl TurnRows {
             _reservation: self.reservation,
         })
     }
+}
+
+/// Bytes of the strings at places: the position of their column among `parts`, and their row there.
+fn string_bytes(parts: &[&ColumnVector], places: &[(usize, usize)]) -> usize {
+    places
+        .iter()
+        .map(|&(part, row)| parts[part].string(row).len())
+        .sum()
 }
 
 /// Copies of strings, given by the position of their column among `parts` and their row there: turns keep a heap each.
