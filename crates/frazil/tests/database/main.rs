@@ -75,6 +75,7 @@ mod session_cuts;
 mod settings;
 mod sharing;
 mod statements;
+mod storm;
 mod streaming;
 mod syncs;
 mod temporary;
