@@ -302,7 +302,7 @@ impl Catalog {
     }
 
     /// Gives a constraint, and the index that enforces it, another name.
-    fn rename_constraint(&self, entry: &mut TableEntry, from: &str, to: String) -> Result<()> {
+    pub(crate) fn rename_constraint(&self, entry: &mut TableEntry, from: &str, to: String) -> Result<()> {
         let Some(at) = entry.constraints.iter().position(|c| c.name == from) else {
             let message = format!(
                 "constraint \"{from}\" for table \"{}\" does not exist",

@@ -16,6 +16,7 @@ mod new_constraint;
 mod object_names;
 mod objects;
 mod qualified_name;
+mod renames;
 mod schemas;
 mod search_path;
 mod sequence;
@@ -44,6 +45,7 @@ pub use qualified_name::{
     PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SchemaEntry, TEMPORARY_ALIAS, WrittenName,
     is_temporary_schema, missing_schema, temporary_schema,
 };
+pub use renames::RenameObject;
 pub use schemas::NewSchema;
 pub use search_path::SearchPath;
 pub use sequence::{AlterSequence, ColumnSequence, NewSequence, SequenceOptions};

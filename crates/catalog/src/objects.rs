@@ -102,6 +102,13 @@ impl Objects {
         }
     }
 
+    pub fn index_of(&self, id: ObjectId) -> Option<&Arc<IndexEntry>> {
+        match self.by_id.get(&id)? {
+            Object::Index(index) => Some(index),
+            Object::Schema(_) | Object::Relation(_) | Object::Type(_) | Object::Sequence(_) => None,
+        }
+    }
+
     pub fn sequence(&self, name: &QualifiedName) -> Option<&Arc<SequenceEntry>> {
         self.sequence_of(*self.names_in(&name.schema)?.relations.get(&name.name)?)
     }
@@ -192,6 +199,14 @@ impl Objects {
         self.schemas.insert(schema.name.clone(), schema.id);
         self.names.entry(schema.id).or_default();
         self.by_id.insert(schema.id, Object::Schema(Arc::new(schema)));
+    }
+
+    /// Puts a schema in the place of the one of its id, whose objects it keeps.
+    pub fn rename_schema(&mut self, schema: SchemaEntry) {
+        if let Some(old) = self.schema_of(schema.id).map(|old| old.name.clone()) {
+            self.schemas.remove(&old);
+        }
+        self.put_schema(schema);
     }
 
     /// Puts a table with its indexes, or a view, in the place of the one of its id, whose names go.

@@ -16,6 +16,16 @@ pub struct NewSchema {
     pub if_not_exists: bool,
 }
 
+/// 42939 for a name that only schemas of the system have.
+pub(crate) fn refuse_reserved(name: &str) -> Result<()> {
+    if !name.starts_with("pg_") {
+        return Ok(());
+    }
+    let message = format!("unacceptable schema name \"{name}\"");
+    let error = Error::new(SqlState::RESERVED_NAME, message);
+    Err(error.with_detail("The prefix \"pg_\" is reserved for system schemas."))
+}
+
 impl Catalog {
     /// A schema by its name, if there is one.
     pub fn schema(&self, name: &str) -> Option<&Arc<SchemaEntry>> {
@@ -48,11 +58,7 @@ impl Catalog {
 
     /// The next version, with one more schema; this version if there may be one of the name and is. 42P06, 42939.
     pub fn create_schema(&self, new: &NewSchema) -> Result<Catalog> {
-        if new.name.starts_with("pg_") {
-            let message = format!("unacceptable schema name \"{}\"", new.name);
-            let error = Error::new(SqlState::RESERVED_NAME, message);
-            return Err(error.with_detail("The prefix \"pg_\" is reserved for system schemas."));
-        }
+        refuse_reserved(&new.name)?;
         if self.schema(&new.name).is_some() {
             return match new.if_not_exists {
                 true => Ok(self.clone()),

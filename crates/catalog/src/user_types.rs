@@ -363,7 +363,7 @@ impl Catalog {
     }
 
     /// 0A000 if a view, check or default has a word in its text: it means what has that name now.
-    fn refuse_texts(&self, word: &str) -> Result<()> {
+    pub(crate) fn refuse_texts(&self, word: &str) -> Result<()> {
         let named = |text: &str| has_word(text, word);
         for relation in self.relations() {
             let is_named = match relation {

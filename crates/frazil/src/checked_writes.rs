@@ -50,6 +50,7 @@ fn extent_of_definition(definition: &Definition) -> Extent {
         | Definition::AlterTable { .. }
         | Definition::CreateSchema(_)
         | Definition::CreateView(_)
+        | Definition::Rename { .. }
         | Definition::CreateIndex(_)
         | Definition::CreateSequence(_)
         | Definition::AlterSequence(_)

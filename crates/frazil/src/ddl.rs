@@ -56,12 +56,12 @@ pub fn define(
         }
         Definition::DropIndexes(drop) => transaction.drop_indexes(&drop).map(|()| "DROP INDEX")?,
         Definition::CreateType { name, labels } => {
-            transaction.create_type(&name, &labels)?;
-            "CREATE TYPE"
+            transaction.create_type(&name, &labels).map(|()| "CREATE TYPE")?
         }
-        Definition::AlterType { id, action } => {
-            transaction.alter_type(id, &action)?;
-            "ALTER TYPE"
+        Definition::AlterType { id, action, tag } => transaction.alter_type(id, &action).map(|()| tag)?,
+        Definition::Rename { renamed, tag } => {
+            let renamed = renamed.map_or(Ok(()), |renamed| transaction.rename(&renamed));
+            renamed.map(|()| tag)?
         }
         Definition::CreateDomain { name, domain } => {
             transaction.create_domain(&name, domain)?;

@@ -22,7 +22,7 @@ pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
             vec![existing_relation(&new.name.name)]
         }
         Definition::CreateIndex(new) => of_index(catalog, new).into_iter().collect(),
-        Definition::AlterType { id, action } => of_label(catalog, *id, action).into_iter().collect(),
+        Definition::AlterType { id, action, .. } => of_label(catalog, *id, action).into_iter().collect(),
         Definition::Drop(drop) => of_relations(catalog, drop),
         Definition::DropIndexes(drop) => of_indexes(catalog, drop),
         Definition::DropSchemas { drop, columns } => of_schemas(catalog, drop, &readers(columns)),
@@ -38,6 +38,7 @@ pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
         | Definition::AlterTable { .. }
         | Definition::AlterSequence(_)
         | Definition::CreateView(_)
+        | Definition::Rename { .. }
         | Definition::CreateType { .. }
         | Definition::CreateDomain { .. }
         | Definition::Truncate { .. } => Vec::new(),

@@ -278,6 +278,14 @@ impl CatalogView for StatementTables {
         name == STANDARD_SCHEMA || self.look_up(|entries, catalog| entries.schema(catalog, name).is_some())
     }
 
+    fn schema_id(&self, name: &str) -> Option<ObjectId> {
+        self.look_up(|entries, catalog| entries.schema(catalog, name).map(|schema| schema.id))
+    }
+
+    fn index_id(&self, name: &QualifiedName) -> Option<ObjectId> {
+        self.snapshot.catalog().index(name).map(|index| index.id)
+    }
+
     fn relation(&self, name: &QualifiedName) -> Option<Relation> {
         if name.schema == STANDARD_SCHEMA {
             return self

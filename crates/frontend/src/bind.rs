@@ -4,7 +4,7 @@ use crate::binder::{
     self, Binder, Nesting, TableUses, alter_identity, alter_table, alter_type, copy_from, create_domain,
     create_index, create_table, create_type, create_view, delete, describe, describe_columns, drop_schemas,
     drop_types, find_own_table, find_table, finished, insert, leave_generated_out, missing_relation,
-    refuse_remote, sequence, set_schema, tables, update,
+    refuse_remote, rename, sequence, set_schema, tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -132,9 +132,7 @@ impl<'a> Context<'a> {
             }
             ParsedKind::CreateDomain(ast) => return self.create_domain(parsed, ast.get()),
             ParsedKind::ShowTables => return tables(self.binder(parsed)),
-            ParsedKind::Describe { table } => {
-                return describe(self.binder(parsed), table);
-            }
+            ParsedKind::Describe { table } => return describe(self.binder(parsed), table),
             ParsedKind::DescribeQuery { query } => return self.describe_query(parsed, query),
             ParsedKind::Summarize { query, is_query } => return self.summarize(query, *is_query),
             ParsedKind::CreateView { head, query } => return self.create_view(parsed, head, query),
@@ -171,6 +169,7 @@ impl<'a> Context<'a> {
             ParsedKind::CreateSchema(new) => Definition::CreateSchema(new.clone()).into(),
             ParsedKind::Sequence(written) => return sequence(self.catalog, written),
             ParsedKind::SetSchema(moved) => return set_schema(self.catalog, moved),
+            ParsedKind::Rename(renamed) => return rename(self.catalog, renamed),
             ParsedKind::SetConstraints(set) => Statement::SetConstraints(set.clone()),
             ParsedKind::Savepoint { name } => Statement::Savepoint { name: name.clone() },
             ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },

@@ -50,6 +50,10 @@ pub trait CatalogView: Sync {
     fn path(&self) -> &SearchPath;
     /// True if there is a schema of the name.
     fn has_schema(&self, name: &str) -> bool;
+    /// The identity of a schema by its name.
+    fn schema_id(&self, name: &str) -> Option<ObjectId>;
+    /// The identity of an index by its name.
+    fn index_id(&self, name: &QualifiedName) -> Option<ObjectId>;
     /// A table or view by its name.
     fn relation(&self, name: &QualifiedName) -> Option<Relation>;
     /// True if a table, view, index or sequence has the name.

@@ -4,7 +4,7 @@ use crate::{CopyEnd, CopyOptions, ParsedStatement, TransactionModes};
 use frazil_catalog::{
     AlterAction, AlterSequence, AlterType, ColumnSequence, Domain, DropBehavior, DropIndexes, DropRelations,
     DropSchemas, DropTypes, NewConstraint, NewIndex, NewSchema, NewSequence, NewView, OnCommit,
-    QualifiedName, WrittenName, is_temporary_schema,
+    QualifiedName, RenameObject, WrittenName, is_temporary_schema,
 };
 use frazil_plan::Plan;
 use frazil_types::{LogicalType, ObjectId, Schema, Value};
@@ -294,6 +294,13 @@ pub enum Definition {
     },
     /// CREATE VIEW.
     CreateView(NewView),
+    /// RENAME, SET SCHEMA of a view, an index or a schema.
+    Rename {
+        /// The object with its new name; `None` if the object need not exist and does not.
+        renamed: Option<RenameObject>,
+        /// The tag of the command.
+        tag: &'static str,
+    },
     /// CREATE INDEX.
     CreateIndex(NewIndex),
     /// CREATE SEQUENCE.
@@ -317,6 +324,8 @@ pub enum Definition {
         id: ObjectId,
         /// What is done.
         action: AlterType,
+        /// The tag of the command.
+        tag: &'static str,
     },
     /// CREATE DOMAIN.
     CreateDomain {
@@ -368,6 +377,7 @@ impl Definition {
             Definition::AlterOptions { table, .. } => table.is_temporary(),
             Definition::AlterTable { table, .. } => table.is_some_and(ObjectId::is_temporary),
             Definition::CreateView(view) => is_one(&view.name),
+            Definition::Rename { renamed, .. } => renamed.as_ref().is_some_and(|r| r.id().is_temporary()),
             Definition::CreateIndex(new) => new.table.is_temporary(),
             Definition::CreateSequence(new) => is_one(&new.name),
             Definition::AlterSequence(altered) => altered.as_ref().is_some_and(|(id, _)| id.is_temporary()),

@@ -8,7 +8,8 @@ use crate::table_options;
 use crate::transaction::Transaction;
 use frazil_catalog::{
     AlterAction, AlterType, Catalog, Domain, DropIndexes, DropRelations, DropSchemas, DropTypes, IndexEntry,
-    NewIndex, NewSchema, NewTable, NewView, QualifiedName, TableEntry, TableOptions, is_temporary_schema,
+    NewIndex, NewSchema, NewTable, NewView, QualifiedName, RenameObject, TableEntry, TableOptions,
+    is_temporary_schema,
 };
 use frazil_locks::TableMode;
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, Schema};
@@ -102,6 +103,16 @@ impl Transaction {
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
         self.follow_catalog()
+    }
+
+    /// Gives an object another name or schema; see [`Catalog::rename`].
+    pub fn rename(&mut self, renamed: &RenameObject) -> Result<()> {
+        self.define_with(renamed.id())?;
+        let (catalog, table) = self.view().catalog().rename(renamed)?;
+        let lock = |entry: &Arc<TableEntry>| self.lock_whole(entry.id, TableMode::AccessExclusive);
+        table.as_ref().map_or(Ok(()), lock)?;
+        self.set_catalog(catalog)?;
+        table.map_or(Ok(()), |entry| self.redefine(entry))
     }
 
     /// Creates a view or replaces its query; see [`Catalog::create_view`].

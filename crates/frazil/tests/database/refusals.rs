@@ -38,8 +38,14 @@ const ITEMS: &[(&str, &[&str])] = &[
         "set statistics",
         &["alter table u alter column a set statistics 100"],
     ),
-    ("alter domain", &["alter domain d set not null"]),
-    ("alter view", &["alter view v rename to w"]),
+    (
+        "alter domain but for its name and schema",
+        &["alter domain d set not null"],
+    ),
+    (
+        "set default of a column of a view",
+        &["alter view v alter a set default 1"],
+    ),
     (
         "where in the target of on conflict",
         &["insert into t values (1) on conflict (a) where b > 0 do nothing"],
@@ -61,7 +67,6 @@ const ITEMS: &[(&str, &[&str])] = &[
         "with check option",
         &["create view x as select a from t where a > 1 with check option"],
     ),
-    ("alter schema", &["alter schema public rename to s"]),
     (
         "definitions in create schema",
         &["create schema s create table t (a integer)"],

@@ -3,6 +3,7 @@
 use super::constraints::{Constraints, Target};
 use super::rename::Renamed;
 use super::{Binder, TableEntry, error, fold};
+use crate::parse::{MovedKind, RenameTo};
 use crate::{Bound, Definition};
 use frazil_catalog::{
     AlterAction, ColumnSequence, DropBehavior, NewConstraintKind, SearchPath, WrittenName, nearest,
@@ -17,6 +18,9 @@ use sqlparser::ast::{
 pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> Result<Bound> {
     if alter.on_cluster.is_some() || alter.location.is_some() || alter.table_type.is_some() {
         return Err(Error::unsupported("ALTER TABLE with ON CLUSTER or LOCATION"));
+    }
+    if let Some(bound) = renamed_relation(&binder, alter)? {
+        return Ok(bound);
     }
     let entry = match binder.own_table(&alter.name) {
         Err(e) if alter.if_exists && e.state() == SqlState::UNDEFINED_TABLE => {
@@ -58,6 +62,38 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     Ok(Bound::plain(Definition::AlterTable {
         table: Some(altered.entry.id),
         actions,
+    }))
+}
+
+/// Binds ALTER TABLE … RENAME of a view or an index, which PostgreSQL allows; `None` for anything else.
+fn renamed_relation(binder: &Binder, alter: &AlterTable) -> Result<Option<Bound>> {
+    let to = match &alter.operations[..] {
+        [
+            Operation::RenameTable {
+                table_name: RenameTableNameKind::To(name),
+            },
+        ] => RenameTo::Name(binder.new_table_name(name)?),
+        [
+            Operation::RenameColumn {
+                old_column_name,
+                new_column_name,
+            },
+        ] => RenameTo::Column {
+            from: fold(old_column_name),
+            to: fold(new_column_name),
+        },
+        _ => return Ok(None),
+    };
+    let written = binder.written_name(&alter.name)?;
+    let renamed = match super::renames::of_relation(binder.catalog, MovedKind::Table, &written, to) {
+        // ALTER TABLE itself misses what does not exist.
+        Err(e) if e.state() == SqlState::UNDEFINED_TABLE => None,
+        renamed => renamed?,
+    };
+    let tag = MovedKind::Table.tag();
+    Ok(renamed.map(|renamed| {
+        let renamed = Some(renamed);
+        Bound::plain(Definition::Rename { renamed, tag })
     }))
 }
 

@@ -39,6 +39,12 @@ pub(crate) fn find_relation(
     candidates.find_map(|name| catalog.relation(&name).map(|relation| (name, relation)))
 }
 
+/// The index that a name means along the session's path.
+pub(super) fn index_named(catalog: &dyn CatalogView, written: &WrittenName) -> Option<ObjectId> {
+    let candidates = candidates(catalog, catalog.path(), written);
+    candidates.iter().find_map(|name| catalog.index_id(name))
+}
+
 /// The sequence that a name means along a path. 42P01 if there is none, 42809 if another relation has the name.
 pub(crate) fn find_sequence(
     catalog: &dyn CatalogView,

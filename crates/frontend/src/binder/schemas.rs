@@ -1,11 +1,11 @@
 //! Schemas: DROP SCHEMA, SET SCHEMA, and calls that ask for the schemas of the session's path.
 
-use super::naming::{current_schema, current_schemas, find_own_table, find_type, missing_type, schema_name};
+use super::naming::{current_schema, current_schemas, find_own_table, schema_name};
 use super::relation_call::{constant_text, folded};
 use super::{Binder, fold};
-use crate::parse::MovedObject;
+use crate::parse::{MovedKind, MovedObject, RenameTo};
 use crate::{Bound, CatalogView, Definition};
-use frazil_catalog::{AlterAction, AlterType, DropBehavior, DropSchemas, PUBLIC, SYSTEM_SCHEMA, identifier};
+use frazil_catalog::{AlterAction, DropBehavior, DropSchemas, PUBLIC, SYSTEM_SCHEMA, identifier};
 use frazil_functions::Operand;
 use frazil_plan::Expr;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, array};
@@ -36,14 +36,9 @@ pub(crate) fn drop_schemas(
 /// Binds SET SCHEMA of a table or type. 42P01, 42704.
 pub(crate) fn set_schema(catalog: &dyn CatalogView, moved: &MovedObject) -> Result<Bound> {
     let schema = schema_name(catalog, &moved.schema);
-    if moved.is_type {
-        let Some((_, entry)) = find_type(catalog, catalog.path(), &moved.name) else {
-            return Err(missing_type(catalog, &moved.name));
-        };
-        return Ok(Bound::plain(Definition::AlterType {
-            id: entry.id,
-            action: AlterType::SetSchema { schema },
-        }));
+    if moved.kind != MovedKind::Table {
+        let to = RenameTo::Schema(schema);
+        return super::renames::rename_as(catalog, (moved.kind, moved.if_exists, &moved.name), to);
     }
     let (table, actions) = match find_own_table(catalog, &moved.name) {
         Ok(table) => (Some(table), vec![AlterAction::SetSchema { schema }]),

@@ -56,6 +56,7 @@ pub(crate) fn alter_type(binder: &Binder, statement: &SqlAlterType) -> Result<Bo
     Ok(Bound::plain(Definition::AlterType {
         id: binder.type_id(&statement.name)?,
         action,
+        tag: "ALTER TYPE",
     }))
 }
 

@@ -49,7 +49,7 @@ pub use parsed::{ParsedStatement, StatementRole};
 pub(crate) use privileges::{Object, Privileges};
 pub(crate) use reference_words::SET_COLUMNS;
 pub(crate) use row_words::ROW_OF;
-pub(crate) use schemas::MovedObject;
+pub(crate) use schemas::{MovedKind, MovedObject, RenameTo, RenamedObject};
 pub(crate) use sequences::{
     AlteredIdentity, IdentityAction, Overriding, SequenceAction, WrittenOptions, WrittenSequence,
 };
@@ -241,7 +241,8 @@ impl Reading {
         }
         // Most statements define nothing, and none of their other words is looked at.
         let is_definition = ["create", "alter", "drop"].contains(&first.as_str());
-        if is_definition && !schemas::is_move(&cursor) && !privileges::is_owner(&cursor) {
+        let is_renamed = first == "alter" && (schemas::is_rename(&cursor) || schemas::is_move(&cursor));
+        if is_definition && !is_renamed && !privileges::is_owner(&cursor) {
             objects::refuse(&cursor, &first)?;
         }
         match first.as_str() {
@@ -260,6 +261,7 @@ impl Reading {
             "create" | "alter" if sequences::is_next(&cursor) => sequences::parse(&mut cursor),
             "create" if schemas::is_create(&cursor) => schemas::create(&mut cursor),
             "grant" | "revoke" => privileges::grant(&mut cursor, first == "revoke"),
+            "alter" if schemas::is_rename(&cursor) => schemas::rename(&mut cursor),
             "alter" if schemas::is_move(&cursor) => schemas::alter(&mut cursor),
             "alter" if objects::alters_view(&cursor) => Err(Error::unsupported("ALTER VIEW")),
             "copy" => self.copy(copy::parse(&mut cursor)?),

@@ -3,7 +3,7 @@
 use super::create_view::ViewHead;
 use super::maintenance::Maintain;
 use super::privileges::Privileges;
-use super::schemas::MovedObject;
+use super::schemas::{MovedObject, RenamedObject};
 use super::sequences::{AlteredIdentity, Overriding, WrittenOptions, WrittenSequence};
 use super::source::Place;
 use crate::copy::{CopiedTable, CopyEnd, CopyOptions};
@@ -99,8 +99,10 @@ pub(crate) enum ParsedKind {
     CreateSchema(NewSchema),
     /// CREATE SEQUENCE, ALTER SEQUENCE.
     Sequence(WrittenSequence),
-    /// SET SCHEMA of a table or type.
+    /// SET SCHEMA of a table, view or type.
     SetSchema(MovedObject),
+    /// RENAME of a view, an index, a domain or a schema.
+    Rename(RenamedObject),
     SetConstraints(SetConstraints),
     Savepoint {
         name: String,

@@ -5,11 +5,111 @@ use super::parsed::ParsedKind;
 use frazil_catalog::{NewSchema, WrittenName};
 use frazil_types::{Error, Result, USER};
 
+/// A kind of objects that get another name or schema. The word is that of the statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MovedKind {
+    Table,
+    View,
+    Index,
+    Type,
+    Domain,
+    Schema,
+}
+
+impl MovedKind {
+    /// The kind of a word behind ALTER.
+    pub fn of(word: &str) -> Option<MovedKind> {
+        Some(match word {
+            "table" => MovedKind::Table,
+            "view" => MovedKind::View,
+            "index" => MovedKind::Index,
+            "type" => MovedKind::Type,
+            "domain" => MovedKind::Domain,
+            "schema" => MovedKind::Schema,
+            _ => return None,
+        })
+    }
+
+    /// The tag of ALTER.
+    pub fn tag(self) -> &'static str {
+        match self {
+            MovedKind::Table => "ALTER TABLE",
+            MovedKind::View => "ALTER VIEW",
+            MovedKind::Index => "ALTER INDEX",
+            MovedKind::Type => "ALTER TYPE",
+            MovedKind::Domain => "ALTER DOMAIN",
+            MovedKind::Schema => "ALTER SCHEMA",
+        }
+    }
+}
+
+/// The new name of an object or column, or the new schema.
+#[derive(Clone, Debug)]
+pub(crate) enum RenameTo {
+    Name(String),
+    Column { from: String, to: String },
+    Schema(String),
+}
+
+/// ALTER VIEW, INDEX, DOMAIN or SCHEMA with RENAME.
+#[derive(Clone, Debug)]
+pub(crate) struct RenamedObject {
+    pub kind: MovedKind,
+    /// IF EXISTS.
+    pub if_exists: bool,
+    pub name: WrittenName,
+    pub to: RenameTo,
+}
+
+/// True if the statement is ALTER VIEW, INDEX, DOMAIN or SCHEMA, and has the word RENAME behind the name.
+pub(super) fn is_rename(cursor: &Cursor) -> bool {
+    let words: Vec<String> = words(cursor).take(10).collect();
+    let kind = words.get(1).map(String::as_str).unwrap_or_default();
+    let at = words.iter().position(|word| word == "rename");
+    ["view", "index", "domain", "schema"].contains(&kind) && at.is_some_and(|at| at > 2)
+}
+
+/// ALTER VIEW [IF EXISTS] name RENAME TO name | RENAME [COLUMN] name TO name, ALTER INDEX [IF EXISTS], ALTER DOMAIN and
+/// ALTER SCHEMA name RENAME TO name. 0A000 for constraints of domains.
+pub(super) fn rename(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.expect_word("alter")?;
+    let kind = cursor.word().as_deref().and_then(MovedKind::of);
+    let kind = kind.ok_or_else(|| cursor.error())?;
+    cursor.next();
+    let if_exists = matches!(kind, MovedKind::View | MovedKind::Index) && cursor.take("if");
+    if if_exists {
+        cursor.expect_word("exists")?;
+    }
+    let name = cursor.table_name()?;
+    cursor.expect_word("rename")?;
+    if kind == MovedKind::Domain && cursor.word().as_deref() == Some("constraint") {
+        return Err(Error::unsupported("ALTER DOMAIN … RENAME CONSTRAINT"));
+    }
+    let to = if cursor.take("to") {
+        RenameTo::Name(cursor.name()?)
+    } else if kind == MovedKind::View {
+        cursor.take("column");
+        let from = cursor.name()?;
+        cursor.expect_word("to")?;
+        let to = cursor.name()?;
+        RenameTo::Column { from, to }
+    } else {
+        return Err(cursor.error());
+    };
+    cursor.end()?;
+    Ok(ParsedKind::Rename(RenamedObject {
+        kind,
+        if_exists,
+        name,
+        to,
+    }))
+}
+
 /// ALTER … SET SCHEMA.
 #[derive(Clone, Debug)]
 pub(crate) struct MovedObject {
-    /// True for a type or domain, false for a table.
-    pub is_type: bool,
+    /// The kind of the object.
+    pub kind: MovedKind,
     /// IF EXISTS.
     pub if_exists: bool,
     /// The object.
@@ -24,13 +124,13 @@ pub(super) fn is_create(cursor: &Cursor) -> bool {
     words.next().as_deref() == Some("create") && words.next().as_deref() == Some("schema")
 }
 
-/// True if the statement is ALTER of a table, type or domain and ends with SET SCHEMA and a name.
+/// True if the statement is ALTER of a table, view, type or domain and ends with SET SCHEMA and a name.
 pub(super) fn is_move(cursor: &Cursor) -> bool {
     let mut first = words(cursor).skip(1);
     let kind = first.next().unwrap_or_default();
     let words: Vec<String> = words(cursor).collect();
     let is_set = matches!(&words[..], [.., set, schema, _] if set == "set" && schema == "schema");
-    is_set && ["table", "type", "domain"].contains(&kind.as_str())
+    is_set && ["table", "view", "type", "domain"].contains(&kind.as_str())
 }
 
 /// The unquoted words, folded; empty for other tokens.
@@ -74,18 +174,18 @@ pub(super) fn create(cursor: &mut Cursor) -> Result<ParsedKind> {
     }))
 }
 
-/// ALTER TABLE [IF EXISTS] [ONLY] name SET SCHEMA name, ALTER TYPE and ALTER DOMAIN name SET SCHEMA name.
+/// ALTER TABLE [IF EXISTS] [ONLY] name SET SCHEMA name, ALTER VIEW [IF EXISTS], ALTER TYPE and ALTER DOMAIN name SET
+/// SCHEMA name.
 pub(super) fn alter(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.expect_word("alter")?;
-    let is_type = !cursor.take("table");
-    if is_type {
-        cursor.next();
-    }
-    let if_exists = !is_type && cursor.take("if");
+    let kind = cursor.word().as_deref().and_then(MovedKind::of);
+    let kind = kind.ok_or_else(|| cursor.error())?;
+    cursor.next();
+    let if_exists = matches!(kind, MovedKind::Table | MovedKind::View) && cursor.take("if");
     if if_exists {
         cursor.expect_word("exists")?;
     }
-    if !is_type {
+    if kind == MovedKind::Table {
         cursor.take("only");
     }
     let name = cursor.table_name()?;
@@ -94,7 +194,7 @@ pub(super) fn alter(cursor: &mut Cursor) -> Result<ParsedKind> {
     let schema = cursor.name()?;
     cursor.end()?;
     Ok(ParsedKind::SetSchema(MovedObject {
-        is_type,
+        kind,
         if_exists,
         name,
         schema,

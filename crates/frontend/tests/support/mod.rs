@@ -108,6 +108,14 @@ impl CatalogView for Tables {
         None
     }
 
+    fn schema_id(&self, _: &str) -> Option<ObjectId> {
+        None
+    }
+
+    fn index_id(&self, _: &QualifiedName) -> Option<ObjectId> {
+        None
+    }
+
     fn relation(&self, name: &QualifiedName) -> Option<Relation> {
         let table = self.0.iter().find(|t| t.qualified() == *name).cloned();
         table.map(Relation::Table)
