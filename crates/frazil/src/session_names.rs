@@ -3,10 +3,12 @@
 use crate::system_tables;
 use crate::table_info::{check_text, definition, index_definition, view_text};
 use frazil_catalog::{Catalog, ConstraintKind, IndexEntry, QualifiedName, Relation, SearchPath};
-use frazil_catalog::{TableEntry, WrittenName, identifier};
+use frazil_catalog::{
+    SequenceEntry, TEMPORARY_ALIAS, TableEntry, WrittenName, identifier, is_temporary_schema,
+};
 use frazil_frontend::{Asked, SessionCatalog};
 use frazil_storage::Snapshot;
-use frazil_types::ObjectId;
+use frazil_types::{ObjectId, Schema};
 use std::sync::Arc;
 
 /// The catalog of a statement and the path of its session.
@@ -151,6 +153,31 @@ impl SessionCatalog for SessionNames {
                 self.found(asked, &WrittenName::read(text))
             }
         }
+    }
+
+    fn owned_sequence(&self, relation: u32, column: &str) -> Option<Option<String>> {
+        let catalog = self.catalog();
+        let columns = |schema: &Schema| schema.index_of(column).map(|at| schema.columns[at].number);
+        let found = ObjectId::of_oid(relation).and_then(|id| catalog.relation_of(id));
+        let (table, number) = match found {
+            Some(Relation::Table(table)) => (table, columns(&table.schema)?),
+            Some(Relation::View(view)) => return columns(&view.schema).map(|_| None),
+            // Indexes, sequences and system tables own none.
+            None => return Some(None),
+        };
+        let is_owned = |sequence: &&Arc<SequenceEntry>| {
+            let owner = sequence.owner.as_ref();
+            owner.is_some_and(|owner| owner.table == table.id && owner.column == number)
+        };
+        let sequence = catalog.sequences().find(is_owned);
+        Some(sequence.map(|sequence| {
+            let name = catalog.qualified(sequence.namespace, &sequence.name);
+            let schema = match is_temporary_schema(&name.schema) {
+                true => TEMPORARY_ALIAS.to_string(),
+                false => name.schema,
+            };
+            QualifiedName::new(schema, name.name).to_string()
+        }))
     }
 
     fn index_column(&self, index: u32, position: i64) -> Option<String> {

@@ -40,6 +40,9 @@ pub trait SessionCatalog: Debug + Send + Sync {
     fn is_visible(&self, asked: Asked, oid: u32) -> Option<bool>;
     /// The oid of the relation, type or schema that a text names; `None` if there is none.
     fn find(&self, asked: Asked, text: &str) -> Option<u32>;
+    /// The name of the sequence that a column of a relation owns, `Some(None)` if it owns none; `None` without the
+    /// column.
+    fn owned_sequence(&self, relation: u32, column: &str) -> Option<Option<String>>;
     /// The column of an index at a position from 1.
     fn index_column(&self, index: u32, position: i64) -> Option<String>;
 }
@@ -199,5 +202,21 @@ pub(crate) fn to_relation(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     match find(row, Asked::Relation)? {
         Some(oid) => out.bytes(&named_oid(oid, &shown(row, Asked::Relation, oid)?)),
         None => out.null(),
+    }
+}
+
+/// `pg_get_serial_sequence`. 42P01, 42703.
+pub(crate) fn serial_sequence(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let (catalog, name, column) = (catalog_of(row)?, row.text(0), row.text(1));
+    let Some(relation) = catalog.find(Asked::Relation, name) else {
+        return Err(missing("42P01", "relation", name));
+    };
+    match catalog.owned_sequence(relation, column) {
+        Some(sequence) => text_or_null(sequence, out),
+        None => {
+            let shown = catalog.answer(Asked::Relation, relation).unwrap_or_default();
+            let message = format!("column \"{column}\" of relation \"{shown}\" does not exist");
+            Err(Error::new(SqlState::UNDEFINED_COLUMN, message))
+        }
     }
 }

@@ -466,7 +466,7 @@ pub(super) const OF_RELATIONS: &[Function] = functions! {
         rows(&[Text, Text], |r, o| allowed(r, o, &TABLE, 1), Boolean),
         rows(&[Text, Text, Text], |r, o| allowed(r, o, &TABLE, 1), Boolean),
     ], "true for a table or view";
-    "pg_get_serial_sequence", [rows(&[Text, Text], |_, o| o.null(), Text)],
+    "pg_get_serial_sequence", [asking(&[Text, Text], session_catalog::serial_sequence, Text)],
         "the name of the sequence that a column owns, NULL if it owns none";
     "pg_has_role", [rows(&[Text, Text], has_role, Boolean), rows(&[Text, Text, Text], has_role, Boolean)],
         "true for `frazil`, the one user";
