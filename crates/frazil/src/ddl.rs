@@ -138,6 +138,8 @@ pub struct Create<'a> {
     pub constraints: Vec<NewConstraint>,
     /// The sequences that its columns own.
     pub sequences: Vec<ColumnSequence>,
+    /// Its indexes without constraints, which do not know the table.
+    pub indexes: Vec<NewIndex>,
     /// WITH (name = value, …).
     pub options: &'a [(String, Value)],
 }
@@ -169,6 +171,10 @@ pub fn create_table(
     }
     for sequence in create.sequences {
         transaction.alter_table(entry.id, AlterAction::AddSequence(sequence), runner.cancel())?;
+    }
+    for index in create.indexes {
+        let table = entry.id;
+        transaction.create_index(NewIndex { table, ..index }, runner.cancel())?;
     }
     let Some(plan) = as_query else {
         return Ok(done("CREATE TABLE", started));

@@ -581,6 +581,7 @@ fn write(
             options,
             constraints,
             sequences,
+            indexes,
             as_query,
         } => {
             let create = ddl::Create {
@@ -590,6 +591,7 @@ fn write(
                 on_commit,
                 constraints,
                 sequences,
+                indexes,
                 options: &options,
             };
             ddl::create_table(runner, transaction, create, as_query, bundle)

@@ -118,6 +118,7 @@ impl<'a> Context<'a> {
         binder.groups = parsed.groups;
         binder.definitions = &parsed.definitions;
         binder.identities = &parsed.identities;
+        binder.likes = &parsed.likes;
         binder.overriding = parsed.overriding;
         binder
     }

@@ -230,6 +230,8 @@ pub enum Writing {
         constraints: Vec<NewConstraint>,
         /// The sequences that its columns own.
         sequences: Vec<ColumnSequence>,
+        /// Its indexes without constraints: those of LIKE. They do not know the table.
+        indexes: Vec<NewIndex>,
         /// The query whose rows fill it, of the schema's types: its `output` in order.
         as_query: Option<Plan>,
     },

@@ -4,6 +4,7 @@ use super::constraints::{Constraints, Target};
 use super::expression::is_by_bytes;
 use super::naming::to_create_temporary;
 use super::scope::{Clause, Level};
+use super::table_like::Copied;
 use super::{Binder, Relation, error, finished, fold};
 use crate::parse::UNTYPED;
 use crate::{Bound, Writing};
@@ -30,34 +31,24 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         return table_of_query(binder, relation, names, (name, if_not_exists, options, on_commit));
     }
     binder.takes_parameters = false;
-    let mut columns = Vec::with_capacity(create.columns.len());
-    let mut sequences = Vec::new();
-    for c in &create.columns {
-        if is_untyped(c) {
-            return Err(binder.syntax_error(&c.name.value, binder.span(&c.name)));
+    let defined = binder.defined_columns(create, &name)?;
+    let mut schema = defined.schema;
+    check_columns(&schema, |at| {
+        defined.written[at].map_or(Span::NONE, |c| binder.span(&c.name))
+    })?;
+    for (at, column) in defined.written.iter().enumerate() {
+        if let Some(column) = column {
+            binder.generation(&name, &mut schema, at, column)?;
         }
-        let column = columns.len();
-        columns.push(binder.column_definition(c)?);
-        let sequence = binder.column_sequence.take();
-        sequences.extend(sequence.map(|sequence| ColumnSequence { column, ..sequence }));
-    }
-    let schema = Schema::new(columns);
-    if schema.columns.is_empty() {
-        return Err(Error::unsupported("a table without columns"));
-    }
-    check_columns(&schema, |at| binder.span(&create.columns[at].name))?;
-    let mut schema = schema;
-    for (at, column) in create.columns.iter().enumerate() {
-        binder.generation(&name, &mut schema, at, column)?;
     }
     let target = Target {
         name: &name,
         schema: &schema,
     };
     let mut constraints = Constraints::default();
-    for (at, column) in create.columns.iter().enumerate() {
-        let place = (at, binder.span(&column.name));
-        for option in &column.options {
+    for (at, column) in defined.written.iter().enumerate() {
+        let place = (at, column.map_or(Span::NONE, |column| binder.span(&column.name)));
+        for option in column.iter().flat_map(|column| &column.options) {
             binder.column_constraint(&target, place, option, &mut constraints)?;
         }
         binder.domain_checks(&target, place, &mut constraints)?;
@@ -65,6 +56,11 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
     for constraint in &create.constraints {
         binder.table_constraint(&target, constraint, &mut constraints)?;
     }
+    let mut indexes = Vec::new();
+    for copied in &defined.copied {
+        indexes.extend(binder.copied_constraints(copied, &target, &mut constraints)?);
+    }
+    let sequences = defined.sequences;
     let constraints = constraints.in_order(&name.name)?;
     Ok(Bound::plain(Writing::CreateTable {
         name,
@@ -74,6 +70,7 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
         options,
         constraints,
         sequences,
+        indexes,
         as_query: None,
     }))
 }
@@ -113,6 +110,7 @@ fn table_of_query(
             options,
             constraints,
             sequences: Vec::new(),
+            indexes: Vec::new(),
             as_query: Some(plan),
         };
         create.into()
@@ -212,7 +210,52 @@ fn refuse(c: &CreateTable) -> Result<()> {
     ])
 }
 
+/// The columns of a table that is created.
+struct Defined<'a> {
+    schema: Schema,
+    /// The definition of each column; `None` for one that LIKE copies.
+    written: Vec<Option<&'a SqlColumn>>,
+    /// The sequences that columns own.
+    sequences: Vec<ColumnSequence>,
+    /// The columns of each LIKE.
+    copied: Vec<Copied>,
+}
+
 impl<'a> Binder<'a> {
+    /// Binds the columns of a table, in the order in which they are written, with those that LIKE copies. 42601, 0A000
+    /// without columns.
+    fn defined_columns(&mut self, create: &'a CreateTable, name: &QualifiedName) -> Result<Defined<'a>> {
+        let mut defined = Defined {
+            schema: Schema::new(Vec::with_capacity(create.columns.len())),
+            written: Vec::with_capacity(create.columns.len()),
+            sequences: Vec::new(),
+            copied: Vec::new(),
+        };
+        for at in 0..=create.columns.len() {
+            for like in self.likes.iter().filter(|like| like.position == at) {
+                let (columns, sequences) = (&mut defined.schema.columns, &mut defined.sequences);
+                let copied = self.copied_columns(name, like, columns, sequences)?;
+                defined.copied.push(copied);
+                defined.written.resize(defined.schema.columns.len(), None);
+            }
+            let Some(c) = create.columns.get(at) else { break };
+            if is_untyped(c) {
+                return Err(self.syntax_error(&c.name.value, self.span(&c.name)));
+            }
+            let column = defined.schema.columns.len();
+            let definition = self.column_definition(c)?;
+            defined.schema.columns.push(definition);
+            defined.written.push(Some(c));
+            let sequence = self.column_sequence.take();
+            let of_column = sequence.map(|sequence| ColumnSequence { column, ..sequence });
+            defined.sequences.extend(of_column);
+        }
+        match defined.schema.columns.is_empty() {
+            true => Err(Error::unsupported("a table without columns")),
+            false => Ok(defined),
+        }
+    }
+
     pub(super) fn column_definition(&mut self, c: &'a SqlColumn) -> Result<ColumnDef> {
         let span = self.span(&c.name);
         self.not_reserved(&c.name)?;

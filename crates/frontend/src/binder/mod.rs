@@ -77,6 +77,7 @@ mod sequences;
 mod set_operation;
 mod stored_expression;
 mod subquery;
+mod table_like;
 mod target;
 mod told_apart;
 mod type_call;
@@ -121,7 +122,7 @@ pub(crate) use view::create_view;
 pub use writing_with::{MOST_WRITES, RETURNED_ID};
 
 use crate::limits::Limits;
-use crate::parse::{Overriding, Place, WrittenOptions};
+use crate::parse::{Overriding, Place, WrittenLike, WrittenOptions};
 use crate::{CatalogView, PlanSettings, TableEntry};
 use column_name::ColumnNames;
 use column_uses::ColumnUses;
@@ -152,6 +153,8 @@ pub(crate) struct Binder<'a> {
     pub definitions: &'a [Span],
     /// The options of identity columns that were not bound yet.
     pub identities: &'a [WrittenOptions],
+    /// LIKE among the columns of CREATE TABLE, in order.
+    pub likes: &'a [WrittenLike],
     /// OVERRIDING … VALUE.
     pub overriding: Option<Overriding>,
     /// The sequence of the column that was defined last, if it owns one.
@@ -211,6 +214,7 @@ impl<'a> Binder<'a> {
             takes_parameters: true,
             definitions: &[],
             identities: &[],
+            likes: &[],
             overriding: None,
             column_sequence: None,
             calls_stable: false,

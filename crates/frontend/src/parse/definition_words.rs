@@ -1,8 +1,8 @@
 //! The words of CREATE TABLE that sqlparser does not read: columns without types and WITH [NO] DATA of CREATE TABLE …
-//! AS are written otherwise, LIKE among columns is refused, UNLOGGED is left out.
+//! AS are written otherwise, UNLOGGED is left out.
 
 use super::tokens::is_word;
-use frazil_types::{Error, Result};
+use frazil_types::Result;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -36,7 +36,7 @@ pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>) -> Result<()> {
     Ok(())
 }
 
-/// Refuses LIKE in the list of columns that opens at `open`, and gives the columns of a list of names a type.
+/// In the list of columns that opens at `open`, refuses EXCLUDE, and gives the columns of a list of names a type.
 fn columns(words: &mut Vec<TokenWithSpan>, open: usize) -> Result<()> {
     let (mut depth, mut close) = (0_usize, words.len());
     for (at, word) in words.iter().enumerate().skip(open) {
@@ -52,9 +52,6 @@ fn columns(words: &mut Vec<TokenWithSpan>, open: usize) -> Result<()> {
         let begins = depth == 1 && matches!(words[at - 1].token, Token::LParen | Token::Comma);
         if begins {
             super::objects::refuse_exclusion(&words[at..])?;
-        }
-        if begins && is_word(word, Keyword::LIKE) {
-            return Err(Error::unsupported("CREATE TABLE … (LIKE …)"));
         }
     }
     let behind = [Keyword::AS, Keyword::WITH, Keyword::ON];

@@ -12,6 +12,7 @@ mod explain;
 mod group_words;
 mod keywords;
 mod labels;
+mod like_words;
 mod lock_words;
 mod maintenance;
 mod names;
@@ -41,6 +42,7 @@ pub(crate) use definition_words::UNTYPED;
 pub(crate) use depth::MAX_DEPTH;
 pub(crate) use dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM, SYMMETRIC, VARIADIC};
 pub(crate) use group_words::{DISTINCT_SETS, EMPTY_SET, GROUPING_SETS};
+pub(crate) use like_words::{LikeParts, WrittenLike};
 pub(crate) use lock_words::STRENGTH;
 pub(crate) use maintenance::Maintain;
 pub(crate) use only::ROWS_FROM;
@@ -207,6 +209,10 @@ impl Reading {
             true => sequences::take_identities(&mut words, source)?,
             false => Vec::new(),
         };
+        let likes = match defines {
+            true => like_words::take(&mut words, source)?,
+            false => Vec::new(),
+        };
         let is_insert =
             ["insert", "with"].contains(&Cursor::new(source, &words).word().as_deref().unwrap_or(""));
         let overriding = match is_insert {
@@ -224,6 +230,7 @@ impl Reading {
             place,
             limits: self.limits.clone(),
             identities,
+            likes,
             overriding,
             depth,
             _memory: memory.map(Arc::new),

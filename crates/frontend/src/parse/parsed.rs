@@ -1,6 +1,7 @@
 //! Statements as they are read: sqlparser's tree, or what was read from the tokens.
 
 use super::create_view::ViewHead;
+use super::like_words::WrittenLike;
 use super::maintenance::Maintain;
 use super::privileges::Privileges;
 use super::schemas::{MovedObject, RenamedObject};
@@ -32,6 +33,8 @@ pub struct ParsedStatement {
     pub(crate) definitions: Vec<Span>,
     /// The options of its identity columns, in order.
     pub(crate) identities: Vec<WrittenOptions>,
+    /// LIKE among the columns of CREATE TABLE, in order.
+    pub(crate) likes: Vec<WrittenLike>,
     /// OVERRIDING … VALUE.
     pub(crate) overriding: Option<Overriding>,
     pub(crate) limits: Limits,
