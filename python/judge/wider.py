@@ -343,6 +343,7 @@ def mathematics():
         out += [(kind, f"{call}({{}}, {{}})", [kind + "!"] * 2, f"{call} of {name}") for call in ("gcd", "lcm")]
         out += [(kind, f"({{}} {sign} {{}})", [kind] * 2, f"{name} {sign}") for sign in ("&", "|", "#")]
         out += [(kind, f"({{}} {sign} {{}})", [kind, "position"], f"{name} {sign}") for sign in ("<<", ">>")] + [(kind, "(~ {})", [kind], f"~ of {name}")]
+    out += [("dec", f"{call}({{}}, {{}})", ["dec!"] * 2, f"{call} of numeric") for call in ("gcd", "lcm")]
     for kind in ("dec", "f8"):
         out += [(kind, f"{call}({{}})", [kind + "!"], f"{call} of {kind}") for call in ("ceiling", "trunc", "floor", "ceil", "round")]
         out.append((kind, "sign({})", [kind + "!"], f"sign of {kind}"))

@@ -22,6 +22,10 @@ impl<'a> Binder<'a> {
         list: &'a [SqlExpr],
         targets: &[Target<'a>],
     ) -> Result<Vec<OnKey<'a>>> {
+        if list.is_empty() {
+            let message = "DISTINCT ON needs an expression";
+            return Err(frazil_types::Error::new(SqlState::SYNTAX_ERROR, message));
+        }
         let mut keys = Vec::new();
         list_limits::targets(list.len(), self.last_span(list))?;
         for e in list {

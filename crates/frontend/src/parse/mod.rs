@@ -216,7 +216,7 @@ impl Reading {
         let is_insert =
             ["insert", "with"].contains(&Cursor::new(source, &words).word().as_deref().unwrap_or(""));
         let overriding = match is_insert {
-            true => sequences::take_overriding(&mut words),
+            true => sequences::take_overriding(&mut words, source)?,
             false => None,
         };
         let memory = reserve(words.len(), BYTES_PER_TOKEN_READ, &self.limits)?;

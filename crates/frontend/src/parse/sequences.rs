@@ -89,8 +89,9 @@ fn is(words: &[TokenWithSpan], at: usize, wanted: &str) -> bool {
     )
 }
 
-/// Takes OVERRIDING … VALUE off an INSERT. The last one counts for all INSERTs of a statement.
-pub(super) fn take_overriding(words: &mut Vec<TokenWithSpan>) -> Option<Overriding> {
+/// Takes OVERRIDING … VALUE off an INSERT. The last one counts for all INSERTs of a statement. 42601 anywhere but
+/// between the target and the rows.
+pub(super) fn take_overriding(words: &mut Vec<TokenWithSpan>, source: &Source) -> Result<Option<Overriding>> {
     let mut found = None;
     let mut at = 0;
     while at + 2 < words.len() {
@@ -100,15 +101,55 @@ pub(super) fn take_overriding(words: &mut Vec<TokenWithSpan>) -> Option<Overridi
             _ if is(words, at + 1, "user") => Some(Overriding::User),
             _ => None,
         };
-        match which {
-            Some(_) => {
-                found = which;
-                words.drain(at..at + 3);
-            }
-            None => at += 1,
+        if which.is_none() {
+            at += 1;
+            continue;
         }
+        if !is_behind_target(&words[..at]) {
+            return Err(Cursor::new(source, &words[at..]).error());
+        }
+        if !begins_rows(words, at + 3) {
+            return Err(Cursor::new(source, &words[at + 3..]).error());
+        }
+        found = which;
+        words.drain(at..at + 3);
     }
-    found
+    Ok(found)
+}
+
+/// True if the tokens end with the target of an INSERT: INTO, the table's name, perhaps AS with an alias, and perhaps
+/// columns in parentheses.
+fn is_behind_target(before: &[TokenWithSpan]) -> bool {
+    let mut rest = before;
+    if let [inner @ .., last] = rest
+        && last.token == Token::RParen
+    {
+        let open = inner.iter().rposition(|t| t.token == Token::LParen);
+        let Some(open) = open else { return false };
+        rest = &inner[..open];
+    }
+    if let [name @ .., as_word, _] = rest
+        && is(std::slice::from_ref(as_word), 0, "as")
+    {
+        rest = name;
+    }
+    while let [name @ .., point, last] = rest
+        && point.token == Token::Period
+        && matches!(last.token, Token::Word(_))
+    {
+        rest = name;
+    }
+    matches!(rest, [.., into, name]
+        if is(std::slice::from_ref(into), 0, "into") && matches!(name.token, Token::Word(_)))
+}
+
+/// True if a query or VALUES begins here.
+fn begins_rows(words: &[TokenWithSpan], at: usize) -> bool {
+    let opens = words.get(at).is_some_and(|t| t.token == Token::LParen);
+    opens
+        || ["values", "select", "with", "table"]
+            .iter()
+            .any(|word| is(words, at, word))
 }
 
 /// Takes the options of identity columns, in the parentheses behind AS IDENTITY, off a statement that defines a

@@ -85,10 +85,12 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "gcd", [
         Overload { parameters: &[Integer, Integer], run: Run::Rows(gcd, Integer) },
         Overload { parameters: &[BigInt, BigInt], run: Run::Rows(gcd, BigInt) },
+        build(&[Numeric, Numeric], numeric_gcd, Numeric),
     ], "the greatest common divisor";
     "lcm", [
         Overload { parameters: &[Integer, Integer], run: Run::Rows(lcm, Integer) },
         Overload { parameters: &[BigInt, BigInt], run: Run::Rows(lcm, BigInt) },
+        build(&[Numeric, Numeric], numeric_lcm, Numeric),
     ], "the least common multiple";
     "ln", [plan(ScalarFunction::Ln)], "natural logarithm";
     "log", [doubles(log10), build(&[Numeric, Numeric], log, Double)],
@@ -500,4 +502,16 @@ fn lcm(row: &Row<'_>, out: &mut Output) -> Result<()> {
         return out.int(0);
     }
     out.int((a / divisor(a, b) * b).abs())
+}
+
+fn numeric_gcd(arguments: Vec<Expr>) -> Result<Expr> {
+    let (a, b) = two(arguments)?;
+    let run: RowFn = |r, o| numeric::pair(r, o, Number::greatest_divisor);
+    Ok(numeric::of("gcd", run, vec![a, b]))
+}
+
+fn numeric_lcm(arguments: Vec<Expr>) -> Result<Expr> {
+    let (a, b) = two(arguments)?;
+    let run: RowFn = |r, o| numeric::pair(r, o, Number::least_multiple);
+    Ok(numeric::of("lcm", run, vec![a, b]))
 }

@@ -232,6 +232,28 @@ impl Numeric {
         Ok(self.minus(rest)?.divided(by)?.rounded(0))
     }
 
+    /// The greatest number of which both are whole multiples, with the digits of the one that has more. Error 22003.
+    pub fn greatest_divisor(self, other: Numeric) -> Result<Numeric> {
+        let scale = self.scale.max(other.scale);
+        let (mut a, mut b) = (self.abs(), other.abs());
+        while b.coefficient != 0 {
+            (a, b) = (b, a.remainder(b)?);
+        }
+        Numeric::new(a.at_scale(scale).ok_or_else(overflow)?, scale)
+    }
+
+    /// The least number that is a whole multiple of both, with the digits of the one that has more; 0 if one is 0.
+    /// Error 22003.
+    pub fn least_multiple(self, other: Numeric) -> Result<Numeric> {
+        let scale = self.scale.max(other.scale);
+        if self.coefficient == 0 || other.coefficient == 0 {
+            return Numeric::new(0, scale);
+        }
+        let factor = self.whole_quotient(self.greatest_divisor(other)?)?;
+        let multiple = factor.times(other)?.abs();
+        Numeric::new(multiple.at_scale(scale).ok_or_else(overflow)?, scale)
+    }
+
     // --- digits ---------------------------------------------------------------------------------
 
     /// The number rounded half away from zero to `digits` digits after the point, of which it has as many then; to tens
