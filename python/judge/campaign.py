@@ -15,7 +15,7 @@ SET_OPERATION = re.compile(r"\b(union|except|intersect)\b")
 # Where one of several values that are equal stands for all of them.
 STANDS_FOR = re.compile(r"group by|distinct|limit|fetch|min|max|any_value|first|last|mode|percentile|union|except|intersect|greatest|least|nullif|partition")
 # Statements that docs/sql.md lists as not supported yet.
-NOT_YET = re.compile(r"COMMENT|DEFERRABLE|NOT VALID|LIKE …|ALTER (VIEW|SCHEMA|DOMAIN)|MATERIALIZED|[Tt]emporary|TEMP|partial index|index on an expression|target of ON CONFLICT")
+NOT_YET = re.compile(r"NOT VALID|LIKE …|ALTER (VIEW|SCHEMA|DOMAIN)|MATERIALIZED|[Tt]emporary|TEMP|partial index|index on an expression|target of ON CONFLICT")
 STATISTICS = re.compile(r"\b(stddev|var|covar|regr|corr)\w*\(")
 # This share of statements draws what analytics.py adds, and this one, before it, what wider.py adds.
 ANALYTIC = 0.75

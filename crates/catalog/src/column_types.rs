@@ -2,7 +2,7 @@
 //! number of its own is filled first, and then takes the place of the old one with its name, its constraints and its
 //! indexes. The indexes get new ids, because their keys are new.
 
-use crate::{Catalog, ConstraintKind, SequenceEntry, TableEntry};
+use crate::{Catalog, Commented, ConstraintKind, SequenceEntry, TableEntry};
 use frazil_types::{ColumnDefault, ColumnNumber, Error, LogicalType, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
@@ -113,6 +113,7 @@ impl Catalog {
             let old = index.id;
             let id = next.take_id(entry.namespace);
             Arc::make_mut(index).id = id;
+            next.move_comment(Commented::Object(old), Commented::Object(id));
             for constraint in &mut entry.constraints {
                 match &mut constraint.kind {
                     ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index }
@@ -128,6 +129,8 @@ impl Catalog {
             }
         }
         next.give_sequences(entry.id, old.number, number);
+        let column = |number| Commented::Column(entry.id, number);
+        next.move_comment(column(old.number), column(number));
         let entry = next.put(entry);
         Ok((next, entry))
     }

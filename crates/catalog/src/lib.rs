@@ -5,6 +5,8 @@
 mod alter;
 mod alter_columns;
 mod column_types;
+mod comment;
+mod comments;
 mod constraint;
 mod dependents;
 mod domains;
@@ -31,6 +33,7 @@ mod view;
 
 pub use alter::{AlterAction, RowTexts};
 pub use column_types::SetType;
+pub use comment::{CommentTarget, Commented, CommentedKind, Comments, NewComment};
 pub use constraint::{Constraint, ConstraintKind, DropIndexes, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
 pub use domains::{Domain, DomainCheck, domain_violation};
@@ -171,6 +174,7 @@ pub struct Catalog {
     /// Counts temporary objects: its versions share this.
     last_temporary: Arc<AtomicU32>,
     objects: Objects,
+    comments: Arc<Comments>,
 }
 
 /// The entries of a catalog that is restored.
@@ -184,6 +188,8 @@ pub struct Entries {
     pub types: Vec<Arc<TypeEntry>>,
     /// Sequences.
     pub sequences: Vec<Arc<SequenceEntry>>,
+    /// Comments on objects. Those of objects that are not among the entries are forgotten.
+    pub comments: Comments,
 }
 
 impl Catalog {
@@ -216,13 +222,16 @@ impl Catalog {
             last_id = last_id.max(sequence.id.0);
             objects.put_sequence(sequence);
         }
-        Catalog {
+        let mut restored = Catalog {
             version,
             last_version: Arc::new(AtomicU64::new(version)),
             last_id,
             last_temporary: Arc::default(),
             objects,
-        }
+            comments: Arc::new(entries.comments),
+        };
+        restored.comments = Arc::new(restored.comments());
+        restored
     }
 
     /// The entries, from which [`Catalog::restore`] makes this version again.
@@ -232,6 +241,7 @@ impl Catalog {
             relations: self.relations().cloned().collect(),
             types: self.types().cloned().collect(),
             sequences: self.sequences().cloned().collect(),
+            comments: self.comments(),
         }
     }
 

@@ -41,11 +41,15 @@ impl Catalog {
     pub fn lasting(&self) -> Catalog {
         let mut lasting = self.clone();
         lasting.remove_temporary(|_| true);
+        lasting.forget_temporary_comments();
         lasting
     }
 
     /// True if two versions have the same lasting objects.
     pub fn has_lasting_of(&self, other: &Catalog) -> bool {
+        if !self.lasting_comments().eq(other.lasting_comments()) {
+            return false;
+        }
         let (mut own, mut others) = (self.objects.lasting(), other.objects.lasting());
         loop {
             match (own.next(), others.next()) {
@@ -156,6 +160,7 @@ impl Catalog {
             let before = base.objects.get(*id);
             !before.is_some_and(|before| is_same(before, object))
         };
+        next.take_temporary_comments(self);
         // Schemas first: the others are in them.
         for (_, object) in self.objects.temporary().filter(is_new) {
             if let Object::Schema(schema) = object {

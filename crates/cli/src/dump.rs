@@ -132,6 +132,7 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
             for view in &views {
                 writeln!(out, "{}", view.ddl())?;
             }
+            write_comments(out, &connection, (names, &wanted), &whole, losses.is_empty())?;
             writeln!(out, "commit;")
         })?;
         failed.map_or(Ok(()), Err)
@@ -179,6 +180,27 @@ fn write_behind_rows(out: &mut dyn Write, tables: &[&TableInfo], are_whole: bool
         writeln!(out, "{key}")?;
     }
     Ok(())
+}
+
+/// Writes the comments that a dump has: all, or with names those on the tables and views that it writes. Where rows are
+/// left out, tables and foreign keys may be, too: then only comments on `whole` tables are written.
+fn write_comments(
+    out: &mut dyn Write,
+    connection: &Connection,
+    (names, wanted): (&[String], &[String]),
+    whole: &[&TableInfo],
+    are_whole: bool,
+) -> io::Result<()> {
+    let whole: Vec<String> = whole.iter().map(|table| table.sql_name()).collect();
+    let mut comments = connection.comments();
+    comments.retain(|comment| match &comment.relation {
+        _ if are_whole => names.is_empty() || comment.is_of(wanted),
+        Some(_) => comment.is_of(&whole) && !comment.is_on_constraint(),
+        None => names.is_empty(),
+    });
+    comments
+        .iter()
+        .try_for_each(|comment| writeln!(out, "{}", comment.ddl()))
 }
 
 /// The names of tables and views that a dump is asked for, as SQL text. 42P01 for a name that there is not.

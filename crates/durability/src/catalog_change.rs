@@ -1,13 +1,16 @@
 //! What a commit changed in the catalog, as bytes for the log, and back: the entries that are new or others, as the manifest writes
 //! them, and the ids of those that are gone.
 
+use crate::comments::{read_comments, read_objects, write_comments, write_objects};
 use crate::manifest::{
     read_entry, read_schemas, read_u32, read_view, write_entry, write_schemas, write_view,
 };
 use crate::manifest_keys::check_table;
 use crate::sequences::{read_sequence, write_sequence};
 use crate::type_names::{read_types, write_type};
-use frazil_catalog::{Catalog, Entries, Relation, SchemaEntry, SequenceEntry, SequenceState, TypeEntry};
+use frazil_catalog::{
+    Catalog, Commented, Comments, Entries, Relation, SchemaEntry, SequenceEntry, SequenceState, TypeEntry,
+};
 use frazil_types::{Error, ObjectId, Result};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
@@ -26,6 +29,10 @@ pub(crate) struct CatalogChange {
     types: Vec<Arc<TypeEntry>>,
     /// Sequences that are new, or others than before. Where they stand is not among it.
     sequences: Vec<Arc<SequenceEntry>>,
+    /// Comments that are new, or others than before.
+    comments: Comments,
+    /// Objects whose comments were removed.
+    uncommented: Vec<Commented>,
     /// All schemas, if any came or went.
     schemas: Option<Vec<Arc<SchemaEntry>>>,
     /// Tables, views, types and sequences that are gone.
@@ -56,6 +63,7 @@ impl CatalogChange {
             !same
         });
         let sequences = sequences.cloned().collect();
+        let (comments, uncommented) = comments_between(before, after);
         let dropped = old.into_keys().chain(old_types.into_keys());
         CatalogChange {
             version: after.version(),
@@ -64,6 +72,8 @@ impl CatalogChange {
             types,
             schemas: (!before.schemas().eq(after.schemas())).then(|| after.schemas().cloned().collect()),
             sequences,
+            comments,
+            uncommented,
             dropped: dropped.chain(old_sequences.into_keys()).collect(),
         }
     }
@@ -76,6 +86,8 @@ impl CatalogChange {
             changed: Vec::new(),
             types: Vec::new(),
             sequences: Vec::new(),
+            comments: Comments::new(),
+            uncommented: Vec::new(),
             schemas: None,
             dropped: Vec::new(),
         }
@@ -90,6 +102,7 @@ impl CatalogChange {
             relations: kept.chain(&self.changed).cloned().collect(),
             types: types_after(before, &self.types, &self.dropped),
             sequences: self.sequences_after(before),
+            comments: self.comments_after(before),
         };
         Catalog::restore(self.version, self.last_id, entries)
     }
@@ -109,6 +122,13 @@ impl CatalogChange {
             })
         });
         kept.chain(changed).collect()
+    }
+
+    fn comments_after(&self, before: &Catalog) -> Comments {
+        let mut comments = before.comments();
+        self.uncommented.iter().for_each(|of| drop(comments.remove(of)));
+        comments.extend(self.comments.iter().map(|(of, text)| (*of, text.clone())));
+        comments
     }
 
     fn schemas_after(&self, before: &Catalog) -> Vec<Arc<SchemaEntry>> {
@@ -167,6 +187,12 @@ impl CatalogChange {
         if !self.sequences.is_empty() {
             json["sequences"] = self.sequences.iter().map(|s| write_sequence(s)).collect();
         }
+        if !self.comments.is_empty() {
+            json["comments"] = write_comments(&self.comments);
+        }
+        if !self.uncommented.is_empty() {
+            json["uncommented"] = write_objects(&self.uncommented);
+        }
         json.to_string().into_bytes()
     }
 
@@ -214,9 +240,19 @@ impl CatalogChange {
                     .map(|sequence| read_sequence(sequence).map(Arc::new))
                     .collect::<Option<_>>()?,
             },
+            comments: read_comments(&json["comments"])?,
+            uncommented: read_objects(&json["uncommented"])?,
             dropped,
         })
     }
+}
+
+/// The comments that are in `after` alone or others there, and the objects that have none any more: those that are gone
+/// among them.
+fn comments_between(before: &Catalog, after: &Catalog) -> (Comments, Vec<Commented>) {
+    let (mut old, mut new) = (before.comments(), after.comments());
+    new.retain(|of, text| old.remove(of).as_ref() != Some(text));
+    (new, old.into_keys().collect())
 }
 
 /// The types of a catalog after some are changed and some are gone.

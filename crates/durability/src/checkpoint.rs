@@ -239,6 +239,7 @@ impl Files {
             types: snapshot.catalog().types().cloned().collect(),
             schemas: schemas_of(snapshot.catalog()),
             sequences: Vec::new(),
+            comments: snapshot.catalog().comments(),
             sequences_at: Lsn::default(),
         };
         for table in snapshot.tables() {

@@ -14,9 +14,9 @@ pub(crate) const WITH_SCHEMAS: u32 = 9;
 /// The version of a manifest with sequences, generated columns, foreign keys, or a column or domain of `numeric`
 /// without precision.
 pub(crate) const WITH_REFERENCES: u32 = 10;
-/// The version of a manifest with a deferrable key.
-pub(crate) const WITH_DEFERRABLE_KEYS: u32 = 11;
+/// The version of a manifest with a deferrable key or a comment.
+pub(crate) const WITH_COMMENTS: u32 = 11;
 /// The greatest version that is read.
-pub const NEWEST: u32 = WITH_DEFERRABLE_KEYS;
+pub const NEWEST: u32 = WITH_COMMENTS;
 /// The oldest version that is read.
 pub(crate) const OLDEST: u32 = 1;

@@ -24,6 +24,7 @@
 mod backup;
 mod catalog_change;
 pub mod checkpoint;
+mod comments;
 mod commits;
 pub mod damaged;
 pub mod directory;

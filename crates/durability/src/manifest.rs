@@ -1,6 +1,7 @@
 //! The manifest: one line that names format, version and checksum, then JSON. A manifest that was not
 //! written whole, or was changed since, is told from a good one by its first line alone.
 
+use crate::comments::{read_comments, write_comments};
 use crate::damaged::UnreadTable;
 use crate::format_version::{NEWEST, OLDEST, VERSION};
 use crate::kept_changes::Behind;
@@ -13,7 +14,8 @@ use crate::type_names::{
 };
 use crate::wal::DatabaseId;
 use frazil_catalog::{
-    Catalog, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry, ViewEntry, WrittenName,
+    Catalog, Comments, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry, ViewEntry,
+    WrittenName,
 };
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
@@ -51,6 +53,8 @@ pub struct Manifest {
     pub schemas: Option<Vec<Arc<SchemaEntry>>>,
     /// The sequences.
     pub sequences: Vec<SequenceRecord>,
+    /// The comments.
+    pub comments: Comments,
     /// The end of the log when the positions of the sequences were read: the positions cover all records before it.
     pub sequences_at: Lsn,
 }
@@ -153,6 +157,9 @@ impl Manifest {
         if !self.sequences.is_empty() {
             json["sequences"] = self.sequences.iter().map(SequenceRecord::write).collect();
             json["sequences_at"] = json!(self.sequences_at.0);
+        }
+        if !self.comments.is_empty() {
+            json["comments"] = write_comments(&self.comments);
         }
         let body = json.to_string();
         let crc = crc32c::crc32c(body.as_bytes());
@@ -391,6 +398,7 @@ fn read_manifest(json: &Json) -> Option<Manifest> {
                 .map(SequenceRecord::read)
                 .collect::<Option<_>>()?,
         },
+        comments: read_comments(&json["comments"])?,
         sequences_at: match &json["sequences_at"] {
             Json::Null => Lsn::default(),
             position => Lsn(position.as_u64()?),

@@ -1,6 +1,6 @@
 //! The version of the directory format that a manifest needs.
 
-use crate::format_version::{VERSION, WITH_CHANGES, WITH_DEFERRABLE_KEYS, WITH_REFERENCES, WITH_SCHEMAS};
+use crate::format_version::{VERSION, WITH_CHANGES, WITH_COMMENTS, WITH_REFERENCES, WITH_SCHEMAS};
 use crate::manifest::Manifest;
 use frazil_catalog::{Deferral, TypeKind};
 use frazil_types::LogicalType;
@@ -11,8 +11,8 @@ impl Manifest {
     pub(crate) fn version(&self) -> u32 {
         let has_changes = self.tables.iter().any(|table| table.behind.is_some())
             || self.unread.iter().any(|table| !table.json()["behind"].is_null());
-        if self.has_deferrable_keys() {
-            return WITH_DEFERRABLE_KEYS;
+        if self.has_deferrable_keys() || !self.comments.is_empty() {
+            return WITH_COMMENTS;
         }
         let has_those = self.has_generated_columns() || self.has_numerics() || self.has_foreign_keys();
         if has_those || !self.sequences.is_empty() {

@@ -98,6 +98,7 @@ fn restore_catalog(manifest: &Manifest) -> Catalog {
         relations: entries.chain(unread).map(Relation::Table).chain(views).collect(),
         types: manifest.types.clone(),
         sequences: manifest.sequences.iter().map(SequenceRecord::restored).collect(),
+        comments: manifest.comments.clone(),
     };
     Catalog::restore(manifest.catalog_version, manifest.last_table, entries)
 }

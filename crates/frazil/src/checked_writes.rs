@@ -48,6 +48,7 @@ fn extent_of_definition(definition: &Definition) -> Extent {
         Definition::Truncate { restarts: false, .. } => Extent::Rows,
         Definition::AlterOptions { .. }
         | Definition::AlterTable { .. }
+        | Definition::CommentOn(_)
         | Definition::CreateSchema(_)
         | Definition::CreateView(_)
         | Definition::Rename { .. }

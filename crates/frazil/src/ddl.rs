@@ -35,6 +35,7 @@ pub fn define(
             }
             "ALTER TABLE"
         }
+        Definition::CommentOn(new) => transaction.set_comment(&new).map(|()| "COMMENT")?,
         Definition::CreateSchema(new) => {
             transaction.create_schema(&new)?;
             "CREATE SCHEMA"

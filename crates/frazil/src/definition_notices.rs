@@ -32,7 +32,8 @@ pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
             behavior: DropBehavior::Cascade,
             ..
         } => of_truncate(catalog, tables)?,
-        Definition::CreateSchema(_)
+        Definition::CommentOn(_)
+        | Definition::CreateSchema(_)
         | Definition::CreateSequence(_)
         | Definition::AlterOptions { .. }
         | Definition::AlterTable { .. }

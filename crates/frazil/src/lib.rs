@@ -29,6 +29,7 @@ mod bound_plans;
 mod bundle;
 mod checked_writes;
 mod column_types;
+mod comment_info;
 mod compiled_statement;
 mod compression;
 mod conflicts;
@@ -102,6 +103,7 @@ mod with_writes;
 mod write;
 
 pub use appender::Appender;
+pub use comment_info::CommentInfo;
 pub use connection::{CancelHandle, Connection};
 pub use cursors::Cursor;
 pub use database::{Database, OpenOptions};

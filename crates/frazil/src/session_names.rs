@@ -2,13 +2,13 @@
 
 use crate::system_tables;
 use crate::table_info::{check_text, definition, index_definition, view_text};
-use frazil_catalog::{Catalog, ConstraintKind, IndexEntry, QualifiedName, Relation, SearchPath};
+use frazil_catalog::{Catalog, Commented, ConstraintKind, IndexEntry, QualifiedName, Relation, SearchPath};
 use frazil_catalog::{
     SequenceEntry, TEMPORARY_ALIAS, TableEntry, WrittenName, identifier, is_temporary_schema,
 };
 use frazil_frontend::{Asked, SessionCatalog};
 use frazil_storage::Snapshot;
-use frazil_types::{ObjectId, Schema};
+use frazil_types::{ObjectId, Schema, attribute_number};
 use std::sync::Arc;
 
 /// The catalog of a statement and the path of its session.
@@ -178,6 +178,28 @@ impl SessionCatalog for SessionNames {
             };
             QualifiedName::new(schema, name.name).to_string()
         }))
+    }
+
+    fn comment(&self, oid: u32, column: i64, class: Option<&str>) -> Option<String> {
+        let catalog = self.catalog();
+        let of = match ObjectId::of_oid(oid) {
+            None if oid == system_tables::DATABASE && class == Some("pg_database") => Commented::Database,
+            None => return None,
+            Some(id) if class.is_some_and(|class| class != system_tables::class_of(catalog, id)) => {
+                return None;
+            }
+            Some(id) if column == 0 => Commented::Object(id),
+            Some(id) => {
+                let columns = match catalog.relation_of(id)? {
+                    Relation::Table(table) => &table.schema.columns,
+                    Relation::View(view) => &view.schema.columns,
+                };
+                let is_it = |at: &usize| i64::from(attribute_number(columns, *at)) == column;
+                let position = (0..columns.len()).find(is_it)?;
+                catalog.column_key(id, position)?
+            }
+        };
+        catalog.comment(of).map(|text| text.to_string())
     }
 
     fn index_column(&self, index: u32, position: i64) -> Option<String> {

@@ -167,6 +167,7 @@ impl<'a> Context<'a> {
             } => self.truncate(tables, *restarts, *cascade)?.into(),
             ParsedKind::Identity(altered) => return alter_identity(self.catalog, altered),
             ParsedKind::Privileges(privileges) => binder::privileges(self.catalog, privileges)?,
+            ParsedKind::CommentOn(written) => binder::comment_on(self.catalog, written),
             ParsedKind::CreateSchema(new) => Definition::CreateSchema(new.clone()).into(),
             ParsedKind::Sequence(written) => return sequence(self.catalog, written),
             ParsedKind::SetSchema(moved) => return set_schema(self.catalog, moved),

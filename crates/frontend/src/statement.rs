@@ -3,7 +3,7 @@
 use crate::{CopyEnd, CopyOptions, ParsedStatement, TransactionModes};
 use frazil_catalog::{
     AlterAction, AlterSequence, AlterType, ColumnSequence, Domain, DropBehavior, DropIndexes, DropRelations,
-    DropSchemas, DropTypes, NewConstraint, NewIndex, NewSchema, NewSequence, NewView, OnCommit,
+    DropSchemas, DropTypes, NewComment, NewConstraint, NewIndex, NewSchema, NewSequence, NewView, OnCommit,
     QualifiedName, RenameObject, WrittenName, is_temporary_schema,
 };
 use frazil_plan::Plan;
@@ -285,6 +285,8 @@ pub enum Definition {
         /// What is done, in order.
         actions: Vec<AlterAction>,
     },
+    /// COMMENT ON.
+    CommentOn(NewComment),
     /// CREATE SCHEMA.
     CreateSchema(NewSchema),
     /// DROP SCHEMA.
@@ -386,7 +388,8 @@ impl Definition {
             Definition::Drop(drop) => drop.names.iter().all(is_one),
             Definition::DropIndexes(drop) => drop.names.iter().all(is_one),
             Definition::Truncate { tables, .. } => tables.iter().all(|table| table.is_temporary()),
-            Definition::CreateSchema(_)
+            Definition::CommentOn(_)
+            | Definition::CreateSchema(_)
             | Definition::DropSchemas { .. }
             | Definition::CreateType { .. }
             | Definition::AlterType { .. }

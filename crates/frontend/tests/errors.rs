@@ -43,7 +43,7 @@ fn what_is_refused_is_named() {
         ("select * from rows from (1)", "ROWS FROM"),
         ("select b'101'", "bit string"),
         ("select a into n from t", "SELECT INTO"),
-        ("comment on table t is 'x'", "COMMENT"),
+        ("comment on function f is 'x'", "COMMENT ON FUNCTION"),
         ("merge into t using u on a = id when matched then delete", "MERGE"),
     ] {
         let error = try_bind(sql).expect_err(sql);

@@ -76,7 +76,7 @@ pub use record::Record;
 pub use rows::{ArrayLines, TypedRowsCall};
 pub use sample::SampleMethod;
 pub use scalar_functions::{
-    KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, start_of_process, text_of_path,
+    DATABASE, KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, start_of_process, text_of_path,
 };
 pub use sequences::{SequenceCall, SequenceField, next_values};
 pub use session_catalog::{Asked, RegisteredCatalog, SessionCatalog};

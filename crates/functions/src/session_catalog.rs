@@ -43,6 +43,9 @@ pub trait SessionCatalog: Debug + Send + Sync {
     /// The name of the sequence that a column of a relation owns, `Some(None)` if it owns none; `None` without the
     /// column.
     fn owned_sequence(&self, relation: u32, column: &str) -> Option<Option<String>>;
+    /// The comment on an object, or on its column of a number that is not 0. `class`: the table of `pg_catalog` that
+    /// must show the object.
+    fn comment(&self, oid: u32, column: i64, class: Option<&str>) -> Option<String>;
     /// The column of an index at a position from 1.
     fn index_column(&self, index: u32, position: i64) -> Option<String>;
 }
@@ -113,6 +116,16 @@ pub(crate) fn index_definition(row: &Row<'_>, out: &mut Output<'_>) -> Result<()
         position => catalog.index_column(oid_of(row), position),
     };
     text_or_null(answer, out)
+}
+
+pub(crate) fn object_comment(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let class = (row.arguments() > 2).then(|| row.text(1));
+    text_or_null(catalog_of(row)?.comment(oid_of(row), 0, class), out)
+}
+
+pub(crate) fn column_comment(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let comment = catalog_of(row)?.comment(oid_of(row), row.int(1), Some("pg_class"));
+    text_or_null(comment, out)
 }
 
 pub(crate) fn view_definition(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {

@@ -8,8 +8,8 @@ use crate::table_options;
 use crate::transaction::Transaction;
 use frazil_catalog::{
     AlterAction, AlterType, Catalog, Domain, DropIndexes, DropRelations, DropSchemas, DropTypes, IndexEntry,
-    NewIndex, NewSchema, NewTable, NewView, QualifiedName, RenameObject, TableEntry, TableOptions,
-    is_temporary_schema,
+    NewComment, NewIndex, NewSchema, NewTable, NewView, QualifiedName, RenameObject, TableEntry,
+    TableOptions, is_temporary_schema,
 };
 use frazil_locks::TableMode;
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, Schema};
@@ -92,6 +92,13 @@ impl Transaction {
     pub fn create_schema(&mut self, new: &NewSchema) -> Result<()> {
         self.define()?;
         let catalog = self.view().catalog().create_schema(new)?;
+        self.set_catalog(catalog)
+    }
+
+    /// Sets or removes a comment; see [`Catalog::set_comment`].
+    pub fn set_comment(&mut self, new: &NewComment) -> Result<()> {
+        self.define()?;
+        let catalog = self.view().catalog().set_comment(new)?;
         self.set_catalog(catalog)
     }
 

@@ -78,3 +78,10 @@ create table made (id integer primary key, n integer, "Twice n" integer generate
   ) stored not null, x text, label text generated always as (coalesce(x, 'none''s') || ':' || n) stored);
 insert into made (id, n, x) values (1, 2, 'a'), (2, 3, null);
 create index on made ("Twice n");
+create table "late keys" (a integer primary key deferrable initially deferred, "b c" text, constraint "b c key" unique ("b c") deferrable);
+insert into "late keys" values (1, 'x'), (2, 'y');
+comment on table "late keys" is E'it''s\n"late" \\ here';
+comment on column "late keys"."b c" is 'a column';
+comment on constraint "b c key" on "late keys" is 'a key';
+comment on database frazil is 'a database';
+comment on schema public is 'a schema';

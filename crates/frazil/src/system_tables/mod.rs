@@ -7,6 +7,7 @@
 
 mod catalog_rows;
 mod cells;
+mod comments;
 mod constraints;
 mod depend;
 mod fixed;
@@ -22,8 +23,10 @@ mod state;
 mod types;
 mod virtual_table;
 
+pub(crate) use comments::class_of;
 use frazil_catalog::{SYSTEM_SCHEMA, WrittenName};
 use frazil_types::{Error, Result, SqlState};
+pub(crate) use numbers::DATABASE;
 pub use numbers::{array_oid as array_of, element_of_array, namespaces};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

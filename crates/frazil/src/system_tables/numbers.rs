@@ -12,7 +12,7 @@ const STANDARD_NAMESPACE: u32 = 13_000;
 /// PostgreSQL's number of the user who made the server.
 pub(super) const OWNER: u32 = 10;
 /// The number of the database.
-pub(super) const DATABASE: u32 = 5;
+pub(crate) const DATABASE: u32 = 5;
 /// PostgreSQL's number of the method that stores tables.
 pub(super) const HEAP: u32 = 2;
 /// PostgreSQL's number of B-trees, which is what indexes are called.

@@ -4,8 +4,8 @@
 
 use super::virtual_table::{CellsOf, Made, STANDARD_SCHEMA, VirtualTable, schema as schema_of};
 use super::{
-    catalog_rows, constraints, depend, fixed, indexes, information_schema, sequences, standard_columns,
-    standard_constraints, types,
+    catalog_rows, comments, constraints, depend, fixed, indexes, information_schema, sequences,
+    standard_columns, standard_constraints, types,
 };
 use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_types::{Error, Result};
@@ -23,6 +23,7 @@ const CATALOG: &[(&str, CellsOf)] = &[
     ("pg_constraint", constraints::constraints),
     ("pg_database", fixed::databases),
     ("pg_depend", depend::dependencies),
+    ("pg_description", comments::comments),
     ("pg_enum", types::labels),
     ("pg_index", indexes::indexes),
     ("pg_indexes", indexes::listed),
@@ -33,6 +34,7 @@ const CATALOG: &[(&str, CellsOf)] = &[
     ("pg_roles", fixed::roles_shown),
     ("pg_sequence", sequences::definitions),
     ("pg_shadow", fixed::users),
+    ("pg_shdescription", comments::of_database),
     ("pg_tables", catalog_rows::tables),
     ("pg_tablespace", fixed::tablespaces),
     ("pg_type", types::types),

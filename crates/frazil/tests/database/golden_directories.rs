@@ -27,7 +27,9 @@ const SCHEMAS: &str = include_str!("../golden/schemas.sql");
 const SEQUENCES: &str = include_str!("../golden/sequences.sql");
 /// Another directory of version 10 has foreign keys instead, one of which is not valid.
 const FOREIGN_KEYS: &str = include_str!("../golden/foreign_keys.sql");
-/// Behind it, what version 11 added: keys that are checked later.
+/// Behind it, what version 11 added: comments.
+const COMMENTS: &str = include_str!("../golden/comments.sql");
+/// Behind it, keys that are checked later.
 const DEFERRABLE_KEYS: &str = include_str!("../golden/deferrable_keys.sql");
 
 /// These statements made a directory of version 10 with numerics without precision, frozen and hot. Older
@@ -319,6 +321,25 @@ fn a_directory_with_foreign_keys_opens_and_is_written_again() {
     open_and_write_again(&golden, &|c| {
         check(c, 9);
         check_foreign_keys(c);
+    });
+}
+
+#[test]
+fn a_directory_with_comments_opens_and_is_written_again() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/directory_v11_comments");
+    write_if_asked(&golden, COMMENTS);
+    open_and_write_again(&golden, &|c| {
+        check(c, 9);
+        let comments: Vec<String> = c.comments().iter().map(|comment| comment.ddl()).collect();
+        assert_eq!(
+            comments,
+            [
+                "comment on column goods.name is 'größte';",
+                "comment on database frazil is 'all of it';",
+                "comment on table goods is 'it''s for sale';",
+                "comment on table replayed is 'from the log';",
+            ]
+        );
     });
 }
 

@@ -1,5 +1,6 @@
 //! Text → statements. Statements of our own are read from the tokens; all else is sqlparser's.
 
+mod comment_on;
 mod conflict_words;
 mod create_domain;
 mod create_view;
@@ -35,6 +36,7 @@ mod tokens;
 mod transactions;
 mod window_words;
 
+pub(crate) use comment_on::{CommentOn, CommentedName};
 pub(crate) use create_domain::VALUE;
 pub(crate) use create_view::ViewHead;
 pub(crate) use cursor::Cursor;
@@ -267,6 +269,7 @@ impl Reading {
             "alter" if privileges::is_owner(&cursor) => privileges::owner(&mut cursor),
             "create" | "alter" if sequences::is_next(&cursor) => sequences::parse(&mut cursor),
             "create" if schemas::is_create(&cursor) => schemas::create(&mut cursor),
+            "comment" => comment_on::parse(&mut cursor).map(ParsedKind::CommentOn),
             "grant" | "revoke" => privileges::grant(&mut cursor, first == "revoke"),
             "alter" if schemas::is_rename(&cursor) => schemas::rename(&mut cursor),
             "alter" if schemas::is_move(&cursor) => schemas::alter(&mut cursor),

@@ -1,5 +1,6 @@
 //! Statements as they are read: sqlparser's tree, or what was read from the tokens.
 
+use super::comment_on::CommentOn;
 use super::create_view::ViewHead;
 use super::like_words::WrittenLike;
 use super::maintenance::Maintain;
@@ -95,6 +96,7 @@ pub(crate) enum ParsedKind {
         /// CASCADE.
         cascade: bool,
     },
+    CommentOn(CommentOn),
     /// GRANT, REVOKE or OWNER TO.
     Privileges(Privileges),
     /// ALTER COLUMN of an identity or generated column.

@@ -35,6 +35,7 @@ pub(crate) use json::{FUNCTIONS as JSON_FUNCTIONS, JSON, JSONB};
 pub(crate) use json_changes::FUNCTIONS as JSON_CHANGES;
 pub use paths::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
 pub(crate) use snapshots::open_at_snapshot;
+pub use system::DATABASE;
 pub(crate) use text::TEXTS;
 pub(crate) use time::{INTERVAL, PARTS};
 

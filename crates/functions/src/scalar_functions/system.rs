@@ -16,7 +16,7 @@ use frazil_plan::Expr;
 use frazil_types::{Error, Result, SqlState, USER};
 
 /// The name of every database.
-pub(crate) const DATABASE: &str = "frazil";
+pub const DATABASE: &str = "frazil";
 /// PostgreSQL's number of the user who made the server.
 const FIRST_USER: i64 = 10;
 
@@ -36,7 +36,8 @@ const PRETTY_DEFINITION: [Overload; 2] = [
 const VISIBLE: [Overload; 1] = [rows(&[Oid], OF_NO_NUMBER, Boolean)];
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
-    "col_description", [rows(&[Oid, Integer], OF_NO_NUMBER, Text)], "NULL: columns have no comments";
+    "col_description", [asking(&[Oid, Integer], session_catalog::column_comment, Text)],
+        "the comment on a column, by its table and number";
     "current_database", [rows(&[], |_, o| o.text(DATABASE), Text)], "`frazil`: a database has no name of its own";
     "current_schema", [rows(&[], |_, o| o.text(SCHEMAS[0]), Text)], "the first schema of `search_path` that exists";
     "current_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
@@ -45,8 +46,10 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "getdatabaseencoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
     "inet_client_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
     "inet_server_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
-    "obj_description", [rows(&[Oid], OF_NO_NUMBER, Text), rows(&[Oid, Text], OF_NO_NUMBER, Text)],
-        "NULL: objects have no comments";
+    "obj_description", [
+        asking(&[Oid], session_catalog::object_comment, Text),
+        asking(&[Oid, Text], session_catalog::object_comment, Text),
+    ], "the comment on an object, which the named table of `pg_catalog` shows";
     "pg_backend_pid", [rows(&[], |_, o| o.int(std::process::id().into()), Integer)], "the number of the process";
     "pg_char_to_encoding", [rows(&[Text], encoding_number, Integer)],
         "PostgreSQL's number for an encoding, -1 if it has none";
@@ -121,7 +124,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_type_is_visible", [asking(&[Oid], type_is_visible, Boolean)],
         "true if a type is found without its schema";
     "session_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
-    "shobj_description", [rows(&[Oid, Text], OF_NO_NUMBER, Text)], "NULL: objects have no comments";
+    "shobj_description", [asking(&[Oid, Text], session_catalog::object_comment, Text)],
+        "the comment on the database";
     "to_regcollation", [rows(&[Text], collation, Text)], "the name of a collation, NULL if there is none";
     "to_regnamespace", [rows(&[Text], |r, o| known(name(r.text(0)), &SCHEMAS, o), Text)],
         "the name of a schema, NULL if there is none";

@@ -1,0 +1,26 @@
+//! COMMENT ON: the object that its name means by the session's path.
+
+use super::naming::{schema_name, to_drop, type_to_drop};
+use crate::parse::{CommentOn, CommentedName};
+use crate::{CatalogView, Definition, Statement};
+use frazil_catalog::{CommentTarget, NewComment, WrittenName};
+use frazil_functions::DATABASE;
+
+/// A comment. The catalog finds the object, or misses it.
+pub(crate) fn comment_on(catalog: &dyn CatalogView, written: &CommentOn) -> Statement {
+    let resolved = |name: &WrittenName| to_drop(catalog, name);
+    let target = match &written.object {
+        CommentedName::Database(name) if name == DATABASE => CommentTarget::Database,
+        // As in PostgreSQL, a dump of a database loads into one of another name.
+        CommentedName::Database(_) => return Statement::Checked { tag: "COMMENT" },
+        CommentedName::Schema(name) => CommentTarget::Schema(schema_name(catalog, name)),
+        CommentedName::Relation(kind, name) => CommentTarget::Relation(*kind, resolved(name)),
+        CommentedName::Column(relation, column) => CommentTarget::Column(resolved(relation), column.clone()),
+        CommentedName::Type(name, only_domains) => {
+            CommentTarget::Type(type_to_drop(catalog, name), *only_domains)
+        }
+        CommentedName::Constraint(name, table) => CommentTarget::Constraint(name.clone(), resolved(table)),
+    };
+    let text = written.text.clone();
+    Definition::CommentOn(NewComment { target, text }).into()
+}
