@@ -2,7 +2,6 @@
 //! rows it writes, ROW SHARE for tables whose rows it locks. A table that is locked is not defined otherwise until the
 //! transaction ends. So the statement locks first, and then sees whether its plan still holds.
 
-use crate::foreign_keys;
 use frazil_frontend::{Last, Writing};
 use frazil_plan::{Change, Plan, WriteKind};
 use frazil_storage::{TableMode, Transaction};
@@ -67,9 +66,15 @@ pub fn take_for(transaction: &mut Transaction, change: &Change) -> Result<()> {
 
 /// Takes one lock, as [`take`] does.
 pub fn take_one(transaction: &mut Transaction, table: ObjectId, mode: TableMode) -> Result<()> {
+    if mode != TableMode::RowExclusive {
+        return transaction.lock_table(table, mode);
+    }
+    let known = transaction.view().catalog().version();
+    transaction.lock_group(table)?;
     transaction.lock_table(table, mode)?;
-    match mode {
-        TableMode::RowExclusive => foreign_keys::keep_others_out(transaction, table),
-        _ => Ok(()),
+    match transaction.view().catalog().version() == known {
+        true => Ok(()),
+        // The table may have got a foreign key meanwhile.
+        false => transaction.lock_group(table),
     }
 }

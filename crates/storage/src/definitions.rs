@@ -71,6 +71,7 @@ impl Transaction {
         cancel: &Cancel,
     ) -> Result<Arc<TableEntry>> {
         self.define_with(table)?;
+        self.take_group(table)?;
         self.lock_whole(table, TableMode::AccessExclusive)?;
         let (catalog, entry) = self.view().catalog().alter_table(table, action)?;
         self.lock_parents(&entry)?;
@@ -165,18 +166,25 @@ impl Transaction {
             self.define()?;
         }
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
-        (ids.iter()).try_for_each(|id| self.lock_whole(*id, TableMode::AccessExclusive))?;
+        for id in &ids {
+            self.take_group(*id)?;
+            self.lock_whole(*id, TableMode::AccessExclusive)?;
+        }
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
         self.follow_catalog()
     }
 
-    /// Keeps writers away from the parents of a table's foreign keys. Those that began before do not know the keys.
+    /// Keeps writers away from the parents of a table's foreign keys, and from the tables that are connected with them.
+    /// Those that began before do not know the keys, and the tables may get another lock as a group.
     fn lock_parents(&mut self, child: &TableEntry) -> Result<()> {
         let mut parents = child.foreign_keys().map(|(_, key)| key.parent);
         parents.try_for_each(|parent| match parent == child.id {
             true => Ok(()),
-            false => self.lock_whole(parent, TableMode::ShareRowExclusive),
+            false => {
+                self.take_group(parent)?;
+                self.lock_whole(parent, TableMode::ShareRowExclusive)
+            }
         })
     }
 

@@ -42,6 +42,9 @@
 //!    version of it, in this order, as for rows. One transaction at a time changes the catalog
 //!    ([`Transaction::define`]); its commit takes over its catalog, and the newest versions of all tables but those
 //!    that it changed.
+//! 8. *One transaction at a time writes to tables that foreign keys connect* ([`Transaction::lock_group`]). So a parent
+//!    that is looked up stays, and no child comes that is not seen. A definition that joins two groups, or splits one,
+//!    locks the groups that there were: else two transactions hold different locks for one foreign key.
 //!
 //! Programs that lack rule 3 would take a log of many writers for a damaged one, so the log has had another version
 //! since there are many.

@@ -17,12 +17,16 @@ use crate::log::Lsn;
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
 use frazil_locks::{Claims, Mode, Outcome, Owner, Patience, TableMode, TxnId};
-use frazil_types::{Cancel, Error, ObjectId, Result, RowId, SqlState};
+use frazil_types::{Cancel, Error, FIRST_TEMPORARY, ObjectId, Result, RowId, SqlState};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The number under which the store as a whole is locked. No table has the number.
 const STORE: ObjectId = ObjectId(u32::MAX);
+
+/// A group of tables is locked under the least number of its tables and this one more. Only temporary tables have such
+/// numbers, which nobody locks.
+const GROUPS: u32 = FIRST_TEMPORARY;
 
 /// Bytes that the claim of a row takes, and most bytes of all claims of one transaction on one chunk.
 const CLAIM_BYTES: usize = 64;
@@ -135,6 +139,12 @@ impl OtherWriters {
         }
         self.tables.push((table, mode));
         Ok(true)
+    }
+
+    /// Waits until nobody else writes to tables that foreign keys connect, of which `first` has the least number.
+    /// Returns false if the transaction had the lock, or is alone. 40P01, 55P03, 57014.
+    pub fn lock_group(&mut self, first: ObjectId) -> Result<bool> {
+        self.lock_table(ObjectId(GROUPS + first.0), TableMode::Exclusive)
     }
 
     /// True if a lock of the transaction keeps away everybody whom the mode would keep away.

@@ -34,6 +34,8 @@ fn children(
 pub fn delete(runner: &Runner, transaction: &mut Transaction, pair: &KeyPair, gone: &GoneKeys) -> Result<()> {
     let found = children(runner, transaction, pair, gone)?;
     let ids: Vec<RowId> = found.into_iter().map(|(row, _)| row).collect();
+    // Nobody else changes these rows, but others may have locked them.
+    transaction.claim(pair.child.id, &ids)?;
     transaction.writer(pair.child.id)?.delete(&ids).map(drop)
 }
 
@@ -117,6 +119,8 @@ fn update(
             batch.columns.push(vector);
         }
     }
+    // As for deletes.
+    transaction.claim(pair.child.id, ids)?;
     let names = checks.as_ref().map_or(&[][..], RowChecks::names);
     let rows = NewRows {
         batch: &batch,

@@ -42,18 +42,6 @@ pub fn finish_statement(runner: &Runner, transaction: &mut Transaction) -> Resul
     Ok(())
 }
 
-/// Keeps others from writing until the transaction ends, if a foreign key has a table as its child or parent: a parent
-/// that is looked up stays, and no child comes that is not seen. Called before the statement reads. 40001, 40P01,
-/// 55P03, 57014.
-pub fn keep_others_out(transaction: &mut Transaction, table: ObjectId) -> Result<()> {
-    match transaction.view().catalog().is_in_foreign_key(table) {
-        // Nobody else writes to a temporary table.
-        true if table.is_temporary() => Ok(()),
-        true => transaction.alone(),
-        false => Ok(()),
-    }
-}
-
 /// The first row of a child whose key is not one of the parent: its place and the error. Many rows are checked by one
 /// join.
 fn first_orphan(

@@ -663,3 +663,69 @@ fn a_storm_leaves_sums_keys_and_indexes_as_they_must_be() {
     let database = Database::open(&path).expect("it opens again");
     assert_eq!(check(&database.connect()), notes);
 }
+
+/// A transaction on parents and children of one of two groups of tables.
+fn family_transaction(random: &mut Random, thread: u64, number: u64) -> Vec<String> {
+    let group = random.below(2);
+    let mut statements = vec!["begin".to_string()];
+    for part in 0..1 + random.below(3) {
+        let (parent, other) = (random.below(6), random.below(6));
+        let child = 1_000 * thread + 10 * number + part;
+        statements.push(match random.below(6) {
+            0 => format!("insert into parent{group} values ({parent}) on conflict do nothing"),
+            1 => format!("delete from parent{group} where id = {parent}"),
+            2 => format!(
+                "update parent{group} set id = {other} where id = {parent}
+                 and {other} not in (select id from parent{group})"
+            ),
+            3 => format!("delete from child{group} where parent = {parent}"),
+            4 => format!("insert into loner values ({child})"),
+            _ => {
+                format!("insert into child{group} select {child}, id from parent{group} where id = {parent}")
+            }
+        });
+    }
+    statements.push("commit".to_string());
+    statements
+}
+
+/// Parents and children come and go in all orders, beside a definition that makes and drops a foreign key: no child is
+/// left without its parent.
+#[test]
+fn no_child_is_left_without_its_parent() {
+    let database = Database::memory().expect("memory is there");
+    let c = database.connect();
+    for (group, action) in [
+        (0, "on delete cascade on update cascade"),
+        (1, "on delete set null on update cascade"),
+    ] {
+        rows(
+            &c,
+            &format!(
+                "create table parent{group} (id integer primary key);
+                 create table child{group} (id integer primary key, parent integer references parent{group} {action});
+                 insert into parent{group} select i from generate_series(0, 5) as s(i)"
+            ),
+        );
+    }
+    rows(&c, "create table loner (id integer primary key)");
+    side_by_side(&database, 4, |thread, c| {
+        let mut random = Random::new(500 + thread);
+        for number in 0..20 * rounds() {
+            if thread == 0 && number % 5 == 0 {
+                rows(c, "alter table loner add column up integer references parent0");
+                rows(c, "alter table loner drop column up");
+            }
+            again_and_again(c, &family_transaction(&mut random, thread, number));
+        }
+    });
+    for group in 0..2 {
+        let orphans = format!(
+            "select count(*) from child{group} c where parent is not null
+             and not exists (select 1 from parent{group} p where p.id = c.parent)"
+        );
+        assert_eq!(rows(&c, &orphans), "0");
+    }
+    assert_eq!(database.waiting_statements(), 0);
+    assert_eq!(c.verify().expect("it reads all").findings, Vec::<String>::new());
+}
