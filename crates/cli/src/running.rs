@@ -187,6 +187,16 @@ impl Shell {
         for notice in result.iter().flat_map(|response| &response.notices) {
             eprintln!("{notice}");
         }
+        for heard in self.connection.listener().take() {
+            let payload = match heard.payload.as_str() {
+                "" => String::new(),
+                payload => format!(" with payload \"{payload}\""),
+            };
+            eprintln!(
+                "Notification \"{}\"{payload} from session {}",
+                heard.channel, heard.session
+            );
+        }
         let (error, state, rows) = match result {
             Ok(response) => ("false", "00000".to_owned(), count(response)),
             Err(complaint) => ("true", complaint.state().to_string(), 0),

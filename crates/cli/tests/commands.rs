@@ -313,6 +313,12 @@ fn copy_reads_the_rows_behind_it_and_writes_where_results_go() {
         "NOTICE: 1 row was skipped because it could not be read\n"
     );
     assert_eq!(String::from_utf8_lossy(&skipped.stdout), "line,text\n2,x\n");
+    let heard = directory.run("listen a;\nnotify a, 'x';\n", &["-q"]);
+    let shown = String::from_utf8_lossy(&heard.stderr);
+    assert!(
+        shown.starts_with("Notification \"a\" with payload \"x\" from session "),
+        "{shown}"
+    );
     let broken = directory.run(
         "copy (select 1 / x from (values (1), (0)) v(x)) to 'broken.csv';\n",
         &[],

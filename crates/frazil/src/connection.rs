@@ -7,6 +7,7 @@ use crate::execute;
 use crate::frame_tables::Frames;
 use crate::given_values::GivenValues;
 use crate::in_use::{InUse, Turns};
+use crate::notifications::Listener;
 use crate::params::Params;
 use crate::row::Row;
 use crate::row_sink::{CopyStreams, Delivery, RowSink};
@@ -207,6 +208,11 @@ impl Connection {
     /// Cancels what runs here, from any thread.
     pub fn cancel_handle(&self) -> CancelHandle {
         CancelHandle(self.0.cancel.clone())
+    }
+
+    /// Takes the notifications of channels that the connection listens to.
+    pub fn listener(&self) -> Listener {
+        Listener::new(self.session().board().mailbox().clone())
     }
 
     /// How far the running statement is.

@@ -3,6 +3,7 @@
 use crate::background_checkpointer::{BackgroundCheckpointer, CheckpointPolicy};
 use crate::background_freezer::BackgroundFreezer;
 use crate::gate::{Gate, Inside};
+use crate::notifications::Exchange;
 use crate::plan_cache::PlanCache;
 use frazil_durability::{Access, Directory, Inspection, Loss, Opening};
 use frazil_exec::WorkerPool;
@@ -42,6 +43,7 @@ struct Inner {
     checkpointer: Mutex<Option<BackgroundCheckpointer>>,
     checkpoints: Arc<CheckpointPolicy>,
     plans: PlanCache,
+    exchange: Exchange,
     footers: Arc<FooterCache>,
     /// What its connections begin with.
     file_access: FileAccess,
@@ -236,6 +238,7 @@ impl Database {
             store,
             directory: Mutex::new(directory),
             gate: Gate::default(),
+            exchange: Exchange::default(),
             closing: Mutex::new(()),
             process: Process::current(),
             budget: MemoryBudget::new(Database::default_memory_limit()),
@@ -377,6 +380,10 @@ impl Database {
 
     pub(crate) fn freezer(&self) -> &BackgroundFreezer {
         &self.0.freezer
+    }
+
+    pub(crate) fn exchange(&self) -> &Exchange {
+        &self.0.exchange
     }
 
     pub(crate) fn plan_cache(&self) -> &PlanCache {

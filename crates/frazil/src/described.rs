@@ -98,6 +98,7 @@ impl Described {
                 }
             }
             Statement::Setting(setting) => of_setting(setting),
+            Statement::Notification(_) => Described::Nothing,
             Statement::Cursor(statement) => {
                 cursors::described(session, statement)?.map_or(Described::Nothing, Described::Rows)
             }

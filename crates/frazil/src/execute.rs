@@ -7,6 +7,7 @@ use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::deferred_commit;
 use crate::definition_notices;
 use crate::given_values::GivenValues;
+use crate::notification_statement;
 use crate::panics::survive;
 use crate::parameter_types;
 use crate::parameters;
@@ -387,8 +388,10 @@ pub(crate) fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) 
         .and_then(|()| survive(|| statement_clock::during(Some(clock), || work(session))));
     let changed = session.take_changes(result.is_ok());
     let result = result.and_then(|done| changed.map(|()| done));
+    let result = result.and_then(|done| notification_statement::end_statement(session).map(|()| done));
     if result.is_err() {
         session.transaction_mut().fail();
+        notification_statement::drop_statement(session);
     }
     result
 }
@@ -468,10 +471,8 @@ fn run_as_bound(
             (session.set_session_transaction(modes)).map(|()| done("SET", started))
         }
         Statement::Setting(statement) => setting_statement::run(session, statement, started),
-        Statement::Vacuum => {
-            session.refuse_transaction("VACUUM")?;
-            Ok(done("VACUUM", started))
-        }
+        Statement::Notification(statement) => notification_statement::run(session, statement, started),
+        Statement::Vacuum => (session.refuse_transaction("VACUUM")).map(|()| done("VACUUM", started)),
         Statement::Checked { tag } => Ok(done(tag, started)),
         Statement::SetConstraints(set) => deferred_commit::set_constraints(session, &set)
             .map(|notice| noted("SET CONSTRAINTS", notice, started)),

@@ -61,6 +61,8 @@ mod in_use;
 mod loader;
 mod made_table;
 mod notice;
+mod notification_statement;
+mod notifications;
 mod own_queries;
 mod panics;
 mod parameter_types;
@@ -123,6 +125,7 @@ pub use frazil_types::{
     Result, RowBatch, Schema, SqlState, TypeInfo, Value as RawValue, array,
 };
 pub use notice::{Notice, Severity};
+pub use notifications::{Listener, Notification};
 pub use params::{Parameters, Params};
 pub use row::{ColumnIndex, Row};
 pub use row_sink::{CopyStreams, RowSink};

@@ -5,6 +5,7 @@ use crate::database::Database;
 use crate::deadline::{Clock, Deadline};
 use crate::frame_tables::Frames;
 use crate::notice::Notice;
+use crate::notifications::{Listening, Outbox};
 use crate::panics;
 use crate::prepared_statements::PreparedStatements;
 use crate::settings::{self, Board, Change, Settings};
@@ -42,6 +43,8 @@ pub struct Session {
     cursors: NamedCursors,
     /// Number of transactions that COMMIT or ROLLBACK ended.
     ended: u64,
+    /// LISTEN, UNLISTEN and notifications of the open transaction, which take effect when it commits.
+    outbox: Outbox,
 }
 
 /// The settings around an open transaction.
@@ -73,6 +76,7 @@ impl Session {
             ..Settings::default()
         };
         let board = Arc::new(Board::new(database.clone(), Arc::new(of_no_session.clone())));
+        database.exchange().join(board.mailbox());
         let weak = Arc::downgrade(&board);
         let number = session_settings::register(weak);
         let temporary = temporary_schema(number.get());
@@ -94,6 +98,7 @@ impl Session {
             prepared: PreparedStatements::default(),
             cursors: NamedCursors::default(),
             ended: 0,
+            outbox: Outbox::default(),
             is_implicit: false,
         }
     }
@@ -344,6 +349,7 @@ impl Session {
         self.drop_temporary()?;
         self.forget_sequences();
         self.cursors.close(None)?;
+        self.outbox.listen(Listening::ToNothing);
         self.reset_all();
         self.prepared.remove(None).map(|_| ())
     }
@@ -361,6 +367,16 @@ impl Session {
         }
         self.tell();
         Ok(())
+    }
+
+    /// Returns the notifications of the open transaction, to be changed.
+    pub fn outbox_mut(&mut self) -> &mut Outbox {
+        &mut self.outbox
+    }
+
+    /// Returns the settings as functions see them, with the session's mailbox.
+    pub fn board(&self) -> &Arc<Board> {
+        &self.board
     }
 
     /// Puts settings and modes where SHOW and functions see them.
@@ -446,8 +462,24 @@ impl Session {
             return Err(error);
         }
         let is_implicit = std::mem::take(&mut self.is_implicit);
+        let database = self.database.clone();
+        let sending = match self.transaction.check() {
+            Ok(()) => database.exchange().begin_for(&self.outbox),
+            Err(_) => Ok(None),
+        };
+        let sending = match sending {
+            Ok(sending) => sending,
+            Err(error) => {
+                self.rollback(false)?;
+                return Err(error);
+            }
+        };
         let result = self.transaction.commit(self.settings.synchronous_commit, chain);
         let is_committed = matches!(result, Ok(("COMMIT", _)));
+        match sending.filter(|_| is_committed) {
+            Some(sending) => sending.send(&mut self.outbox, self.board.mailbox()),
+            None => self.outbox = Outbox::default(),
+        }
         self.cursors.end_transaction(is_committed);
         self.end_settings(is_committed);
         result.map(|(tag, notice)| match is_implicit {
@@ -460,6 +492,7 @@ impl Session {
     pub fn rollback(&mut self, chain: bool) -> Result<Option<Notice>> {
         let is_implicit = std::mem::take(&mut self.is_implicit);
         let result = self.transaction.rollback(chain);
+        self.outbox = Outbox::default();
         self.cursors.end_transaction(false);
         self.end_settings(false);
         result.map(|notice| match is_implicit {
@@ -484,6 +517,7 @@ impl Session {
         let number = around.moments.len() - usize::from(is_same);
         self.transaction.savepoint(name, number)?;
         self.cursors.savepoint(&noted);
+        self.outbox.savepoint(&noted);
         if !is_same {
             let moment = (self.settings.clone(), around.lasting.clone());
             around.moments.push(moment);
@@ -495,6 +529,7 @@ impl Session {
     pub fn release(&mut self, name: &str) -> Result<()> {
         self.transaction.release(name)?;
         self.cursors.release(name);
+        self.outbox.release(name);
         Ok(())
     }
 
@@ -502,6 +537,7 @@ impl Session {
     pub fn rollback_to(&mut self, name: &str) -> Result<()> {
         let number = self.transaction.rollback_to(name)?;
         self.cursors.rollback_to(name);
+        self.outbox.rollback_to(name);
         if let Some(around) = &mut self.around
             && let Some((settings, lasting)) = around.moments.get(number)
         {

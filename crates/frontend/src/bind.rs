@@ -126,10 +126,8 @@ impl<'a> Context<'a> {
     fn bind_kind(&self, parsed: &ParsedStatement) -> Result<Bound> {
         Ok(Bound::plain(match &parsed.kind {
             ParsedKind::Ast(ast) => {
-                let ast = ast
-                    .get()
-                    .ok_or_else(|| Error::internal("a statement without a tree"))?;
-                return bind_ast(self.binder(parsed), ast);
+                let missing = || Error::internal("a statement without a tree");
+                return bind_ast(self.binder(parsed), ast.get().ok_or_else(missing)?);
             }
             ParsedKind::CreateDomain(ast) => return self.create_domain(parsed, ast.get()),
             ParsedKind::ShowTables => return tables(self.binder(parsed)),
@@ -177,6 +175,7 @@ impl<'a> Context<'a> {
             ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },
             ParsedKind::Release { name } => Statement::Release { name: name.clone() },
             ParsedKind::Setting(setting) => Statement::Setting(setting.clone()),
+            ParsedKind::Notification(notification) => Statement::Notification(notification.clone()),
             ParsedKind::Prepare {
                 name,
                 types,

@@ -39,6 +39,7 @@ pub use limits::Limits;
 pub use parse::{ParsedStatement, Script, StatementRole, parse};
 pub use statement::{
     CursorOptions, CursorStatement, Definition, Discard, ExplainMode, ExplainOptions, Explained,
-    FetchDirection, Last, Prepared, SetConstraints, SettingStatement, Statement, WithWrite, Writing,
+    FetchDirection, Last, NotificationStatement, Prepared, SetConstraints, SettingStatement, Statement,
+    WithWrite, Writing,
 };
 pub use transaction_modes::{Isolation, TransactionModes};

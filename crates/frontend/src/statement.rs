@@ -87,6 +87,8 @@ pub enum Statement {
     },
     /// SET, RESET, SHOW or DISCARD.
     Setting(SettingStatement),
+    /// LISTEN, UNLISTEN or NOTIFY.
+    Notification(NotificationStatement),
     /// DECLARE, FETCH, MOVE or CLOSE.
     Cursor(CursorStatement),
     /// VACUUM.
@@ -133,6 +135,28 @@ pub enum SettingStatement {
     ShowAll,
     /// DISCARD.
     Discard(Discard),
+}
+
+/// A statement about notifications.
+#[derive(Clone, Debug)]
+pub enum NotificationStatement {
+    /// LISTEN.
+    Listen {
+        /// The channel, folded.
+        channel: String,
+    },
+    /// UNLISTEN.
+    Unlisten {
+        /// The channel, folded; none: all.
+        channel: Option<String>,
+    },
+    /// NOTIFY.
+    Notify {
+        /// The channel, folded.
+        channel: String,
+        /// The payload.
+        payload: Option<String>,
+    },
 }
 
 /// A statement about cursors.
@@ -500,6 +524,7 @@ impl Explained {
             | Statement::RollbackTo { .. }
             | Statement::Release { .. }
             | Statement::Setting(_)
+            | Statement::Notification(_)
             | Statement::Cursor(_)
             | Statement::Explain { .. } => None,
         }

@@ -13,6 +13,7 @@ use frazil_plan::{CONDITION, Columns, RowsCall};
 use frazil_types::Kind::{Json, Jsonb};
 use frazil_types::array::encode_list;
 
+use frazil_types::session_settings;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 /// A column: its name, where the alias of the table does not give it one, how its values are made, as which array.
@@ -55,10 +56,11 @@ const ZONED_PATH: Takes = Takes {
     ..PATH
 };
 
-const NOTHING: Takes = Takes {
+/// Nothing but the statement's start, so that each run of a statement calls the function.
+const STARTED: Takes = Takes {
     takes: &[],
     needed: 0,
-    is_zoned: false,
+    is_zoned: true,
 };
 const SNAPSHOT: Takes = one(&[TEXT]);
 
@@ -110,7 +112,8 @@ pub(crate) static JSON_ROWS: &[JsonRows] = json_rows! {
         "the values that a path finds; optionally with variables, and silent about errors";
     "jsonb_path_query_tz"(ZONED_PATH) -> "(jsonb, jsonpath [, jsonb [, boolean]]) → rows of jsonb", [(None, found_by_clock, JSONBS)],
         "like `jsonb_path_query`; dates and times without a zone are in the session's zone";
-    "pg_listening_channels"(NOTHING) -> "() → rows of text", [(None, none, TEXTS)], "no rows: there are no notifications";
+    "pg_listening_channels"(STARTED) -> "() → rows of text", [(None, channels, TEXTS)],
+        "the channels that the session listens to";
     "pg_snapshot_xip"(SNAPSHOT) -> "(text) → rows of bigint", [(None, open_transactions, BIGINTS)],
         "the transactions that had not ended at a snapshot";
     "txid_snapshot_xip"(SNAPSHOT) -> "(text) → rows of bigint", [(None, open_transactions, BIGINTS)],
@@ -182,8 +185,11 @@ fn found_by_clock(row: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
     put(items.into_iter().map(Ok), out)
 }
 
-fn none(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
-    put(std::iter::empty(), out)
+/// `pg_listening_channels`.
+fn channels(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    let session = session_settings::of_statement();
+    let channels = session.map(|session| session.channels()).unwrap_or_default();
+    put(channels.into_iter().map(|channel| Ok(Value::Text(channel))), out)
 }
 
 fn open_transactions(row: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The messages of the server, written to bytes.
 
 use crate::parameters::Format;
-use frazil::{Block, CopyFraming, CopyShape, Error, LogicalType, Notice, Schema};
+use frazil::{Block, CopyFraming, CopyShape, Error, LogicalType, Notice, Notification, Schema};
 
 /// Bytes that are to be sent.
 #[derive(Default)]
@@ -180,6 +180,15 @@ impl Answers {
                 (b'n', error.constraint()),
             ];
             fields_of(out, fields.into_iter());
+        });
+    }
+
+    /// NotificationResponse.
+    pub fn notification(&mut self, notification: &Notification) {
+        self.message(b'A', |out| {
+            out.extend(notification.session.to_be_bytes());
+            text(out, &notification.channel);
+            text(out, &notification.payload);
         });
     }
 

@@ -7,7 +7,7 @@ use crate::output::{CopyPart, Outgoing, Output};
 use crate::registry::{Phase, Place};
 use crate::server::Shared;
 use crate::session::{Flow, Session};
-use frazil::{Block, CancelHandle, Error, Result, SqlState};
+use frazil::{Block, CancelHandle, Error, Listener, Result, SqlState};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{Receiver, Sender};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// Time that a client has to log in.
 const LOGIN: Duration = Duration::from_secs(60);
@@ -126,6 +126,8 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
                 wire,
                 phase: shared.registry.phase(),
                 cancel,
+                listener: session.listener(),
+                arrival: Arc::default(),
                 is_gone: false,
             };
             let ended = task.run(Box::new(session)).await;
@@ -168,6 +170,7 @@ fn open(shared: &Shared, start: Start, place: &Place) -> Result<(Session, Cancel
     start.set(&connection)?;
     let cancel = connection.cancel_handle();
     let key = place.open(cancel.clone())?;
+    connection.listener().set_number(place.number);
     let mut session = Session::new(connection);
     let mut answers = crate::answers::Answers::default();
     login::welcome(&mut session, &start, (place.number, key), &mut answers);
@@ -190,6 +193,10 @@ struct Task {
     wire: Wire,
     phase: watch::Receiver<Phase>,
     cancel: CancelHandle,
+    /// Takes the session's notifications.
+    listener: Listener,
+    /// Set when some have come.
+    arrival: Arc<Notify>,
     /// True once the client left while a statement ran.
     is_gone: bool,
 }
@@ -204,6 +211,8 @@ enum Event {
 
 impl Task {
     async fn run(&mut self, mut session: Box<Session>) -> Result<(), Ended> {
+        let arrival = self.arrival.clone();
+        self.listener.on_arrival(move || arrival.notify_one());
         loop {
             if !self.wait(session.block()).await? {
                 return Ok(());
@@ -238,19 +247,37 @@ impl Task {
                 return Ok(true);
             }
             read?;
+            if block == Block::Idle {
+                self.tell_notifications().await?;
+            }
             if self.arrived().await? && self.wire.read_ready()? == Some(false) {
                 return Ok(false);
             }
         }
     }
 
-    /// Waits until the socket can be read; false if the phase changed before.
+    /// Tells a client that waits of what it listens to. Within a transaction it is told behind the end.
+    async fn tell_notifications(&mut self) -> Result<(), Ended> {
+        let notifications = self.listener.take();
+        if notifications.is_empty() {
+            return Ok(());
+        }
+        let mut answers = crate::answers::Answers::default();
+        notifications.iter().for_each(|n| answers.notification(n));
+        self.wire.write(&answers.take()).await
+    }
+
+    /// Waits until the socket can be read; false if the phase changed or notifications came before.
     async fn arrived(&mut self) -> Result<bool, Ended> {
         let stream = &self.wire.stream;
         let mut changed = pin!(self.phase.changed());
+        let mut notified = pin!(self.arrival.notified());
         let arrived = poll_fn(|context| {
             if let Poll::Ready(ready) = stream.poll_read_ready(context) {
                 return Poll::Ready(ready.map(|()| true));
+            }
+            if notified.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Ok(false));
             }
             changed.as_mut().poll(context).map(|_| Ok(false))
         });

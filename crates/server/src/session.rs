@@ -11,8 +11,8 @@ use crate::parameters::{self, Format, Formats};
 use crate::portal::{Portal, State};
 use crate::rows::{Heading, RowSender};
 use frazil::{
-    Begun, Block, Connection, CopyShape, Cursor, Described, Error, Outcome, Response, Result, SqlState,
-    Statement, StatementRole, TypedStatement,
+    Begun, Block, Connection, CopyShape, Cursor, Described, Error, Listener, Outcome, Response, Result,
+    SqlState, Statement, StatementRole, TypedStatement,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -54,6 +54,11 @@ impl Session {
             is_skipping: false,
             told: frazil::reported_settings().map(|name| (name, None)).collect(),
         }
+    }
+
+    /// Returns what takes the session's notifications.
+    pub fn listener(&self) -> Listener {
+        self.connection.listener()
     }
 
     /// Returns the state of the session's transaction.
@@ -135,6 +140,10 @@ impl Session {
             self.portals.clear();
         }
         self.report(&mut output.answers);
+        if block == Block::Idle {
+            let notifications = self.connection.listener().take();
+            notifications.iter().for_each(|n| output.answers.notification(n));
+        }
         output.answers.ready(block);
     }
 

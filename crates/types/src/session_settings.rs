@@ -1,5 +1,5 @@
-//! The settings of sessions and their values of sequences, for functions that read and change them while a statement
-//! runs.
+//! The settings of sessions, their values of sequences and their notifications, for functions that read and change
+//! them while a statement runs.
 //!
 //! A session registers once and gets a number. [`statement_clock`](crate::statement_clock) brings the number to every
 //! thread that works for one of its statements, and [`of_statement`] finds the session by it. So a statement that
@@ -19,6 +19,15 @@ pub trait SessionSettings: Send + Sync {
     /// Changes a setting, `None` to its default, and returns the text that SHOW then gives. The change is the session's
     /// once the statement has succeeded; with `is_local` it ends with the transaction.
     fn set(&self, name: &str, value: Option<&str>, is_local: bool) -> Result<String>;
+
+    /// Sends a notification to the sessions that listen to a channel, once the transaction commits. 22023.
+    fn notify(&self, channel: &str, payload: &str) -> Result<()>;
+
+    /// Returns the channels that the session listens to.
+    fn channels(&self) -> Vec<String>;
+
+    /// Returns the share of its room that the fullest queue of notifications has used.
+    fn notification_usage(&self) -> f64;
 
     /// The values that the session took from sequences.
     fn sequences(&self) -> SequenceValues;

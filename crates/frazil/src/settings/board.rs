@@ -4,6 +4,7 @@
 use super::setting::Access;
 use super::{Setting, Settings, find};
 use crate::database::Database;
+use crate::notifications::{self, Mailbox};
 use frazil_frontend::{Isolation, TransactionModes};
 use frazil_types::sequence_values::SequenceValues;
 use frazil_types::session_settings::SessionSettings;
@@ -22,6 +23,11 @@ pub(crate) struct Board {
     /// True if the running statement has changed a setting.
     has_changes: AtomicBool,
     sequences: SequenceValues,
+    mailbox: Arc<Mailbox>,
+    /// Calls of `pg_notify` in the running statement.
+    notified: Mutex<Vec<(String, String)>>,
+    /// True if there are some.
+    has_notified: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -66,7 +72,28 @@ impl Board {
             }),
             has_changes: AtomicBool::new(false),
             sequences: SequenceValues::default(),
+            mailbox: Arc::new(Mailbox::new()),
+            notified: Mutex::default(),
+            has_notified: AtomicBool::new(false),
         }
+    }
+
+    /// The notifications that wait for the session.
+    pub fn mailbox(&self) -> &Arc<Mailbox> {
+        &self.mailbox
+    }
+
+    /// Takes the calls of `pg_notify` by the statement that ran.
+    pub fn take_notified(&self) -> Vec<(String, String)> {
+        match self.has_notified.swap(false, Relaxed) {
+            true => std::mem::take(&mut *self.notified.lock().unwrap_or_else(PoisonError::into_inner)),
+            false => Vec::new(),
+        }
+    }
+
+    /// True if the statement has called `pg_notify`.
+    pub fn has_notified(&self) -> bool {
+        self.has_notified.load(Relaxed)
     }
 
     /// The values that the session took from sequences.
@@ -148,6 +175,22 @@ impl Board {
 impl SessionSettings for Board {
     fn show(&self, name: &str) -> Result<Option<String>> {
         Ok(self.text(name))
+    }
+
+    fn notify(&self, channel: &str, payload: &str) -> Result<()> {
+        let sent = notifications::checked(channel, payload)?;
+        let mut notified = self.notified.lock().unwrap_or_else(PoisonError::into_inner);
+        notified.push(sent);
+        self.has_notified.store(true, Relaxed);
+        Ok(())
+    }
+
+    fn channels(&self) -> Vec<String> {
+        self.mailbox.channels()
+    }
+
+    fn notification_usage(&self) -> f64 {
+        self.database.exchange().usage()
     }
 
     fn sequences(&self) -> SequenceValues {

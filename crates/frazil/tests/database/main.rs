@@ -55,6 +55,7 @@ mod lookups;
 mod many_elements;
 mod model;
 mod notices;
+mod notifications;
 mod parameter_types;
 mod places;
 mod plans;

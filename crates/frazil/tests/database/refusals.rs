@@ -105,7 +105,6 @@ const ITEMS: &[(&str, &[&str])] = &[
         "merge",
         &["merge into t using u on t.a = u.a when matched then delete"],
     ),
-    ("listen", &["listen x", "notify x"]),
     (
         "explain of statements whose with queries write",
         &["explain with x as (delete from t returning a) select a from x"],

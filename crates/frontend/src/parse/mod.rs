@@ -17,6 +17,7 @@ mod like_words;
 mod lock_words;
 mod maintenance;
 mod names;
+mod notifications;
 mod objects;
 mod only;
 mod own;
@@ -280,6 +281,7 @@ impl Reading {
             "reset" => settings::reset(&mut cursor),
             "show" => settings::show(&mut cursor),
             "discard" => settings::discard(&mut cursor),
+            "listen" | "unlisten" | "notify" => notifications::parse(&mut cursor, &first),
             "describe" | "desc" | "summarize" => self.described(&mut cursor),
             "backup" => own::backup(&mut cursor),
             "prepare" | "execute" | "deallocate" => self.prepared_statement(&first, &mut cursor),

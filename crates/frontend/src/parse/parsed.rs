@@ -12,7 +12,8 @@ use crate::copy::{CopiedTable, CopyEnd, CopyOptions};
 use crate::deep_stack::Deep;
 use crate::limits::Limits;
 use crate::{
-    CursorOptions, CursorStatement, ExplainOptions, SetConstraints, SettingStatement, TransactionModes,
+    CursorOptions, CursorStatement, ExplainOptions, NotificationStatement, SetConstraints, SettingStatement,
+    TransactionModes,
 };
 use frazil_catalog::{NewSchema, WrittenName};
 use frazil_types::{Error, Reservation, Span};
@@ -119,6 +120,8 @@ pub(crate) enum ParsedKind {
         name: String,
     },
     Setting(SettingStatement),
+    /// LISTEN, UNLISTEN, NOTIFY.
+    Notification(NotificationStatement),
     Prepare {
         name: String,
         /// The types of its parameters, `None` for those that are found out.
@@ -240,6 +243,7 @@ impl ParsedStatement {
                 | ParsedKind::RollbackTo { .. }
                 | ParsedKind::Release { .. }
                 | ParsedKind::Setting(_)
+                | ParsedKind::Notification(_)
                 | ParsedKind::Deallocate { .. }
                 | ParsedKind::Cursor(_)
         )

@@ -1,7 +1,7 @@
 //! Settings of the session, read and changed by functions.
 
 use crate::function::{Function, Overload, Run, functions, volatile};
-use crate::type_rules::Kind::{Boolean, Text};
+use crate::type_rules::Kind::{Boolean, Double, Text};
 use crate::vector::{Output, Row};
 use frazil_types::session_settings::{self, SessionSettings};
 use frazil_types::{Error, Result, SqlState};
@@ -12,7 +12,18 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "the value of a setting, as SHOW shows it; with true, NULL if no setting has the name";
     "set_config", [Overload { parameters: &[Text, Text, Boolean], run: Run::VolatileOnNull(set, Text) }],
         "changes a setting, with true for the rest of the transaction, and returns the new value; NULL is the default";
+    "pg_notify", [Overload { parameters: &[Text, Text], run: Run::VolatileOnNull(notify, Text) }],
+        "NOTIFY of a channel with a payload, at COMMIT; returns an empty text";
+    "pg_notification_queue_usage", [volatile(&[], |_, o| o.double(settings()?.notification_usage()), Double)],
+        "the share of its room that the fullest queue of notifications has used";
 };
+
+/// pg_notify(channel, payload): NULL is an empty text.
+fn notify(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let [channel, payload] = [0, 1].map(|at| if row.is_null(at) { "" } else { row.text(at) });
+    settings()?.notify(channel, payload)?;
+    out.text("")
+}
 
 fn settings() -> Result<Arc<dyn SessionSettings>> {
     session_settings::of_statement().ok_or_else(|| Error::internal("a setting outside of a session"))

@@ -10,7 +10,7 @@ use crate::named_oids::{SCHEMAS, element_of, kind_of, missing, name, type_named}
 use crate::operators::{has_operator, operators_named};
 use crate::session_catalog;
 use crate::type_rules::Category;
-use crate::type_rules::Kind::{self, BigInt, Boolean, Double, Integer, Oid, Regclass, Text, TimestampTz};
+use crate::type_rules::Kind::{self, BigInt, Boolean, Integer, Oid, Regclass, Text, TimestampTz};
 use crate::vector::{OnNull, Output, Row, RowFn};
 use frazil_plan::Expr;
 use frazil_types::{Error, Result, SqlState, USER};
@@ -103,8 +103,6 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "false: temporary tables have no schema";
     "pg_jit_available", [rows(&[], |_, o| o.bool(true), Boolean)], "true: every statement is compiled";
     "pg_my_temp_schema", [rows(&[], |_, o| o.int(0), BigInt)], "0: temporary tables have no schema";
-    "pg_notification_queue_usage", [rows(&[], |_, o| o.double(0.0), Double)],
-        "0: there are no notifications";
     "pg_opclass_is_visible", VISIBLE, "NULL: operator classes have no numbers";
     "pg_operator_is_visible", VISIBLE, "NULL: operators have no numbers";
     "pg_opfamily_is_visible", VISIBLE, "NULL: operator families have no numbers";

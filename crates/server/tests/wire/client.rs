@@ -201,6 +201,12 @@ impl Client {
         self.short()
     }
 
+    /// The next answers in short.
+    pub fn short_of(&mut self, count: usize) -> String {
+        let answers = (0..count).filter_map(|_| self.next());
+        answers.map(|answer| answer.short()).collect::<Vec<_>>().join(" ")
+    }
+
     /// The answers up to ReadyForQuery in short.
     pub fn short(&mut self) -> String {
         let answers = self.until_ready();
@@ -236,6 +242,10 @@ impl Answer {
         match self.0 {
             b'C' => format!("C[{}]", String::from_utf8_lossy(&self.1[..self.1.len() - 1])),
             b'E' | b'N' => format!("{kind}[{}]", self.field(b'C').unwrap_or_default()),
+            b'A' => {
+                let texts = String::from_utf8_lossy(&self.1[4..self.1.len() - 1]).replace('\0', "=");
+                format!("A[{texts}]")
+            }
             b'Z' => format!("Z{}", char::from(self.1[0])),
             b'D' => format!("D[{}]", self.values().join(",")),
             b'd' => format!("d[{}]", String::from_utf8_lossy(&self.1).replace('\n', ";")),

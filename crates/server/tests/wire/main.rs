@@ -8,5 +8,6 @@ mod cursors;
 mod extended;
 mod login;
 mod notices;
+mod notifications;
 mod origins;
 mod simple;

@@ -38,6 +38,12 @@ assert connection.execute("create table made as select generate_series(1, 3) as 
 connection.execute("drop table if exists made, nope")
 assert heard == [("NOTICE", "00000", 'table "nope" does not exist, skipping')], heard
 
+connection.execute("listen news")
+with psycopg.connect("", autocommit=True) as other:
+    other.execute("select pg_notify('news', 'of the other')")
+[notification] = connection.notifies(timeout=60, stop_after=1)
+assert (notification.channel, notification.payload) == ("news", "of the other"), notification
+
 for number in range(10):  # From the sixth run on the statement has a name.
     connection.execute("select a from t where a = %s", (number,)).fetchall()
 
