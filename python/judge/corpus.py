@@ -2,7 +2,7 @@
 
     FRAZIL_CORPUS=FOLDER python -m judge.corpus --server DSN [--judge DSN] [--schema FILE]
 
-A file of the folder has one client's statements, each behind comments; `-- parameters: 'a', 1, NULL` are the values of
+A file of the folder has one client's statements, each behind comments; `-- parameters: 'a', binary x'61', NULL` are the values of
 `$1` and so on. A statement that PostgreSQL (`--judge`) refuses, too, does not count. Both databases must be fresh.
 """
 
@@ -18,16 +18,16 @@ from pathlib import Path
 import psycopg
 from psycopg import pq
 
-VALUE = re.compile(r"'((?:[^']|'')*)'|([^,\s]+)")
+VALUE = re.compile(r"binary x'([0-9a-f]*)'|'((?:[^']|'')*)'|([^,\s]+)")
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a client, with the texts of its parameters."""
+    """A statement of a client, with its parameters: texts, or bytes of the binary form."""
 
     client: str
     text: str
-    values: tuple[str | None, ...]
+    values: tuple[str | bytes | None, ...]
 
 
 def statements(path):
@@ -50,8 +50,10 @@ def statements(path):
 
 
 def value_of(found):
-    """Returns the text of a parameter, `None` for NULL."""
-    quoted, bare = found.groups()
+    """Returns a parameter, `None` for NULL."""
+    binary, quoted, bare = found.groups()
+    if binary is not None:
+        return bytes.fromhex(binary)
     if quoted is not None:
         return quoted.replace("''", "'")
     return None if bare.upper() == "NULL" else bare
@@ -60,11 +62,13 @@ def value_of(found):
 def answer(connection, statement):
     """Returns `None` if the statement is answered, else SQLSTATE and message."""
     raw = connection.pgconn
-    given = [None if value is None else value.encode() for value in statement.values]
+    given = [value.encode() if isinstance(value, str) else value for value in statement.values]
+    formats = [pq.Format.BINARY if isinstance(value, bytes) else pq.Format.TEXT for value in statement.values]
     count = max([int(n) for n in re.findall(r"\$(\d+)", statement.text)], default=0)
     text = statement.text.encode()
     if count or given:
-        result = raw.exec_params(text, (given + [None] * count)[:count])
+        given, formats = (given + [None] * count)[:count], (formats + [pq.Format.TEXT] * count)[:count]
+        result = raw.exec_params(text, given, param_formats=formats)
     else:
         result = raw.exec_(text)
     failed = None

@@ -141,7 +141,12 @@ impl Typing {
         if is_first && ty == TEXT && context == CastContext::Implicit {
             self.guessed.borrow_mut().push(index);
         }
-        let known = *self.parameters.borrow_mut()[index].get_or_insert(ty);
+        let declared = match context {
+            // A written cast cuts a longer value, which a parameter of the length would refuse.
+            CastContext::Explicit => any_length(ty),
+            CastContext::Implicit | CastContext::Assignment | CastContext::Internal => ty,
+        };
+        let known = *self.parameters.borrow_mut()[index].get_or_insert(declared);
         let parameter = Expr::new(ExprKind::Parameter(index), known, true).at(span);
         let least = cast_context_of(known, ty);
         if least.is_some_and(|least| least <= context) {
@@ -425,4 +430,12 @@ pub(crate) fn as_double(e: Expr) -> Expr {
 /// A number, or the number of a day, as an integer of 32 bits.
 pub(crate) fn as_integer(e: Expr) -> Expr {
     convert(e, LENGTH, CastLength::Refuse)
+}
+
+/// The type without the length of its strings or string elements; other types as they are.
+fn any_length(ty: LogicalType) -> LogicalType {
+    match ty.element() {
+        Some(element) => element.without_length().array().unwrap_or(ty),
+        None => ty.without_length(),
+    }
 }
