@@ -383,6 +383,7 @@ pub(crate) fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) 
     let clock = StatementClock::new(session.transaction().started(), session.settings().time_zone)
         .of_session(session.number());
     session.begin_sequences();
+    session.take_notified();
     let result = session
         .refresh()
         .and_then(|()| survive(|| statement_clock::during(Some(clock), || work(session))));

@@ -30,12 +30,7 @@ pub fn run(session: &mut Session, statement: NotificationStatement, started: Ins
 /// Ends a statement of a session that succeeded: its calls of `pg_notify` are the transaction's. Outside a transaction,
 /// sends what there is. 54000.
 pub fn end_statement(session: &mut Session) -> Result<()> {
-    if session.board().has_notified() {
-        let notified = session.board().take_notified();
-        notified
-            .into_iter()
-            .for_each(|sent| session.outbox_mut().add(sent));
-    }
+    session.take_notified();
     if session.transaction().is_open() || session.outbox_mut().is_empty() {
         return Ok(());
     }

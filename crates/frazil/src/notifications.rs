@@ -227,6 +227,11 @@ impl Mailbox {
         mailbox
     }
 
+    /// Returns the number of the session.
+    pub fn number(&self) -> i32 {
+        self.number.load(Relaxed)
+    }
+
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -369,6 +369,15 @@ impl Session {
         Ok(())
     }
 
+    /// Adds the calls of `pg_notify` since the last statement: its own, and those of cursors and portals, whose rows
+    /// are computed between statements.
+    pub fn take_notified(&mut self) {
+        if self.board.has_notified() {
+            let notified = self.board.take_notified().into_iter();
+            notified.for_each(|sent| self.outbox.add(sent));
+        }
+    }
+
     /// Returns the notifications of the open transaction, to be changed.
     pub fn outbox_mut(&mut self) -> &mut Outbox {
         &mut self.outbox
@@ -463,6 +472,7 @@ impl Session {
         }
         let is_implicit = std::mem::take(&mut self.is_implicit);
         let database = self.database.clone();
+        self.take_notified();
         let sending = match self.transaction.check() {
             Ok(()) => database.exchange().begin_for(&self.outbox),
             Err(_) => Ok(None),
@@ -492,6 +502,7 @@ impl Session {
     pub fn rollback(&mut self, chain: bool) -> Result<Option<Notice>> {
         let is_implicit = std::mem::take(&mut self.is_implicit);
         let result = self.transaction.rollback(chain);
+        self.board.take_notified();
         self.outbox = Outbox::default();
         self.cursors.end_transaction(false);
         self.end_settings(false);

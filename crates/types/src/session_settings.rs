@@ -31,6 +31,9 @@ pub trait SessionSettings: Send + Sync {
 
     /// The values that the session took from sequences.
     fn sequences(&self) -> SequenceValues;
+
+    /// The number by which clients and other sessions know the session.
+    fn number(&self) -> i32;
 }
 
 type Sessions = BTreeMap<u64, Weak<dyn SessionSettings>>;

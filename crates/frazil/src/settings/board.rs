@@ -185,6 +185,10 @@ impl SessionSettings for Board {
         Ok(())
     }
 
+    fn number(&self) -> i32 {
+        self.mailbox.number()
+    }
+
     fn channels(&self) -> Vec<String> {
         self.mailbox.channels()
     }

@@ -46,6 +46,7 @@ fn notify(cursor: &mut Cursor) -> Result<ParsedKind> {
     if cursor.take_token(&Token::Comma) {
         payload = match cursor.peek().cloned() {
             Some(Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text)) => Some(text),
+            Some(Token::DollarQuotedString(text)) => Some(text.value),
             _ => return Err(cursor.error()),
         };
         cursor.next();

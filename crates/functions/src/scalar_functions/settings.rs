@@ -1,7 +1,7 @@
 //! Settings of the session, read and changed by functions.
 
 use crate::function::{Function, Overload, Run, functions, volatile};
-use crate::type_rules::Kind::{Boolean, Double, Text};
+use crate::type_rules::Kind::{Boolean, Double, Integer, Text};
 use crate::vector::{Output, Row};
 use frazil_types::session_settings::{self, SessionSettings};
 use frazil_types::{Error, Result, SqlState};
@@ -12,6 +12,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "the value of a setting, as SHOW shows it; with true, NULL if no setting has the name";
     "set_config", [Overload { parameters: &[Text, Text, Boolean], run: Run::VolatileOnNull(set, Text) }],
         "changes a setting, with true for the rest of the transaction, and returns the new value; NULL is the default";
+    "pg_backend_pid", [volatile(&[], |_, o| o.int(settings()?.number().into()), Integer)],
+        "the number by which clients and other sessions know the session: without a server that of the process";
     "pg_notify", [Overload { parameters: &[Text, Text], run: Run::VolatileOnNull(notify, Text) }],
         "NOTIFY of a channel with a payload, at COMMIT; returns an empty text";
     "pg_notification_queue_usage", [volatile(&[], |_, o| o.double(settings()?.notification_usage()), Double)],

@@ -50,7 +50,6 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         asking(&[Oid], session_catalog::object_comment, Text),
         asking(&[Oid, Text], session_catalog::object_comment, Text),
     ], "the comment on an object, which the named table of `pg_catalog` shows";
-    "pg_backend_pid", [rows(&[], |_, o| o.int(std::process::id().into()), Integer)], "the number of the process";
     "pg_char_to_encoding", [rows(&[Text], encoding_number, Integer)],
         "PostgreSQL's number for an encoding, -1 if it has none";
     "pg_client_encoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";

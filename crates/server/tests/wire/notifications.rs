@@ -62,3 +62,45 @@ fn the_extended_protocol_sends_and_listens() {
         "1 2 C[NOTIFY] 1 2 E[22012] ZI"
     );
 }
+
+#[test]
+fn a_portal_that_pauses_sends_with_its_own_transaction() {
+    let served = Served::trusting();
+    let mut client = served.client();
+    client.ask(&[query("listen a")]);
+    let sends = "select pg_notify('a', n::text) from generate_series(1, 3) x(n)";
+    let run = [parse("", sends, &[]), bind("", "", &[], 0, 0), execute("", 2)].concat();
+    assert_eq!(
+        client.ask(&[run.clone(), execute("", 2), sync()]),
+        "1 2 D[] D[] s D[] C[SELECT 1] A[a=1] A[a=2] A[a=3] ZI"
+    );
+    // Messages of a portal before ROLLBACK, or behind a savepoint, never arrive.
+    client.ask(&[query("begin")]);
+    client.ask(&[run.clone(), execute("", 2), sync()]);
+    assert_eq!(client.ask(&[query("rollback")]), "C[ROLLBACK] ZI");
+    client.ask(&[query("begin; savepoint s")]);
+    client.ask(&[run, execute("", 2), sync()]);
+    assert_eq!(
+        client.ask(&[query("rollback to s; notify a, 'kept'")]),
+        "C[ROLLBACK] C[NOTIFY] ZT"
+    );
+    assert_eq!(client.ask(&[query("commit")]), "C[COMMIT] A[a=kept] ZI");
+}
+
+#[test]
+fn a_session_has_the_number_that_its_client_knows() {
+    let served = Served::trusting();
+    let numbers = [(); 2].map(|()| {
+        let mut client = served.stranger();
+        client.start(&[("user", "me"), ("database", "shop")]);
+        let welcome = client.until_ready();
+        let key = welcome.iter().find(|answer| answer.0 == b'K').unwrap();
+        let known = i32::from_be_bytes(key.1[..4].try_into().unwrap());
+        assert_eq!(
+            client.ask(&[query("select pg_backend_pid()")]),
+            format!("T D[{known}] C[SELECT 1] ZI")
+        );
+        known
+    });
+    assert_ne!(numbers[0], numbers[1]);
+}
