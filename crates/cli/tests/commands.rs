@@ -458,7 +458,8 @@ fn a_file_is_a_table_of_a_database_in_memory() {
 #[test]
 fn tables_and_views_are_shown_in_full() {
     let directory = Directory::new("in_full");
-    let script = "create table t (a integer primary key, b varchar(9) default 'x', c decimal(8,2) check (c > 0));\n\
+    let script = "create table t (a integer primary key, b varchar(9) default 'x', c decimal(8,2) check (c > 0),\n\
+                  unique (a, b) deferrable initially deferred);\n\
                   insert into t select i, 'z', 1.50 from generate_series(1, 70000) s(i);\n\
                   create view v as select a, b from t;\nfreeze table t;\n\\d+ t\n\\d+ v\n\\dp t\n\\z v\n\\ds\n\\dT *char*\n\\dT int8\n\
                   create type size as enum ('s', 'l');\n\\dT s*e\n";
@@ -466,7 +467,9 @@ fn tables_and_views_are_shown_in_full() {
         a,integer,not null,\"\",frames of reference,#,#\n\
         b,varchar(9),\"\",'x',constant,#,#\n\
         c,\"decimal(8,2)\",\"\",\"\",constant,#,#\n\
-        Indexes:\n    \"t_pkey\" PRIMARY KEY, btree (a)\nCheck constraints:\n    \"t_c_check\" CHECK (c > 0)\n\
+        Indexes:\n    \"t_pkey\" PRIMARY KEY, btree (a)\n    \
+        \"t_a_b_key\" UNIQUE CONSTRAINT, btree (a, b) DEFERRABLE INITIALLY DEFERRED\n\
+        Check constraints:\n    \"t_c_check\" CHECK (c > 0)\n\
         View \"public.v\"\nColumn,Type\na,integer\nb,varchar(9)\nView definition:\n select a, b from t\n\
         Schema,Name,Type,Access privileges\npublic,t,table,\nSchema,Name,Type,Access privileges\npublic,v,view,\n\
         Schema,Name,Type,Owned by\n\

@@ -58,6 +58,8 @@ pub struct IndexInfo {
     pub is_unique: bool,
     /// The constraint that it enforces.
     pub constraint: Option<String>,
+    /// ` DEFERRABLE` and ` DEFERRABLE INITIALLY DEFERRED`; empty for an index that refuses rows at once.
+    pub deferral: &'static str,
 }
 
 /// A view of the database.
@@ -241,6 +243,7 @@ impl TableInfo {
                     columns: index_columns(table, index),
                     is_unique: index.unique,
                     constraint: index.constraint.clone(),
+                    deferral: index.deferral.words(),
                 })
                 .collect(),
         }

@@ -185,7 +185,8 @@ fn keys_and_checks(table: &TableInfo) -> Vec<String> {
             None if index.is_unique => "UNIQUE, ",
             None => "",
         };
-        lines.push(format!("    \"{}\" {kind}btree {}", index.name, index.columns));
+        let (columns, deferral) = (&index.columns, index.deferral);
+        lines.push(format!("    \"{}\" {kind}btree {columns}{deferral}", index.name));
     }
     let is_check = |c: &&ConstraintInfo| c.definition.starts_with("CHECK");
     let mut checks: Vec<&ConstraintInfo> = table.constraints.iter().filter(is_check).collect();
