@@ -48,7 +48,6 @@ fn columns_and_tables_get_other_names() {
             SqlState::UNDEFINED_COLUMN,
         ),
         ("alter table nothing rename to x", SqlState::UNDEFINED_TABLE),
-        ("alter table fields rename to x", SqlState("42809")),
         (
             "alter table plants rename to x, alter id set not null",
             SqlState::SYNTAX_ERROR,
