@@ -66,8 +66,8 @@ impl Place {
 
     /// Closes a database. Nothing is left of one that was made for this shell and in which nothing was made: its name was a slip.
     pub fn close(self, connection: Connection) -> Result<(), Complaint> {
-        let is_unused = self.is_new && is_empty(&connection);
         let database = connection.database().clone();
+        let is_unused = self.is_new && !database.has_commits();
         drop(connection);
         database.close()?;
         match self.directory {
@@ -79,15 +79,6 @@ impl Place {
             _ => Ok(()),
         }
     }
-}
-
-/// True if a database has no table, view, type or schema but public.
-fn is_empty(connection: &Connection) -> bool {
-    connection.tables().is_empty()
-        && connection.views().is_empty()
-        && connection.enumerations().is_empty()
-        && connection.domains().is_empty()
-        && connection.schemas() == ["public"]
 }
 
 /// Removes the files of a database that was never used.

@@ -146,6 +146,11 @@ fn a_name_that_is_a_slip_leaves_no_directory() {
         ("table", "create table t (a integer)"),
         ("view", "create view v as select 1 as a"),
         ("type", "create type e as enum ('a')"),
+        ("domain", "create domain d as integer"),
+        ("schema", "create schema other"),
+        ("sequence", "create sequence s; select nextval('s')"),
+        // What is left is empty, but somebody made something in it.
+        ("dropped", "create sequence s; drop sequence s"),
     ] {
         directory.out(&[name, "-c", made]);
         assert!(is_there(name), "{name}");

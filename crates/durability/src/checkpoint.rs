@@ -13,7 +13,7 @@ use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord, schemas_of};
 use crate::progress::{CheckpointCause, Pace, Steps};
 use crate::restored_chunk::{check_nulls, fit};
 use crate::segment::NewSegment;
-use crate::sequences::sequences_of;
+use crate::sequences::{sequences_moved, sequences_of};
 use frazil_block::Block;
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{
@@ -154,7 +154,8 @@ impl From<Error> for CheckpointFailure {
 }
 
 impl Files {
-    /// Makes a snapshot durable, which has the commits before `lsn` and no others. Does nothing if the manifest has them.
+    /// Makes a snapshot durable, which has the commits before `lsn` and no others. Does nothing if the manifest has them
+    /// and says where the sequences stand.
     pub(crate) fn checkpoint(
         &self,
         state: &mut State,
@@ -164,7 +165,7 @@ impl Files {
     ) -> Result<CheckpointReport, CheckpointFailure> {
         let lasting = snapshot.lasting();
         let snapshot = lasting.as_ref().unwrap_or(snapshot);
-        if snapshot.timestamp() <= state.manifest.timestamp {
+        if snapshot.timestamp() <= state.manifest.timestamp && !sequences_moved(&state.manifest, snapshot) {
             return Ok(CheckpointReport::default());
         }
         // The log must not end before the place that the manifest names.

@@ -9,7 +9,7 @@ use crate::manifest::{ChunkRecord, Manifest};
 use crate::recovery::log_path;
 use crate::segment::open_segment;
 use crate::wal::record::Record;
-use crate::wal::{End, LogOpening, Visitor, Wal, WalOptions};
+use crate::wal::{BESIDE_COMMITS, End, LogOpening, Visitor, Wal, WalOptions};
 use frazil_storage::redo::{Change, changes};
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{Lsn, SegmentPlace};
@@ -274,6 +274,9 @@ impl Inspector<'_> {
             log_path(self.path).display(),
             record.position
         );
+        if record.timestamp == BESIDE_COMMITS {
+            return self.beside(&place, record);
+        }
         if record.timestamp != self.timestamp + 1 {
             self.found.findings.push(format!(
                 "{place}: commit {} comes behind commit {}: one is missing",
@@ -293,6 +296,22 @@ impl Inspector<'_> {
                 }
                 Ok(_) => {}
                 Err(e) => self.note(Err(e.in_context(&place)))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A record that is not of a commit says where sequences stand, and nothing else.
+    fn beside(&mut self, place: &str, record: &Record<'_>) -> Result<()> {
+        for change in changes(record.payload) {
+            match change {
+                Ok(Change::Sequence { .. }) => {}
+                Ok(_) => {
+                    let finding =
+                        format!("{place}: a record that is not of a commit says what only a commit can do");
+                    self.found.findings.push(finding);
+                }
+                Err(e) => self.note(Err(e.in_context(place)))?,
             }
         }
         Ok(())

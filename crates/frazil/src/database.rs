@@ -350,6 +350,11 @@ impl Database {
         &self.0.store
     }
 
+    /// True if anything was ever committed to it, also if nothing of it is left.
+    pub fn has_commits(&self) -> bool {
+        self.0.store.snapshot().timestamp() > 0
+    }
+
     /// Whether it was opened to be read.
     pub fn is_read_only(&self) -> bool {
         self.0.store.is_read_only()
