@@ -149,7 +149,7 @@ fn a_name_that_is_a_slip_leaves_no_directory() {
         ("domain", "create domain d as integer"),
         ("schema", "create schema other"),
         ("sequence", "create sequence s; select nextval('s')"),
-        // What is left is empty, but somebody made something in it.
+        // Nothing is left in it, but somebody made something.
         ("dropped", "create sequence s; drop sequence s"),
     ] {
         directory.out(&[name, "-c", made]);

@@ -13,7 +13,7 @@ use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord, schemas_of};
 use crate::progress::{CheckpointCause, Pace, Steps};
 use crate::restored_chunk::{check_nulls, fit};
 use crate::segment::NewSegment;
-use crate::sequences::{sequences_moved, sequences_of};
+use crate::sequences::sequences_of;
 use frazil_block::Block;
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{
@@ -151,6 +151,14 @@ impl From<Error> for CheckpointFailure {
             is_unknown: false,
         }
     }
+}
+
+/// True if sequences gave values, or were set, since a manifest was written that has all commits of a snapshot. Their
+/// states stand beside the commits, so no timestamp says so.
+fn sequences_moved(manifest: &Manifest, snapshot: &Snapshot) -> bool {
+    let now = snapshot.catalog().sequences().map(|entry| entry.state.shown().0);
+    let written = manifest.sequences.iter().map(|record| record.position);
+    now.ne(written)
 }
 
 impl Files {

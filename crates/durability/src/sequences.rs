@@ -1,9 +1,7 @@
 //! Sequences in the manifest and in changes of the catalog.
 
-use crate::manifest::Manifest;
 use crate::type_names::{read_name, read_type_name, write_name};
 use frazil_catalog::{Catalog, Position, SequenceDefinition, SequenceEntry, SequenceOwner, SequenceState};
-use frazil_storage::Snapshot;
 use frazil_types::{ColumnNumber, ObjectId};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -24,14 +22,6 @@ pub(crate) fn sequences_of(catalog: &Catalog) -> Vec<SequenceRecord> {
         entry: entry.clone(),
     };
     catalog.sequences().map(record).collect()
-}
-
-/// True if sequences gave values, or were set, since a manifest was written that has all commits of a snapshot. Their
-/// states stand beside the commits, so no timestamp says so.
-pub(crate) fn sequences_moved(manifest: &Manifest, snapshot: &Snapshot) -> bool {
-    let now = snapshot.catalog().sequences().map(|entry| entry.state.shown().0);
-    let written = manifest.sequences.iter().map(|record| record.position);
-    now.ne(written)
 }
 
 impl SequenceRecord {

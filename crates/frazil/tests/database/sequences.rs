@@ -15,7 +15,7 @@ fn over(sim: &SimVfs) -> Connection {
     c
 }
 
-/// What `frazil verify` reads: every byte of the files.
+/// Reads every byte of the files, as `frazil verify` does.
 fn assert_sound(sim: &SimVfs) {
     let found = inspect(&sim.vfs(), Path::new("/db"), &Cancel::new(), &|_, _| ()).expect("nobody writes it");
     assert_eq!(found.findings, Vec::<String>::new());
