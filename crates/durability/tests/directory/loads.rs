@@ -4,7 +4,7 @@ use crate::{Temporary, append, batch, begin, create, delete, freeze, numbers, re
 use frazil_block::BuildOptions;
 use frazil_catalog::DropRelations;
 use frazil_durability::Directory;
-use frazil_storage::{Acknowledge, Freezer, Transaction};
+use frazil_storage::{Acknowledge, Freezer, TableMode, Transaction};
 use frazil_testkit::SimVfs;
 use frazil_types::{Cancel, ObjectId, RowId, SqlState};
 use frazil_vfs::Vfs;
@@ -201,7 +201,7 @@ fn checkpoints_beside_loads_leave_what_the_log_names() {
     }
 }
 
-/// What moves in the background is on the disk before the writer's lock is taken: others write while the disk takes its time.
+/// What moves in the background is on the disk before the table is locked: others write while the disk takes its time.
 #[test]
 fn others_write_while_the_segment_of_a_background_move_is_synced() {
     let sim = SimVfs::new(1);
@@ -228,11 +228,12 @@ fn others_write_while_the_segment_of_a_background_move_is_synced() {
     assert!(seen.load(Ordering::Relaxed), "the segment was not synced");
     let expected: Vec<i128> = (0..500).filter(|n| n % 5 == 0 && *n != 10).collect();
     assert_eq!(numbers(directory.store()), expected);
-    // A move that finds somebody writing leaves no file.
+    // A move that finds somebody writing to the table leaves no file.
     delete(directory.store(), id, |n| n % 3 != 0);
     let files = || sim.list(Path::new("/db/segments")).unwrap().len();
     let before = files();
-    let writer = begin(directory.store());
+    let mut writer = begin(directory.store());
+    writer.lock_table(id, TableMode::RowExclusive).unwrap();
     assert!(!directory.store().freeze_step().unwrap());
     assert_eq!(files(), before);
     drop(writer);

@@ -34,6 +34,7 @@ fn take(c: &Connection, sql: &str, given: &mut HashSet<i64>) {
 
 #[test]
 fn no_value_is_given_twice_across_power_cuts() {
+    let mut cuts = 0;
     for seed in 0..40 {
         let mut random = Random::new(seed);
         let mut sim = SimVfs::new(seed);
@@ -42,7 +43,7 @@ fn no_value_is_given_twice_across_power_cuts() {
             &c,
             "create sequence s; create table t (id bigint default nextval('s'), n integer)",
         );
-        let (mut given, mut cuts) = (HashSet::new(), 0);
+        let mut given = HashSet::new();
         for step in 0..60 {
             match random.below(12) {
                 0..3 => take(&c, "select nextval('s')", &mut given),
@@ -96,13 +97,10 @@ fn no_value_is_given_twice_across_power_cuts() {
                 }
             }
         }
-        assert!(
-            cuts > 0 && given.len() > 50,
-            "seed {seed}: {cuts} cuts, {} values",
-            given.len()
-        );
+        assert!(given.len() > 50, "seed {seed}: {} values", given.len());
         assert_eq!(rows(&c, "select count(*) - count(distinct id) from t"), "0");
     }
+    assert!(cuts > 100, "{cuts} cuts");
 }
 
 #[test]
