@@ -8,7 +8,7 @@ use frazil::Database;
 use frazil_types::Result;
 
 /// The cases.
-pub const CASES: [Case; 3] = [
+pub const CASES: [Case<'static>; 3] = [
     Case {
         name: "a tree, 1.5 million pairs",
         sql: "with recursive r (a, b) as (select a, b from tree union select r.a, e.b from r join tree e on r.b = e.a) \
@@ -55,7 +55,7 @@ fn tables(edges: usize) -> [String; 3] {
 }
 
 /// Runs the experiment.
-pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Report> {
+pub fn run(name: &'static str, cases: &[Case<'_>], args: &BenchArgs) -> Result<Report> {
     let connection = Database::memory()?.connect();
     let edges = ((EDGES as f64 * args.scale_factor) as usize).max(LEAST_EDGES);
     for table in tables(edges) {

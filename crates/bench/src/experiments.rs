@@ -1,23 +1,14 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
 use crate::arguments::{LAYOUTS, LOOKUP_TABLE};
-use crate::checkpoints;
-use crate::closure;
-use crate::commit;
-use crate::keys;
-use crate::mempax;
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
 use crate::micro::{calibrate, conjunction};
 use crate::plan::linear::{COMMANDS, Shape, flat};
 use crate::plan::{self, point};
-use crate::recovery;
-use crate::rollup;
 use crate::statements::{self, Way};
-use crate::table_lookup;
 use crate::taking_turns::Case;
-use crate::topn;
-use crate::windows;
+use crate::{checkpoints, closure, commit, keys, mempax, recovery, rollup, table_lookup, topn, windows};
 use frazil_block::Purpose;
 use frazil_types::{Error, Result, SqlState};
 
@@ -62,13 +53,15 @@ pub enum Kind {
     /// Durable commits are timed with checkpoints beside them and without.
     Checkpoints(checkpoints::Plan),
     /// Window functions are timed.
-    Windows(&'static [Case]),
+    Windows(&'static [Case<'static>]),
     /// Grouping sets are.
-    Rollup(&'static [Case]),
+    Rollup(&'static [Case<'static>]),
     /// Recursions are.
-    Closure(&'static [Case]),
+    Closure(&'static [Case<'static>]),
+    /// Questions of many shapes are.
+    Shapes,
     /// The first rows in an order are.
-    TopN(&'static [Case]),
+    TopN(&'static [Case<'static>]),
     /// Directories are opened whose process was killed.
     Recovery(&'static [recovery::Case]),
     /// Tests of codes are timed.
@@ -274,7 +267,7 @@ const SHAPES: [Shape; 21] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 27] = [
+pub const EXPERIMENTS: [Experiment; 28] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -366,6 +359,11 @@ pub const EXPERIMENTS: [Experiment; 27] = [
         name: "closure",
         about: "the pairs of nodes that paths join, in three graphs of 200,000 edges: WITH RECURSIVE",
         kind: Kind::Closure(&closure::CASES),
+    },
+    Experiment {
+        name: "shapes",
+        about: "groups, joins, sorts, strings and windows over ten million rows: hot, frozen, and with raw strings",
+        kind: Kind::Shapes,
     },
     Experiment {
         name: "topn",

@@ -226,7 +226,7 @@ impl Frazil {
 }
 
 /// The rows of a result as text, one line each.
-fn lines(outcome: &Outcome) -> Vec<String> {
+pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
     let Outcome::Rows(rows) = outcome else {
         return Vec::new();
     };

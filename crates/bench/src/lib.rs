@@ -30,6 +30,7 @@ mod report;
 mod rollup;
 mod rust_loop;
 mod scratch;
+mod shapes;
 mod statements;
 pub mod statistics;
 mod table_lookup;
@@ -47,7 +48,7 @@ use std::io::Write;
 /// Runs `frazil bench` with its arguments, writing to standard output.
 pub fn run(arguments: &[String]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    match BenchArgs::parse(arguments)? {
+    match BenchArgs::parse(arguments).map_err(naming_experiments)? {
         Some(args) => run_experiment(&args, &mut out),
         None => write_out(
             &mut out,
@@ -93,9 +94,16 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Windows(cases) => windows::run(experiment.name, cases, args),
         Kind::Rollup(cases) => rollup::run(experiment.name, cases, args),
         Kind::Closure(cases) => closure::run(experiment.name, cases, args),
+        Kind::Shapes => shapes::run(experiment.name, args),
         Kind::TopN(cases) => topn::run(experiment.name, cases, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }
+}
+
+/// An error of the command line whose hint also lists the experiments.
+fn naming_experiments(error: Error) -> Error {
+    let hint = format!("{}; experiments: {}", error.hint().unwrap_or_default(), names());
+    error.with_hint(hint)
 }
 
 /// The names of all experiments, for messages.
@@ -128,6 +136,13 @@ mod tests {
             let report = report(&args).unwrap_or_else(|e| panic!("{}: {e}", experiment.name));
             assert!(!report.measurements().is_empty() && !report.ratios().is_empty());
         }
+    }
+
+    #[test]
+    fn a_wrong_command_line_is_told_the_experiments() {
+        let error = run(&["tpch".to_owned(), "--speed".to_owned()]).expect_err("there is no such option");
+        let hint = error.hint().expect("it has one");
+        assert!(hint.starts_with("usage: frazil bench") && hint.contains("experiments: tpch, compression"));
     }
 
     #[test]

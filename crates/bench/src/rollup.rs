@@ -8,7 +8,7 @@ use frazil::Database;
 use frazil_types::Result;
 
 /// The cases.
-pub const CASES: [Case; 6] = [
+pub const CASES: [Case<'static>; 6] = [
     Case {
         name: "rollup of four columns",
         sql: "select count(*), sum(s), sum(n), sum(g) from (select a, b, c, d, sum(v) as s, count(*) as n, \
@@ -55,7 +55,7 @@ fn table(rows: usize) -> String {
 }
 
 /// Runs the experiment.
-pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Report> {
+pub fn run(name: &'static str, cases: &[Case<'_>], args: &BenchArgs) -> Result<Report> {
     let connection = Database::memory()?.connect();
     let rows = ((ROWS as f64 * args.scale_factor) as usize).max(LEAST_ROWS);
     connection.execute(&table(rows))?;

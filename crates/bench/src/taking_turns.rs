@@ -9,11 +9,11 @@ use std::time::Instant;
 
 /// A statement.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
+pub struct Case<'a> {
     /// Its name.
-    pub name: &'static str,
+    pub name: &'a str,
     /// The statement, which gives few rows.
-    pub sql: &'static str,
+    pub sql: &'a str,
 }
 
 /// Times all cases and adds their milliseconds to a report; the names under which they stand there: `suffix` follows those of the cases.
@@ -21,7 +21,7 @@ pub fn run(
     report: &mut Report,
     experiment: &'static str,
     suffix: &str,
-    cases: &[Case],
+    cases: &[Case<'_>],
     connection: &Connection,
     args: &BenchArgs,
 ) -> Result<Vec<String>> {

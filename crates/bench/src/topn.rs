@@ -9,7 +9,7 @@ use frazil_testkit::Random;
 use frazil_types::{ColumnVector, LogicalType, Result, RowBatch, Value};
 
 /// The cases.
-pub const CASES: [Case; 5] = [
+pub const CASES: [Case<'static>; 5] = [
     Case {
         name: "by a double",
         sql: "select * from x order by v3 desc, id7 limit 10",
@@ -46,7 +46,7 @@ const BATCH: usize = 1 << 16;
 const YEAR: u64 = 365 * 86_400_000_000;
 
 /// Runs the experiment.
-pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Report> {
+pub fn run(name: &'static str, cases: &[Case<'_>], args: &BenchArgs) -> Result<Report> {
     let connection = Database::memory()?.connect();
     let rows = ((ROWS as f64 * args.scale_factor) as usize).max(BATCH / 16);
     fill(&connection, rows)?;

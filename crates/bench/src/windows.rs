@@ -10,7 +10,7 @@ use frazil_testkit::Random;
 use frazil_types::{ColumnVector, LogicalType, Result, RowBatch, Value};
 
 /// The cases.
-pub const CASES: [Case; 9] = [
+pub const CASES: [Case<'static>; 9] = [
     Case {
         name: "running sum",
         sql: "select sum(s) from (select sum(v) over (order by id) as s from t) x",
@@ -66,7 +66,7 @@ const BATCH: usize = 1 << 16;
 const YEAR: u64 = 365 * 86_400_000_000;
 
 /// Aggregates of ordered rows, and of distinct ones.
-pub const ORDERED: [Case; 8] = [
+pub const ORDERED: [Case<'static>; 8] = [
     Case {
         name: "string_agg of 100 groups",
         sql: "select sum(length(s)) from (select string_agg(v::text, ',' order by id) as s from t group by few) x",
@@ -102,7 +102,7 @@ pub const ORDERED: [Case; 8] = [
 ];
 
 /// Runs the experiment.
-pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Report> {
+pub fn run(name: &'static str, cases: &[Case<'_>], args: &BenchArgs) -> Result<Report> {
     let connection = Database::memory()?.connect();
     let rows = ((ROWS as f64 * args.scale_factor) as usize).max(BATCH / 16);
     fill(&connection, rows)?;

@@ -1,0 +1,247 @@
+//! The experiment `shapes`: questions of many shapes over one large table and three small ones.
+//! The tables are hot, then frozen, then frozen with raw strings.
+//!
+//! `tables.sql` makes the tables, and `questions.sql` holds the questions. `python/bench/shapes.py`
+//! also reads both files, and runs DuckDB beside Frazil. Every form must give the answers of the hot
+//! tables.
+
+use crate::arguments::BenchArgs;
+use crate::frazil_engine::lines;
+use crate::report::{Measurement, Report, Values};
+use crate::taking_turns::{self, Case};
+use frazil::{Connection, Database};
+use frazil_types::{Error, Result, SqlState};
+
+const TABLES: &str = include_str!("tables.sql");
+const QUESTIONS: &str = include_str!("questions.sql");
+/// Names of the tables.
+const NAMES: [&str; 4] = ["facts", "tens", "parents", "few"];
+/// Columns of strings, which the last form keeps raw.
+const STRINGS: [(&str, &str); 6] = [
+    ("facts", "s100"),
+    ("facts", "t100"),
+    ("facts", "s100k"),
+    ("facts", "fname"),
+    ("tens", "name"),
+    ("parents", "name"),
+];
+/// Rows of `facts` at scale factor 1, and at least.
+const ROWS: usize = 10_000_000;
+const LEAST_ROWS: usize = 1_000;
+/// Doubles are summed in the order in which rows arrive: sums may differ by this part of the greater one.
+const TOLERANCE: f64 = 1e-9;
+
+/// A way to hold the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Hot,
+    Frozen,
+    RawStrings,
+}
+
+impl Form {
+    /// Follows the name of a question.
+    fn suffix(self) -> &'static str {
+        match self {
+            Form::Hot => ", hot",
+            Form::Frozen => ", frozen",
+            Form::RawStrings => ", raw strings",
+        }
+    }
+}
+
+/// Runs the experiment.
+pub fn run(name: &'static str, args: &BenchArgs) -> Result<Report> {
+    let rows = args
+        .rows
+        .unwrap_or((ROWS as f64 * args.scale_factor) as usize)
+        .max(LEAST_ROWS);
+    let texts = questions(rows);
+    let wanted = |case: &str| args.only.as_deref().is_none_or(|start| case.starts_with(start));
+    let cases: Vec<Case<'_>> = (texts.iter())
+        .filter(|(name, _)| wanted(name))
+        .map(|(name, sql)| Case { name, sql })
+        .collect();
+    if cases.is_empty() {
+        let only = args.only.as_deref().unwrap_or_default();
+        return Err(Error::new(
+            SqlState::INVALID_PARAMETER,
+            format!("no question begins with \"{only}\""),
+        ));
+    }
+    let mut report = Report::default();
+    let connection = load(rows)?;
+    let hot = answers(&connection, &cases)?;
+    for (case, answer) in cases.iter().zip(&hot) {
+        report.add(Measurement {
+            experiment: name,
+            case: case.name.to_owned(),
+            metric: "rows",
+            unit: "rows",
+            values: Values::Exact(answer.len() as f64),
+        });
+    }
+    let names = taking_turns::run(&mut report, name, Form::Hot.suffix(), &cases, &connection, args)?;
+    freeze(&connection, Form::Frozen)?;
+    let mut connection = connection;
+    for form in [Form::Frozen, Form::RawStrings] {
+        if form == Form::RawStrings {
+            connection = load(rows)?;
+            freeze(&connection, form)?;
+        }
+        for ((case, hot), frozen) in cases.iter().zip(&hot).zip(answers(&connection, &cases)?) {
+            if !alike(hot, &frozen) {
+                let form = form.suffix();
+                return Err(Error::internal(format!(
+                    "\"{}{form}\" answers {frozen:?}; the hot tables answer {hot:?}",
+                    case.name
+                )));
+            }
+        }
+        let frozen = taking_turns::run(&mut report, name, form.suffix(), &cases, &connection, args)?;
+        for (frozen, hot) in frozen.iter().zip(&names) {
+            report.compare(frozen, hot, "ms");
+        }
+    }
+    Ok(report)
+}
+
+/// Replaces the numbers of rows in a text.
+fn with_rows(text: &str, rows: usize) -> String {
+    text.replace("{rows}", &rows.to_string())
+        .replace("{tenth}", &(rows / 10).to_string())
+}
+
+/// Name and statement of each question.
+fn questions(rows: usize) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    // The paragraph that opens the file is not a question.
+    let (_, text) = QUESTIONS.split_once("\n\n").unwrap_or(("", QUESTIONS));
+    for line in text.lines() {
+        match (line.strip_prefix("-- "), found.last_mut()) {
+            (Some(name), _) => found.push((name.to_owned(), String::new())),
+            (None, Some((_, sql))) => {
+                sql.push_str(&with_rows(line.trim_end_matches(';'), rows));
+                sql.push(' ');
+            }
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+/// Fills the tables in memory. They stay hot until [`freeze`].
+fn load(rows: usize) -> Result<Connection> {
+    let connection = Database::memory()?.connect();
+    connection.execute(
+        "set frazil.freeze_after = off; set frazil.refreeze_budget = off; set frazil.access_counters = off",
+    )?;
+    connection.execute(&with_rows(TABLES, rows))?;
+    Ok(connection)
+}
+
+fn freeze(connection: &Connection, form: Form) -> Result<()> {
+    if form == Form::RawStrings {
+        for (table, column) in STRINGS {
+            connection.execute(&format!(
+                "alter table {table} set (\"encoding.{column}\" = 'raw')"
+            ))?;
+        }
+    }
+    for table in NAMES {
+        connection.execute(&format!("freeze table {table}"))?;
+    }
+    Ok(())
+}
+
+/// Answer of each question, a text for each row.
+fn answers(connection: &Connection, cases: &[Case<'_>]) -> Result<Vec<Vec<String>>> {
+    (cases.iter())
+        .map(|case| {
+            let response = connection
+                .execute(case.sql)
+                .map_err(|e| e.in_context(case.name.to_owned()))?;
+            Ok(lines(&response.outcome))
+        })
+        .collect()
+}
+
+/// True if two answers are equal, or differ only in the last digits of numbers.
+fn alike(a: &[String], b: &[String]) -> bool {
+    let close = |a: &str, b: &str| match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Ok(x), Ok(y)) => x == y || (x - y).abs() <= TOLERANCE * x.abs().max(y.abs()),
+        _ => a == b,
+    };
+    let rows_are_alike = |a: &str, b: &str| {
+        let (a, b): (Vec<&str>, Vec<&str>) = (a.split('|').collect(), b.split('|').collect());
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b))
+    };
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| rows_are_alike(a, b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_question_answers_alike_in_every_form() {
+        let args = BenchArgs {
+            rows: Some(1_000),
+            runs: 1,
+            ..BenchArgs::new("shapes")
+        };
+        let report = run("shapes", &args).expect("all forms agree");
+        let asked = questions(1_000).len();
+        // The rows of each question, and its time in three forms, two of which are compared with the first.
+        assert_eq!(
+            (report.measurements().len(), report.ratios().len()),
+            (4 * asked, 2 * asked)
+        );
+        assert!(asked > 30);
+    }
+
+    #[test]
+    fn every_question_meets_rows() {
+        let connection = load(5_000).expect("it loads");
+        for (name, sql) in questions(5_000) {
+            let case = [Case {
+                name: &name,
+                sql: &sql,
+            }];
+            let answer = &answers(&connection, &case).expect("it runs")[0];
+            let first = answer[0].split('|').next();
+            assert!(
+                first.is_some_and(|value| !["0", "NULL", ""].contains(&value)),
+                "{name}: {answer:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn answers_differ_if_a_cell_or_a_row_does() {
+        let rows = |texts: &[&str]| texts.iter().map(|t| t.to_string()).collect::<Vec<_>>();
+        assert!(alike(&rows(&["1|a|2.5"]), &rows(&["1|a|2.50000000001"])));
+        assert!(!alike(&rows(&["1|a|2.5"]), &rows(&["1|b|2.5"])));
+        assert!(!alike(&rows(&["1|a|2.5"]), &rows(&["1|a|2.6"])));
+        assert!(!alike(&rows(&["1", "2"]), &rows(&["1"])));
+        assert!(!alike(&rows(&["1|2"]), &rows(&["1"])));
+    }
+
+    #[test]
+    fn only_and_rows_choose() {
+        let args = BenchArgs {
+            rows: Some(1_000),
+            runs: 1,
+            only: Some("top:".to_owned()),
+            threads: vec![1, 2],
+            ..BenchArgs::new("shapes")
+        };
+        let report = run("shapes", &args).expect("it runs");
+        assert_eq!((report.measurements().len(), report.ratios().len()), (2 + 12, 8));
+        let nothing = BenchArgs {
+            only: Some("nothing".to_owned()),
+            ..args
+        };
+        assert!(run("shapes", &nothing).is_err());
+    }
+}
