@@ -66,7 +66,7 @@ fn kept(c: &Connection, sql: &str) -> Kept {
     kept_of(c, sql, "SELECT")
 }
 
-/// What a statement hands over whose tag is this one.
+/// Rows that a statement hands over, whose tag is `expected`.
 fn kept_of(c: &Connection, sql: &str, expected: &str) -> Kept {
     let mut kept = Kept::default();
     let response = c.execute_into(sql, (), &mut kept).unwrap();
