@@ -117,6 +117,11 @@ impl Worker {
         self.partial.as_ref().map_or(0, |part| part.bytes())
     }
 
+    /// Bytes of its stage memory, which no budget counts.
+    pub fn bytes(&self) -> usize {
+        self.memory.bytes()
+    }
+
     /// What it put into the sink's buffer so far; it goes on with an empty part. Error: an internal one for a sink that is not a
     /// buffer.
     pub fn take_written(&mut self) -> Result<BufferWriter> {

@@ -3,16 +3,19 @@
 //!
 //! [`run_plan()`] runs a plan's pipelines in order. Each is opened (operands bound, objects made), then all
 //! its workers take morsels until there are none, then what they left in its sink becomes one object.
-//! [`stream_plan()`] does the same, but hands the result's rows over a few morsels at a time.
+//! [`PlanStream`] does the same, but only as far as its rows are taken: it pauses between any two pieces of the result.
 #![forbid(unsafe_code)]
 
+mod delivery;
 pub mod metrics;
 mod pipeline_run;
+pub mod plan_stream;
 pub mod progress;
 pub mod run_plan;
 pub mod worker_pool;
 
 pub use metrics::{Metrics, PipelineMetrics};
+pub use plan_stream::PlanStream;
 pub use progress::Progress;
-pub use run_plan::{Environment, PlanResult, Take, run_plan, stream_plan};
+pub use run_plan::{Environment, PlanResult, run_plan};
 pub use worker_pool::WorkerPool;

@@ -1,30 +1,23 @@
 //! One pipeline on all its workers: they take morsel after morsel from one counter until there are
 //! none, one fails, or the sink has enough.
 //!
-//! A pipeline whose rows are handed over while it runs does so window by window: some morsels on all workers, then what
-//! they gave is handed over in the order of the morsels. A worker with many bytes of rows leaves its morsel where it is, and
-//! goes on when all rows before it are gone: no more is held than that, whatever a join makes of a morsel.
+//! A pipeline whose rows are handed over while it runs does so window by window: `delivery.rs`.
 
 use crate::Progress;
 use crate::metrics::PipelineMetrics;
-use crate::run_plan::{Environment, Take};
+use crate::run_plan::Environment;
 use frazil_codegen::{CompiledPlan, FirstRows, Flow, OpenPipeline, Opening, PlanState, Worker};
 use frazil_plan::pipeline::PipelinePlan;
-use frazil_runtime::breakers::{Breaker, Partial, parts_of};
+use frazil_runtime::breakers::{Breaker, Partial};
 use frazil_runtime::caught_panic::panicked;
-use frazil_runtime::{BufferBuild, Left};
 use frazil_types::{Cancel, Error, Result};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Bytes of a result that is handed over at which a worker begins no further morsel, and leaves the one that it is at.
-const MANY_BYTES: usize = 8 << 20;
 /// Runs of morsels that there are at least for each worker, so that all end at about the same time.
 const RUNS_PER_WORKER: usize = 8;
-/// A window that gives fewer rows is followed by one of twice as many morsels: workers begin and end with each.
-const FEW_ROWS: u64 = 64 << 10;
 
 /// A pipeline that is running.
 pub struct PipelineRun {
@@ -53,10 +46,11 @@ struct Shared {
 
 /// What workers leave behind.
 #[derive(Default)]
-struct Done {
-    partials: Vec<Box<dyn Partial>>,
+pub struct Done {
+    /// Their parts of the sink.
+    pub partials: Vec<Box<dyn Partial>>,
     /// Workers in the middle of a morsel.
-    paused: Vec<(usize, Worker)>,
+    pub paused: Vec<(usize, Worker)>,
     rows: u64,
     workers: usize,
     began: usize,
@@ -123,54 +117,45 @@ impl PipelineRun {
         Ok((partials, self.metrics(&done)))
     }
 
-    /// Runs all morsels, and hands over what they put into `buffer`, in the order of the morsels.
-    pub fn deliver(
-        self,
-        environment: &Environment<'_>,
-        buffer: &BufferBuild,
-        left: &mut Left,
-        take: Take<'_>,
-    ) -> Result<PipelineMetrics> {
-        let shared = &self.shared;
-        let fair = environment.budget.limit() / (4 * environment.threads).max(1);
-        shared.pause_at.store(fair.min(MANY_BYTES), Ordering::Relaxed);
-        let (mut begin, mut width) = (0, environment.threads);
-        let (mut whole, mut rows) = (Done::default(), 0);
-        while begin < shared.morsels && !shared.enough.load(Ordering::Relaxed) {
-            let end = shared.morsels.min(begin.saturating_add(width));
-            buffer.settle();
-            let mut done = self.window(begin..end, environment)?;
-            let before = rows;
-            let mut part = buffer.part(parts_of(std::mem::take(&mut done.partials))?);
-            done.paused.sort_by_key(|(morsel, _)| *morsel);
-            for (morsel, mut worker) in done.paused {
-                rows += part.give(shared.open.place(morsel), left, take)?;
-                loop {
-                    shared.stop.check()?;
-                    let flow = worker.go_on()?;
-                    let mut more = buffer.part(vec![worker.take_written()?]);
-                    rows += more.give(u64::MAX, left, take)?;
-                    match flow {
-                        Flow::Paused => {}
-                        Flow::Enough => break shared.enough.store(true, Ordering::Relaxed),
-                        Flow::Done => break,
-                    }
-                }
-                whole.rows += worker.rows();
-                shared.progress.advance(1);
-            }
-            rows += part.give(u64::MAX, left, take)?;
-            whole.rows += done.rows;
-            whole.workers = whole.workers.max(done.workers);
-            begin = shared.next.load(Ordering::Relaxed).min(end);
-            if rows - before < FEW_ROWS {
-                width = width.saturating_mul(2);
-            }
+    /// Number of its morsels.
+    pub fn morsels(&self) -> usize {
+        self.shared.morsels
+    }
+
+    /// The place of a morsel's rows among those of all morsels.
+    pub fn place(&self, morsel: usize) -> u64 {
+        self.shared.open.place(morsel)
+    }
+
+    /// True once some morsel and those before it gave all rows that are wanted.
+    pub fn has_enough(&self) -> bool {
+        self.shared.enough.load(Ordering::Relaxed)
+    }
+
+    /// The first morsel that no worker has begun, after a window that ended before `end`.
+    pub fn next_morsel(&self, end: usize) -> usize {
+        self.shared.next.load(Ordering::Relaxed).min(end)
+    }
+
+    /// Has the workers of the next window pause at `bytes` of rows: they begin no further morsel, and leave the
+    /// one that they are at.
+    pub fn pause_at(&self, bytes: usize) {
+        self.shared.pause_at.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Goes on with the morsel of a paused worker on this thread. The errors of the pipeline and of its flag.
+    pub fn go_on(&self, worker: &mut Worker, pause_at: usize) -> Result<Flow> {
+        self.shared.stop.check()?;
+        worker.pause_at(pause_at);
+        let flow = worker.go_on()?;
+        match flow {
+            Flow::Enough => self.shared.enough.store(true, Ordering::Relaxed),
+            Flow::Done | Flow::Paused => {}
         }
-        Ok(PipelineMetrics {
-            rows_out: Some(rows),
-            ..self.metrics(&whole)
-        })
+        if flow != Flow::Paused {
+            self.shared.progress.advance(1);
+        }
+        Ok(flow)
     }
 
     fn metrics(&self, done: &Done) -> PipelineMetrics {
@@ -186,7 +171,7 @@ impl PipelineRun {
     }
 
     /// Runs some morsels, or runs of them, on all workers, and ends these.
-    fn window(&self, morsels: Range<usize>, environment: &Environment<'_>) -> Result<Done> {
+    pub fn window(&self, morsels: Range<usize>, environment: &Environment<'_>) -> Result<Done> {
         let shared = &self.shared;
         let workers = environment.threads.min(morsels.len()).max(1);
         shared.next.store(morsels.start, Ordering::Relaxed);

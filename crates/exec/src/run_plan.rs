@@ -1,6 +1,7 @@
 //! Runs a compiled plan by its schedule: its pipelines, each on all workers, and what they filled is
 //! finished for those that read it.
 
+use crate::delivery::Delivery;
 use crate::metrics::{Metrics, PipelineMetrics};
 use crate::pipeline_run::PipelineRun;
 use crate::{Progress, WorkerPool};
@@ -11,7 +12,7 @@ use frazil_plan::schedule::{Step, Turns};
 use frazil_runtime::breakers::buffer::turns::TurnRows;
 use frazil_runtime::breakers::{Breaker, Partial, Task, Workers, into_finished};
 use frazil_runtime::caught_panic::panicked;
-use frazil_runtime::{BufferBuild, Left, RowBuffer};
+use frazil_runtime::{BufferBuild, RowBuffer};
 use frazil_storage::{ScanOptions, TableSnapshot};
 use frazil_types::{Cancel, Error, LogicalType, MemoryBudget, ObjectId, Result, RowBatch, SqlState, Value};
 use std::any::Any;
@@ -53,65 +54,28 @@ pub struct PlanResult {
     pub metrics: Metrics,
 }
 
-/// Takes rows of a result while the plan runs.
-pub type Take<'a> = &'a mut dyn FnMut(RowBatch) -> Result<()>;
-
 /// Runs all pipelines of a plan.
 pub fn run_plan(
     plan: &Arc<PipelinePlan>,
     code: &Arc<CompiledPlan>,
     environment: Environment<'_>,
 ) -> Result<PlanResult> {
-    let (batches, metrics) = run(plan, code, &environment, None)?;
+    let mut run = PlanRun::new(plan, code, &environment);
+    run.steps(&plan.schedule.steps, &environment)?;
+    let (batches, metrics) = run.into_result()?;
     Ok(PlanResult { batches, metrics })
 }
 
-/// Runs all pipelines of a query, and hands its rows over part by part: as many of them are held as some morsels give.
-pub fn stream_plan(
-    plan: &Arc<PipelinePlan>,
-    code: &Arc<CompiledPlan>,
-    environment: Environment<'_>,
-    take: Take<'_>,
-) -> Result<Metrics> {
-    let (_, metrics) = run(plan, code, &environment, Some(take))?;
-    Ok(metrics)
-}
-
-/// Runs the steps of a plan; the rows it is run for, unless `take` has them.
-fn run<'a>(
-    plan: &'a Arc<PipelinePlan>,
-    code: &'a Arc<CompiledPlan>,
-    environment: &'a Environment<'a>,
-    take: Option<Take<'a>>,
-) -> Result<(Vec<RowBatch>, Metrics)> {
-    let state = PlanState::new(plan, environment.parameters.clone());
-    let mut run = Run {
-        plan,
-        code,
-        environment,
-        state: Arc::new(state.with_given(environment.given.clone())),
-        filling: plan.breakers.iter().map(|_| None).collect(),
-        take,
-        left: None,
-        metrics: Metrics {
-            pipelines: vec![PipelineMetrics::default(); plan.pipelines.len()],
-        },
-    };
-    run.steps(&plan.schedule.steps)?;
-    run.into_result()
-}
-
-/// A plan that is running.
-struct Run<'a> {
-    plan: &'a Arc<PipelinePlan>,
-    code: &'a Arc<CompiledPlan>,
-    environment: &'a Environment<'a>,
-    state: Arc<PlanState>,
+/// A plan that is running. It keeps nothing of its environment but the parameters and the given rows.
+pub struct PlanRun {
+    /// The plan.
+    pub plan: Arc<PipelinePlan>,
+    /// Its code.
+    pub code: Arc<CompiledPlan>,
+    /// What its pipelines finished.
+    pub state: Arc<PlanState>,
     /// For each breaker of the plan what is in it until it is finished.
     filling: Vec<Option<Filling>>,
-    take: Option<Take<'a>>,
-    /// What is left of the result's limit, once some of its rows are handed over.
-    left: Option<Left>,
     metrics: Metrics,
 }
 
@@ -123,38 +87,54 @@ struct Filling {
     last: usize,
 }
 
-impl Run<'_> {
-    fn steps(&mut self, steps: &[Step]) -> Result<()> {
-        for step in steps {
-            self.environment.cancel.check()?;
-            match step {
-                Step::Run(pipeline) => self.pipeline(*pipeline)?,
-                Step::Finish(breaker) => self.finish(*breaker)?,
-                Step::Turns(turns) => self.turns(turns)?,
-            }
+impl PlanRun {
+    /// A plan at its start.
+    pub fn new(plan: &Arc<PipelinePlan>, code: &Arc<CompiledPlan>, environment: &Environment<'_>) -> PlanRun {
+        let state = PlanState::new(plan, environment.parameters.clone());
+        PlanRun {
+            plan: plan.clone(),
+            code: code.clone(),
+            state: Arc::new(state.with_given(environment.given.clone())),
+            filling: plan.breakers.iter().map(|_| None).collect(),
+            metrics: Metrics {
+                pipelines: vec![PipelineMetrics::default(); plan.pipelines.len()],
+            },
         }
-        Ok(())
+    }
+
+    fn steps(&mut self, steps: &[Step], environment: &Environment<'_>) -> Result<()> {
+        steps.iter().try_for_each(|step| self.step(step, environment))
+    }
+
+    /// Does a step to its end.
+    pub fn step(&mut self, step: &Step, environment: &Environment<'_>) -> Result<()> {
+        environment.cancel.check()?;
+        match step {
+            Step::Run(pipeline) => self.pipeline(*pipeline, environment),
+            Step::Finish(breaker) => self.finish(*breaker, environment),
+            Step::Turns(turns) => self.turns(turns, environment),
+        }
     }
 
     /// Does steps with the rows of the turn before, until there are none. Error 53400 after too many turns.
-    fn turns(&mut self, turns: &Turns) -> Result<()> {
+    fn turns(&mut self, turns: &Turns, environment: &Environment<'_>) -> Result<()> {
         let columns = self.plan.keeps(turns.work).reads();
         let types: Vec<LogicalType> = columns.iter().map(|id| self.plan.columns[*id].ty).collect();
-        let mut done = TurnRows::new(turns.distinct, &types, self.environment.budget);
+        let mut done = TurnRows::new(turns.distinct, &types, environment.budget);
         let mut rows = done.add(self.taken(turns.work)?)?;
         let mut count = 0;
         while let Some(work) = rows
             && turns.enough.is_none_or(|enough| done.row_count() < enough)
         {
             count += 1;
-            if self.environment.max_recursion.is_some_and(|most| count > most) {
+            if environment.max_recursion.is_some_and(|most| count > most) {
                 return Err(too_many_turns(count - 1));
             }
-            Arc::make_mut(&mut self.state).finish(self.plan, turns.work, work)?;
-            self.steps(&turns.steps)?;
+            Arc::make_mut(&mut self.state).finish(&self.plan, turns.work, work)?;
+            self.steps(&turns.steps, environment)?;
             rows = done.add(self.taken(turns.next)?)?;
         }
-        Arc::make_mut(&mut self.state).finish(self.plan, turns.all, Arc::new(done.finish()?))
+        Arc::make_mut(&mut self.state).finish(&self.plan, turns.all, Arc::new(done.finish()?))
     }
 
     /// Takes a buffer out, which nobody reads any more.
@@ -165,35 +145,62 @@ impl Run<'_> {
     }
 
     /// Runs a pipeline.
-    fn pipeline(&mut self, index: usize) -> Result<()> {
+    fn pipeline(&mut self, index: usize, environment: &Environment<'_>) -> Result<()> {
         let begun = Instant::now();
-        let count = self.plan.pipelines.len();
-        let phase = format!("pipeline {} of {count}", index + 1);
-        self.environment.progress.enter(phase);
-        let filled = self.plan.pipelines[index].sink.breaker();
-        let breaker = filled.map(|id| self.filling(id)).transpose()?;
-        let buffer = breaker.as_deref().filter(|_| filled == self.plan.result);
-        let buffer = buffer.and_then(|b| (b as &dyn Any).downcast_ref::<BufferBuild>());
-        let mut measured = match (self.take.as_mut(), buffer) {
-            (Some(take), Some(buffer)) => {
-                let left = self.left.get_or_insert_with(|| buffer.left());
-                let (plan, code, state) = (self.plan, self.code, &self.state);
-                let run =
-                    PipelineRun::open(plan, code, index, state, breaker.clone(), None, self.environment)?;
-                run.deliver(self.environment, buffer, left, take)?
-            }
-            _ => {
-                let (parts, measured) = self.execute(index, breaker.clone())?;
-                if let Some(filling) = filled.and_then(|id| self.filling[id.0].as_mut()) {
-                    filling.parts.extend(parts);
-                    filling.last = index;
-                }
-                measured
-            }
-        };
+        let (breaker, filled) = self.enter(index, environment)?;
+        let (parts, mut measured) = self.execute(index, breaker, environment)?;
+        if let Some(filling) = filled.and_then(|id| self.filling[id.0].as_mut()) {
+            filling.parts.extend(parts);
+            filling.last = index;
+        }
         measured.time = begun.elapsed();
         self.metrics.pipelines[index].add(measured);
         Ok(())
+    }
+
+    /// Says that a pipeline begins; returns the breaker that it fills, if it does not only mark.
+    fn enter(
+        &mut self,
+        index: usize,
+        environment: &Environment<'_>,
+    ) -> Result<(Option<Arc<dyn Breaker>>, Option<BreakerId>)> {
+        let count = self.plan.pipelines.len();
+        let phase = format!("pipeline {} of {count}", index + 1);
+        environment.progress.enter(phase);
+        let filled = self.plan.pipelines[index].sink.breaker();
+        let breaker = filled.map(|id| self.filling(id)).transpose()?;
+        Ok((breaker, filled))
+    }
+
+    /// Begins a pipeline that fills the buffer of the result: its rows are to be handed over. `None` for any other
+    /// pipeline.
+    pub fn deliver(&mut self, index: usize, environment: &Environment<'_>) -> Result<Option<Delivery>> {
+        let filled = self.plan.pipelines[index].sink.breaker();
+        if filled.is_none() || filled != self.plan.result {
+            return Ok(None);
+        }
+        let (breaker, _) = self.enter(index, environment)?;
+        let buffer = breaker.as_deref().map(|breaker| breaker as &dyn Any);
+        let Some(buffer) = buffer.and_then(|buffer| buffer.downcast_ref::<BufferBuild>().cloned()) else {
+            return Ok(None);
+        };
+        let run = PipelineRun::open(
+            &self.plan,
+            &self.code,
+            index,
+            &self.state,
+            breaker,
+            None,
+            environment,
+        )?;
+        Ok(Some(Delivery::new(run, buffer, environment.budget)))
+    }
+
+    /// True for the step that makes the result of its rows: there is nothing to do if they were handed over.
+    pub fn is_delivered(&self, step: &Step) -> bool {
+        let Step::Finish(id) = step else { return false };
+        let filling = &self.filling[id.0];
+        self.plan.result == Some(*id) && filling.as_ref().is_some_and(|filling| filling.parts.is_empty())
     }
 
     /// A breaker to be filled: opened if no pipeline has filled it yet.
@@ -216,20 +223,21 @@ impl Run<'_> {
         &self,
         index: usize,
         breaker: Option<Arc<dyn Breaker>>,
+        environment: &Environment<'_>,
     ) -> Result<(Vec<Box<dyn Partial>>, PipelineMetrics)> {
-        let mut first_rows = FirstRows::of(self.plan, index, &self.state)?;
+        let mut first_rows = FirstRows::of(&self.plan, index, &self.state)?;
         loop {
             let run = PipelineRun::open(
-                self.plan,
-                self.code,
+                &self.plan,
+                &self.code,
                 index,
                 &self.state,
                 breaker.clone(),
                 first_rows.as_ref(),
-                self.environment,
+                environment,
             )?;
             let has_all_rows = run.has_all_rows();
-            let done = run.execute(self.environment)?;
+            let done = run.execute(environment)?;
             match first_rows {
                 Some(first) if !has_all_rows && !first.suffice(&done.0) => first_rows = Some(first.more()),
                 _ => return Ok(done),
@@ -238,20 +246,16 @@ impl Run<'_> {
     }
 
     /// Makes one of what workers left in a breaker. The pipeline that filled it last is measured with it.
-    fn finish(&mut self, id: BreakerId) -> Result<()> {
+    fn finish(&mut self, id: BreakerId, environment: &Environment<'_>) -> Result<()> {
         let Some(filling) = self.filling[id.0].take() else {
             return Err(Error::internal("a breaker that no pipeline filled"));
         };
-        if filling.parts.is_empty() && self.take.is_some() && self.plan.result == Some(id) {
-            // Its rows were handed over.
-            return Ok(());
-        }
         let begun = Instant::now();
-        let finished = filling.breaker.finish(filling.parts, self.environment)?;
+        let finished = filling.breaker.finish(filling.parts, environment)?;
         let measured = &mut self.metrics.pipelines[filling.last];
         measured.rows_out = Some(measured.rows_out.unwrap_or(0) + finished.row_count());
         // Nobody else holds the state between two steps; if somebody did, they would keep the old version.
-        Arc::make_mut(&mut self.state).finish(self.plan, id, finished)?;
+        Arc::make_mut(&mut self.state).finish(&self.plan, id, finished)?;
         measured.time += begun.elapsed();
         Ok(())
     }

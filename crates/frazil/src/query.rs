@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
 use frazil_codegen::{CompileOptions, Helpers, OneRun};
-use frazil_exec::{Environment, PlanResult, Progress};
+use frazil_exec::{Environment, PlanResult, PlanStream, Progress};
 use frazil_files::ReadLimits;
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
@@ -387,20 +387,31 @@ impl Runner {
             sink.rows(batch)
         };
         self.within(bundle, timing, |environment| {
-            frazil_exec::stream_plan(&query.pipelines, &query.code, environment, &mut take)
+            let mut stream = PlanStream::new(&query.pipelines, &query.code, &environment);
+            while let Some(batch) = stream.next(&environment, u64::MAX)? {
+                take(batch)?;
+            }
+            Ok(())
         })?;
         Ok(count)
     }
 
     /// Begins a query, whose rows are computed when they are asked for.
-    fn begin(&self, query: &CompiledQuery, bundle: Bundle) -> Result<RunningQuery> {
-        let (cancel, query) = (Cancel::new(), query.clone());
+    fn begin(&self, query: &CompiledQuery, bundle: Bundle) -> RunningQuery {
+        let (cancel, schema) = (Cancel::new(), query.schema.clone());
         let runner = self.clone().on_its_own(cancel.clone());
-        let schema = query.schema.clone();
-        let work = move |take: &mut dyn FnMut(RowBatch) -> Result<()>| {
-            runner.within(bundle, &mut Timing::default(), |environment| {
-                frazil_exec::stream_plan(&query.pipelines, &query.code, environment, take).map(drop)
-            })
+        let query = query.clone();
+        let mut stream = None;
+        let work = move |wanted| {
+            let tables = |id| bundle.tables.resolve(id);
+            let parameters = match &stream {
+                Some(_) => Vec::new(),
+                None => bundle.parameters.clone(),
+            };
+            let environment = runner.environment(&tables, parameters);
+            stream
+                .get_or_insert_with(|| PlanStream::new(&query.pipelines, &query.code, &environment))
+                .next(&environment, wanted)
         };
         RunningQuery::start(schema, cancel, Box::new(work))
     }
@@ -516,7 +527,7 @@ fn run_query(
             return Ok(Response::new(Outcome::selected(count), timing));
         }
         Delivery::Begun(pieces) => {
-            pieces.replace(Some(runner.begin(query, bundle)?));
+            pieces.replace(Some(runner.begin(query, bundle)));
             return Ok(Response::new(Outcome::selected(0), timing));
         }
         Delivery::Whole | Delivery::Copied(_) => {}

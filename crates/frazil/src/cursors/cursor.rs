@@ -146,7 +146,7 @@ impl Cursor {
         if self.keeping == Keeping::Nothing {
             self.keeping = Keeping::Ahead;
         }
-        self.compute(u64::MAX, cancel)
+        self.compute(u64::MAX, u64::MAX, cancel)
     }
 
     /// Moves the cursor, and hands the rows over that it passes. Returns their number, for MOVE as well, which takes
@@ -179,7 +179,7 @@ impl Cursor {
             }
             FetchDirection::Absolute(row) if row < 0 => {
                 self.check_backward()?;
-                self.compute(u64::MAX, cancel)?;
+                self.compute(u64::MAX, u64::MAX, cancel)?;
                 self.position = (self.computed + 1).saturating_sub(row.unsigned_abs());
                 return self.again(take);
             }
@@ -205,7 +205,7 @@ impl Cursor {
         let mut count = 0;
         while count < most {
             let next = self.position + 1;
-            self.compute(next, cancel)?;
+            self.compute(next, most - count, cancel)?;
             if self.computed < next {
                 break;
             }
@@ -302,12 +302,12 @@ impl Cursor {
         }
     }
 
-    /// Computes rows until there are `rows` of them, or no more.
-    fn compute(&mut self, rows: u64, cancel: &Cancel) -> Result<()> {
+    /// Computes rows until there are `rows` of them, or no more. `wanted`: number of rows that are asked for.
+    fn compute(&mut self, rows: u64, wanted: u64, cancel: &Cancel) -> Result<()> {
         while self.computed < rows
             && let Some(source) = &mut self.source
         {
-            let batch = match source.next(cancel) {
+            let batch = match source.next(cancel, wanted) {
                 Ok(batch) => batch,
                 Err(error) => {
                     self.source = None;
@@ -321,10 +321,7 @@ impl Cursor {
             if batch.rows == 0 {
                 continue;
             }
-            let bytes = match self.keeping {
-                Keeping::Nothing => 0,
-                Keeping::All | Keeping::Ahead => bytes(&batch),
-            };
+            let bytes = bytes(&batch);
             self.memory.grow(bytes)?;
             self.computed += batch.rows as u64;
             self.batches.push_back(Kept::new(batch, bytes));

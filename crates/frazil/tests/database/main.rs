@@ -57,6 +57,7 @@ mod model;
 mod notices;
 mod notifications;
 mod parameter_types;
+mod paused_cursors;
 mod places;
 mod plans;
 mod points;

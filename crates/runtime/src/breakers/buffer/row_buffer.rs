@@ -169,28 +169,21 @@ impl BufferBuild {
 }
 
 /// Rows on their way out of a buffer, in the order of their morsels. They count against the budget.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Part {
     batches: VecDeque<(u64, RowBatch)>,
     reservations: Vec<Reservation>,
 }
 
 impl Part {
-    /// Gives out the rows of all morsels up to `last`; how many they were.
-    pub fn give(
-        &mut self,
-        last: u64,
-        left: &mut Left,
-        take: &mut dyn FnMut(RowBatch) -> Result<()>,
-    ) -> Result<u64> {
-        let mut given = 0;
+    /// Gives out the next rows that `left` keeps of the morsels up to `last`; `None` if there are none.
+    pub fn next(&mut self, last: u64, left: &mut Left) -> Option<RowBatch> {
         while let Some((_, batch)) = self.batches.pop_front_if(|b| b.0 <= last) {
             if let Some(batch) = left.of(batch) {
-                given += batch.rows as u64;
-                take(batch)?;
+                return Some(batch);
             }
         }
-        Ok(given)
+        None
     }
 }
 
