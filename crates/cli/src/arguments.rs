@@ -210,8 +210,8 @@ pub struct DumpOptions {
 #[derive(Args)]
 #[command(after_help = "\
 Without --trust-loopback clients log in as the role of --user with a password (SCRAM-SHA-256), which is read from the
-environment variable FRAZIL_PASSWORD, or from the first line of the file of --password-file. There is no TLS yet: use a
-tunnel on networks that others share.
+environment variable FRAZIL_PASSWORD, or from the first line of the file of --password-file. On networks that others
+share, give a certificate with --tls-cert and --tls-key.
 
 The first SIGTERM or Ctrl-C lets open transactions end, the second ends them at once.
 
@@ -235,6 +235,15 @@ pub struct ServeOptions {
     /// File whose first line is the password
     #[arg(long, value_name = "FILE", requires = "user")]
     pub password_file: Option<PathBuf>,
+    /// Certificate for TLS in PEM, followed by those that certify it
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Private key of the certificate in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// Refuse clients that do not use TLS
+    #[arg(long, requires = "tls_cert")]
+    pub tls_required: bool,
     /// Name of the database; without it, the directory's name up to its first dot, in memory frazil
     #[arg(long, value_name = "NAME")]
     pub database: Option<String>,

@@ -4,7 +4,7 @@ use crate::arguments::ServeOptions;
 use crate::complaint::Complaint;
 use crate::opening;
 use frazil::{Access, Error, FileAccess, SqlState};
-use frazil_server::{Authentication, Options, Server, Stopper, Verifier};
+use frazil_server::{Authentication, Options, Server, Stopper, Tls, Verifier};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::Write;
@@ -18,6 +18,13 @@ const NAME: &str = "frazil";
 /// Runs the command.
 pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
     let authentication = authentication(options)?;
+    let tls = match (&options.tls_cert, &options.tls_key) {
+        (Some(certificate), Some(key)) => {
+            let tls = Tls::of_files(certificate, key, options.tls_required);
+            Some(tls.map_err(Complaint::opening)?)
+        }
+        _ => None,
+    };
     let allowed = FileAccess::of_text(&options.file_access).map_err(Complaint::opening)?;
     let access = match options.readonly {
         true => Access::Read,
@@ -32,6 +39,7 @@ pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
         Options {
             listen: options.listen,
             authentication,
+            tls,
             name: name.clone(),
             max_connections: options.max_connections.into(),
         },
@@ -114,6 +122,15 @@ fn tell(options: &ServeOptions, name: &str, server: &Server) -> Result<(), Compl
         Some(user) => format!("to the role \"{user}\" with its password"),
     };
     let mut out = std::io::stdout().lock();
-    writeln!(out, "serving database \"{name}\" at {} {who}", server.address())?;
+    let how = match (&options.tls_cert, options.tls_required) {
+        (None, _) => "",
+        (Some(_), false) => ", with TLS for clients that ask for it",
+        (Some(_), true) => ", with TLS",
+    };
+    writeln!(
+        out,
+        "serving database \"{name}\" at {} {who}{how}",
+        server.address()
+    )?;
     Ok(out.flush()?)
 }

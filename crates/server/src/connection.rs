@@ -7,6 +7,7 @@ use crate::output::{CopyPart, Outgoing, Output};
 use crate::registry::{Phase, Place};
 use crate::server::Shared;
 use crate::session::{Flow, Session};
+use crate::tls::{Secured, Tls};
 use frazil::{Block, CancelHandle, Error, Listener, Result, SqlState};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -28,6 +29,10 @@ const READ: usize = 16 << 10;
 /// A socket with the bytes that arrived.
 pub struct Wire {
     stream: TcpStream,
+    /// Encrypts the bytes of the socket; `None` without TLS.
+    secured: Option<Secured>,
+    /// Bytes for the socket that TLS made while it read: they are written before the next ones.
+    owed: Vec<u8>,
     /// Bytes that arrived.
     pub inbox: Inbox,
     /// Messages that arrived and were not run.
@@ -71,18 +76,67 @@ impl Wire {
         let mut bytes = [0; READ];
         match self.stream.try_read(&mut bytes) {
             Ok(0) => Ok(Some(false)),
-            Ok(count) => {
-                self.inbox.add(&bytes[..count]);
-                Ok(Some(true))
-            }
+            Ok(count) => self.receive(&bytes[..count]).map(Some),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
+    /// Takes bytes of the socket. False if the client sends no more.
+    fn receive(&mut self, bytes: &[u8]) -> Result<bool, Ended> {
+        let Wire { secured, inbox, .. } = self;
+        let Some(secured) = secured else {
+            inbox.add(bytes);
+            return Ok(true);
+        };
+        let (owed, is_over) = secured.receive(bytes, &mut |plain| inbox.add(plain));
+        self.owed.extend(owed);
+        Ok(!is_over?)
+    }
+
     /// Writes bytes.
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Ended> {
-        Ok(self.stream.write_all(bytes).await?)
+        let Some(secured) = &mut self.secured else {
+            return Ok(self.stream.write_all(bytes).await?);
+        };
+        let mut sent = std::mem::take(&mut self.owed);
+        sent.extend(secured.send(bytes)?);
+        Ok(self.stream.write_all(&sent).await?)
+    }
+
+    /// True if the connection is encrypted.
+    pub fn is_secured(&self) -> bool {
+        self.secured.is_some()
+    }
+
+    /// Encrypts the connection. Bytes that arrived are those of the client's handshake.
+    pub async fn secure(&mut self, tls: &Tls) -> Result<(), Ended> {
+        let arrived = self.inbox.take_all();
+        self.secured = Some(tls.secured()?);
+        let mut is_more = self.receive(&arrived)?;
+        loop {
+            let owed = std::mem::take(&mut self.owed);
+            self.stream.write_all(&owed).await?;
+            match &self.secured {
+                Some(secured) if secured.is_handshaking() && is_more => is_more = self.read().await?,
+                Some(secured) if secured.is_handshaking() => return Err(Ended::Gone),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// 08P01 unless the client of an encrypted connection named the protocol.
+    pub fn check_protocol(&self) -> Result<()> {
+        self.secured.as_ref().map_or(Ok(()), Secured::check_protocol)
+    }
+
+    /// Ends the connection. A client that does not read does not hear of it.
+    async fn close(&mut self) {
+        if let Some(secured) = &mut self.secured {
+            self.owed.extend(secured.close());
+            let _ = self.stream.try_write(&self.owed);
+        }
+        let _ = self.stream.shutdown().await;
     }
 
     /// The next message; `None` at the end of the bytes. 08P01 for one that cannot be.
@@ -108,6 +162,8 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let mut wire = Wire {
         stream,
+        secured: None,
+        owed: Vec::new(),
         inbox: Inbox::default(),
         queue: VecDeque::new(),
     };
@@ -140,7 +196,7 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     if let Err(Ended::Told(error)) = ended {
         login::farewell(&mut wire, &error).await;
     }
-    let _ = wire.stream.shutdown().await;
+    wire.close().await;
 }
 
 /// Lets a client log in. `None` if it did not want to.

@@ -94,6 +94,18 @@ impl Inbox {
         Ok(content)
     }
 
+    /// The first byte.
+    pub fn first(&self) -> Option<u8> {
+        self.rest().first().copied()
+    }
+
+    /// Takes all bytes.
+    pub fn take_all(&mut self) -> Vec<u8> {
+        let rest = self.rest().to_vec();
+        *self = Inbox::default();
+        rest
+    }
+
     /// True if no byte is left.
     pub fn is_empty(&self) -> bool {
         self.rest().is_empty()

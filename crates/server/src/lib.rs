@@ -30,6 +30,8 @@ mod rows;
 mod scram;
 mod server;
 mod session;
+mod tls;
 
 pub use scram::Verifier;
 pub use server::{Authentication, Options, Server, Stopper};
+pub use tls::Tls;

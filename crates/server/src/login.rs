@@ -6,6 +6,7 @@ use crate::messages::{Content, Message, violation};
 use crate::scram::{MECHANISM, Verifier};
 use crate::server::{Authentication, Shared};
 use crate::session::Session;
+use crate::tls::HANDSHAKE;
 use frazil::{Connection, Error, Result, SqlState};
 
 /// The code of a packet that asks for TLS.
@@ -42,6 +43,10 @@ pub struct Start {
 /// Reads packets up to the one that starts a session. `None` if the client wanted something else, and has it.
 pub async fn start(wire: &mut Wire, shared: &Shared) -> Result<Option<Start>, Ended> {
     loop {
+        if let (Some(tls), false, Some(HANDSHAKE)) = (&shared.tls, wire.is_secured(), wire.inbox.first()) {
+            wire.secure(tls).await?;
+            wire.check_protocol()?;
+        }
         let Some(packet) = wire.inbox.start_packet()? else {
             if !wire.read().await? {
                 return Ok(None);
@@ -50,18 +55,32 @@ pub async fn start(wire: &mut Wire, shared: &Shared) -> Result<Option<Start>, En
         };
         let mut content = Content(&packet);
         match content.i32()? {
-            SSL_REQUEST | GSS_REQUEST => {
-                if !wire.inbox.is_empty() {
+            code @ (SSL_REQUEST | GSS_REQUEST) => {
+                if !wire.inbox.is_empty() || wire.is_secured() {
                     return Err(violation("received unencrypted data after a request for encryption").into());
                 }
-                wire.write(b"N").await?;
+                match &shared.tls {
+                    Some(tls) if code == SSL_REQUEST => {
+                        wire.write(b"S").await?;
+                        wire.secure(tls).await?;
+                    }
+                    _ => wire.write(b"N").await?,
+                }
             }
             CANCEL_REQUEST => {
                 let (number, key) = (content.i32()?, content.i32()?);
                 shared.registry.cancel(number, key);
                 return Ok(None);
             }
-            version if version >> 16 == 3 => return Ok(Some(Start::read(version, &mut content)?)),
+            version if version >> 16 == 3 => {
+                let start = Start::read(version, &mut content)?;
+                if shared.tls.as_ref().is_some_and(|tls| tls.is_required) && !wire.is_secured() {
+                    let message = "the server refuses connections without encryption";
+                    let error = Error::new(SqlState::INVALID_AUTHORIZATION, message);
+                    return Err(error.with_hint("connect with sslmode=require").into());
+                }
+                return Ok(Some(start));
+            }
             version => {
                 let message = format!(
                     "unsupported frontend protocol {}.{}: server supports 3.0",

@@ -3,6 +3,7 @@
 use crate::connection;
 use crate::registry::{Phase, Registry};
 use crate::scram::Verifier;
+use crate::tls::Tls;
 use frazil::{Database, Error, Result, SqlState};
 use std::future::{Future, poll_fn};
 use std::net::{SocketAddr, TcpListener};
@@ -29,6 +30,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// The clients that may log in.
     pub authentication: Authentication,
+    /// The certificate; `None`: no connection is encrypted.
+    pub tls: Option<Tls>,
     /// The name of the database.
     pub name: String,
     /// Most clients at a time.
@@ -67,6 +70,8 @@ pub struct Shared {
     pub name: String,
     /// The clients that may log in.
     pub authentication: Authentication,
+    /// The certificate; `None`: no connection is encrypted.
+    pub tls: Option<Tls>,
     /// The sessions.
     pub registry: Arc<Registry>,
 }
@@ -118,6 +123,7 @@ impl Server {
             database,
             name: options.name,
             authentication: options.authentication,
+            tls: options.tls,
             registry: Arc::new(Registry::new(options.max_connections)),
         };
         Ok(Server {

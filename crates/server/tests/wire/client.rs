@@ -33,12 +33,19 @@ impl Served {
     }
 
     pub fn new(database: Database, authentication: Authentication, max_connections: usize) -> Served {
-        let options = Options {
-            listen: "127.0.0.1:0".parse().unwrap(),
-            authentication,
-            name: "shop".to_owned(),
-            max_connections,
-        };
+        Served::with_options(
+            database,
+            Options {
+                listen: "127.0.0.1:0".parse().unwrap(),
+                authentication,
+                tls: None,
+                name: "shop".to_owned(),
+                max_connections,
+            },
+        )
+    }
+
+    pub fn with_options(database: Database, options: Options) -> Served {
         let server = Server::bind(database, options).unwrap();
         let (address, stopper) = (server.address(), server.stopper());
         let thread = std::thread::spawn(move || server.run().unwrap());
@@ -85,8 +92,8 @@ impl Drop for Served {
 pub struct Answer(pub u8, pub Vec<u8>);
 
 /// A client's end of a connection.
-pub struct Client {
-    pub stream: TcpStream,
+pub struct Client<S = TcpStream> {
+    pub stream: S,
 }
 
 /// A message of a type.
@@ -141,6 +148,13 @@ pub fn sync() -> Vec<u8> {
 }
 
 impl Client {
+    /// Ends what the client sends.
+    pub fn finish(&mut self) {
+        let _ = self.stream.shutdown(Shutdown::Write);
+    }
+}
+
+impl<S: Read + Write> Client<S> {
     /// Sends a start-up packet of protocol 3.0.
     pub fn start(&mut self, parameters: &[(&str, &str)]) {
         let mut content = (3i32 << 16).to_be_bytes().to_vec();
@@ -159,6 +173,7 @@ impl Client {
 
     pub fn send(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).unwrap();
+        self.stream.flush().unwrap();
     }
 
     /// The next message; `None` at the end of the connection.
@@ -220,11 +235,6 @@ impl Client {
             answers.push(answer.short());
         }
         answers.join(" ")
-    }
-
-    /// Ends what the client sends.
-    pub fn finish(&mut self) {
-        let _ = self.stream.shutdown(Shutdown::Write);
     }
 }
 

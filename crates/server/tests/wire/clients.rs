@@ -4,7 +4,7 @@ use crate::client::Served;
 use std::process::{Command, Output};
 
 /// Runs a program against a server; `None` if it is not installed.
-fn run(program: &str, arguments: &[&str], served: &Served, user: &str, password: &str) -> Option<Output> {
+pub fn run(program: &str, arguments: &[&str], served: &Served, user: &str, password: &str) -> Option<Output> {
     let mut command = Command::new(program);
     command.args(arguments);
     for (name, value) in [
@@ -27,7 +27,7 @@ fn run(program: &str, arguments: &[&str], served: &Served, user: &str, password:
     }
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 

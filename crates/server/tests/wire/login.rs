@@ -80,6 +80,7 @@ fn what_cannot_be_is_refused_at_the_door() {
 #[test]
 fn an_address_of_others_needs_a_password() {
     let options = Options {
+        tls: None,
         listen: "0.0.0.0:0".parse().unwrap(),
         authentication: Authentication::Trust,
         name: "shop".to_owned(),

@@ -11,3 +11,4 @@ mod notices;
 mod notifications;
 mod origins;
 mod simple;
+mod tls;
