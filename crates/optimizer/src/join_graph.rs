@@ -8,7 +8,7 @@
 //! Maps are lifted to the top; predicates that read their columns read the expressions instead. A map whose columns would
 //! become long expressions that way is a leaf.
 //! Predicates that can fail stay on top too, among the maps as they were: a map that can fail must not see
-//! the rows they drop.
+//! the rows they drop. Equalities are an exception where nothing else connects two parts of the region.
 
 use crate::can_fail::may_fail;
 use crate::cardinality::{Estimator, unmatched};
@@ -226,7 +226,7 @@ impl Graph {
             };
             let expr = definitions.substituted(condition);
             let set = reads(&expr);
-            if set == 0 || may_fail(&expr, columns) {
+            if set == 0 {
                 return None;
             }
             let mut sides = None;
@@ -241,7 +241,7 @@ impl Graph {
                 selectivity: 1.0,
             })
         };
-        let predicates: Vec<Option<Predicate>> = steps.iter().map(predicate_of).collect();
+        let mut predicates: Vec<Option<Predicate>> = steps.iter().map(predicate_of).collect();
         for (i, relation) in self.relations.iter_mut().enumerate() {
             let Some(d) = &mut relation.directed else { continue };
             let mut required = 0;
@@ -258,12 +258,46 @@ impl Graph {
                 d.requires = if required == 0 { first } else { required };
             }
         }
+        self.join_parts(&mut predicates, columns);
         for (step, predicate) in steps.into_iter().zip(predicates) {
             match predicate {
                 Some(predicate) => self.predicates.push(predicate),
                 None => self.steps.push(step),
             }
         }
+    }
+
+    /// Of predicates that may fail, keeps the equalities between parts of the region that nothing else connects. As
+    /// keys they are computed of each part's own rows, when its other joins are done: of the rows that a filter above
+    /// would see. Takes the others away.
+    fn join_parts(&self, predicates: &mut [Option<Predicate>], columns: &Columns) {
+        let mut parts = Parts::of(self);
+        let mut late = Vec::new();
+        for predicate in predicates {
+            match predicate {
+                Some(p) if may_fail(&p.expr, columns) => late.push(predicate),
+                Some(Predicate {
+                    sides: Some((l, r)), ..
+                }) => parts.merge(*l | *r),
+                _ => {}
+            }
+        }
+        loop {
+            parts.merge_directed(self);
+            let between = late.iter().find_map(|p| parts.between(p.as_ref()?));
+            let Some((a, b)) = between else { break };
+            late.retain_mut(|predicate| {
+                let Some(p) = predicate else { return false };
+                let found = parts.between(p).filter(|found| [(a, b), (b, a)].contains(found));
+                if let Some(found) = found {
+                    p.reads = a | b;
+                    p.sides = Some(found);
+                }
+                found.is_none()
+            });
+            parts.merge(a | b);
+        }
+        late.into_iter().for_each(|predicate| *predicate = None);
     }
 
     /// Estimates rows and selectivities.
@@ -340,6 +374,48 @@ impl Graph {
             }
         }
         (kept / implied_part.max(1e-9)).min(1.0)
+    }
+}
+
+/// Relations of a region by what equalities connect. A directed relation is in no part before all that it requires is
+/// in one.
+struct Parts(Vec<Set>);
+
+impl Parts {
+    fn of(graph: &Graph) -> Parts {
+        let relations = graph.relations.iter().enumerate();
+        let plain = relations.filter(|(_, relation)| relation.directed.is_none());
+        Parts(plain.map(|(i, _)| 1 << i).collect())
+    }
+
+    /// Makes one part of those that have relations of a set.
+    fn merge(&mut self, set: Set) {
+        let joined = self
+            .0
+            .extract_if(.., |part| *part & set != 0)
+            .fold(set, |a, b| a | b);
+        self.0.push(joined);
+    }
+
+    /// The part that has all relations of a set.
+    fn whole(&self, set: Set) -> Option<Set> {
+        self.0.iter().copied().find(|part| set & !part == 0)
+    }
+
+    fn merge_directed(&mut self, graph: &Graph) {
+        for (i, relation) in graph.relations.iter().enumerate() {
+            let requires = relation.directed.as_ref().map(|d| d.requires);
+            if let Some(part) = requires.and_then(|requires| self.whole(requires)) {
+                self.merge(part | 1 << i);
+            }
+        }
+    }
+
+    /// The two parts that hold an equality's sides.
+    fn between(&self, p: &Predicate) -> Option<(Set, Set)> {
+        let (l, r) = p.sides?;
+        let (l, r) = (self.whole(l)?, self.whole(r)?);
+        (l != r).then_some((l, r))
     }
 }
 

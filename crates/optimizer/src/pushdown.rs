@@ -422,6 +422,7 @@ fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
                     None => sides.residual.push(p),
                 }
             }
+            sides.keys_that_may_fail();
             sides.above = predicates;
         }
         _ => {
@@ -530,6 +531,24 @@ impl Sides {
             } else {
                 self.to_build.extend(implied(&p, &self.build, columns));
                 self.residual.push(p);
+            }
+        }
+        // A mark is of an expression, which is not asked for where there is nothing to compare with.
+        if !null_aware && !matches!(kind, JoinKind::ProbeMark(_)) {
+            self.keys_that_may_fail();
+        }
+    }
+
+    /// Makes keys of equalities that may fail, where there is no other key: pairs of all rows would take far longer than
+    /// the keys of each side, and the same rows fail.
+    fn keys_that_may_fail(&mut self) {
+        if !self.keys.is_empty() {
+            return;
+        }
+        for p in std::mem::take(&mut self.residual) {
+            match self.as_keys(&p) {
+                Some(keys) => self.keys.extend(keys),
+                None => self.residual.push(p),
             }
         }
     }

@@ -357,13 +357,11 @@ impl Unnesting<'_> {
             conjuncts.extend(condition.into_conjuncts());
             return Ok(join(JoinKind::ProbeSemi, inner, op, conjuncts));
         }
-        // Keys are computed also where there is no row to compare with.
         if conjuncts.is_empty()
             && condition.nullable
-            && !crate::can_fail::may_fail(&condition, self.columns)
             && let Some(key) = null_aware_key(&condition, &inner)
         {
-            return Ok(null_aware(JoinKind::ProbeAnti, inner, op, key));
+            return Ok(self.null_aware(JoinKind::ProbeAnti, inner, op, key, vec![]));
         }
         conjuncts.push(not_false(condition));
         Ok(join(JoinKind::ProbeAnti, inner, op, conjuncts))
@@ -426,11 +424,11 @@ impl Unnesting<'_> {
         let mark = self.columns.add_mark("any", condition.nullable);
         let fails = crate::can_fail::may_fail(&condition, self.columns);
         if conjuncts.is_empty()
-            && !fails
             && condition.nullable
             && let Some(key) = null_aware_key(&condition, &inner)
         {
-            site.op = null_aware(JoinKind::ProbeMark(mark), inner, outer, key);
+            let guards = site.guards.conjuncts();
+            site.op = self.null_aware(JoinKind::ProbeMark(mark), inner, outer, key, guards);
         } else {
             let mut conjuncts = conjuncts;
             if fails {
@@ -450,6 +448,34 @@ impl Unnesting<'_> {
         {
             conjuncts.splice(0..0, guards.iter().cloned());
         }
+    }
+
+    /// A join by a key, inner side first, that may be unknown. A key of the outer side that may fail is computed where
+    /// the inner side has a row to compare with and the guards hold.
+    fn null_aware(
+        &mut self,
+        kind: JoinKind,
+        mut inner: Operator,
+        mut outer: Operator,
+        mut key: (Expr, Expr),
+        mut guards: Vec<Expr>,
+    ) -> Operator {
+        if crate::can_fail::may_fail(&key.1, self.columns) {
+            let (again, _) = self.second_reading(&mut Outer::all(&mut inner), None);
+            let is_some = self.columns.add_mark("some", false);
+            outer = join(JoinKind::ProbeMark(is_some), first_row(again), outer, vec![]);
+            guards.push(Expr::column(is_some, self.columns));
+            let is_asked = Expr::conjunction(guards).unwrap_or_else(|| Expr::truth(true));
+            key.1 = case(is_asked, key.1, None);
+        }
+        Operator::Join(Join {
+            kind,
+            build: Box::new(inner),
+            probe: Box::new(outer),
+            keys: vec![key],
+            residual: None,
+            null_aware: true,
+        })
     }
 
     /// Adds to each outer row whether `condition` is true for any inner row with which the conjuncts hold: NULL where
@@ -540,17 +566,6 @@ fn null_aware_key(condition: &Expr, inner: &Operator) -> Option<(Expr, Expr)> {
     };
     let pair = ((**inner).clone(), (**outer).clone());
     Some(crate::pushdown::same_native(pair.0, pair.1))
-}
-
-fn null_aware(kind: JoinKind, build: Operator, probe: Operator, key: (Expr, Expr)) -> Operator {
-    Operator::Join(Join {
-        kind,
-        build: Box::new(build),
-        probe: Box::new(probe),
-        keys: vec![key],
-        residual: None,
-        null_aware: true,
-    })
 }
 
 /// A join on a conjunction.
