@@ -99,7 +99,7 @@ fn show_table(table: &TableVerification) {
         faults => counted(faults, "fault"),
     };
     println!(
-        "table {}: {}, {}, {}, {} ({} unique), {} NOT NULL, {}: {outcome}",
+        "table {}: {}, {}, {}, {} ({} unique), {} NOT NULL, {}, {}: {outcome}",
         table.table,
         counted(table.rows, "row"),
         counted(table.blocks, "block"),
@@ -111,6 +111,7 @@ fn show_table(table: &TableVerification) {
         table.unique,
         counted(table.not_null, "column"),
         counted(table.checks, "CHECK"),
+        counted(table.foreign_keys, "foreign key"),
     );
 }
 

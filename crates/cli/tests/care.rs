@@ -83,7 +83,8 @@ fn a_sound_directory_is_told_so() {
     );
     assert_eq!(
         lines[1],
-        "table t: 3 rows, 1 block, 1 hot chunk, 2 indexes (1 unique), 2 columns NOT NULL, 1 CHECK: sound"
+        "table t: 3 rows, 1 block, 1 hot chunk, 2 indexes (1 unique), 2 columns NOT NULL, 1 CHECK, \
+         0 foreign keys: sound"
     );
     assert_eq!(lines[2], "db is sound.");
     assert_eq!(lines.len(), 3);

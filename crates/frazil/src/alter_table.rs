@@ -187,5 +187,5 @@ pub fn has_row(
             .catalog()
             .qualified(entry.namespace, &entry.name)
     );
-    run_text(runner, transaction, &text).map(|rows| !rows.is_empty())
+    run_text(runner, transaction.snapshot(), &text).map(|rows| !rows.is_empty())
 }

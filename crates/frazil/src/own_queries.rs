@@ -7,8 +7,9 @@ use crate::query::{self, Runner};
 use crate::rows::Rows;
 use crate::statement_tables::StatementTables;
 use frazil_frontend::{Bound, HiddenParameter, Limits, PlanSettings, Statement, Writing};
-use frazil_storage::Transaction;
+use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{ColumnDef, Error, Result, Value};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The value that rows have in a column that comes: its default, computed once.
@@ -32,13 +33,13 @@ pub fn check_default(runner: &Runner, transaction: &Transaction, column: &Column
 }
 
 /// The rows of a query whose text is Frazil's own.
-pub fn run_text(runner: &Runner, transaction: &Transaction, text: &str) -> Result<Rows> {
+pub fn run_text(runner: &Runner, snapshot: Arc<Snapshot>, text: &str) -> Result<Rows> {
     let started = Instant::now();
     let parsed = frazil_frontend::parse(text, &limits_of(runner))?;
     let [parsed] = &parsed[..] else {
         return Err(Error::internal("a condition that is not one"));
     };
-    let tables = StatementTables::new(transaction.snapshot());
+    let tables = StatementTables::new(snapshot);
     let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
     run_query(runner, tables, bound, text, started)
 }

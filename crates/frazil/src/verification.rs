@@ -1,8 +1,8 @@
-//! Whether a database is sound: the checksums and contents of blocks, every index against the rows of its table, and
-//! the rows against the constraints of the table.
+//! Verifies that a database is sound: the checksums and contents of blocks, every index against the rows of its table,
+//! and the rows against the constraints of the table, foreign keys among them.
 
 use crate::connection::Connection;
-use crate::constraint_check::check_constraints;
+use crate::constraint_check::{check_constraints, check_foreign_keys};
 use crate::query::Runner;
 use frazil_catalog::TableEntry;
 use frazil_storage::{Snapshot, TableSnapshot};
@@ -42,6 +42,8 @@ pub struct TableVerification {
     pub not_null: u64,
     /// Its CHECK constraints.
     pub checks: u64,
+    /// Its foreign keys that were checked: not those that are NOT VALID, nor, inside a transaction, deferrable ones.
+    pub foreign_keys: u64,
     /// Number of faults. Of a table of which a block is damaged nothing else was checked.
     pub faults: u64,
 }
@@ -70,18 +72,19 @@ pub struct IndexVerification {
 impl Connection {
     /// Reads all blocks, indexes and rows of what the connection sees and looks for faults: a block whose bytes are
     /// damaged, a live row that an index does not find by its key, or finds with another one, two live rows with one
-    /// key of a unique index, a row that violates NOT NULL or CHECK. Rows may be written meanwhile. 25P02 in a failed
-    /// transaction, 57014, 08003.
+    /// key of a unique index, a row that violates NOT NULL, CHECK or a foreign key. Rows may be written meanwhile.
+    /// 25P02 in a failed transaction, 57014, 08003.
     pub fn verify(&self) -> Result<Verification> {
         let session = self.start()?;
         let _inside = self.database().enter()?;
         let _deadline = session.start_deadline()?;
         session.transaction().check()?;
-        verify(&Runner::new(&session), &session.snapshot())
+        let is_in_transaction = session.transaction().is_open();
+        verify(&Runner::new(&session), &session.snapshot(), is_in_transaction)
     }
 }
 
-fn verify(runner: &Runner, snapshot: &Arc<Snapshot>) -> Result<Verification> {
+fn verify(runner: &Runner, snapshot: &Arc<Snapshot>, is_in_transaction: bool) -> Result<Verification> {
     let mut found = Verification::default();
     for (entry, damage) in snapshot.damaged() {
         found.findings.push(damage.message().to_string());
@@ -96,7 +99,7 @@ fn verify(runner: &Runner, snapshot: &Arc<Snapshot>) -> Result<Verification> {
         runner
             .progress()
             .enter(format!("verifying table {}", table.table().name()));
-        let verified = verify_table(runner, snapshot, table, &mut found)?;
+        let verified = verify_table(runner, (snapshot, is_in_transaction), table, &mut found)?;
         found.tables.push(verified);
     }
     found.tables.sort_by(|a, b| a.table.cmp(&b.table));
@@ -115,6 +118,7 @@ impl TableVerification {
             unique: 0,
             not_null: 0,
             checks: 0,
+            foreign_keys: 0,
             faults: 1,
         }
     }
@@ -122,7 +126,7 @@ impl TableVerification {
 
 fn verify_table(
     runner: &Runner,
-    snapshot: &Arc<Snapshot>,
+    (snapshot, is_in_transaction): (&Arc<Snapshot>, bool),
     table: &TableSnapshot,
     found: &mut Verification,
 ) -> Result<TableVerification> {
@@ -140,16 +144,20 @@ fn verify_table(
             .count() as u64,
         not_null: 0,
         checks: 0,
+        foreign_keys: 0,
         faults: verify_blocks(table, runner.cancel(), found)?,
     };
     if verified.faults > 0 {
         return Ok(verified);
     }
-    let constraints = check_constraints(runner, snapshot, table)?;
+    let mut constraints = check_constraints(runner, snapshot, table)?;
+    let child = table.table().entry();
+    check_foreign_keys(runner, snapshot, child, is_in_transaction, &mut constraints)?;
     let told = constraints.told.iter();
     (found.findings).extend(told.map(|fault| format!("table \"{}\": {fault}", verified.table)));
     verified.not_null = constraints.not_null;
     verified.checks = constraints.checks;
+    verified.foreign_keys = constraints.foreign_keys;
     verified.faults = constraints.faults + verify_indexes(runner, table, found)?;
     Ok(verified)
 }

@@ -1,8 +1,8 @@
 //! The values of a foreign key: as the parent has them and as the child has them.
 
+use super::equal_values::Equality;
 use frazil_catalog::{Catalog, Constraint, ForeignKey, TableEntry};
-use frazil_types::value_ops::{self, CastLength};
-use frazil_types::{Error, LogicalType, ObjectId, Result, SqlState, Value};
+use frazil_types::{Error, KeyPart, KeySpec, LogicalType, ObjectId, Result, SqlState, Value};
 use std::sync::Arc;
 
 /// A foreign key with its tables, and the positions and types of its columns in them.
@@ -66,14 +66,48 @@ impl KeyPair {
         found.map(pair).transpose()
     }
 
-    /// A child's key as the parent's types; `None` if no parent can have it.
+    /// The parent's key that equals a child's key; `None` if no parent can have it.
     pub fn as_parent(&self, key: &[Value]) -> Option<Vec<Value>> {
-        converted(key, &self.child_types, &self.parent_types)
+        let values = key.iter().zip(self.types());
+        let values = values
+            .map(|(value, (child, parent))| Equality::between(child, parent).as_parent(value, child, parent));
+        values.collect()
     }
 
-    /// A parent's key as the child's types; `None` if no child can have it.
+    /// The child's key that equals a parent's key; `None` if no child can have it. Meaningful only if
+    /// [`KeyPair::has_one_child_key`].
     pub fn as_child(&self, key: &[Value]) -> Option<Vec<Value>> {
-        converted(key, &self.parent_types, &self.child_types)
+        let values = key.iter().zip(self.types());
+        let values = values
+            .map(|(value, (child, parent))| Equality::between(child, parent).as_child(value, child, parent));
+        values.collect()
+    }
+
+    /// True if all children of one parent have equal keys, so that an index of the child finds them by one key.
+    pub fn has_one_child_key(&self) -> bool {
+        let mut types = self.types();
+        types.all(|(child, parent)| Equality::between(child, parent).has_one_child(child, parent))
+    }
+
+    /// True if child and parent have the same types.
+    pub fn is_of_same_types(&self) -> bool {
+        self.child_types == self.parent_types
+    }
+
+    /// Makes comparable bytes of keys that have the parent's types and no NULL: equal keys have equal bytes.
+    pub fn spec(&self) -> KeySpec {
+        let part = |ty: &LogicalType| KeyPart {
+            ty: *ty,
+            nullable: false,
+            descending: false,
+            nulls_first: false,
+        };
+        KeySpec::new(self.parent_types.iter().map(part).collect())
+    }
+
+    /// The child's and the parent's type of each column.
+    fn types(&self) -> impl Iterator<Item = (LogicalType, LogicalType)> {
+        (self.child_types.iter().copied()).zip(self.parent_types.iter().copied())
     }
 
     /// 23503: a child's key is not one of the parent.
@@ -133,47 +167,4 @@ fn texts(key: &[Value], types: &[LogicalType]) -> String {
         .zip(types)
         .map(|(value, ty)| value.display(*ty).to_string());
     texts.collect::<Vec<_>>().join(", ")
-}
-
-fn converted(key: &[Value], from: &[LogicalType], to: &[LogicalType]) -> Option<Vec<Value>> {
-    let types = from.iter().zip(to);
-    key.iter()
-        .zip(types)
-        .map(|(value, (from, to))| same_value(value, *from, *to))
-        .collect()
-}
-
-/// The value of another type that equals a value; `None` if the type has none.
-fn same_value(value: &Value, from: LogicalType, to: LogicalType) -> Option<Value> {
-    let both = |is: fn(LogicalType) -> bool| is(from) && is(to);
-    if from == to || both(LogicalType::is_integer) || both(LogicalType::is_string) {
-        return Some(value.clone());
-    }
-    let there = value_ops::cast(value, from, to, CastLength::Refuse).ok()?;
-    let back = value_ops::cast(&there, to, from, CastLength::Refuse).ok()?;
-    (back == *value).then_some(there)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_of_another_type_is_the_same_or_none() {
-        let day = 86_400_000_000i128;
-        let decimal = |scale| LogicalType::Decimal { precision: 8, scale };
-        let timestamp = LogicalType::Timestamp(6);
-        for (value, from, to, same) in [
-            (2, LogicalType::Integer, decimal(2), Some(200)),
-            (250, decimal(2), decimal(1), Some(25)),
-            (255, decimal(2), decimal(1), None),
-            (1 << 40, LogicalType::BigInt, LogicalType::Integer, Some(1 << 40)),
-            (3 * day, timestamp, LogicalType::Date, Some(3)),
-            (3 * day + 1, timestamp, LogicalType::Date, None),
-            (-3, LogicalType::Date, timestamp, Some(-3 * day)),
-        ] {
-            let found = same_value(&Value::Int(value), from, to);
-            assert_eq!(found, same.map(Value::Int), "{value} {from} {to}");
-        }
-    }
 }

@@ -4,7 +4,8 @@
 use super::key_values::KeyPair;
 use crate::query::Runner;
 use frazil_storage::{RowFetch, TableIndex, TableSnapshot, Transaction};
-use frazil_types::{Error, Result, RowBatch, RowId, Value};
+use frazil_types::key_encoding::EncodedKeys;
+use frazil_types::{ColumnVector, Error, Result, RowBatch, RowId, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -106,7 +107,7 @@ pub fn first_orphan(
                 }
                 continue;
             }
-            let has = match pair.child_types == pair.parent_types {
+            let has = match pair.is_of_same_types() {
                 true => parent.has(&key, &mut scratch),
                 false => pair
                     .as_parent(&key)
@@ -163,8 +164,8 @@ fn each_child(
     if keys.is_empty() || version.rows() == 0 {
         return Ok(());
     }
-    let indexes = version.indexes().iter();
     let usable = |index: &Arc<TableIndex>| Some((index.clone(), order_of(index, &pair.child_columns)?));
+    let indexes = version.indexes().iter().filter(|_| pair.has_one_child_key());
     match indexes.filter_map(usable).next() {
         Some((index, order)) => by_index(runner, (version, &index, &order), pair, keys, show),
         None => by_scan(runner, version, pair, keys, show),
@@ -207,13 +208,14 @@ fn by_scan(
     keys: &[&[Value]],
     show: &mut dyn FnMut(RowId, usize) -> bool,
 ) -> Result<()> {
-    let mut wanted: HashMap<Vec<Value>, usize> = HashMap::with_capacity(keys.len());
+    let spec = pair.spec();
+    let mut wanted: HashMap<Vec<u8>, usize> = HashMap::with_capacity(keys.len());
     for (at, key) in keys.iter().enumerate() {
-        if let Some(key) = pair.as_child(key) {
-            wanted.entry(key).or_insert(at);
-        }
+        let mut bytes = Vec::new();
+        spec.encode(key, &mut bytes);
+        wanted.entry(bytes).or_insert(at);
     }
-    let mut key: Vec<Value> = Vec::with_capacity(pair.child_columns.len());
+    let mut found = EncodedKeys::default();
     for entry in version.chunks() {
         let view = entry.view();
         let live = (0..view.rows()).filter(|&offset| !view.is_deleted(offset as usize));
@@ -223,14 +225,41 @@ fn by_scan(
         for rows in rows.chunks(STEP) {
             runner.cancel().check()?;
             let values = RowFetch::new(version).fetch_columns(rows, &pair.child_columns)?;
-            for (at, row) in rows.iter().enumerate() {
-                key.clear();
-                key.extend(values.columns.iter().map(|column| column.value(at)));
-                if let Some(&wanted) = wanted.get(&key[..]) {
+            let mut columns: Vec<&ColumnVector> = values.columns.iter().collect();
+            let converted = match pair.is_of_same_types() {
+                true => None,
+                false => Some(as_parents(pair, &values)),
+            };
+            if let Some(converted) = &converted {
+                columns = converted.iter().collect();
+            }
+            spec.encode_columns(&columns, &mut found);
+            for (at, row) in rows.iter().enumerate().filter(|(at, _)| !found.has_null(*at)) {
+                if let Some(&wanted) = wanted.get(found.key(at)) {
                     show(*row, wanted);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// The children's keys as values of the parent's types. A row that refers to no parent has NULL in all columns.
+fn as_parents(pair: &KeyPair, children: &RowBatch) -> Vec<ColumnVector> {
+    let mut columns: Vec<Vec<Value>> = vec![Vec::with_capacity(children.rows); pair.parent_types.len()];
+    for row in 0..children.rows {
+        let key: Vec<Value> = children.columns.iter().map(|column| column.value(row)).collect();
+        let is_null = key.iter().any(Value::is_null);
+        let key = if is_null { None } else { pair.as_parent(&key) };
+        let key = key.unwrap_or_else(|| vec![Value::Null; columns.len()]);
+        columns
+            .iter_mut()
+            .zip(key)
+            .for_each(|(column, value)| column.push(value));
+    }
+    let types = pair.parent_types.iter();
+    types
+        .zip(&columns)
+        .map(|(ty, values)| ColumnVector::from_values(*ty, values))
+        .collect()
 }

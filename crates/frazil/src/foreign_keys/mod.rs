@@ -8,6 +8,7 @@
 
 mod actions;
 mod deferred;
+mod equal_values;
 mod key_values;
 mod lookups;
 mod whole_tables;
@@ -18,10 +19,10 @@ pub use deferred::{finish_transaction, refuse_pending, set_mode};
 use frazil_catalog::{Catalog, ReferentialAction};
 use frazil_storage::{QueuedRows, RowFetch, Transaction, WrittenRows};
 use frazil_types::{Error, ObjectId, Result, RowBatch, RowId, Value};
-use key_values::KeyPair;
+pub(crate) use key_values::KeyPair;
 use lookups::NewChildren;
 use std::sync::Arc;
-pub(crate) use whole_tables::validate;
+pub(crate) use whole_tables::{validate, violations};
 
 /// Checks the foreign keys and deferrable keys of all rows that are queued, and does the actions. 23503, 23505, the
 /// errors of writing rows, 57014.

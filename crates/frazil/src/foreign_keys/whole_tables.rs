@@ -6,8 +6,9 @@ use super::lookups::NewChildren;
 use crate::own_queries::run_text;
 use crate::query::Runner;
 use frazil_catalog::{TableEntry, identifier};
-use frazil_storage::Transaction;
+use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{Error, Result, Value};
+use std::sync::Arc;
 
 /// Rows from which on a join may be cheaper than a look into the index for each: it is planned and compiled anew.
 const MANY: usize = 20_000;
@@ -41,14 +42,51 @@ pub(crate) fn validate(
     let pair = KeyPair::new(&catalog, child, constraint, key)?;
     match orphan(runner, transaction, &pair)? {
         None => Ok(()),
-        Some(key) if key.iter().any(Value::is_null) => Err(pair.mixed()),
-        Some(key) => Err(pair.orphan(&key)),
+        Some(key) => Err(violation(&pair, &key)),
+    }
+}
+
+/// Looks for rows of a child that violate a foreign key: returns how many there are, and the errors of at most `most`
+/// of them. 57014, 53200.
+pub(crate) fn violations(
+    runner: &Runner,
+    snapshot: &Arc<Snapshot>,
+    pair: &KeyPair,
+    most: usize,
+) -> Result<(u64, Vec<Error>)> {
+    let text = text_of(snapshot, pair, "count(*) over (), ", most);
+    let rows = run_text(runner, snapshot.clone(), &text)?;
+    let (mut count, mut errors) = (0, Vec::new());
+    for batch in rows.batches() {
+        for row in 0..batch.rows {
+            let mut values = batch.columns.iter().map(|column| column.value(row));
+            count = values.next().and_then(|value| value.as_int()).unwrap_or(0) as u64;
+            errors.push(violation(pair, &values.collect::<Vec<_>>()));
+        }
+    }
+    Ok((count, errors))
+}
+
+/// 23503: the error of a child whose key violates the constraint.
+fn violation(pair: &KeyPair, key: &[Value]) -> Error {
+    match key.iter().any(Value::is_null) {
+        true => pair.mixed(),
+        false => pair.orphan(key),
     }
 }
 
 /// The key of a row that violates the constraint.
 fn orphan(runner: &Runner, transaction: &Transaction, pair: &KeyPair) -> Result<Option<Vec<Value>>> {
-    let catalog = transaction.view().catalog();
+    let snapshot = transaction.snapshot();
+    let text = text_of(&snapshot, pair, "", 1);
+    let rows = run_text(runner, snapshot, &text)?;
+    let first = rows.batches().iter().find(|batch| batch.rows > 0);
+    Ok(first.map(|batch| batch.columns.iter().map(|column| column.value(0)).collect()))
+}
+
+/// A query for the keys of at most `most` rows that violate a constraint. `first`: columns before those of the key.
+fn text_of(snapshot: &Snapshot, pair: &KeyPair, first: &str, most: usize) -> String {
+    let catalog = snapshot.catalog();
     let named = |table: &TableEntry| catalog.qualified(table.namespace, &table.name);
     let columns = |of: &str, table: &TableEntry, positions: &[usize]| -> Vec<String> {
         let names = positions
@@ -58,7 +96,18 @@ fn orphan(runner: &Runner, transaction: &Transaction, pair: &KeyPair) -> Result<
     };
     let child = columns("c", &pair.child, &pair.child_columns);
     let parent = columns("p", &pair.parent, &pair.parent_columns);
-    let equal = parent.iter().zip(&child).map(|(p, c)| format!("{p} = {c}"));
+    let types = pair.parent_types.iter().zip(&pair.child_types);
+    let equal = parent
+        .iter()
+        .zip(&child)
+        .zip(types)
+        .map(|((p, c), (parent, child))| {
+            // Without the cast both would be texts, whose blanks at the end count.
+            match parent.is_padded() && !child.is_padded() {
+                true => format!("{p} = {c}::bpchar"),
+                false => format!("{p} = {c}"),
+            }
+        });
     let equal = equal.collect::<Vec<_>>().join(" and ");
     let all = |what: &str| {
         let each = child.iter().map(|column| format!("{column} is {what}"));
@@ -72,12 +121,9 @@ fn orphan(runner: &Runner, transaction: &Transaction, pair: &KeyPair) -> Result<
     if pair.key.match_full {
         condition = format!("({condition}) or (not ({no_null}) and not ({}))", all("null"));
     }
-    let text = format!(
-        "select {} from {} as c where {condition}\nlimit 1",
+    format!(
+        "select {first}{} from {} as c where {condition}\nlimit {most}",
         child.join(", "),
         named(&pair.child)
-    );
-    let rows = run_text(runner, transaction, &text)?;
-    let first = rows.batches().iter().find(|batch| batch.rows > 0);
-    Ok(first.map(|batch| batch.columns.iter().map(|column| column.value(0)).collect()))
+    )
 }

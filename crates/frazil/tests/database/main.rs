@@ -28,6 +28,7 @@ mod explaining;
 mod file_access;
 mod files;
 mod folders;
+mod foreign_key_values;
 mod foreign_keys;
 mod generated_columns;
 mod golden_code;

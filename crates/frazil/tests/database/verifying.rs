@@ -162,15 +162,15 @@ fn crc32c(bytes: &[u8]) -> u32 {
         .fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
 }
 
-/// The database with another manifest, as a defect would have written it.
-fn with_manifest(old: &str, new: &str) -> SimVfs {
+const CHECKED: &str = "create table t (k integer, v integer, s text, constraint small check (v < 90), \
+     constraint one unique (k, v)); create index two on t (v); \
+     insert into t values (1, 5, 'a'), (2, 50, null), (3, 5, 'b'); create table sound (a integer)";
+
+/// The database of some statements with another manifest, as a defect would have written it.
+fn with_manifest(sql: &str, old: &str, new: &str) -> SimVfs {
     let sim = SimVfs::new(7);
     let c = open(&sim, Access::Write).expect("it opens");
-    rows(
-        &c,
-        "create table t (k integer, v integer, s text, constraint small check (v < 90), constraint one unique (k, v)); create index two on t (v); \
-         insert into t values (1, 5, 'a'), (2, 50, null), (3, 5, 'b'); create table sound (a integer)",
-    );
+    rows(&c, sql);
     c.database().clone().close().expect("it closes");
     sim.tamper(Path::new("/db/manifest"), |bytes| {
         let text = String::from_utf8(bytes.clone()).expect("it is text");
@@ -211,10 +211,41 @@ fn rows_that_violate_constraints_are_told() {
             "\"two\"",
         ),
     ] {
-        let sim = with_manifest(old, new);
+        let sim = with_manifest(CHECKED, old, new);
         let found = findings(&sim);
         assert!(found.iter().any(|f| f.contains(fault)), "{new}: {found:?}");
     }
-    let sim = with_manifest("v < 90", "v < 91");
+    let sim = with_manifest(CHECKED, "v < 90", "v < 91");
     assert_eq!(findings(&sim), Vec::<String>::new());
+}
+
+#[test]
+fn rows_without_a_parent_are_told() {
+    let sql = "create table p (a numeric primary key); insert into p values (1); \
+         create table c (a numeric, b integer); \
+         insert into c values (1.0, 1), (2.00, 2), (null, 3), (3, 4); \
+         alter table c add constraint f foreign key (a) references p not valid; \
+         create table d (a integer, b integer, constraint g foreign key (a, b) references d match full, \
+            primary key (a, b))";
+    let sim = with_manifest(sql, "\"is_valid\":false", "\"is_valid\":true");
+    let found = findings(&sim);
+    let told = ["2.00", "3"].map(|key| {
+        format!(
+            "table \"c\": a row violates foreign key constraint \"f\": \
+             Key (a)=({key}) is not present in table \"p\"."
+        )
+    });
+    assert_eq!(found, told);
+    let c = open(&sim, Access::Read).expect("it opens");
+    let verified = c.verify().expect("it reads all").tables;
+    let faults: Vec<(u64, u64)> = verified.iter().map(|t| (t.foreign_keys, t.faults)).collect();
+    assert_eq!(faults, [(1, 2), (1, 0), (0, 0)]);
+    // Inside a transaction rows may violate a deferred key.
+    let c = crate::memory();
+    rows(
+        &c,
+        "create table e (a integer unique, b integer references e (a) deferrable initially deferred); \
+         begin; insert into e values (1, 2)",
+    );
+    assert_eq!(c.verify().expect("it reads all").findings, [""; 0]);
 }
