@@ -6,8 +6,8 @@ use frazil_catalog::{Catalog, Commented, ConstraintKind, IndexEntry, QualifiedNa
 use frazil_catalog::{
     SequenceEntry, TEMPORARY_ALIAS, TableEntry, WrittenName, identifier, is_temporary_schema,
 };
-use frazil_frontend::{Asked, SessionCatalog};
-use frazil_storage::Snapshot;
+use frazil_frontend::{Asked, Bytes, SessionCatalog};
+use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{ObjectId, Schema, attribute_number};
 use std::sync::Arc;
 
@@ -213,5 +213,37 @@ impl SessionCatalog for SessionNames {
         keys.clone()
             .nth(column)
             .map(|column| identifier(&table.schema.columns[column].name))
+    }
+
+    fn bytes(&self, relation: u32, of: Bytes) -> Option<u64> {
+        self.name_of(Asked::Relation, relation)?;
+        let id = ObjectId::of_oid(relation);
+        let bytes = match (self.index(relation), of) {
+            (Some((table, index)), Bytes::Own) => {
+                let table = self.snapshot.table(table.id).ok();
+                let built = table.and_then(|table| table.indexes().iter().find(|i| i.entry().id == index.id));
+                built.map_or(0, |built| built.bytes())
+            }
+            (Some(_), Bytes::Indexes) => 0,
+            (None, of) => {
+                let table = id.and_then(|id| self.snapshot.table(id).ok());
+                table.map_or(0, |table| bytes_of(table, of))
+            }
+        };
+        Some(bytes as u64)
+    }
+
+    fn bytes_of_database(&self) -> u64 {
+        let tables = self.snapshot.tables();
+        let both = tables.map(|table| bytes_of(table, Bytes::Own) + bytes_of(table, Bytes::Indexes));
+        both.sum::<usize>() as u64
+    }
+}
+
+/// The bytes of a table's chunks or of its indexes.
+fn bytes_of(table: &TableSnapshot, of: Bytes) -> usize {
+    match of {
+        Bytes::Own => table.chunks().map(|chunk| chunk.bytes()).sum(),
+        Bytes::Indexes => table.indexes().iter().map(|index| index.bytes()).sum(),
     }
 }

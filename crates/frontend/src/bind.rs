@@ -115,6 +115,7 @@ impl<'a> Context<'a> {
             &self.nesting,
         );
         binder.counts_rows |= parsed.counts_rows;
+        binder.names_table_oids = parsed.names_table_oids();
         binder.groups = parsed.groups;
         binder.definitions = &parsed.definitions;
         binder.identities = &parsed.identities;
@@ -201,6 +202,7 @@ impl<'a> Context<'a> {
     ) -> Result<Bound> {
         let mut binder = self.binder(parsed);
         binder.counts_rows |= query.counts_rows;
+        binder.names_table_oids |= query.names_table_oids();
         binder.groups = query.groups;
         create_view(binder, head, query)
     }

@@ -34,7 +34,7 @@ pub use copy::{
 };
 pub use deep_stack::on_deep_stack;
 pub use file_source::{FileEncoding, FileForm, FileSource, SaidTypes};
-pub use frazil_functions::{Asked, HiddenParameter, RegisteredCatalog, SessionCatalog};
+pub use frazil_functions::{Asked, Bytes, HiddenParameter, RegisteredCatalog, SessionCatalog};
 pub use limits::Limits;
 pub use parse::{ParsedStatement, Script, StatementRole, parse};
 pub use statement::{

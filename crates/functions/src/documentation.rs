@@ -4,7 +4,7 @@ use crate::aggregate::AGGREGATES;
 use crate::json_records::JSON_RECORDS;
 use crate::json_rows::JSON_ROWS;
 use crate::ordered_set::HYPOTHETICAL;
-use crate::rows::{ELEMENTS, ROWS_FUNCTIONS, SUBSCRIPTS};
+use crate::rows::{ELEMENTS, EXPAND_ARRAY, ROWS_FUNCTIONS, SUBSCRIPTS};
 use crate::scalar_functions;
 use crate::typing::Volatility;
 use crate::window::WINDOW_FUNCTIONS;
@@ -44,6 +44,12 @@ const SUBSCRIPTS_DOC: (&str, &str, &str) = (
     SUBSCRIPTS,
     "generate_subscripts(anyarray, integer[, boolean]) → rows of integer",
     "the subscripts of a dimension; with true in descending order",
+);
+
+const EXPAND_ARRAY_DOC: (&str, &str, &str) = (
+    EXPAND_ARRAY,
+    "information_schema._pg_expandarray(anyarray) → rows of (x anyelement, n integer)",
+    "the elements of an array with their numbers from 1",
 );
 
 /// Functions that syntax makes, which the catalog does not call by name.
@@ -129,7 +135,7 @@ static ALL: LazyLock<Vec<FunctionDoc>> = LazyLock::new(|| {
         class: FunctionClass::Rows,
         description: f.description,
     });
-    let of_arrays = [SUBSCRIPTS_DOC]
+    let of_arrays = [SUBSCRIPTS_DOC, EXPAND_ARRAY_DOC]
         .into_iter()
         .chain(ELEMENTS.iter().map(|f| (f.0, f.1, f.3)))
         .chain(JSON_ROWS.iter().map(|f| (f.name, f.signature, f.description)))

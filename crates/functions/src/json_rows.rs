@@ -10,7 +10,7 @@ use crate::scalar_functions::open_at_snapshot;
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{CONDITION, Columns, RowsCall};
-use frazil_types::Kind::{Json, Jsonb};
+use frazil_types::Kind::{Boolean, Integer, Json, Jsonb, Regclass};
 use frazil_types::array::encode_list;
 
 use frazil_types::session_settings;
@@ -63,6 +63,9 @@ const STARTED: Takes = Takes {
     is_zoned: true,
 };
 const SNAPSHOT: Takes = one(&[TEXT]);
+const OPTIONS: Takes = one(&[TEXTS]);
+const RELATION: Takes = one(&[LogicalType::Regclass]);
+const PARSER: Takes = one(&[LogicalType::Oid]);
 
 const fn one(takes: &'static [LogicalType]) -> Takes {
     Takes {
@@ -75,6 +78,9 @@ const fn one(takes: &'static [LogicalType]) -> Takes {
 const TEXTS: LogicalType = LogicalType::TEXT_ARRAY;
 const JSONS: LogicalType = LogicalType::array_of(Json);
 const JSONBS: LogicalType = LogicalType::array_of(Jsonb);
+const RELATIONS: LogicalType = LogicalType::array_of(Regclass);
+const BOOLEANS: LogicalType = LogicalType::array_of(Boolean);
+const INTEGERS: LogicalType = LogicalType::array_of(Integer);
 
 const KEY: Option<&str> = Some("key");
 const VALUE: Option<&str> = Some("value");
@@ -114,8 +120,21 @@ pub(crate) static JSON_ROWS: &[JsonRows] = json_rows! {
         "like `jsonb_path_query`; dates and times without a zone are in the session's zone";
     "pg_listening_channels"(STARTED) -> "() → rows of text", [(None, channels, TEXTS)],
         "the channels that the session listens to";
+    "pg_options_to_table"(OPTIONS) -> "(text[]) → rows of (option_name text, option_value text)",
+        [(Some("option_name"), option_names, TEXTS), (Some("option_value"), option_values, TEXTS)],
+        "options like `name=value`, each as a row; in FROM";
+    "pg_partition_ancestors"(RELATION) -> "(regclass) → rows of regclass", [(Some("relid"), nothing, RELATIONS)],
+        "no rows: there are no partitions";
+    "pg_partition_tree"(RELATION) ->
+        "(regclass) → rows of (relid regclass, parentrelid regclass, isleaf boolean, level integer)",
+        [(Some("relid"), nothing, RELATIONS), (Some("parentrelid"), nothing, RELATIONS),
+        (Some("isleaf"), nothing, BOOLEANS), (Some("level"), nothing, INTEGERS)],
+        "no rows: there are no partitions; in FROM";
     "pg_snapshot_xip"(SNAPSHOT) -> "(text) → rows of bigint", [(None, open_transactions, BIGINTS)],
         "the transactions that had not ended at a snapshot";
+    "ts_token_type"(PARSER) -> "(oid) → rows of (tokid integer, alias text, description text)",
+        [(Some("tokid"), nothing, INTEGERS), (Some("alias"), nothing, TEXTS), (Some("description"), nothing, TEXTS)],
+        "no rows: there are no parsers of text search; in FROM";
     "txid_snapshot_xip"(SNAPSHOT) -> "(text) → rows of bigint", [(None, open_transactions, BIGINTS)],
         "like `pg_snapshot_xip`";
 };
@@ -136,7 +155,10 @@ impl Typing {
     ) -> Result<Vec<(Option<&'static str>, TypedRowsCall)>> {
         let missing = no_function(function.name, &arguments).at_span(span);
         let takes = function.takes;
-        let is_taken = |(x, ty): (&Operand, &LogicalType)| x.ty().is_none_or(|given| given == *ty);
+        let becomes = |given: LogicalType, ty: LogicalType| {
+            given == ty || (ty == LogicalType::Regclass && given == LogicalType::Oid)
+        };
+        let is_taken = |(x, ty): (&Operand, &LogicalType)| x.ty().is_none_or(|given| becomes(given, *ty));
         if !(function.needed..=takes.len()).contains(&arguments.len())
             || !arguments.iter().zip(takes).all(is_taken)
         {
@@ -190,6 +212,33 @@ fn channels(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
     let session = session_settings::of_statement();
     let channels = session.map(|session| session.channels()).unwrap_or_default();
     put(channels.into_iter().map(|channel| Ok(Value::Text(channel))), out)
+}
+
+/// The rows of functions about what there is none of.
+fn nothing(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    put(std::iter::empty(), out)
+}
+
+fn option_names(row: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    put(options(row)?.into_iter().map(|option| Ok(option.0)), out)
+}
+
+fn option_values(row: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    put(options(row)?.into_iter().map(|option| Ok(option.1)), out)
+}
+
+/// Names and values of `name=value`; an option without `=` has the value NULL. NULLs are left out.
+fn options(row: &Row<'_>) -> Result<Vec<(Value, Value)>> {
+    let all = row.array(0)?.elements().collect::<Result<Vec<Value>>>()?;
+    let texts = all.into_iter().filter_map(|value| match value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    });
+    let split = texts.map(|text| match text.split_once('=') {
+        Some((name, value)) => (Value::Text(name.to_owned()), Value::Text(value.to_owned())),
+        None => (Value::Text(text), Value::Null),
+    });
+    Ok(split.collect())
 }
 
 fn open_transactions(row: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {

@@ -70,16 +70,17 @@ pub use domain::{not_null, satisfying};
 pub use frazil_types::value_ops::CastContext;
 pub use json_records::{JsonRecords, columns_needed, json_records};
 pub use literal::negated_literal;
+pub use named_oids::DATABASE;
 pub use operand::{Operand, Subscript, Unknown, UnknownKind};
 pub use parameter_names::{Parameter, parameter_defaults, parameters_of};
 pub use record::Record;
-pub use rows::{ArrayLines, TypedRowsCall};
+pub use rows::{ArrayLines, EXPAND_ARRAY, TypedRowsCall, numbered_elements};
 pub use sample::SampleMethod;
 pub use scalar_functions::{
-    DATABASE, KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, start_of_process, text_of_path,
+    KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, start_of_process, text_of_path,
 };
 pub use sequences::{SequenceCall, SequenceField, next_values};
-pub use session_catalog::{Asked, RegisteredCatalog, SessionCatalog};
+pub use session_catalog::{Asked, Bytes, RegisteredCatalog, SessionCatalog};
 pub use stability::is_stable;
 pub use type_rules::{Kind, name_of};
 pub use typing::{BetweenKind, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility};

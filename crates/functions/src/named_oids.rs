@@ -5,6 +5,9 @@ use crate::vector::{Output, Row};
 use frazil_types::sql_type::named_oid;
 use frazil_types::{Error, Kind, Result, SqlState};
 
+/// The name of every database.
+pub const DATABASE: &str = "frazil";
+
 /// Schemas of tables, and of functions and types.
 pub(crate) const SCHEMAS: [&str; 2] = ["public", "pg_catalog"];
 

@@ -1,10 +1,10 @@
 //! Rows as values. A row value is the expressions of its columns with their names; a call makes one value of it only
 //! where a result, a text or a JSON document asks for that.
 
-use crate::build::TEXT;
+use crate::build::{LENGTH, TEXT};
 use crate::json::{LINE, bytes_of_text, push_json, refuse_records, shown_text};
 use crate::vector::{OnNull, Output, Row, rows};
-use crate::{Operand, Typing};
+use crate::{CastContext, Operand, Typing};
 use frazil_plan::{CONDITION, Columns, Expr};
 use frazil_types::sql_type::push_field_of_record;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, json};
@@ -64,6 +64,44 @@ fn shown(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     }
     text.push(')');
     out.bytes(text.as_bytes())
+}
+
+/// The field at a position of a row value as a text; NULL if the row or the field is.
+fn field(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    match field_of_record(
+        std::str::from_utf8(row.bytes(0)).unwrap_or(""),
+        row.int(1) as usize,
+    ) {
+        Some(text) => out.text(&text),
+        None => out.null(),
+    }
+}
+
+/// Reads a field of a row value's text, which [`push_field_of_record`] wrote; `None` for NULL and beyond the last one.
+fn field_of_record(text: &str, position: usize) -> Option<String> {
+    let inside = text.strip_prefix('(')?.strip_suffix(')')?;
+    let (mut at, mut is_quoted, mut is_null) = (0, false, true);
+    let mut field = String::new();
+    let mut rest = inside.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_doubled = rest.peek() == Some(&c);
+        match c {
+            ',' if !is_quoted => {
+                if at == position {
+                    break;
+                }
+                (at, is_null) = (at + 1, true);
+                field.clear();
+                continue;
+            }
+            '"' if !is_quoted => is_quoted = true,
+            '"' | '\\' if is_doubled => field.extend(rest.next()),
+            '"' => is_quoted = false,
+            c => field.push(c),
+        }
+        is_null = false;
+    }
+    (at == position && !is_null).then_some(field)
 }
 
 fn object(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
@@ -179,10 +217,20 @@ impl Typing {
         )
     }
 
+    /// The field of a type at a position from 0 of a row value.
+    pub fn field_of_row(&self, record: Expr, position: usize, ty: LogicalType) -> Result<Expr> {
+        let span = record.span;
+        let position = Expr::constant(Value::Int(position as i128), LENGTH);
+        let text = rows("field", OnNull::Null, field, vec![record, position], TEXT);
+        Ok(self
+            .cast(text.into(), ty, CastContext::Explicit, Span::NONE)?
+            .at(span))
+    }
+
     /// `row_to_json` of a row, and of whether its columns begin lines. 42883 for another argument.
     pub fn row_to_json(&self, record: Record, in_lines: Option<Operand>, span: Span) -> Result<Expr> {
         let in_lines = match in_lines {
-            Some(x) => self.cast(x, CONDITION, crate::CastContext::Implicit, span)?,
+            Some(x) => self.cast(x, CONDITION, CastContext::Implicit, span)?,
             None => Expr::truth(false),
         };
         Ok(record.json(in_lines)?.at(span))
@@ -210,4 +258,31 @@ fn comparable(l: &Record, r: &Record, span: Span) -> Result<()> {
         return refuse("cannot compare record types with different numbers of columns".to_owned());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes rows of all texts of up to two of these characters, and NULL, and reads each field.
+    #[test]
+    fn fields_that_were_written_are_read() {
+        let characters = ["", "a", "\"", "\\", ",", "(", ")", " ", "é"];
+        let mut fields = vec![None];
+        for first in characters {
+            fields.extend(characters.map(|second| Some(format!("{first}{second}"))));
+        }
+        for first in &fields {
+            for second in &fields {
+                let mut text = String::from("(");
+                push_field_of_record(&mut text, first.as_deref());
+                text.push(',');
+                push_field_of_record(&mut text, second.as_deref());
+                text.push(')');
+                assert_eq!(&field_of_record(&text, 0), first, "{text}");
+                assert_eq!(&field_of_record(&text, 1), second, "{text}");
+                assert_eq!(field_of_record(&text, 2), None, "{text}");
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Functions that give rows.
 
 use crate::arrays::{line, lines};
-use crate::build::{case, constant_of, is_null, null};
+use crate::build::{LENGTH, case, constant_of, is_null, null};
 use crate::convert::{convert, wider_decimal};
 use crate::json_rows::json_rows;
 use crate::resolve::{CallKind, Resolution, no_function, resolve, unresolved};
@@ -12,7 +12,7 @@ use frazil_plan::{CONDITION, ColumnId, Columns, Expr, RowsCall, RowsFunction};
 
 use frazil_types::numeric::Numeric as Number;
 use frazil_types::value_ops::CastLength;
-use frazil_types::{Error, LogicalType, Result, Span, Value};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
 
 /// Arrays of bigint.
 pub(crate) const BIGINTS: LogicalType = LogicalType::array_of(BigInt);
@@ -24,6 +24,8 @@ pub enum TypedRowsCall {
     Call(RowsCall),
     /// The arrays along the first of an array's two dimensions.
     Lines(Expr),
+    /// The elements of an array with their numbers, each as a row value of [`EXPANDED_FIELDS`].
+    Numbered(Expr),
     /// A function of the plan whose arguments use values several times: `columns[i]`, read by it and calls beside it
     /// alone, stands for `values[i]`, which is computed once, below the rows.
     Over {
@@ -42,6 +44,7 @@ impl TypedRowsCall {
         match self {
             TypedRowsCall::Call(call) | TypedRowsCall::Over { call, .. } => call.ty,
             TypedRowsCall::Lines(array) => array.ty,
+            TypedRowsCall::Numbered(_) => LogicalType::Record,
         }
     }
 
@@ -52,6 +55,19 @@ impl TypedRowsCall {
                 call.function != RowsFunction::Series
             }
             TypedRowsCall::Lines(_) => true,
+            TypedRowsCall::Numbered(_) => false,
+        }
+    }
+
+    /// Names and types of the fields of the row values that it gives; none if it gives other values.
+    pub fn fields(&self) -> Vec<(&'static str, LogicalType)> {
+        match self {
+            TypedRowsCall::Numbered(array) => {
+                let [x, n] = EXPANDED_FIELDS;
+                let element = array.ty.element().unwrap_or(array.ty);
+                vec![(x, element), (n, LENGTH)]
+            }
+            TypedRowsCall::Call(_) | TypedRowsCall::Lines(_) | TypedRowsCall::Over { .. } => Vec::new(),
         }
     }
 
@@ -59,7 +75,7 @@ impl TypedRowsCall {
     pub fn arguments(&self) -> &[Expr] {
         match self {
             TypedRowsCall::Call(call) => &call.arguments,
-            TypedRowsCall::Lines(array) => std::slice::from_ref(array),
+            TypedRowsCall::Lines(array) | TypedRowsCall::Numbered(array) => std::slice::from_ref(array),
             TypedRowsCall::Over { values, .. } => values,
         }
     }
@@ -68,10 +84,15 @@ impl TypedRowsCall {
     pub fn arguments_mut(&mut self) -> &mut [Expr] {
         match self {
             TypedRowsCall::Call(call) => &mut call.arguments,
-            TypedRowsCall::Lines(array) => std::slice::from_mut(array),
+            TypedRowsCall::Lines(array) | TypedRowsCall::Numbered(array) => std::slice::from_mut(array),
             TypedRowsCall::Over { values, .. } => values,
         }
     }
+}
+
+/// The elements of an array and their numbers from 1, side by side.
+pub fn numbered_elements(array: Expr) -> [RowsCall; 2] {
+    [RowsCall::elements(array.clone()), RowsCall::up_to(lines(array))]
 }
 
 impl From<RowsCall> for TypedRowsCall {
@@ -168,6 +189,11 @@ pub(crate) const ELEMENTS: &[(&str, &str, Option<&str>, &str)] = &[
     ),
 ];
 
+/// The function that gives an array's elements with their numbers. Clients call it by its schema alone.
+pub const EXPAND_ARRAY: &str = "information_schema._pg_expandarray";
+/// The names of the columns that it gives.
+pub const EXPANDED_FIELDS: [&str; 2] = ["x", "n"];
+
 /// The function that gives an array's subscripts.
 pub(crate) const SUBSCRIPTS: &str = "generate_subscripts";
 
@@ -209,6 +235,18 @@ impl RowsEntry {
     }
 }
 
+/// The argument of [`EXPAND_ARRAY`]. 42883 for another one, 42804 for one without a type.
+fn expanded_array(arguments: &[Operand], span: Span) -> Result<Expr> {
+    match arguments {
+        [Operand::Typed(e)] if e.ty.element().is_some() => Ok(e.clone()),
+        [Operand::Unknown(_)] => {
+            let message = "could not determine polymorphic type because input has type unknown";
+            Err(Error::new(SqlState::DATATYPE_MISMATCH, message).at_span(span))
+        }
+        _ => Err(no_function(EXPAND_ARRAY, arguments).at_span(span)),
+    }
+}
+
 fn no_arguments() -> Error {
     Error::internal("a function that gives rows of no arguments")
 }
@@ -216,7 +254,7 @@ fn no_arguments() -> Error {
 impl Typing {
     /// Whether a function of this name, in lower case, gives rows.
     pub fn gives_rows(name: &str) -> bool {
-        name == SUBSCRIPTS
+        [SUBSCRIPTS, EXPAND_ARRAY].contains(&name)
             || ROWS_FUNCTIONS.iter().any(|f| f.name == name)
             || ELEMENTS.iter().any(|f| f.0 == name)
             || json_rows(name).is_some()
@@ -232,6 +270,17 @@ impl Typing {
     ) -> Result<Vec<(Option<&'static str>, TypedRowsCall)>> {
         match json_rows(name) {
             Some(function) => self.json_rows_call(function, arguments, span, columns),
+            None if name == EXPAND_ARRAY => {
+                let mut array = expanded_array(&arguments, span)?;
+                let once = Once::of(std::iter::once(&mut array), columns);
+                let [elements, numbers] = numbered_elements(array);
+                let elements = match once {
+                    Some(once) => once.below(elements),
+                    None => elements.into(),
+                };
+                let [x, n] = EXPANDED_FIELDS;
+                Ok(vec![(Some(x), elements), (Some(n), numbers.into())])
+            }
             None => Ok(vec![(None, self.rows_call(name, arguments, span, columns)?)]),
         }
     }
@@ -254,6 +303,7 @@ impl Typing {
             };
         }
         match ELEMENTS.iter().find(|f| f.0 == name) {
+            None if name == EXPAND_ARRAY => expanded_array(&arguments, span).map(TypedRowsCall::Numbered),
             None if name == SUBSCRIPTS => self.subscripts(arguments, span, columns),
             None => self.series_call(name, arguments, span).map(TypedRowsCall::Call),
             Some((_, _, Some(of), _)) => {

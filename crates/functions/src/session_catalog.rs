@@ -32,6 +32,15 @@ pub enum Asked {
     Sequence,
 }
 
+/// A part of a relation that has a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bytes {
+    /// The rows of a table, or the entries of an index.
+    Own,
+    /// The indexes of a table.
+    Indexes,
+}
+
 /// The catalog of a statement, with the search path of its session.
 pub trait SessionCatalog: Debug + Send + Sync {
     /// The answer; `None` if no such object has the oid.
@@ -48,6 +57,10 @@ pub trait SessionCatalog: Debug + Send + Sync {
     fn comment(&self, oid: u32, column: i64, class: Option<&str>) -> Option<String>;
     /// The column of an index at a position from 1.
     fn index_column(&self, index: u32, position: i64) -> Option<String>;
+    /// The bytes of a part of a relation, 0 if it has no such part; `None` if no relation has the oid.
+    fn bytes(&self, relation: u32, of: Bytes) -> Option<u64>;
+    /// The bytes of all tables and indexes.
+    fn bytes_of_database(&self) -> u64;
 }
 
 static CATALOGS: LazyLock<Mutex<HashMap<i64, Arc<dyn SessionCatalog>>>> = LazyLock::new(Mutex::default);
@@ -126,6 +139,25 @@ pub(crate) fn object_comment(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> 
 pub(crate) fn column_comment(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let comment = catalog_of(row)?.comment(oid_of(row), row.int(1), Some("pg_class"));
     text_or_null(comment, out)
+}
+
+/// The bytes of some parts of the relation that the first argument names or numbers; NULL for a number of nothing.
+/// 42P01 for a name of nothing.
+pub(crate) fn bytes_of_relation(row: &Row<'_>, parts: &[Bytes], out: &mut Output<'_>) -> Result<()> {
+    let catalog = catalog_of(row)?;
+    let oid = match row.ty(0).is_string() {
+        true => find(row, Asked::Relation)?.ok_or_else(|| missing("42P01", "relation", row.text(0)))?,
+        false => oid_of(row),
+    };
+    if catalog.bytes(oid, Bytes::Own).is_none() {
+        return out.null();
+    }
+    let parts = parts.iter().filter_map(|part| catalog.bytes(oid, *part));
+    out.int(parts.sum::<u64>().into())
+}
+
+pub(crate) fn bytes_of_database(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    out.int(catalog_of(row)?.bytes_of_database().into())
 }
 
 pub(crate) fn view_definition(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {

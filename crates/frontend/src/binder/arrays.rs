@@ -31,6 +31,15 @@ impl<'a> Binder<'a> {
             (None, []) => (self.expression(root)?, chain),
             (None, name) => (self.column(name)?.into(), &chain[name.len() - 1..]),
         };
+        let (x, chain) = match (chain.first(), &x) {
+            (Some(AccessExpr::Dot(SqlExpr::Identifier(field))), Operand::Typed(row)) => {
+                match self.field_of_column(row, field)? {
+                    Some(field) => (field.into(), &chain[1..]),
+                    None => (x, chain),
+                }
+            }
+            _ => (x, chain),
+        };
         if chain.is_empty() {
             return Ok(x);
         }

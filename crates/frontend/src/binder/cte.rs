@@ -204,6 +204,7 @@ impl<'a> Binder<'a> {
                 let new = self.columns.add(name.clone(), info.ty, info.nullable);
                 let domain = self.domains.get(&from).copied();
                 self.domains.extend(domain.map(|domain| (new, domain)));
+                self.keep_fields(new, from);
                 self.columns[new].origin = info.origin;
                 made.push((new, from));
                 new

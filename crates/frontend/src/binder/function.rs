@@ -5,7 +5,7 @@ use super::list_limits;
 use super::scope::Clause;
 use super::variadic::variadic_array;
 use super::{Binder, error, fold};
-use frazil_functions::{CastContext, Operand, Typing, Unknown, UnknownKind};
+use frazil_functions::{CastContext, EXPAND_ARRAY, Operand, Typing, Unknown, UnknownKind};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
     DateTimeField, DuplicateTreatment, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr,
@@ -241,6 +241,9 @@ impl<'a> Binder<'a> {
         match parts.as_deref() {
             Some([name]) => Ok(fold(name)),
             Some([schema, name]) if fold(schema) == "pg_catalog" => Ok(fold(name)),
+            Some([schema, name]) if format!("{}.{}", fold(schema), fold(name)) == EXPAND_ARRAY => {
+                Ok(EXPAND_ARRAY.to_owned())
+            }
             _ => {
                 let message = format!("function {name} does not exist");
                 Err(error(SqlState::UNDEFINED_FUNCTION, message, span))

@@ -261,7 +261,13 @@ impl<'a> Binder<'a> {
     /// The columns of the side of an outer join that may have no partner.
     fn make_nullable(&mut self, items: &[Item]) {
         for item in items {
-            for id in item.columns.iter().map(|c| c.id).chain(item.marker) {
+            for id in item
+                .columns
+                .iter()
+                .map(|c| c.id)
+                .chain(item.marker)
+                .chain(item.table_oid)
+            {
                 self.columns[id].nullable = true;
             }
         }

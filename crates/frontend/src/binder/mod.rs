@@ -139,6 +139,7 @@ use nesting::Names;
 use scope::{Item, Level, Reference};
 use sqlparser::ast::{Ident, ObjectName, Query, SelectItem};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
@@ -147,6 +148,8 @@ pub(crate) struct Binder<'a> {
     pub place: &'a Place,
     /// Whether every relation gets a column that tells its rows from those an outer join makes: `count(t.*)`.
     pub counts_rows: bool,
+    /// True if the statement names `tableoid`, a column that tables have on demand.
+    pub names_table_oids: bool,
     /// True if the statement has a GROUP BY, which tells two names of one column apart.
     pub groups: bool,
     /// Whether `$1` may stand in it.
@@ -171,6 +174,8 @@ pub(crate) struct Binder<'a> {
     owners: Vec<u32>,
     /// The domain of each column whose values are of one.
     domains: HashMap<ColumnId, ObjectId>,
+    /// Names and types of the fields of each column of row values, as far as they are known.
+    row_fields: HashMap<ColumnId, Rc<[(&'static str, LogicalType)]>>,
     /// What was named so far, but what stands inside an aggregate of its own query.
     references: Vec<Reference>,
     ctes: Vec<Cte<'a>>,
@@ -212,6 +217,7 @@ impl<'a> Binder<'a> {
             settings,
             place,
             counts_rows: nesting.marks_rows(),
+            names_table_oids: false,
             groups: false,
             takes_parameters: true,
             definitions: &[],
@@ -225,6 +231,7 @@ impl<'a> Binder<'a> {
             levels: Vec::new(),
             owners: Vec::new(),
             domains: HashMap::new(),
+            row_fields: HashMap::new(),
             references: Vec::new(),
             ctes: Vec::new(),
             recursions: 0,

@@ -18,7 +18,15 @@ impl Binder<'_> {
         let domain = self.domain_of(e);
         self.domains.extend(domain.map(|domain| (made, domain)));
         if let Some(id) = e.as_column() {
+            self.keep_fields(made, id);
             self.columns[made].origin = self.columns[id].origin;
+        }
+    }
+
+    /// Notes that `made` has the row values of another column, if that has such with known fields.
+    pub(super) fn keep_fields(&mut self, made: ColumnId, from: ColumnId) {
+        if let Some(fields) = self.row_fields.get(&from).cloned() {
+            self.row_fields.insert(made, fields);
         }
     }
 

@@ -1,9 +1,10 @@
 //! The functions that give rows of a query while it is bound.
 
 use super::computed::Computed;
-use frazil_functions::{ArrayLines, TypedRowsCall};
+use frazil_functions::{ArrayLines, Record, TypedRowsCall, numbered_elements};
 use frazil_plan::operators::Expand;
-use frazil_plan::{ColumnId, Columns, Expansion, Expr, Operator};
+use frazil_plan::{ColumnId, Columns, Expansion, Expr, Operator, RowsCall};
+use frazil_types::LogicalType;
 
 /// The calls in the select list of a query, and in what orders and groups it.
 #[derive(Default)]
@@ -78,6 +79,28 @@ impl RowsCalls {
     }
 }
 
+/// A row value whose fields `parts` give side by side, each in a column of its own.
+fn row_of(
+    fields: Vec<(&'static str, LogicalType)>,
+    parts: [RowsCall; 2],
+    made: &mut Vec<(ColumnId, RowsCall)>,
+    columns: &mut Columns,
+) -> Expr {
+    let mut record = Record {
+        names: Vec::new(),
+        values: Vec::new(),
+        open: Vec::new(),
+        mark: None,
+    };
+    for ((name, ty), part) in fields.into_iter().zip(parts) {
+        let column = columns.add(name, ty, true);
+        made.push((column, part));
+        record.names.push(name.to_owned());
+        record.values.push(Expr::column(column, columns));
+    }
+    record.value()
+}
+
 /// The rows of functions for each row of `op`. Lines of arrays are looked up by their positions, above the rows of
 /// those; such arrays are computed once, below.
 pub(super) fn expanded(
@@ -89,6 +112,7 @@ pub(super) fn expanded(
     let (mut below, mut above) = (Computed::default(), Computed::default());
     let mut made = Vec::with_capacity(calls.len());
     for (id, call) in calls {
+        let fields = call.fields();
         let array = match call {
             TypedRowsCall::Call(call) => {
                 made.push((id, call));
@@ -103,7 +127,7 @@ pub(super) fn expanded(
                 made.push((id, call));
                 continue;
             }
-            TypedRowsCall::Lines(array) => array,
+            TypedRowsCall::Lines(array) | TypedRowsCall::Numbered(array) => array,
         };
         let is_read_at_once = array.as_column().is_some() || array.as_constant().is_some();
         let array = if is_read_at_once {
@@ -113,6 +137,13 @@ pub(super) fn expanded(
             below.expressions.push((column, array));
             Expr::column(column, columns)
         };
+        if !fields.is_empty() {
+            let parts = numbered_elements(array);
+            above
+                .expressions
+                .push((id, row_of(fields, parts, &mut made, columns)));
+            continue;
+        }
         let lines = ArrayLines::of(array);
         let numbers = lines.numbers.clone();
         let number = columns.add("number", numbers.ty, true);

@@ -70,6 +70,10 @@ impl<'a> Binder<'a> {
             None => {
                 let id = self.columns.add(name, call.ty(), true);
                 self.own(id);
+                let fields = call.fields();
+                if !fields.is_empty() {
+                    self.row_fields.insert(id, fields.into());
+                }
                 self.level().rows_calls.add(id, call);
                 id
             }

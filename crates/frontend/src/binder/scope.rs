@@ -243,6 +243,8 @@ pub(super) struct Item {
     pub is_unqualified: bool,
     /// A column that is never NULL in its rows, if the statement counts them.
     pub marker: Option<ColumnId>,
+    /// The column `tableoid` of a table, which only statements that name it have: no `*` shows it.
+    pub table_oid: Option<ColumnId>,
     /// The column that the name stands for where it is a value: that of a function which gives one value a row.
     pub value: Option<ColumnId>,
     /// What the names of many columns mean, once one was asked for.
@@ -267,6 +269,9 @@ impl Found {
     }
 }
 
+/// The system column that says which table a row is of.
+pub(super) const TABLE_OID: &str = "tableoid";
+
 /// Names of up to so many columns are compared one by one.
 const FEW_COLUMNS: usize = 24;
 
@@ -279,6 +284,7 @@ impl Item {
             columns: columns.into(),
             is_unqualified: true,
             marker: None,
+            table_oid: None,
             value: None,
             by_name: Rc::default(),
         }
@@ -300,8 +306,15 @@ impl Item {
         }
     }
 
-    /// What a name means among its columns.
+    /// What a name means among its columns; `tableoid` that of the table if no column has the name.
     pub fn find(&self, name: &str) -> Found {
+        match (self.find_listed(name), self.table_oid) {
+            (Found::None, Some(id)) if name == TABLE_OID => Found::One(id),
+            (found, _) => found,
+        }
+    }
+
+    fn find_listed(&self, name: &str) -> Found {
         if self.columns.len() <= FEW_COLUMNS {
             let named = self.columns.iter().filter(|c| c.name == name);
             return named.map(|c| Found::One(c.id)).fold(Found::None, Found::and);
@@ -334,6 +347,7 @@ impl Item {
             columns: columns.into(),
             is_unqualified: true,
             marker: None,
+            table_oid: None,
             value: None,
             by_name: Rc::default(),
         }

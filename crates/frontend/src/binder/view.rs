@@ -108,7 +108,7 @@ impl<'a> Binder<'a> {
 
     /// The relation of a name with the name by which the query sees it, and the names of the columns that are seen of
     /// it, if not all are.
-    fn find(
+    pub(super) fn find(
         &mut self,
         written: &WrittenName,
     ) -> Result<(QualifiedName, catalog_view::Relation, Option<Vec<String>>)> {
@@ -207,6 +207,7 @@ impl<'a> Binder<'a> {
         let place = parsed.place.of_view();
         let mut inner = Binder::new(self.catalog, self.settings, &place, &[], self.nesting);
         inner.counts_rows |= parsed.counts_rows;
+        inner.names_table_oids = parsed.names_table_oids();
         inner.groups = parsed.groups;
         inner.takes_parameters = false;
         inner.names = Names::View(view);
@@ -223,6 +224,7 @@ impl<'a> Binder<'a> {
         std::mem::swap(&mut self.typing, &mut other.typing);
         std::mem::swap(&mut self.owners, &mut other.owners);
         std::mem::swap(&mut self.domains, &mut other.domains);
+        std::mem::swap(&mut self.row_fields, &mut other.row_fields);
         std::mem::swap(&mut self.shared, &mut other.shared);
         std::mem::swap(&mut self.writes, &mut other.writes);
     }

@@ -8,7 +8,7 @@ use crate::parse::ROW_OF;
 use frazil_functions::{Operand, Record};
 use frazil_plan::{ColumnId, Expr};
 use frazil_types::{Result, Span, SqlState};
-use sqlparser::ast::{AccessExpr, Expr as SqlExpr};
+use sqlparser::ast::{AccessExpr, Expr as SqlExpr, Ident};
 use std::rc::Rc;
 
 /// Functions that make JSON of values of any type.
@@ -209,6 +209,22 @@ impl<'a> Binder<'a> {
         };
         self.refer(column.id, row.span.to(span));
         Ok(Some(Expr::column(column.id, &self.columns).at(row.span.to(span))))
+    }
+
+    /// A field of a column of row values whose fields are known; `None` for any other expression. 42703.
+    pub(super) fn field_of_column(&self, row: &Expr, field: &Ident) -> Result<Option<Expr>> {
+        let Some(fields) = row.as_column().and_then(|id| self.row_fields.get(&id)) else {
+            return Ok(None);
+        };
+        let name = fold(field);
+        let Some(position) = fields.iter().position(|known| known.0 == name) else {
+            let message = format!("could not identify column \"{name}\" in record data type");
+            return Err(error(SqlState::UNDEFINED_COLUMN, message, self.span(field)));
+        };
+        let read = self
+            .typing
+            .field_of_row(row.clone(), position, fields[position].1)?;
+        Ok(Some(read))
     }
 
     fn name_of(&self, e: &SqlExpr) -> String {

@@ -182,6 +182,13 @@ impl ParsedStatement {
         self.place.located(error)
     }
 
+    /// True if its text has the word `tableoid`, in quotes and comments, too.
+    pub(crate) fn names_table_oids(&self) -> bool {
+        let word = b"tableoid";
+        let mut places = self.text.as_bytes().windows(word.len());
+        places.any(|place| place.eq_ignore_ascii_case(word))
+    }
+
     /// True if it returns rows.
     pub fn returns_rows(&self) -> bool {
         match &self.kind {

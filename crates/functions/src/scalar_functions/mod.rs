@@ -18,6 +18,7 @@ mod quoting;
 mod random;
 mod regular;
 mod settings;
+mod sizes;
 mod snapshots;
 mod splits;
 mod system;
@@ -35,7 +36,6 @@ pub(crate) use json::{FUNCTIONS as JSON_FUNCTIONS, JSON, JSONB};
 pub(crate) use json_changes::FUNCTIONS as JSON_CHANGES;
 pub use paths::{KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, text_of_path};
 pub(crate) use snapshots::open_at_snapshot;
-pub use system::DATABASE;
 pub(crate) use text::TEXTS;
 pub(crate) use time::{INTERVAL, PARTS};
 
@@ -249,6 +249,7 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         system::OF_RELATIONS,
         crate::sequences::FUNCTIONS,
         settings::FUNCTIONS,
+        sizes::FUNCTIONS,
         snapshots::FUNCTIONS,
         formatting::FUNCTIONS,
         time::FUNCTIONS,

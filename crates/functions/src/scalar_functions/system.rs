@@ -6,7 +6,7 @@ use super::find;
 use crate::Operand;
 use crate::build::{TEXT, null, text};
 use crate::function::{Function, Overload, Run, asking, functions, rows};
-use crate::named_oids::{SCHEMAS, element_of, kind_of, missing, name, type_named};
+use crate::named_oids::{DATABASE, SCHEMAS, element_of, kind_of, missing, name, type_named};
 use crate::operators::{has_operator, operators_named};
 use crate::session_catalog;
 use crate::type_rules::Category;
@@ -15,8 +15,6 @@ use crate::vector::{OnNull, Output, Row, RowFn};
 use frazil_plan::Expr;
 use frazil_types::{Error, Result, SqlState, USER};
 
-/// The name of every database.
-pub const DATABASE: &str = "frazil";
 /// PostgreSQL's number of the user who made the server.
 const FIRST_USER: i64 = 10;
 
@@ -50,6 +48,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         asking(&[Oid], session_catalog::object_comment, Text),
         asking(&[Oid, Text], session_catalog::object_comment, Text),
     ], "the comment on an object, which the named table of `pg_catalog` shows";
+    "pg_advisory_unlock_all", [rows(&[], |_, o| o.text(""), Text)],
+        "nothing, as an empty text: there are no advisory locks to release";
     "pg_char_to_encoding", [rows(&[Text], encoding_number, Integer)],
         "PostgreSQL's number for an encoding, -1 if it has none";
     "pg_client_encoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
@@ -78,11 +78,13 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_get_function_arguments", DEFINITION, "NULL: functions have no numbers";
     "pg_get_function_identity_arguments", DEFINITION, "NULL: functions have no numbers";
     "pg_get_function_result", DEFINITION, "NULL: functions have no numbers";
+    "pg_get_function_sqlbody", DEFINITION, "NULL: functions have no numbers";
     "pg_get_functiondef", DEFINITION, "NULL: functions have no numbers";
     "pg_get_indexdef", [
         asking(&[Oid], session_catalog::index_definition, Text),
         asking(&[Oid, Integer, Boolean], session_catalog::index_definition, Text),
     ], "the CREATE INDEX statement of an index, or one of its columns";
+    "pg_get_partition_constraintdef", DEFINITION, "NULL: tables have no partitions";
     "pg_get_partkeydef", DEFINITION, "NULL: tables have no numbers";
     "pg_get_ruledef", PRETTY_DEFINITION, "NULL: rules have no numbers";
     "pg_get_statisticsobjdef", DEFINITION, "NULL: statistics have no numbers";
@@ -98,6 +100,7 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_index_has_property", [rows(&[Oid, Text], OF_NO_NUMBER, Boolean)], "NULL: indexes have no numbers";
     "pg_indexam_has_property", [rows(&[Oid, Text], OF_NO_NUMBER, Boolean)],
         "NULL: kinds of indexes have no numbers";
+    "pg_is_in_recovery", [rows(&[], |_, o| o.bool(false), Boolean)], "false: there are no standby servers";
     "pg_is_other_temp_schema", [rows(&[Oid], |_, o| o.bool(false), Boolean)],
         "false: temporary tables have no schema";
     "pg_jit_available", [rows(&[], |_, o| o.bool(true), Boolean)], "true: every statement is compiled";
@@ -469,7 +472,12 @@ pub(super) const OF_RELATIONS: &[Function] = functions! {
     ], "true for a table or view";
     "pg_get_serial_sequence", [asking(&[Text, Text], session_catalog::serial_sequence, Text)],
         "the name of the sequence that a column owns, NULL if it owns none";
-    "pg_has_role", [rows(&[Text, Text], has_role, Boolean), rows(&[Text, Text, Text], has_role, Boolean)],
+    "pg_has_role", [
+        rows(&[Text, Text], has_role, Boolean),
+        rows(&[Oid, Text], has_role, Boolean),
+        rows(&[Text, Text, Text], has_role, Boolean),
+        rows(&[Text, Oid, Text], has_role, Boolean),
+    ],
         "true for `frazil`, the one user";
     "row_security_active", [rows(&[Text], |_, o| o.bool(false), Boolean)], "false for a table: rows are not hidden";
     "to_regclass", [asking(&[Text], session_catalog::to_relation, Regclass)],
@@ -495,7 +503,8 @@ fn allowed_sequence(row: &Row<'_>, out: &mut Output) -> Result<()> {
 /// pg_has_role([user,] role, privileges).
 fn has_role(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let last = row.arguments() - 1;
-    (0..last).try_for_each(|i| user_exists(row.text(i)))?;
+    let named = (0..last).filter(|i| row.ty(*i).is_string());
+    named.map(|i| user_exists(row.text(i))).collect::<Result<()>>()?;
     check_words(
         row.text(last),
         &["USAGE", "MEMBER"],
