@@ -126,7 +126,8 @@ impl Described {
             | Statement::SetConstraints(_)
             | Statement::Savepoint { .. }
             | Statement::RollbackTo { .. }
-            | Statement::Release { .. } => Described::Nothing,
+            | Statement::Release { .. }
+            | Statement::LockTable(_) => Described::Nothing,
         })
     }
 

@@ -7,6 +7,7 @@ use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::deferred_commit;
 use crate::definition_notices;
 use crate::given_values::GivenValues;
+use crate::lock_table;
 use crate::notification_statement;
 use crate::panics::survive;
 use crate::parameter_types;
@@ -472,6 +473,7 @@ fn run_as_bound(
             (session.set_session_transaction(modes)).map(|()| done("SET", started))
         }
         Statement::Setting(statement) => setting_statement::run(session, statement, started),
+        Statement::LockTable(lock) => lock_table::run(session, &lock, bundle, started),
         Statement::Notification(statement) => notification_statement::run(session, statement, started),
         Statement::Vacuum => (session.refuse_transaction("VACUUM")).map(|()| done("VACUUM", started)),
         Statement::Checked { tag } => Ok(done(tag, started)),

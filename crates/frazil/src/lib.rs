@@ -59,6 +59,7 @@ mod gate;
 mod given_values;
 mod in_use;
 mod loader;
+mod lock_table;
 mod made_table;
 mod notice;
 mod notification_statement;

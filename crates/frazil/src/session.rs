@@ -618,6 +618,19 @@ impl Session {
         (self.transaction).write(self.database.store(), writing, extent, |t| work(writing, t))
     }
 
+    /// Runs LOCK TABLE: see [`TransactionState::lock`].
+    pub fn lock(&mut self, nowait: bool, work: impl FnMut(&mut Transaction) -> Result<()>) -> Result<()> {
+        let writing = Writing {
+            settings: &self.settings,
+            cancel: &self.cancel,
+            budget: self.database.budget(),
+            database: &self.database,
+            progress: &self.progress,
+            frames: self.frames.as_ref(),
+        };
+        (self.transaction).lock(self.database.store(), writing, nowait, work)
+    }
+
     /// Lets the statement that begins see what is committed by now, if its transaction lets it.
     pub fn refresh(&mut self) -> Result<()> {
         self.transaction.refresh(self.database.store())

@@ -8,7 +8,7 @@ use crate::given_values::GivenValues;
 use crate::params::Params;
 use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::{Response, Rows};
-use frazil_frontend::{ParsedStatement, StatementRole};
+use frazil_frontend::{ParsedStatement, Statement as BoundStatement, StatementRole};
 use frazil_types::Result;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -76,7 +76,12 @@ impl Statement {
         let mut session = self.connection.start()?;
         let _inside = self.connection.database().enter()?;
         let _deadline = session.start_deadline()?;
+        let has_seen = session.transaction().has_seen();
         let bound = bind_only(&mut session, &self.parsed, &[])?;
+        // LOCK TABLE comes before the version that all statements see.
+        if !has_seen && matches!(bound.statement, BoundStatement::LockTable(_)) {
+            session.transaction_mut().forget_seen();
+        }
         Described::of(&mut session, &bound.statement)
     }
 

@@ -19,6 +19,7 @@ use frazil_storage::{Acknowledge, Savepoint, Snapshot, Store, Transaction};
 use frazil_types::{Cancel, Error, Result, SqlState};
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where a connection stands.
 #[derive(Debug, Default)]
@@ -65,7 +66,12 @@ pub struct OpenTransaction {
     seen: OnceCell<Arc<Snapshot>>,
     /// True once a statement that saw the version is over: it may have shown something of it.
     has_shown: Cell<bool>,
-    /// Once it wrote.
+    /// True if the running statement is the first that reads or writes, but for LOCK TABLE.
+    is_first: bool,
+    /// True after LOCK TABLE, if the transaction has neither read nor written: it has not chosen the version that all
+    /// its statements see.
+    has_only_locked: bool,
+    /// Once it wrote, or locked tables.
     writer: Option<Transaction>,
     /// Its savepoints, in the order in which they were made.
     savepoints: Vec<NamedSavepoint>,
@@ -89,6 +95,8 @@ impl OpenTransaction {
             is_used: Cell::new(false),
             seen: OnceCell::new(),
             has_shown: Cell::new(false),
+            is_first: true,
+            has_only_locked: false,
             writer: None,
             savepoints: Vec::new(),
         }
@@ -112,9 +120,9 @@ impl OpenTransaction {
         &mut self,
         store: &Arc<Store>,
         writing: Writing<'_>,
-        extent: Extent,
+        (extent, limit): (Extent, Duration),
     ) -> Result<&mut Transaction> {
-        let (limit, cancel) = (writing.settings.lock_timeout, writing.cancel);
+        let cancel = writing.cancel;
         if self.writer.is_none() {
             let begun = match (self.modes.isolation, extent) {
                 (Isolation::Serializable, _) => {
@@ -157,6 +165,55 @@ impl OpenTransaction {
                 .with_hint("the transaction might succeed if it is run again"));
         }
         Ok(())
+    }
+
+    /// Begins a statement, and lets it see what is committed by now if it sees that.
+    fn begin_statement(&mut self, store: &Store) -> Result<()> {
+        let has_seen = self.seen.get().is_some();
+        if has_seen {
+            self.has_shown.set(true);
+        }
+        let has_only_locked = std::mem::take(&mut self.has_only_locked);
+        self.is_first = has_only_locked || self.writer.is_none() && !has_seen;
+        let Some(writer) = &mut self.writer else {
+            return Ok(());
+        };
+        writer.go_over_to(store.snapshot())?;
+        if has_only_locked {
+            writer.keep_base(true);
+            self.seen = OnceCell::from(writer.snapshot());
+        }
+        Ok(())
+    }
+
+    /// The writer for LOCK TABLE. Locks come before the version that all statements see, if the transaction has not
+    /// chosen one: what others committed before the locks is to be seen.
+    fn locker(
+        &mut self,
+        store: &Arc<Store>,
+        writing: Writing<'_>,
+        limit: Duration,
+    ) -> Result<&mut Transaction> {
+        let keeps_open = self.is_first && self.modes.isolation == Isolation::RepeatableRead;
+        self.writer(store, writing, (Extent::Rows, limit))?;
+        if keeps_open {
+            self.forget_seen();
+            self.has_only_locked = true;
+        }
+        let Some(writer) = &mut self.writer else {
+            return Err(Error::internal("a transaction without its writer"));
+        };
+        if keeps_open {
+            writer.keep_base(false);
+            writer.renew()?;
+        }
+        Ok(writer)
+    }
+
+    /// Forgets the version that all statements see, of which nothing was shown.
+    fn forget_seen(&mut self) {
+        self.seen = OnceCell::new();
+        self.has_shown.set(false);
     }
 
     /// Position of the latest savepoint of a name. 3B001.
@@ -400,17 +457,41 @@ impl TransactionState {
 
     /// Begins a statement of an open transaction, and lets it see what is committed by now if it sees that.
     pub fn refresh(&mut self, store: &Store) -> Result<()> {
-        if let TransactionState::Open(open) = self
-            && open.seen.get().is_some()
-        {
-            open.has_shown.set(true);
-        }
         match self {
-            TransactionState::Open(OpenTransaction {
-                writer: Some(writer), ..
-            }) => writer.go_over_to(store.snapshot()),
-            TransactionState::Open(_) | TransactionState::None | TransactionState::Failed(_) => Ok(()),
+            TransactionState::Open(open) => open.begin_statement(store),
+            TransactionState::None | TransactionState::Failed(_) => Ok(()),
         }
+    }
+
+    /// True if a version was chosen that all statements of the open transaction see.
+    pub fn has_seen(&self) -> bool {
+        matches!(self, TransactionState::Open(open) if open.seen.get().is_some())
+    }
+
+    /// Forgets that version, of which nothing was shown.
+    pub fn forget_seen(&mut self) {
+        if let TransactionState::Open(open) = self {
+            open.forget_seen();
+        }
+    }
+
+    /// Runs LOCK TABLE, which a read-only transaction may do. With `nowait`, nobody is waited for. 25P01 outside a
+    /// transaction, 55P03, 57014, 40P01.
+    pub fn lock(
+        &mut self,
+        store: &Arc<Store>,
+        writing: Writing<'_>,
+        nowait: bool,
+        work: impl FnMut(&mut Transaction) -> Result<()>,
+    ) -> Result<()> {
+        let open = self.open("LOCK TABLE")?;
+        let limit = match nowait {
+            true => Duration::ZERO,
+            false => writing.settings.lock_timeout,
+        };
+        let writer = open.locker(store, writing, limit)?;
+        let result = run_until_it_sees_all(writer, (Extent::Rows, writing.cancel), work);
+        writer.settle().and(result)
     }
 
     /// Runs a writing statement: within the open transaction, or in one of its own that commits if `work`
@@ -437,7 +518,7 @@ impl TransactionState {
         match self {
             TransactionState::Open(open) => {
                 open.is_used.set(true);
-                let writer = open.writer(store, writing, extent)?;
+                let writer = open.writer(store, writing, (extent, settings.lock_timeout))?;
                 let result = run_until_it_sees_all(writer, (extent, cancel), work);
                 writer.settle().and(result)
             }

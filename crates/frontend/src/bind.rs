@@ -176,6 +176,7 @@ impl<'a> Context<'a> {
             ParsedKind::RollbackTo { name } => Statement::RollbackTo { name: name.clone() },
             ParsedKind::Release { name } => Statement::Release { name: name.clone() },
             ParsedKind::Setting(setting) => Statement::Setting(setting.clone()),
+            ParsedKind::LockTable(lock) => binder::lock_table(self.catalog, lock)?,
             ParsedKind::Notification(notification) => Statement::Notification(notification.clone()),
             ParsedKind::Prepare {
                 name,

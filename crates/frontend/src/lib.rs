@@ -39,7 +39,7 @@ pub use limits::Limits;
 pub use parse::{ParsedStatement, Script, StatementRole, parse};
 pub use statement::{
     CursorOptions, CursorStatement, Definition, Discard, ExplainMode, ExplainOptions, Explained,
-    FetchDirection, Last, NotificationStatement, Prepared, SetConstraints, SettingStatement, Statement,
-    WithWrite, Writing,
+    FetchDirection, Last, LockMode, LockTable, LockedName, NotificationStatement, Prepared, SetConstraints,
+    SettingStatement, Statement, WithWrite, Writing,
 };
 pub use transaction_modes::{Isolation, TransactionModes};

@@ -87,6 +87,8 @@ pub enum Statement {
     },
     /// SET, RESET, SHOW or DISCARD.
     Setting(SettingStatement),
+    /// LOCK TABLE.
+    LockTable(LockTable),
     /// LISTEN, UNLISTEN or NOTIFY.
     Notification(NotificationStatement),
     /// DECLARE, FETCH, MOVE or CLOSE.
@@ -135,6 +137,47 @@ pub enum SettingStatement {
     ShowAll,
     /// DISCARD.
     Discard(Discard),
+}
+
+/// LOCK TABLE.
+#[derive(Clone, Debug)]
+pub struct LockTable {
+    /// The tables, in the order in which they are locked.
+    pub tables: Vec<LockedName>,
+    /// The mode.
+    pub mode: LockMode,
+    /// NOWAIT: whoever is in the way is not waited for.
+    pub nowait: bool,
+}
+
+/// A table to lock.
+#[derive(Clone, Debug)]
+pub struct LockedName {
+    /// The table.
+    pub table: ObjectId,
+    /// Its name.
+    pub name: String,
+}
+
+/// The mode of LOCK TABLE: PostgreSQL's eight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockMode {
+    /// ACCESS SHARE.
+    AccessShare,
+    /// ROW SHARE.
+    RowShare,
+    /// ROW EXCLUSIVE.
+    RowExclusive,
+    /// SHARE UPDATE EXCLUSIVE.
+    ShareUpdateExclusive,
+    /// SHARE.
+    Share,
+    /// SHARE ROW EXCLUSIVE.
+    ShareRowExclusive,
+    /// EXCLUSIVE.
+    Exclusive,
+    /// ACCESS EXCLUSIVE.
+    AccessExclusive,
 }
 
 /// A statement about notifications.
@@ -524,6 +567,7 @@ impl Explained {
             | Statement::RollbackTo { .. }
             | Statement::Release { .. }
             | Statement::Setting(_)
+            | Statement::LockTable(_)
             | Statement::Notification(_)
             | Statement::Cursor(_)
             | Statement::Explain { .. } => None,

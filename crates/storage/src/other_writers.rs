@@ -141,6 +141,17 @@ impl OtherWriters {
         Ok(true)
     }
 
+    /// Locks a table unless somebody is in the way, or waits and came first. Returns true if the table is locked.
+    pub fn try_lock_table(&mut self, table: ObjectId, mode: TableMode) -> Result<bool> {
+        if let Some(owner) = self.claimant()
+            && owner.lock_table(table, mode)? != Outcome::Granted
+        {
+            return Ok(false);
+        }
+        self.tables.push((table, mode));
+        Ok(true)
+    }
+
     /// Waits until nobody else writes to tables that foreign keys connect, of which `first` has the least number.
     /// Returns false if the transaction had the lock, or is alone. 40P01, 55P03, 57014.
     pub fn lock_group(&mut self, first: ObjectId) -> Result<bool> {
@@ -148,7 +159,7 @@ impl OtherWriters {
     }
 
     /// True if a lock of the transaction keeps away everybody whom the mode would keep away.
-    fn has_table(&self, table: ObjectId, mode: TableMode) -> bool {
+    pub fn has_table(&self, table: ObjectId, mode: TableMode) -> bool {
         let mut own = self.tables.iter();
         own.any(|(of, held)| *of == table && held.covers(mode))
     }
@@ -174,6 +185,11 @@ impl OtherWriters {
     /// True if the transaction sees one version to its end.
     pub fn keeps_base(&self) -> bool {
         self.keeps_base
+    }
+
+    /// Sets whether the transaction sees one version to its end.
+    pub fn keep_base(&mut self, keeps: bool) {
+        self.keeps_base = keeps;
     }
 
     /// True if nobody else can change the catalog.

@@ -30,9 +30,26 @@ impl Transaction {
     /// Locks a table before a statement reads anything, and sees what others committed until then. 55P03, 57014, 40P01;
     /// 40001 if the transaction sees one version to its end, and the table was defined otherwise since.
     pub fn lock_table(&mut self, table: ObjectId, mode: TableMode) -> Result<()> {
-        if !self.take_table(table, mode)? {
-            return Ok(());
+        match self.take_table(table, mode)? {
+            true => self.look_after_lock(table),
+            false => Ok(()),
         }
+    }
+
+    /// Locks a table as [`Transaction::lock_table`] does, unless somebody is in the way, or waits and came first.
+    /// Returns true if the table is locked.
+    pub fn try_lock_table(&mut self, table: ObjectId, mode: TableMode) -> Result<bool> {
+        if table.is_temporary() || self.others.has_table(table, mode) {
+            return Ok(true);
+        }
+        if !self.others.try_lock_table(table, mode)? {
+            return Ok(false);
+        }
+        self.look_after_lock(table).map(|()| true)
+    }
+
+    /// Looks at the newest version once a table is locked.
+    fn look_after_lock(&mut self, table: ObjectId) -> Result<()> {
         match self.others.keeps_base() {
             true => self.check_definition(table),
             false => self.renew(),

@@ -278,6 +278,11 @@ impl Transaction {
         Ok(())
     }
 
+    /// Sets whether the transaction sees the version that it sees now to its end.
+    pub fn keep_base(&mut self, keeps: bool) {
+        self.others.keep_base(keeps);
+    }
+
     /// Notes the beginning of a statement that may have to run again after it has written something.
     pub fn guard_statement(&mut self) {
         if self.statement.is_none() {

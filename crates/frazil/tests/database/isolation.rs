@@ -10,7 +10,8 @@
 //! session of its own.
 //!
 //! Nothing here depends on time: a session waits if the database says that as many statements wait as were sent and not
-//! answered. `FRAZIL_ISOLATION_SCRIPTS` names another folder of scripts.
+//! answered. A statement whose wait ends by itself, because it is recorded as 55P03, is waited for.
+//! `FRAZIL_ISOLATION_SCRIPTS` names another folder of scripts.
 
 use frazil::{Connection, Database, LogicalType, Outcome, RawValue};
 use std::collections::{BTreeMap, VecDeque};
@@ -158,8 +159,9 @@ struct Sessions {
 }
 
 impl Sessions {
-    /// Sends a statement. Returns the answers when no session runs: the step's own first, then those of others.
-    fn step(&mut self, who: &str, sql: &str) -> Vec<String> {
+    /// Sends a statement. Returns the answers when no session runs: the step's own first, then those of others. With
+    /// `times_out` the statement's wait does not count as an answer.
+    fn step(&mut self, who: &str, sql: &str, times_out: bool) -> Vec<String> {
         let database = &self.database;
         let session = (self.all.entry(who.to_string())).or_insert_with(|| Session::begin(database));
         session.queued.push_back(sql.to_string());
@@ -177,7 +179,8 @@ impl Sessions {
                 }
             }
             let busy = self.all.values().filter(|session| session.is_busy).count();
-            if self.database.waiting_statements() == busy {
+            let is_awaited = times_out && self.all[who].is_busy;
+            if !is_awaited && self.database.waiting_statements() == busy {
                 break;
             }
             std::thread::yield_now();
@@ -215,12 +218,15 @@ fn run(script: &Script, level: &str, freezes: bool) -> Vec<Vec<String>> {
         database,
         all: BTreeMap::new(),
     };
+    let has_timeout = (script.steps.iter()).any(|step| step.sql.contains("lock_timeout"));
     let steps = script.steps.iter().map(|step| {
         let sql = match step.sql.as_str() {
             "begin" => format!("begin isolation level {level}"),
             sql => sql.to_string(),
         };
-        sessions.step(&step.session, &sql)
+        let is_timeout = |(_, answer): &(Vec<String>, String)| answer == "ERROR 55P03";
+        let times_out = has_timeout && step.answers.iter().any(is_timeout);
+        sessions.step(&step.session, &sql, times_out)
     });
     steps.collect()
 }

@@ -48,6 +48,7 @@ mod late_rows;
 mod lazy_parquet;
 mod limits;
 mod loads;
+mod lock_table;
 mod logged_definitions;
 mod lookup_joins;
 mod lookup_keys;

@@ -35,6 +35,7 @@ mod sql_cursors;
 mod subqueries;
 mod tokens;
 mod transactions;
+mod whole_tables;
 mod window_words;
 
 pub(crate) use comment_on::{CommentOn, CommentedName};
@@ -49,6 +50,7 @@ pub(crate) use like_words::{LikeParts, WrittenLike};
 pub(crate) use lock_words::STRENGTH;
 pub(crate) use maintenance::Maintain;
 pub(crate) use only::ROWS_FROM;
+pub(crate) use parsed::LockedTables;
 pub(crate) use parsed::ParsedKind;
 pub use parsed::{ParsedStatement, StatementRole};
 pub(crate) use privileges::{Object, Privileges};
@@ -292,7 +294,7 @@ impl Reading {
             "vacuum" | "analyze" | "analyse" => {
                 maintenance::parse(&mut cursor, first == "vacuum").map(ParsedKind::Maintain)
             }
-            "truncate" => own::truncate(&mut cursor),
+            "lock" | "truncate" => whole_tables::parse(&mut cursor, &first),
             "declare" => self.declared(&mut cursor),
             "fetch" | "move" => sql_cursors::fetch(&mut cursor, first == "move"),
             "close" => sql_cursors::close(&mut cursor),

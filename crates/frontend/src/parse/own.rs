@@ -71,35 +71,6 @@ pub(super) fn only(cursor: &mut Cursor, kind: ParsedKind) -> Result<ParsedKind> 
     Ok(kind)
 }
 
-/// TRUNCATE [TABLE] [ONLY] table [*], … [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT].
-pub(super) fn truncate(cursor: &mut Cursor) -> Result<ParsedKind> {
-    cursor.next();
-    cursor.take("table");
-    let mut tables = Vec::new();
-    loop {
-        cursor.take("only");
-        tables.push(cursor.table_name()?);
-        cursor.take_token(&Token::Mul);
-        if !cursor.take_token(&Token::Comma) {
-            break;
-        }
-    }
-    let restarts = cursor.take("restart");
-    if restarts || cursor.take("continue") {
-        cursor.expect_word("identity")?;
-    }
-    let cascade = cursor.take("cascade");
-    if !cascade {
-        cursor.take("restrict");
-    }
-    cursor.end()?;
-    Ok(ParsedKind::Truncate {
-        tables,
-        restarts,
-        cascade,
-    })
-}
-
 /// Whether WHERE CURRENT OF stands among the words.
 pub(super) fn names_cursor(words: &[TokenWithSpan]) -> bool {
     let is = |token: &TokenWithSpan, wanted: &str| match &token.token {

@@ -12,8 +12,8 @@ use crate::copy::{CopiedTable, CopyEnd, CopyOptions};
 use crate::deep_stack::Deep;
 use crate::limits::Limits;
 use crate::{
-    CursorOptions, CursorStatement, ExplainOptions, NotificationStatement, SetConstraints, SettingStatement,
-    TransactionModes,
+    CursorOptions, CursorStatement, ExplainOptions, LockMode, NotificationStatement, SetConstraints,
+    SettingStatement, TransactionModes,
 };
 use frazil_catalog::{NewSchema, WrittenName};
 use frazil_types::{Error, Reservation, Span};
@@ -120,6 +120,7 @@ pub(crate) enum ParsedKind {
         name: String,
     },
     Setting(SettingStatement),
+    LockTable(LockedTables),
     /// LISTEN, UNLISTEN, NOTIFY.
     Notification(NotificationStatement),
     Prepare {
@@ -161,6 +162,14 @@ pub(crate) enum ParsedKind {
         options: ExplainOptions,
         inner: Box<ParsedStatement>,
     },
+}
+
+/// LOCK TABLE as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct LockedTables {
+    pub tables: Vec<WrittenName>,
+    pub mode: LockMode,
+    pub nowait: bool,
 }
 
 /// The part that a statement plays in the protocol of a server.
