@@ -22,7 +22,7 @@ pub struct BenchArgs {
     pub experiment: String,
     /// Size of the TPC-H data; below 1 also of the codes that experiments on kernels keep out of cache.
     pub scale_factor: f64,
-    /// Rows of the large table of `shapes`; `None` takes as many as the scale factor says.
+    /// Rows of the large table of `shapes`, of each table of `joins`; `None` takes as many as the scale factor says.
     pub rows: Option<usize>,
     /// Threads of a query, each number in turn. Cases of the first go unnamed.
     pub threads: Vec<usize>,
@@ -80,7 +80,7 @@ impl BenchArgs {
             match name {
                 "-h" | "--help" => return Ok(None),
                 "--scale-factor" => args.scale_factor = number(name, value(), 0.0001, 1000.0)?,
-                "--rows" => args.rows = Some(number(name, value(), 1_000, 100_000_000)?),
+                "--rows" => args.rows = Some(number(name, value(), 200, 100_000_000)?),
                 "--threads" => args.threads = numbers(name, value(), "threads", 1..=1024)?,
                 "--clients" => args.clients = number(name, value(), 1, 1024)?,
                 "--layouts" | "--table" => forms.extend(FORMS.iter().filter(|form| form.0 == name)),
@@ -184,7 +184,7 @@ Experiments:
         "
 Options:
   --scale-factor S  size of the TPC-H data, below 1 also of the codes of scan and the like [default: 1]
-  --rows N          rows of the large table of shapes [default: 10,000,000 at scale factor 1]
+  --rows N          rows of the large table of shapes, or of each table of joins
   --threads N,N,…   threads of a query [default: 1]
   --clients N       N clients issue the queries in random order at the same time: throughput
   --runs R          timed runs of each case, after one that warms up [default: 5]

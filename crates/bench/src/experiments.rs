@@ -6,9 +6,10 @@ use crate::micro::scan_cases::{GRIDS, Grid};
 use crate::micro::{calibrate, conjunction};
 use crate::plan::linear::{COMMANDS, Shape, flat};
 use crate::plan::{self, point};
-use crate::statements::{self, Way};
 use crate::taking_turns::Case;
-use crate::{checkpoints, closure, commit, keys, mempax, recovery, rollup, table_lookup, topn, windows};
+use crate::{
+    checkpoints, closure, commit, keys, mempax, recovery, rollup, statements, table_lookup, topn, windows,
+};
 use frazil_block::Purpose;
 use frazil_types::{Error, Result, SqlState};
 
@@ -58,6 +59,8 @@ pub enum Kind {
     Rollup(&'static [Case<'static>]),
     /// Recursions are.
     Closure(&'static [Case<'static>]),
+    /// Joins by inequalities are.
+    Joins,
     /// Questions of many shapes are.
     Shapes,
     /// The first rows in an order are.
@@ -151,55 +154,6 @@ pub enum Data {
     Arrays,
 }
 
-/// A row of four columns.
-const INSERT: &str = "insert into t values ($1, 7, 'seven', 7.77)";
-
-/// The cases of `statements`. The first is what others are compared with.
-const STATEMENTS: [statements::Case; 6] = [
-    statements::Case {
-        name: "select_one",
-        rows: 0,
-        statements: &["select 1"],
-        way: Way::Prepared,
-        units: 500_000,
-    },
-    statements::Case {
-        name: "select_one_as_text",
-        rows: 0,
-        statements: &["select 1"],
-        way: Way::Texts,
-        units: 500_000,
-    },
-    statements::Case {
-        name: "insert_row",
-        rows: 0,
-        statements: &[INSERT],
-        way: Way::Prepared,
-        units: 200_000,
-    },
-    statements::Case {
-        name: "insert_row_as_text",
-        rows: 0,
-        statements: &[INSERT],
-        way: Way::Texts,
-        units: 200_000,
-    },
-    statements::Case {
-        name: "insert_row_into_many",
-        rows: 1_000_000,
-        statements: &[INSERT],
-        way: Way::Prepared,
-        units: 200_000,
-    },
-    statements::Case {
-        name: "insert_then_sum",
-        rows: 100_000,
-        statements: &[INSERT, "select sum(a) from t"],
-        way: Way::Prepared,
-        units: 10_000,
-    },
-];
-
 /// What `plan` measures.
 pub const PLAN: plan::Plan = plan::Plan {
     queries: TPCH_QUERIES,
@@ -267,7 +221,7 @@ const SHAPES: [Shape; 21] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 28] = [
+pub const EXPERIMENTS: [Experiment; 29] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -320,7 +274,7 @@ pub const EXPERIMENTS: [Experiment; 28] = [
     Experiment {
         name: "statements",
         about: "small statements by themselves: prepared, as texts, and a sum after each row that is written",
-        kind: Kind::Statements(&STATEMENTS),
+        kind: Kind::Statements(&statements::CASES),
     },
     Experiment {
         name: "keys",
@@ -364,6 +318,11 @@ pub const EXPERIMENTS: [Experiment; 28] = [
         name: "shapes",
         about: "groups, joins, sorts, strings and windows over ten million rows: hot, frozen, and with raw strings",
         kind: Kind::Shapes,
+    },
+    Experiment {
+        name: "joins",
+        about: "joins by inequalities of 20,000 and 20,000 rows, beside nested loops",
+        kind: Kind::Joins,
     },
     Experiment {
         name: "topn",

@@ -4,6 +4,7 @@ use crate::arguments::BenchArgs;
 use crate::engine::{Clients, Engine, Prepare, Run, fingerprint};
 use crate::experiments::{Data, Figure};
 use crate::rust_loop::RustLoop;
+use crate::taking_turns::lines;
 use frazil::{Connection, Database, LogicalType, Outcome};
 use frazil_tpch::{TABLES, Table};
 use frazil_types::{Error, Result, Value};
@@ -223,23 +224,6 @@ impl Frazil {
         let parts = rows.iter().map(part).collect::<Option<Vec<_>>>();
         parts.ok_or_else(|| Error::internal(format!("frazil_blocks tells no bytes: {rows:?}")))
     }
-}
-
-/// The rows of a result as text, one line each.
-pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
-    let Outcome::Rows(rows) = outcome else {
-        return Vec::new();
-    };
-    let types: Vec<LogicalType> = rows.schema().columns.iter().map(|c| c.ty).collect();
-    let line = |row: Vec<Value>| {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&types)
-            .map(|(v, ty)| v.display(*ty).to_string())
-            .collect();
-        cells.join("|")
-    };
-    rows.raw().map(line).collect()
 }
 
 /// The number that stands directly before `marker`.

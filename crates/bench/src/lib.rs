@@ -18,6 +18,7 @@ mod engine;
 pub mod experiments;
 mod flights;
 mod frazil_engine;
+mod joins;
 mod keys;
 mod layout_search;
 mod layouts_compile;
@@ -94,6 +95,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Windows(cases) => windows::run(experiment.name, cases, args),
         Kind::Rollup(cases) => rollup::run(experiment.name, cases, args),
         Kind::Closure(cases) => closure::run(experiment.name, cases, args),
+        Kind::Joins => joins::run(experiment.name, &joins::JOINS, args),
         Kind::Shapes => shapes::run(experiment.name, args),
         Kind::TopN(cases) => topn::run(experiment.name, cases, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),

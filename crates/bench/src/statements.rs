@@ -35,6 +35,55 @@ pub enum Way {
 /// The table: four columns.
 const TABLE: &str = "create table t (a bigint not null, b integer, c text, d decimal(12,2))";
 
+/// A row of four columns.
+const INSERT: &str = "insert into t values ($1, 7, 'seven', 7.77)";
+
+/// The cases. The first is what others are compared with.
+pub const CASES: [Case; 6] = [
+    Case {
+        name: "select_one",
+        rows: 0,
+        statements: &["select 1"],
+        way: Way::Prepared,
+        units: 500_000,
+    },
+    Case {
+        name: "select_one_as_text",
+        rows: 0,
+        statements: &["select 1"],
+        way: Way::Texts,
+        units: 500_000,
+    },
+    Case {
+        name: "insert_row",
+        rows: 0,
+        statements: &[INSERT],
+        way: Way::Prepared,
+        units: 200_000,
+    },
+    Case {
+        name: "insert_row_as_text",
+        rows: 0,
+        statements: &[INSERT],
+        way: Way::Texts,
+        units: 200_000,
+    },
+    Case {
+        name: "insert_row_into_many",
+        rows: 1_000_000,
+        statements: &[INSERT],
+        way: Way::Prepared,
+        units: 200_000,
+    },
+    Case {
+        name: "insert_then_sum",
+        rows: 100_000,
+        statements: &[INSERT, "select sum(a) from t"],
+        way: Way::Prepared,
+        units: 10_000,
+    },
+];
+
 /// Runs the experiment. Each case has a database of its own, which its runs share.
 pub fn run(name: &'static str, cases: &[Case], args: &BenchArgs) -> Result<Report> {
     let mut report = Report::default();

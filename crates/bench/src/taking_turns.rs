@@ -3,8 +3,8 @@
 use crate::arguments::BenchArgs;
 use crate::report::{Measurement, Report, Values};
 use crate::statistics::Sample;
-use frazil::Connection;
-use frazil_types::Result;
+use frazil::{Connection, Outcome};
+use frazil_types::{LogicalType, Result, Value};
 use std::time::Instant;
 
 /// A statement.
@@ -52,4 +52,21 @@ pub fn run(
         names.push(case);
     }
     Ok(names)
+}
+
+/// The rows of a result as text, one line each.
+pub(crate) fn lines(outcome: &Outcome) -> Vec<String> {
+    let Outcome::Rows(rows) = outcome else {
+        return Vec::new();
+    };
+    let types: Vec<LogicalType> = rows.schema().columns.iter().map(|c| c.ty).collect();
+    let line = |row: Vec<Value>| {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&types)
+            .map(|(v, ty)| v.display(*ty).to_string())
+            .collect();
+        cells.join("|")
+    };
+    rows.raw().map(line).collect()
 }

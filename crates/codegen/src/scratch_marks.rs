@@ -9,6 +9,7 @@ use crate::failures::FailurePoint;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
+use frazil_plan::band::Ends;
 use frazil_plan::pipeline::{PipelineOperator, Source};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::abi::{PipelineContext, SCRATCH_LOOP_BYTES, Scratch};
@@ -61,7 +62,12 @@ fn operator_makes_strings(operator: &PipelineOperator) -> bool {
     match operator {
         PipelineOperator::Filter(e) => makes_strings(e),
         PipelineOperator::Map(list) => list.iter().any(|(_, e)| makes_strings(e)),
-        PipelineOperator::Probe { keys, residual, .. } => keys.iter().chain(residual).any(makes_strings),
+        PipelineOperator::Probe {
+            keys, ends, residual, ..
+        } => {
+            let ends = ends.iter().flat_map(Ends::values);
+            keys.iter().chain(ends).chain(residual).any(makes_strings)
+        }
         PipelineOperator::Expand(expansion) => expansion.arguments().any(makes_strings),
         PipelineOperator::Call(_) => false,
     }

@@ -90,6 +90,7 @@ fn many_repetitions_pass_vectors_strings_and_joins() {
         keys: vec![(m.column(b[0]), m.column(c[0]))],
         residual: None,
         null_aware: false,
+        in_order: false,
     });
     let twice = m.add(TEXT, false);
     let kind = ExprKind::Function(ScalarFunction::Concat, vec![m.column(c[2]), m.column(c[2])]);

@@ -122,6 +122,7 @@ fn join(
         keys,
         residual,
         null_aware,
+        in_order: false,
     });
     let output = match kind {
         JoinKind::ProbeSemi | JoinKind::ProbeAnti => p,
@@ -266,6 +267,7 @@ fn joins_in_a_row_share_a_pipeline() {
         probe: Box::new(probe),
         residual: None,
         null_aware: false,
+        in_order: false,
     });
     let root = Operator::Join(Join {
         kind: JoinKind::Inner,
@@ -281,6 +283,7 @@ fn joins_in_a_row_share_a_pipeline() {
             },
         )),
         null_aware: false,
+        in_order: false,
     });
     let got = m.run(root, &[x[2], y[2], z[2]]).unwrap();
     let mut want = Vec::new();

@@ -189,6 +189,7 @@ fn insert(op: &mut Operator, source: Operator, source_key: Expr, key: Expr) {
             keys: vec![same_native(source_key, key)],
             residual: None,
             null_aware: false,
+            in_order: false,
         });
     }
 }

@@ -149,6 +149,7 @@ impl Graph {
             keys,
             residual,
             null_aware,
+            in_order: _,
         } = join;
         if kind == JoinKind::Inner {
             self.collect(*build, owed + 1);

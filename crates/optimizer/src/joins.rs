@@ -164,6 +164,7 @@ impl Tree<'_> {
             keys,
             residual,
             null_aware,
+            in_order: false,
         });
         place(op, above.into_iter().map(|p| p.0).collect(), self.columns)
     }

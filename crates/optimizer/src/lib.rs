@@ -14,9 +14,11 @@ mod early_probing;
 mod grouping_branches;
 mod grouping_distinct;
 mod grouping_sets;
+mod inequality_joins;
 mod join_graph;
 mod join_order;
 mod joins;
+mod joins_without_pairs;
 mod key_lookups;
 mod known_counts;
 mod late_rows;
@@ -122,6 +124,7 @@ pub fn optimize(
         nullable_columns::recompute(&mut plan);
     }
     simplify::plan(&mut plan, cancel);
+    joins_without_pairs::plan(&mut plan);
     cancel.check()?;
     if settings.join_order && has_joins {
         let mut estimator = Estimator::new(&plan, statistics);
@@ -134,9 +137,9 @@ pub fn optimize(
     limits::plan(&mut plan);
     // After filters and joins have their places: a map between would keep aggregations from being seen over joins.
     shared_conditions::plan(&mut plan);
+    inequality_joins::plan(&mut plan, statistics);
     cancel.check()?;
     nullable_columns::recompute(&mut plan);
-    cancel.check()?;
     value_bounds::propagate(&mut plan, statistics, grid);
     if cfg!(debug_assertions) {
         verify::plan(&plan)?;

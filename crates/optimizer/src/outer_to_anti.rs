@@ -75,6 +75,7 @@ fn anti(join: &mut Join, columns: &mut Columns) -> Operator {
             .collect(),
         residual: join.residual.take().map(|e| renamed(e, &names)),
         null_aware: false,
+        in_order: false,
     });
     Map::above(join, expressions)
 }

@@ -394,6 +394,7 @@ fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
         keys,
         residual,
         mut null_aware,
+        in_order: _,
     }) = op
     else {
         return op;
@@ -448,6 +449,7 @@ fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
         keys: sides.keys,
         residual: Expr::conjunction(sides.residual),
         null_aware,
+        in_order: false,
     });
     place(op, sides.above, columns)
 }

@@ -40,7 +40,7 @@ fn beyond_cache(plan: &PipelinePlan, pipeline: &Pipeline, k: usize) -> bool {
     match (pipeline.operators.get(k), plan.filled(pipeline)) {
         (Some(PipelineOperator::Probe { join, .. }), _) => {
             let table = plan.join(*join);
-            !table.keys.is_empty() && join_bytes(table, &plan.columns) > CACHE_BYTES
+            !table.keys.is_empty() && !table.in_order && join_bytes(table, &plan.columns) > CACHE_BYTES
         }
         (Some(_), _) => false,
         (None, filled) => {

@@ -5,6 +5,7 @@
 //! the sorter does not get: it marks no rows of a build side, and raises no error.
 
 use crate::can_fail::may_fail;
+use frazil_plan::band::Ends;
 use frazil_plan::breakers::{Breaker, SortTable};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, RowCount};
@@ -69,8 +70,15 @@ fn may_leave_out(operator: &PipelineOperator, types: &Columns) -> bool {
         PipelineOperator::Filter(e) => !fails(e),
         PipelineOperator::Map(made) => !made.iter().any(|(_, e)| fails(e)),
         PipelineOperator::Probe {
-            kind, keys, residual, ..
-        } => !kind.marks_build_rows() && !keys.iter().chain(residual).any(fails),
+            kind,
+            keys,
+            ends,
+            residual,
+            ..
+        } => {
+            let ends = ends.iter().flat_map(Ends::values);
+            !kind.marks_build_rows() && !keys.iter().chain(ends).chain(residual).any(fails)
+        }
         // Functions of vectors may raise errors.
         PipelineOperator::Call(_) => false,
         PipelineOperator::Expand(expansion) => !expansion.may_fail() && !expansion.arguments().any(fails),

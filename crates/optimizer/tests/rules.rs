@@ -393,6 +393,7 @@ fn a_full_join_takes_its_keys_from_its_condition() {
         keys: vec![],
         residual: Some(same),
         null_aware: false,
+        in_order: false,
     });
     let mut plan = shop.plan(root, &[o.key, i.price]);
     frazil_plan::nullable_columns::recompute(&mut plan);

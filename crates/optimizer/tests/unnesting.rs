@@ -288,6 +288,7 @@ fn joins_on_what_is_not_distinct_have_keys() {
         keys: vec![],
         residual: Some(Expr::boolean(same, false)),
         null_aware: false,
+        in_order: false,
     });
     assert_plan(
         shop.plan(root, &[o.key]),

@@ -1,6 +1,7 @@
 //! The text of plans and pipelines: what EXPLAIN, EXPLAIN (PIPELINES) and EXPLAIN (STAGES) print. The
 //! text is stable: golden tests compare it.
 
+use crate::band::Ends;
 use crate::display_operator::*;
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, Source};
 use crate::{ColumnId, Columns, Operator, Plan};
@@ -220,6 +221,7 @@ fn pipeline_operator(op: &PipelineOperator, plan: &PipelinePlan, names: &Names) 
             join,
             kind,
             keys,
+            ends,
             residual,
             null_aware,
         } => {
@@ -227,9 +229,13 @@ fn pipeline_operator(op: &PipelineOperator, plan: &PipelinePlan, names: &Names) 
                 true => vec![],
                 false => vec![names.exprs(keys)],
             };
+            let run = ends
+                .as_ref()
+                .map(|ends| run_text(ends, names))
+                .unwrap_or_default();
             let text = match_text(&keys, residual, *null_aware, names);
             format!(
-                "probe join {}, {}{text}",
+                "probe join {}, {}{run}{text}",
                 plan.number(*join),
                 kind_name(*kind, names)
             )
@@ -245,6 +251,27 @@ fn pipeline_operator(op: &PipelineOperator, plan: &PipelinePlan, names: &Names) 
         }
         PipelineOperator::Expand(expansion) => format!("expand {}", expansion.text(names)),
     }
+}
+
+/// The run of a probe row, with brackets for ends that belong to it and parentheses for others.
+fn run_text(ends: &Ends, names: &Names) -> String {
+    let low = match &ends.low {
+        Some(end) => format!(
+            "{}{}",
+            if end.included { "[" } else { "(" },
+            names.expr(&end.value)
+        ),
+        None => "(".to_string(),
+    };
+    let high = match &ends.high {
+        Some(end) => format!(
+            "{}{}",
+            names.expr(&end.value),
+            if end.included { "]" } else { ")" }
+        ),
+        None => ")".to_string(),
+    };
+    format!(" run {low} to {high}")
 }
 
 fn sink(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {

@@ -8,6 +8,7 @@
 pub mod aggregate;
 pub mod aggregates;
 pub mod assumptions;
+pub mod band;
 pub mod bounds;
 pub mod breakers;
 mod change;
@@ -51,6 +52,7 @@ pub mod work;
 pub use aggregate::{AggregateCall, AggregateKey};
 pub use aggregates::AggregateFunction;
 pub use assumptions::{Assumption, Grid};
+pub use band::{Band, End, Ends};
 pub use change::{Change, ConflictUpdate, PlanConflict, WriteKind};
 pub use column::{CONDITION, COUNT, ColumnId, ColumnInfo, Columns};
 pub use constant_value::value_by_parts;

@@ -6,6 +6,7 @@
 //! says before which operators (counted from 0; the sink counts as the last) generated code fills a
 //! stage vector and hands over (Relaxed Operator Fusion, section 3).
 
+use crate::band::Ends;
 use crate::breakers::{Breaker, BreakerId, JoinTable, Keeps, Which};
 use crate::lookup::Lookup;
 use crate::schedule::Schedule;
@@ -146,6 +147,8 @@ pub enum PipelineOperator {
         kind: JoinKind,
         /// Probe keys.
         keys: Vec<Expr>,
+        /// Ends of the run of build rows that a probe row meets, if the table is in order. There are no keys then.
+        ends: Option<Ends>,
         /// A further condition of a match.
         residual: Option<Expr>,
         /// See [`crate::Operator::Join`].
@@ -316,7 +319,12 @@ impl PipelineOperator {
         match self {
             PipelineOperator::Filter(e) => add(e),
             PipelineOperator::Map(expressions) => expressions.iter().for_each(|(_, e)| add(e)),
-            PipelineOperator::Probe { keys, residual, .. } => keys.iter().chain(residual).for_each(add),
+            PipelineOperator::Probe {
+                keys, ends, residual, ..
+            } => {
+                let ends = ends.iter().flat_map(Ends::values);
+                keys.iter().chain(ends).chain(residual).for_each(add);
+            }
             PipelineOperator::Call(call) => ids.extend(call.arguments.iter().chain(&call.guard)),
             PipelineOperator::Expand(expansion) => expansion.arguments().for_each(add),
         }

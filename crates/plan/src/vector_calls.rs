@@ -8,6 +8,7 @@
 //! function is called for those rows only; the result is NULL elsewhere, and nobody looks at it there.
 //! A condition that guards becomes a column itself, so that it is computed once.
 
+use crate::band::Ends;
 use crate::breakers::Computed;
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, VectorCall};
 use crate::{ColumnId, Columns, Expr, ExprKind};
@@ -250,8 +251,11 @@ fn rewrite(pipeline: &mut Pipeline, computed: &[Steps], columns: &mut Columns) {
                 }
             }
             mut other => {
-                if let PipelineOperator::Probe { keys, .. } = &mut other {
-                    keys.iter_mut().for_each(|k| steps.hoist(k, None, columns));
+                if let PipelineOperator::Probe { keys, ends, .. } = &mut other {
+                    let ends = ends.iter_mut().flat_map(Ends::values_mut);
+                    keys.iter_mut()
+                        .chain(ends)
+                        .for_each(|k| steps.hoist(k, None, columns));
                 }
                 if let PipelineOperator::Expand(expansion) = &mut other {
                     (expansion.arguments_mut()).for_each(|e| steps.hoist(e, None, columns));
@@ -278,7 +282,9 @@ fn pipeline_calls(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
     let operators = pipeline.operators.iter().any(|o| match o {
         PipelineOperator::Filter(e) => calls(e),
         PipelineOperator::Map(list) => list.iter().any(|(_, e)| calls(e)),
-        PipelineOperator::Probe { keys, .. } => keys.iter().any(calls),
+        PipelineOperator::Probe { keys, ends, .. } => {
+            keys.iter().chain(ends.iter().flat_map(Ends::values)).any(calls)
+        }
         PipelineOperator::Expand(expansion) => expansion.arguments().any(calls),
         PipelineOperator::Call(_) => false,
     });

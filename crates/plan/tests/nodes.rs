@@ -103,6 +103,7 @@ fn joins() -> Vec<Operator> {
             keys: vec![(constant(1), constant(2))],
             residual: Some(constant(3)),
             null_aware: true,
+            in_order: false,
         }),
         Operator::DependentJoin(DependentJoin {
             outer: leaf(),

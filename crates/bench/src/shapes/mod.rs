@@ -6,9 +6,8 @@
 //! tables.
 
 use crate::arguments::BenchArgs;
-use crate::frazil_engine::lines;
 use crate::report::{Measurement, Report, Values};
-use crate::taking_turns::{self, Case};
+use crate::taking_turns::{self, Case, lines};
 use frazil::{Connection, Database};
 use frazil_types::{Error, Result, SqlState};
 

@@ -1,6 +1,7 @@
 //! The rows of a join's table: keys, then what is read above or in the residual.
 
 use super::lays::{Lays, Nullable, form};
+use frazil_plan::band::Ends;
 use frazil_plan::breakers::{BreakerId, JoinTable};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind};
@@ -38,7 +39,7 @@ impl JoinLayout {
         let sides = key_sides(plan, join);
         let mut keys = Vec::new();
         for (i, (ty, may_be_null)) in table.keys.iter().enumerate() {
-            let wide = |e: &&Vec<Expr>| form(plan, &e[i]) == NativeType::I128;
+            let wide = |side: &Vec<&Expr>| side.get(i).is_some_and(|e| form(plan, e) == NativeType::I128);
             let native = match ty.decimal_digits() {
                 Some(_) if !sides.iter().any(wide) => NativeType::I64,
                 _ => ty.native(),
@@ -65,7 +66,10 @@ impl JoinLayout {
         }
         JoinLayout {
             key_natives: keys.iter().map(|k| k.native).collect(),
-            spec: JoinSpec::new(&keys, &payload_fields, table.marked),
+            spec: JoinSpec {
+                in_order: table.in_order,
+                ..JoinSpec::new(&keys, &payload_fields, table.marked)
+            },
             payload,
             keeps_null_keys,
         }
@@ -106,15 +110,21 @@ fn build_keys(plan: &PipelinePlan, join: BreakerId) -> impl Iterator<Item = &Vec
         })
 }
 
-/// The keys of a join on both sides.
-fn key_sides(plan: &PipelinePlan, join: BreakerId) -> Vec<&Vec<Expr>> {
-    let probes = plan
-        .pipelines
-        .iter()
-        .flat_map(|p| &p.operators)
-        .filter_map(|o| match o {
-            PipelineOperator::Probe { join: id, keys, .. } if *id == join => Some(keys),
-            _ => None,
-        });
-    build_keys(plan, join).chain(probes).collect()
+/// Lists of the keys of a join, or of what is compared with them: of the build side, and of probes. Each end of
+/// a run is compared with the first key, and so makes a list of its own.
+fn key_sides(plan: &PipelinePlan, join: BreakerId) -> Vec<Vec<&Expr>> {
+    let mut sides: Vec<Vec<&Expr>> = build_keys(plan, join).map(|keys| keys.iter().collect()).collect();
+    for operator in plan.pipelines.iter().flat_map(|p| &p.operators) {
+        let PipelineOperator::Probe {
+            join: id, keys, ends, ..
+        } = operator
+        else {
+            continue;
+        };
+        if *id == join {
+            sides.push(keys.iter().collect());
+            sides.extend(ends.iter().flat_map(Ends::values).map(|end| vec![end]));
+        }
+    }
+    sides
 }

@@ -1,5 +1,6 @@
 //! What every layout gives, once, in its file; and what layouts are decided by.
 
+use frazil_plan::band::Ends;
 use frazil_plan::bounds;
 use frazil_plan::column::native_within;
 use frazil_plan::pipeline::{PipelineOperator, PipelinePlan, Sink, Source};
@@ -124,7 +125,12 @@ fn expressions(plan: &PipelinePlan) -> Vec<&Expr> {
             match operator {
                 PipelineOperator::Filter(e) => all.push(e),
                 PipelineOperator::Map(list) => all.extend(list.iter().map(|(_, e)| e)),
-                PipelineOperator::Probe { keys, residual, .. } => all.extend(keys.iter().chain(residual)),
+                PipelineOperator::Probe {
+                    keys, ends, residual, ..
+                } => {
+                    let ends = ends.iter().flat_map(Ends::values);
+                    all.extend(keys.iter().chain(ends).chain(residual));
+                }
                 PipelineOperator::Expand(expansion) => all.extend(expansion.arguments()),
                 PipelineOperator::Call(_) => {}
             }

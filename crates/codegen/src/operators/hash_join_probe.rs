@@ -9,10 +9,14 @@
 //!                       next(row) ◀── after a match
 //! ```
 //!
+//! If the table is in order, `run_probe.rs` looks up the first row of a run, and a row beyond the run's end
+//! leads to "no match".
+//!
 //! Outer joins carry along whether there was a match, and run the rest of the stage once more with a row
 //! of zeros where there was none: it is translated once, behind a block that takes the build row.
 
 use super::hash_join_build::JoinKeys;
+use super::run_probe::RunEnds;
 use crate::breakers::join::JoinLayout;
 use crate::objects::ObjectSpec;
 use crate::pipeline_function::{build_anchor, place_build_row};
@@ -40,6 +44,8 @@ struct Probe<'p> {
     residual: Option<&'p Expr>,
     null_aware: bool,
     keys: JoinKeys,
+    /// Ends of the run of build rows that are candidates, if the table is in order.
+    run: Option<RunEnds>,
     /// The hash of the keys, where it was computed in a block that all others follow.
     hash: Option<ir::Value>,
     done: Block,
@@ -52,6 +58,7 @@ impl Translator<'_, '_> {
             join,
             kind,
             keys,
+            ends,
             residual,
             null_aware,
         } = &self.work.pipeline.operators[at]
@@ -67,6 +74,10 @@ impl Translator<'_, '_> {
             self.poll_cancel();
         }
         let layout = self.unit.layouts.join(*join)?;
+        let run = ends
+            .as_ref()
+            .map(|ends| self.run_ends(layout, ends))
+            .transpose()?;
         let mut probe = Probe {
             at,
             join: *join,
@@ -75,6 +86,7 @@ impl Translator<'_, '_> {
             residual: residual.as_ref(),
             null_aware: *null_aware,
             keys: self.join_keys(layout, keys)?,
+            run,
             hash: None,
             done,
         };
@@ -104,7 +116,7 @@ impl Translator<'_, '_> {
         self.enter(some);
         let mark = self.scope.mark();
         self.scope.set_anchor(build_anchor(probe.at), row);
-        self.match_or(probe, row, next)?;
+        self.match_or(probe, row, next, none)?;
         let rest = probe.at + 1;
         match probe.kind {
             JoinKind::Inner => self.operators(rest, next)?,
@@ -230,7 +242,7 @@ impl Translator<'_, '_> {
         self.enter(some);
         let mark = self.scope.mark();
         self.scope.set_anchor(build_anchor(probe.at), row);
-        self.match_or(probe, row, mismatch)?;
+        self.match_or(probe, row, mismatch, none)?;
         if probe.kind == JoinKind::FullOuter {
             self.set_mark(probe, row)?;
         }
@@ -262,8 +274,15 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    /// Goes on in the current block where the build row matches, to `mismatch` where it does not.
-    fn match_or(&mut self, probe: &Probe<'_>, row: ir::Value, mismatch: Block) -> Result<()> {
+    /// Goes on in the current block where the build row matches, to `mismatch` where it does not, and to `none`
+    /// if no row behind it does.
+    fn match_or(&mut self, probe: &Probe<'_>, row: ir::Value, mismatch: Block, none: Block) -> Result<()> {
+        if let Some(run) = &probe.run {
+            let key = &probe.layout.spec.layout.fields[0];
+            if let Some(within) = self.within_run(run, row, key)? {
+                self.go_on_if(within, none);
+            }
+        }
         if let Some(hash) = probe.hash {
             let found = self.load_word(row, HASH_OFFSET);
             let same = self.icmp(IntCC::Equal, found, hash);
@@ -314,7 +333,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    fn header(&mut self, join: BreakerId, field: usize) -> ir::Value {
+    pub(crate) fn header(&mut self, join: BreakerId, field: usize) -> ir::Value {
         self.object_field(ObjectSpec::Finished(join), field)
     }
 
@@ -322,6 +341,15 @@ impl Translator<'_, '_> {
     fn head(&mut self, probe: &Probe<'_>, candidate: Block, more: &[ir::Value]) -> Result<()> {
         let with =
             |row: ir::Value| -> Vec<ir::Value> { [row].into_iter().chain(more.iter().copied()).collect() };
+        if let Some(run) = &probe.run {
+            return self.run_head(
+                probe.join,
+                run,
+                &probe.layout.spec.layout.fields[0],
+                candidate,
+                more,
+            );
+        }
         if probe.keys.values.is_empty() {
             let first = self.header(probe.join, offset_of!(JoinHeader, first));
             self.jump(candidate, &with(first));

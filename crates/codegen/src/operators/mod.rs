@@ -9,6 +9,7 @@ mod hash_join_build;
 mod hash_join_probe;
 mod kept_rows;
 mod rows;
+mod run_probe;
 mod sort;
 mod values;
 pub(crate) mod vector_call;

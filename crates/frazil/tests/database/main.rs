@@ -39,6 +39,7 @@ mod histories;
 mod holding;
 mod hostile;
 mod hostile_sources;
+mod inequality_joins;
 mod inserts;
 mod interleaving;
 mod isolation;

@@ -36,6 +36,7 @@ impl Assignments {
                     keys: Vec::new(),
                     residual: None,
                     null_aware: false,
+                    in_order: false,
                 });
             }
             Operator::DependentJoin(DependentJoin {

@@ -249,6 +249,7 @@ impl<'a> Binder<'a> {
                 keys: Vec::new(),
                 residual: condition,
                 null_aware: false,
+                in_order: false,
             })
         };
         Ok(FromRows {

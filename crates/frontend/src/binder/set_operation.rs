@@ -170,6 +170,7 @@ impl<'a> Binder<'a> {
             keys: Vec::new(),
             residual: Expr::conjunction(equal),
             null_aware: false,
+            in_order: false,
         });
         Relation::new(op, left.columns)
     }

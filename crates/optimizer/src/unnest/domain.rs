@@ -5,11 +5,10 @@
 //! With guards the domain holds only the values of outer rows that pass them. What may fail and does not depend on the
 //! domain stands behind a [`gate`](super::gate): for an empty domain nothing that may fail is computed.
 
-use super::Unnesting;
 use super::cheap::is_cheap;
 use super::gate::{Closed, GatedShared};
-use super::numbers;
 use super::site::Outer;
+use super::{Unnesting, numbers};
 use crate::grouping_branches;
 use crate::pushdown::take;
 use crate::rename::{Names, copied, rename_in, renamed};
@@ -430,9 +429,9 @@ impl Unnesting<'_> {
 
     /// Conditions that two trees are of one row of the domain.
     fn pairs_of_row(&self, left: &Names, right: &Names, domain: &Domain) -> Vec<Expr> {
-        let column = |id: ColumnId| Expr::column(id, self.columns);
-        let pairs = domain.keys.iter().map(|id| (left[id], right[id]));
-        pairs.map(|(l, r)| super::same(column(l), column(r))).collect()
+        let of = |names: &Names, id| Expr::column(names[id], self.columns);
+        let same = |id| super::same(of(left, id), of(right, id));
+        domain.keys.iter().map(same).collect()
     }
 
     fn depend_join(&mut self, op: Operator, domain: &mut Domain) -> Result<Dependent> {
@@ -443,6 +442,7 @@ impl Unnesting<'_> {
             keys,
             residual,
             null_aware,
+            ..
         }) = op
         else {
             return Err(Error::internal("not a join"));
@@ -453,14 +453,14 @@ impl Unnesting<'_> {
             // NOT IN stays one.
             let mut out = self.depend(*probe, domain)?;
             let keys = keys.into_iter().map(|(b, p)| (b, renamed(p, &out.names)));
-            let (build, _) = self.gated(*build, domain);
             out.op = Operator::Join(Join {
                 kind,
-                build: Box::new(build),
+                build: Box::new(self.gated(*build, domain).0),
                 probe: Box::new(out.op),
                 keys: keys.collect(),
                 residual,
                 null_aware,
+                in_order: false,
             });
             return Ok(out);
         }

@@ -115,6 +115,7 @@ impl Lifting<'_> {
             keys,
             residual,
             null_aware,
+            in_order: _,
         } = join;
         let inner = *kind == JoinKind::Inner;
         let (build, from_build) = self.lift(build)?;
@@ -149,6 +150,7 @@ impl Lifting<'_> {
             keys: kept_keys,
             residual: Expr::conjunction(kept),
             null_aware: *null_aware,
+            in_order: false,
         });
         Some((op, lifted))
     }

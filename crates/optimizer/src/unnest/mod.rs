@@ -475,6 +475,7 @@ impl Unnesting<'_> {
             keys: vec![key],
             residual: None,
             null_aware: true,
+            in_order: false,
         })
     }
 
@@ -578,6 +579,7 @@ fn join(kind: JoinKind, build: Operator, probe: Operator, conjuncts: Vec<Expr>) 
         keys: vec![],
         residual: Expr::conjunction(conjuncts),
         null_aware: false,
+        in_order: false,
     })
 }
 

@@ -231,6 +231,7 @@ impl Unnesting<'_> {
             keys,
             residual,
             null_aware,
+            in_order: _,
         }) = op
         else {
             return Err(Error::internal("not a join"));

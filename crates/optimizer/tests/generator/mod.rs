@@ -504,6 +504,7 @@ impl Generator {
             keys,
             residual,
             null_aware,
+            in_order: false,
         });
         match kind {
             // The mark is read together with something else, as an IN beneath an OR is.
@@ -581,6 +582,7 @@ impl Generator {
             keys,
             residual: None,
             null_aware: false,
+            in_order: false,
         }));
         let predicate = self.predicate(&input.visible(), 1);
         Operator::Filter(Filter { input, predicate })

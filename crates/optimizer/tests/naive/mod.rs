@@ -376,6 +376,7 @@ impl Run<'_> {
             keys,
             residual,
             null_aware,
+            in_order: _,
         }) = op
         else {
             panic!("not a join")

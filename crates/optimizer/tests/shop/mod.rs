@@ -219,5 +219,6 @@ pub fn join(kind: JoinKind, build: Operator, probe: Operator, keys: Vec<(Expr, E
         keys,
         residual: None,
         null_aware: false,
+        in_order: false,
     })
 }

@@ -1,4 +1,4 @@
-//! The hash table of a join's build side.
+//! The hash table of a join's build side, or its rows in an order.
 
 use super::keeps::{Computed, Keeps, Which};
 use crate::display_expression::Names;
@@ -10,6 +10,8 @@ use frazil_types::LogicalType;
 pub struct JoinTable {
     /// Type and nullability of the keys. No keys: a list, every probe row meets every build row.
     pub keys: Vec<(LogicalType, bool)>,
+    /// True if the rows are sorted by their one key, and probes walk runs of them. See [`crate::Band`].
+    pub in_order: bool,
     /// Build columns kept for whoever reads them above, or in the residual.
     pub payload: Vec<ColumnId>,
     /// How the join combines.
@@ -51,7 +53,8 @@ impl Keeps for JoinTable {
         let payload = names.list(self.payload.iter().copied());
         let rows = self.estimated_rows;
         format!(
-            " on ({}) with ({payload}), about {rows:.0} rows",
+            " {} ({}) with ({payload}), about {rows:.0} rows",
+            if self.in_order { "ordered by" } else { "on" },
             names.exprs(keys)
         )
     }

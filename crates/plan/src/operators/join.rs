@@ -11,10 +11,11 @@ use crate::opening::{Builder, NeededColumns, Opened, some_rows_of};
 use crate::pipeline::{PipelineOperator, Sink};
 use crate::role::Role;
 use crate::verify::{Check, Visible, comparable, defect};
-use crate::{ColumnId, Expr, JoinKind};
+use crate::{Band, ColumnId, Ends, Expr, JoinKind};
 use frazil_types::Result;
 
-/// Joins two inputs. Without keys it is a nested loop over the build rows.
+/// Joins two inputs. Without keys it is a nested loop over the build rows, or over a run of them
+/// ([`Join::in_order`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Join<T> {
     /// How.
@@ -30,13 +31,25 @@ pub struct Join<T> {
     /// NOT IN: a NULL on the build side makes every non-match unknown, a NULL probe key matches nothing
     /// (unless the build side is empty). Only with ProbeAnti, BuildAnti and ProbeMark.
     pub null_aware: bool,
+    /// True if build rows are sorted by the key of the residual's [`Band`], so that a probe row meets a run of
+    /// them only. Such a join has no keys.
+    pub in_order: bool,
+}
+
+impl<T: Tree> Join<T> {
+    /// The band by which build rows are sorted, if they are.
+    pub fn band(&self) -> Option<Band> {
+        let conditions = self.residual.clone().filter(|_| self.in_order)?.into_conjuncts();
+        Band::of(&conditions, &visible(&*self.build), &visible(&*self.probe))
+    }
 }
 
 impl<T> Join<T> {
-    /// Its table, of `rows` rows that keep `payload`.
-    fn table(&self, payload: Vec<ColumnId>, rows: f64) -> JoinTable {
+    /// Its table, of `rows` rows with `keys` that keep `payload`.
+    fn table(&self, keys: &[Expr], payload: Vec<ColumnId>, rows: f64) -> JoinTable {
         JoinTable {
-            keys: self.keys.iter().map(|k| (k.0.ty, k.0.nullable)).collect(),
+            keys: keys.iter().map(|key| (key.ty, key.nullable)).collect(),
+            in_order: self.in_order,
             payload,
             kind: self.kind,
             marked: self.kind.marks_build_rows(),
@@ -138,6 +151,9 @@ impl<T: Tree> Node<T> for Join<T> {
         if self.null_aware && !may_be_null_aware {
             return Err(defect(format!("a null-aware join of kind {:?}", self.kind)));
         }
+        if self.in_order && (!self.keys.is_empty() || self.band().is_none()) {
+            return Err(defect("a join in order that has keys, or no band"));
+        }
         Ok(match self.kind {
             JoinKind::ProbeSemi | JoinKind::ProbeAnti => right,
             JoinKind::BuildSemi | JoinKind::BuildAnti => left,
@@ -212,10 +228,14 @@ impl<T: Tree> Node<T> for Join<T> {
         let keys: Vec<String> = keys
             .map(|(b, p)| format!("{} = {}", names.expr(b), names.expr(p)))
             .collect();
+        let order = self
+            .band()
+            .map(|band| format!(", ordered by {}", names.expr(&band.key)));
         format!(
-            "Join {}{}",
+            "Join {}{}{}",
             kind_name(self.kind, names),
-            match_text(&keys, &self.residual, self.null_aware, names)
+            match_text(&keys, &self.residual, self.null_aware, names),
+            order.unwrap_or_default()
         )
     }
 
@@ -230,21 +250,30 @@ impl<T: Tree> Node<T> for Join<T> {
         let Join {
             kind, build, probe, ..
         } = self;
-        let residual_reads: NeededColumns = self.residual.iter().flat_map(Expr::columns_read).collect();
+        let (build_keys, ends, residual): (Vec<Expr>, _, _) = match self.band() {
+            Some(band) => (vec![band.key], Some(band.ends), Expr::conjunction(band.rest)),
+            None => (
+                self.keys.iter().map(|k| k.0.clone()).collect(),
+                None,
+                self.residual.clone(),
+            ),
+        };
+        let residual_reads: NeededColumns = residual.iter().flat_map(Expr::columns_read).collect();
         let build_visible: NeededColumns = visible(&**build).into_iter().collect();
         let probe_visible: NeededColumns = visible(&**probe).into_iter().collect();
         let wanted: NeededColumns = needed.union(&residual_reads).copied().collect();
         let payload: NeededColumns = build_visible.intersection(&wanted).copied().collect();
-        let mut build_needed = payload.clone();
-        build_needed.extend(self.keys.iter().flat_map(|k| k.0.columns_read()));
+        let mut build_needed: NeededColumns = payload.clone();
+        build_needed.extend(build_keys.iter().flat_map(Expr::columns_read));
         let mut probe_needed: NeededColumns = probe_visible.intersection(&wanted).copied().collect();
-        probe_needed.extend(self.keys.iter().flat_map(|k| k.1.columns_read()));
+        let ends_read = ends.iter().flat_map(Ends::values);
+        let probe_reads = self.keys.iter().map(|k| &k.1).chain(ends_read);
+        probe_needed.extend(probe_reads.flat_map(Expr::columns_read));
 
         let built = builder.open(build, &build_needed);
         let build_rows = built.rows;
-        let table = self.table(payload.into_iter().collect(), build_rows);
+        let table = self.table(&build_keys, payload.into_iter().collect(), build_rows);
         let payload = table.payload.clone();
-        let build_keys = self.keys.iter().map(|k| k.0.clone()).collect();
         let id = builder.fill(Breaker::Join(table), built, build_keys);
 
         let opened = builder.open(probe, &probe_needed);
@@ -253,7 +282,8 @@ impl<T: Tree> Node<T> for Join<T> {
             join: id,
             kind: *kind,
             keys: self.keys.iter().map(|k| k.1.clone()).collect(),
-            residual: self.residual.clone(),
+            ends,
+            residual,
             null_aware: self.null_aware,
         };
         let mut probed = opened.append(operator, rows);

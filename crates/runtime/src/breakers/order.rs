@@ -29,6 +29,7 @@ const WORD: u32 = 64;
 
 /// A row with its packed key.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Entry {
     /// The key, from the highest bit down.
     pub key: u64,

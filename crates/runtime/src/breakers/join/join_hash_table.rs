@@ -10,6 +10,8 @@
 //! - **direct**: a single integer key whose values are dense. slot = `key - min_key`; a slot holds the
 //!   plain pointer. All rows of a chain have the key looked for.
 //! - **list**: no keys. All rows hang in one chain.
+//! - **ordered**: one key, by which the rows are sorted (`in_order.rs`). All rows hang in one chain, in
+//!   the order of their keys. The directory is an array of [`Entry`] in that order; probes search it.
 //!
 //! Workers link the rows part by part with compare-and-swap; afterwards the table is read-only, save
 //! for the mark bytes, which are only ever set to 1.
@@ -22,9 +24,12 @@
 //! direct: i = key - min_key (64 bits, wrapping);  if i >= slots (unsigned): no match
 //!         row = directory[i];                while row != 0: a match; row = row.next
 //! list:   row = first;                       while row != 0: a match; row = row.next
+//! ordered: i = first entry not below low;     while row != 0 and key is not beyond high: a match; row = row.next
 //! ```
 
 use super::JoinFlags;
+use crate::breakers::array::Array;
+use crate::breakers::order::Entry;
 use crate::memory::Memory;
 use crate::row_layout::{HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout};
 use crate::row_pages::RowPages;
@@ -44,6 +49,8 @@ pub const KIND_HASH: u64 = 0;
 pub const KIND_DIRECT: u64 = 1;
 /// [`JoinHeader::kind`]: one chain of all rows.
 pub const KIND_LIST: u64 = 2;
+/// [`JoinHeader::kind`]: entries in the order of their keys.
+pub const KIND_ORDERED: u64 = 3;
 
 /// Direct addressing may take this many slots a row.
 const DIRECT_SLOTS_PER_ROW: u64 = 8;
@@ -68,19 +75,19 @@ pub const fn tags(hash: u64) -> u64 {
 pub struct JoinHeader {
     /// First slot; always at least one readable slot.
     pub directory: *const u64,
-    /// [`KIND_HASH`], [`KIND_DIRECT`] or [`KIND_LIST`].
+    /// [`KIND_HASH`], [`KIND_DIRECT`], [`KIND_LIST`] or [`KIND_ORDERED`].
     pub kind: u64,
     /// Hash: how far the hash is shifted to give the slot.
     pub shift: u64,
     /// Direct: the key of slot 0.
     pub min_key: i64,
-    /// Number of slots.
+    /// Number of slots; ordered: of entries.
     pub slots: u64,
     /// Number of build rows, those with NULL keys included.
     pub rows: u64,
     /// Number of build rows met that had a NULL key, whether kept or not.
     pub null_keys: u64,
-    /// List: the first row; else null.
+    /// List and ordered: the first row, or null if there are none; else null.
     pub first: *const u8,
 }
 
@@ -91,6 +98,8 @@ pub struct JoinSpec {
     pub layout: RowLayout,
     /// Number of keys; 0 makes a list.
     pub keys: usize,
+    /// True if rows are sorted by their one key instead of hashed.
+    pub in_order: bool,
 }
 
 impl JoinSpec {
@@ -100,6 +109,7 @@ impl JoinSpec {
         JoinSpec {
             layout: RowLayout::of_join(&fields, marked),
             keys: keys.len(),
+            in_order: false,
         }
     }
 
@@ -107,6 +117,7 @@ impl JoinSpec {
     /// build then tracks [`JoinBuild::min_key`] and [`JoinBuild::max_key`].
     pub fn has_integer_key(&self) -> bool {
         self.keys == 1
+            && !self.in_order
             && matches!(
                 self.layout.fields[0].native,
                 NativeType::I16 | NativeType::I32 | NativeType::I64
@@ -167,6 +178,8 @@ pub struct JoinTable {
     /// (build, page, whether of its unlinked rows)
     parts: Vec<(usize, usize, bool)>,
     _directory: Memory,
+    /// Ordered: the rows that probes find, with their keys if those are integers.
+    entries: Option<Array<Entry>>,
     _reservation: Reservation,
 }
 
@@ -193,7 +206,11 @@ impl JoinTable {
         let unlinked: usize = builds.iter().map(|b| b.unlinked.rows()).sum();
         let mut header = JoinHeader {
             directory: std::ptr::null(),
-            kind: if spec.keys == 0 { KIND_LIST } else { KIND_HASH },
+            kind: match spec.keys {
+                0 => KIND_LIST,
+                _ if spec.in_order => KIND_ORDERED,
+                _ => KIND_HASH,
+            },
             shift: 63,
             min_key: 0,
             slots: 2,
@@ -225,6 +242,7 @@ impl JoinTable {
             builds,
             parts,
             _directory: directory,
+            entries: None,
             _reservation: reservation,
         };
         if table.header.kind == KIND_LIST {
@@ -317,7 +335,7 @@ impl JoinTable {
     #[inline(always)]
     fn for_each_slot(&self, part: usize, mut f: impl FnMut(&AtomicU64, *mut u8, u64)) {
         let (build, page, unlinked) = self.parts[part];
-        if unlinked || self.header.kind == KIND_LIST {
+        if unlinked || matches!(self.header.kind, KIND_LIST | KIND_ORDERED) {
             return;
         }
         let (start, rows) = self.builds[build].pages.page(page);
@@ -503,6 +521,7 @@ unsafe fn integer_key(spec: &JoinSpec, row: *const u8) -> i64 {
     }
 }
 
+mod in_order;
 mod keys;
 
 #[cfg(test)]

@@ -36,7 +36,11 @@ impl Breaker for JoinBreaker {
     }
 
     fn finish(&self, parts: Vec<Box<dyn Partial>>, workers: &dyn Workers) -> Result<Arc<dyn Finished>> {
-        let table = JoinTable::new(self.spec.clone(), parts_of(parts)?, workers.budget())?;
+        let mut table = JoinTable::new(self.spec.clone(), parts_of(parts)?, workers.budget())?;
+        if self.spec.in_order {
+            table.put_in_order(workers)?;
+            return Ok(Arc::new(table));
+        }
         let table = Arc::new(table);
         if workers.threads() == 1 || table.header.rows < PARALLEL_ROWS {
             for part in 0..table.parts() {

@@ -1,0 +1,179 @@
+//! Joins by inequalities.
+//!
+//! A join without equal keys compares every pair of rows. If its condition bounds an expression of one side by
+//! expressions of the other one ([`Band`]), that side can be the build side with its rows sorted: each probe
+//! row then meets a run of them. Both ways to choose the sides are weighed. A band with two ends has short
+//! runs, but it may be the larger side that must be sorted.
+//!
+//! The build side that the join already has is sorted whenever it has a band, because a nested loop gains
+//! little where few rows are expected, and costs the product of both sides where the estimate is wrong.
+
+use crate::can_fail::may_fail;
+use crate::cardinality::Estimator;
+use crate::joins::has_joins;
+use crate::pushdown::take;
+use crate::volatile::calls_volatile;
+use frazil_plan::operators::{Filter, Join};
+use frazil_plan::{Band, Columns, Expr, JoinKind, Operator, Plan, Statistics};
+
+/// Costs in units of a pair of rows that a nested loop compares. Sorting a row costs `SORTED` and `LEVEL` for
+/// each doubling of the rows; so does searching with `SEARCHED`. Rough figures: they decide only between ways
+/// that differ by far.
+const SORTED: f64 = 16.0;
+const SEARCHED: f64 = 4.0;
+const LEVEL: f64 = 3.0;
+/// Share of the build rows in a run, by its number of ends.
+const OF_ONE_END: f64 = 0.5;
+const OF_TWO_ENDS: f64 = 0.02;
+
+/// Finds the joins of a plan whose build rows are to be sorted.
+pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) {
+    if !has_joins(plan) {
+        return;
+    }
+    let estimator = &Estimator::new(plan, statistics);
+    let (trees, columns) = plan.trees_mut();
+    let rule = Rule { columns, estimator };
+    trees.for_each(|tree| rule.operator(tree));
+}
+
+struct Rule<'a> {
+    columns: &'a Columns,
+    estimator: &'a Estimator<'a>,
+}
+
+impl Rule<'_> {
+    fn operator(&self, op: &mut Operator) {
+        op.inputs_mut().into_iter().for_each(|input| self.operator(input));
+        if let Operator::Join(join) = op {
+            self.put_in_order(join);
+            return;
+        }
+        let Operator::Filter(Filter { input, predicate }) = op else {
+            return;
+        };
+        let Operator::Join(join) = &mut **input else {
+            return;
+        };
+        match self.with_conditions(join, predicate) {
+            Some(Some(rest)) => *predicate = rest,
+            Some(None) => *op = take(input),
+            None => {}
+        }
+    }
+
+    /// Moves conditions of a filter above an inner join into the join, if its rows are sorted by them. Returns
+    /// what is left of the filter, or `None` if nothing changed.
+    fn with_conditions(&self, join: &mut Join, predicate: &Expr) -> Option<Option<Expr>> {
+        if join.kind != JoinKind::Inner || join.in_order || !may_be_in_order(join) {
+            return None;
+        }
+        let conditions = predicate.clone().into_conjuncts();
+        let band = self.choose(join, &conditions)?.band;
+        let (left, moved): (Vec<Expr>, Vec<Expr>) =
+            conditions.into_iter().partition(|e| band.rest.contains(e));
+        let own = join.residual.take();
+        join.residual = Expr::conjunction(own.iter().cloned().chain(moved).collect());
+        if self.put_in_order(join) {
+            return Some(Expr::conjunction(left));
+        }
+        join.residual = own;
+        None
+    }
+
+    /// Sorts the build rows of a join, and exchanges its sides if that costs less. True if it did.
+    fn put_in_order(&self, join: &mut Join) -> bool {
+        let conditions = join.residual.clone().map_or(vec![], Expr::into_conjuncts);
+        if !may_be_in_order(join) {
+            return false;
+        }
+        let Some(Choice { band, exchanged, .. }) = self.choose(join, &conditions) else {
+            return false;
+        };
+        // Sorting computes the key of every build row, and a probe the ends of every probe row, also of rows
+        // without a partner.
+        let is_steady = |e: &Expr| !calls_volatile(e) && !may_fail(e, self.columns);
+        if !is_steady(&band.key) || !band.ends.values().all(is_steady) {
+            return false;
+        }
+        if let Some(kind) = exchanged {
+            std::mem::swap(&mut join.build, &mut join.probe);
+            join.kind = kind;
+        }
+        join.in_order = true;
+        true
+    }
+
+    /// The way that costs less, of those that the conditions allow.
+    fn choose(&self, join: &Join, conditions: &[Expr]) -> Option<Choice> {
+        let (build, probe) = (join.build.visible(), join.probe.visible());
+        let rows = |op: &Operator| self.estimator.rows(op, self.columns).max(1.0);
+        let (build_rows, probe_rows) = (rows(&join.build), rows(&join.probe));
+        let own = Band::of(conditions, &build, &probe).map(|band| Choice {
+            cost: cost(&band, join.kind, build_rows, probe_rows),
+            band,
+            exchanged: None,
+        });
+        let other = exchanged(join.kind).and_then(|kind| {
+            let band = Band::of(conditions, &probe, &build)?;
+            Some(Choice {
+                cost: cost(&band, kind, probe_rows, build_rows),
+                band,
+                exchanged: Some(kind),
+            })
+        });
+        match (own, other) {
+            (Some(own), Some(other)) if other.cost < own.cost => Some(other),
+            (Some(own), _) => Some(own),
+            (None, other) => other.filter(|other| other.cost < build_rows * probe_rows),
+        }
+    }
+}
+
+/// A way to run a join in order.
+struct Choice {
+    band: Band,
+    /// The kind of the join once its sides are exchanged, if they are to be.
+    exchanged: Option<JoinKind>,
+    /// In pairs of rows.
+    cost: f64,
+}
+
+/// Cost of sorting build rows, searching for each probe row and walking its run, in pairs of rows.
+fn cost(band: &Band, kind: JoinKind, build: f64, probe: f64) -> f64 {
+    let levels = LEVEL * build.max(2.0).log2();
+    // The first row of a run answers whether there is a partner, unless further conditions are asked.
+    let needs_one = matches!(
+        kind,
+        JoinKind::ProbeSemi | JoinKind::ProbeAnti | JoinKind::ProbeMark(_)
+    );
+    let share = match band.ends.count() {
+        1 => OF_ONE_END,
+        _ => OF_TWO_ENDS,
+    };
+    let walked = match needs_one && band.rest.is_empty() {
+        true => 1.0,
+        false => share * build,
+    };
+    build * (SORTED + levels) + probe * (SEARCHED + levels + walked)
+}
+
+/// False for joins with keys, for NOT IN, and if a side has one row at most: a nested loop is as good then.
+fn may_be_in_order(join: &Join) -> bool {
+    join.keys.is_empty() && !join.null_aware && !join.build.at_most_one_row() && !join.probe.at_most_one_row()
+}
+
+/// The kind of a join whose sides are exchanged.
+fn exchanged(kind: JoinKind) -> Option<JoinKind> {
+    Some(match kind {
+        JoinKind::Inner => JoinKind::Inner,
+        JoinKind::FullOuter => JoinKind::FullOuter,
+        JoinKind::ProbeOuter => JoinKind::BuildOuter,
+        JoinKind::BuildOuter => JoinKind::ProbeOuter,
+        JoinKind::ProbeSemi => JoinKind::BuildSemi,
+        JoinKind::BuildSemi => JoinKind::ProbeSemi,
+        JoinKind::ProbeAnti => JoinKind::BuildAnti,
+        JoinKind::BuildAnti => JoinKind::ProbeAnti,
+        JoinKind::ProbeMark(_) => return None,
+    })
+}
