@@ -73,6 +73,8 @@ impl Default for TableOptions {
 }
 
 const PAX_ROWS: &str = "pax_rows";
+/// PostgreSQL's share of a page that INSERT fills, in percent.
+const FILLFACTOR: &str = "fillfactor";
 const FREEZE_FOR: &str = "freeze_for";
 const ENCODING: &str = "encoding";
 const LAYOUT: &str = "layout";
@@ -87,6 +89,7 @@ impl TableOptions {
         }
         match (name, self.blocks.option(name)) {
             (PAX_ROWS, _) => self.pax_rows = pax_rows(value)?,
+            (FILLFACTOR, _) => check_fillfactor(value)?,
             (_, Some(asked)) => *asked = name_in(value),
             (_, None) => return Err(unknown(name)),
         }
@@ -132,6 +135,22 @@ impl TableOptions {
         }
         out
     }
+}
+
+/// 22023 for a share that PostgreSQL would refuse. The option has no effect: rows are not updated in their pages.
+fn check_fillfactor(value: &Value) -> Result<()> {
+    let given = match value {
+        Value::Null => return Ok(()),
+        Value::Text(text) => text.trim().parse().ok(),
+        _ => value.as_int(),
+    };
+    let message = match given {
+        Some(10..=100) => return Ok(()),
+        Some(given) => format!("value {given} out of bounds for option \"{FILLFACTOR}\""),
+        None => format!("invalid value for integer option \"{FILLFACTOR}\""),
+    };
+    Err(Error::new(SqlState::INVALID_PARAMETER, message)
+        .with_detail("Valid values are between \"10\" and \"100\"."))
 }
 
 fn pax_rows(value: &Value) -> Result<u32> {

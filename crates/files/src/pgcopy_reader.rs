@@ -119,9 +119,17 @@ impl PgcopyReader {
         Ok(bytes)
     }
 
-    /// Reads a row to the end of each column's values. False at the mark behind the last row.
+    /// Reads a row to the end of each column's values. False at the mark behind the last row, and at the end of the
+    /// bytes, as in PostgreSQL: ADBC sends no mark.
     fn row(&mut self, values: &mut [Vec<Value>], memory: &mut Reservation) -> Result<bool> {
-        let count = i16::from_be_bytes(self.array()?);
+        let mut count = [0; 2];
+        for byte in &mut count {
+            if !self.has_more()? {
+                return Ok(false);
+            }
+            [*byte] = self.array()?;
+        }
+        let count = i16::from_be_bytes(count);
         if count == END {
             if self.has_more()? {
                 return Err(bad("received copy data after EOF marker"));

@@ -71,6 +71,11 @@ impl Statement {
         })
     }
 
+    /// The cursor that it fetches from, moves or closes; the flag is true for one that it declares.
+    pub fn cursor(&self) -> Option<(&str, bool)> {
+        self.parsed.cursor()
+    }
+
     /// Describes the result without running the statement. The errors of binding it.
     pub fn describe(&self) -> Result<Described> {
         let mut session = self.connection.start()?;

@@ -18,7 +18,7 @@ use crate::prepared_statements::Prepared;
 use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::{Outcome, Response};
 use crate::session::Session;
-use frazil_frontend::{Bound, ParsedStatement, StatementRole};
+use frazil_frontend::{Bound, CursorOptions, ParsedStatement, StatementRole};
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
 use frazil_types::{Error, Kind, LogicalType, Result, SqlState, Value};
 use std::cell::RefCell;
@@ -83,6 +83,47 @@ impl Connection {
             let most = if most == 0 { u64::MAX } else { most };
             cursor.forward(most, session.cancel(), Some(&mut |batch| sink.rows(batch)))
         })
+    }
+
+    /// Hands the next rows of the cursor of a name over, at most `most`, 0: all. Returns their number and the command
+    /// whose rows they are. 34000; the errors of the query, which fail the open transaction.
+    pub fn fetch_declared(
+        &self,
+        name: &str,
+        most: u64,
+        sink: &mut dyn RowSink,
+    ) -> Result<(u64, &'static str)> {
+        let mut session = self.start()?;
+        let _inside = self.database().enter()?;
+        let _deadline = session.start_deadline()?;
+        execute::guarded(&mut session, |session| {
+            session.transaction().check()?;
+            let cancel = session.cancel().clone();
+            let cursor = session.cursors_mut().get_mut(name)?;
+            sink.begin(cursor.schema())?;
+            let most = if most == 0 { u64::MAX } else { most };
+            let count = cursor.forward(most, &cancel, Some(&mut |batch| sink.rows(batch)))?;
+            Ok((count, cursor.tag()))
+        })
+    }
+
+    /// Gives a cursor a name by which FETCH, MOVE and CLOSE find it until the transaction ends. 42P03 for a name that
+    /// is taken.
+    pub fn name_cursor(&self, name: &str, cursor: Cursor, is_binary: bool) -> Result<()> {
+        let mut session = self.start()?;
+        session.cursors().check_free(name)?;
+        let options = CursorOptions {
+            is_scrollable: false,
+            is_held: false,
+            is_binary,
+        };
+        session.cursors_mut().add(name.to_owned(), options, cursor, true);
+        Ok(())
+    }
+
+    /// Closes the cursor of a name. 34000.
+    pub fn close_cursor(&self, name: &str) -> Result<()> {
+        self.start()?.cursors_mut().close(Some(name))
     }
 
     /// Describes the rows of the cursor that DECLARE named, and says if it is BINARY. 34000.

@@ -1,5 +1,6 @@
 //! The messages of the server, written to bytes.
 
+use crate::catalog_vectors;
 use crate::parameters::Format;
 use frazil::{Block, CopyFraming, CopyShape, Error, LogicalType, Notice, Notification, Schema};
 
@@ -133,7 +134,7 @@ impl Answers {
                 out.extend(origin.map_or(0, |origin| origin.relation).to_be_bytes());
                 let number = origin.map_or(0, |origin| u16::try_from(origin.column).unwrap_or(0));
                 out.extend(number.to_be_bytes());
-                out.extend(column.ty.oid().to_be_bytes());
+                out.extend(catalog_vectors::oid(schema, at).to_be_bytes());
                 out.extend(column.ty.info().typlen.to_be_bytes());
                 out.extend(modifier(column.ty).to_be_bytes());
                 out.extend(format(at).code().to_be_bytes());

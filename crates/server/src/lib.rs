@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod catalog_vectors;
 mod connection;
 mod copy_rows;
 mod copying;

@@ -27,6 +27,8 @@ pub enum State {
     Ready,
     /// The portal gave as many rows as Execute asked for, and may have more.
     Suspended(Cursor),
+    /// Its rows are those of the session's cursor of its name: a FETCH or MOVE asked for it.
+    Named,
     /// It ran, and no rows are left.
     Done,
     /// The last Execute ended with an error.

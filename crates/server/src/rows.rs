@@ -1,5 +1,6 @@
 //! Rows as DataRow messages, while they are computed.
 
+use crate::catalog_vectors;
 use crate::output::Output;
 use crate::parameters::{Format, Formats};
 use frazil::{Error, LogicalType, Result, RowBatch, RowSink, Schema, SqlState};
@@ -26,6 +27,8 @@ pub struct RowSender<'a> {
     pub formats: &'a Formats,
     /// The types of the columns.
     types: Vec<LogicalType>,
+    /// True for columns that are vectors of `pg_catalog`.
+    vectors: Vec<bool>,
     scratch: String,
 }
 
@@ -37,6 +40,7 @@ impl<'a> RowSender<'a> {
             heading,
             formats,
             types: Vec::new(),
+            vectors: Vec::new(),
             scratch: String::new(),
         }
     }
@@ -63,6 +67,10 @@ impl<'a> RowSender<'a> {
             let (value, ty) = (values.value(row), self.types[column]);
             match self.formats.of(column) {
                 Format::Binary => send_sized(out, &value, ty)?,
+                Format::Text if self.vectors[column] && value != Value::Null => {
+                    let text = catalog_vectors::from_array(&value.display(ty).to_string());
+                    text_sized(out, &Value::Text(text), ty, &mut self.scratch)?;
+                }
                 Format::Text => text_sized(out, &value, ty, &mut self.scratch)?,
             }
         }
@@ -99,6 +107,8 @@ impl RowSink for RowSender<'_> {
     fn begin(&mut self, schema: &Arc<Schema>) -> Result<()> {
         self.formats.check(schema.columns.len())?;
         self.types = schema.columns.iter().map(|column| column.ty).collect();
+        let columns = 0..schema.columns.len();
+        self.vectors = columns.map(|at| catalog_vectors::is_vector(schema, at)).collect();
         match self.heading {
             Heading::Sent => self.output.answers.columns(schema, |at| self.formats.of(at)),
             Heading::Known(described) => {

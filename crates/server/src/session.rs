@@ -198,9 +198,63 @@ impl Session {
             if are_several {
                 self.connection.begin_implicit()?;
             }
+            if let Some((name, is_declared)) = statement.cursor() {
+                self.lend(name, is_declared, output)?;
+            }
             let response = simple(&statement, queue, output)?;
             complete(response, output);
             output.send_if_full()?;
+        }
+        Ok(())
+    }
+
+    /// Makes a portal a cursor of the session, because a statement names it: portals and cursors have their names
+    /// together. 42P03 for a cursor that is to be declared by a portal's name; the errors of beginning its query.
+    fn lend(&mut self, name: &str, is_declared: bool, output: &mut Output) -> Result<()> {
+        let Some(portal) = self.portals.get_mut(name) else {
+            return Ok(());
+        };
+        if is_declared {
+            return Err(taken(name));
+        }
+        let state = std::mem::replace(&mut portal.state, State::Failed);
+        let cursor = match (state, &portal.statement) {
+            (State::Ready, Some(statement)) if portal.described.columns().is_some() => {
+                match statement.begin(&portal.values)? {
+                    Begun::Rows(cursor, notices) => {
+                        notices.iter().for_each(|notice| output.answers.notice(notice));
+                        cursor
+                    }
+                    Begun::Done(_) => return Ok(()),
+                }
+            }
+            (State::Suspended(cursor), _) => cursor,
+            (state, _) => {
+                portal.state = state;
+                return Ok(());
+            }
+        };
+        portal.state = State::Named;
+        let is_binary = portal.formats.of(0) == Format::Binary;
+        self.connection.name_cursor(name, cursor, is_binary)
+    }
+
+    /// Sends rows of a cursor of DECLARE, which is a portal, too.
+    fn execute_cursor(&self, name: &str, most_rows: u32, output: &mut Output) -> Result<()> {
+        let declared = self.connection.declared_cursor(name);
+        let (described, is_binary) = declared.map_err(|_| no_portal(name))?;
+        let formats = match is_binary {
+            true => Formats::binary(),
+            false => Formats::default(),
+        };
+        let heading = Heading::Known(described.columns().map(|schema| &**schema));
+        let mut sender = RowSender::new(output, heading, &formats);
+        let (sent, tag) = self
+            .connection
+            .fetch_declared(name, most_rows.into(), &mut sender)?;
+        match most_rows > 0 && sent == u64::from(most_rows) {
+            true => output.answers.plain(b's'),
+            false => output.answers.complete(tag, Some(sent)),
         }
         Ok(())
     }
@@ -285,10 +339,7 @@ impl Session {
 
     fn bind(&mut self, bind: Bind) -> Result<()> {
         let statement = self.statement(&bind.statement)?;
-        if !bind.portal.is_empty() && self.portals.contains_key(&bind.portal) {
-            let message = format!("portal \"{}\" already exists", bind.portal);
-            return Err(Error::new(SqlState::DUPLICATE_CURSOR, message));
-        }
+        self.check_free(&bind.portal)?;
         let types: Vec<_> = statement.iter().flat_map(TypedStatement::parameters).collect();
         if types.len() != bind.values.len() {
             return Err(violation(format!(
@@ -322,6 +373,21 @@ impl Session {
         Ok(())
     }
 
+    /// 42P03 for a name that a portal or a cursor has.
+    fn check_free(&mut self, name: &str) -> Result<()> {
+        if name.is_empty() {
+            return Ok(());
+        }
+        if self.connection.declared_cursor(name).is_ok() {
+            return Err(taken(name));
+        }
+        match self.portals.get(name).map(|portal| &portal.state) {
+            // CLOSE closed its cursor.
+            None | Some(State::Named) => Ok(()),
+            Some(_) => Err(taken(name)),
+        }
+    }
+
     fn describe_statement(&mut self, name: &str, output: &mut Output) -> Result<()> {
         let statement = self.statement(name)?;
         let types: Vec<u32> = (statement.iter().flat_map(TypedStatement::parameters))
@@ -345,7 +411,13 @@ impl Session {
 
     fn close(&mut self, target: Target, name: &str) {
         match (target, name) {
-            (Target::Portal, name) => drop(self.portals.remove(name)),
+            (Target::Portal, name) => {
+                let portal = self.portals.remove(name);
+                if portal.is_none_or(|portal| matches!(portal.state, State::Named)) {
+                    // Closing what does not exist is not an error.
+                    let _ = self.connection.close_cursor(name);
+                }
+            }
             (Target::Statement, "") => self.unnamed = None,
             (Target::Statement, name) => {
                 if !matches!(self.named.remove(name), Some(None)) {
@@ -362,7 +434,9 @@ impl Session {
         queue: &mut VecDeque<Message>,
         output: &mut Output,
     ) -> Result<()> {
-        let portal = self.portals.get_mut(name).ok_or_else(|| no_portal(name))?;
+        let Some(portal) = self.portals.get_mut(name) else {
+            return self.execute_cursor(name, most_rows, output);
+        };
         let Some(statement) = portal.statement.clone() else {
             output.answers.plain(b'I');
             return Ok(());
@@ -434,6 +508,16 @@ fn run_portal(
             complete(response, output);
         }
         (State::Suspended(cursor), ..) => hand_out(connection, portal, cursor, most_rows, output)?,
+        (State::Named, schema, _) => {
+            let heading = Heading::Known(schema.as_deref());
+            let mut sender = RowSender::new(output, heading, &portal.formats);
+            let (sent, tag) = connection.fetch_declared(name, most_rows.into(), &mut sender)?;
+            match most_rows > 0 && sent == u64::from(most_rows) {
+                true => output.answers.plain(b's'),
+                false => output.answers.complete(tag, Some(sent)),
+            }
+            portal.state = State::Named;
+        }
         (State::Done, Some(_), _) => {
             connection.check_transaction()?;
             output.answers.complete("SELECT", Some(0));
@@ -528,6 +612,11 @@ fn tell_columns(described: &Described, format: impl Fn(usize) -> Format, output:
         Some(schema) => output.answers.columns(schema, format),
         None => output.answers.plain(b'n'),
     }
+}
+
+fn taken(name: &str) -> Error {
+    let message = format!("cursor \"{name}\" already exists");
+    Error::new(SqlState::DUPLICATE_CURSOR, message)
 }
 
 fn no_portal(name: &str) -> Error {

@@ -206,8 +206,11 @@ fn wheels(root: &Path) -> Result<(), String> {
 }
 
 fn pytest(root: &Path, python: &Path) -> Result<(), String> {
+    // The server that PostgreSQL's clients are tried with.
+    let program = xtask::target_dir(root).join(PROFILE).join("frazil");
     run(Command::new(python)
         .args(["-m", "pytest", "-q", "python/tests"])
+        .env("FRAZIL_PROGRAM", program)
         .current_dir(root))
 }
 

@@ -141,6 +141,8 @@ fn option(cursor: &mut Cursor, given: &mut Given, syntax: Syntax) -> Result<()> 
         "force_not_null" => given.others.force_not_null = columns(cursor, syntax, &name)?,
         "force_null" => given.others.force_null = columns(cursor, syntax, &name)?,
         "encoding" => encoding(&text(cursor)?)?,
+        // It has no effect: rows freeze when they are cold.
+        "freeze" => drop(flag(cursor)?),
         _ => return own_option(cursor, &mut given.others, &name),
     }
     Ok(())
@@ -169,7 +171,7 @@ fn own_option(cursor: &mut Cursor, options: &mut CopyOptions, name: &str) -> Res
         other => {
             return Err(
                 Error::unsupported(format!("COPY option {}", other.to_uppercase())).with_hint(
-                    "the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL, FORCE_QUOTE, FORCE_NULL, FORCE_NOT_NULL, ENCODING, ARRAY, \
+                    "the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL, FORCE_QUOTE, FORCE_NULL, FORCE_NOT_NULL, ENCODING, FREEZE, ARRAY, \
                      COMPRESSION, ROW_GROUP_SIZE, ON_ERROR, REJECTS_TABLE, REJECT_LIMIT, PARTITION_BY, WRITE_PARTITION_COLUMNS, OVERWRITE, \
                      OVERWRITE_OR_IGNORE and APPEND",
                 ),

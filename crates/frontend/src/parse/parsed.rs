@@ -237,6 +237,17 @@ impl ParsedStatement {
         }
     }
 
+    /// The cursor that it uses, fetches from, moves or closes; the flag is true for one that it declares.
+    pub fn cursor(&self) -> Option<(&str, bool)> {
+        match &self.kind {
+            ParsedKind::Declare { name, .. } => Some((name, true)),
+            ParsedKind::Cursor(
+                CursorStatement::Fetch { name, .. } | CursorStatement::Close { name: Some(name) },
+            ) => Some((name, false)),
+            _ => None,
+        }
+    }
+
     /// True if a failed transaction takes it: it ends the transaction, or returns to a savepoint of it.
     pub fn leaves_failure(&self) -> bool {
         matches!(

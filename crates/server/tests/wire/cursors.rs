@@ -245,3 +245,58 @@ fn generated_moves_go_where_a_model_goes() {
         client.ask(&[query("rollback")]);
     }
 }
+
+#[test]
+fn portals_and_cursors_have_their_names_together() {
+    let served = Served::trusting();
+    let mut client = served.client();
+    client.ask(&[query("begin")]);
+    let bound = |name: &str| [parse("", ENDLESS, &[]), bind(name, "", &[], 0, 0)].concat();
+    // Statements find a portal that has run, and one that has not.
+    assert_eq!(
+        client.ask(&[bound("ran"), execute("ran", 2), sync()]),
+        "1 2 D[1] D[2] s ZT"
+    );
+    assert_eq!(
+        client.ask(&[query("move 3 in ran; fetch 2 from ran")]),
+        "C[MOVE 3] T D[6] D[7] C[FETCH 2] ZT"
+    );
+    assert_eq!(client.ask(&[execute("ran", 1), sync()]), "D[8] s ZT");
+    assert_eq!(client.ask(&[bound("new"), sync()]), "1 2 ZT");
+    assert_eq!(
+        client.ask(&[query("fetch 2 from new; fetch 1 from ran")]),
+        "T D[1] D[2] C[FETCH 2] T D[9] C[FETCH 1] ZT"
+    );
+    assert_eq!(client.ask(&[execute("new", 1), sync()]), "D[3] s ZT");
+    // CLOSE frees the name, and so does Close.
+    assert_eq!(client.ask(&[query("close new")]), "C[CLOSE CURSOR] ZT");
+    assert_eq!(
+        client.ask(&[bound("new"), execute("new", 1), sync()]),
+        "1 2 D[1] s ZT"
+    );
+    client.ask(&[query("fetch from new")]);
+    let again = [message(b'C', b"Pnew\0"), bound("new"), execute("new", 1), sync()];
+    assert_eq!(client.ask(&again), "3 1 2 D[1] s ZT");
+    // Execute and Close of a cursor of DECLARE.
+    let declared = query("declare c cursor for select generate_series(1, 4)");
+    assert_eq!(client.ask(&[declared]), "C[DECLARE CURSOR] ZT");
+    assert_eq!(
+        client.ask(&[execute("c", 2), execute("c", 0), sync()]),
+        "D[1] D[2] s D[3] D[4] C[SELECT 2] ZT"
+    );
+    let closed = [message(b'C', b"Pc\0"), query("declare c cursor for select 1")];
+    assert_eq!(client.ask(&closed), "3 C[DECLARE CURSOR] ZT");
+    // A name is taken whatever has it.
+    client.ask(&[query("savepoint s")]);
+    for taken in [
+        [bound("c"), sync()].concat(),
+        query("declare ran cursor for select 1"),
+        query("declare c cursor for select 1"),
+    ] {
+        let answers = client.ask(&[taken]);
+        assert!(answers.contains("E[42P03]"), "{answers}");
+        client.ask(&[query("rollback to s")]);
+    }
+    client.ask(&[query("commit")]);
+    assert_eq!(client.ask(&[execute("ran", 1), sync()]), "E[34000] ZI");
+}

@@ -225,3 +225,31 @@ fn generated_queries_keep_origins() {
         );
     }
 }
+
+#[test]
+fn vectors_of_the_catalog_have_types_and_texts_of_postgresql() {
+    let served = Served::trusting();
+    let mut client = served.client();
+    client.ask(&[query(
+        "create table t (a integer, b text, c integer, primary key (c, a))",
+    )]);
+    let text = "select v.indkey, v.indoption, v.indclass, conkey, conkey::text from \
+                (select * from pg_index where indrelid = 't'::regclass) v, pg_constraint \
+                where conrelid = 't'::regclass";
+    client.send(&query(text));
+    let answers = client.until_ready();
+    // Behind each column's name: the relation's oid, the column's number, the type's oid.
+    let mut rest = &answers[0].1[2..];
+    let mut types = Vec::new();
+    while let Some(end) = rest.iter().position(|byte| *byte == 0) {
+        types.push(u32::from_be_bytes(rest[end + 7..end + 11].try_into().unwrap()));
+        rest = &rest[end + 19..];
+    }
+    assert_eq!(types, [22, 22, 30, 1005, 25]);
+    let values = answers[1].values();
+    assert_eq!(
+        [&values[0], &values[1], &values[3], &values[4]],
+        ["3 1", "0 0", "{3,1}", "{3,1}"]
+    );
+    assert_eq!(values[2].split(' ').count(), 2);
+}
