@@ -12,7 +12,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 /// Begins the first part of the name behind OF; behind it stands the strength.
 pub(crate) const STRENGTH: &str = "\u{0}lock ";
 
-/// Rewrites the locking clauses of a statement. 42601 for a relation with a schema.
+/// Rewrites the locking clauses of a statement. 42601 for a relation with a schema, and for a clause between LIMIT,
+/// OFFSET and FETCH.
 pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>, source: &Source) -> Result<()> {
     let mut at = 0;
     while at < words.len() {
@@ -25,6 +26,13 @@ pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>, source: &Source) -> Result
         }
         let behind = end_of_bounds(words, end);
         if end > at && behind > end {
+            if stands_behind_bounds(&words[..at]) {
+                return Err(near(
+                    source,
+                    words[end].span.start,
+                    source.token_text(words[end].span),
+                ));
+            }
             words[at..behind].rotate_left(end - at);
         }
         at = behind.max(at + 1);
@@ -121,12 +129,30 @@ fn rewritten(begin: &TokenWithSpan, strength: &str, relations: Vec<TokenWithSpan
     tokens
 }
 
+/// True if the query that ends with these words has LIMIT, OFFSET or FETCH.
+fn stands_behind_bounds(words: &[TokenWithSpan]) -> bool {
+    let mut depth = 0_usize;
+    for word in words.iter().rev() {
+        match word.token {
+            Token::RParen => depth += 1,
+            Token::LParen if depth == 0 => return false,
+            Token::LParen => depth -= 1,
+            _ if depth > 0 => {}
+            _ if BOUNDS.iter().any(|bound| is_word(word, *bound)) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Words with which the bounds of a query begin.
+const BOUNDS: [Keyword; 3] = [Keyword::LIMIT, Keyword::OFFSET, Keyword::FETCH];
+
 /// Place behind LIMIT, OFFSET and FETCH that begin at a place; the place itself if none of them does.
 fn end_of_bounds(words: &[TokenWithSpan], at: usize) -> usize {
-    let begins = [Keyword::LIMIT, Keyword::OFFSET, Keyword::FETCH];
     if !words
         .get(at)
-        .is_some_and(|word| begins.iter().any(|k| is_word(word, *k)))
+        .is_some_and(|word| BOUNDS.iter().any(|k| is_word(word, *k)))
     {
         return at;
     }
