@@ -284,13 +284,26 @@ impl TableInfo {
                 let ty = domain.as_ref().unwrap_or(ty);
                 format!("  {} {ty}{default}{null}", identifier(&c.name))
             });
-        let is_part = |c: &&ConstraintInfo| !c.is_of_domain && c.references.is_none();
-        let constraints = self.constraints.iter().filter(is_part);
+        let constraints = self.constraints_in_place().into_iter();
         let constraints =
             constraints.map(|c| format!("  constraint {} {}", identifier(&c.name), c.definition));
         let parts: Vec<String> = columns.chain(constraints).collect();
         let table = self.sql_name();
         format!("create table {table} (\n{}\n);", parts.join(",\n"))
+    }
+
+    /// The constraints that CREATE TABLE has in the order that it gives them: the primary key comes before UNIQUE even if
+    /// ALTER TABLE added it later. So a dump of a dump has the same text.
+    fn constraints_in_place(&self) -> Vec<&ConstraintInfo> {
+        let is_part = |c: &&ConstraintInfo| !c.is_of_domain && c.references.is_none();
+        let mut constraints: Vec<&ConstraintInfo> = self.constraints.iter().filter(is_part).collect();
+        let first = |word: &str| constraints.iter().position(|c| c.definition.starts_with(word));
+        if let (Some(primary), Some(unique)) = (first("PRIMARY KEY"), first("UNIQUE"))
+            && unique < primary
+        {
+            constraints[unique..=primary].rotate_right(1);
+        }
+        constraints
     }
 
     /// CREATE INDEX statements for the indexes that no constraint makes.
