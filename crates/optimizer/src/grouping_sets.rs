@@ -72,7 +72,7 @@ pub fn has_sets(plan: &Plan) -> bool {
 }
 
 /// Whether a tree reads the rows of a recursion's turn.
-fn reads_turns(op: &Operator) -> bool {
+pub fn reads_turns(op: &Operator) -> bool {
     matches!(op, Operator::Turn(_)) || op.inputs().into_iter().any(reads_turns)
 }
 

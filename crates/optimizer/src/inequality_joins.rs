@@ -45,14 +45,14 @@ struct Rule<'a> {
 impl Rule<'_> {
     fn operator(&self, op: &mut Operator) {
         op.inputs_mut().into_iter().for_each(|input| self.operator(input));
-        if let Operator::Join(join) = op {
+        if let Some(join) = op.join_mut() {
             self.put_in_order(join);
             return;
         }
-        let Operator::Filter(Filter { input, predicate }) = op else {
+        let Some(Filter { input, predicate }) = op.filter_mut() else {
             return;
         };
-        let Operator::Join(join) = &mut **input else {
+        let Some(join) = input.join_mut() else {
             return;
         };
         match self.with_conditions(join, predicate) {

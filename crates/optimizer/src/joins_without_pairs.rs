@@ -1,7 +1,9 @@
 //! Joins whose condition is false or NULL: `left join t on false`. No pair of rows matches, so that the side
 //! whose rows are only partners is not read. An empty list of values takes its place.
 
-use frazil_plan::operators::{Join, Values};
+use crate::grouping_sets::reads_turns;
+use crate::limits::no_rows_of;
+use frazil_plan::operators::Join;
 use frazil_plan::{Expr, JoinKind, Operator, Plan};
 use frazil_types::Value;
 
@@ -13,7 +15,7 @@ pub fn plan(plan: &mut Plan) {
 
 fn operator(op: &mut Operator) {
     op.inputs_mut().into_iter().for_each(operator);
-    let Operator::Join(join) = op else {
+    let Some(join) = op.join_mut() else {
         return;
     };
     if !join.residual.as_ref().is_some_and(never_holds) {
@@ -23,13 +25,10 @@ fn operator(op: &mut Operator) {
         return;
     };
     // The rows of a recursion's last turn must be read by its term.
-    if reads_turn(partners) {
+    if reads_turns(partners) {
         return;
     }
-    *partners = Operator::Values(Values {
-        columns: partners.visible(),
-        rows: vec![],
-    });
+    *partners = no_rows_of(partners);
 }
 
 fn never_holds(e: &Expr) -> bool {
@@ -47,8 +46,4 @@ fn partners(join: &mut Join) -> Option<&mut Operator> {
         JoinKind::BuildOuter | JoinKind::BuildSemi | JoinKind::BuildAnti => Some(&mut join.probe),
         JoinKind::FullOuter => None,
     }
-}
-
-fn reads_turn(op: &Operator) -> bool {
-    matches!(op, Operator::Turn(_)) || op.inputs().into_iter().any(reads_turn)
 }

@@ -35,6 +35,11 @@ pub fn unless_unasked(op: Operator) -> Operator {
     if *limit != Some(RowCount::Constant(0)) {
         return op;
     }
+    no_rows_of(&op)
+}
+
+/// An empty list of values with the columns of an operator.
+pub fn no_rows_of(op: &Operator) -> Operator {
     Operator::Values(Values {
         columns: op.visible(),
         rows: vec![],

@@ -175,6 +175,22 @@ impl Operator {
         Some(write)
     }
 
+    /// It as a join, to be changed.
+    pub fn join_mut(&mut self) -> Option<&mut Join> {
+        let Operator::Join(join) = self else {
+            return None;
+        };
+        Some(join)
+    }
+
+    /// It as a filter, to be changed.
+    pub fn filter_mut(&mut self) -> Option<&mut Filter> {
+        let Operator::Filter(filter) = self else {
+            return None;
+        };
+        Some(filter)
+    }
+
     /// What it states of itself.
     pub fn node(&self) -> &dyn Node<Operator> {
         Tree::node(self)
