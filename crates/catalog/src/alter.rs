@@ -4,7 +4,7 @@ use crate::dependents::{Part, Within};
 use crate::view::taken;
 use crate::{
     Catalog, ColumnSequence, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, QualifiedName,
-    SearchPath, SequenceOptions, SetType, TableEntry,
+    Replacement, SearchPath, SequenceOptions, SetType, TableEntry,
 };
 use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
@@ -75,12 +75,7 @@ pub enum AlterAction {
     /// ALTER COLUMN … TYPE. Done to a catalog alone, it leaves the values: see [`SetType::keeps_values`].
     SetType(SetType),
     /// The last column takes the place and the name of another, which goes.
-    ReplaceColumn {
-        /// The column that goes.
-        column: usize,
-        /// The default of the column that takes its place.
-        default: Option<ColumnDefault>,
-    },
+    ReplaceColumn(Replacement),
     /// ALTER COLUMN … SET NOT NULL. No row may have NULL there.
     SetNotNull {
         /// The column.
@@ -129,7 +124,8 @@ pub enum AlterAction {
     },
 }
 
-/// New texts of expressions over the rows of a table that gets another name, or one of whose columns gets one.
+/// New texts of expressions over the rows of a table that gets another name, or one of whose columns gets another name
+/// or type.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowTexts {
     /// Names of CHECK constraints, and their new texts.
@@ -150,9 +146,7 @@ impl Catalog {
         match action {
             AlterAction::AddColumn { column } => entry.add_column(column)?,
             AlterAction::SetType(set) => return Ok(self.set_type(entry, set)),
-            AlterAction::ReplaceColumn { column, default } => {
-                return self.replace_column(entry, column, default);
-            }
+            AlterAction::ReplaceColumn(new) => return self.replace_column(entry, new),
             AlterAction::AddSequence(new) => return self.create_column_sequence(table, &new),
             AlterAction::SetIdentity {
                 column,
@@ -372,7 +366,7 @@ fn not_generated(table: &str, column: &str) -> Error {
 }
 
 /// Gives CHECK constraints and generated columns their new texts.
-fn set_texts(entry: &mut TableEntry, texts: RowTexts) {
+pub(crate) fn set_texts(entry: &mut TableEntry, texts: RowTexts) {
     for (position, new) in texts.generated {
         let column = &mut Arc::make_mut(&mut entry.schema).columns[position];
         if let Some(ColumnDefault::Generated { text, .. }) = &mut column.default {

@@ -2,7 +2,8 @@
 //! number of its own is filled first, and then takes the place of the old one with its name, its constraints and its
 //! indexes. The indexes get new ids, because their keys are new.
 
-use crate::{Catalog, Commented, ConstraintKind, SequenceEntry, TableEntry};
+use crate::alter::set_texts;
+use crate::{Catalog, Commented, ConstraintKind, RowTexts, SequenceEntry, TableEntry};
 use frazil_types::{ColumnDefault, ColumnNumber, Error, LogicalType, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
@@ -19,6 +20,20 @@ pub struct SetType {
     pub default: Option<ColumnDefault>,
     /// The views whose queries read the column.
     pub readers: Vec<ObjectId>,
+    /// The CHECK constraints that read the column: their literals keep the types that the old type gave them. Nothing
+    /// changes if the values stay.
+    pub texts: RowTexts,
+}
+
+/// The last column of a table in the place of another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replacement {
+    /// The position of the column that goes.
+    pub column: usize,
+    /// The default of the column that takes its place.
+    pub default: Option<ColumnDefault>,
+    /// The new texts of CHECK constraints that read the column.
+    pub texts: RowTexts,
 }
 
 impl SetType {
@@ -92,9 +107,14 @@ impl Catalog {
     pub(crate) fn replace_column(
         &self,
         mut entry: TableEntry,
-        column: usize,
-        default: Option<ColumnDefault>,
+        new: Replacement,
     ) -> Result<(Catalog, Arc<TableEntry>)> {
+        let Replacement {
+            column,
+            default,
+            texts,
+        } = new;
+        set_texts(&mut entry, texts);
         let columns = &mut Arc::make_mut(&mut entry.schema).columns;
         let mut new = columns
             .pop()
@@ -162,6 +182,7 @@ mod tests {
             using: None,
             default: None,
             readers: Vec::new(),
+            texts: RowTexts::default(),
         }
     }
 
@@ -229,10 +250,11 @@ mod tests {
         let (catalog, _) = catalog
             .alter_table(t.id, AlterAction::AddColumn { column })
             .unwrap();
-        let replace = AlterAction::ReplaceColumn {
+        let replace = AlterAction::ReplaceColumn(Replacement {
             column: 1,
             default: None,
-        };
+            texts: RowTexts::default(),
+        });
         let (_, entry) = catalog.alter_table(t.id, replace).unwrap();
         let names: Vec<&str> = entry.schema.columns.iter().map(|c| c.name.as_str()).collect();
         let numbers: Vec<u32> = entry.schema.numbers().map(|n| n.0).collect();

@@ -32,7 +32,7 @@ mod user_types;
 mod view;
 
 pub use alter::{AlterAction, RowTexts};
-pub use column_types::SetType;
+pub use column_types::{Replacement, SetType};
 pub use comment::{CommentTarget, Commented, CommentedKind, Comments, NewComment};
 pub use constraint::{Constraint, ConstraintKind, DropIndexes, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};

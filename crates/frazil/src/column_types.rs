@@ -5,7 +5,7 @@
 use crate::alter_table::{contains_nulls, has_row, refuse_violations_of};
 use crate::own_queries::{check_default, update_text};
 use crate::query::Runner;
-use frazil_catalog::{AlterAction, ConstraintKind, SetType, TableEntry, identifier};
+use frazil_catalog::{AlterAction, ConstraintKind, Replacement, SetType, TableEntry, identifier};
 use frazil_storage::Transaction;
 use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, Schema, SqlState};
 
@@ -39,10 +39,11 @@ pub fn set_types(
         }
         // The new columns are the last ones: the first of them becomes the last one each time.
         for set in written.into_iter().rev() {
-            let action = AlterAction::ReplaceColumn {
+            let action = AlterAction::ReplaceColumn(Replacement {
                 column: set.column,
                 default: set.default,
-            };
+                texts: set.texts,
+            });
             transaction.alter_table(id, action, runner.cancel())?;
         }
     }

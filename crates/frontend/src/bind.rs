@@ -598,7 +598,7 @@ fn find_readers(
             }
             AlterAction::DropConstraint { .. }
             | AlterAction::AddColumn { .. }
-            | AlterAction::ReplaceColumn { .. }
+            | AlterAction::ReplaceColumn(_)
             | AlterAction::AddConstraint(_)
             | AlterAction::SetNotNull { .. }
             | AlterAction::DropNotNull { .. }

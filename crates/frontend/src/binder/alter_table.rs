@@ -124,7 +124,7 @@ fn pass_of_action(action: &AlterAction) -> u8 {
         AlterAction::AddColumn { .. }
         | AlterAction::AddSequence(_)
         | AlterAction::SetType(_)
-        | AlterAction::ReplaceColumn { .. } => 1,
+        | AlterAction::ReplaceColumn(_) => 1,
         AlterAction::AddConstraint(new) => match new.kind {
             NewConstraintKind::PrimaryKey { .. } | NewConstraintKind::Unique { .. } => 2,
             NewConstraintKind::Check { .. } => 4,
@@ -251,7 +251,7 @@ impl<'a> Binder<'a> {
                 to: fold(new_name),
             },
             Operation::AlterColumn { column_name, op } => {
-                actions.extend(self.altered_column(altered, column_name, op)?);
+                self.altered_column(altered, column_name, op, actions)?;
                 return Ok(());
             }
             Operation::AddConstraint {
@@ -269,23 +269,28 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// ALTER COLUMN, whose effect later actions see.
+    /// ALTER COLUMN, whose effect later actions see. A new type takes the place of one that changed nothing.
     fn altered_column(
         &mut self,
         altered: &mut Altered<'a>,
         name: &Ident,
         operation: &'a AlterColumnOperation,
-    ) -> Result<Vec<AlterAction>> {
+        actions: &mut Vec<AlterAction>,
+    ) -> Result<()> {
         let column = altered.position(self, name)?;
         if let AlterColumnOperation::SetDataType { data_type, using, .. } = operation {
             let place = (column, self.span(name));
-            return self.column_type(altered, place, data_type, using.as_ref());
+            let bound = self.column_type(altered, place, data_type, using.as_ref())?;
+            actions.retain(|action| !matches!(action, AlterAction::SetType(set) if set.column == column));
+            actions.extend(bound);
+            return Ok(());
         }
         let action = self.alter_column(altered, column, operation)?;
         if let AlterColumnOperation::DropDefault = operation {
             altered.schema.columns[column].default = None;
         }
-        Ok(vec![action])
+        actions.push(action);
+        Ok(())
     }
 
     /// ADD CONSTRAINT. 0A000 for a key or check that is NOT VALID.

@@ -2,9 +2,10 @@
 
 use super::alter_table::Altered;
 use super::constraints::Target;
-use super::create_table::constant_value;
-use super::{Binder, error};
-use frazil_catalog::{AlterAction, SequenceOptions, SetType};
+use super::create_table::{FAIL_LATER, constant_value};
+use super::rename::Renamed;
+use super::{Binder, TableEntry, error, typed_literals};
+use frazil_catalog::{AlterAction, ConstraintKind, RowTexts, SequenceOptions, SetType};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::Expr;
 use frazil_plan::subquery::has_subquery;
@@ -13,7 +14,8 @@ use sqlparser::ast::{DataType, Expr as SqlExpr};
 
 impl<'a> Binder<'a> {
     /// The actions that give a column another type. 42804 if an assignment does not cast the values or the default to
-    /// it; 0A000 for a column that has a domain or is generated, and for two types of one column.
+    /// it; 0A000 for a column that has a domain or is generated, and for a column that got another type before. A type
+    /// that the column had already is replaced by the next one.
     pub(super) fn column_type(
         &mut self,
         altered: &mut Altered<'a>,
@@ -36,13 +38,18 @@ impl<'a> Binder<'a> {
         let new = &mut altered.schema.columns[column];
         new.ty = ty;
         new.default.clone_from(&default);
-        let mut actions = vec![AlterAction::SetType(SetType {
+        let mut set = SetType {
             column,
             ty,
             using: using.map(|expression| self.written(expression)),
             default,
             readers: Vec::new(),
-        })];
+            texts: RowTexts::default(),
+        };
+        if !set.keeps_values(old.ty) {
+            set.texts = self.typed_checks(&altered.entry, &old.name)?;
+        }
+        let mut actions = vec![AlterAction::SetType(set)];
         if let Some(ColumnDefault::Identity { .. }) = old.default {
             actions.push(AlterAction::SetIdentity {
                 column,
@@ -54,6 +61,27 @@ impl<'a> Binder<'a> {
             });
         }
         Ok(actions)
+    }
+
+    /// The CHECK constraints that read a column, with the types of their literals.
+    fn typed_checks(&self, entry: &TableEntry, column: &str) -> Result<RowTexts> {
+        let mut texts = self.texts_after(entry, Renamed::Literals)?;
+        texts.generated.clear();
+        let position = entry.schema.index_of(column);
+        let reads = |name: &str| {
+            let mut named = entry
+                .constraints
+                .iter()
+                .filter(|constraint| constraint.name == name);
+            named.any(|constraint| match &constraint.kind {
+                ConstraintKind::Check { columns, .. } => position.is_some_and(|at| columns.contains(&at)),
+                ConstraintKind::PrimaryKey { .. }
+                | ConstraintKind::Unique { .. }
+                | ConstraintKind::ForeignKey(_) => false,
+            })
+        };
+        texts.checks.retain(|(name, _)| reads(name));
+        Ok(texts)
     }
 
     /// Refuses what a column cannot become: 0A000, 22023 for an identity column that is not an integer, 42611 for USING
@@ -148,10 +176,16 @@ impl<'a> Binder<'a> {
             let what = format!("default for column \"{}\"", old.name);
             not_automatic(failed, &what, ty, "", span)
         })?;
-        match constant_value(&cast).map_err(|failed| failed.at_span(span))? {
-            Some(Value::Null) => Ok(None),
-            Some(value) => Ok(Some(ColumnDefault::Value(value))),
-            None => Err(Error::unsupported("this default in another type").at_span(span)),
+        match constant_value(&cast) {
+            Ok(Some(Value::Null)) => Ok(None),
+            Ok(Some(value)) => Ok(Some(ColumnDefault::Value(value))),
+            // A row that takes the default fails, as in PostgreSQL, and not its definition.
+            Err(failed) if FAIL_LATER.contains(&failed.state()) => {
+                let text = typed_literals::literal(&value.display(old.ty).to_string(), old.ty);
+                Ok(Some(ColumnDefault::Expression(text)))
+            }
+            Err(failed) => Err(failed.at_span(span)),
+            Ok(None) => Err(Error::unsupported("this default in another type").at_span(span)),
         }
     }
 }

@@ -12,11 +12,13 @@ use frazil_catalog::{ColumnSequence, OnCommit, QualifiedName, is_temporary_schem
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ColumnId, Expr, value_by_parts};
+use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{
     ColumnDef, ColumnDefault, Error, LogicalType, Result, Schema, Span, SqlState, Value, Zone,
 };
 use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, CreateTable, DataType, Expr as SqlExpr};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 /// Binds CREATE TABLE and CREATE TABLE AS.
 pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) -> Result<Bound> {
@@ -356,6 +358,13 @@ impl<'a> Binder<'a> {
             _ => e,
         })?;
         let span = bound.span();
+        let number = match &bound {
+            Operand::Typed(written) => constant_value(written)
+                .ok()
+                .flatten()
+                .map(|value| (value, written.ty)),
+            Operand::Unknown(_) => None,
+        };
         let value = match self.default_cast(bound, column) {
             Ok(cast) if has_subquery(&cast) => {
                 return Err(Error::unsupported("a subquery in a DEFAULT expression").at_span(span));
@@ -365,6 +374,10 @@ impl<'a> Binder<'a> {
         };
         match value {
             Ok(Some(Value::Null)) => Ok(None),
+            // A later type of the column is given the number as it was written.
+            Ok(Some(value)) if is_rounded(&value, column.ty, number) => {
+                Ok(Some(ColumnDefault::Expression(self.written(e))))
+            }
             Ok(Some(value)) => Ok(Some(ColumnDefault::Value(value))),
             Ok(None) => Ok(Some(ColumnDefault::Expression(self.written(e)))),
             // What fails by its value fails where it is needed.
@@ -427,8 +440,19 @@ fn serial_type(ty: &DataType) -> Option<LogicalType> {
     }
 }
 
+/// True if a value has lost something of the number that it was written as. `written`: the number and its type.
+fn is_rounded(value: &Value, ty: LogicalType, written: Option<(Value, LogicalType)>) -> bool {
+    let Some((number, from)) = written.filter(|(_, from)| from.is_numeric() && ty.is_numeric()) else {
+        return false;
+    };
+    let back = value_ops::cast(value, ty, from, CastLength::Refuse);
+    back.is_ok_and(|back| {
+        !ty.is_float() && value_ops::order_as(&back, &number, from) != Some(Ordering::Equal)
+    })
+}
+
 /// Errors of a DEFAULT's value that statements get which need it, as in PostgreSQL, and not its definition.
-const FAIL_LATER: [SqlState; 4] = [
+pub(super) const FAIL_LATER: [SqlState; 4] = [
     SqlState::STRING_TRUNCATION,
     SqlState::NUMERIC_OUT_OF_RANGE,
     SqlState::DATETIME_OVERFLOW,

@@ -83,6 +83,7 @@ mod table_like;
 mod target;
 mod told_apart;
 mod type_call;
+mod typed_literals;
 mod update;
 mod user_types;
 mod values;

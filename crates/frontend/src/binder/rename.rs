@@ -1,11 +1,13 @@
 //! A column or table gets another name: the texts of the table's CHECK constraints and generated columns get it, too.
-//! The binder says which names of a text mean the renamed object; the rest of the text stays.
+//! The binder says which names of a text mean the renamed object; the rest of the text stays. Before a column gets
+//! another type, the binder says which types the literals of a text have.
 
 use super::scope::{Clause, Item, Level};
-use super::{Binder, OutputColumn, TableEntry};
+use super::{Binder, OutputColumn, TableEntry, typed_literals};
 use crate::deep_stack::on_deep_stack;
 use crate::parse::{ParsedStatement, parse};
 use frazil_catalog::{ConstraintKind, RowTexts, SearchPath, identifier};
+use frazil_plan::ColumnId;
 use frazil_types::{ColumnDefault, Error, Result};
 use sqlparser::ast::{Expr as SqlExpr, SelectItem, SetExpr};
 use std::ops::Range;
@@ -17,6 +19,8 @@ pub(super) enum Renamed<'n> {
     Table(&'n str),
     /// The column at a position.
     Column(usize, &'n str),
+    /// Nothing: literals without a type get the one that they have.
+    Literals,
 }
 
 /// Before and behind a text where it is read.
@@ -64,43 +68,55 @@ impl Binder<'_> {
         renamed: Renamed<'_>,
     ) -> Result<String> {
         let mut inner = Binder::new(self.catalog, self.settings, &parsed.place, &[], self.nesting);
-        inner.path = SearchPath::public();
-        let mut columns = Vec::with_capacity(entry.schema.columns.len());
-        for column in &entry.schema.columns {
-            let id = inner
-                .columns
-                .add(column.name.as_str(), column.ty, column.nullable);
-            columns.push(OutputColumn::new(column.name.as_str(), id));
-        }
-        let ids: Vec<_> = columns.iter().map(|c| c.id).collect();
-        inner.levels.push(Level {
-            items: vec![Item::named(&entry.name, columns).in_schema(&entry.schema_name)],
-            clause: Clause::Check,
-            ..Level::default()
-        });
+        let ids = inner.enter_row(entry);
         let expression = written(parsed).ok_or_else(|| not_one(&parsed.text))?;
-        inner.expression(expression)?;
+        let bound = inner.expression(expression)?;
+        let new = match renamed {
+            Renamed::Table(new) | Renamed::Column(_, new) => new,
+            Renamed::Literals => return inside(&typed_literals::with_types(&parsed.text, &bound)),
+        };
         let mut places: Vec<Range<usize>> = Vec::new();
         for reference in &inner.references {
             let span = reference.span.start as usize..reference.span.end as usize;
             let name = parsed.text.get(span.clone()).unwrap_or_default();
             let part = match renamed {
                 Renamed::Column(column, _) if ids[column] == reference.id => parts(name).pop(),
-                Renamed::Column(..) => None,
+                Renamed::Column(..) | Renamed::Literals => None,
                 Renamed::Table(_) => parts(name).into_iter().rev().nth(1),
             };
             places.extend(part.map(|part| span.start + part.start..span.start + part.end));
         }
         places.sort_by_key(|place| place.start);
         places.dedup();
-        let (Renamed::Table(new) | Renamed::Column(_, new)) = renamed;
         let mut text = parsed.text.clone();
         for place in places.into_iter().rev() {
             text.replace_range(place, &identifier(new));
         }
-        let inside = text.strip_prefix(AROUND.0).and_then(|t| t.strip_suffix(AROUND.1));
-        inside.map(str::to_string).ok_or_else(|| not_one(&parsed.text))
+        inside(&text)
     }
+
+    /// Makes the row of a table what names mean. Returns the columns in the order of the table's.
+    fn enter_row(&mut self, entry: &TableEntry) -> Vec<ColumnId> {
+        self.path = SearchPath::public();
+        let mut columns = Vec::with_capacity(entry.schema.columns.len());
+        for column in &entry.schema.columns {
+            let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
+            columns.push(OutputColumn::new(column.name.as_str(), id));
+        }
+        let ids = columns.iter().map(|c| c.id).collect();
+        self.levels.push(Level {
+            items: vec![Item::named(&entry.name, columns).in_schema(&entry.schema_name)],
+            clause: Clause::Check,
+            ..Level::default()
+        });
+        ids
+    }
+}
+
+/// The expression of a text that was read.
+fn inside(text: &str) -> Result<String> {
+    let inside = text.strip_prefix(AROUND.0).and_then(|t| t.strip_suffix(AROUND.1));
+    inside.map(str::to_string).ok_or_else(|| not_one(text))
 }
 
 /// The parts of a dotted name: bytes of each, without the blanks around it.
