@@ -3,6 +3,7 @@
 //! A reader checks every value at the door; its errors name file, line or row, column and value.
 #![forbid(unsafe_code)]
 
+mod arrow_numerics;
 mod arrow_types;
 mod batch_writer;
 mod claimed_name;

@@ -1,7 +1,7 @@
 //! Arrays ↔ Arrow's lists. A list has one dimension and begins with 1: other arrays are refused, because their shape would be lost.
 
 use crate::parquet_column::column_of;
-use crate::to_arrow::{ArrowTexts, array_of, data_type_of, element_type};
+use crate::to_arrow::{ArrowForm, array_of, data_type, element_form, element_type};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
@@ -17,10 +17,10 @@ pub(crate) const ITEM: &str = "item";
 pub(crate) fn list_of(
     column: &ColumnVector,
     element: LogicalType,
-    texts: ArrowTexts,
+    form: ArrowForm,
     valid: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
-    let item = element_type(element, texts);
+    let item = element_type(element, form);
     let (mut values, mut offsets) = (Vec::new(), Vec::with_capacity(column.len() + 1));
     offsets.push(0);
     for row in 0..column.len() {
@@ -38,9 +38,9 @@ pub(crate) fn list_of(
         offsets
             .push(end.map_err(|_| Error::unsupported("an Arrow column of more than 2147483647 elements"))?);
     }
-    let elements = array_of(&ColumnVector::from_values(item, &values))?;
+    let elements = array_of(&ColumnVector::from_values(item, &values), element_form(form))?;
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-    let field = Arc::new(Field::new(ITEM, data_type_of(item), true));
+    let field = Arc::new(Field::new(ITEM, data_type(item, element_form(form)), true));
     let list = ListArray::try_new(field, offsets, elements, valid);
     Ok(Arc::new(list.map_err(|e| {
         Error::internal(format!("a result did not become Arrow: {e}"))

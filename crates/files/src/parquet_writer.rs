@@ -8,7 +8,7 @@ use crate::in_order::in_order;
 use crate::page_codec::{PageCodec, codec_of};
 use crate::parquet_chunk::{Chunk, ChunkWriter};
 use crate::part_file::PartFile;
-use crate::to_arrow::{array_of, arrow_schema};
+use crate::to_arrow::{ArrowForm, array_of, arrow_schema, in_column};
 use arrow_array::Array;
 use arrow_schema::SchemaRef;
 use frazil_types::{Error, LogicalType, NativeType, Result, RowBatch, Schema};
@@ -235,8 +235,8 @@ impl OpenFile {
             let mut column = columns[at].lock().unwrap_or_else(PoisonError::into_inner);
             let column = column.as_mut().ok_or_else(|| gone("a column"))?;
             for (batch, range) in rows {
-                let array = array_of(&batch.columns[at]);
-                let array = array.map_err(|e| ParquetError::External(Box::new(e)))?;
+                let array = array_of(&batch.columns[at], ArrowForm::STREAMED);
+                let array = array.map_err(|e| ParquetError::External(Box::new(in_column(e, schema, at))))?;
                 let field = schema.field(at);
                 let array = match range.len() == batch.rows {
                     true => array,

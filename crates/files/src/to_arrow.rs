@@ -1,5 +1,6 @@
 //! Vectors → Arrow record batches: for Parquet files, the Python module and whoever speaks Arrow.
 
+use crate::arrow_numerics::{USUAL_SCALE, decimals, scale_of};
 use crate::arrow_types::UUID_BYTES;
 use crate::lists::{ITEM, list_of};
 use arrow_array::builder::StringBuilder;
@@ -10,10 +11,8 @@ use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
 use frazil_types::sql_type::{EnumType, uuid_to_bytes};
-use frazil_types::value_ops::{CastLength, cast};
 use frazil_types::{
     ColumnVector, Error, Interval, LogicalType, Native, NativeType, Result, RowBatch, SqlState, StringRef,
-    Value,
 };
 use std::sync::Arc;
 
@@ -30,27 +29,51 @@ pub enum ArrowTexts {
     Views,
 }
 
+/// The appearance of a column's values in Arrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ArrowForm {
+    pub texts: ArrowTexts,
+    /// Digits after the point of numerics without precision.
+    pub scale: u8,
+}
+
+impl ArrowForm {
+    /// The form of columns that become Arrow batch by batch, so that later values are not known.
+    pub const STREAMED: ArrowForm = ArrowForm {
+        texts: ArrowTexts::Copied,
+        scale: USUAL_SCALE,
+    };
+}
+
 /// Batches of rows that become record batches one by one. Numbers, dates and timestamps stay where they lie: the arrays
 /// keep them alive.
 #[derive(Clone, Debug)]
 pub struct ArrowBatches {
     schema: SchemaRef,
     batches: Arc<Vec<RowBatch>>,
-    texts: ArrowTexts,
+    /// The form of each column.
+    forms: Vec<ArrowForm>,
 }
 
 impl ArrowBatches {
-    /// Batches of columns of `schema`.
+    /// Batches of columns of `schema`. Numerics without precision get as many digits after the point as the values
+    /// need. XX001 for damaged numerics.
     pub fn new(
         schema: &frazil_types::Schema,
         batches: Arc<Vec<RowBatch>>,
         texts: ArrowTexts,
-    ) -> ArrowBatches {
-        ArrowBatches {
-            schema: schema_with(schema, texts),
+    ) -> Result<ArrowBatches> {
+        let columns = schema.columns.iter().enumerate();
+        let forms = columns.map(|(at, column)| {
+            let scale = scale_of(column.ty, &batches, at)?;
+            Ok(ArrowForm { texts, scale })
+        });
+        let forms: Vec<ArrowForm> = forms.collect::<Result<_>>()?;
+        Ok(ArrowBatches {
+            schema: schema_with(schema, |at| forms[at]),
             batches,
-            texts,
-        }
+            forms,
+        })
     }
 
     /// The Arrow schema: see [`arrow_schema`].
@@ -73,7 +96,8 @@ impl ArrowBatches {
                 batch: at,
                 column,
             });
-            array(&batch.columns[column], cells, self.texts)
+            array(&batch.columns[column], cells, self.forms[column])
+                .map_err(|e| in_column(e, &self.schema, column))
         };
         let arrays = (0..batch.columns.len()).map(column);
         made(&self.schema, arrays.collect::<Result<Vec<_>>>()?, batch.rows)
@@ -102,37 +126,42 @@ impl AsRef<[u8]> for Shared {
 }
 
 /// The Arrow schema of columns. char(1) becomes a string; intervals months, days and nanoseconds; a uuid its sixteen
-/// bytes; bytea binary; an array a list; json, jsonb and enumerations their text.
+/// bytes; bytea binary; an array a list; json, jsonb and enumerations their text; a numeric without precision a
+/// decimal of 38 digits, 20 of them after the point.
 pub fn arrow_schema(schema: &frazil_types::Schema) -> SchemaRef {
-    schema_with(schema, ArrowTexts::Copied)
+    schema_with(schema, |_| ArrowForm::STREAMED)
 }
 
-fn schema_with(schema: &frazil_types::Schema, texts: ArrowTexts) -> SchemaRef {
-    let fields = schema.columns.iter();
-    let fields = fields.map(|c| Field::new(&c.name, data_type(c.ty, texts), c.nullable));
+fn schema_with(schema: &frazil_types::Schema, form: impl Fn(usize) -> ArrowForm) -> SchemaRef {
+    let fields = schema.columns.iter().enumerate();
+    let fields = fields.map(|(at, c)| Field::new(&c.name, data_type(c.ty, form(at)), c.nullable));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// The type whose values elements of a list are: intervals are texts where columns of them are.
-pub(crate) fn element_type(element: LogicalType, texts: ArrowTexts) -> LogicalType {
-    match (element, texts) {
+pub(crate) fn element_type(element: LogicalType, form: ArrowForm) -> LogicalType {
+    match (element, form.texts) {
         (LogicalType::Interval, ArrowTexts::Views) => LogicalType::Text,
         (element, _) => element,
     }
 }
 
-/// The Arrow type of elements of a list.
-pub(crate) fn data_type_of(ty: LogicalType) -> DataType {
-    data_type(ty, ArrowTexts::Copied)
+/// The form of elements of a list: texts are copied.
+pub(crate) fn element_form(form: ArrowForm) -> ArrowForm {
+    ArrowForm {
+        texts: ArrowTexts::Copied,
+        ..form
+    }
 }
 
 /// The values of a column that is not kept.
-pub(crate) fn array_of(column: &ColumnVector) -> Result<ArrayRef> {
-    array(column, Cells::Lent, ArrowTexts::Copied)
+pub(crate) fn array_of(column: &ColumnVector, form: ArrowForm) -> Result<ArrayRef> {
+    array(column, Cells::Lent, form)
 }
 
 /// The Arrow type a column of `ty` gets.
-fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
+pub(crate) fn data_type(ty: LogicalType, form: ArrowForm) -> DataType {
+    let texts = form.texts;
     match ty {
         LogicalType::Boolean => DataType::Boolean,
         LogicalType::SmallInt => DataType::Int16,
@@ -141,7 +170,7 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         LogicalType::Real => DataType::Float32,
         LogicalType::Double => DataType::Float64,
         LogicalType::Decimal { precision, scale } => DataType::Decimal128(precision, scale as i8),
-        LogicalType::Numeric => DataType::Decimal128(DECIMAL_MAX_DIGITS, NUMERIC_SCALE as i8),
+        LogicalType::Numeric => DataType::Decimal128(DECIMAL_MAX_DIGITS, form.scale as i8),
         LogicalType::Date => DataType::Date32,
         LogicalType::Time(_) => DataType::Time64(TimeUnit::Microsecond),
         LogicalType::Timestamp(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
@@ -160,8 +189,8 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
         LogicalType::Uuid => DataType::FixedSizeBinary(UUID_BYTES),
         LogicalType::Bytea => DataType::Binary,
         LogicalType::Array(element) => {
-            let item = element_type(element.get(), texts);
-            DataType::List(Arc::new(Field::new(ITEM, data_type_of(item), true)))
+            let item = data_type(element_type(element.get(), form), element_form(form));
+            DataType::List(Arc::new(Field::new(ITEM, item, true)))
         }
         LogicalType::Json
         | LogicalType::Jsonb
@@ -182,7 +211,9 @@ fn data_type(ty: LogicalType, texts: ArrowTexts) -> DataType {
 
 /// A batch of rows as a record batch of [`arrow_schema`].
 pub fn record_batch(schema: &SchemaRef, batch: &RowBatch) -> Result<RecordBatch> {
-    let arrays = (batch.columns.iter()).map(|column| array(column, Cells::Lent, ArrowTexts::Copied));
+    let columns = batch.columns.iter().enumerate();
+    let arrays = columns
+        .map(|(at, column)| array_of(column, ArrowForm::STREAMED).map_err(|e| in_column(e, schema, at)));
     made(schema, arrays.collect::<Result<Vec<_>>>()?, batch.rows)
 }
 
@@ -213,29 +244,13 @@ fn nulls(column: &ColumnVector) -> Option<NullBuffer> {
     Some(NullBuffer::new(bits))
 }
 
-/// Digits after the point of the decimals that numerics without precision become: one number for all values, 18 digits
-/// before it.
-const NUMERIC_SCALE: u8 = 20;
-
-/// Numerics as decimals of one scale, rounded half away from zero. Error 22003 for one that has more digits before the
-/// point.
-fn numerics(column: &ColumnVector, valid: Option<NullBuffer>) -> Result<Decimal128Array> {
-    let ty = LogicalType::widest_exact(NUMERIC_SCALE);
-    let values =
-        (0..column.len()).map(
-            |row| match cast(&column.value(row), column.ty(), ty, CastLength::Refuse)? {
-                Value::Int(v) => Ok(v),
-                _ => Ok(0),
-            },
-        );
-    let values: ScalarBuffer<i128> = values.collect::<Result<Vec<i128>>>()?.into();
-    let array = Decimal128Array::new(values, valid);
-    let array = array.with_precision_and_scale(DECIMAL_MAX_DIGITS, NUMERIC_SCALE as i8);
-    array.map_err(arrow_failed)
+/// An error of a value, whose context names the column at `at`.
+pub(crate) fn in_column(error: Error, schema: &SchemaRef, at: usize) -> Error {
+    error.in_context(format!("column \"{}\"", schema.field(at).name()))
 }
 
-fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<ArrayRef> {
-    let valid = nulls(column);
+fn array(column: &ColumnVector, cells: Cells, form: ArrowForm) -> Result<ArrayRef> {
+    let (valid, texts) = (nulls(column), form.texts);
     Ok(match column.ty() {
         LogicalType::Boolean => {
             let values = column.values::<u8>();
@@ -267,7 +282,7 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
                 .map_err(arrow_failed)?;
             Arc::new(array)
         }
-        LogicalType::Numeric => Arc::new(numerics(column, valid)?),
+        LogicalType::Numeric => Arc::new(decimals(column, form.scale, valid)?),
         LogicalType::Interval => intervals(column, valid, texts)?,
         LogicalType::Uuid => {
             let bytes = column.values::<i128>().iter().map(|&v| uuid_to_bytes(v));
@@ -297,7 +312,7 @@ fn array(column: &ColumnVector, cells: Cells, texts: ArrowTexts) -> Result<Array
                 |row| (!column.is_null(row)).then(|| column.value(row).display(column.ty()).to_string());
             Arc::new((0..column.len()).map(text).collect::<StringArray>())
         }
-        LogicalType::Array(element) => list_of(column, element.get(), texts, valid)?,
+        LogicalType::Array(element) => list_of(column, element.get(), form, valid)?,
         LogicalType::Enum(e) => labels(column, e),
     })
 }
@@ -446,7 +461,7 @@ mod tests {
         };
         let schema = frazil_types::Schema::new(schema);
         let batches = Arc::new(vec![RowBatch::default(), batch]);
-        let shared = |texts| ArrowBatches::new(&schema, batches.clone(), texts).batch(1);
+        let shared = |texts| ArrowBatches::new(&schema, batches.clone(), texts)?.batch(1);
         for record in [
             record_batch(&arrow_schema(&schema), &batches[1]),
             shared(ArrowTexts::Copied),
@@ -471,7 +486,8 @@ mod tests {
             rows: 100,
         };
         let schema = frazil_types::Schema::new(vec![ColumnDef::new("c", LogicalType::BigInt)]);
-        let batches = ArrowBatches::new(&schema, Arc::new(vec![batch]), ArrowTexts::Copied);
+        let batches =
+            ArrowBatches::new(&schema, Arc::new(vec![batch]), ArrowTexts::Copied).expect("sound values");
         let record = batches.batch(0).expect("an Arrow form");
         drop(batches);
         let array: &Int64Array = cast::AsArray::as_primitive(record.column(0));

@@ -292,7 +292,7 @@ impl TableInfo {
         format!("create table {table} (\n{}\n);", parts.join(",\n"))
     }
 
-    /// The constraints that CREATE TABLE has in the order that it gives them: the primary key comes before UNIQUE even if
+    /// The constraints of CREATE TABLE in the order that it gives them: the primary key comes before UNIQUE even if
     /// ALTER TABLE added it later. So a dump of a dump has the same text.
     fn constraints_in_place(&self) -> Vec<&ConstraintInfo> {
         let is_part = |c: &&ConstraintInfo| !c.is_of_domain && c.references.is_none();

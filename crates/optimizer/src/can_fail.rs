@@ -14,7 +14,7 @@ const SAFE_DAYS: Bounds = Bounds {
     max: 2_500_000,
 };
 
-/// Whether evaluating an expression can raise an error.
+/// True if evaluating an expression can raise an error.
 pub fn may_fail(e: &Expr, columns: &Columns) -> bool {
     let mut fails = false;
     // What is known of the part before: for a whole, of the last of its parts.

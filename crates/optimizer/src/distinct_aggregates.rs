@@ -60,8 +60,8 @@ fn tree_of(op: &mut Operator, columns: &mut Columns, shared: &mut Vec<Operator>)
     Ok(())
 }
 
-/// Whether an aggregation of all (group, argument) once can make an aggregate: of the argument if it is one with DISTINCT,
-/// else of partial results.
+/// True if an aggregation of all (group, argument) once can make an aggregate: of the argument if it is one with
+/// DISTINCT, else of partial results.
 fn is_of_parts(call: &AggregateCall) -> bool {
     if !call.distinct {
         return call.function.merging() != Merging::Never;

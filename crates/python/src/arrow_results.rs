@@ -11,7 +11,7 @@ use pyo3_arrow::{PyRecordBatchReader, PyTable};
 
 /// A result as a table.
 pub fn table(py: Python<'_>, rows: &Rows, texts: ArrowTexts) -> PyResult<PyTable> {
-    let batches = rows.arrow_batches(texts);
+    let batches = rows.arrow_batches(texts).map_err(raise)?;
     let made = py.detach(|| {
         let made = parallel::each(batches.len(), rows.len(), |at| batches.batch(at));
         made.into_iter().collect::<frazil::Result<Vec<RecordBatch>>>()
@@ -20,15 +20,16 @@ pub fn table(py: Python<'_>, rows: &Rows, texts: ArrowTexts) -> PyResult<PyTable
 }
 
 /// A result as batches that are made when they are read.
-pub fn reader(rows: &Rows) -> PyRecordBatchReader {
-    let batches = rows.arrow_batches(ArrowTexts::Copied);
+pub fn reader(rows: &Rows) -> PyResult<PyRecordBatchReader> {
+    let batches = rows.arrow_batches(ArrowTexts::Copied).map_err(raise)?;
     let schema = batches.schema().clone();
     let each = (0..batches.len()).map(move |at| {
         batches
             .batch(at)
             .map_err(|error| ArrowError::ExternalError(Box::new(error)))
     });
-    PyRecordBatchReader::new(Box::new(RecordBatchIterator::new(each, schema)))
+    let batches = RecordBatchIterator::new(each, schema);
+    Ok(PyRecordBatchReader::new(Box::new(batches)))
 }
 
 /// A table as a capsule of Arrow's C interface.

@@ -317,7 +317,7 @@ impl Cursor {
             "wanted",
             ("pyarrow", "fetch_record_batch()"),
         )?;
-        arrow_results::reader(&*self.rows()?).into_pyarrow(py)
+        arrow_results::reader(&*self.rows()?)?.into_pyarrow(py)
     }
 
     /// Returns the whole result as an Arrow C stream, for libraries that accept one.

@@ -335,6 +335,52 @@ fn bad_files_are_named() {
     );
 }
 
+/// Numerics, alone and in arrays, come back from Parquet with every digit, or the value and its column are named.
+#[test]
+fn numerics_come_back_from_parquet_or_are_refused() {
+    let c = memory();
+    let path = directory("numerics.parquet");
+    let file = path.display();
+    rows(&c, "create table n (k integer, v numeric, a numeric[])");
+    rows(
+        &c,
+        "insert into n select k, v, array[v, null, -v] from (values (1, 1.5), (2, 123456789012345678), \
+         (3, -0.12345678901234567890), (4, 1.50000000000000000000000000), (5, null), (6, 0)) r (k, v)",
+    );
+    rows(&c, &format!("copy n to '{file}'"));
+    rows(&c, "create table back (k integer, v numeric, a numeric[])");
+    rows(&c, &format!("copy back from '{file}'"));
+    let equal = "n.v is not distinct from back.v and n.a is not distinct from back.a";
+    let same = format!("select count(*) from n join back on n.k = back.k and {equal}");
+    assert_eq!(rows(&c, &same), "6");
+    for value in ["1e18", "-1234567890123456789.5", "0.123456789012345678901"] {
+        for column in [value.to_owned(), format!("array[0.5, {value}]")] {
+            let copy = format!(
+                "copy (select {column}::numeric{} as x) to '{file}'",
+                match column == value {
+                    true => "",
+                    false => "[]",
+                }
+            );
+            let error = c.execute(&copy).unwrap_err();
+            assert_eq!(error.state(), SqlState::NUMERIC_OUT_OF_RANGE, "{copy}");
+            assert!(
+                error.message().contains("column \"x\": numeric "),
+                "{copy}: {error}"
+            );
+            assert!(
+                error.hint().is_some_and(|hint| hint.contains("decimal(p,s)")),
+                "{copy}: {error}"
+            );
+        }
+        rows(
+            &c,
+            &format!("copy (select cast({value} as decimal(38,15)) as x) to '{file}'"),
+        );
+    }
+    let _ = std::fs::remove_file(&path);
+}
+
 /// jsonb is marked in Parquet: it is jsonb when it is read, also with NULLs and many row groups. json stays text.
 #[test]
 fn jsonb_comes_back_from_parquet() {
