@@ -268,7 +268,7 @@ impl Graph {
         }
     }
 
-    /// Of predicates that may fail, keeps the equalities between parts of the region that nothing else connects. As
+    /// Keeps, among predicates that may fail, the equalities between parts of the region that nothing else connects. As
     /// keys they are computed of each part's own rows, when its other joins are done: of the rows that a filter above
     /// would see. Takes the others away.
     fn join_parts(&self, predicates: &mut [Option<Predicate>], columns: &Columns) {

@@ -541,8 +541,8 @@ impl Sides {
         }
     }
 
-    /// Makes keys of equalities that may fail, where there is no other key: pairs of all rows would take far longer than
-    /// the keys of each side, and the same rows fail.
+    /// Makes keys of equalities that may fail, where there is no other key: pairs of all rows would take far longer
+    /// than the keys of each side, and the same rows fail.
     fn keys_that_may_fail(&mut self) {
         if !self.keys.is_empty() {
             return;
