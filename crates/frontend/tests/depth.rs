@@ -138,14 +138,15 @@ fn work_grows_with_the_text() {
             "insert into u values (1, 2, 'x'); ".repeat(n),
         ]
     };
-    for (short, long) in texts(1_000).iter().zip(&texts(8_000)) {
+    // Quadratic work takes 64 times as long in every try, and a machine that is busy with something else in one of them.
+    let grows_too_fast = |short: &str, long: &str| {
         let (short_time, long_time) = (time(short), time(long));
-        let bound = short_time * 40 + Duration::from_millis(500);
-        assert!(
-            long_time < bound,
-            "{}…: {short_time:?}, {long_time:?}",
-            &short[..40]
-        );
+        let is_fast = long_time < short_time * 40 + Duration::from_millis(500);
+        (!is_fast).then(|| format!("{}…: {short_time:?}, {long_time:?}", &short[..40]))
+    };
+    for (short, long) in texts(1_000).iter().zip(&texts(8_000)) {
+        let tries: Vec<String> = (0..5).map_while(|_| grows_too_fast(short, long)).collect();
+        assert!(tries.len() < 5, "{tries:?}");
     }
 }
 
