@@ -41,19 +41,19 @@ impl Digits {
     }
 }
 
-/// The scale at which a column's numerics, or the numerics in its arrays, become decimals. [`USUAL_SCALE`] for columns
-/// of other types. XX001 for damaged values.
-pub(crate) fn scale_of(ty: LogicalType, batches: &[RowBatch], column: usize) -> Result<u8> {
+/// The scale at which the numerics of a column become decimals. `element`: the type of the elements if the column has
+/// arrays of numerics. XX001 for damaged values.
+pub(crate) fn scale_of(element: Option<LogicalType>, batches: &[RowBatch], column: usize) -> Result<u8> {
     let mut digits = Digits::default();
-    match (ty, ty.element()) {
-        (LogicalType::Numeric, _) => {
+    match element {
+        None => {
             for column in batches.iter().map(|batch| &batch.columns[column]) {
                 for row in (0..column.len()).filter(|&row| !column.is_null(row)) {
                     digits.add(Numeric::of_bytes(column.strings().bytes(row))?);
                 }
             }
         }
-        (_, Some(element @ LogicalType::Numeric)) => {
+        Some(element) => {
             for column in batches.iter().map(|batch| &batch.columns[column]) {
                 for row in (0..column.len()).filter(|&row| !column.is_null(row)) {
                     for value in ArrayBytes::new(column.string(row), element)?.elements() {
@@ -64,7 +64,6 @@ pub(crate) fn scale_of(ty: LogicalType, batches: &[RowBatch], column: usize) -> 
                 }
             }
         }
-        _ => return Ok(USUAL_SCALE),
     }
     Ok(digits.scale())
 }
@@ -224,7 +223,7 @@ mod tests {
             let (schema, batches) = batches(&numbers(texts));
             for (at, column) in schema.columns.iter().enumerate() {
                 assert_eq!(
-                    scale_of(column.ty, &batches, at).expect("a scale"),
+                    scale_of(column.ty.element(), &batches, at).expect("a scale"),
                     scale,
                     "{texts:?}"
                 );

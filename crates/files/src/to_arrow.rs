@@ -65,7 +65,10 @@ impl ArrowBatches {
     ) -> Result<ArrowBatches> {
         let columns = schema.columns.iter().enumerate();
         let forms = columns.map(|(at, column)| {
-            let scale = scale_of(column.ty, &batches, at)?;
+            let scale = match column.ty.element().unwrap_or(column.ty) {
+                LogicalType::Numeric => scale_of(column.ty.element(), &batches, at)?,
+                _ => USUAL_SCALE,
+            };
             Ok(ArrowForm { texts, scale })
         });
         let forms: Vec<ArrowForm> = forms.collect::<Result<_>>()?;

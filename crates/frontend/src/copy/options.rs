@@ -171,7 +171,8 @@ fn own_option(cursor: &mut Cursor, options: &mut CopyOptions, name: &str) -> Res
         other => {
             return Err(
                 Error::unsupported(format!("COPY option {}", other.to_uppercase())).with_hint(
-                    "the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL, FORCE_QUOTE, FORCE_NULL, FORCE_NOT_NULL, ENCODING, FREEZE, ARRAY, \
+                    "the options are FORMAT, HEADER, DELIMITER, QUOTE, ESCAPE, NULL, FORCE_QUOTE, \
+                     FORCE_NULL, FORCE_NOT_NULL, ENCODING, FREEZE, ARRAY, \
                      COMPRESSION, ROW_GROUP_SIZE, ON_ERROR, REJECTS_TABLE, REJECT_LIMIT, PARTITION_BY, WRITE_PARTITION_COLUMNS, OVERWRITE, \
                      OVERWRITE_OR_IGNORE and APPEND",
                 ),
