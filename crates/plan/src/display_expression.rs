@@ -262,13 +262,18 @@ pub(crate) fn write_constant(f: &mut dyn fmt::Write, value: &Value, ty: LogicalT
         Value::Null => f.write_str("null"),
         Value::Bool(b) => f.write_str(if *b { "true" } else { "false" }),
         Value::Text(t) => f.write_str(&quoted(t)),
-        // Stands for NULL in a key; no numeric, array or document is held so.
-        Value::Bytes(bytes) if bytes.is_empty() && ty != LogicalType::Bytea => f.write_str("''"),
-        value => match ty.info().constant {
-            ConstantForm::Bare => write!(f, "{}", value.display(ty)),
-            ConstantForm::Quoted => f.write_str(&quoted(&value.display(ty).to_string())),
-            ConstantForm::Named => write!(f, "{ty} {}", quoted(&value.display(ty).to_string())),
-        },
+        value => {
+            let mut text = String::new();
+            // Empty bytes stand for NULL in a key: no numeric, array or document is held so.
+            if write!(text, "{}", value.display(ty)).is_err() {
+                return f.write_str("''");
+            }
+            match ty.info().constant {
+                ConstantForm::Bare => f.write_str(&text),
+                ConstantForm::Quoted => f.write_str(&quoted(&text)),
+                ConstantForm::Named => write!(f, "{ty} {}", quoted(&text)),
+            }
+        }
     }
 }
 

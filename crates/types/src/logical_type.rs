@@ -269,6 +269,9 @@ impl LogicalType {
     /// Timestamps with all their digits.
     pub const TIMESTAMP: LogicalType = LogicalType::Timestamp(MICRO_DIGITS);
 
+    /// Type of the system column `tableoid`, which every table has.
+    pub const TABLE_OID: LogicalType = LogicalType::Oid;
+
     /// Texts in an array.
     pub const TEXT_ARRAY: LogicalType = LogicalType::Array(ElementType::TEXT);
 

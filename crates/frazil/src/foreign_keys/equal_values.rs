@@ -75,7 +75,7 @@ impl Equality {
 fn same_string(value: &Value, from: LogicalType, to: LogicalType) -> Option<Value> {
     let text: Cow<'_, str> = match value {
         Value::Text(text) => text.into(),
-        code => value_ops::cast(code, from, LogicalType::Text, CastLength::Refuse)
+        code => value_ops::cast(code, from, LogicalType::UNTYPED, CastLength::Refuse)
             .ok()?
             .as_text()?
             .to_owned()
@@ -88,7 +88,7 @@ fn same_string(value: &Value, from: LogicalType, to: LogicalType) -> Option<Valu
     let value = Value::Text(text.to_owned());
     match to.is_text() {
         true => Some(value),
-        false => value_ops::cast(&value, LogicalType::Text, to, CastLength::Refuse).ok(),
+        false => value_ops::cast(&value, LogicalType::UNTYPED, to, CastLength::Refuse).ok(),
     }
 }
 

@@ -226,7 +226,7 @@ impl<'a> Binder<'a> {
 
     /// Gives the rows of a table its column `tableoid`.
     fn show_table_oid(&mut self, rows: &mut FromRows, oid: u32) {
-        let value = Expr::constant(Value::Int(oid.into()), LogicalType::Oid);
+        let value = Expr::constant(Value::Int(oid.into()), LogicalType::TABLE_OID);
         let id = self.columns.add(TABLE_OID, value.ty, false);
         self.own(id);
         let op = std::mem::replace(&mut rows.op, one_row());
