@@ -423,7 +423,7 @@ fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
                     None => sides.residual.push(p),
                 }
             }
-            sides.keys_that_may_fail();
+            sides.keys_that_may_fail(kind);
             sides.above = predicates;
         }
         _ => {
@@ -537,18 +537,23 @@ impl Sides {
         }
         // A mark is of an expression, which is not asked for where there is nothing to compare with.
         if !null_aware && !matches!(kind, JoinKind::ProbeMark(_)) {
-            self.keys_that_may_fail();
+            self.keys_that_may_fail(kind);
         }
     }
 
-    /// Makes keys of equalities that may fail, where there is no other key: pairs of all rows would take far longer
-    /// than the keys of each side, and the same rows fail.
-    fn keys_that_may_fail(&mut self) {
+    /// Makes keys of equalities that may fail, where there is no other key: pairs of all rows would take far longer than
+    /// the keys of each side, and the same rows fail. Of a semi or anti join only those that come first: the conditions
+    /// of a subquery come before the one around it, which must not see the rows that they drop.
+    fn keys_that_may_fail(&mut self, kind: JoinKind) {
         if !self.keys.is_empty() {
             return;
         }
+        let is_ordered = matches!(kind, JoinKind::ProbeSemi | JoinKind::ProbeAnti);
         for p in std::mem::take(&mut self.residual) {
-            match self.as_keys(&p) {
+            match self
+                .as_keys(&p)
+                .filter(|_| !is_ordered || self.residual.is_empty())
+            {
                 Some(keys) => self.keys.extend(keys),
                 None => self.residual.push(p),
             }
