@@ -155,6 +155,16 @@ impl Changes {
     /// Bytes of a change, the offsets of deleted rows apart.
     pub const BYTES: usize = size_of::<Change>();
 
+    /// Number of changes.
+    pub fn len(&self) -> usize {
+        self.done.len()
+    }
+
+    /// True if a moment is before a change, by the change's place in the list.
+    pub fn is_before(mark: &Mark, place: usize) -> bool {
+        mark.done <= place
+    }
+
     /// True if nothing was done.
     pub fn is_empty(&self) -> bool {
         self.done.is_empty()

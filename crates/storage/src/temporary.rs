@@ -83,7 +83,7 @@ impl Transaction {
             .memory()
             .own
             .iter()
-            .copied()
+            .map(|(id, _)| *id)
             .filter(|id| id.is_temporary())
             .collect();
         let fate = |id: &ObjectId| {

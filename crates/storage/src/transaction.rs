@@ -219,9 +219,17 @@ impl Transaction {
     fn undo_to(&mut self, savepoint: &Savepoint) {
         let next = Arc::make_mut(&mut self.next);
         self.memory.changes.undo_to(savepoint.changes, next);
-        // A table that was replaced may be one again that others have, too.
-        let tables = &next.tables;
-        (self.memory.own).retain(|id| tables.get(id.0).is_none_or(|table| table.is_private()));
+        // Others may lock a table now of which all changes were undone: it is the base's, not one of the same rows.
+        let base = self.base.as_ref();
+        self.memory.own.retain(|&(id, first)| {
+            if Changes::is_before(&savepoint.changes, first)
+                && let Some(theirs) = base.and_then(|base| base.tables.get(id.0))
+            {
+                next.tables.insert(id.0, theirs.clone());
+            }
+            // A table that was replaced may be one again that others have, too.
+            next.tables.get(id.0).is_none_or(|table| table.is_private())
+        });
         debug_assert_eq!(self.difference(), None);
         self.memory.index_log.undo_to(savepoint.index_log);
         drop(self.memory.queue.take());
@@ -502,7 +510,7 @@ impl Transaction {
         let timestamp = self.coming_timestamp();
         let next = Arc::make_mut(&mut self.next);
         next.timestamp = timestamp;
-        for id in &self.memory.own {
+        for (id, _) in &self.memory.own {
             // A table that was dropped afterwards is not there, and one whose changes were all undone is others'.
             if let Some(table) = next.tables.get_mut(id.0).filter(|table| table.is_private()) {
                 Arc::make_mut(table).stamp(timestamp);
@@ -562,7 +570,7 @@ impl Transaction {
     fn hand_over_entries(&mut self, before: &Snapshot, timestamp: u64) -> Vec<Arc<Table>> {
         let mut deleted = self.memory.index_log.commit();
         let mut tables = Vec::new();
-        for &id in &self.memory.own {
+        for &(id, _) in &self.memory.own {
             let Some(new) = self.next.tables.get(id.0) else {
                 continue;
             };
@@ -626,13 +634,14 @@ impl Transaction {
     /// Takes a table into the transaction that is its own.
     pub(crate) fn add_table(&mut self, version: TableSnapshot) {
         let id = version.table().id();
+        let first = self.memory.changes.len();
         self.memory.changes.replaced(id, None);
         let mut version = version;
         version.make_private();
         Arc::make_mut(&mut self.next)
             .tables
             .insert(id.0, Arc::new(version));
-        self.memory.own.push(id);
+        self.memory.own.push((id, first));
     }
 
     /// The transaction's version of a table, to be changed as a whole: nobody else writes to the table until the
@@ -640,15 +649,22 @@ impl Transaction {
     pub(crate) fn table_mut(&mut self, id: ObjectId) -> Result<&mut TableSnapshot> {
         self.lock_whole(id, TableMode::Share)?;
         let before = self.next.tables.get(id.0).cloned();
+        let first = self.memory.changes.len();
         if before.is_some() {
             self.memory.changes.replaced(id, before);
         }
-        self.rows_mut(id).map(|(version, _)| version)
+        self.version_mut(id, first).map(|(version, _)| version)
     }
 
     /// The transaction's version of a table, to have rows inserted and deleted, and the list where each such change
     /// is noted.
     pub(crate) fn rows_mut(&mut self, id: ObjectId) -> Result<(&mut TableSnapshot, &mut Changes)> {
+        let first = self.memory.changes.len();
+        self.version_mut(id, first)
+    }
+
+    /// As [`Transaction::rows_mut`]; `first` is the place of the table's first change, if it has none yet.
+    fn version_mut(&mut self, id: ObjectId, first: usize) -> Result<(&mut TableSnapshot, &mut Changes)> {
         if self.next.tables.get(id.0).is_none() {
             return Err(self.next.missing(id));
         }
@@ -667,7 +683,7 @@ impl Transaction {
         let version = Arc::make_mut(table);
         if !version.is_private() {
             version.make_private();
-            self.memory.own.push(id);
+            self.memory.own.push((id, first));
         }
         Ok((version, &mut self.memory.changes))
     }

@@ -12,8 +12,9 @@ const MOST_KEPT: usize = 64 << 10;
 /// Lists of a writing transaction.
 #[derive(Debug, Default)]
 pub(crate) struct WriterMemory {
-    /// Tables whose version is the transaction's own, in the order in which they were first changed.
-    pub own: Vec<ObjectId>,
+    /// Tables whose version is the transaction's own, in the order in which they were first changed, each with the
+    /// number of changes before it.
+    pub own: Vec<(ObjectId, usize)>,
     /// All that the transaction did.
     pub changes: Changes,
     /// What the transaction did to the entries of indexes.
