@@ -141,6 +141,13 @@ pub(crate) struct Mark {
     offsets: usize,
 }
 
+impl Mark {
+    /// True if the moment is before a change, by the change's place in the list.
+    pub fn is_before(self, place: usize) -> bool {
+        self.done <= place
+    }
+}
+
 /// All that a transaction did, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
@@ -158,11 +165,6 @@ impl Changes {
     /// Number of changes.
     pub fn len(&self) -> usize {
         self.done.len()
-    }
-
-    /// True if a moment is before a change, by the change's place in the list.
-    pub fn is_before(mark: &Mark, place: usize) -> bool {
-        mark.done <= place
     }
 
     /// True if nothing was done.

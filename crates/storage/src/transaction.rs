@@ -218,18 +218,7 @@ impl Transaction {
     /// Undoes everything since `savepoint`; claims are kept.
     fn undo_to(&mut self, savepoint: &Savepoint) {
         let next = Arc::make_mut(&mut self.next);
-        self.memory.changes.undo_to(savepoint.changes, next);
-        // Others may lock a table now of which all changes were undone: it is the base's, not one of the same rows.
-        let base = self.base.as_ref();
-        self.memory.own.retain(|&(id, first)| {
-            if Changes::is_before(&savepoint.changes, first)
-                && let Some(theirs) = base.and_then(|base| base.tables.get(id.0))
-            {
-                next.tables.insert(id.0, theirs.clone());
-            }
-            // A table that was replaced may be one again that others have, too.
-            next.tables.get(id.0).is_none_or(|table| table.is_private())
-        });
+        self.memory.undo_to(savepoint.changes, self.base.as_deref(), next);
         debug_assert_eq!(self.difference(), None);
         self.memory.index_log.undo_to(savepoint.index_log);
         drop(self.memory.queue.take());

@@ -1,9 +1,10 @@
 //! Memory that serves one writing transaction after the other: what a transaction of a few rows needs beside its rows is there
 //! already.
 
-use crate::changes::Changes;
+use crate::changes::{Changes, Mark};
 use crate::index_log::IndexLog;
 use crate::row_queue::RowQueue;
+use crate::snapshot::Snapshot;
 use frazil_types::{EncodedKeys, ObjectId, RowId};
 
 /// Most bytes of one list that wait for the next writer.
@@ -28,6 +29,21 @@ pub(crate) struct WriterMemory {
 }
 
 impl WriterMemory {
+    /// Undoes what was done since a moment, in the transaction's own version.
+    pub fn undo_to(&mut self, mark: Mark, base: Option<&Snapshot>, own: &mut Snapshot) {
+        self.changes.undo_to(mark, own);
+        // Others may lock a table now of which all changes were undone: it is the base's, not one of the same rows.
+        self.own.retain(|&(id, first)| {
+            if mark.is_before(first)
+                && let Some(theirs) = base.and_then(|base| base.tables.get(id.0))
+            {
+                own.tables.insert(id.0, theirs.clone());
+            }
+            // A table that was replaced may be one again that others have, too.
+            own.tables.get(id.0).is_none_or(|table| table.is_private())
+        });
+    }
+
     /// Forgets what is in it; what a large transaction needed is given back.
     pub fn emptied(mut self) -> WriterMemory {
         let few = MOST_KEPT / size_of::<RowId>();
