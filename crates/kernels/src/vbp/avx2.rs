@@ -92,15 +92,18 @@ impl Transpose for Avx2 {
         unsafe {
             let mut lower = _mm256_loadu_si256(bytes.as_ptr().cast());
             let mut upper = _mm256_loadu_si256(bytes[32..].as_ptr().cast());
-            std::array::from_fn(|_| {
-                let plane = (
+            let mut planes = [0; 8];
+            // No closure: one that is called and not inlined lacks the instruction set.
+            for plane in &mut planes {
+                let halves = (
                     _mm256_movemask_epi8(lower) as u32,
                     _mm256_movemask_epi8(upper) as u32,
                 );
+                *plane = u64::from(halves.0) | u64::from(halves.1) << 32;
                 lower = _mm256_add_epi8(lower, lower);
                 upper = _mm256_add_epi8(upper, upper);
-                u64::from(plane.0) | u64::from(plane.1) << 32
-            })
+            }
+            planes
         }
     }
 }
