@@ -72,7 +72,7 @@ pub struct PlanRun {
     pub plan: Arc<PipelinePlan>,
     /// Its code.
     pub code: Arc<CompiledPlan>,
-    /// What its pipelines finished.
+    /// Results of its pipelines that have finished.
     pub state: Arc<PlanState>,
     /// For each breaker of the plan what is in it until it is finished.
     filling: Vec<Option<Filling>>,

@@ -10,7 +10,7 @@ use frazil_types::numeric::Numeric;
 use frazil_types::{ColumnVector, Error, LogicalType, Result, RowBatch, SqlState};
 
 /// The scale of a column whose values are not known, or all fit: as many digits as PostgreSQL gives most quotients.
-/// It leaves room for 18 digits before the point.
+/// The scale leaves room for 18 digits before the point.
 pub(crate) const USUAL_SCALE: u8 = 20;
 
 /// Digits that the numerics of a column need.

@@ -201,7 +201,7 @@ fn checkpoints_beside_loads_leave_what_the_log_names() {
     }
 }
 
-/// What moves in the background is on the disk before the table is locked: others write while the disk takes its time.
+/// Rows that move in the background are on the disk before the table is locked: others write while the disk works.
 #[test]
 fn others_write_while_the_segment_of_a_background_move_is_synced() {
     let sim = SimVfs::new(1);

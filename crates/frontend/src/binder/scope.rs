@@ -306,7 +306,7 @@ impl Item {
         }
     }
 
-    /// What a name means among its columns; `tableoid` that of the table if no column has the name.
+    /// The meaning of a name among its columns. `tableoid` is the table's if no column has the name.
     pub fn find(&self, name: &str) -> Found {
         match (self.find_listed(name), self.table_oid) {
             (Found::None, Some(id)) if name == TABLE_OID => Found::One(id),

@@ -141,7 +141,7 @@ fn option(cursor: &mut Cursor, given: &mut Given, syntax: Syntax) -> Result<()> 
         "force_not_null" => given.others.force_not_null = columns(cursor, syntax, &name)?,
         "force_null" => given.others.force_null = columns(cursor, syntax, &name)?,
         "encoding" => encoding(&text(cursor)?)?,
-        // It has no effect: rows freeze when they are cold.
+        // FREEZE has no effect: rows freeze when they are cold.
         "freeze" => drop(flag(cursor)?),
         _ => return own_option(cursor, &mut given.others, &name),
     }
