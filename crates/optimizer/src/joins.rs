@@ -78,10 +78,22 @@ impl Pass<'_, '_> {
             columns: self.columns,
         };
         let op = tree.build(nodes, nodes.len() - 1);
-        steps.into_iter().fold(op, |op, step| match step {
-            Step::Map(expressions) => mapped(op, expressions),
-            Step::Filter(condition) => place(op, vec![condition], self.columns),
-        })
+        let mut steps = steps.into_iter().peekable();
+        let mut op = op;
+        while let Some(step) = steps.next() {
+            op = match step {
+                Step::Map(expressions) => mapped(op, expressions),
+                Step::Filter(first) => {
+                    let next = || match steps.next_if(|step| matches!(step, Step::Filter(_))) {
+                        Some(Step::Filter(condition)) => Some(condition),
+                        _ => None,
+                    };
+                    let conditions = std::iter::once(first).chain(std::iter::from_fn(next));
+                    place(op, conditions.collect(), self.columns)
+                }
+            };
+        }
+        op
     }
 }
 

@@ -35,8 +35,11 @@ fn is_nothing(op: &Operator) -> bool {
     matches!(op, Operator::Values(Values { rows, .. }) if rows.is_empty())
 }
 
+/// Filters that one list of predicates becomes at most: passes over a plan call themselves for each.
+const MAX_FILTERS: usize = 64;
+
 /// Puts predicates on top of an operator: first those that cannot fail, then each of the others as a
-/// filter of its own.
+/// filter of its own. Where there are too many for that, a filter tests several, one after the other.
 pub fn place(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator {
     if predicates
         .iter()
@@ -58,7 +61,9 @@ pub fn place(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
         Some(predicate) => filter(op, predicate),
         None => op,
     };
-    late.into_iter().fold(op, filter)
+    let each = late.len().div_ceil(MAX_FILTERS).max(1);
+    let mut late = late.into_iter();
+    std::iter::from_fn(|| Expr::conjunction(late.by_ref().take(each).collect())).fold(op, filter)
 }
 
 /// Whether an expression reads nothing but these columns, and at least one.

@@ -75,6 +75,16 @@ fn repeated() -> Vec<String> {
     vec![
         format!("select count(*) from t where {}", many("a = #", " or ")),
         format!("select count(*) from t where {}", many("a <> #", " and ")),
+        // Conditions that may fail.
+        format!("select count(*) from t where {}", many("b <> b || #", " and ")),
+        format!(
+            "select count(*) from t x left join t y on x.a = y.a where {}",
+            many("x.b <> y.b || #", " and ")
+        ),
+        format!(
+            "select b from t group by b having {}",
+            many("b <> max(b) || #", " and ")
+        ),
         format!(
             "select count(*) from t where {}",
             many("(a = # and b = '#')", " or ")
