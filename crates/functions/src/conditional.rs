@@ -298,7 +298,8 @@ impl Typing {
         let y = self.operand_of_kind(kind, y, xt)?;
         let x = match x {
             Operand::Typed(e) if Kind::of(e.ty) == kind || stays(e.ty, kind) => match kind {
-                _ if e.ty.is_padded() && !kind.is_padded() => convert(e, TEXT, CastLength::Refuse),
+                // Values of varchar and char(n) are compared as text.
+                _ if e.ty.is_string() && kind == Kind::of(TEXT) => convert(e, TEXT, CastLength::Refuse),
                 _ => e,
             },
             Operand::Typed(e)

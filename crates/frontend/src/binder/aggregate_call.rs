@@ -54,7 +54,7 @@ impl<'a> Binder<'a> {
         } = self.values_of(name, &written, span)?;
         let mut order = Vec::with_capacity(written.order.len());
         for item in written.order {
-            order.push(self.ordered_by(item)?);
+            self.ordered_by(item, written.is_within || written.distinct, &mut order)?;
         }
         let filter = match filter {
             Some(condition) => {
@@ -152,16 +152,41 @@ impl<'a> Binder<'a> {
         self.typing.predicate(all, "FILTER").map(Some)
     }
 
-    fn ordered_by(&mut self, item: &'a OrderByExpr) -> Result<OrderedBy> {
+    /// Adds what rows are ordered by in a call: a value, or the columns of a whole row, in which NULLs are greater than
+    /// all other values. A row stays `whole` where it is what the aggregate takes.
+    fn ordered_by(&mut self, item: &'a OrderByExpr, whole: bool, order: &mut Vec<OrderedBy>) -> Result<()> {
         if item.with_fill.is_some() {
             return Err(Error::unsupported("ORDER BY … WITH FILL"));
         }
         let descending = item.options.asc == Some(false);
-        Ok(OrderedBy {
-            value: self.expression(&item.expr)?,
+        let nulls_first = item.options.nulls_first.unwrap_or(descending);
+        let row = match whole {
+            true => None,
+            false => self.whole_row(&item.expr)?,
+        };
+        let Some(row) = row else {
+            order.push(OrderedBy {
+                value: self.expression(&item.expr)?,
+                descending,
+                nulls_first,
+            });
+            return Ok(());
+        };
+        let span = row.span();
+        let record = self.record_of(row);
+        if let Some(mark) = record.mark {
+            order.push(OrderedBy {
+                value: self.typing.is_null(mark.into(), span)?,
+                descending: nulls_first,
+                nulls_first: false,
+            });
+        }
+        order.extend(record.values.into_iter().map(|value| OrderedBy {
+            value: value.into(),
             descending,
-            nulls_first: item.options.nulls_first.unwrap_or(descending),
-        })
+            nulls_first: descending,
+        }));
+        Ok(())
     }
 
     /// Binds the condition of FILTER, in which aggregates of this query are refused.

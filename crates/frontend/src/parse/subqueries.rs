@@ -109,8 +109,7 @@ pub(super) fn shown(mut words: Vec<TokenWithSpan>) -> (Vec<TokenWithSpan>, HashS
     {
         return (words, HashSet::new());
     }
-    inserted_tables(&mut words);
-    inserted_query(&mut words);
+    inserted_queries(&mut words);
     let pairs = Pairs::of(&words);
     let mut queries = HashSet::new();
     // Tokens to be put in front of one that there is.
@@ -172,36 +171,57 @@ fn with_added(words: Vec<TokenWithSpan>, mut added: Vec<(usize, Token)>) -> Vec<
     out
 }
 
-/// Writes the query of an INSERT as sqlparser reads it: TABLE t as SELECT, what is in parentheses without them, or, where more of the
-/// query follows, in a SELECT.
+/// Writes the query of each INSERT, also of those in WITH, as sqlparser reads it: TABLE t as SELECT, what is in parentheses
+/// without them, or, where more of the query follows, in a SELECT.
+fn inserted_queries(words: &mut Vec<TokenWithSpan>) {
+    let begins = |words: &[TokenWithSpan], at: usize| {
+        let next = words.get(at + 1);
+        is_word(&words[at], Keyword::INSERT) && next.is_some_and(|next| is_word(next, Keyword::INTO))
+    };
+    for at in (0..words.len()).rev() {
+        if begins(words, at) && is_rewritten(words, behind_target(words, at + 2)) {
+            let end = end_of(words, at);
+            let mut insert: Vec<TokenWithSpan> = words[at..end].to_vec();
+            inserted_query(&mut insert);
+            words.splice(at..end, insert);
+        }
+    }
+}
+
+/// Whether what follows the target of an INSERT may be a query that sqlparser does not read.
+fn is_rewritten(words: &[TokenWithSpan], at: usize) -> bool {
+    let Some(word) = words.get(at) else { return false };
+    word.token == Token::LParen || is_word(word, Keyword::TABLE)
+}
+
+/// Where the statement that begins at `at` ends: at the parenthesis that closes around it, or with the tokens.
+fn end_of(words: &[TokenWithSpan], at: usize) -> usize {
+    let mut depth = 0_usize;
+    let end = words[at..].iter().position(|word| match word.token {
+        Token::LParen => {
+            depth += 1;
+            false
+        }
+        Token::RParen if depth == 0 => true,
+        Token::RParen => {
+            depth -= 1;
+            false
+        }
+        _ => false,
+    });
+    end.map_or(words.len(), |end| at + end)
+}
+
+/// Writes the query of the INSERT that the tokens are.
 fn inserted_query(words: &mut Vec<TokenWithSpan>) {
-    let Some(insert) = insert_into(words) else { return };
     let pairs = Pairs::of(words);
-    let mut at = behind_target(words, insert + 2);
+    let mut at = behind_target(words, 2);
     if words.get(at).is_some_and(|w| w.token == Token::LParen) && !pairs.is_query(at) {
         // The columns.
         at = pairs.closing[at].saturating_add(1);
     }
     if at > words.len() {
         return;
-    }
-    let overriding = ["overriding", "system user", "value"];
-    let is_overriding = words.get(at..at + 3).is_some_and(|three| {
-        three
-            .iter()
-            .zip(overriding)
-            .all(|(word, known)| match &word.token {
-                Token::Word(w) if w.quote_style.is_none() => {
-                    let word = w.value.to_lowercase();
-                    known.split(' ').any(|known| known == word)
-                }
-                _ => false,
-            })
-    });
-    if is_overriding {
-        // No column gives its own value always.
-        words.drain(at..at + 3);
-        return inserted_query(words);
     }
     let (mut first, mut last) = (at, words.len());
     let mut more = None;
@@ -229,43 +249,6 @@ fn inserted_query(words: &mut Vec<TokenWithSpan>) {
         words.splice(first..=first, select.map(|token| TokenWithSpan::new(token, span)));
     }
     words.drain(at..first);
-}
-
-/// Writes INSERT INTO target TABLE t, also of a WITH query, as INSERT INTO target SELECT * FROM t.
-fn inserted_tables(words: &mut Vec<TokenWithSpan>) {
-    let is = |words: &[TokenWithSpan], at: usize, keyword| words.get(at).is_some_and(|w| is_word(w, keyword));
-    for at in (0..words.len()).rev() {
-        if !is(words, at, Keyword::INSERT) || !is(words, at + 1, Keyword::INTO) {
-            continue;
-        }
-        let behind = behind_target(words, at + 2);
-        if is(words, behind, Keyword::TABLE) {
-            let span = words[behind].span;
-            let select = ["SELECT", "*", "FROM"].map(|word| match word {
-                "*" => Token::Mul,
-                keyword => Token::make_keyword(keyword),
-            });
-            words.splice(
-                behind..=behind,
-                select.map(|token| TokenWithSpan::new(token, span)),
-            );
-        }
-    }
-}
-
-/// Where INSERT INTO stands outside of parentheses.
-fn insert_into(words: &[TokenWithSpan]) -> Option<usize> {
-    let mut depth = 0_usize;
-    words.iter().enumerate().position(|(at, word)| {
-        match word.token {
-            Token::LParen => depth += 1,
-            Token::RParen => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0
-            && is_word(word, Keyword::INSERT)
-            && words.get(at + 1).is_some_and(|next| is_word(next, Keyword::INTO))
-    })
 }
 
 /// The place behind the name of a table at `at`, and behind its alias.
