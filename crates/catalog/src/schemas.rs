@@ -3,7 +3,7 @@
 use crate::qualified_name::{
     PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SchemaEntry, WrittenName, missing_schema,
 };
-use crate::{Catalog, SearchPath, identifier};
+use crate::{Catalog, SearchPath, TableEntry, identifier};
 use frazil_types::{Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
@@ -91,6 +91,11 @@ impl Catalog {
         // Entries are of schemas that there are.
         let schema = self.schema_of(namespace).map_or("", |schema| &schema.name);
         QualifiedName::new(schema, name)
+    }
+
+    /// The name of a table as SQL text: without its schema if the path finds it so.
+    pub fn shown_table(&self, table: &TableEntry, path: &SearchPath) -> String {
+        self.shown_relation(table.namespace, &table.name, path)
     }
 
     /// The name of a table, view or index for messages: without its schema if the path finds it so.

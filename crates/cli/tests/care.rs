@@ -186,8 +186,8 @@ fn dump_of(directory: &Directory, script: &Path, database: &str) -> String {
 /// schemas, an enumeration, domains, sequences, identity, serial and generated columns, checks, foreign keys with all
 /// kinds of actions, indexes, views and comments.
 const APPLICATION: &str = include_str!("dump/application.sql");
-/// The dump of that application. PostgreSQL loads it, too, and `pg_dump` then prints the first file again, save that
-/// the column of a domain repeats the domain's default and NOT NULL, and that the default has the domain's digits.
+/// The dump of that application. PostgreSQL loads it, too, and `pg_dump` then prints the first file again, except that
+/// the default of a domain has the domain's digits.
 const APPLICATION_AGAIN: &str = include_str!("dump/application_again.sql");
 
 #[test]

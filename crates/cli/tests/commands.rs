@@ -165,6 +165,22 @@ fn dumps_make_schemas_anew() {
 }
 
 #[test]
+fn a_description_names_parents_as_the_search_path_finds_them() {
+    let directory = Directory::new("described-parents");
+    let script = "create schema s; create table t (a integer primary key); create table s.w (a integer primary key);\n\
+                  create table s.u (a integer references t); create table v (a integer references s.w);\n";
+    let described = |path: &str| {
+        let script = format!("{script}set search_path = {path};\n\\d s.u\n\\d public.v\n");
+        let shown = directory.out(&script, &["-q"]);
+        let parents = shown.lines().filter_map(|line| line.split_once("REFERENCES "));
+        parents.map(|(_, parent)| parent.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(described("public"), ["t(a)", "s.w(a)"]);
+    assert_eq!(described("s"), ["public.t(a)", "w(a)"]);
+    assert_eq!(described("s, public"), ["t(a)", "w(a)"]);
+}
+
+#[test]
 fn files_are_loaded_and_run() {
     let directory = Directory::new("files");
     directory.write("rows.csv", "a,b\n1,one\n2,\"t;wo\"\n");

@@ -248,13 +248,14 @@ impl Connection {
     /// All tables by schema and name. Temporary ones are the session's own.
     pub fn tables(&self) -> Vec<TableInfo> {
         let sees = self.sees();
-        let snapshot = self.session().snapshot();
+        let session = self.session();
+        let (snapshot, path) = (session.snapshot(), session.settings().search_path.clone());
         let tables = snapshot.catalog().tables();
         let entries = tables
             .filter(|t| sees(snapshot.catalog(), t.namespace))
             .map(|entry| {
                 let rows = snapshot.table(entry.id).map_or(0, |t| t.rows());
-                TableInfo::of(entry, rows, snapshot.catalog())
+                TableInfo::of(entry, rows, snapshot.catalog(), &path)
             });
         entries.collect()
     }
@@ -332,7 +333,8 @@ impl Connection {
         let (name, snapshot) = self.resolved(name);
         let table = snapshot.table_named(name)?;
         let entry = table.table().entry();
-        Ok(TableInfo::of(entry, table.rows(), snapshot.catalog()))
+        let path = self.session().settings().search_path.clone();
+        Ok(TableInfo::of(entry, table.rows(), snapshot.catalog(), &path))
     }
 
     /// Waits for the connection and makes it ready for a statement, which then has to come in ([`Database::enter`]).

@@ -1,8 +1,16 @@
 //! Checks of a table that come from the domains of its columns: they are made again with the columns, so that a table's
-//! statement does not write them.
+//! statement does not write them. Nor does it write a default or a NOT NULL that is the domain's.
 
 use crate::table_info::shown;
 use frazil_catalog::{Catalog, ConstraintKind, Domain, TableEntry, TypeEntry, identifier};
+use frazil_types::{ColumnDef, ColumnDefault};
+
+/// The default of a column; `None` if it is that of the column's domain, which the column has without saying so.
+pub fn own_default<'c>(column: &'c ColumnDef, catalog: &Catalog) -> Option<&'c ColumnDefault> {
+    let domain = column.domain.and_then(|id| catalog.user_type_of(id));
+    let of_domain = domain.and_then(|entry| entry.as_domain()?.default.as_ref());
+    (column.default.as_ref()).filter(|default| of_domain != Some(default))
+}
 
 /// The domains of a table's columns, and which of the table's constraints come from them.
 pub struct ChecksOfDomains<'c> {
@@ -49,6 +57,15 @@ impl<'c> ChecksOfDomains<'c> {
                 self.is_of_domain[at] = true;
             }
         }
+    }
+
+    /// True for each column whose domain is NOT NULL, by position.
+    pub fn are_strict(&self) -> Vec<bool> {
+        let is_strict = |entry: &Option<&TypeEntry>| {
+            let domain = entry.and_then(TypeEntry::as_domain);
+            domain.is_some_and(|domain| !domain.nullable)
+        };
+        self.domains.iter().map(is_strict).collect()
     }
 
     /// The name of each column's domain as a dump writes it, by position.

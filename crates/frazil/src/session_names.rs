@@ -83,6 +83,11 @@ impl SessionNames {
         })
     }
 
+    /// The name by which the session finds a table.
+    fn shown_table(&self, table: &TableEntry) -> String {
+        self.catalog().shown_table(table, &self.path)
+    }
+
     fn constraint(&self, oid: u32) -> Option<String> {
         let id = ObjectId::of_oid(oid)?;
         let mut all = self
@@ -94,7 +99,9 @@ impl SessionNames {
             ConstraintKind::Check { expression, .. } => check_text(expression),
             ConstraintKind::PrimaryKey { .. }
             | ConstraintKind::Unique { .. }
-            | ConstraintKind::ForeignKey(_) => definition(table, constraint, self.catalog()),
+            | ConstraintKind::ForeignKey(_) => definition(table, constraint, self.catalog(), &|parent| {
+                self.shown_table(parent)
+            }),
         })
     }
 }
@@ -117,8 +124,12 @@ impl SessionCatalog for SessionNames {
             Asked::Constraint => self.constraint(oid),
             Asked::Index => {
                 let (table, index) = self.index(oid)?;
-                let schema = catalog.qualified(table.namespace, "").schema;
-                Some(index_definition(&schema, table, index))
+                let name = catalog.qualified(table.namespace, &table.name);
+                Some(index_definition(&name.to_string(), table, index))
+            }
+            Asked::ShortIndex => {
+                let (table, index) = self.index(oid)?;
+                Some(index_definition(&self.shown_table(table), table, index))
             }
             Asked::View => match catalog.relation_of(ObjectId::of_oid(oid)?)? {
                 Relation::View(view) => Some(view_text(view, catalog)),
@@ -149,9 +160,12 @@ impl SessionCatalog for SessionNames {
                     .map(system_tables::array_of),
                 None => self.found(asked, &WrittenName::read(text)),
             },
-            Asked::Relation | Asked::Constraint | Asked::Index | Asked::View | Asked::Sequence => {
-                self.found(asked, &WrittenName::read(text))
-            }
+            Asked::Relation
+            | Asked::Constraint
+            | Asked::Index
+            | Asked::ShortIndex
+            | Asked::View
+            | Asked::Sequence => self.found(asked, &WrittenName::read(text)),
         }
     }
 

@@ -1,11 +1,11 @@
 //! What the shell and other tools ask of tables, views and types.
 
-use crate::domain_checks::ChecksOfDomains;
+use crate::domain_checks::{ChecksOfDomains, own_default};
 use crate::sequence_info::generated_clause;
 use crate::view_text::restated;
 use frazil_catalog::{
     Catalog, Constraint, ConstraintKind, Domain, ForeignKey, IndexEntry, PUBLIC, QualifiedName,
-    ReferentialAction, TableEntry, TypeEntry, ViewEntry, identifier, is_temporary_schema,
+    ReferentialAction, SearchPath, TableEntry, TypeEntry, ViewEntry, identifier, is_temporary_schema,
 };
 use frazil_types::{ColumnDef, ColumnDefault, ColumnNumber, LogicalType, ObjectId, Schema, Value};
 use std::borrow::Cow;
@@ -24,6 +24,8 @@ pub struct TableInfo {
     types: Vec<String>,
     /// The clause of each column whose values the system makes: an identity, or a generated column.
     generated: Vec<Option<String>>,
+    /// True for each column whose domain is NOT NULL, by position.
+    has_strict_domain: Vec<bool>,
     /// The domain of each column that has one, by position; with its schema if that is not `public`.
     pub domains: Vec<Option<String>>,
     /// Its rows.
@@ -39,8 +41,10 @@ pub struct TableInfo {
 pub struct ConstraintInfo {
     /// Its name.
     pub name: String,
-    /// What it asks, as SQL: `PRIMARY KEY (a, b)`.
+    /// The condition on rows as a dump writes it: `PRIMARY KEY (a, b)`.
     pub definition: String,
+    /// `definition` with the names by which the session finds tables.
+    pub shown: String,
     /// True for a check that the table has because a column is of a domain.
     pub is_of_domain: bool,
     /// The name of the parent as SQL text, if the constraint is a foreign key.
@@ -211,9 +215,10 @@ impl TableInfo {
         shown(&self.namespace, &self.name)
     }
 
-    /// What the catalog has of a table of `rows` rows.
-    pub(crate) fn of(table: &TableEntry, rows: u64, catalog: &Catalog) -> TableInfo {
+    /// What the catalog has of a table of `rows` rows, for a session of a search path.
+    pub(crate) fn of(table: &TableEntry, rows: u64, catalog: &Catalog, path: &SearchPath) -> TableInfo {
         let of_domains = ChecksOfDomains::of(table, catalog);
+        let shown_name = |table: &TableEntry| catalog.shown_table(table, path);
         TableInfo {
             namespace: schema_of(table.namespace, catalog),
             types: table
@@ -227,12 +232,14 @@ impl TableInfo {
                 .map(|c| generated_clause(c.default.as_ref()?, catalog))
                 .collect(),
             schema: with_shown_defaults(&table.schema, catalog),
+            has_strict_domain: of_domains.are_strict(),
             domains: of_domains.names(catalog),
             rows,
             constraints: (table.constraints.iter().enumerate())
                 .map(|(at, constraint)| ConstraintInfo {
                     name: constraint.name.clone(),
-                    definition: definition(table, constraint, catalog),
+                    definition: definition(table, constraint, catalog, &dumped_name(catalog)),
+                    shown: definition(table, constraint, catalog, &shown_name),
                     is_of_domain: of_domains.has(at),
                     references: parent_name(constraint, catalog),
                 })
@@ -272,18 +279,19 @@ impl TableInfo {
     /// Its CREATE TABLE statement, which makes the indexes of constraints, without foreign keys.
     pub fn table_ddl(&self) -> String {
         let types = self.types.iter().zip(&self.domains).zip(&self.generated);
-        let columns = self
-            .schema
-            .columns
-            .iter()
-            .zip(types)
-            .map(|(c, ((ty, domain), generated))| {
-                let null = if c.nullable { "" } else { " not null" };
-                let clause = generated.clone().or_else(|| default_clause(c));
-                let default = clause.map_or(String::new(), |clause| format!(" {clause}"));
-                let ty = domain.as_ref().unwrap_or(ty);
-                format!("  {} {ty}{default}{null}", identifier(&c.name))
-            });
+        let types = types.zip(&self.has_strict_domain);
+        let columns =
+            self.schema
+                .columns
+                .iter()
+                .zip(types)
+                .map(|(c, (((ty, domain), generated), is_strict))| {
+                    let null = if c.nullable || *is_strict { "" } else { " not null" };
+                    let clause = generated.clone().or_else(|| default_clause(c));
+                    let default = clause.map_or(String::new(), |clause| format!(" {clause}"));
+                    let ty = domain.as_ref().unwrap_or(ty);
+                    format!("  {} {ty}{default}{null}", identifier(&c.name))
+                });
         let constraints = self.constraints_in_place().into_iter();
         let constraints =
             constraints.map(|c| format!("  constraint {} {}", identifier(&c.name), c.definition));
@@ -343,12 +351,14 @@ fn type_name(ty: LogicalType, catalog: &Catalog) -> String {
     }
 }
 
-/// The columns of a table with defaults that name sequences by their names.
+/// The columns of a table with their own defaults, which name sequences by their names.
 fn with_shown_defaults(schema: &Arc<Schema>, catalog: &Catalog) -> Arc<Schema> {
     let mut schema = schema.clone();
-    let has_text = |c: &ColumnDef| matches!(c.default, Some(ColumnDefault::Expression(_)));
-    if schema.columns.iter().any(has_text) {
+    let changes =
+        |c: &ColumnDef| c.domain.is_some() || matches!(c.default, Some(ColumnDefault::Expression(_)));
+    if schema.columns.iter().any(changes) {
         for column in &mut Arc::make_mut(&mut schema).columns {
+            column.default = own_default(column, catalog).cloned();
             if let Some(ColumnDefault::Expression(text)) = &mut column.default {
                 *text = catalog.shown_default(text);
             }
@@ -389,8 +399,18 @@ fn before_more(sql: &str) -> Cow<'_, str> {
     }
 }
 
-/// A constraint as SQL, behind its name.
-pub(crate) fn definition(table: &TableEntry, constraint: &Constraint, catalog: &Catalog) -> String {
+/// Returns a function that names a table as a dump does.
+fn dumped_name(catalog: &Catalog) -> impl Fn(&TableEntry) -> String {
+    |table| shown(&schema_of(table.namespace, catalog), &table.name)
+}
+
+/// Returns a constraint as SQL, without its name. `name_of` names the parent of a foreign key.
+pub(crate) fn definition(
+    table: &TableEntry,
+    constraint: &Constraint,
+    catalog: &Catalog,
+    name_of: &dyn Fn(&TableEntry) -> String,
+) -> String {
     let key = constraint.index().and_then(|id| table.index(id));
     let columns = key.map_or(String::new(), |key| index_columns(table, key));
     let deferral = key.map_or("", |key| key.deferral.words());
@@ -401,7 +421,10 @@ pub(crate) fn definition(table: &TableEntry, constraint: &Constraint, catalog: &
             None => format!("UNIQUE {columns}{deferral}"),
         },
         ConstraintKind::Check { expression, .. } => format!("CHECK ({})", before_more(expression)),
-        ConstraintKind::ForeignKey(key) => foreign_key_text(table, key, catalog),
+        ConstraintKind::ForeignKey(key) => match catalog.table_by_id(key.parent) {
+            Some(parent) => foreign_key_text(table, key, parent, &name_of(parent)),
+            None => String::new(),
+        },
     }
 }
 
@@ -414,13 +437,12 @@ pub(crate) fn check_text(condition: &str) -> String {
     }
 }
 
-/// The CREATE INDEX statement of an index, as PostgreSQL shows it.
-pub(crate) fn index_definition(schema: &str, table: &TableEntry, index: &IndexEntry) -> String {
+/// The CREATE INDEX statement of an index, as PostgreSQL shows it. `table_name`: the table's name as SQL text.
+pub(crate) fn index_definition(table_name: &str, table: &TableEntry, index: &IndexEntry) -> String {
     let unique = if index.unique { "UNIQUE " } else { "" };
-    let from = QualifiedName::new(schema, &table.name);
     let columns = index_columns(table, index);
     format!(
-        "CREATE {unique}INDEX {} ON {from} USING btree {columns}",
+        "CREATE {unique}INDEX {} ON {table_name} USING btree {columns}",
         identifier(&index.name)
     )
 }
@@ -436,11 +458,11 @@ fn parent_name(constraint: &Constraint, catalog: &Catalog) -> Option<String> {
         return None;
     };
     let parent = catalog.table_by_id(key.parent)?;
-    Some(shown(&schema_of(parent.namespace, catalog), &parent.name))
+    Some(dumped_name(catalog)(parent))
 }
 
-/// A foreign key as SQL, in PostgreSQL's words.
-fn foreign_key_text(child: &TableEntry, key: &ForeignKey, catalog: &Catalog) -> String {
+/// A foreign key as SQL, in PostgreSQL's words. `parent_name`: the parent's name as SQL text.
+fn foreign_key_text(child: &TableEntry, key: &ForeignKey, parent: &TableEntry, parent_name: &str) -> String {
     let names = |table: &TableEntry, numbers: &[ColumnNumber]| {
         let positions = numbers.iter().filter_map(|number| table.position_of(*number));
         let names: Vec<String> = positions
@@ -448,13 +470,9 @@ fn foreign_key_text(child: &TableEntry, key: &ForeignKey, catalog: &Catalog) -> 
             .collect();
         names.join(", ")
     };
-    let Some(parent) = catalog.table_by_id(key.parent) else {
-        return String::new();
-    };
     let mut text = format!(
-        "FOREIGN KEY ({}) REFERENCES {}({})",
+        "FOREIGN KEY ({}) REFERENCES {parent_name}({})",
         names(child, &key.columns),
-        shown(&schema_of(parent.namespace, catalog), &parent.name),
         names(parent, &key.parent_columns)
     );
     if key.match_full {
@@ -555,7 +573,7 @@ mod tests {
         };
         let (catalog, _) = Catalog::new().create(new).unwrap();
         let (_, entry, _) = catalog.create_index(index).unwrap().unwrap();
-        let table = TableInfo::of(&entry, 0, &catalog);
+        let table = TableInfo::of(&entry, 0, &catalog, &SearchPath::default());
         assert_eq!(
             table.ddl(),
             "create table t (\n  a integer not null,\n  \"B c\" text default 'it''s',\n  \

@@ -105,9 +105,12 @@ fn missing_object(asked: Asked, row: &Row<'_>) -> Result<Error> {
     Ok(match asked {
         Asked::Type => missing("42704", "type", name),
         Asked::Schema => missing("3F000", "schema", name),
-        Asked::Relation | Asked::Constraint | Asked::Index | Asked::View | Asked::Sequence => {
-            missing("42P01", "relation", name)
-        }
+        Asked::Relation
+        | Asked::Constraint
+        | Asked::Index
+        | Asked::ShortIndex
+        | Asked::View
+        | Asked::Sequence => missing("42P01", "relation", name),
     })
 }
 

@@ -24,8 +24,10 @@ pub enum Asked {
     Schema,
     /// The definition of a constraint, as SQL.
     Constraint,
-    /// The CREATE INDEX statement of an index.
+    /// The CREATE INDEX statement of an index, with the schema of the table.
     Index,
+    /// The CREATE INDEX statement of an index, with the shortest name by which the session finds the table.
+    ShortIndex,
     /// The query of a view.
     View,
     /// The name of a sequence, if the relation is one.
@@ -123,10 +125,14 @@ pub(crate) fn constraint_definition(row: &Row<'_>, out: &mut Output<'_>) -> Resu
 
 pub(crate) fn index_definition(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let catalog = catalog_of(row)?;
-    let column = if row.arguments() > 2 { row.int(1) } else { 0 };
-    let answer = match column {
-        0 => catalog.answer(Asked::Index, oid_of(row)),
-        position => catalog.index_column(oid_of(row), position),
+    let (column, is_pretty) = match row.arguments() > 2 {
+        true => (row.int(1), row.bool(2)),
+        false => (0, false),
+    };
+    let answer = match (column, is_pretty) {
+        (0, false) => catalog.answer(Asked::Index, oid_of(row)),
+        (0, true) => catalog.answer(Asked::ShortIndex, oid_of(row)),
+        (position, _) => catalog.index_column(oid_of(row), position),
     };
     text_or_null(answer, out)
 }

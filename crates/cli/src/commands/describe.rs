@@ -205,7 +205,7 @@ fn keys_and_checks(table: &TableInfo) -> Vec<String> {
     if !keys.is_empty() {
         lines.push("Foreign-key constraints:".to_owned());
     }
-    let line = |c: &&ConstraintInfo| format!("    \"{}\" {}", c.name, c.definition);
+    let line = |c: &&ConstraintInfo| format!("    \"{}\" {}", c.name, c.shown);
     lines.extend(keys.iter().map(line));
     lines
 }

@@ -10,7 +10,7 @@ create sequence sales.invoice_numbers as bigint increment by 5 minvalue 1 maxval
 create table sales.customer (
   id integer default nextval('sales.customer_id_seq'::regclass) not null,
   mail sales.email,
-  discount sales.percent default 0.00 not null,
+  discount sales.percent,
   boss integer,
   born date,
   active boolean default 't' not null,

@@ -4,7 +4,7 @@
 use super::cells::Cells;
 use super::numbers::{self, HEAP, OWNER};
 use super::virtual_table::Context;
-use crate::domain_checks::ChecksOfDomains;
+use crate::domain_checks::{ChecksOfDomains, own_default};
 use crate::table_info::{default_text, view_text};
 use frazil_catalog::{Catalog, ConstraintKind, Relation, SequenceEntry, TableEntry};
 use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result, USER, Value, attribute_number};
@@ -101,6 +101,7 @@ pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {
                 .with("relchecks", checks)
                 .with("relhasindex", !indexes.is_empty())
                 .with("relhasrules", seen.is_view)
+                .with("relhastriggers", has_triggers(&seen, context.catalog()))
                 .with("relreplident", if seen.table.is_some() { "d" } else { "n" }),
         );
         for index in indexes {
@@ -119,6 +120,12 @@ pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {
             .map(|sequence| class_of_sequence(sequence)),
     );
     Ok(rows)
+}
+
+/// True for a table that PostgreSQL gives triggers: the child or the parent of a foreign key.
+fn has_triggers(seen: &Seen<'_>, catalog: &Catalog) -> bool {
+    seen.table
+        .is_some_and(|table| catalog.is_in_foreign_key(table.id))
 }
 
 /// A sequence, which is a relation of one row.
@@ -157,7 +164,12 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
     for seen in relations(context) {
         for (position, column) in seen.columns.iter().enumerate() {
             let number = column_number(seen.columns, position);
-            rows.push(attribute(seen.oid, number, column).with("attnotnull", !column.nullable));
+            let has_default = shown_default(column, context.catalog()).is_some();
+            rows.push(
+                attribute(seen.oid, number, column)
+                    .with("attnotnull", !column.nullable)
+                    .with("atthasdef", has_default),
+            );
         }
         for index in seen.table.map_or(&[][..], |table| &table.indexes) {
             let keys = index.keys.iter().map(|key| key.column);
@@ -203,7 +215,6 @@ fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
         .with("attbyval", numbers::is_passed_by_value(length))
         .with("attalign", catalog.align)
         .with("attstorage", catalog.storage)
-        .with("atthasdef", column.default.is_some() && identity.is_empty())
         .with("attidentity", identity)
         .with("attgenerated", generated)
         .with("attislocal", true)
@@ -211,10 +222,10 @@ fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
 }
 
 /// The default of a column as SQL that says its type, as PostgreSQL shows it.
-/// `None` for an identity column, which has a sequence instead.
+/// `None` for an identity column, which has a sequence instead, and for the default of a domain.
 pub(super) fn shown_default(column: &ColumnDef, catalog: &Catalog) -> Option<String> {
-    let text = default_text(column)?;
-    match &column.default {
+    let (text, default) = (default_text(column)?, own_default(column, catalog));
+    match default {
         Some(ColumnDefault::Value(Value::Bool(truth))) => Some(truth.to_string()),
         Some(ColumnDefault::Value(_)) if text.starts_with(['\'', '-']) => {
             let quoted = match text.strip_prefix('-') {
@@ -284,7 +295,7 @@ pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
                 seen.table.is_some_and(|table| !table.indexes.is_empty()),
             )
             .with("hasrules", false)
-            .with("hastriggers", false)
+            .with("hastriggers", has_triggers(&seen, context.catalog()))
             .with("rowsecurity", false)
     });
     Ok(rows.collect())

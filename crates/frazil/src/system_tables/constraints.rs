@@ -92,7 +92,11 @@ impl SeenConstraint<'_> {
             ConstraintKind::Check { expression, .. } => check_text(expression),
             ConstraintKind::PrimaryKey { .. }
             | ConstraintKind::Unique { .. }
-            | ConstraintKind::ForeignKey(_) => definition(self.table, self.constraint, self.catalog),
+            | ConstraintKind::ForeignKey(_) => {
+                let name_of =
+                    |table: &TableEntry| self.catalog.qualified(table.namespace, &table.name).to_string();
+                definition(self.table, self.constraint, self.catalog, &name_of)
+            }
         }
     }
 

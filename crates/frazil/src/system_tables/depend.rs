@@ -56,7 +56,12 @@ pub(super) fn dependencies(context: &Context<'_>) -> Result<Vec<Cells>> {
     }
     for seen in all_defaults(context) {
         let default = (DEFAULT, seen.oid, 0);
-        rows.push(row(default, (CLASS, seen.relation, seen.number), AUTOMATIC));
+        let how = if seen.column.is_generated() {
+            INTERNAL
+        } else {
+            AUTOMATIC
+        };
+        rows.push(row(default, (CLASS, seen.relation, seen.number), how));
         let used = seen.column.default.as_ref().map(sequences_of_default);
         for sequence in used.unwrap_or_default() {
             rows.push(row(default, (CLASS, sequence.oid(), 0), NORMAL));
@@ -102,7 +107,7 @@ fn of_types(catalog: &Catalog, rows: &mut Vec<Cells>) {
     }
 }
 
-/// The rule of each view is a part of the view, and depends on the relations that its query reads.
+/// The rule of each view is a part of the view, and depends on the relations and types that its query reads.
 fn of_views(catalog: &Catalog, rows: &mut Vec<Cells>) {
     for view in catalog.views() {
         let rule = (REWRITE, numbers::rule_oid(view.id.oid()), 0);
@@ -110,7 +115,12 @@ fn of_views(catalog: &Catalog, rows: &mut Vec<Cells>) {
         rows.push(row(rule, address, INTERNAL));
         rows.push(row(rule, address, NORMAL));
         for id in view.reads.iter().filter_map(|reading| reading.id) {
-            rows.push(row(rule, (CLASS, id.oid(), 0), NORMAL));
+            let class = if catalog.user_type_of(id).is_some() {
+                TYPE
+            } else {
+                CLASS
+            };
+            rows.push(row(rule, (class, id.oid(), 0), NORMAL));
         }
     }
 }

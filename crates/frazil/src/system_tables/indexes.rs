@@ -60,13 +60,17 @@ pub(super) fn listed(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
     for seen in own_relations(context) {
         let Some(table) = seen.table else { continue };
+        let name = context
+            .catalog()
+            .qualified(table.namespace, &table.name)
+            .to_string();
         for index in &table.indexes {
             rows.push(
                 Cells::new()
                     .with("schemaname", seen.schema.as_ref())
                     .with("tablename", seen.name)
                     .with("indexname", index.name.as_str())
-                    .with("indexdef", index_definition(&seen.schema, table, index)),
+                    .with("indexdef", index_definition(&name, table, index)),
             );
         }
     }

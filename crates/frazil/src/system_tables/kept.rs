@@ -12,6 +12,8 @@ const MOST: usize = 256;
 
 struct Kept {
     catalog: Weak<Catalog>,
+    /// The schema of the temporary objects that the rows show; `None` if the version has none.
+    temporary: Option<String>,
     /// The schema and name of the table.
     table: (&'static str, &'static str),
     made: Arc<TableSnapshot>,
@@ -19,13 +21,19 @@ struct Kept {
 
 static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 
-/// The rows of a table for a version of the catalog, made by `make` if they are not kept.
+/// The rows of a table for a version of the catalog and a session whose temporary objects are in the schema
+/// `temporary`, made by `make` if they are not kept. Sessions share the rows of a version without temporary objects.
 pub(super) fn of_catalog(
     catalog: &Arc<Catalog>,
+    temporary: Option<&str>,
     table: (&'static str, &'static str),
     make: impl FnOnce() -> Result<Arc<TableSnapshot>>,
 ) -> Result<Arc<TableSnapshot>> {
-    let is_it = |kept: &&Kept| ptr::eq(kept.catalog.as_ptr(), Arc::as_ptr(catalog)) && kept.table == table;
+    let temporary = temporary.filter(|_| catalog.has_temporary());
+    let is_it = |kept: &&Kept| {
+        let is_of_catalog = ptr::eq(kept.catalog.as_ptr(), Arc::as_ptr(catalog));
+        is_of_catalog && kept.table == table && kept.temporary.as_deref() == temporary
+    };
     if let Some(kept) = KEPT
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -43,6 +51,7 @@ pub(super) fn of_catalog(
     }
     all.push(Kept {
         catalog: Arc::downgrade(catalog),
+        temporary: temporary.map(str::to_owned),
         table,
         made: made.clone(),
     });

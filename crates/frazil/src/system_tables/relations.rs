@@ -4,8 +4,8 @@
 
 use super::virtual_table::{CellsOf, Made, STANDARD_SCHEMA, VirtualTable, schema as schema_of};
 use super::{
-    catalog_rows, comments, constraints, depend, fixed, indexes, information_schema, sequences,
-    standard_columns, standard_constraints, types,
+    catalog_rows, comments, constraints, depend, fixed, indexes, information_schema, privileges, sequences,
+    standard_columns, standard_constraints, standard_usage, types,
 };
 use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_types::{Error, Result};
@@ -46,10 +46,15 @@ const CATALOG: &[(&str, CellsOf)] = &[
 const STANDARD: &[(&str, CellsOf)] = &[
     ("character_sets", information_schema::character_sets),
     ("check_constraints", standard_constraints::checks),
+    ("column_domain_usage", standard_usage::columns_of_domains),
+    ("column_privileges", privileges::of_columns),
+    ("column_udt_usage", standard_usage::columns_of_types),
     ("columns", standard_columns::columns),
     ("constraint_column_usage", standard_constraints::columns_used),
     ("constraint_table_usage", standard_constraints::tables_used),
+    ("domain_constraints", standard_constraints::of_domains),
     ("domains", information_schema::domains),
+    ("element_types", standard_usage::elements),
     ("enabled_roles", information_schema::roles),
     (
         "information_schema_catalog_name",
@@ -57,10 +62,14 @@ const STANDARD: &[(&str, CellsOf)] = &[
     ),
     ("key_column_usage", standard_constraints::keys),
     ("referential_constraints", standard_constraints::references),
+    ("role_column_grants", privileges::of_columns),
+    ("role_table_grants", privileges::of_tables),
     ("schemata", information_schema::schemata),
     ("sequences", sequences::standard),
     ("table_constraints", standard_constraints::constraints),
+    ("table_privileges", privileges::of_tables),
     ("tables", information_schema::tables),
+    ("view_table_usage", standard_usage::tables_of_views),
     ("views", information_schema::views),
 ];
 

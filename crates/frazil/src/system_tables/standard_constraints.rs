@@ -6,7 +6,8 @@ use super::cells::Cells;
 use super::cells::{DATABASE, yes_or_no};
 use super::constraints::{SeenConstraint, all};
 use super::virtual_table::Context;
-use frazil_catalog::{ConstraintKind, Deferral};
+use crate::table_info::check_text;
+use frazil_catalog::{ConstraintKind, Deferral, DomainCheck};
 use frazil_types::Result;
 
 /// The constraint, and its table under the names that most of these views have.
@@ -84,7 +85,37 @@ pub(super) fn checks(context: &Context<'_>) -> Result<Vec<Cells>> {
     let not_null = not_null(context).into_iter().map(|[schema, _, name, column]| {
         named(&schema, &name).with("check_clause", format!("{column} IS NOT NULL"))
     });
-    Ok(rows.chain(not_null).collect())
+    let of_domains = checks_of_domains(context).map(|(schema, _, check)| {
+        let definition = check_text(&check.expression);
+        let clause = definition.strip_prefix("CHECK ").unwrap_or(&definition);
+        named(&schema, &check.name).with("check_clause", clause)
+    });
+    Ok(rows.chain(of_domains).chain(not_null).collect())
+}
+
+/// The checks of all domains, each with the schema and the name of its domain.
+fn checks_of_domains<'a>(
+    context: &'a Context<'_>,
+) -> impl Iterator<Item = (String, &'a str, &'a DomainCheck)> {
+    let catalog = context.catalog();
+    catalog.domains().flat_map(move |(entry, domain)| {
+        let schema = catalog.qualified(entry.namespace, "").schema;
+        let checks = domain.checks.iter();
+        checks.map(move |check| (schema.clone(), entry.name.as_str(), check))
+    })
+}
+
+/// Checks of domains.
+pub(super) fn of_domains(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let rows = checks_of_domains(context).map(|(schema, domain, check)| {
+        named(&schema, &check.name)
+            .with("domain_catalog", DATABASE)
+            .with("domain_schema", schema.as_str())
+            .with("domain_name", domain)
+            .with("is_deferrable", "NO")
+            .with("initially_deferred", "NO")
+    });
+    Ok(rows.collect())
 }
 
 /// The columns of a constraint with their positions in it, from 1.
@@ -102,11 +133,22 @@ pub(super) fn keys(context: &Context<'_>) -> Result<Vec<Cells>> {
             rows.push(
                 of_table(&seen.schema, &seen.constraint.name, &seen.table.name)
                     .with("column_name", column)
-                    .with("ordinal_position", place),
+                    .with("ordinal_position", place)
+                    .with("position_in_unique_constraint", place_in_parent(&seen, place)),
             );
         }
     }
     Ok(rows)
+}
+
+/// The position, from 1, in the parent's key of the column that the child's column at a position from 1 refers to.
+/// `None` for a constraint that is not a foreign key.
+fn place_in_parent(seen: &SeenConstraint<'_>, place: usize) -> Option<usize> {
+    let (key, parent) = seen.foreign_key()?;
+    let (_, positions) = seen.used();
+    let column = positions.get(place - 1)?;
+    let mut keys = parent.index(key.index)?.keys.iter();
+    keys.position(|key| key.column == *column).map(|at| at + 1)
 }
 
 /// A constraint, and the table whose key it uses: of a foreign key the parent.

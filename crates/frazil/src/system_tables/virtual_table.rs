@@ -76,9 +76,9 @@ impl VirtualTable {
         match self.made {
             Made::Anew(rows) => self.materialize(&rows(context)?),
             Made::FromCatalog(cells) => {
-                kept::of_catalog(context.snapshot.catalog(), (self.schema, &self.name), || {
-                    self.of_cells(cells(context)?)
-                })
+                let (catalog, temporary) = (context.snapshot.catalog(), context.path.temporary());
+                let name = (self.schema, self.name.as_str());
+                kept::of_catalog(catalog, temporary, name, || self.of_cells(cells(context)?))
             }
             Made::Live(cells) => self.of_cells(cells(context)?),
             Made::Empty => self.materialize(&[]),

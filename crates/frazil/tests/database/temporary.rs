@@ -50,6 +50,30 @@ fn two_sessions_have_tables_of_one_name() {
     answers(["lasting", "lasting"]);
 }
 
+/// The rows of a system table are kept between statements, and those of other sessions' temporary tables are not shown.
+#[test]
+fn each_session_sees_its_own_tables_in_the_standards_views() {
+    let a = memory();
+    let b = a.database().connect();
+    rows(&a, "create temp table of_a (x integer)");
+    let tables = "select string_agg(table_name, ' ' order by table_name) from information_schema.tables \
+                  where table_name like 'of__'";
+    let columns = "select string_agg(table_name, ' ' order by table_name) from information_schema.columns \
+                   where table_name like 'of__'";
+    let answers = |wanted: [&str; 2]| {
+        for _ in 0..2 {
+            for (c, wanted) in [&a, &b].into_iter().zip(wanted) {
+                assert_eq!([rows(c, tables), rows(c, columns)], [wanted, wanted]);
+            }
+        }
+    };
+    answers(["of_a", ""]);
+    rows(&b, "create temp table of_b (x integer)");
+    answers(["of_a", "of_b"]);
+    rows(&a, "create table of_c (x integer)");
+    answers(["of_a of_c", "of_b of_c"]);
+}
+
 #[test]
 fn tables_end_with_their_session() {
     let a = memory();
