@@ -166,10 +166,14 @@ impl Folders {
         leave_none(restrictions, disjunctions, &excluded)
     }
 
-    /// Rows of a file as rows of a table.
-    pub fn widened(&self, file: usize, table: &TableColumns, batch: RowBatch) -> RowBatch {
-        let rows = batch.rows;
-        let mut own: Vec<Option<ColumnVector>> = batch.columns.into_iter().map(Some).collect();
+    /// Rows of a file as rows of a table. `own`: the columns of all files; those that this one lacks become NULL.
+    pub fn widened(
+        &self,
+        file: usize,
+        table: &TableColumns,
+        mut own: Vec<Option<ColumnVector>>,
+        rows: usize,
+    ) -> RowBatch {
         let column = |(source, definition): (&ColumnSource, &ColumnDef)| match *source {
             ColumnSource::Folder(column) => self.column(file, column, rows),
             ColumnSource::File(column) => {

@@ -8,6 +8,7 @@ mod arrow_types;
 mod batch_writer;
 mod claimed_name;
 mod compression;
+mod csv_columns;
 mod csv_dialect;
 mod csv_field;
 mod csv_reader;

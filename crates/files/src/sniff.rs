@@ -51,6 +51,8 @@ pub struct CsvHints {
     pub encoding: Encoding,
     /// Whether records that are no rows of the types that the first megabyte told are left out.
     pub skips: bool,
+    /// True if columns of several files are matched by name, and a file may lack some of them.
+    pub unites: bool,
 }
 
 /// Formats of dates and times, as far as they are said.
@@ -118,18 +120,15 @@ pub enum ColumnTypes {
 }
 
 impl ColumnTypes {
-    /// Gives columns of a file the types that are said. 42703 for a name that no column has, 22023 for more types than
-    /// columns.
-    fn apply(&self, columns: &mut Vec<ColumnDef>, path: &Path) -> Result<()> {
+    /// Gives columns of `what`, a file or several, the types that are said. 42703 for a name that no column has, 22023
+    /// for more types than columns.
+    pub(crate) fn apply(&self, columns: &mut Vec<ColumnDef>, what: &str) -> Result<()> {
         match self {
             ColumnTypes::Found => {}
             ColumnTypes::InOrder(types) => {
                 if types.len() > columns.len() {
                     let (types, columns) = (types.len(), columns.len());
-                    let message = format!(
-                        "{types} types for file \"{}\" of {columns} columns",
-                        path.display()
-                    );
+                    let message = format!("{types} types for {what} of {columns} columns");
                     return Err(Error::new(SqlState::INVALID_PARAMETER, message));
                 }
                 columns
@@ -144,8 +143,7 @@ impl ColumnTypes {
                     let found = found.or_else(|| names.iter().position(|n| n.eq_ignore_ascii_case(name)));
                     let at = found.ok_or_else(|| {
                         let names = names.join(", ");
-                        let file = path.display();
-                        let message = format!("file \"{file}\" has no column \"{name}\"; it has {names}");
+                        let message = format!("{what} has no column \"{name}\"; it has {names}");
                         Error::new(SqlState::UNDEFINED_COLUMN, message)
                     })?;
                     columns[at].ty = *ty;
@@ -176,8 +174,10 @@ pub enum Sample {
 pub struct Sniffed {
     /// How to read the file.
     pub options: CsvOptions,
-    /// Its columns.
+    /// Its columns. They have the types that a statement gives, unless it unites the columns of several files.
     pub columns: Vec<ColumnDef>,
+    /// For each column, true if it has no value from which its type follows.
+    pub are_open: Vec<bool>,
     /// Lines that were looked at, the header among them.
     pub lines: usize,
 }
@@ -291,23 +291,51 @@ fn look_at(
         Some(first) if header => names(first),
         _ => (0..width).map(|i| unnamed(i, width)).collect(),
     };
+    let are_open = types.iter().map(|fits| !fits.any && !hints.all_text);
+    let are_open: Vec<bool> = are_open.collect();
     let types = types.into_iter().map(|fits| match hints.all_text {
         true => (Form::Words.ty(), DateForm::Iso),
         false => hints.moments.ty(fits),
     });
     let (types, dates): (Vec<LogicalType>, Vec<DateForm>) = types.unzip();
-    let found = types.clone();
     let columns = names.into_iter().zip(types);
-    let mut columns: Vec<ColumnDef> = columns.map(|(name, ty)| ColumnDef::new(name, ty)).collect();
-    hints.types.apply(&mut columns, path)?;
-    let said = columns.iter().map(|column| column.ty);
-    let dates = said.zip(found).zip(dates);
-    let dates = dates.map(|((said, found), form)| hints.moments.form(said, found, form));
-    Ok(Some(Sniffed {
-        options: options(hints, &dialect, header, dates.collect()),
+    let columns: Vec<ColumnDef> = columns.map(|(name, ty)| ColumnDef::new(name, ty)).collect();
+    let mut sniffed = Sniffed {
+        options: options(hints, &dialect, header, dates),
         columns,
+        are_open,
         lines,
-    }))
+    };
+    sniffed.apply(hints, path)?;
+    Ok(Some(sniffed))
+}
+
+impl Sniffed {
+    /// Gives the columns the types that a statement says, unless it speaks of the columns of several files. 42703 and
+    /// 22023 as of [`ColumnTypes::apply`].
+    fn apply(&mut self, hints: &CsvHints, path: &Path) -> Result<()> {
+        match &hints.types {
+            ColumnTypes::Found => return Ok(()),
+            ColumnTypes::InOrder(_) | ColumnTypes::Named(_) if hints.unites => return Ok(()),
+            ColumnTypes::InOrder(_) | ColumnTypes::Named(_) | ColumnTypes::All(_) => {}
+        }
+        let mut said = self.columns.clone();
+        hints
+            .types
+            .apply(&mut said, &format!("file \"{}\"", path.display()))?;
+        self.are_open = vec![false; said.len()];
+        self.retype(said, &hints.moments);
+        Ok(())
+    }
+
+    /// Gives the columns other types, and their dates the formats that a statement says for these types.
+    pub(crate) fn retype(&mut self, columns: Vec<ColumnDef>, moments: &Moments) {
+        let found = std::mem::replace(&mut self.columns, columns);
+        let dates = std::mem::take(&mut self.options.dates);
+        let said = self.columns.iter().zip(found).zip(dates);
+        let dates = said.map(|((said, found), form)| moments.form(said.ty, found.ty, form));
+        self.options.dates = dates.collect();
+    }
 }
 
 /// The form of a file of this dialect, with or without a header.

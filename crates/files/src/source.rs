@@ -1,14 +1,17 @@
 //! CSV and JSON files as the source of a table: found by a pattern, looked at, and read.
 
 use crate::compression::Compression;
-use crate::csv_reader::{CsvOptions, CsvReader};
+use crate::csv_columns::CsvColumns;
+use crate::csv_reader::CsvReader;
 use crate::csv_types::wider;
 use crate::file_input::{Origin, PATIENCE};
 use crate::folders::{Folders, PathColumns, TableColumns};
 use crate::rejects::{OnError, Rejects, Skipped};
 use crate::sniff::{CsvHints, Sample, Sniffed, sniff};
 use crate::{BatchReader, ReadLimits, io_error, json_reader};
-use frazil_types::{ColumnDef, Disjunction, Error, Reservation, Restriction, Result, RowBatch, SqlState};
+use frazil_types::{
+    ColumnDef, ColumnVector, Disjunction, Error, Reservation, Restriction, Result, RowBatch, SqlState,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -143,17 +146,27 @@ fn is_of_type(state: SqlState) -> bool {
 /// CSV files that were looked at, whose rows are read when it is known which files are needed.
 #[derive(Debug)]
 pub struct CsvFiles {
-    files: Vec<(PathBuf, CsvOptions)>,
+    files: Vec<CsvFile>,
     /// Whether records that are no rows are left out.
     skips: bool,
-    /// The columns that each file has.
-    own: Vec<ColumnDef>,
+    /// Number of columns that the files have.
+    width: usize,
     folders: Folders,
     table: TableColumns,
 }
 
+/// A CSV file that was looked at.
+#[derive(Debug)]
+struct CsvFile {
+    path: PathBuf,
+    found: Sniffed,
+    /// The position among the columns of all files of each of its columns.
+    places: Vec<usize>,
+}
+
 impl CsvFiles {
-    /// Looks at files. 22P04 for files without columns, or with other ones than those before them.
+    /// Looks at files. 22P04 for files without columns, or with other ones than those before them unless columns are
+    /// united by name.
     pub fn look(
         files: &[PathBuf],
         hints: &CsvHints,
@@ -162,32 +175,38 @@ impl CsvFiles {
         limits: &ReadLimits,
     ) -> Result<CsvFiles> {
         let folders = Folders::of(files, paths_say)?;
-        let mut found: Vec<(PathBuf, CsvOptions)> = Vec::new();
-        let mut columns: Option<Vec<ColumnDef>> = None;
-        for file in files {
-            let Sniffed {
-                options,
-                columns: own,
-                ..
-            } = sniff(file, hints, sample, limits)?;
-            columns = Some(match columns {
-                None => own,
-                // An empty file has no columns of its own.
-                Some(known) if own.is_empty() => known,
-                Some(known) => unified(known, own, file)?,
-            });
-            found.push((file.clone(), options));
+        let mut looked: Vec<CsvFile> = Vec::new();
+        let mut columns = CsvColumns::default();
+        for path in files {
+            let found = sniff(path, hints, sample, limits)?;
+            let places = columns.take(path, &found, hints)?;
+            let path = path.clone();
+            looked.push(CsvFile { path, found, places });
         }
-        let own = columns.unwrap_or_default();
+        let own = columns.finish(hints)?;
         if own.is_empty() {
             let message = format!("file \"{}\" is empty", files[0].display());
             return Err(Error::new(SqlState::BAD_COPY_FORMAT, message));
         }
+        for CsvFile { found, places, .. } in &mut looked {
+            let typed = found
+                .columns
+                .iter()
+                .zip(places.iter())
+                .map(|(column, &at)| ColumnDef {
+                    ty: own[at].ty,
+                    ..column.clone()
+                });
+            match hints.unites {
+                true => found.retype(typed.collect(), &hints.moments),
+                false => found.columns = typed.collect(),
+            }
+        }
         Ok(CsvFiles {
-            files: found,
+            files: looked,
             skips: hints.skips,
             table: folders.with(&own),
-            own,
+            width: own.len(),
             folders,
         })
     }
@@ -211,12 +230,17 @@ impl CsvFiles {
     /// Reads the rows of the files that are wanted, by their position.
     pub fn read(&self, wanted: &dyn Fn(usize) -> bool, limits: &ReadLimits) -> Result<Loaded> {
         let mut loaded = Loaded::new(self.table.columns.clone(), limits);
-        for (at, (file, options)) in self.files.iter().enumerate().filter(|(at, _)| wanted(*at)) {
-            let origin = Origin::File(file);
-            let reader = CsvReader::open(origin, &self.own, options.clone(), limits.clone())?;
+        let has_rows = |(at, file): &(usize, &CsvFile)| wanted(*at) && !file.places.is_empty();
+        for (at, file) in self.files.iter().enumerate().filter(has_rows) {
+            let Sniffed { columns, options, .. } = &file.found;
+            let reader = CsvReader::open(Origin::File(&file.path), columns, options.clone(), limits.clone())?;
             let mut reader = reader.on_error(on_error(self.skips, limits));
             while let Some(batch) = reader.next_batch()? {
-                loaded.push(self.folders.widened(at, &self.table, batch))?;
+                let mut own: Vec<Option<ColumnVector>> = (0..self.width).map(|_| None).collect();
+                for (&place, column) in file.places.iter().zip(batch.columns) {
+                    own[place] = Some(column);
+                }
+                loaded.push(self.folders.widened(at, &self.table, own, batch.rows))?;
             }
         }
         Ok(loaded)
@@ -257,29 +281,11 @@ fn load_json(
     let mut loaded = Loaded::new(table.columns.clone(), limits);
     for (at, json) in read.into_iter().enumerate() {
         for batch in json.batches(&own_columns, limits)? {
-            loaded.push(folders.widened(at, &table, batch))?;
+            let own = batch.columns.into_iter().map(Some).collect();
+            loaded.push(folders.widened(at, &table, own, batch.rows))?;
         }
     }
     Ok(loaded)
-}
-
-/// The columns of two files, which must have the same names.
-fn unified(known: Vec<ColumnDef>, own: Vec<ColumnDef>, file: &Path) -> Result<Vec<ColumnDef>> {
-    let names = |columns: &[ColumnDef]| columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
-    if names(&known) != names(&own) {
-        let message = format!(
-            "file \"{}\" has the columns {}, those before it {}",
-            file.display(),
-            names(&own).join(", "),
-            names(&known).join(", ")
-        );
-        return Err(Error::new(SqlState::BAD_COPY_FORMAT, message));
-    }
-    let columns = known.into_iter().zip(own).map(|(a, b)| ColumnDef {
-        ty: wider(a.ty, b.ty),
-        ..a
-    });
-    Ok(columns.collect())
 }
 
 impl Loaded {

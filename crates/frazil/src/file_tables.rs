@@ -278,6 +278,7 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
                 all_text: source.all_text,
                 compression: compression(source.compression),
                 skips: source.skips_errors,
+                unites: source.union_by_name,
             };
             if !Folders::of_keys(&files, source.hive_partitioning)?.is_empty() {
                 let looked = CsvFiles::look(&files, &hints, &paths_say, Sample::First, limits)?;

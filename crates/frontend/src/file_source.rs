@@ -73,7 +73,7 @@ pub struct FileSource {
     pub skips_errors: bool,
     /// Whether folders such as `year=2024` are columns; if not said, they are where all files have the same.
     pub hive_partitioning: Option<bool>,
-    /// True if the columns are those of all files instead of those of the first one, for Parquet.
+    /// True if the columns are those of all files instead of those of the first one, for CSV and Parquet.
     pub union_by_name: bool,
     /// The name of a column that has the path of the file of each row.
     pub filename: Option<String>,

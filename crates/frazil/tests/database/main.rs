@@ -87,6 +87,7 @@ mod syncs;
 mod temporary;
 mod top_bounds;
 mod transactions;
+mod united_files;
 mod upserts;
 mod value_meaning;
 mod verifying;

@@ -127,9 +127,8 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
         }
         "all_varchar" | "all_text" if is_csv => source.all_text = flag(name, value)?,
         "hive_partitioning" => source.hive_partitioning = Some(flag(name, value)?),
-        "union_by_name" if source.form == FileForm::Parquet => source.union_by_name = flag(name, value)?,
-        // Names that no object of a file has are NULL in any case.
-        "union_by_name" if source.form == FileForm::Json => drop(flag(name, value)?),
+        // JSON needs no flag: names that no object of a file has are NULL in any case.
+        "union_by_name" => source.union_by_name = flag(name, value)?,
         "ignore_errors" if source.form != FileForm::Parquet => source.skips_errors = flag(name, value)?,
         "on_error" if source.form != FileForm::Parquet => {
             let given = text(value).unwrap_or_default().to_lowercase();
@@ -154,7 +153,8 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
                 Error::new(SqlState::INVALID_PARAMETER, message).with_hint(match source.form {
                     FileForm::Csv => {
                         "there are header, delimiter, quote, escape, null, skip, types, columns, dateformat, \
-                         timestampformat, encoding, all_text, filename, compression, on_error and hive_partitioning"
+                         timestampformat, encoding, all_text, union_by_name, filename, compression, on_error and \
+                         hive_partitioning"
                     }
                     FileForm::Json => "there are filename, compression, on_error and hive_partitioning",
                     FileForm::Parquet => "there are union_by_name, filename and hive_partitioning",
