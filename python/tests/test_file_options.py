@@ -47,7 +47,7 @@ def folder(tmp_path):
     "read_csv('{}/[ab].csv', filename => true)",
     "read_csv('{}/a.csv', filename => 'source')",
     "read_csv('{}/u*.csv', union_by_name => true)",
-    "read_csv(['{}/u3.csv', '{}/u2.csv'], union_by_name => true)",
+    "read_csv(['{}/u3.csv', '{}/u1.csv'], union_by_name => true)",
     "read_csv(['{}/u1.csv', '{}/u2.csv'], union_by_name => true, types => {{'a': 'double', 'c': 'varchar'}})",
     "read_csv('{}/[ab].csv', union_by_name => true)",
     "read_csv('{}/a.csv', union_by_name => true)",

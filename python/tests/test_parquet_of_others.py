@@ -258,9 +258,18 @@ def wanted(column):
         ty = pyarrow.timestamp("us", ty.tz)
         column = column.cast(ty, safe=False)
     values = column.to_pylist()
+    if pyarrow.types.is_fixed_size_binary(ty) and ty.byte_width == 12:
+        return [None if value is None else days_text(value) for value in values]
     if pyarrow.types.is_nested(ty) and not is_list_of_values(ty):
         return [None if value is None else in_json(objects(value, ty)) for value in values]
     return values
+
+
+def days_text(value):
+    """Days of Parquet's interval, whose bytes pyarrow gives, as Frazil shows them."""
+    months, days, millis = struct.unpack("<III", value)
+    assert months == millis == 0
+    return "00:00:00" if days == 0 else "1 day" if days == 1 else f"{days} days"
 
 
 def texts_of_json(path):
@@ -302,8 +311,6 @@ def given(con, path, name):
     return [row[0] for row in rows]
 
 
-#: Columns of Parquet's own interval, whose months the crate that knows the format leaves out.
-REFUSED = {"span"}
 FILES = dict(all_files())
 
 
@@ -332,7 +339,7 @@ def test_every_column_is_pyarrows(con, tmp_path, name):
         if theirs in texts_of_json(path) and "fastparquet" not in name:
             theirs_plain = [None if text is None else json.loads(text) for text in theirs_plain]
         assert [plain(value) for value in values] == theirs_plain, mine
-    assert refused <= REFUSED
+    assert not refused
 
 
 @pytest.mark.parametrize("first, second, expected", [
@@ -389,3 +396,62 @@ def test_a_column_that_is_not_read_is_not_refused(con, tmp_path):
             con.execute(f"select {column} from '{path}'").fetchall()
         assert caught.value.sqlstate == sqlstate
         assert path in str(caught.value)
+
+
+#: Intervals that Parquet's twelve bytes hold.
+INTERVALS = ["0 seconds", "1 month 2 days 3.5 seconds", "14 months", "400 days", "25 hours", "0.001 seconds", "1193:02:47.295",
+             "2147483647 months", "2147483647 days"]
+
+
+def test_intervals_of_duckdb_are_intervals(con, tmp_path):
+    """Alone and in lists, in a query and in COPY; the bytes that DuckDB writes, and ours that DuckDB reads."""
+    theirs, ours = tmp_path / "theirs.parquet", tmp_path / "ours.parquet"
+    rows = ", ".join(f"({at}, interval '{text}')" for at, text in enumerate(INTERVALS)) + f", ({len(INTERVALS)}, null)"
+    query = f"select k, v, case when k % 2 = 0 then array[v, null] end as l from (values {rows}) t(k, v)"
+    duckdb.sql(f"copy ({query}) to '{theirs}' (format parquet)")
+    con.execute(f"create table t as {query}")
+    con.execute(f"copy t to '{ours}'")
+    con.execute("create table u (k integer, v interval, l interval[])")
+    con.execute(f"copy u from '{theirs}'")
+    expected = con.execute("select k, v::text, l::text from t order by k").fetchall()
+    for source in ["u", f"'{theirs}'", f"'{ours}'"]:
+        assert con.execute(f"select k, v::text, l::text from {source} order by k").fetchall() == expected
+        names = [column[1] for column in con.execute(f"select v, l from {source}").description]
+        assert names == ["interval", "interval[]"]
+        assert con.execute(f"select count(*) from {source} where v >= interval '400 days'").fetchone() == (4,)
+    shown = "select k, v::varchar, l::varchar from '{}' order by k"
+    assert duckdb.sql(shown.format(ours)).fetchall() == duckdb.sql(shown.format(theirs)).fetchall()
+    for path in [theirs, ours]:
+        assert pyarrow.parquet.ParquetFile(path).schema.column(1).converted_type == "INTERVAL"
+
+
+@pytest.mark.parametrize("value, said", [
+    ("-1 months", "-1 mons cannot be stored in Parquet, which has no negative"),
+    ("-1 days", "has no negative"), ("-1 ms", "has no negative"), ("1 month -00:00:01", "has no negative"),
+    ("1 us", "00:00:00.000001 cannot be stored in Parquet, which counts milliseconds"),
+    ("1 day 00:00:00.0015", "counts milliseconds"), ("1193:02:47.296", "at most 4294967295 milliseconds"),
+])
+def test_intervals_that_parquet_lacks_are_refused(con, tmp_path, value, said):
+    for expression in [f"interval '{value}'", f"array[null, interval '{value}']"]:
+        with pytest.raises(frazil.Error, match=said) as caught:
+            con.execute(f"copy (select {expression} as v) to '{tmp_path}/t.parquet'")
+        assert caught.value.sqlstate == "22008"
+        assert 'column "v"' in str(caught.value)
+        assert "cast it to text" in caught.value.hint
+    assert not (tmp_path / "t.parquet").exists()
+
+
+def test_an_interval_beyond_the_type_is_named(con, tmp_path):
+    """Parquet's months and days have no sign; only the column with the value is refused."""
+    path = str(tmp_path / "t.parquet")
+    duckdb.sql(f"copy (select 1 as k, interval '7 months' as v) to '{path}' (format parquet, compression uncompressed)")
+    with open(path, "rb") as file:
+        content = file.read()
+    months = struct.pack("<III", 7, 0, 0)
+    assert content.count(months) >= 1
+    with open(path, "wb") as file:
+        file.write(content.replace(months, struct.pack("<III", 1 << 31, 0, 0)))
+    assert con.execute(f"select k from '{path}'").fetchall() == [(1,)]
+    with pytest.raises(frazil.Error, match='row 1, column "v": an interval of 2147483648 months') as caught:
+        con.execute(f"select v from '{path}'").fetchall()
+    assert caught.value.sqlstate == "22008"

@@ -39,6 +39,7 @@ mod parquet_damage;
 mod parquet_encodings;
 mod parquet_files;
 mod parquet_footer;
+mod parquet_intervals;
 mod parquet_numbers;
 mod parquet_reader;
 mod parquet_statistics;

@@ -6,7 +6,7 @@ use crate::lists::arrays_of;
 use crate::parquet_numbers::{doubles, integers};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, GenericByteArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, GenericByteArray};
 use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use frazil_types::sql_type::uuid_of_bytes;
@@ -386,10 +386,11 @@ fn characters(array: &ArrayRef, ty: LogicalType) -> AtRow<ColumnVector> {
     Ok(out)
 }
 
-/// The rows of a record batch, as columns of a table; `sources`: the position of each in the batch, `place`: what errors call
-/// a row and column. 23502 for NULL in a column that has none.
+/// The `rows` rows of a record batch as columns of a table. `sources`: the position of each among the batch's arrays;
+/// `place`: names a row and column in errors. 23502 for NULL in a column that has none.
 pub fn rows_of(
-    batch: &RecordBatch,
+    arrays: &[ArrayRef],
+    rows: usize,
     columns: &[ColumnDef],
     sources: &[usize],
     budget: &MemoryBudget,
@@ -397,7 +398,7 @@ pub fn rows_of(
 ) -> Result<RowBatch> {
     let mut vectors = Vec::with_capacity(columns.len());
     for (column, &source) in columns.iter().zip(sources) {
-        let array = batch.column(source);
+        let array = &arrays[source];
         let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
         if let Some(nulls) = nulls.filter(|_| !column.nullable) {
             let row = (0..array.len()).find(|&r| nulls.is_null(r)).unwrap_or(0);
@@ -413,7 +414,7 @@ pub fn rows_of(
     }
     Ok(RowBatch {
         columns: vectors,
-        rows: batch.num_rows(),
+        rows,
     })
 }
 

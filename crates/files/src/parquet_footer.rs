@@ -3,6 +3,7 @@
 
 use crate::arrow_types::{is_nested, is_open, type_of};
 use crate::parquet_damage::bad_file;
+use crate::parquet_intervals;
 use crate::parquet_statistics::{self, Known};
 use crate::{ReadLimits, io_error};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
@@ -41,6 +42,8 @@ pub struct ColumnFacts {
     pub ty: Option<LogicalType>,
     /// True for structs, maps and lists.
     is_nested: bool,
+    /// True for intervals and lists of them, which are read as bytes (`parquet_intervals.rs`).
+    pub is_interval: bool,
     /// True for a column of NULLs, or of lists of NULLs, whose type other files say.
     pub is_open: bool,
     /// Its NULLs in all row groups, if the statistics of each count them.
@@ -54,9 +57,9 @@ pub struct ColumnFacts {
 impl Footer {
     /// The footer of a file. 22P04 if the file is not Parquet or is damaged.
     fn decode(path: &Path, file: &File) -> Result<Footer> {
-        let metadata = decoded(path, file)?;
+        let (metadata, intervals) = decoded(path, file)?;
         let leaves = leaves_of(&metadata).into_iter().enumerate();
-        let columns = leaves.map(|(root, leaves)| facts(&metadata, root, leaves));
+        let columns = leaves.map(|(root, leaves)| facts(&metadata, root, leaves, intervals[root]));
         Ok(Footer {
             columns: columns.collect(),
             metadata,
@@ -91,12 +94,13 @@ impl ColumnFacts {
 }
 
 /// What a footer says of a column with these leaves.
-fn facts(footer: &ArrowReaderMetadata, root: usize, leaves: Range<usize>) -> ColumnFacts {
+fn facts(footer: &ArrowReaderMetadata, root: usize, leaves: Range<usize>, is_interval: bool) -> ColumnFacts {
     let field = footer.schema().field(root);
     let is_nested = is_nested(field.data_type()) || leaves.len() != 1;
     let leaf = (!is_nested).then_some(leaves.start);
     let ty = match leaf.is_some_and(|leaf| is_document(footer, leaf)) {
         true => Some(LogicalType::Jsonb),
+        false if is_interval => type_of(&parquet_intervals::read_type(field.data_type())),
         false => type_of(field.data_type()),
     };
     let groups = footer.metadata().row_groups().iter();
@@ -115,6 +119,7 @@ fn facts(footer: &ArrowReaderMetadata, root: usize, leaves: Range<usize>) -> Col
     ColumnFacts {
         leaves,
         is_nested,
+        is_interval,
         ty,
         is_open: is_open(field.data_type()),
         nulls,
@@ -165,14 +170,16 @@ pub fn opened_footer(path: &Path, limits: &ReadLimits) -> Result<(File, u64, Arc
 }
 
 /// Metadata with types in which columns are read fastest: decimals that fit as 64 bits, texts as views, values for
-/// dictionaries, old timestamps of 96 bits in microseconds, so that they reach beyond the year 2262.
-fn decoded(path: &Path, file: &File) -> Result<ArrowReaderMetadata> {
+/// dictionaries, old timestamps of 96 bits in microseconds, so that they reach beyond the year 2262; intervals as bytes,
+/// with true for each such column.
+fn decoded(path: &Path, file: &File) -> Result<(ArrowReaderMetadata, Vec<bool>)> {
     let bad = |e: ParquetError| bad_file(path, &e);
     // Arrow's own schema in the file only helps: one that is damaged or too deep is left out.
     let without = || ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let footer = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())
         .or_else(|_| ArrowReaderMetadata::load(file, without()))
         .map_err(bad)?;
+    let (footer, intervals) = parquet_intervals::without_marks(footer).map_err(bad)?;
     let fields = footer.schema().fields().iter().zip(leaves_of(&footer));
     let fields = fields.map(|(field, leaves)| {
         let physical =
@@ -184,7 +191,7 @@ fn decoded(path: &Path, file: &File) -> Result<ArrowReaderMetadata> {
     let options = ArrowReaderOptions::new().with_schema(schema.into());
     // A file whose columns are not to be had so is read as its writer had them.
     let hinted = ArrowReaderMetadata::try_new(footer.metadata().clone(), options);
-    Ok(hinted.unwrap_or(footer))
+    Ok((hinted.unwrap_or(footer), intervals))
 }
 
 /// The type in which values of a column are read fastest. `physical`: how the file has them, unless it is nested.

@@ -3,7 +3,7 @@
 //! The crate that reads the format takes only the days and milliseconds from a column with that mark. So the footer
 //! that it gets has no mark, and it hands out the bytes.
 
-use crate::arrow_types::AtRow;
+use crate::arrow_types::{AtRow, type_of};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{IntervalMonthDayNano, IntervalMonthDayNanoType};
 use arrow_array::{
@@ -11,8 +11,8 @@ use arrow_array::{
     OffsetSizeTrait,
 };
 use arrow_buffer::Buffer;
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, IntervalUnit, Schema};
-use frazil_types::{Error, Interval, LogicalType, Result, SqlState, Value};
+use arrow_schema::{ArrowError, DataType, FieldRef, IntervalUnit, Schema};
+use frazil_types::{Error, Interval, Result, SqlState, Value};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::ConvertedType;
 use parquet::errors::ParquetError;
@@ -25,7 +25,7 @@ const BYTES: usize = 12;
 const NANOS_PER_MILLI: i64 = 1_000_000;
 const NANOS_PER_MICRO: i64 = 1000;
 
-/// What the crate that knows the format says.
+/// An outcome of the crate that knows the format.
 type Outcome<T> = std::result::Result<T, ParquetError>;
 
 /// True for the Arrow type of an INTERVAL of Parquet, and of lists of them.
@@ -69,11 +69,12 @@ pub fn read_type(ty: &DataType) -> DataType {
 }
 
 /// A footer whose INTERVAL columns and lists are bytes, and for each column of the file true if it is such a one.
-pub fn without_marks(
-    footer: ArrowReaderMetadata,
-    options: ArrowReaderOptions,
-) -> Outcome<(ArrowReaderMetadata, Vec<bool>)> {
-    let marked = footer.schema().fields().iter().map(|field| is_interval(field.data_type()));
+pub fn without_marks(footer: ArrowReaderMetadata) -> Outcome<(ArrowReaderMetadata, Vec<bool>)> {
+    let marked = footer
+        .schema()
+        .fields()
+        .iter()
+        .map(|field| is_interval(field.data_type()));
     let marked: Vec<bool> = marked.collect();
     if !marked.contains(&true) {
         return Ok((footer, marked));
@@ -96,6 +97,7 @@ pub fn without_marks(
         file.column_orders().cloned(),
     );
     let bare = ParquetMetaData::new(bare, footer.metadata().row_groups().to_vec());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(written_schema(footer.schema())));
     Ok((ArrowReaderMetadata::try_new(Arc::new(bare), options)?, marked))
 }
 
@@ -133,15 +135,18 @@ pub fn marked(field: &TypePtr) -> Outcome<TypePtr> {
     with_mark(field, ConvertedType::INTERVAL)
 }
 
-/// The schema of columns to write: intervals are twelve bytes.
+/// A schema in which intervals, and those in lists, are twelve bytes.
 pub fn written_schema(schema: &Schema) -> Schema {
-    let fields = schema.fields().iter().map(|field| match is_interval(field.data_type()) {
-        true => {
-            let ty = with_leaf(field.data_type(), &bytes_type());
-            Field::new(field.name(), ty, field.is_nullable())
-        }
-        false => field.as_ref().clone(),
-    });
+    let fields = schema
+        .fields()
+        .iter()
+        .map(|field| match is_interval(field.data_type()) {
+            true => {
+                let ty = with_leaf(field.data_type(), &bytes_type());
+                field.as_ref().clone().with_data_type(ty)
+            }
+            false => field.as_ref().clone(),
+        });
     Schema::new(fields.collect::<Vec<_>>())
 }
 
@@ -169,7 +174,11 @@ fn with_leaves(
     let Some(item) = item(array.data_type()) else {
         return replace(array);
     };
-    let field = Arc::new(item.as_ref().clone().with_data_type(with_leaf(item.data_type(), leaf)));
+    let field = Arc::new(
+        item.as_ref()
+            .clone()
+            .with_data_type(with_leaf(item.data_type(), leaf)),
+    );
     let inner = |values: &ArrayRef| with_leaves(values, leaf, replace).map_err(|(_, error)| (0, error));
     let made = match array.data_type() {
         DataType::List(_) => list_with(array.as_list::<i32>(), field, &inner)?,
@@ -205,19 +214,27 @@ fn of_bytes(array: &ArrayRef) -> AtRow<ArrayRef> {
         false => Ok(IntervalMonthDayNano::default()),
     });
     let values = values.collect::<AtRow<Vec<_>>>()?;
-    Ok(Arc::new(IntervalMonthDayNanoArray::new(values.into(), array.nulls().cloned())))
+    Ok(Arc::new(IntervalMonthDayNanoArray::new(
+        values.into(),
+        array.nulls().cloned(),
+    )))
 }
 
 fn interval_of(bytes: &[u8]) -> Result<IntervalMonthDayNano> {
     let mut parts = [0_u32; 3];
     for (part, bytes) in parts.iter_mut().zip(bytes.chunks_exact(4)) {
-        bytes.iter().rev().for_each(|&byte| *part = *part << 8 | u32::from(byte));
+        bytes
+            .iter()
+            .rev()
+            .for_each(|&byte| *part = *part << 8 | u32::from(byte));
     }
     let [months, days, millis] = parts;
     match (i32::try_from(months), i32::try_from(days)) {
-        (Ok(months), Ok(days)) => {
-            Ok(IntervalMonthDayNano::new(months, days, i64::from(millis) * NANOS_PER_MILLI))
-        }
+        (Ok(months), Ok(days)) => Ok(IntervalMonthDayNano::new(
+            months,
+            days,
+            i64::from(millis) * NANOS_PER_MILLI,
+        )),
         _ => {
             let message = format!(
                 "an interval of {months} months and {days} days is out of range: type interval has at most {} of each",
@@ -244,10 +261,19 @@ fn to_bytes(array: &ArrayRef) -> AtRow<ArrayRef> {
 /// The bytes of an interval. 22008 for a negative part, for a time of more than 2³² milliseconds, and for one that
 /// milliseconds do not count exactly.
 fn bytes_of(interval: IntervalMonthDayNano) -> Result<[u8; BYTES]> {
-    let IntervalMonthDayNano { months, days, nanoseconds } = interval;
+    let IntervalMonthDayNano {
+        months,
+        days,
+        nanoseconds,
+    } = interval;
     let refused = |why: &str| {
-        let value = Interval { months, days, micros: nanoseconds / NANOS_PER_MICRO };
-        let shown = Value::Interval(value).display(LogicalType::Interval).to_string();
+        let value = Interval {
+            months,
+            days,
+            micros: nanoseconds / NANOS_PER_MICRO,
+        };
+        let ty = type_of(&DataType::Interval(IntervalUnit::MonthDayNano));
+        let shown = ty.map_or_else(String::new, |ty| Value::Interval(value).display(ty).to_string());
         let message = format!("interval {shown} cannot be stored in Parquet, which {why}");
         Error::new(SqlState::DATETIME_OVERFLOW, message).with_hint("cast it to text")
     };
@@ -288,7 +314,11 @@ mod tests {
             (0, 0, most.0 + NANOS_PER_MILLI),
         ] {
             let error = bytes_of(IntervalMonthDayNano::new(months, days, nanos)).expect_err("it is refused");
-            assert_eq!(error.state(), SqlState::DATETIME_OVERFLOW, "{months} {days} {nanos}");
+            assert_eq!(
+                error.state(),
+                SqlState::DATETIME_OVERFLOW,
+                "{months} {days} {nanos}"
+            );
         }
         let beyond = [0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(

@@ -2,11 +2,14 @@
 
 use crate::parquet_column::{rows_of, sources};
 use crate::parquet_damage::{bad_file, sound};
+use crate::parquet_intervals;
 use crate::{BatchReader, ReadLimits, io_error};
 use arrow_array::RecordBatch;
 use frazil_types::{CHUNK_ROWS, ColumnDef, Result, RowBatch};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +21,8 @@ pub struct ParquetReader {
     columns: Vec<ColumnDef>,
     /// Position in the record batches of each of `columns`.
     sources: Vec<usize>,
+    /// For each column of the record batches, true if it has intervals.
+    intervals: Vec<bool>,
     done: u64,
     total: u64,
 }
@@ -31,7 +36,10 @@ impl ParquetReader {
 
     fn open_sound(path: &Path, columns: &[ColumnDef], limits: ReadLimits) -> Result<ParquetReader> {
         let file = File::open(path).map_err(|e| io_error(path, &e))?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| bad_file(path, &e))?;
+        let footer = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new());
+        let footer = footer.and_then(parquet_intervals::without_marks);
+        let (footer, intervals) = footer.map_err(|e| bad_file(path, &e))?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer);
         let total = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
         let in_file = sources(&format!("file \"{}\"", path.display()), builder.schema(), columns)?;
         let mut read = in_file.clone();
@@ -40,6 +48,7 @@ impl ParquetReader {
             .iter()
             .map(|f| read.iter().position(|r| r == f).unwrap_or(0))
             .collect();
+        let intervals = read.iter().map(|&root| intervals[root]).collect();
         let mask = ProjectionMask::roots(builder.parquet_schema(), read);
         let reader = builder
             .with_projection(mask)
@@ -52,6 +61,7 @@ impl ParquetReader {
             limits,
             columns: columns.to_vec(),
             sources,
+            intervals,
             done: 0,
             total,
         })
@@ -62,7 +72,24 @@ impl ParquetReader {
             let row = self.done + row as u64 + 1;
             format!("file \"{}\", row {row}, column \"{column}\"", self.path.display())
         };
-        rows_of(batch, &self.columns, &self.sources, &self.limits.budget, &place)
+        let mut arrays = batch.columns().to_vec();
+        for (at, array) in arrays
+            .iter_mut()
+            .enumerate()
+            .filter(|(at, _)| self.intervals[*at])
+        {
+            let name = batch.schema_ref().field(at).name();
+            *array = parquet_intervals::read(array).map_err(|(row, e)| e.in_context(place(row, name)))?;
+        }
+        let rows = batch.num_rows();
+        rows_of(
+            &arrays,
+            rows,
+            &self.columns,
+            &self.sources,
+            &self.limits.budget,
+            &place,
+        )
     }
 }
 

@@ -10,6 +10,7 @@ use crate::parquet_column::nothing;
 use crate::parquet_columns::{Columns, ColumnsOf, roots_of};
 use crate::parquet_damage::{bad_file, sound};
 use crate::parquet_footer::{ColumnFacts, Footer, opened_footer};
+use crate::parquet_intervals;
 use crate::parquet_statistics::Known;
 use crate::{ReadLimits, column_of, io_error};
 use arrow_array::ArrayRef;
@@ -332,8 +333,8 @@ impl ParquetTable {
         self.chunks[chunk].piece > 0
     }
 
-    /// Reads a column of a chunk, both by their position, and what it counts as. 22P04 for what is damaged, 22003 and the like with file, row and column for
-    /// values that the column's type does not have, 53200 over the memory limit.
+    /// Reads a column of a chunk, both by their position, and what it counts as. 22P04 for what is damaged, 22003 and
+    /// the like with file, row and column for values that the column's type does not have, 53200 over the memory limit.
     pub fn column(&self, chunk: usize, column: usize) -> Result<(ColumnVector, Reservation)> {
         self.limits.cancel.check()?;
         let place = self.chunks[chunk];
@@ -355,17 +356,19 @@ impl ParquetTable {
                 );
                 return Err(bad_file(&file.path, &what));
             }
+            let in_place = |row: usize, error: Error| {
+                let row = place.before + row as u64 + 1;
+                let path = file.path.display();
+                error.in_context(format!("file \"{path}\", row {row}, column \"{}\"", def.name))
+            };
+            let array = match file.facts(column).is_some_and(|facts| facts.is_interval) {
+                true => parquet_intervals::read(&array).map_err(|(row, error)| in_place(row, error))?,
+                false => array,
+            };
             let known = file.known(place.row_group, column);
             let bounds = known.and_then(Known::integers);
             let made = column_of(&array, def.ty, bounds, &self.limits.budget);
-            let made = made.map_err(|(row, error)| {
-                let row = place.before + row as u64 + 1;
-                error.in_context(format!(
-                    "file \"{}\", row {row}, column \"{}\"",
-                    file.path.display(),
-                    def.name
-                ))
-            })?;
+            let made = made.map_err(|(row, error)| in_place(row, error))?;
             if let Some(known) = known
                 && !known.holds(&made)
             {

@@ -7,6 +7,7 @@ use crate::file_output::write_error;
 use crate::in_order::in_order;
 use crate::page_codec::{PageCodec, codec_of};
 use crate::parquet_chunk::{Chunk, ChunkWriter};
+use crate::parquet_intervals;
 use crate::part_file::PartFile;
 use crate::to_arrow::{ArrowForm, array_of, arrow_schema, in_column};
 use arrow_array::Array;
@@ -82,28 +83,17 @@ type Rows<'a> = (&'a RowBatch, Range<usize>);
 type Outcome<T> = std::result::Result<T, ParquetError>;
 
 impl ParquetWriter {
-    /// Begins a file. 0A000 for a column of intervals or of arrays of them, which few readers of Parquet have.
+    /// Begins a file.
     pub fn create(
         path: &Path,
         schema: &Schema,
         compression: Compression,
         rows: usize,
     ) -> Result<ParquetWriter> {
-        if let Some(column) = schema
-            .columns
-            .iter()
-            .find(|c| c.ty.element().unwrap_or(c.ty).is_span())
-        {
-            return Err(Error::unsupported(format!(
-                "a column of type {} in Parquet (\"{}\")",
-                column.ty, column.name
-            ))
-            .with_hint("cast it to text"));
-        }
         let Some(codec) = codec_of(compression) else {
             return Err(Error::unsupported("gzip in Parquet").with_hint("choose snappy, zstd, lz4 or none"));
         };
-        let arrow = arrow_schema(schema);
+        let arrow = Arc::new(parquet_intervals::written_schema(&arrow_schema(schema)));
         let columns = parquet_schema(schema, &arrow).map_err(|e| failed(path, &e))?;
         Ok(ParquetWriter {
             path: path.to_path_buf(),
@@ -236,6 +226,7 @@ impl OpenFile {
             let column = column.as_mut().ok_or_else(|| gone("a column"))?;
             for (batch, range) in rows {
                 let array = array_of(&batch.columns[at], ArrowForm::STREAMED);
+                let array = array.and_then(|array| parquet_intervals::written(&array));
                 let array = array.map_err(|e| ParquetError::External(Box::new(in_column(e, schema, at))))?;
                 let field = schema.field(at);
                 let array = match range.len() == batch.rows {
@@ -294,7 +285,8 @@ fn gone(what: &str) -> ParquetError {
     ParquetError::General(format!("{what} of the row group is written already"))
 }
 
-/// The schema of the file. A uuid is marked as one, so that other readers take it for more than sixteen bytes.
+/// The schema of the file. A uuid is marked as one, so that other readers take it for more than sixteen bytes, and an
+/// interval for more than twelve.
 fn parquet_schema(
     schema: &Schema,
     arrow: &arrow_schema::Schema,
@@ -316,6 +308,7 @@ fn parquet_schema(
                 .with_logical_type(Some(ParquetType::Json));
             document.build().map(Arc::new)
         }
+        ty if ty.element().unwrap_or(ty).is_span() => parquet_intervals::marked(field),
         _ => Ok(field.clone()),
     });
     let fields = fields.collect::<std::result::Result<Vec<_>, _>>()?;

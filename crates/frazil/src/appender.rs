@@ -85,7 +85,10 @@ impl Appender {
             let before = self.rows + 1;
             let place =
                 |row: usize, column: &str| format!("row {}, column \"{column}\"", before + row as u64);
-            self.append(frazil_files::rows_of(&part, &columns, &sources, &budget, &place)?)?;
+            let (arrays, rows) = (part.columns(), part.num_rows());
+            self.append(frazil_files::rows_of(
+                arrays, rows, &columns, &sources, &budget, &place,
+            )?)?;
         }
         Ok(())
     }

@@ -156,8 +156,8 @@ fn a_copy_that_fails_leaves_the_file_of_before() {
         ("copy (select 1) to '/dev/full'", SqlState::DISK_FULL),
         ("copy (select 1) to stdout", SqlState::FEATURE_NOT_SUPPORTED),
         (
-            "copy (select interval '1 day' as i) to '/tmp/x.parquet'",
-            SqlState::FEATURE_NOT_SUPPORTED,
+            "copy (select interval '1 day -1 us' as i) to '/tmp/x.parquet'",
+            SqlState::DATETIME_OVERFLOW,
         ),
         (
             "copy (select 1) to '/tmp/x.csv' (compression snappy)",
