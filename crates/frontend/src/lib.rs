@@ -36,7 +36,7 @@ pub use deep_stack::on_deep_stack;
 pub use file_source::{FileEncoding, FileForm, FileSource, SaidTypes};
 pub use frazil_functions::{Asked, Bytes, HiddenParameter, RegisteredCatalog, SessionCatalog};
 pub use limits::Limits;
-pub use parse::{ParsedStatement, Script, StatementRole, parse};
+pub use parse::{ParsedStatement, QualifiedPlace, QueryText, Script, StatementRole, parse};
 pub use statement::{
     CursorOptions, CursorStatement, Definition, Discard, ExplainMode, ExplainOptions, Explained,
     FetchDirection, Last, LockMode, LockTable, LockedName, NotificationStatement, Prepared, SetConstraints,

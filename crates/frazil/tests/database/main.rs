@@ -91,6 +91,7 @@ mod united_files;
 mod upserts;
 mod value_meaning;
 mod verifying;
+mod view_texts;
 mod views;
 mod windows;
 mod writers;

@@ -41,11 +41,13 @@ fn leave_out(words: &mut Vec<TokenWithSpan>) {
             words[at].token = Token::make_word(ROWS_FROM, Some('"'));
         } else if is_word(&words[at], Keyword::ONLY) {
             left_out[at] = true;
-            if let [first, _, last] = words.get(at + 1..at + 4).unwrap_or_default()
-                && first.token == Token::LParen
-                && last.token == Token::RParen
-            {
-                (left_out[at + 1], left_out[at + 3]) = (true, true);
+            if words.get(at + 1).is_some_and(|w| w.token == Token::LParen) {
+                let name = words[at + 2..].iter();
+                let is_name = |w: &&TokenWithSpan| matches!(w.token, Token::Word(_) | Token::Period);
+                let close = at + 2 + name.take_while(is_name).count();
+                if words.get(close).is_some_and(|w| w.token == Token::RParen) {
+                    (left_out[at + 1], left_out[close]) = (true, true);
+                }
             }
         }
     }
