@@ -126,6 +126,11 @@ impl OpenPipeline {
         })
     }
 
+    /// True if volatile functions are computed of rows that a breaker gives, which may be in an order.
+    pub fn calls_in_order(&self) -> bool {
+        self.plan.pipelines[self.index].calls_in_order()
+    }
+
     /// Number of morsels of its source.
     pub fn morsels(&self) -> usize {
         self.source.morsels()

@@ -173,7 +173,11 @@ impl PipelineRun {
     /// Runs some morsels, or runs of them, on all workers, and ends these.
     pub fn window(&self, morsels: Range<usize>, environment: &Environment<'_>) -> Result<Done> {
         let shared = &self.shared;
-        let workers = environment.threads.min(morsels.len()).max(1);
+        // Volatile functions above an order number its rows one after the other.
+        let workers = match shared.open.calls_in_order() {
+            true => 1,
+            false => environment.threads.min(morsels.len()).max(1),
+        };
         shared.next.store(morsels.start, Ordering::Relaxed);
         shared.end.store(morsels.end, Ordering::Relaxed);
         let task = shared.clone();

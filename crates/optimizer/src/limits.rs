@@ -2,6 +2,7 @@
 //! below it goes: programs ask so for the columns of a query.
 
 use crate::pushdown::take;
+use crate::volatile::calls_volatile;
 use frazil_plan::operators::{Limit, Map, Sort, Values};
 use frazil_plan::{Operator, Plan, RowCount};
 
@@ -55,10 +56,20 @@ fn operator(op: &mut Operator) {
     op.inputs_mut().into_iter().for_each(operator);
 }
 
-/// Gives a limit to the sort below maps, if there is one without a limit of its own.
+/// Gives a limit to the sort below maps, if there is one without a limit of its own. Volatile functions are also
+/// computed for the rows that OFFSET skips: the sort below them keeps both kinds of rows. Returns true if the limit is
+/// not needed any more.
 fn push(op: &mut Operator, rows: &Option<RowCount>, skipped: &RowCount) -> bool {
-    if let Operator::Map(Map { input, .. }) = op {
-        return push(input, rows, skipped);
+    if let Operator::Map(Map { input, expressions }) = op {
+        if skipped.is_zero() || !expressions.iter().any(|(_, e)| calls_volatile(e)) {
+            return push(input, rows, skipped);
+        }
+        let rows = rows.as_ref().and_then(RowCount::constant);
+        if let (Some(rows), Some(skipped)) = (rows, skipped.constant()) {
+            let all = Some(RowCount::Constant(rows.saturating_add(skipped)));
+            push(input, &all, &RowCount::Constant(0));
+        }
+        return false;
     }
     let Operator::Sort(Sort {
         limit: limit @ None,

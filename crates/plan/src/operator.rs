@@ -15,7 +15,7 @@ use crate::operators::{
 };
 use crate::subquery::{Subquery, SubqueryKind, SubqueryTree};
 use crate::{
-    AggregateCall, COUNT, ColumnId, Columns, Expr, Frame, SharedId, WindowCall, WindowFunction, plan,
+    AggregateCall, COUNT, ColumnId, Columns, Expr, Frame, SharedId, SortKey, WindowCall, WindowFunction, plan,
 };
 use frazil_types::{ObjectId, Value};
 use std::any::Any;
@@ -244,6 +244,31 @@ impl Operator {
     /// Columns that it reads itself, those of its inputs and those it only passes on not counted.
     pub fn reads(&self) -> Vec<ColumnId> {
         node::reads(self)
+    }
+
+    /// The keys by which its rows are ordered: those of a sort, which maps above it keep.
+    pub fn order(&self) -> &[SortKey] {
+        match self {
+            Operator::Sort(node) => &node.keys,
+            Operator::Map(node) => node.input.order(),
+            Operator::Scan(_)
+            | Operator::Values(_)
+            | Operator::Given(_)
+            | Operator::Filter(_)
+            | Operator::Join(_)
+            | Operator::DependentJoin(_)
+            | Operator::Aggregate(_)
+            | Operator::GroupingSets(_)
+            | Operator::Window(_)
+            | Operator::Expand(_)
+            | Operator::TopPerGroup(_)
+            | Operator::Limit(_)
+            | Operator::UnionAll(_)
+            | Operator::Shared(_)
+            | Operator::Recursion(_)
+            | Operator::Turn(_)
+            | Operator::Write(_) => &[],
+        }
     }
 
     /// The aggregates that it computes over groups of its rows.

@@ -266,6 +266,18 @@ impl PipelinePlan {
 }
 
 impl Pipeline {
+    /// True if volatile functions are computed of rows that a breaker gives, which may be in an order.
+    pub fn calls_in_order(&self) -> bool {
+        let is_volatile = |operator: &PipelineOperator| match operator {
+            PipelineOperator::Call(call) => call.function.0.is_volatile(),
+            PipelineOperator::Filter(_)
+            | PipelineOperator::Map(_)
+            | PipelineOperator::Probe { .. }
+            | PipelineOperator::Expand(_) => false,
+        };
+        matches!(self.source, Source::Of { .. }) && self.operators.iter().any(is_volatile)
+    }
+
     /// Whether operator `k` works on a whole stage vector, so that a boundary has to lie before it.
     pub fn needs_boundary(&self, k: usize) -> bool {
         matches!(self.operators.get(k), Some(PipelineOperator::Call(_)))

@@ -1,7 +1,6 @@
 //! Arrays as syntax makes them: constructors, subscripts, slices, and `op ANY (array)`.
 
 use super::rows::{Computed, one_group};
-use super::select::order_of;
 use super::{Binder, error};
 use frazil_functions::{CastContext, Operand, Quantifier, Subscript, array_of_rows};
 use frazil_plan::{AggregateKey, Expr, ExprKind, Subquery, SubqueryKind};
@@ -93,7 +92,7 @@ impl<'a> Binder<'a> {
         self.nesting.subquery()?;
         let relation = self.query(query)?;
         let id = self.one_column(&relation, span)?;
-        let keys = order_of(&relation.op).iter().map(|key| AggregateKey {
+        let keys = relation.op.order().iter().map(|key| AggregateKey {
             e: Expr::column(key.column, &self.columns),
             descending: key.descending,
             nulls_first: key.nulls_first,

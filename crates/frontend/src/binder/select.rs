@@ -12,7 +12,7 @@ use super::windows::Windows;
 use super::{Binder, OutputColumn, Relation, error};
 use frazil_functions::{CastContext, Operand, Typing};
 use frazil_plan::operators::Sort;
-use frazil_plan::{ColumnId, Expr, Operator, RowCount, SortKey};
+use frazil_plan::{ColumnId, Expr, ExprKind, Operator, RowCount, SortKey};
 use frazil_types::{Result, Span, SqlState};
 use sqlparser::ast::{Distinct, Expr as SqlExpr, OrderBy, Select};
 
@@ -282,12 +282,20 @@ impl<'a> Binder<'a> {
     ) -> Result<Relation> {
         // The queries that this one nests are bound now: each has as many columns as they have together.
         self.nesting.limits.cancel.check()?;
-        let mut computed = Computed::default();
+        let late = self.items_above_the_order(&targets, &keys, &distinct);
+        let (mut computed, mut above) = (Computed::default(), Computed::default());
         let mut columns = Vec::with_capacity(targets.len());
-        for Target { name, value, .. } in targets {
+        for (at, Target { name, value, .. }) in targets.into_iter().enumerate() {
             let span = value.span();
             let (id, open) = match value {
-                Operand::Typed(e) => (self.as_column(e, &name, &mut computed), None),
+                Operand::Typed(e) => {
+                    let computed = if late.contains(&at) {
+                        &mut above
+                    } else {
+                        &mut computed
+                    };
+                    (self.as_column(e, &name, computed), None)
+                }
                 Operand::Unknown(open) => {
                     let id = self.columns.add(name.clone(), Typing::OPEN, true);
                     (id, Some(open))
@@ -302,10 +310,10 @@ impl<'a> Binder<'a> {
             spans.push(key.span);
             sorted.push(key.on(self.key_column(&key.by, &columns, &mut known, &mut computed)));
         }
-        match distinct {
-            Distinctness::No => Ok(ordered(Relation::new(computed.above(op), columns), sorted)),
+        let rows = match distinct {
+            Distinctness::No => ordered(Relation::new(computed.above(op), columns), sorted),
             Distinctness::Rows => {
-                self.distinct_sorted(Relation::new(computed.above(op), columns), sorted, &spans)
+                self.distinct_sorted(Relation::new(computed.above(op), columns), sorted, &spans)?
             }
             Distinctness::On(on) => {
                 let first = on.first().map_or(Span::NONE, |key| key.span);
@@ -317,9 +325,40 @@ impl<'a> Binder<'a> {
                     }
                 }
                 let relation = Relation::new(computed.above(op), columns);
-                super::distinct::first_of_each(relation, groups, sorted, first)
+                super::distinct::first_of_each(relation, groups, sorted, first)?
             }
+        };
+        Ok(Relation::new(above.above(rows.op), rows.columns))
+    }
+
+    /// The items of the select list that are computed above ORDER BY, and so for no more rows than LIMIT takes: they
+    /// call a volatile function outside of subqueries, and neither ORDER BY nor DISTINCT names them. Rows to be locked
+    /// are computed below.
+    fn items_above_the_order(
+        &mut self,
+        targets: &[Target<'a>],
+        keys: &[Key<'a>],
+        distinct: &Distinctness<'a>,
+    ) -> Vec<usize> {
+        let on: &[OnKey<'a>] = match distinct {
+            Distinctness::No => &[],
+            Distinctness::On(on) => on,
+            Distinctness::Rows => return Vec::new(),
+        };
+        if keys.is_empty() || !self.level().locking.clauses.is_empty() {
+            return Vec::new();
         }
+        let is_named = |at: usize| {
+            let mut named = keys.iter().map(|key| &key.by).chain(on.iter().map(|key| &key.by));
+            named.any(|by| matches!(by, By::Target(named) if *named == at))
+        };
+        let is_volatile = |target: &Target<'a>| match &target.value {
+            Operand::Typed(e) => calls_volatile(e),
+            Operand::Unknown(_) => false,
+        };
+        let items = targets.iter().enumerate();
+        let late = items.filter(|(at, target)| is_volatile(target) && !is_named(*at));
+        late.map(|(at, _)| at).collect()
     }
 }
 
@@ -372,12 +411,13 @@ impl<'a> Distinctness<'a> {
     }
 }
 
-/// The keys by which rows were ordered last.
-pub(super) fn order_of(op: &Operator) -> &[SortKey] {
-    match op {
-        Operator::Sort(sort) => &sort.keys,
-        _ => &[],
-    }
+/// True if an expression calls a volatile function outside of its subqueries.
+fn calls_volatile(e: &Expr) -> bool {
+    let mut found = false;
+    e.walk(&mut |part| {
+        found |= matches!(&part.kind, ExprKind::VectorFunction(function, _) if function.0.is_volatile());
+    });
+    found
 }
 
 /// Rows in an order, if there is one.
