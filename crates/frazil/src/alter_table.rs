@@ -18,7 +18,7 @@ pub fn alter_table(
     id: ObjectId,
     actions: Vec<AlterAction>,
 ) -> Result<()> {
-    foreign_keys::refuse_pending(transaction, id, "ALTER TABLE")?;
+    refuse_pending(transaction, id, &actions)?;
     transaction.lock_whole(id, TableMode::AccessExclusive)?;
     let is_type = |action: &AlterAction| matches!(action, AlterAction::SetType(_));
     let first = actions.iter().position(is_type);
@@ -70,6 +70,34 @@ pub fn alter_table(
         }
     }
     set_types(runner, transaction, id, types.collect())
+}
+
+/// 55006 if checks wait of rows whose table, or whose foreign key, actions change. Names may change meanwhile.
+fn refuse_pending(transaction: &Transaction, id: ObjectId, actions: &[AlterAction]) -> Result<()> {
+    let only_names = |action: &AlterAction| {
+        matches!(
+            action,
+            AlterAction::RenameTable { .. }
+                | AlterAction::SetSchema { .. }
+                | AlterAction::RenameColumn { .. }
+                | AlterAction::RenameConstraint { .. }
+        )
+    };
+    if actions.iter().all(only_names) {
+        return Ok(());
+    }
+    foreign_keys::refuse_pending(transaction, id, "ALTER TABLE")?;
+    let entry = transaction.view().table(id)?.table().entry();
+    for action in actions {
+        let AlterAction::DropConstraint { name, .. } = action else {
+            continue;
+        };
+        let mut keys = entry
+            .foreign_keys()
+            .filter(|(constraint, _)| constraint.name == *name);
+        keys.try_for_each(|(_, key)| foreign_keys::refuse_pending(transaction, key.parent, "ALTER TABLE"))?;
+    }
+    Ok(())
 }
 
 /// Gives the rows that there are the default of a column.

@@ -195,6 +195,7 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
     if let Some(name) = &new.name {
         system_tables::refuse_name(name)?;
     }
+    foreign_keys::refuse_pending(transaction, new.table, "CREATE INDEX")?;
     transaction.lock_whole(new.table, TableMode::Share)?;
     runner.progress().enter("indexing");
     transaction.create_index(new, runner.cancel()).map(drop)

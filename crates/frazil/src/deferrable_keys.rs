@@ -7,13 +7,13 @@ use frazil_storage::{DeferredEntry, Transaction};
 use frazil_types::{Error, ObjectId, Result, RowId};
 
 /// Checks rows that a statement wrote into a deferrable index, or puts the check off. The first row that shares its
-/// key, by its place, and the error, 23505. 40P01, 55P03, 57014, 53200.
+/// key, and the error, 23505. 40P01, 55P03, 57014, 53200.
 pub fn check_or_put_off(
     runner: &Runner,
     transaction: &mut Transaction,
     (table, index): (ObjectId, ObjectId),
     rows: Vec<RowId>,
-) -> Result<Option<(usize, Error)>> {
+) -> Result<Option<(RowId, Error)>> {
     let catalog = transaction.view().catalog().clone();
     let constraint = catalog
         .table_by_id(table)
@@ -31,7 +31,8 @@ pub fn check_or_put_off(
         })?;
         return Ok(None);
     }
-    transaction.first_duplicate(table, index, &rows, runner.cancel())
+    let found = transaction.first_duplicate(table, index, &rows, runner.cancel())?;
+    Ok(found.map(|(place, error)| (rows[place], error)))
 }
 
 /// Checks rows that were put off. 23505, 40P01, 55P03, 57014.

@@ -23,14 +23,24 @@ pub enum WrittenRows {
     Deleted(Vec<RowId>),
     /// Rows that were updated: each with its id before, which can still be fetched, and its new one.
     Updated(Vec<(RowId, RowId)>),
-    /// Rows that entered a deferrable index in which another row may have their key. They are queued a second time,
-    /// as they were written, if the table is part of a foreign key.
+    /// Rows that entered a deferrable index in which another row may have their key. If the table is part of a foreign
+    /// key, they are queued a second time, directly behind, as they were written.
     Contested {
         /// The index.
         index: ObjectId,
         /// The rows.
         rows: Vec<RowId>,
     },
+}
+
+impl WrittenRows {
+    /// True if they are rows that the table has since then.
+    pub fn has_new(&self) -> bool {
+        match self {
+            WrittenRows::Inserted(_) | WrittenRows::Updated(_) | WrittenRows::Contested { .. } => true,
+            WrittenRows::Deleted(_) => false,
+        }
+    }
 }
 
 /// Rows that entered deferrable indexes and may share their keys: the index, and the row.

@@ -2,12 +2,14 @@
 //!
 //! [`Random`] gives numbers that follow from a seed. [`SimVfs`] is a file system in memory that loses, tears and refuses
 //! what a real one may. [`naive_windows`] has window functions by their definitions. [`histories`] finds the anomalies
-//! of what transactions read and wrote.
+//! of what transactions read and wrote. [`table_model`] predicts statements on a table with keys,
+//! [`reference_model`] on tables with foreign keys.
 #![forbid(unsafe_code)]
 
 pub mod histories;
 pub mod naive_windows;
 mod random;
+pub mod reference_model;
 pub mod sim_vfs;
 pub mod table_model;
 

@@ -43,7 +43,7 @@ pub(super) fn children(
 }
 
 /// The rows that have other keys than those that they replace, or replace a row of the transaction's own: that one is
-/// gone, and its check with it.
+/// gone, and its check with it. A row whose NULLs excuse it has no check.
 fn rows_to_check(
     transaction: &Transaction,
     pair: &KeyPair,
@@ -59,7 +59,18 @@ fn rows_to_check(
             let mut columns = old.columns.iter().zip(&new.columns);
             columns.all(|(old, new)| old.value(at) == new.value(at))
         };
-        let is_left = |at: &usize| !stays(*at) || transaction.is_own(pair.child.id, before[*at]);
+        let is_left = |at: &usize| {
+            let nulls = new
+                .columns
+                .iter()
+                .filter(|column| column.value(*at).is_null())
+                .count();
+            match nulls {
+                0 => !stays(*at) || transaction.is_own(pair.child.id, before[*at]),
+                // Values beside NULLs: MATCH FULL refuses the row.
+                nulls => pair.key.match_full && nulls < new.columns.len(),
+            }
+        };
         left.extend((0..rows.len()).filter(is_left).map(|at| rows[at]));
     }
     Ok(left)

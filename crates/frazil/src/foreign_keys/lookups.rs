@@ -94,17 +94,22 @@ pub fn first_orphan(
             key.clear();
             key.extend(values.columns.iter().map(|column| column.value(at)));
             let nulls = key.iter().filter(|value| value.is_null()).count();
+            if nulls == key.len() || nulls > 0 && !pair.key.match_full || !version.shows(*row) {
+                continue;
+            }
+            if nulls > 0 {
+                return Ok(Some((from + at, pair.mixed())));
+            }
             let stays = |before: &RowBatch| {
                 let mut old = before.columns.iter().zip(&key);
                 old.all(|(column, value)| column.value(at) == *value)
             };
-            if nulls == key.len() || before.as_ref().is_some_and(stays) || !version.shows(*row) {
-                continue;
-            }
-            if nulls > 0 {
-                if pair.key.match_full {
-                    return Ok(Some((from + at, pair.mixed())));
-                }
+            // A row that was there before a key that is NOT VALID may lack its parent until it is changed twice.
+            let was_checked = || {
+                let old = children.before.get(from + at);
+                pair.key.is_valid || old.is_none_or(|old| !transaction.is_own(pair.child.id, *old))
+            };
+            if before.as_ref().is_some_and(stays) && was_checked() {
                 continue;
             }
             let has = match pair.is_of_same_types() {

@@ -4,7 +4,8 @@
 //! ends when the queue is empty, and cycles of cascades end because a row is deleted once, and a key that stays
 //! does nothing. Rows that may share a deferrable key wait in the same queue.
 //!
-//! Batches and, within one, constraints come in PostgreSQL's order: that of writing, and that of making.
+//! Batches and, within one, constraints come in PostgreSQL's order: that of writing, and that of making. PostgreSQL
+//! goes from row to row, so a few rows are a batch each.
 
 mod actions;
 mod deferred;
@@ -24,23 +25,97 @@ use lookups::NewChildren;
 use std::sync::Arc;
 pub(crate) use whole_tables::{validate, violations};
 
+/// Rows that are checked one after the other if as many were written together, and not more.
+const FEW: usize = 16;
+
 /// Checks the foreign keys and deferrable keys of all rows that are queued, and does the actions. 23503, 23505, the
 /// errors of writing rows, 57014.
 pub fn finish_statement(runner: &Runner, transaction: &mut Transaction) -> Result<()> {
     while transaction.has_queued() {
-        for queued in transaction.take_queued() {
+        for written in batches(transaction.take_queued()) {
             let catalog = transaction.view().catalog().clone();
             let mut batch = Batch {
                 runner,
                 transaction: &mut *transaction,
                 catalog,
-                table: queued.table,
+                table: written.table,
                 first: None,
             };
-            batch.run(queued)?;
+            batch.run(written)?;
         }
     }
     Ok(())
+}
+
+/// Rows of one table that are checked together.
+struct Written {
+    table: ObjectId,
+    /// The rows, old and new. Equally many, or one list is empty.
+    before: Vec<RowId>,
+    after: Vec<RowId>,
+    /// New rows that entered deferrable indexes in which another row may have their key, by index.
+    contested: Vec<(ObjectId, Vec<RowId>)>,
+}
+
+/// Joins rows with what the queue says of their deferrable keys. A few rows become a batch each: their checks and
+/// actions come row by row, as in PostgreSQL, which shows if several constraints are violated.
+fn batches(queued: Vec<QueuedRows>) -> Vec<Written> {
+    let mut batches = Vec::with_capacity(queued.len());
+    let mut contested: Vec<(ObjectId, Vec<RowId>)> = Vec::new();
+    let mut left = queued.into_iter().peekable();
+    while let Some(QueuedRows { table, rows }) = left.next() {
+        let (before, after) = match rows {
+            WrittenRows::Inserted(runs) => (Vec::new(), runs.into_iter().flat_map(|run| run.ids()).collect()),
+            WrittenRows::Deleted(ids) => (ids, Vec::new()),
+            WrittenRows::Updated(pairs) => pairs.into_iter().unzip(),
+            WrittenRows::Contested { index, rows } => {
+                contested.push((index, rows));
+                if left
+                    .peek()
+                    .is_some_and(|next| next.table == table && next.rows.has_new())
+                {
+                    continue;
+                }
+                (Vec::new(), Vec::new())
+            }
+        };
+        let whole = Written {
+            table,
+            before,
+            after,
+            contested: std::mem::take(&mut contested),
+        };
+        match whole.before.len().max(whole.after.len()) {
+            2..=FEW => batches.extend(whole.single_rows()),
+            _ => batches.push(whole),
+        }
+    }
+    batches
+}
+
+impl Written {
+    /// A batch for each row.
+    fn single_rows(self) -> impl Iterator<Item = Written> {
+        let Written {
+            table,
+            before,
+            after,
+            contested,
+        } = self;
+        (0..before.len().max(after.len())).map(move |at| {
+            let one = |rows: &[RowId]| rows.get(at).copied().into_iter().collect::<Vec<RowId>>();
+            let own = |(index, rows): &(ObjectId, Vec<RowId>)| {
+                let row = after.get(at).filter(|row| rows.contains(row))?;
+                Some((*index, vec![*row]))
+            };
+            Written {
+                table,
+                before: one(&before),
+                after: one(&after),
+                contested: contested.iter().filter_map(own).collect(),
+            }
+        })
+    }
 }
 
 /// The first row of a child whose key is not one of the parent: its place and the error. Many rows are checked by one
@@ -107,25 +182,32 @@ pub(crate) struct GoneKeys {
 }
 
 impl Batch<'_> {
-    fn run(&mut self, queued: QueuedRows) -> Result<()> {
-        match queued.rows {
-            WrittenRows::Inserted(runs) => {
-                let ids: Vec<RowId> = runs.into_iter().flat_map(|run| run.ids()).collect();
-                self.check_children(&ids, &[])?;
-            }
-            WrittenRows::Deleted(ids) => self.act_on_keys(&ids, &[])?,
-            WrittenRows::Updated(pairs) => {
-                let (before, after): (Vec<RowId>, Vec<RowId>) = pairs.into_iter().unzip();
-                self.act_on_keys(&before, &after)?;
-                self.check_children(&after, &before)?;
-            }
-            WrittenRows::Contested { index, rows } => {
-                let key = (self.table, index);
-                let found = deferrable_keys::check_or_put_off(self.runner, self.transaction, key, rows)?;
-                self.note(found);
-            }
+    /// Checks rows and does the actions. Of one row, foreign keys come before deferrable keys.
+    fn run(&mut self, written: Written) -> Result<()> {
+        let Written {
+            before,
+            after,
+            contested,
+            ..
+        } = written;
+        if !before.is_empty() {
+            self.act_on_keys(&before, &after)?;
+        }
+        if !after.is_empty() {
+            self.check_children(&after, &before)?;
+        }
+        for (index, rows) in contested {
+            self.check_keys(index, rows, &after)?;
         }
         self.first.take().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Checks rows of a deferrable index. `new`: all rows of the batch.
+    fn check_keys(&mut self, index: ObjectId, rows: Vec<RowId>, new: &[RowId]) -> Result<()> {
+        let key = (self.table, index);
+        let found = deferrable_keys::check_or_put_off(self.runner, self.transaction, key, rows)?;
+        self.note(found.map(|(row, error)| (new.iter().position(|id| *id == row).unwrap_or(0), error)));
+        Ok(())
     }
 
     /// Keeps the error of the row that comes first in the batch; of one row that of the constraint made first.
@@ -164,7 +246,12 @@ impl Batch<'_> {
         let catalog = self.catalog.clone();
         for reference in catalog.references_to(self.table) {
             let pair = KeyPair::new(&catalog, reference.child, reference.constraint, reference.key)?;
-            let gone = self.gone_keys(&pair, before, after)?;
+            // Rows behind one that violates a constraint are not looked at.
+            let end = self.first.as_ref().map_or(before.len(), |(place, _)| *place);
+            if end == 0 {
+                break;
+            }
+            let gone = self.gone_keys(&pair, &before[..end], &after[..end.min(after.len())])?;
             if gone.before.is_empty() {
                 continue;
             }

@@ -43,7 +43,7 @@ const FILLING: usize = 65_536 - 40;
 
 #[test]
 fn tables_with_keys_agree_with_their_model() {
-    let (first, last) = seeds();
+    let (first, last) = seeds(SEEDS, "100");
     let next = AtomicU64::new(first);
     let failures = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -70,9 +70,9 @@ fn tables_with_keys_agree_with_their_model() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// The first and the last seed.
-fn seeds() -> (u64, u64) {
-    let text = std::env::var(SEEDS).unwrap_or_else(|_| "100".to_string());
+/// The first and the last seed that an environment variable names.
+pub(crate) fn seeds(variable: &str, default: &str) -> (u64, u64) {
+    let text = std::env::var(variable).unwrap_or_else(|_| default.to_string());
     let number = |text: &str| text.trim().parse().expect("a number of seeds, or first-last");
     match text.split_once('-') {
         Some((first, last)) => (number(first), number(last)),
