@@ -114,21 +114,28 @@ impl Typing {
         span: Span,
         columns: &mut Columns,
     ) -> Result<Operand> {
-        let (together, apart): (Vec<Operand>, Vec<Operand>) = list.into_iter().partition(reads_nothing);
+        let together: Vec<&Operand> = list.iter().filter(|item| reads_nothing(item)).collect();
         let common = match together.len() {
             0 | 1 => None,
             _ => {
-                let parts: Vec<&Operand> = [&x].into_iter().chain(&together).collect();
+                let parts: Vec<&Operand> = [&x].into_iter().chain(together).collect();
                 self.compared_type(&parts)
             }
         };
-        let together = together.into_iter().map(|item| match common {
-            Some(ty) => self.part(item, ty).map(Operand::from),
-            None => Ok(item),
-        });
-        let list = together
-            .chain(apart.into_iter().map(Ok))
-            .collect::<Result<Vec<_>>>()?;
+        let list = match common {
+            // Each item is compared by itself, in the order of the list.
+            None => list,
+            Some(ty) => {
+                let (together, apart): (Vec<Operand>, Vec<Operand>) =
+                    list.into_iter().partition(reads_nothing);
+                let together = together
+                    .into_iter()
+                    .map(|item| self.part(item, ty).map(Operand::from));
+                together
+                    .chain(apart.into_iter().map(Ok))
+                    .collect::<Result<Vec<_>>>()?
+            }
+        };
         match (x, common) {
             (Operand::Typed(x), _) => self.in_typed(x, list, span, columns),
             (x, Some(ty)) => self.in_typed(self.part(x, ty)?, list, span, columns),
