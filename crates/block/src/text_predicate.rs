@@ -1,6 +1,7 @@
 //! Restrictions on raw strings, tested string by string: there are no codes whose order would help.
 
 use frazil_kernels::LikePattern;
+use frazil_types::string_ref::leading_bytes;
 use frazil_types::{CompareOp, Error, RestrictionKind, Result, Value};
 use std::cmp::Ordering;
 
@@ -133,7 +134,7 @@ impl Bound<'_> {
     fn new(bytes: &[u8]) -> Bound<'_> {
         Bound {
             bytes,
-            head: head(bytes),
+            head: leading_bytes(bytes),
         }
     }
 
@@ -141,24 +142,10 @@ impl Bound<'_> {
     #[inline]
     fn order(&self, string: &[u8]) -> Ordering {
         // Zeros behind a short string put it in front of those that it begins, or leave it equal to them.
-        head(string).cmp(&self.head).then_with(|| string.cmp(self.bytes))
+        leading_bytes(string)
+            .cmp(&self.head)
+            .then_with(|| string.cmp(self.bytes))
     }
-}
-
-/// The first sixteen bytes, the first of all the highest; zeros behind a shorter string.
-#[inline]
-fn head(s: &[u8]) -> u128 {
-    if let Some(first) = s.first_chunk::<16>() {
-        return u128::from_be_bytes(*first);
-    }
-    // Two words that overlap: the second one's bytes are moved to where they belong.
-    if let (Some(first), Some(last)) = (s.first_chunk::<8>(), s.last_chunk::<8>()) {
-        let last = u128::from(u64::from_be_bytes(*last)) << ((16 - s.len()) * 8);
-        return u128::from(u64::from_be_bytes(*first)) << 64 | last & u128::from(u64::MAX);
-    }
-    let mut bytes = [0; 16];
-    bytes[..s.len()].copy_from_slice(s);
-    u128::from_be_bytes(bytes)
 }
 
 /// Sets the bits of strings that pass, those of 64 at a time.

@@ -6,6 +6,8 @@
 //! - `extern "C"`; parameters and results are [`AbiType`]s only. Pointers are `I64`. Booleans are `I32`.
 //! - A value of 16 bytes (i128, `StringRef`) goes by pointer, in and out: `*const i128`,
 //!   `*const StringRef`, `*mut i128`, `*mut StringRef`. Results come last among the parameters.
+//!   Functions that hash, compare or measure strings take them by value, as two words (head, then tail): they are
+//!   called for every row, and a load of 16 bytes waits long for the two stores in front of it.
 //! - A function that can fail returns a status as `I32`: [`STATUS_OK`] or [`STATUS_FAILED`]. Generated code
 //!   then notes the failing expression in the [`ErrorSlot`] and leaves. A function that knows more than
 //!   the expression does (the text that is no number, memory over the budget) takes the context as its

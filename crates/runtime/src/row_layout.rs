@@ -2,6 +2,8 @@
 //!
 //! Rows are 8-byte aligned; 16-byte values are read and written as two words, or unaligned.
 
+use frazil_kernels::prefetch::prefetch_read;
+use frazil_types::string_ref::TRANSIENT_BIT;
 use frazil_types::{Native, NativeType, StringRef, dispatch_native};
 use std::cmp::Ordering;
 
@@ -171,6 +173,23 @@ impl FieldPlace {
             match (self.is_valid(a), self.is_valid(b)) {
                 (true, true) => self.compare(a, b) == Ordering::Equal,
                 (x, y) => x == y,
+            }
+        }
+    }
+}
+
+/// Asks for the bytes of the long strings among some fields of rows: whoever compares them row by row would wait for
+/// each. A NULL field may lead anywhere, which a prefetch takes without harm.
+///
+/// # Safety
+/// Each row must be null, or a live row of the layout that the fields are of.
+pub(crate) unsafe fn prefetch_strings(fields: &[FieldPlace], rows: &[*const u8]) {
+    for field in fields.iter().filter(|field| field.native == NativeType::String) {
+        for &row in rows.iter().filter(|row| !row.is_null()) {
+            // SAFETY: by contract, with the type that the field has.
+            let string = unsafe { field.get::<StringRef>(row) };
+            if !string.is_inline() {
+                prefetch_read((string.tail & !TRANSIENT_BIT) as *const u8);
             }
         }
     }

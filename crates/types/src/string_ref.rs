@@ -115,6 +115,17 @@ impl StringRef {
         unsafe { std::slice::from_raw_parts(start, self.len()) }
     }
 
+    /// The bytes of a string that is not inline. Takes no address of the reference, which therefore stays in registers.
+    ///
+    /// # Safety
+    /// The string must not be inline, and its bytes must be alive for `'a`.
+    #[inline]
+    pub unsafe fn bytes_outside<'a>(self) -> &'a [u8] {
+        debug_assert!(!self.is_inline());
+        // SAFETY: by contract.
+        unsafe { std::slice::from_raw_parts((self.tail & !TRANSIENT_BIT) as *const u8, self.len()) }
+    }
+
     /// The string without its last byte, which it has; transient if this one is.
     ///
     /// # Safety
@@ -154,8 +165,8 @@ impl StringRef {
         if self.is_inline() {
             return self.tail == other.tail;
         }
-        // SAFETY: by contract.
-        unsafe { self.bytes() == other.bytes() }
+        // SAFETY: by contract; the heads, and so the lengths, are equal.
+        unsafe { self.bytes_outside() == other.bytes_outside() }
     }
 
     /// Order by bytes.
@@ -172,6 +183,10 @@ impl StringRef {
             // Bytes behind the end are zero: where they decide nothing, the longer one goes on with zeros, or both are equal.
             let rest = self.tail.swap_bytes().cmp(&other.tail.swap_bytes());
             return rest.then(self.len().cmp(&other.len()));
+        }
+        if !self.is_inline() && !other.is_inline() {
+            // SAFETY: by contract.
+            return unsafe { self.bytes_outside().cmp(other.bytes_outside()) };
         }
         // SAFETY: by contract.
         unsafe { self.bytes().cmp(other.bytes()) }
@@ -196,6 +211,29 @@ fn payload(bytes: &[u8]) -> u128 {
         [a, b] => u16::from_le_bytes([a, b]).into(),
         [a, b, c, ..] => u32::from_le_bytes([a, b, c, 0]).into(),
     }
+}
+
+/// The first sixteen bytes as a number of their order: the first byte is the highest, zeros follow a shorter string.
+/// Loads that overlap spare a copy of unknown length.
+#[inline]
+pub fn leading_bytes(bytes: &[u8]) -> u128 {
+    let len = bytes.len();
+    if let Some(first) = bytes.first_chunk() {
+        return u128::from_be_bytes(*first);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let (first, last) = (u64::from_be_bytes(*first), u64::from_be_bytes(*last));
+        return u128::from(first) << 64 | (u128::from(last) << (8 * (16 - len))) & u128::from(u64::MAX);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let (first, last) = (u32::from_be_bytes(*first), u32::from_be_bytes(*last));
+        let last = (u64::from(last) << (8 * (8 - len))) & u64::from(u32::MAX);
+        return u128::from(u64::from(first) << 32 | last) << 64;
+    }
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |word, &byte| word >> 8 | u128::from(byte) << 120)
 }
 
 impl PartialEq for StringRef {
@@ -233,6 +271,20 @@ mod tests {
     }
 
     #[test]
+    fn leading_bytes_are_padded_by_zeros() {
+        for text in texts() {
+            for cut in 0..text.len() {
+                let bytes = &text[cut..];
+                let mut padded = [0; 16];
+                let len = bytes.len().min(16);
+                padded[..len].copy_from_slice(&bytes[..len]);
+                assert_eq!(leading_bytes(bytes), u128::from_be_bytes(padded), "{bytes:?}");
+            }
+        }
+        assert_eq!(leading_bytes(b""), 0);
+    }
+
+    #[test]
     fn compares_as_bytes_do() {
         let texts = texts();
         for a in &texts {
@@ -244,6 +296,9 @@ mod tests {
                     assert_eq!(x.compare(y), a.cmp(b));
                     assert_eq!(x.as_transient().compare(y), a.cmp(b));
                     assert_eq!(x.bytes(), &a[..]);
+                    if !x.is_inline() {
+                        assert_eq!(x.as_transient().bytes_outside(), &a[..]);
+                    }
                 }
             }
         }

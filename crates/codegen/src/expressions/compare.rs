@@ -169,8 +169,7 @@ impl Translator<'_, '_> {
         let args: [ir::BlockArg; 1] = [is_long.into()];
         self.b.ins().brif(is_long, call, &[], merge, &args);
         self.enter(call);
-        let (x, y) = (self.spill(a), self.spill(b));
-        let equal = self.call_value(Function::StringEqual, &[x, y])?;
+        let equal = self.call_value(Function::StringEqual, &[a_head, a_tail, b_head, b_tail])?;
         let equal = self.b.ins().ireduce(types::I8, equal);
         self.jump(merge, &[equal]);
         Ok(self.enter(merge)[0])
@@ -194,8 +193,8 @@ impl Translator<'_, '_> {
         let result = self.icmp(signed(op).unsigned(), x, y);
         self.jump(merge, &[result]);
         self.enter(call);
-        let (x, y) = (self.spill(a), self.spill(b));
-        let order = self.call_value(Function::StringCompare, &[x, y])?;
+        let ((a_head, a_tail), (b_head, b_tail)) = (self.b.ins().isplit(a), self.b.ins().isplit(b));
+        let order = self.call_value(Function::StringCompare, &[a_head, a_tail, b_head, b_tail])?;
         let result = self.b.ins().icmp_imm_s(signed(op), order, 0);
         self.jump(merge, &[result]);
         Ok(self.enter(merge)[0])

@@ -86,8 +86,7 @@ impl Translator<'_, '_> {
             Some(hash) => hash,
             None => self.word(0),
         };
-        let place = self.spill(v.value);
-        let folded = self.call_value(Function::StringHash, &[before, place])?;
+        let folded = self.call_value(Function::StringHash, &[before, low, high])?;
         self.jump(merge, &[folded]);
         Ok(self.enter(merge)[0])
     }

@@ -75,6 +75,9 @@ impl Translator<'_, '_> {
         if function == ScalarFunction::Concat {
             return self.where_valid(valid, native, |t| t.concatenated(&values));
         }
+        if let (ScalarFunction::Length, [text]) = (function, &values[..]) {
+            return self.where_valid(valid, native, |t| t.length(text.value, native));
+        }
         self.where_valid(valid, native, |t| {
             let places: Vec<ir::Value> = values
                 .iter()
@@ -85,6 +88,15 @@ impl Translator<'_, '_> {
                 .collect();
             t.call_string_function(e, function, &places)
         })
+    }
+
+    /// The number of characters of a text. Its reference goes by value: see `abi`.
+    fn length(&mut self, text: ir::Value, native: NativeType) -> Result<ir::Value> {
+        let (head, tail) = self.b.ins().isplit(text);
+        let wide = self.call_value(Function::StringLength, &[head, tail])?;
+        Ok(self
+            .coerce(SqlValue::certain(wide, NativeType::I64), native)
+            .value)
     }
 
     /// All texts one behind the other, by one call.
@@ -113,13 +125,8 @@ impl Translator<'_, '_> {
         let native = NativeType::String;
         let context = self.context;
         match function {
-            Length | Position => {
-                let function = if function == Length {
-                    Function::StringLength
-                } else {
-                    Function::Position
-                };
-                let wide = self.call_value(function, places)?;
+            Position => {
+                let wide = self.call_value(Function::Position, places)?;
                 Ok(self
                     .coerce(SqlValue::certain(wide, NativeType::I64), e.ty.native())
                     .value)

@@ -116,7 +116,7 @@ pub unsafe fn fold_string(hash: u64, string: StringRef) -> u64 {
         return combine(hash, string.tail);
     }
     // SAFETY: by contract.
-    scalar::fold_bytes(hash, unsafe { string.bytes() })
+    scalar::fold_bytes(hash, unsafe { string.bytes_outside() })
 }
 
 /// Hashes of a column: `out[i]` of `values[i]`. `validity` holds a byte a row, 0 for NULL.

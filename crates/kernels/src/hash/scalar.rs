@@ -50,10 +50,34 @@ pub fn fold_bytes(mut hash: u64, bytes: &[u8]) -> u64 {
     for word in words {
         hash = combine(hash, u64::from_le_bytes(*word));
     }
-    if !rest.is_empty() {
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        hash = combine(hash, u64::from_le_bytes(last));
+    if rest.is_empty() {
+        return hash;
     }
-    hash
+    let last = match bytes.last_chunk::<8>() {
+        // A load that overlaps the word before it is cheaper than a copy of a length that is not known.
+        Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
+        None => rest
+            .iter()
+            .rev()
+            .fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    combine(hash, last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_of_bytes_is_padded_by_zeros() {
+        let bytes: Vec<u8> = (0..40).map(|i| i * 37 + 11).collect();
+        for len in 0..bytes.len() {
+            let expected = bytes[..len].chunks(8).fold(5, |hash, word| {
+                let mut padded = [0; 8];
+                padded[..word.len()].copy_from_slice(word);
+                combine(hash, u64::from_le_bytes(padded))
+            });
+            assert_eq!(fold_bytes(5, &bytes[..len]), expected, "{len} bytes");
+        }
+    }
 }

@@ -88,8 +88,18 @@ impl LikePattern {
     }
 }
 
+/// The text between a prefix and a suffix; `None` if it does not have both. An empty one is not compared: libc compares
+/// no bytes by a masked load, and the address of an empty `Vec` is not mapped, which costs 100 cycles on a Zen 4.
+#[inline]
 fn strip<'a>(text: &'a [u8], prefix: &[u8], suffix: &[u8]) -> Option<&'a [u8]> {
-    text.strip_prefix(prefix)?.strip_suffix(suffix)
+    let text = match prefix {
+        [] => text,
+        prefix => text.strip_prefix(prefix)?,
+    };
+    match suffix {
+        [] => Some(text),
+        suffix => text.strip_suffix(suffix),
+    }
 }
 
 fn find_in_order(needles: &[Finder<'static>], mut text: &[u8]) -> bool {

@@ -13,13 +13,13 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 /// # Safety
 /// The string must be alive.
 #[inline(always)]
-pub unsafe fn is_ascii(string: &StringRef) -> bool {
+pub unsafe fn is_ascii(string: StringRef) -> bool {
     if string.is_inline() {
         // Behind the end are zeros.
         return (string.head >> 32 | string.tail) & HIGH == 0;
     }
     // SAFETY: by contract.
-    are_ascii(unsafe { string.bytes() })
+    are_ascii(unsafe { string.bytes_outside() })
 }
 
 /// Whether all bytes are ASCII.
@@ -88,7 +88,7 @@ mod tests {
         for len in 0..600 {
             let mut bytes: Vec<u8> = (0..len).map(|i| (i * 7 % 128) as u8).collect();
             // SAFETY: the bytes outlive the reference.
-            let whole = |bytes: &[u8]| unsafe { is_ascii(&StringRef::new(bytes)) };
+            let whole = |bytes: &[u8]| unsafe { is_ascii(StringRef::new(bytes)) };
             assert!(are_ascii(&bytes) && whole(&bytes));
             for at in (0..len).step_by(1 + len / 40) {
                 bytes[at] |= 0x80;

@@ -15,25 +15,35 @@ const ITEMS_AT_ONCE: usize = 1 << 16;
 type Text = *const StringRef;
 type TextOut = *mut StringRef;
 
+/// Order of two strings, each given by the words of its reference.
+///
 /// # Safety
 /// The strings must be alive.
-pub unsafe fn string_compare(a: Text, b: Text) -> i32 {
+pub unsafe fn string_compare(a_head: u64, a_tail: u64, b_head: u64, b_tail: u64) -> i32 {
     // SAFETY: by contract.
-    unsafe { a.read_unaligned().compare(b.read_unaligned()) as i32 }
+    unsafe { of_words(a_head, a_tail).compare(of_words(b_head, b_tail)) as i32 }
 }
 
+/// 1 if two strings, each given by the words of its reference, have equal bytes.
+///
 /// # Safety
 /// As [`string_compare`].
-pub unsafe fn string_equal(a: Text, b: Text) -> i32 {
+pub unsafe fn string_equal(a_head: u64, a_tail: u64, b_head: u64, b_tail: u64) -> i32 {
     // SAFETY: by contract.
-    i32::from(unsafe { a.read_unaligned().equal(b.read_unaligned()) })
+    i32::from(unsafe { of_words(a_head, a_tail).equal(of_words(b_head, b_tail)) })
 }
 
+/// `hash` with a string folded in, which is given by the words of its reference.
+///
 /// # Safety
 /// As [`string_compare`].
-pub unsafe fn string_hash(hash: u64, string: Text) -> u64 {
+pub unsafe fn string_hash(hash: u64, head: u64, tail: u64) -> u64 {
     // SAFETY: by contract.
-    unsafe { fold_string(hash, string.read_unaligned()) }
+    unsafe { fold_string(hash, of_words(head, tail)) }
+}
+
+fn of_words(head: u64, tail: u64) -> StringRef {
+    StringRef { head, tail }
 }
 
 /// # Safety
@@ -43,13 +53,15 @@ pub unsafe fn like(pattern: *const LikePattern, string: Text) -> i32 {
     unsafe { i32::from((*pattern).matches(string.read_unaligned().bytes())) }
 }
 
+/// Characters of a string, which is given by the words of its reference.
+///
 /// # Safety
 /// As [`string_compare`].
-pub unsafe fn string_length(string: Text) -> i64 {
+pub unsafe fn string_length(head: u64, tail: u64) -> i64 {
+    let string = of_words(head, tail);
     // SAFETY: by contract.
     unsafe {
-        let string = string.read_unaligned();
-        match ascii::is_ascii(&string) {
+        match ascii::is_ascii(string) {
             true => string.len() as i64,
             false => string.text().chars().count() as i64,
         }
@@ -325,7 +337,7 @@ pub unsafe fn lower(context: *mut PipelineContext, string: Text, out: TextOut) -
     // SAFETY: by contract.
     unsafe {
         let string = string.read_unaligned();
-        if ascii::is_ascii(&string) {
+        if ascii::is_ascii(string) {
             return mapped_ascii(context, string, out, ascii::lower);
         }
         if string.text().contains('Σ') {
@@ -356,7 +368,7 @@ pub unsafe fn upper(context: *mut PipelineContext, string: Text, out: TextOut) -
     // SAFETY: by contract.
     unsafe {
         let string = string.read_unaligned();
-        match ascii::is_ascii(&string) {
+        match ascii::is_ascii(string) {
             true => mapped_ascii(context, string, out, ascii::upper),
             false => mapped(context, string, out, char::to_uppercase),
         }
@@ -600,9 +612,32 @@ pub(super) mod tests {
             assert_eq!(position(&s("größer"), &s("er")), 5);
             assert_eq!(position(&s("abc"), &s("d")), 0);
             assert_eq!(position(&s("abc"), &s("")), 1);
-            assert_eq!(string_length(&s("größer")), 6);
-            assert_eq!(string_compare(&s("a"), &s("b")), -1);
-            assert_eq!(string_equal(&s("a"), &s("a")), 1);
+            for text in [
+                "",
+                "größer",
+                "grösser",
+                "mehr als zwölf Zeichen",
+                "mehr als zwoelf Zeichen",
+            ] {
+                let string = s(text);
+                assert_eq!(
+                    string_length(string.head, string.tail),
+                    text.chars().count() as i64
+                );
+            }
+            let texts = [
+                "a",
+                "b",
+                "twelve bytes",
+                "more than twelve bytes",
+                "more than twelve bites",
+            ];
+            for (x, y) in texts.iter().flat_map(|x| texts.iter().map(move |y| (*x, *y))) {
+                let (a, b) = (s(x), s(y));
+                assert_eq!(string_compare(a.head, a.tail, b.head, b.tail), x.cmp(y) as i32);
+                assert_eq!(string_equal(a.head, a.tail, b.head, b.tail), i32::from(x == y));
+                assert_eq!(string_hash(7, a.head, a.tail), fold_string(7, a));
+            }
             let pattern = LikePattern::compile("a%c", None).unwrap();
             assert_eq!(like(&pattern, &s("abbc")), 1);
         }

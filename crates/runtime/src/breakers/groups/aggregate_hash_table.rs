@@ -20,7 +20,7 @@ use super::lists::{Chunk, ListSpec, Lists};
 use super::sketch;
 use crate::breakers::join::join_hash_table::{POINTER_MASK, tags};
 use crate::memory::Memory;
-use crate::row_layout::{FieldPlace, HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout};
+use crate::row_layout::{FieldPlace, HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout, prefetch_strings};
 use crate::row_pages::RowPages;
 use crate::string_heap::StringHeap;
 use frazil_kernels::hash::hash_u64;
@@ -534,6 +534,7 @@ impl AggregateTable {
             GroupAddressing::Hash { .. } => unsafe {
                 self.heads_at(places, out, |hash| (hash >> self.shift) as usize, tags);
                 walk_chains(places, out);
+                prefetch_strings(&self.spec.layout.fields[..self.spec.groups], &out[..places.len()]);
             },
             // SAFETY: by contract.
             GroupAddressing::Array { .. } | GroupAddressing::Single => unsafe {

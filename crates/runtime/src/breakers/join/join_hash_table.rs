@@ -31,7 +31,7 @@ use super::JoinFlags;
 use crate::breakers::array::Array;
 use crate::breakers::order::Entry;
 use crate::memory::Memory;
-use crate::row_layout::{HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout};
+use crate::row_layout::{HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout, prefetch_strings};
 use crate::row_pages::RowPages;
 use crate::string_heap::StringHeap;
 use frazil_kernels::KeyFilter;
@@ -402,6 +402,8 @@ impl JoinTable {
             |i| hashes[i] >> self.header.shift,
             |i| tags(hashes[i]),
         );
+        // SAFETY: heads are rows of this table, or null.
+        unsafe { prefetch_strings(&self.spec.layout.fields[..self.spec.keys], &out[..hashes.len()]) };
     }
 
     /// As [`JoinTable::heads_by_hash`] for a directly addressed table.
