@@ -5,16 +5,19 @@
 //! of words is the order of rows. Where they do not fit, equal words are compared row by row. Entries are first scattered
 //! by the highest bits of their words into buckets that fit a cache, which are then sorted one by one.
 
+mod packed_key;
+mod words;
+
 use super::array::Array;
 use crate::breakers::Workers;
 use crate::breakers::run_borrowed::run_borrowed;
-use crate::breakers::sorter::sorted_rows::{
-    SortField, Sorter, compare_fields, normalized, polling, unless_canceled,
-};
-use crate::row_layout::{FieldPlace, RowLayout};
-use frazil_types::{Cancel, NativeType, Result, StringRef};
+use crate::breakers::sorter::sorted_rows::{SortField, Sorter, compare_fields, polling, unless_canceled};
+use crate::row_layout::RowLayout;
+use frazil_types::{Cancel, Result};
+use packed_key::{Extent, PackedKey};
 use std::cmp::Ordering;
 use std::sync::Mutex;
+use words::{FEWEST_BY_DIGITS, sort_words};
 
 /// Entries that a task packs or scatters.
 const PART: usize = 64 << 10;
@@ -22,11 +25,8 @@ const PART: usize = 64 << 10;
 const BUCKET: usize = 8 << 10;
 /// Most bits of a word by which entries are scattered.
 const MOST_DIGITS: u32 = 12;
-/// Entries of a bucket that are sorted without a look at the cancel flag: some milliseconds.
-const SHORT: usize = 256 << 10;
 /// Bits of a word.
 const WORD: u32 = 64;
-
 /// A row with its packed key.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -79,113 +79,6 @@ pub fn entries(sorters: &[Sorter], workers: &dyn Workers) -> Result<Array<Entry>
     Ok(entries)
 }
 
-/// What is known of the values of a key.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    least: u128,
-    greatest: u128,
-    has_null: bool,
-    has_value: bool,
-    /// Bytes of the longest string.
-    longest: usize,
-    /// Whether the last byte of some string is 0.
-    ends_in_zero: bool,
-}
-
-impl Extent {
-    const NOTHING: Extent = Extent {
-        least: u128::MAX,
-        greatest: 0,
-        has_null: false,
-        has_value: false,
-        longest: 0,
-        ends_in_zero: false,
-    };
-
-    fn and(self, other: Extent) -> Extent {
-        Extent {
-            least: self.least.min(other.least),
-            greatest: self.greatest.max(other.greatest),
-            has_null: self.has_null | other.has_null,
-            has_value: self.has_value | other.has_value,
-            longest: self.longest.max(other.longest),
-            ends_in_zero: self.ends_in_zero | other.ends_in_zero,
-        }
-    }
-
-    /// # Safety
-    /// Live rows of the layout that the place is of, their strings alive.
-    unsafe fn of(place: &FieldPlace, entries: &[Entry]) -> Extent {
-        let mut found = Extent::NOTHING;
-        for entry in entries {
-            // SAFETY: by contract.
-            unsafe {
-                if !place.is_valid(entry.row) {
-                    found.has_null = true;
-                    continue;
-                }
-                let (bits, _) = normalized(place, entry.row);
-                found.least = found.least.min(bits);
-                found.greatest = found.greatest.max(bits);
-                if place.native == NativeType::String {
-                    let string = place.get::<StringRef>(entry.row);
-                    found.longest = found.longest.max(string.len());
-                    found.ends_in_zero |= string.bytes().last() == Some(&0);
-                }
-            }
-        }
-        found.has_value = found.least <= found.greatest;
-        found
-    }
-}
-
-/// A key as it is packed.
-#[derive(Clone, Debug)]
-struct PackedKey {
-    field: SortField,
-    place: FieldPlace,
-    least: u128,
-    greatest: u128,
-    /// Bits of the distance from the least value, and one where NULL is told from values.
-    value_bits: u32,
-    null_bits: u32,
-    /// Whether equal bits are equal values.
-    is_exact: bool,
-}
-
-impl PackedKey {
-    fn new(field: SortField, place: FieldPlace, extent: Extent) -> PackedKey {
-        let (least, greatest) = match extent.has_value {
-            true => (extent.least, extent.greatest),
-            false => (0, 0),
-        };
-        PackedKey {
-            field,
-            place,
-            least,
-            greatest,
-            value_bits: 128 - (greatest - least).leading_zeros(),
-            null_bits: u32::from(extent.has_null),
-            // Where no string ends in a zero, sixteen bytes with zeros behind them are those of one string.
-            is_exact: place.native != NativeType::String || extent.longest <= 16 && !extent.ends_in_zero,
-        }
-    }
-
-    /// The same key, of which words hold nothing.
-    fn unpacked(self) -> PackedKey {
-        PackedKey {
-            value_bits: 0,
-            null_bits: 0,
-            is_exact: false,
-            ..self
-        }
-    }
-
-    fn bits(&self) -> u32 {
-        self.value_bits + self.null_bits
-    }
-}
-
 /// The order of some rows.
 #[derive(Debug)]
 pub struct Order<'a> {
@@ -225,7 +118,8 @@ impl<'a> Order<'a> {
             let extents = fields
                 .iter()
                 .map(|key| unsafe { Extent::of(&layout.fields[key.field], entries) });
-            return Ok(Order::with(layout, fields, extents));
+            // SAFETY: as above.
+            return Ok(unsafe { Order::with(layout, fields, extents) });
         }
         let parts = entries.len().div_ceil(PART);
         let found: Vec<Mutex<Vec<Extent>>> = (0..parts).map(|_| Mutex::default()).collect();
@@ -242,13 +136,17 @@ impl<'a> Order<'a> {
         for part in found {
             let part = part.into_inner().unwrap_or_else(|e| e.into_inner());
             for (extent, more) in extents.iter_mut().zip(part) {
-                *extent = extent.and(more);
+                // SAFETY: the strings of live rows are alive.
+                *extent = unsafe { extent.and(more) };
             }
         }
-        Ok(Order::with(layout, fields, extents.into_iter()))
+        // SAFETY: as above.
+        Ok(unsafe { Order::with(layout, fields, extents.into_iter()) })
     }
 
-    fn with(
+    /// # Safety
+    /// The strings of the extents must be alive.
+    unsafe fn with(
         layout: &'a RowLayout,
         fields: &'a [SortField],
         extents: impl Iterator<Item = Extent>,
@@ -256,7 +154,8 @@ impl<'a> Order<'a> {
         let mut are_whole = true;
         let keys: Vec<PackedKey> = (fields.iter().zip(extents))
             .map(|(key, extent)| {
-                let key = PackedKey::new(*key, layout.fields[key.field], extent);
+                // SAFETY: by contract.
+                let key = unsafe { PackedKey::new(*key, layout.fields[key.field], extent) };
                 // Behind a key whose values are cut off no other one may decide.
                 let goes_on = are_whole && key.is_exact;
                 match std::mem::replace(&mut are_whole, goes_on) {
@@ -295,7 +194,7 @@ impl<'a> Order<'a> {
             }
             let distance = match valid {
                 // SAFETY: by contract.
-                true => match (unsafe { normalized(&key.place, row).0 }, key.field.descending) {
+                true => match (unsafe { key.value(row) }, key.field.descending) {
                     (bits, false) => bits - key.least,
                     (bits, true) => key.greatest - bits,
                 },
@@ -308,8 +207,7 @@ impl<'a> Order<'a> {
 
     fn compare(&self, a: &Entry, b: &Entry) -> Ordering {
         match a.key.cmp(&b.key) {
-            // Rows that are equal come in the order in which they lie in memory.
-            Ordering::Equal if self.is_exact => (a.row as usize).cmp(&(b.row as usize)),
+            Ordering::Equal if self.is_exact => Ordering::Equal,
             // SAFETY: live rows of the layout.
             Ordering::Equal => unsafe { compare_fields(self.layout, self.fields, a.row, b.row) },
             order => order,
@@ -368,20 +266,33 @@ impl<'a> Order<'a> {
         let wanted = (rows / BUCKET).max(1).ilog2();
         let digits = wanted.min(used).min(MOST_DIGITS);
         if digits == 0 {
-            self.sort_alone(&mut entries[..rows], workers.cancel())?;
+            // Few entries, or words without a bit: those are not sorted by digits.
+            let spare = if rows < FEWEST_BY_DIGITS {
+                0
+            } else {
+                rows.min(2 * BUCKET)
+            };
+            let mut spare = entries[..spare].to_vec();
+            self.sort_alone(&mut entries[..rows], &mut spare, workers.cancel())?;
             return Ok(rows);
         }
-        let bounds = self.scatter(entries, rows, digits, workers)?;
+        let (bounds, mut spare) = self.scatter(entries, rows, digits, workers)?;
         let (shared, cancel) = (Shared::new(entries), workers.cancel());
+        let spare = Shared::new(&mut spare);
         let mut kept = vec![0; bounds.len() - 1];
         let shared_kept = Shared::new(&mut kept);
         run_borrowed(workers, bounds.len() - 1, &|bucket| {
             let (from, to) = (bounds[bucket], bounds[bucket + 1]);
             // SAFETY: each task has its own bucket, and its own count.
-            let (bucket, kept) =
-                unsafe { (shared.part(from, to - from), &mut shared_kept.part(bucket, 1)[0]) };
+            let (bucket, spare, kept) = unsafe {
+                (
+                    shared.part(from, to - from),
+                    spare.part(from, to - from),
+                    &mut shared_kept.part(bucket, 1)[0],
+                )
+            };
             *kept = keep(bucket)?;
-            self.sort_alone(&mut bucket[..*kept], cancel)
+            self.sort_alone(&mut bucket[..*kept], spare, cancel)
         })?;
         let mut end = 0;
         for (from, kept) in bounds.iter().zip(kept) {
@@ -435,26 +346,32 @@ impl<'a> Order<'a> {
         })
     }
 
-    fn sort_alone(&self, entries: &mut [Entry], cancel: &Cancel) -> Result<()> {
-        if self.is_exact && entries.len() <= SHORT {
-            // Rows that are equal come in the order in which they lie in memory.
-            entries.sort_unstable_by_key(|e| (u128::from(e.key) << WORD) | e.row as usize as u128);
+    /// Sorts entries, whose words are packed. `spare` has as many entries, of any value, unless all words are equal.
+    /// Error 57014.
+    fn sort_alone(&self, entries: &mut [Entry], spare: &mut [Entry], cancel: &Cancel) -> Result<()> {
+        sort_words(entries, spare, cancel)?;
+        if self.is_exact {
             return Ok(());
         }
         unless_canceled(cancel, || {
-            entries.sort_unstable_by(polling(cancel, |a: &Entry, b: &Entry| self.compare(a, b)));
+            let mut order = polling(cancel, |a: &Entry, b: &Entry| self.compare(a, b));
+            for alike in entries.chunk_by_mut(|a, b| a.key == b.key) {
+                if alike.len() > 1 {
+                    alike.sort_unstable_by(&mut order);
+                }
+            }
         })
     }
 
-    /// Brings the first `rows` entries into buckets by the highest `digits` bits of their words; gives where each bucket begins,
-    /// and the end. Errors: 53200, 57014.
+    /// Brings the first `rows` entries into buckets by the highest `digits` bits of their words. Returns where each bucket
+    /// begins, and the end; and the array in which the entries were. Errors: 53200, 57014.
     fn scatter(
         &self,
         entries: &mut Array<Entry>,
         rows: usize,
         digits: u32,
         workers: &dyn Workers,
-    ) -> Result<Vec<usize>> {
+    ) -> Result<(Vec<usize>, Array<Entry>)> {
         let buckets = 1_usize << digits;
         let parts = workers.threads().clamp(1, rows.div_ceil(PART));
         let rows_a_part = rows.div_ceil(parts);
@@ -495,8 +412,8 @@ impl<'a> Order<'a> {
             }
             Ok(())
         })?;
-        *entries = sorted;
-        Ok(bounds)
+        let spare = std::mem::replace(entries, sorted);
+        Ok((bounds, spare))
     }
 }
 

@@ -17,6 +17,7 @@ use crate::row_pages::RowPages;
 use crate::scan_source::{Clause, count_of_rows};
 use crate::string_heap::StringHeap;
 use frazil_storage::TopBound;
+use frazil_types::string_ref::leading_bytes;
 use frazil_types::{Cancel, MemoryBudget, NativeType, Reservation, Result, StringRef, Value};
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -251,7 +252,7 @@ pub(crate) unsafe fn normalized(place: &FieldPlace, row: *const u8) -> (u128, u3
             NativeType::I64 => u128::from(place.get::<i64>(row) as u64 ^ 1 << 63),
             NativeType::I128 => place.get::<i128>(row) as u128 ^ 1 << 127,
             NativeType::F64 => u128::from(ordered_double(place.get::<f64>(row))),
-            NativeType::String => leading_bytes(place.get::<StringRef>(row)),
+            NativeType::String => leading_bytes(place.get::<StringRef>(row).bytes()),
         };
         (bits, width(place.native))
     }
@@ -261,19 +262,6 @@ pub(crate) unsafe fn normalized(place: &FieldPlace, row: *const u8) -> (u128, u3
 pub(super) fn ordered_double(v: f64) -> u64 {
     let bits = frazil_kernels::hash::double_word(v);
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
-}
-
-/// The first sixteen bytes, padded by zeros.
-///
-/// # Safety
-/// The string must be alive.
-unsafe fn leading_bytes(s: StringRef) -> u128 {
-    // SAFETY: by contract.
-    let bytes = unsafe { s.bytes() };
-    let mut first = [0; 16];
-    let len = bytes.len().min(16);
-    first[..len].copy_from_slice(&bytes[..len]);
-    u128::from_be_bytes(first)
 }
 
 /// A row with its prefix.
@@ -291,7 +279,7 @@ pub struct Sorter {
     pub pages: RowPages,
     /// Bytes of the strings that the rows keep.
     pub heap: StringHeap,
-    spec: SortSpec,
+    pub(super) spec: SortSpec,
     budget: MemoryBudget,
     cancel: Cancel,
     pruner: Option<Box<dyn Prunes>>,
@@ -478,27 +466,27 @@ pub struct SortedRun {
 unsafe impl Send for SortedRun {}
 
 /// Of sorted rows those that limit and offset leave of each group. Errors: 2201W, 2201X for negative ones.
-fn first_of_groups(spec: &SortSpec, entries: &[Entry]) -> Result<Vec<*const u8>> {
+fn first_of_groups(spec: &SortSpec, rows: impl Iterator<Item = *const u8>) -> Result<Vec<*const u8>> {
     let keys = &spec.keys[..spec.groups];
     let mut group: Option<(*const u8, Range<u64>)> = None;
     let mut rank = 0;
     let mut kept = Vec::new();
-    for entry in entries {
+    for row in rows {
         let ranks = match &group {
             // SAFETY: the rows are alive and of the layout.
-            Some((first, ranks)) if unsafe { spec.compare_by(keys, *first, entry.row) }.is_eq() => {
+            Some((first, ranks)) if unsafe { spec.compare_by(keys, *first, row) }.is_eq() => {
                 rank += 1;
                 ranks.clone()
             }
             _ => {
                 rank = 0;
                 // SAFETY: as above.
-                let ranks = unsafe { spec.ranks_kept(entry.row) }?;
-                group.insert((entry.row, ranks)).1.clone()
+                let ranks = unsafe { spec.ranks_kept(row) }?;
+                group.insert((row, ranks)).1.clone()
             }
         };
         if ranks.contains(&rank) {
-            kept.push(entry.row);
+            kept.push(row);
         }
     }
     Ok(kept)
@@ -554,15 +542,24 @@ impl SortedRows {
                 entries.sort_by(polling(&cancel, spec.order(spec.prefix_decides())));
             })?;
         }
-        let skipped = usize::try_from(spec.offset)
-            .unwrap_or(usize::MAX)
-            .min(entries.len());
-        let kept = spec
-            .limit
-            .map_or(usize::MAX, |l| usize::try_from(l).unwrap_or(usize::MAX));
+        SortedRows::kept(sorters, &spec, entries.iter().map(|e| e.row), &budget)
+    }
+
+    /// Keeps those of all rows of some sorters, which come in their order, that limit and offset leave. Errors: 53200;
+    /// 2201W, 2201X if a group has a negative limit or offset.
+    pub(super) fn kept(
+        sorters: Vec<Sorter>,
+        spec: &SortSpec,
+        rows: impl ExactSizeIterator<Item = *const u8>,
+        budget: &MemoryBudget,
+    ) -> Result<SortedRows> {
+        let as_count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let rows = match spec.counts_by_group() {
-            true => first_of_groups(&spec, &entries)?,
-            false => entries.iter().skip(skipped).take(kept).map(|e| e.row).collect(),
+            true => first_of_groups(spec, rows)?,
+            false => {
+                let kept = spec.limit.map_or(usize::MAX, as_count);
+                rows.skip(as_count(spec.offset)).take(kept).collect()
+            }
         };
         let mut sorted = SortedRows::of(sorters, rows, Vec::new());
         sorted._held = Some(budget.reserve(sorted.rows.len() * size_of::<*const u8>())?);
