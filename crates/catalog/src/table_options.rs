@@ -75,6 +75,37 @@ impl Default for TableOptions {
 const PAX_ROWS: &str = "pax_rows";
 /// PostgreSQL's share of a page that INSERT fills, in percent.
 const FILLFACTOR: &str = "fillfactor";
+/// PostgreSQL's options of vacuuming and statistics, which Frazil does by itself: they are checked and have no effect.
+const ADVICE: [&str; 21] = [
+    "autovacuum_analyze_scale_factor",
+    "autovacuum_analyze_threshold",
+    "autovacuum_enabled",
+    "autovacuum_freeze_max_age",
+    "autovacuum_freeze_min_age",
+    "autovacuum_freeze_table_age",
+    "autovacuum_multixact_freeze_max_age",
+    "autovacuum_multixact_freeze_min_age",
+    "autovacuum_multixact_freeze_table_age",
+    "autovacuum_vacuum_cost_delay",
+    "autovacuum_vacuum_cost_limit",
+    "autovacuum_vacuum_insert_scale_factor",
+    "autovacuum_vacuum_insert_threshold",
+    "autovacuum_vacuum_scale_factor",
+    "autovacuum_vacuum_threshold",
+    "log_autovacuum_min_duration",
+    "parallel_workers",
+    "toast_tuple_target",
+    "user_catalog_table",
+    "vacuum_index_cleanup",
+    "vacuum_truncate",
+];
+/// Those of them that are true or false.
+const FLAGS: [&str; 4] = [
+    "autovacuum_enabled",
+    "user_catalog_table",
+    "vacuum_index_cleanup",
+    "vacuum_truncate",
+];
 const FREEZE_FOR: &str = "freeze_for";
 const ENCODING: &str = "encoding";
 const LAYOUT: &str = "layout";
@@ -90,6 +121,7 @@ impl TableOptions {
         match (name, self.blocks.option(name)) {
             (PAX_ROWS, _) => self.pax_rows = pax_rows(value)?,
             (FILLFACTOR, _) => check_fillfactor(value)?,
+            (advice, _) if ADVICE.contains(&advice) => check_advice(advice, value)?,
             (_, Some(asked)) => *asked = name_in(value),
             (_, None) => return Err(unknown(name)),
         }
@@ -134,6 +166,26 @@ impl TableOptions {
             }
         }
         out
+    }
+}
+
+/// 22023 for a value that is not of the option's kind: true or false, or a number.
+fn check_advice(name: &str, value: &Value) -> Result<()> {
+    let is_flag = FLAGS.contains(&name);
+    let words = ["on", "off", "true", "false", "yes", "no", "auto", "1", "0"];
+    let fits = match value {
+        Value::Null | Value::Bool(_) => true,
+        Value::Text(text) if is_flag => words.contains(&text.to_lowercase().as_str()),
+        Value::Text(text) => text.trim().parse::<f64>().is_ok_and(f64::is_finite),
+        _ => !is_flag || value.as_int().is_some_and(|n| (0..=1).contains(&n)),
+    };
+    match fits {
+        true => Ok(()),
+        false => {
+            let kind = if is_flag { "boolean" } else { "numeric" };
+            let message = format!("invalid value for {kind} option \"{name}\"");
+            Err(Error::new(SqlState::INVALID_PARAMETER, message))
+        }
     }
 }
 

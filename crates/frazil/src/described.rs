@@ -121,7 +121,7 @@ impl Described {
             | Statement::Rollback { .. }
             | Statement::SetTransaction { .. }
             | Statement::SetSessionTransaction { .. }
-            | Statement::Vacuum
+            | Statement::Alone { .. }
             | Statement::Checked { .. }
             | Statement::SetConstraints(_)
             | Statement::Savepoint { .. }

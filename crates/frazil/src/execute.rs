@@ -475,7 +475,7 @@ fn run_as_bound(
         Statement::Setting(statement) => setting_statement::run(session, statement, started),
         Statement::LockTable(lock) => lock_table::run(session, &lock, bundle, started),
         Statement::Notification(statement) => notification_statement::run(session, statement, started),
-        Statement::Vacuum => (session.refuse_transaction("VACUUM")).map(|()| done("VACUUM", started)),
+        Statement::Alone { what, tag } => session.refuse_transaction(what).map(|()| done(tag, started)),
         Statement::Checked { tag } => Ok(done(tag, started)),
         Statement::SetConstraints(set) => deferred_commit::set_constraints(session, &set)
             .map(|notice| noted("SET CONSTRAINTS", notice, started)),
@@ -535,6 +535,9 @@ fn run_writing(
     bundle: Bundle,
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
+    if let Some(what) = parsed.concurrently() {
+        session.refuse_transaction(what)?;
+    }
     if writing.creates_temporary() {
         session.begin_temporary();
     }

@@ -144,11 +144,7 @@ impl<'a> Context<'a> {
                 options,
             } => copy_from(self.catalog, table, columns, end, options)?.into(),
             ParsedKind::CopyTo { source, end, options } => return self.copy_to(source, end, options),
-            ParsedKind::Freeze { table, order_by } => {
-                let (entry, order_by) = self.freeze(table, order_by.as_deref())?;
-                let table = self.own(&entry, table)?;
-                Writing::Freeze { table, order_by }.into()
-            }
+            ParsedKind::Freeze { table, order_by } => self.freezing(table, order_by.as_deref())?.into(),
             ParsedKind::Checkpoint => Statement::Checkpoint,
             ParsedKind::Backup { directory } => Statement::Backup {
                 directory: directory.clone(),
@@ -159,6 +155,8 @@ impl<'a> Context<'a> {
             ParsedKind::SetTransaction { modes } => Statement::SetTransaction { modes: *modes },
             ParsedKind::SetSessionTransaction { modes } => Statement::SetSessionTransaction { modes: *modes },
             ParsedKind::Maintain(maintain) => self.maintain(maintain)?,
+            ParsedKind::Reindex(reindex) => binder::reindex(self.catalog, reindex)?,
+            ParsedKind::ColumnAdvice(advice) => binder::advise(self.catalog, advice)?,
             ParsedKind::Truncate {
                 tables,
                 restarts,
@@ -195,6 +193,13 @@ impl<'a> Context<'a> {
         }))
     }
 
+    /// FREEZE TABLE.
+    fn freezing(&self, table: &WrittenName, order_by: Option<&str>) -> Result<Writing> {
+        let (entry, order_by) = self.freeze(table, order_by)?;
+        let table = self.own(&entry, table)?;
+        Ok(Writing::Freeze { table, order_by })
+    }
+
     fn create_view(
         &self,
         parsed: &ParsedStatement,
@@ -225,7 +230,10 @@ impl<'a> Context<'a> {
     fn maintain(&self, maintain: &Maintain) -> Result<Statement> {
         self.check_maintained(maintain)?;
         Ok(match maintain.is_vacuum {
-            true => Statement::Vacuum,
+            true => Statement::Alone {
+                what: "VACUUM",
+                tag: "VACUUM",
+            },
             false => Statement::Checked { tag: "ANALYZE" },
         })
     }

@@ -93,9 +93,14 @@ pub enum Statement {
     Notification(NotificationStatement),
     /// DECLARE, FETCH, MOVE or CLOSE.
     Cursor(CursorStatement),
-    /// VACUUM.
-    Vacuum,
-    /// A statement that was checked and changes nothing: ANALYZE, GRANT, REVOKE, OWNER TO.
+    /// A statement that was checked, changes nothing and cannot run inside a transaction: VACUUM, REINDEX CONCURRENTLY.
+    Alone {
+        /// The name of the statement in errors.
+        what: &'static str,
+        /// The tag of the command.
+        tag: &'static str,
+    },
+    /// A statement that was checked and changes nothing: ANALYZE, REINDEX, GRANT, REVOKE, OWNER TO.
     Checked {
         /// The tag of the command.
         tag: &'static str,
@@ -560,7 +565,7 @@ impl Explained {
             | Statement::Rollback { .. }
             | Statement::SetTransaction { .. }
             | Statement::SetSessionTransaction { .. }
-            | Statement::Vacuum
+            | Statement::Alone { .. }
             | Statement::Checked { .. }
             | Statement::SetConstraints(_)
             | Statement::Savepoint { .. }

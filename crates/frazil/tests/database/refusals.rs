@@ -35,10 +35,6 @@ const ITEMS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "set statistics",
-        &["alter table u alter column a set statistics 100"],
-    ),
-    (
         "alter domain but for its name and schema",
         &["alter domain d set not null"],
     ),

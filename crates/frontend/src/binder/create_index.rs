@@ -1,6 +1,6 @@
 //! CREATE INDEX.
 
-use super::{Binder, error, fold};
+use super::{Binder, error, fold, operator_class};
 use crate::{Bound, Definition, TableEntry};
 use frazil_catalog::{IndexKey, NewIndex};
 use frazil_types::{Error, LogicalType, Result, Span, SqlState};
@@ -9,6 +9,7 @@ use sqlparser::ast::{CreateIndex, Expr as SqlExpr, Ident, IndexColumn, IndexType
 /// Binds CREATE INDEX.
 pub(crate) fn create_index(binder: &Binder, create: &CreateIndex) -> Result<Bound> {
     refuse(create)?;
+    operator_class::check_options(&create.with)?;
     let id = binder.own_table(&create.table_name)?;
     let entry = binder.table(&create.table_name)?;
     let columns = create.columns.len() + create.include.len();
@@ -44,9 +45,7 @@ fn refuse(c: &CreateIndex) -> Result<()> {
         );
     }
     super::refuse::first(&[
-        (c.concurrently, "CREATE INDEX CONCURRENTLY"),
         (c.predicate.is_some(), "a partial index"),
-        (!c.with.is_empty(), "WITH (…) of an index"),
         (
             !c.index_options.is_empty() || !c.alter_options.is_empty(),
             "index options",
@@ -69,19 +68,32 @@ fn index_name(binder: &Binder, name: &ObjectName) -> Result<String> {
 }
 
 fn key(binder: &Binder, entry: &TableEntry, part: &IndexColumn) -> Result<IndexKey> {
-    if let Some(class) = &part.operator_class {
-        return Err(
-            Error::unsupported(format!("the operator class {class}")).at_span(binder.name_span(class))
-        );
-    }
-    let SqlExpr::Identifier(name) = &part.column.expr else {
-        let span = binder.leaf_span(&part.column.expr);
-        return Err(Error::unsupported("an index on an expression").at_span(span));
+    let (mut expr, mut collation) = (&part.column.expr, None);
+    let name = loop {
+        match expr {
+            SqlExpr::Nested(inner) => expr = inner,
+            SqlExpr::Collate {
+                expr: inner,
+                collation: name,
+            } => (expr, collation) = (inner, Some(name)),
+            SqlExpr::Identifier(name) => break name,
+            _ => {
+                let span = binder.leaf_span(&part.column.expr);
+                return Err(Error::unsupported("an index on an expression").at_span(span));
+            }
+        }
     };
     let options = &part.column.options;
     let descending = options.asc == Some(false);
     let column = position(binder, entry, name)?;
-    must_compare(entry.schema.columns[column].ty, binder.span(name))?;
+    let ty = entry.schema.columns[column].ty;
+    must_compare(ty, binder.span(name))?;
+    if let Some(collation) = collation {
+        binder.collation_of(collation, ty)?;
+    }
+    if let Some(class) = &part.operator_class {
+        operator_class::check_class(binder, class, ty)?;
+    }
     Ok(IndexKey {
         column,
         descending,

@@ -99,6 +99,10 @@ pub(crate) const VARIADIC: &str = "\u{0}variadic";
 pub(crate) const ITEM: &str = "\u{0}item";
 
 impl Dialect for FrazilDialect {
+    fn supports_create_index_with_clause(&self) -> bool {
+        true
+    }
+
     fn dialect(&self) -> TypeId {
         TypeId::of::<PostgreSqlDialect>()
     }

@@ -1,5 +1,6 @@
 //! Text → statements. Statements of our own are read from the tokens; all else is sqlparser's.
 
+mod column_advice;
 mod comment_on;
 mod conflict_words;
 mod create_domain;
@@ -11,6 +12,7 @@ mod depth;
 mod dialect;
 mod explain;
 mod group_words;
+mod index_words;
 mod keywords;
 mod labels;
 mod like_words;
@@ -27,6 +29,7 @@ mod privileges;
 mod query_text;
 pub(crate) mod recursion_words;
 mod reference_words;
+mod reindex;
 mod row_words;
 mod schemas;
 mod sequences;
@@ -39,6 +42,7 @@ mod transactions;
 mod whole_tables;
 mod window_words;
 
+pub(crate) use column_advice::{Advice, ColumnAdvice};
 pub(crate) use comment_on::{CommentOn, CommentedName};
 pub(crate) use create_domain::VALUE;
 pub(crate) use create_view::ViewHead;
@@ -57,6 +61,7 @@ pub use parsed::{ParsedStatement, StatementRole};
 pub(crate) use privileges::{Object, Privileges};
 pub use query_text::{QualifiedPlace, QueryText};
 pub(crate) use reference_words::SET_COLUMNS;
+pub(crate) use reindex::{Reindex, Reindexed};
 pub(crate) use row_words::ROW_OF;
 pub(crate) use schemas::{MovedKind, MovedObject, RenameTo, RenamedObject};
 pub(crate) use sequences::{
@@ -180,6 +185,24 @@ fn reserve(tokens: usize, bytes: usize, limits: &Limits) -> Result<Option<Reserv
         .map_err(|e| e.with_detail(format!("the text has {tokens} words and signs")))
 }
 
+/// Reads ALTER TABLE of one column that sqlparser does not read: of its identity, or as advice. `None` for any other
+/// statement.
+fn of_one_column(source: &Source, words: &[TokenWithSpan]) -> Result<Option<ParsedKind>> {
+    if let Some(identity) = sequences::identity(&Cursor::new(source, words))? {
+        return Ok(Some(identity));
+    }
+    let advice = column_advice::parse(Cursor::new(source, words))?;
+    Ok(advice.map(ParsedKind::ColumnAdvice))
+}
+
+/// Reads VACUUM, ANALYZE or REINDEX, whose word is `first`. 42601.
+fn maintained(cursor: &mut Cursor<'_>, first: &str) -> Result<ParsedKind> {
+    match first {
+        "reindex" => reindex::parse(cursor).map(ParsedKind::Reindex),
+        _ => maintenance::parse(cursor, first == "vacuum").map(ParsedKind::Maintain),
+    }
+}
+
 /// A text that is being read.
 struct Reading {
     source: Arc<Source>,
@@ -211,6 +234,7 @@ impl Reading {
             false => Vec::new(),
         };
         let mut words = words;
+        let concurrently = index_words::take_concurrently(&mut words);
         let of_one_column = defines && sequences::identity(&Cursor::new(source, &words))?.is_some();
         let identities = match defines && !of_one_column {
             true => sequences::take_identities(&mut words, source)?,
@@ -239,6 +263,7 @@ impl Reading {
             identities,
             likes,
             overriding,
+            concurrently,
             depth,
             _memory: memory.map(Arc::new),
         })
@@ -249,9 +274,9 @@ impl Reading {
         let mut cursor = Cursor::new(source, &words);
         let first = cursor.word().unwrap_or_default();
         if first == "alter"
-            && let Some(identity) = sequences::identity(&cursor)?
+            && let Some(altered) = of_one_column(source, &words)?
         {
-            return Ok(identity);
+            return Ok(altered);
         }
         // Most statements define nothing, and none of their other words is looked at.
         let is_definition = ["create", "alter", "drop"].contains(&first.as_str());
@@ -293,9 +318,7 @@ impl Reading {
             "begin" | "start" => transactions::begin(&mut cursor),
             "commit" | "end" => transactions::commit(&mut cursor),
             "rollback" | "abort" => transactions::rollback(&mut cursor),
-            "vacuum" | "analyze" | "analyse" => {
-                maintenance::parse(&mut cursor, first == "vacuum").map(ParsedKind::Maintain)
-            }
+            "vacuum" | "analyze" | "analyse" | "reindex" => maintained(&mut cursor, &first),
             "lock" | "truncate" => whole_tables::parse(&mut cursor, &first),
             "declare" => self.declared(&mut cursor),
             "fetch" | "move" => sql_cursors::fetch(&mut cursor, first == "move"),
@@ -416,6 +439,7 @@ impl Reading {
         lock_words::rewrite(&mut words, source)?;
         names::rewrite(&mut words, source)?;
         definition_words::rewrite(&mut words)?;
+        index_words::take_tablespace(&mut words, source)?;
         reference_words::rewrite(&mut words)?;
         conflict_words::rewrite(&mut words, source)?;
         labels::rewrite(&mut words);

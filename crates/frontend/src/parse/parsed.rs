@@ -1,10 +1,12 @@
 //! Statements as they are read: sqlparser's tree, or what was read from the tokens.
 
+use super::column_advice::ColumnAdvice;
 use super::comment_on::CommentOn;
 use super::create_view::ViewHead;
 use super::like_words::WrittenLike;
 use super::maintenance::Maintain;
 use super::privileges::Privileges;
+use super::reindex::Reindex;
 use super::schemas::{MovedObject, RenamedObject};
 use super::sequences::{AlteredIdentity, Overriding, WrittenOptions, WrittenSequence};
 use super::source::Place;
@@ -39,6 +41,8 @@ pub struct ParsedStatement {
     pub(crate) likes: Vec<WrittenLike>,
     /// OVERRIDING … VALUE.
     pub(crate) overriding: Option<Overriding>,
+    /// The name of a statement that has the word CONCURRENTLY.
+    pub(crate) concurrently: Option<&'static str>,
     pub(crate) limits: Limits,
     pub(super) depth: usize,
     pub(super) _memory: Option<Arc<Reservation>>,
@@ -90,6 +94,10 @@ pub(crate) enum ParsedKind {
     },
     /// VACUUM or ANALYZE.
     Maintain(Maintain),
+    /// ALTER COLUMN … SET STATISTICS, STORAGE or COMPRESSION.
+    ColumnAdvice(ColumnAdvice),
+    /// REINDEX.
+    Reindex(Reindex),
     Truncate {
         tables: Vec<WrittenName>,
         /// RESTART IDENTITY.
@@ -196,6 +204,12 @@ impl ParsedStatement {
         let word = b"tableoid";
         let mut places = self.text.as_bytes().windows(word.len());
         places.any(|place| place.eq_ignore_ascii_case(word))
+    }
+
+    /// The name by which an error calls a statement that makes or drops indexes CONCURRENTLY: it cannot run inside a
+    /// transaction.
+    pub fn concurrently(&self) -> Option<&'static str> {
+        self.concurrently
     }
 
     /// True if it returns rows.

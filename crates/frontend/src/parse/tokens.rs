@@ -420,7 +420,11 @@ impl Pass<'_> {
             {
                 self.like_as_operator();
             }
-            [before @ .., table] if is_word(table, Keyword::TABLE) && begins_query(before.last()) => {
+            [before @ .., table]
+                if is_word(table, Keyword::TABLE)
+                    && begins_query(before.last())
+                    && !is_reindex(before.first()) =>
+            {
                 let table = table.span;
                 self.out.pop();
                 self.push(Token::make_keyword("SELECT"), table);
@@ -492,6 +496,12 @@ fn begins_query(before: Option<&TokenWithSpan>) -> bool {
     before.is_none_or(|t| {
         matches!(t.token, Token::LParen | Token::RParen) || words.iter().any(|w| is_word(t, *w))
     })
+}
+
+/// True for the first word of REINDEX, whose options in parentheses come before TABLE.
+fn is_reindex(first: Option<&TokenWithSpan>) -> bool {
+    let word = first.map(|first| &first.token);
+    matches!(word, Some(Token::Word(w)) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("reindex"))
 }
 
 /// A number written to a base of 2, 8 or 16.
