@@ -111,6 +111,14 @@ impl WrittenName {
             None => WrittenName::unqualified(folded(text)),
         }
     }
+
+    /// The name of the type whose arrays PostgreSQL calls by this name, `_mood` for `mood[]`; `None` for other names.
+    pub fn element(&self) -> Option<WrittenName> {
+        Some(WrittenName {
+            schema: self.schema.clone(),
+            name: self.name.strip_prefix('_')?.to_owned(),
+        })
+    }
 }
 
 /// A name as the catalog keeps it.

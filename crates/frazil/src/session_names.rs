@@ -158,7 +158,11 @@ impl SessionCatalog for SessionNames {
                 Some(element) => self
                     .found(asked, &WrittenName::read(element))
                     .map(system_tables::array_of),
-                None => self.found(asked, &WrittenName::read(text)),
+                None => {
+                    let name = WrittenName::read(text);
+                    let array = || self.found(asked, &name.element()?).map(system_tables::array_of);
+                    self.found(asked, &name).or_else(array)
+                }
             },
             Asked::Relation
             | Asked::Constraint

@@ -67,6 +67,9 @@ fn of_name(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalType> {
     if let Some(known) = Kind::named(&name).and_then(Kind::plain) {
         return Ok(known);
     }
+    if let Some(array) = name.strip_prefix('_').and_then(array_of_name) {
+        return Ok(array);
+    }
     if let SqlDataType::Custom(name, modifiers) = ty
         && let Some(known) = defined(name)
     {
@@ -85,6 +88,14 @@ fn of_name(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalType> {
         return Err(Error::new(SqlState::UNDEFINED_OBJECT, message).with_hint(types()));
     }
     Err(Error::unsupported(format!("type {ty}")).with_hint(types()))
+}
+
+/// The arrays of the built-in type that `pg_type` calls `element`: `int4` of `_int4`.
+fn array_of_name(element: &str) -> Option<LogicalType> {
+    let kind = Kind::ALL
+        .into_iter()
+        .find(|kind| kind.info().typname == element)?;
+    kind.plain()?.array()
 }
 
 /// What types there are, for hints.

@@ -2,7 +2,7 @@
 
 use crate::build::{LENGTH, TEXT, call, constant_of, null};
 use crate::fixed_numeric::Fixed;
-use crate::named_oids::make_named_oid;
+use crate::named_oids::{make_named_oid, make_named_oids};
 use crate::type_rules::{Category, Kind, cast_context_of, is_implicit, name_of};
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, HiddenParameter, Operand, Typing, Unknown, UnknownKind};
@@ -73,6 +73,11 @@ impl Typing {
         if ty.kind().is_named_oid() && x.ty() != Some(ty) {
             return Ok(self.named_oid(x, ty)?.at(at));
         }
+        if let Some(element) = ty.element().filter(|element| element.kind().is_named_oid())
+            && x.ty() != Some(ty)
+        {
+            return Ok(self.named_oids(x, ty, element)?.at(at));
+        }
         match x {
             Operand::Unknown(u) => self.type_unknown(u, ty, context),
             // Only what is stored and what a cast rounds to has fewer digits of a second: values in hand have all.
@@ -102,6 +107,22 @@ impl Typing {
         };
         let arguments = vec![e, self.hidden(HiddenParameter::Catalog)];
         Ok(rows(ty.name(), OnNull::Null, make_named_oid, arguments, ty))
+    }
+
+    /// An array of regclass or its like, `element`, of a text that shows one, or an array of texts or oids. 42846 of
+    /// other types.
+    fn named_oids(&self, x: Operand, ty: LogicalType, element: LogicalType) -> Result<Expr> {
+        let oids = LogicalType::array_of(Kind::Oid);
+        let from = match (x.ty(), x.ty().and_then(LogicalType::element)) {
+            (None, _) => LogicalType::TEXT_ARRAY,
+            (Some(text), None) if text.is_string() => LogicalType::TEXT_ARRAY,
+            (_, Some(of)) if of.is_string() => LogicalType::TEXT_ARRAY,
+            (_, Some(of)) if of.kind() == Kind::Oid || of.kind().is_integer() => oids,
+            (Some(from), _) => return Err(cannot_cast(from, ty)),
+        };
+        let e = self.cast(x, from, CastContext::Explicit, Span::NONE)?;
+        let arguments = vec![e, self.hidden(HiddenParameter::Catalog)];
+        Ok(rows(element.name(), OnNull::Null, make_named_oids, arguments, ty))
     }
 
     fn check_cast(&self, from: LogicalType, to: LogicalType, context: CastContext) -> Result<()> {

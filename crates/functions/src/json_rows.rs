@@ -4,13 +4,14 @@
 use crate::build::TEXT;
 use crate::json::{Document, Members};
 use crate::jsonpath::{Form, query};
+use crate::keywords;
 use crate::resolve::no_function;
 use crate::rows::{BIGINTS, Once, TypedRowsCall};
 use crate::scalar_functions::open_at_snapshot;
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{CONDITION, Columns, RowsCall};
-use frazil_types::Kind::{Boolean, Integer, Json, Jsonb, Regclass};
+use frazil_types::Kind::{Boolean, Integer, InternalChar, Json, Jsonb, Regclass};
 use frazil_types::array::encode_list;
 
 use frazil_types::session_settings;
@@ -62,6 +63,11 @@ const STARTED: Takes = Takes {
     needed: 0,
     is_zoned: true,
 };
+const NOTHING: Takes = Takes {
+    takes: &[],
+    needed: 0,
+    is_zoned: false,
+};
 const SNAPSHOT: Takes = one(&[TEXT]);
 const OPTIONS: Takes = one(&[TEXTS]);
 const RELATION: Takes = one(&[LogicalType::Regclass]);
@@ -80,6 +86,7 @@ const JSONS: LogicalType = LogicalType::array_of(Json);
 const JSONBS: LogicalType = LogicalType::array_of(Jsonb);
 const RELATIONS: LogicalType = LogicalType::array_of(Regclass);
 const BOOLEANS: LogicalType = LogicalType::array_of(Boolean);
+const CHARS: LogicalType = LogicalType::array_of(InternalChar);
 const INTEGERS: LogicalType = LogicalType::array_of(Integer);
 
 const KEY: Option<&str> = Some("key");
@@ -118,6 +125,12 @@ pub(crate) static JSON_ROWS: &[JsonRows] = json_rows! {
         "the values that a path finds; optionally with variables, and silent about errors";
     "jsonb_path_query_tz"(ZONED_PATH) -> "(jsonb, jsonpath [, jsonb [, boolean]]) → rows of jsonb", [(None, found_by_clock, JSONBS)],
         "like `jsonb_path_query`; dates and times without a zone are in the session's zone";
+    "pg_get_keywords"(NOTHING) ->
+        "() → rows of (word text, catcode \"char\", barelabel boolean, catdesc text, baredesc text)",
+        [(Some("word"), keyword_words, TEXTS), (Some("catcode"), keyword_classes, CHARS),
+        (Some("barelabel"), keyword_bare, BOOLEANS), (Some("catdesc"), keyword_class_texts, TEXTS),
+        (Some("baredesc"), keyword_bare_texts, TEXTS)],
+        "the words of the grammar, with what each can name; in FROM";
     "pg_listening_channels"(STARTED) -> "() → rows of text", [(None, channels, TEXTS)],
         "the channels that the session listens to";
     "pg_options_to_table"(OPTIONS) -> "(text[]) → rows of (option_name text, option_value text)",
@@ -212,6 +225,26 @@ fn channels(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
     let session = session_settings::of_statement();
     let channels = session.map(|session| session.channels()).unwrap_or_default();
     put(channels.into_iter().map(|channel| Ok(Value::Text(channel))), out)
+}
+
+fn keyword_words(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    put(keywords::words(), out)
+}
+
+fn keyword_classes(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    put(keywords::classes(), out)
+}
+
+fn keyword_bare(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    put(keywords::bare(), out)
+}
+
+fn keyword_class_texts(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    put(keywords::class_texts(), out)
+}
+
+fn keyword_bare_texts(_: &Row<'_>, _: &str, out: &mut Output<'_>) -> Result<()> {
+    put(keywords::bare_texts(), out)
 }
 
 /// The rows of functions about what there is none of.

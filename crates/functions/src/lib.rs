@@ -32,6 +32,7 @@ mod json_agg;
 mod json_records;
 mod json_rows;
 mod jsonpath;
+mod keywords;
 mod literal;
 mod named_oids;
 mod numeric;

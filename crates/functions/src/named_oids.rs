@@ -2,8 +2,9 @@
 
 use crate::session_catalog::{self, Asked};
 use crate::vector::{Output, Row};
+use frazil_types::array::encode_list;
 use frazil_types::sql_type::named_oid;
-use frazil_types::{Error, Kind, Result, SqlState};
+use frazil_types::{Error, Kind, Result, SqlState, Value};
 
 /// The name of every database.
 pub const DATABASE: &str = "frazil";
@@ -57,24 +58,57 @@ fn unquoted(text: &str) -> String {
     }
 }
 
+/// A text or an oid that a value is made of.
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    Text(&'a str),
+    Oid(i64),
+}
+
 /// Makes a regclass, regtype, regnamespace or regproc of a text or an oid. 42P01, 42704, 3F000, 42883 for a text that
 /// names nothing.
 pub(crate) fn make_named_oid(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let kind = out.ty().kind();
+    let given = match row.ty(0).is_string() {
+        true => Given::Text(row.text(0)),
+        false => Given::Oid(row.int(0)),
+    };
+    let made = made(row, out.ty().kind(), given)?;
+    out.bytes(&made)
+}
+
+/// Makes an array of such values of an array of texts or oids. The errors of [`make_named_oid`].
+pub(crate) fn make_named_oids(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let ty = out.ty();
+    let kind = ty.element().unwrap_or(ty).kind();
+    let value = |element: Result<Value>| {
+        let given = match &element? {
+            Value::Text(text) => return made(row, kind, Given::Text(text)).map(Value::Bytes),
+            Value::Int(oid) => i64::try_from(*oid).unwrap_or(0),
+            _ => return Ok(Value::Null),
+        };
+        made(row, kind, Given::Oid(given)).map(Value::Bytes)
+    };
+    let values = row.array(0)?.elements().map(value).collect::<Result<Vec<_>>>()?;
+    out.bytes(&encode_list(&values, ty.element().unwrap_or(ty))?)
+}
+
+/// The bytes of a value of a kind.
+fn made(row: &Row<'_>, kind: Kind, given: Given<'_>) -> Result<Vec<u8>> {
     let Some(asked) = session_catalog::asked_of(kind) else {
-        return make_regproc(row, out);
+        return regproc(given);
     };
-    let known = match row.ty(0).is_string() {
-        true if asked == Asked::Type => built_in_of_text(row.text(0)),
-        true => None,
-        false => u32::try_from(row.int(0)).ok(),
+    let known = match given {
+        Given::Text(text) if asked == Asked::Type => built_in_of_text(text),
+        Given::Text(_) => None,
+        Given::Oid(oid) => u32::try_from(oid).ok(),
     };
-    let oid = match known {
-        Some(oid) => oid,
-        None => match session_catalog::find(row, asked)? {
+    let oid = match (known, given) {
+        (Some(oid), _) => oid,
+        (None, Given::Text(text)) => match session_catalog::find(row, asked, text)? {
             Some(oid) => oid,
-            None => return Err(missing_object(asked, row)?),
+            None => return Err(missing_object(asked, row, text)?),
         },
+        (None, Given::Oid(_)) => 0,
     };
     let number = i64::from(oid);
     let shown = match (asked, kind_of(number), element_of(number)) {
@@ -82,20 +116,21 @@ pub(crate) fn make_named_oid(row: &Row<'_>, out: &mut Output) -> Result<()> {
         (Asked::Type, None, Some(element)) => element.info().array_name.to_owned(),
         _ => session_catalog::shown(row, asked, oid)?,
     };
-    out.bytes(&named_oid(oid, &shown))
+    Ok(named_oid(oid, &shown))
 }
 
 /// The oid of the built-in type that a text names, or of its arrays.
 fn built_in_of_text(text: &str) -> Option<u32> {
-    match text.trim().strip_suffix("[]") {
+    let text = text.trim();
+    let own = text.strip_prefix("pg_catalog.").unwrap_or(text);
+    match text.strip_suffix("[]").or_else(|| own.strip_prefix('_')) {
         Some(element) => type_named(element).map(|kind| kind.info().array_oid),
         None => type_named(text).map(|kind| kind.info().oid),
     }
 }
 
 /// The error of a text that names nothing. 3F000 if its schema is missing.
-fn missing_object(asked: Asked, row: &Row<'_>) -> Result<Error> {
-    let name = row.text(0);
+fn missing_object(asked: Asked, row: &Row<'_>, name: &str) -> Result<Error> {
     if asked != Asked::Schema
         && let Some(schema) = written_schema(name)
         && session_catalog::find_name(row, Asked::Schema, schema)?.is_none()
@@ -132,20 +167,20 @@ const ARRAY_FUNCTIONS: [(&str, u32); 4] = [
     ("array_send", 2401),
 ];
 
-fn make_regproc(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let is_text = row.ty(0).is_string();
-    let found = match is_text {
-        true => ARRAY_FUNCTIONS.iter().find(|f| f.0 == name(row.text(0))),
-        false => ARRAY_FUNCTIONS.iter().find(|f| i64::from(f.1) == row.int(0)),
-    };
-    match found {
-        Some((name, oid)) => out.bytes(&named_oid(*oid, name)),
-        None if is_text && row.text(0) == "-" => out.bytes(&named_oid(0, "-")),
-        None if is_text => Err(missing("42883", "function", row.text(0))),
-        None => {
-            let oid = u32::try_from(row.int(0)).unwrap_or(0);
+/// The bytes of a regproc.
+fn regproc(given: Given<'_>) -> Result<Vec<u8>> {
+    let found = ARRAY_FUNCTIONS.iter().find(|(known, number)| match given {
+        Given::Text(text) => *known == name(text),
+        Given::Oid(oid) => i64::from(*number) == oid,
+    });
+    match (found, given) {
+        (Some((name, oid)), _) => Ok(named_oid(*oid, name)),
+        (None, Given::Text("-")) => Ok(named_oid(0, "-")),
+        (None, Given::Text(text)) => Err(missing("42883", "function", text)),
+        (None, Given::Oid(oid)) => {
+            let oid = u32::try_from(oid).unwrap_or(0);
             let shown = if oid == 0 { "-".to_owned() } else { oid.to_string() };
-            out.bytes(&named_oid(oid, &shown))
+            Ok(named_oid(oid, &shown))
         }
     }
 }

@@ -152,7 +152,8 @@ pub(crate) fn column_comment(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> 
 pub(crate) fn bytes_of_relation(row: &Row<'_>, parts: &[Bytes], out: &mut Output<'_>) -> Result<()> {
     let catalog = catalog_of(row)?;
     let oid = match row.ty(0).is_string() {
-        true => find(row, Asked::Relation)?.ok_or_else(|| missing("42P01", "relation", row.text(0)))?,
+        true => find(row, Asked::Relation, row.text(0))?
+            .ok_or_else(|| missing("42P01", "relation", row.text(0)))?,
         false => oid_of(row),
     };
     if catalog.bytes(oid, Bytes::Own).is_none() {
@@ -199,9 +200,8 @@ pub(crate) fn asked_of(kind: Kind) -> Option<Asked> {
     }
 }
 
-/// The oid of what a text names: a number, `-` for nothing, or a name.
-pub(crate) fn find(row: &Row<'_>, asked: Asked) -> Result<Option<u32>> {
-    let text = row.text(0);
+/// The oid of what `text` names: a number, `-` for nothing, or a name.
+pub(crate) fn find(row: &Row<'_>, asked: Asked, text: &str) -> Result<Option<u32>> {
     match text.trim() {
         "-" => Ok(Some(0)),
         number if number.bytes().all(|b| b.is_ascii_digit()) && !number.is_empty() => Ok(number.parse().ok()),
@@ -250,7 +250,7 @@ pub(crate) fn check_sequence(row: &Row<'_>, at: usize) -> Result<bool> {
 
 /// `to_regclass`: NULL for a name that names nothing.
 pub(crate) fn to_relation(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
-    match find(row, Asked::Relation)? {
+    match find(row, Asked::Relation, row.text(0))? {
         Some(oid) => out.bytes(&named_oid(oid, &shown(row, Asked::Relation, oid)?)),
         None => out.null(),
     }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod circles;
+pub mod clients;
 mod dead_items;
 mod documents;
 mod functions;

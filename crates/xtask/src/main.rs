@@ -2,7 +2,8 @@
 //! ARCHITECTURE.md lists, `cargo xtask house` prints what an addition costs, `cargo xtask inlined` that vector
 //! intrinsics have become instructions of the program, `cargo xtask mutants` that the tests of durability notice
 //! faults of one line, `cargo xtask wheel` builds and installs the Python module into a virtual environment below
-//! `target`, `cargo xtask wheels` makes wheels of it for Linux, and `cargo xtask judge --statements 100000` runs
+//! `target`, `cargo xtask wheels` makes wheels of it for Linux, `cargo xtask clients` installs PostgreSQL's
+//! clients below `target` and tries each with the server, and `cargo xtask judge --statements 100000` runs
 //! generated statements on Frazil and a judge (`python/judge`).
 #![forbid(unsafe_code)]
 
@@ -19,13 +20,15 @@ fn main() -> ExitCode {
         Some("wheel") => wheel(&root).map(|_| ()),
         Some("wheels") => wheels(&root),
         Some("pytest") => wheel(&root).and_then(|python| pytest(&root, &python)),
+        Some("clients") => wheel(&root).and_then(|python| clients(&root, &python)),
         Some("judge") => wheel(&root).and_then(|python| judge(&root, &python)),
         Some("tidy") => tidy(&root),
         Some("house") => house(&root),
         Some("inlined") => inlined(&root),
         Some("mutants") => mutants(&root),
         _ => Err(
-            "usage: cargo xtask test | lint | tidy | house | inlined | mutants | wheel | wheels | pytest | judge"
+            "usage: cargo xtask test | lint | tidy | house | inlined | mutants | wheel | wheels | pytest | clients | \
+             judge"
                 .to_string(),
         ),
     };
@@ -206,12 +209,42 @@ fn wheels(root: &Path) -> Result<(), String> {
 }
 
 fn pytest(root: &Path, python: &Path) -> Result<(), String> {
-    // The server that PostgreSQL's clients are tried with.
-    let program = xtask::target_dir(root).join(PROFILE).join("frazil");
+    pytest_of(root, python, &["python/tests"])
+}
+
+fn pytest_of(root: &Path, python: &Path, tests: &[&str]) -> Result<(), String> {
+    // The server that PostgreSQL's clients are tried with, and the clients that `clients` installed.
+    let target = xtask::target_dir(root);
     run(Command::new(python)
-        .args(["-m", "pytest", "-q", "python/tests"])
-        .env("FRAZIL_PROGRAM", program)
+        .args(["-m", "pytest", "-q", "-rs"])
+        .args(tests)
+        .env("FRAZIL_PROGRAM", target.join(PROFILE).join("frazil"))
+        .env("FRAZIL_CLIENTS", target.join("clients"))
         .current_dir(root))
+}
+
+/// Installs PostgreSQL's clients and tries each with the server.
+fn clients(root: &Path, python: &Path) -> Result<(), String> {
+    run(cargo(root).args([
+        "build",
+        "--profile",
+        PROFILE,
+        "-p",
+        "frazil-cli",
+        "--bin",
+        "frazil",
+    ]))?;
+    for missing in xtask::clients::install(root, &xtask::target_dir(root).join("clients"))? {
+        eprintln!("not installed: {missing}");
+    }
+    pytest_of(
+        root,
+        python,
+        &[
+            "python/tests/test_clients.py",
+            "python/tests/test_client_programs.py",
+        ],
+    )
 }
 
 /// A campaign of generated statements; the arguments behind `judge` are its own.

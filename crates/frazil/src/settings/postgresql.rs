@@ -65,6 +65,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::constant("is_superuser", "on", "Whether the user may do everything.").reported(),
     Setting::constant("in_hot_standby", "off", "Whether the server is a replica.").reported(),
     Setting::constant("max_identifier_length", "63", "Longest name, in bytes."),
+    Setting::constant("max_index_keys", "32", "Most columns of an index."),
     Setting::constant("lc_collate", "C", "Order of texts."),
     Setting::constant("lc_ctype", "C", "Classes of characters."),
     Setting::kept(

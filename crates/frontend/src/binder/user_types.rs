@@ -79,6 +79,17 @@ impl Binder<'_> {
     /// The type that a statement defined under a name, if there is one.
     fn defined(&mut self, name: &ObjectName) -> Option<Arc<TypeEntry>> {
         let written = self.written_name(name).ok()?;
+        self.defined_as(name, written)
+    }
+
+    /// The type of whose arrays a name is PostgreSQL's own, `_mood` for `mood[]`, if there is one.
+    fn defined_element(&mut self, name: &ObjectName) -> Option<Arc<TypeEntry>> {
+        let element = self.written_name(name).ok()?.element()?;
+        self.defined_as(name, element)
+    }
+
+    /// The type that a statement defined as `written`, a name at the position of `name`.
+    fn defined_as(&mut self, name: &ObjectName, written: WrittenName) -> Option<Arc<TypeEntry>> {
         // Types of the system come first, whatever is defined.
         if written.schema.is_none() && Kind::named(&written.name).is_some() {
             return None;
@@ -111,12 +122,19 @@ impl Binder<'_> {
             DataType::Custom(name, _) => (self.name_span(name), self.defined(name)),
             _ => (span, None),
         };
+        let of_elements = match (innermost, &entry) {
+            (DataType::Custom(name, _), None) => self.defined_element(name),
+            _ => None,
+        };
+        is_array |= of_elements.is_some();
+        let entry = entry.or(of_elements.clone());
         if let (DataType::Custom(name, _), None) = (innermost, &entry)
             && let Some(schema) = self.missing_schema_of(name)
         {
             return Err(frazil_catalog::missing_schema(&schema).at_span(span));
         }
-        let known = entry.as_ref().map(|entry| entry.ty());
+        let array = of_elements.and_then(|of| of.ty().array());
+        let known = array.or_else(|| entry.as_ref().map(|entry| entry.ty()));
         let ty = sql_type::of_sql(name, &|_| known).map_err(|e| e.at_span(span))?;
         if let Some(entry) = &entry {
             self.note_type(entry);

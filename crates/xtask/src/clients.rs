@@ -1,0 +1,85 @@
+//! PostgreSQL's clients that neither pip nor a package of the system brings: those of npm and Go, for
+//! `python/tests/test_client_programs.py`. A client whose tool this machine lacks is named and left out.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The packages of npm.
+const NPM: [&str; 4] = ["pg@8", "pg-cursor@2", "pg-copy-streams@7", "postgres@3"];
+
+/// The folder of the scripts below the repository's root.
+const SCRIPTS: &str = "python/tests/clients";
+
+/// A client to install: its tool, and the tool's arguments.
+struct Client {
+    name: &'static str,
+    tool: &'static str,
+    arguments: Vec<String>,
+    /// The folder that the tool runs in.
+    folder: PathBuf,
+}
+
+/// All clients, installed below `to`.
+fn clients(root: &Path, to: &Path) -> Vec<Client> {
+    let texts = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
+    let there = to.display().to_string();
+    let scripts = root.join(SCRIPTS);
+    let npm = texts(&[
+        "install",
+        "--silent",
+        "--no-audit",
+        "--no-fund",
+        "--prefix",
+        &there,
+    ]);
+    vec![
+        Client {
+            name: "node-postgres and postgres.js",
+            tool: "npm",
+            arguments: [npm, texts(&NPM)].concat(),
+            folder: root.to_path_buf(),
+        },
+        Client {
+            name: "pgx",
+            tool: "go",
+            arguments: texts(&["build", "-o", &format!("{there}/pgx"), "."]),
+            folder: scripts.join("pgx"),
+        },
+    ]
+}
+
+/// Installs the clients below `to`. Returns the name of each that is not installed, with the reason.
+pub fn install(root: &Path, to: &Path) -> Result<Vec<String>, String> {
+    std::fs::create_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
+    let installed = |client: Client| {
+        let mut command = Command::new(client.tool);
+        command.args(&client.arguments).current_dir(&client.folder);
+        match command.status() {
+            Ok(status) if status.success() => None,
+            Ok(status) => Some(format!("{}: {} failed: {status}", client.name, client.tool)),
+            Err(error) => Some(format!("{}: {} did not start: {error}", client.name, client.tool)),
+        }
+    };
+    Ok(clients(root, to).into_iter().filter_map(installed).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_client_has_its_script() {
+        let root = crate::root();
+        for client in clients(&root, Path::new("there")) {
+            assert!(
+                client.folder.is_dir(),
+                "{}: {}",
+                client.name,
+                client.folder.display()
+            );
+        }
+        for script in ["node_postgres.js", "postgres_js.js"] {
+            assert!(root.join(SCRIPTS).join(script).is_file(), "{script}");
+        }
+    }
+}
