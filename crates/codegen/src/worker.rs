@@ -102,7 +102,8 @@ impl Worker {
     pub fn go_on(&mut self) -> Result<Flow> {
         while let Some(rows) = self.cursor.next()? {
             self.rows += rows as u64;
-            if self.call(rows)? == Flow::Enough {
+            if self.call(rows)? == Flow::Enough || self.partial.as_ref().is_some_and(|part| part.has_enough())
+            {
                 return Ok(Flow::Enough);
             }
             if self.pause_at < usize::MAX && self.bytes_written() >= self.pause_at {

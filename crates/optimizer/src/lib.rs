@@ -11,6 +11,7 @@ mod can_fail;
 pub mod cardinality;
 mod distinct_aggregates;
 mod early_probing;
+mod first_groups;
 mod grouping_branches;
 mod grouping_distinct;
 mod grouping_sets;
@@ -188,6 +189,7 @@ pub fn pipelines(
     late_rows::apply(&mut pipelines);
     if settings.restrictions {
         top_bounds::apply(&mut pipelines);
+        first_groups::apply(&mut pipelines);
     }
     stage_policy::apply(&mut pipelines, policy);
     debug_assert!(verify::pipelines(&pipelines).is_ok());

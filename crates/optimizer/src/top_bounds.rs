@@ -64,7 +64,7 @@ fn scanned_key(mut key: ColumnId, pipeline: &Pipeline, types: &Columns) -> Optio
 }
 
 /// Whether nobody notices that an operator does not get a row, but by the rows that it gives.
-fn may_leave_out(operator: &PipelineOperator, types: &Columns) -> bool {
+pub(crate) fn may_leave_out(operator: &PipelineOperator, types: &Columns) -> bool {
     let fails = |e: &Expr| may_fail(e, types);
     match operator {
         PipelineOperator::Filter(e) => !fails(e),

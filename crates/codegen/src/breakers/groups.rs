@@ -137,6 +137,7 @@ impl GroupLayout {
         Ok(GroupLayout {
             spec: AggregateSpec {
                 lists: list_specs,
+                enough: (table.enough).map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX)),
                 ..AggregateSpec::new(&groups, &state_fields, addressing)
             },
             groups: table.groups.clone(),

@@ -27,6 +27,7 @@ mod examples;
 mod explaining;
 mod file_access;
 mod files;
+mod first_groups;
 mod folders;
 mod foreign_key_values;
 mod foreign_keys;

@@ -309,7 +309,7 @@ fn fill(c: &Connection, edges: &Edges) {
 }
 
 /// The number in front of some words of a text.
-fn number_before(text: &str, words: &str) -> usize {
+pub fn number_before(text: &str, words: &str) -> usize {
     let end = text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
     let number = text[..end].trim_end().rsplit(' ').next().expect("a number");
     number.parse().unwrap_or_else(|_| panic!("{words}: {text}"))

@@ -16,6 +16,8 @@ pub struct GroupTable {
     pub estimated_groups: f64,
     /// Rows it takes in at most, where that is known: sums of bounded values use it.
     pub row_bound: Option<u64>,
+    /// Number of groups after which no more rows are needed. `None`: all rows are.
+    pub enough: Option<u64>,
 }
 
 impl GroupTable {
@@ -67,9 +69,10 @@ impl Keeps for GroupTable {
 
     fn text(&self, _keys: &[Expr], names: &Names) -> String {
         let text = aggregation(&self.groups, &self.aggregates, names);
-        match self.groups.is_empty() {
-            true => text,
-            false => format!("{text}, about {:.0} groups", self.estimated_groups),
+        match (self.groups.is_empty(), self.enough) {
+            (true, _) => text,
+            (false, None) => format!("{text}, about {:.0} groups", self.estimated_groups),
+            (false, Some(enough)) => format!("{text}, until there are {enough} groups"),
         }
     }
 

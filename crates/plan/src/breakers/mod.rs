@@ -75,6 +75,15 @@ impl Breaker {
         }
     }
 
+    /// The group table that the breaker is, to be changed.
+    pub fn groups_mut(&mut self) -> Option<&mut GroupTable> {
+        if let Breaker::Groups(table) = self {
+            Some(table)
+        } else {
+            None
+        }
+    }
+
     /// It as a sorter.
     pub fn sorter(&self) -> Option<&SortTable> {
         if let Breaker::Sorter(table) = self {

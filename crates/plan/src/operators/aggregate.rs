@@ -189,6 +189,7 @@ impl<T: Tree> Node<T> for Aggregate<T> {
             aggregates,
             estimated_groups: rows,
             row_bound: builder.row_bound(&self.input),
+            enough: None,
         };
         let columns = table.columns().collect();
         let id = builder.fill(Breaker::Groups(table), opened, vec![]);

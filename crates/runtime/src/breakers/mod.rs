@@ -43,6 +43,9 @@ pub trait Partial: Any + Debug + Send {
     /// Says which morsel the next rows come from, for breakers that give rows out in the order of their morsels. The upper half
     /// of the number is that of the pipeline, where several fill the breaker.
     fn begin_morsel(&mut self, morsel: u64);
+
+    /// True if the breaker needs no more rows, from this worker or another.
+    fn has_enough(&self) -> bool;
 }
 
 /// All rows of a breaker.

@@ -46,6 +46,11 @@ impl Partial for BufferWriter {
     fn begin_morsel(&mut self, morsel: u64) {
         self.set_morsel(morsel);
     }
+
+    fn has_enough(&self) -> bool {
+        // Its function says so when rows are appended.
+        false
+    }
 }
 
 impl Finished for RowBuffer {

@@ -105,6 +105,8 @@ pub struct AggregateSpec {
     pub addressing: GroupAddressing,
     /// The rows that groups keep.
     pub lists: Vec<ListSpec>,
+    /// Number of groups after which no more rows are needed.
+    pub enough: usize,
 }
 
 impl AggregateSpec {
@@ -121,6 +123,7 @@ impl AggregateSpec {
             states: states.iter().map(|s| s.0).collect(),
             addressing,
             lists: Vec::new(),
+            enough: usize::MAX,
         }
     }
 

@@ -67,6 +67,10 @@ impl Partial for AggregateTable {
     fn begin_morsel(&mut self, morsel: u64) {
         self.lists.begin_morsel(morsel);
     }
+
+    fn has_enough(&self) -> bool {
+        self.groups() >= self.spec().enough
+    }
 }
 
 impl Finished for Groups {

@@ -69,6 +69,10 @@ impl Partial for JoinBuild {
     }
 
     fn begin_morsel(&mut self, _morsel: u64) {}
+
+    fn has_enough(&self) -> bool {
+        false
+    }
 }
 
 impl Finished for JoinTable {

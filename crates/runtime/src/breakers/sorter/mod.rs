@@ -96,6 +96,10 @@ impl Partial for Sorter {
     }
 
     fn begin_morsel(&mut self, _morsel: u64) {}
+
+    fn has_enough(&self) -> bool {
+        false
+    }
 }
 
 impl Finished for SortedRows {
