@@ -99,7 +99,7 @@ const ADVICE: [&str; 21] = [
     "vacuum_index_cleanup",
     "vacuum_truncate",
 ];
-/// Those of them that are true or false.
+/// The options that are true or false.
 const FLAGS: [&str; 4] = [
     "autovacuum_enabled",
     "user_catalog_table",

@@ -215,7 +215,7 @@ impl TableInfo {
         shown(&self.namespace, &self.name)
     }
 
-    /// What the catalog has of a table of `rows` rows, for a session of a search path.
+    /// Describes a table of `rows` rows by the catalog, for a session of a search path.
     pub(crate) fn of(table: &TableEntry, rows: u64, catalog: &Catalog, path: &SearchPath) -> TableInfo {
         let of_domains = ChecksOfDomains::of(table, catalog);
         let shown_name = |table: &TableEntry| catalog.shown_table(table, path);

@@ -17,7 +17,7 @@ const OF_TABLES: [&str; 7] = [
     "TRIGGER",
 ];
 
-/// Those of them that columns have, too.
+/// The privileges that columns have, too.
 const OF_COLUMNS: [&str; 4] = ["INSERT", "SELECT", "UPDATE", "REFERENCES"];
 
 fn of_owner(schema: &str, relation: &Relation, privilege: &str) -> Cells {

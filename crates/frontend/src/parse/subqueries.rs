@@ -188,13 +188,13 @@ fn inserted_queries(words: &mut Vec<TokenWithSpan>) {
     }
 }
 
-/// Whether what follows the target of an INSERT may be a query that sqlparser does not read.
+/// True if a query that sqlparser does not read may follow the target of an INSERT.
 fn is_rewritten(words: &[TokenWithSpan], at: usize) -> bool {
     let Some(word) = words.get(at) else { return false };
     word.token == Token::LParen || is_word(word, Keyword::TABLE)
 }
 
-/// Where the statement that begins at `at` ends: at the parenthesis that closes around it, or with the tokens.
+/// The end of the statement that begins at `at`: the parenthesis that closes around it, or the end of the tokens.
 fn end_of(words: &[TokenWithSpan], at: usize) -> usize {
     let mut depth = 0_usize;
     let end = words[at..].iter().position(|word| match word.token {

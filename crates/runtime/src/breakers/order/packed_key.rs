@@ -24,7 +24,7 @@ struct StringExtent {
     greatest: StringRef,
     /// Bytes of the longest string.
     longest: usize,
-    /// Whether the last byte of some string is 0.
+    /// True if the last byte of some string is 0.
     ends_in_zero: bool,
 }
 
@@ -155,7 +155,7 @@ pub(super) struct PackedKey {
     /// Bits of the distance from the least value, and one where NULL is told from values.
     pub value_bits: u32,
     pub null_bits: u32,
-    /// Whether equal bits are equal values.
+    /// True if equal bits are equal values.
     pub is_exact: bool,
 }
 
@@ -182,7 +182,7 @@ impl PackedKey {
                     cut.value(strings.least.bytes()),
                     cut.value(strings.greatest.bytes()),
                 );
-                // Where no string ends in a zero, bytes with zeros behind them are those of one string.
+                // No string ends in a zero here, so bytes with zeros behind them are those of one string.
                 key.is_exact = strings.longest - cut.skipped <= cut.kept && !strings.ends_in_zero;
             }
         } else if extent.has_value {
@@ -192,7 +192,7 @@ impl PackedKey {
         key
     }
 
-    /// The same key, of which words hold nothing.
+    /// Makes the key one whose words hold nothing.
     pub fn unpacked(self) -> PackedKey {
         PackedKey {
             value_bits: 0,
