@@ -6,7 +6,6 @@ use crate::{
 };
 use frazil_types::value_ops::casts::{self, CastContext};
 use frazil_types::{ColumnDef, ColumnNumber, Error, LogicalType, ObjectId, Result, SqlState};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A foreign key, its constraint, and the table that has them.
@@ -78,25 +77,6 @@ impl Catalog {
         }
         let is_child = |table: &Arc<TableEntry>| table.foreign_keys().next().is_some();
         self.objects.children_of(table).next().is_some() || self.table_by_id(table).is_some_and(is_child)
-    }
-
-    /// The tables that foreign keys connect with a table, the table among them, by number. Empty if the table is
-    /// neither a child nor a parent.
-    pub fn foreign_key_group(&self, table: ObjectId) -> BTreeSet<ObjectId> {
-        let mut group = BTreeSet::new();
-        if !self.is_in_foreign_key(table) {
-            return group;
-        }
-        let mut left = vec![table];
-        while let Some(id) = left.pop() {
-            if !group.insert(id) {
-                continue;
-            }
-            let own = self.table_by_id(id).into_iter();
-            left.extend(own.flat_map(|entry| entry.foreign_keys().map(|(_, key)| key.parent)));
-            left.extend(self.objects.children_of(id));
-        }
-        group
     }
 
     /// Makes a foreign key of a table.

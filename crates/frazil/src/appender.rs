@@ -6,7 +6,6 @@ use crate::database::Database;
 use crate::foreign_keys;
 use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
-use crate::table_locks;
 use arrow_array::RecordBatch;
 use frazil_storage::{Acknowledge, TableMode, Transaction};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, ObjectId, Result, RowBatch, SqlState};
@@ -40,7 +39,7 @@ impl Appender {
             catalog.table(&name).cloned()
         };
         let found = find(&transaction)?;
-        table_locks::take_one(&mut transaction, found.id, TableMode::RowExclusive)?;
+        transaction.lock_table(found.id, TableMode::RowExclusive)?;
         // The table may have been defined otherwise while the lock was waited for.
         let entry = find(&transaction)?;
         let runner = Runner::new(&session);
@@ -105,7 +104,7 @@ impl Appender {
             .with_hint("create another appender"));
         }
         let checked = foreign_keys::finish_statement(&self.runner, &mut self.transaction)
-            .and_then(|()| foreign_keys::finish_transaction(&self.runner, &self.transaction));
+            .and_then(|()| foreign_keys::finish_transaction(&self.runner, &mut self.transaction));
         if let Err(error) = checked {
             return self.transaction.settle().and(Err(error));
         }

@@ -11,9 +11,18 @@ use frazil_types::Result;
 
 /// COMMIT, after the checks that the transaction put off. 23503: then it is rolled back. The errors of a commit.
 pub fn commit(session: &mut Session, chain: bool) -> Result<(&'static str, Option<Notice>)> {
-    let checked = match session.transaction().put_off() {
-        Some(writer) => foreign_keys::finish_transaction(&Runner::of_writing(session.writing()), writer),
-        None => Ok(()),
+    let checked = match session.transaction().has_put_off() {
+        true => {
+            let (runner, limit) = (
+                Runner::of_writing(session.writing()),
+                session.settings().lock_timeout,
+            );
+            session.transaction_mut().open_writer().map_or(Ok(()), |writer| {
+                writer.set_patience(limit, runner.cancel());
+                foreign_keys::finish_transaction(&runner, writer)
+            })
+        }
+        false => Ok(()),
     };
     match checked {
         Ok(()) => session.commit_checked(chain),

@@ -10,7 +10,7 @@ use frazil_types::{ObjectId, Result};
 /// Locks on tables, in the order in which they are taken.
 pub type TableLocks = Vec<(ObjectId, TableMode)>;
 
-/// The locks of a statement on the tables that it names, without those of its foreign keys. Definitions lock their
+/// The locks of a statement on the tables that it names. Those of its foreign keys come with their checks. Definitions lock their
 /// tables themselves.
 pub fn of_statement(writing: &Writing) -> TableLocks {
     let mut locks = TableLocks::new();
@@ -46,11 +46,11 @@ fn each(change: &Change, mut each: impl FnMut(ObjectId, TableMode)) {
     }
 }
 
-/// Takes locks, and keeps away those whom foreign keys of the tables concern. 40001, 40P01, 55P03, 57014.
+/// Takes locks. 40001, 40P01, 55P03, 57014.
 pub fn take(transaction: &mut Transaction, locks: &[(ObjectId, TableMode)]) -> Result<()> {
     locks
         .iter()
-        .try_for_each(|&(table, mode)| take_one(transaction, table, mode))
+        .try_for_each(|&(table, mode)| transaction.lock_table(table, mode))
 }
 
 /// Takes the locks of a change, as [`take`] does.
@@ -58,23 +58,8 @@ pub fn take_for(transaction: &mut Transaction, change: &Change) -> Result<()> {
     let mut taken = Ok(());
     each(change, |table, mode| {
         if taken.is_ok() {
-            taken = take_one(transaction, table, mode);
+            taken = transaction.lock_table(table, mode);
         }
     });
     taken
-}
-
-/// Takes one lock, as [`take`] does.
-pub fn take_one(transaction: &mut Transaction, table: ObjectId, mode: TableMode) -> Result<()> {
-    if mode != TableMode::RowExclusive {
-        return transaction.lock_table(table, mode);
-    }
-    let known = transaction.view().catalog().version();
-    transaction.lock_group(table)?;
-    transaction.lock_table(table, mode)?;
-    match transaction.view().catalog().version() == known {
-        true => Ok(()),
-        // The table may have got a foreign key meanwhile.
-        false => transaction.lock_group(table),
-    }
 }

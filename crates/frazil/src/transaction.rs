@@ -351,13 +351,19 @@ impl TransactionState {
         }
     }
 
-    /// The writer of the open transaction, if it put off checks.
-    pub fn put_off(&self) -> Option<&Transaction> {
+    /// True if the open transaction put off checks.
+    pub fn has_put_off(&self) -> bool {
+        let has = |writer: &Transaction| writer.deferred().pending().next().is_some();
         match self {
-            TransactionState::Open(open) => {
-                let writer = open.writer.as_ref();
-                writer.filter(|writer| writer.deferred().pending().next().is_some())
-            }
+            TransactionState::Open(open) => open.writer.as_ref().is_some_and(has),
+            TransactionState::None | TransactionState::Failed(_) => false,
+        }
+    }
+
+    /// The writer of the open transaction.
+    pub fn open_writer(&mut self) -> Option<&mut Transaction> {
+        match self {
+            TransactionState::Open(open) => open.writer.as_mut(),
             TransactionState::None | TransactionState::Failed(_) => None,
         }
     }

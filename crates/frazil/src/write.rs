@@ -6,7 +6,7 @@ use crate::row_locks;
 use crate::row_query::RowQuery;
 use crate::rows::{Outcome, Response, Rows, Timing};
 use frazil_plan::{Change, ColumnId, PlanConflict, WriteKind};
-use frazil_storage::{CheckResult, Conflict, NewRows, TableWriter, Transaction, Written};
+use frazil_storage::{CheckResult, Conflict, NewRows, NewValues, TableWriter, Transaction, Written};
 use frazil_types::{Cancel, ColumnVector, Error, Result, RowBatch, RowId, Schema};
 use std::sync::Arc;
 use std::time::Instant;
@@ -157,8 +157,12 @@ impl WriteAction {
     /// Claims all rows that the statement changes or deletes, before it writes any. What ON CONFLICT does may have to
     /// be done again. 40001 where the statement has to run again; 40P01, 55P03, 57014, 53200.
     pub(crate) fn claim(&self, transaction: &mut Transaction, given: &[Given<'_>]) -> Result<()> {
-        let row_id = match &self.change.kind {
-            WriteKind::Update { row_id, .. } | WriteKind::Delete { row_id } => *row_id,
+        let (row_id, set) = match &self.change.kind {
+            WriteKind::Update { row_id, set } => {
+                let columns: Vec<usize> = set.iter().map(|s| s.0).collect();
+                (*row_id, Some(columns))
+            }
+            WriteKind::Delete { row_id } => (*row_id, None),
             WriteKind::Insert {
                 conflict: PlanConflict::Fail,
                 ..
@@ -169,8 +173,13 @@ impl WriteAction {
             }
             WriteKind::Lock(_) => return Ok(()),
         };
-        (given.iter())
-            .try_for_each(|given| transaction.claim(self.change.table, &row_ids(given.column(row_id)?)))
+        given.iter().try_for_each(|given| {
+            let new = set.as_deref().map(|columns| NewValues {
+                columns,
+                batch: Some(&given.values),
+            });
+            transaction.claim_with_keys(self.change.table, &row_ids(given.column(row_id)?), new)
+        })
     }
 
     fn write_batch(

@@ -20,8 +20,10 @@ impl fmt::Display for TxnId {
 pub enum Target {
     /// A row of a table.
     Row(ObjectId, RowId),
-    /// A table as a whole.
+    /// A table as a whole, or all keys of an index.
     Table(ObjectId),
+    /// A key of an index, by the hash of its bytes. Keys with one hash are one target.
+    Key(ObjectId, u64),
 }
 
 impl fmt::Display for Target {
@@ -31,6 +33,7 @@ impl fmt::Display for Target {
                 write!(f, "row ({},{}) of table {table}", row.chunk(), row.offset())
             }
             Target::Table(table) => write!(f, "table {table}"),
+            Target::Key(index, hash) => write!(f, "key {hash:016x} of index {index}"),
         }
     }
 }

@@ -1,14 +1,15 @@
-//! Everything that is held, in shards by table and chunk: two claims meet only if their chunks share a shard.
+//! Everything that is held, in shards by table and chunk, or by key: two claims meet only if their chunks or keys share
+//! a shard.
 
 use crate::chunk_claims::ChunkClaims;
 use crate::hashing::{IdMap, hash_of};
 use crate::held::{Held, Placed, Target, TxnId};
+use crate::holders::Holders;
 use crate::mode::{AnyMode, Modes};
 use crate::sync::{Mutex, MutexGuard, lock};
-use crate::table_holders::TableHolders;
 use frazil_types::ObjectId;
 
-/// Shards of chunks, and of tables. A power of two. Some times the threads that a machine has; loom looks at two.
+/// Shards of chunks, of tables and of keys. A power of two. Some times the threads that a machine has; loom looks at two.
 const SHARDS: usize = if cfg!(test) { 2 } else { 256 };
 /// Chunks or tables without claims that a shard keeps, so that claiming and freeing one row allocates nothing.
 const KEPT: usize = 4;
@@ -16,18 +17,20 @@ const KEPT: usize = 4;
 const KEPT_ROWS: usize = 28;
 
 type ChunkShard = IdMap<(ObjectId, u32), ChunkClaims>;
-type TableShard = IdMap<ObjectId, TableHolders>;
+type TableShard = IdMap<ObjectId, Holders>;
+type KeyShard = IdMap<(ObjectId, u64), Holders>;
 
 /// All claims and table locks of a database.
 pub(crate) struct Holdings {
     chunks: Box<[Mutex<ChunkShard>]>,
     tables: Box<[Mutex<TableShard>]>,
+    keys: Box<[Mutex<KeyShard>]>,
 }
 
-/// One row or table under the latch of its shard.
+/// One row, table or key under the latch of its shard.
 pub(crate) enum Place<'a> {
     Row(&'a mut ChunkClaims, u16),
-    Table(&'a mut TableHolders),
+    Whole(&'a mut Holders),
 }
 
 impl Place<'_> {
@@ -35,14 +38,14 @@ impl Place<'_> {
     pub fn holders(&self, each: impl FnMut(Held)) {
         match self {
             Place::Row(chunk, offset) => chunk.holders(*offset, each),
-            Place::Table(holders) => holders.holders(each),
+            Place::Whole(holders) => holders.holders(each),
         }
     }
 
     /// Transactions other than `wanted.txn` whose claims conflict with `wanted`. One may be named twice.
     pub fn in_the_way(&self, wanted: Held) -> Vec<TxnId> {
         let mut found = Vec::new();
-        if matches!(self, Place::Table(holders) if !holders.is_in_the_way(wanted)) {
+        if matches!(self, Place::Whole(holders) if !holders.is_in_the_way(wanted)) {
             return found;
         }
         self.holders(|held| {
@@ -55,7 +58,7 @@ impl Place<'_> {
 
     /// The modes that conflict with what a transaction holds.
     pub fn own(&self, txn: TxnId) -> Modes {
-        if let Place::Table(holders) = self {
+        if let Place::Whole(holders) = self {
             return holders.own(txn);
         }
         let mut own = 0;
@@ -67,7 +70,7 @@ impl Place<'_> {
     pub fn add(&mut self, held: Held) -> Placed {
         match self {
             Place::Row(chunk, offset) => chunk.add(*offset, held),
-            Place::Table(holders) => holders.add(held),
+            Place::Whole(holders) => holders.add(held),
         }
     }
 
@@ -75,7 +78,7 @@ impl Place<'_> {
     pub fn set_waited(&mut self, is_waited: bool) {
         match self {
             Place::Row(chunk, offset) => chunk.set_waited(*offset, is_waited),
-            Place::Table(holders) => holders.is_waited = is_waited,
+            Place::Whole(holders) => holders.is_waited = is_waited,
         }
     }
 }
@@ -85,6 +88,7 @@ impl Holdings {
         Holdings {
             chunks: (0..SHARDS).map(|_| Mutex::new(ChunkShard::default())).collect(),
             tables: (0..SHARDS).map(|_| Mutex::new(TableShard::default())).collect(),
+            keys: (0..SHARDS).map(|_| Mutex::new(KeyShard::default())).collect(),
         }
     }
 
@@ -97,6 +101,10 @@ impl Holdings {
         lock(&self.tables[(hash_of(table) >> 24) as usize % SHARDS])
     }
 
+    fn key_shard(&self, index: ObjectId, hash: u64) -> MutexGuard<'_, KeyShard> {
+        lock(&self.keys[(hash_of((index, hash)) >> 24) as usize % SHARDS])
+    }
+
     /// Takes `held` if nobody is in the way and nobody waits.
     pub fn place(&self, target: Target, held: Held) -> Placed {
         match target {
@@ -106,10 +114,14 @@ impl Holdings {
                 claims.place(row.offset(), held)
             }
             Target::Table(table) => self.table_shard(table).entry(table).or_default().place(held),
+            Target::Key(index, hash) => {
+                let mut shard = self.key_shard(index, hash);
+                shard.entry((index, hash)).or_default().place(held)
+            }
         }
     }
 
-    /// Looks at one row or table, and may change it.
+    /// Looks at one row, table or key, and may change it.
     pub fn with<R>(&self, target: Target, look: impl FnOnce(&mut Place<'_>) -> R) -> R {
         match target {
             Target::Row(table, row) => self.with_chunk(table, row.chunk(), |claims| {
@@ -118,8 +130,15 @@ impl Holdings {
             Target::Table(table) => {
                 let mut shard = self.table_shard(table);
                 let holders = shard.entry(table).or_default();
-                let found = look(&mut Place::Table(holders));
+                let found = look(&mut Place::Whole(holders));
                 forget_idle_table(&mut shard, table);
+                found
+            }
+            Target::Key(index, hash) => {
+                let mut shard = self.key_shard(index, hash);
+                let holders = shard.entry((index, hash)).or_default();
+                let found = look(&mut Place::Whole(holders));
+                forget_idle_key(&mut shard, (index, hash));
                 found
             }
         }
@@ -158,10 +177,21 @@ impl Holdings {
                 forget_idle_table(&mut shard, table);
                 is_waited
             }
+            Target::Key(index, hash) => {
+                let mut shard = self.key_shard(index, hash);
+                let Some(holders) = shard.get_mut(&(index, hash)) else {
+                    return false;
+                };
+                holders.free(txn, from);
+                let is_waited = holders.is_waited;
+                forget_idle_key(&mut shard, (index, hash));
+                is_waited
+            }
         }
     }
 
-    /// Calls `each` with groups of claims and with table locks: transaction, first row or table, mode, number of rows.
+    /// Calls `each` with groups of claims, with table locks and with claims on keys: transaction, first row, table or
+    /// key, mode, number of rows or keys.
     pub fn summary(&self, mut each: impl FnMut(TxnId, Target, AnyMode, usize)) {
         for shard in &self.chunks {
             for ((table, chunk), claims) in lock(shard).iter() {
@@ -176,6 +206,11 @@ impl Holdings {
                 holders.holders(|held| each(held.txn, Target::Table(*table), held.mode, 0));
             }
         }
+        for shard in &self.keys {
+            for ((index, hash), holders) in lock(shard).iter() {
+                holders.holders(|held| each(held.txn, Target::Key(*index, *hash), held.mode, 1));
+            }
+        }
     }
 }
 
@@ -188,7 +223,14 @@ fn forget_idle_chunk(shard: &mut ChunkShard, key: (ObjectId, u32)) {
 }
 
 fn forget_idle_table(shard: &mut TableShard, table: ObjectId) {
-    if shard.len() > KEPT && shard.get(&table).is_some_and(TableHolders::is_idle) {
+    if shard.len() > KEPT && shard.get(&table).is_some_and(Holders::is_idle) {
         shard.remove(&table);
+    }
+}
+
+/// Keys are many, and the next claim is on another one: none is kept.
+fn forget_idle_key(shard: &mut KeyShard, key: (ObjectId, u64)) {
+    if shard.get(&key).is_some_and(Holders::is_idle) {
+        shard.remove(&key);
     }
 }

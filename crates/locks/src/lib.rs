@@ -89,6 +89,7 @@ mod claims;
 mod deadlock;
 mod hashing;
 mod held;
+mod holders;
 mod holdings;
 mod listing;
 mod locks;
@@ -98,7 +99,6 @@ mod registry;
 #[cfg(test)]
 mod schedules;
 mod sync;
-mod table_holders;
 mod waiter;
 mod waits;
 
@@ -106,7 +106,7 @@ pub use claims::{ChunkClaim, Claims};
 pub use held::{Target, TxnId};
 pub use listing::{Holding, OpenTransaction, Wait};
 pub use locks::Locks;
-pub use mode::{AnyMode, Mode, TableMode};
-pub use owner::{Mark, Outcome, Owner};
+pub use mode::{AnyMode, KeyMode, Mode, TableMode};
+pub use owner::{Claimed, Mark, Outcome, Owner};
 pub use waiter::Patience;
 pub use waits::Counters;

@@ -9,16 +9,16 @@ use frazil_types::ObjectId;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Claims of one transaction in one mode on rows of one chunk, or a table lock.
+/// Claims of one transaction in one mode on rows of one chunk or on keys of one index, or a table lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// Its owner.
     pub transaction: TxnId,
-    /// The table, or the row of the least offset.
+    /// The table, the row of the least offset, or the key of the least hash.
     pub first: Target,
     /// Its mode.
     pub mode: AnyMode,
-    /// Rows; 0 for a table lock.
+    /// Rows or keys; 0 for a table lock.
     pub rows: usize,
 }
 
@@ -27,7 +27,7 @@ pub struct Holding {
 pub struct Wait {
     /// Its transaction.
     pub transaction: TxnId,
-    /// The row or table; `None` if it waits for the end of a transaction.
+    /// The row, table or key; `None` if it waits for the end of a transaction.
     pub target: Option<Target>,
     /// The mode that it asks for; `None` if it waits without asking to hold anything.
     pub mode: Option<AnyMode>,
@@ -58,7 +58,7 @@ impl Locks {
         self.0.holdings.summary(|transaction, first, mode, rows| {
             let (table, chunk) = match first {
                 Target::Row(table, row) => (table, Some(row.chunk())),
-                Target::Table(table) => (table, None),
+                Target::Table(id) | Target::Key(id, _) => (id, None),
             };
             let holding = Holding {
                 transaction,
@@ -100,7 +100,8 @@ impl Locks {
     /// All open transactions, in the order of their numbers.
     pub fn transactions(&self) -> Vec<OpenTransaction> {
         let mut rows: BTreeMap<TxnId, usize> = BTreeMap::new();
-        for holding in self.holdings() {
+        let holdings = self.holdings().into_iter();
+        for holding in holdings.filter(|holding| matches!(holding.first, Target::Row(..))) {
             *rows.entry(holding.transaction).or_default() += holding.rows;
         }
         let open = self.0.registry.list();

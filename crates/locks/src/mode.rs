@@ -13,7 +13,10 @@ pub enum Mode {
     NoKeyUpdate,
     /// FOR UPDATE: nobody else changes or locks the row. Whoever wants its key finds the row as it is.
     ForUpdate,
-    /// DELETE and UPDATE: the row is being deleted, so whoever wants its key waits.
+    /// UPDATE that leaves the unique keys of the row. Conflicts as [`Mode::Update`] does, because the row gets another
+    /// id, but a check of a foreign key need not wait to know that the row refers to its parent.
+    Rewrite,
+    /// DELETE, and UPDATE of a unique key: the row is being deleted, so whoever wants its key waits.
     Update,
     /// A row that its transaction inserted and nobody else can see. Conflicts as [`Mode::Update`] does: only a check
     /// of a unique key meets such a row, and must tell an open insert from an open delete.
@@ -41,7 +44,27 @@ pub enum TableMode {
     AccessExclusive,
 }
 
-/// A mode of either kind. Row modes are bits 0–5 of a set of modes, table modes bits 7–14.
+/// Mode of a claim on a key to which foreign keys refer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum KeyMode {
+    /// A child that is being written refers to the key: nobody takes the key away. Shared.
+    Referenced,
+    /// The row that has the key is being deleted, gets another key, or is locked FOR UPDATE: nobody refers to the key.
+    /// Exclusive.
+    Removed,
+}
+
+impl KeyMode {
+    /// The mode as one of a row: FOR KEY SHARE, or that of a change. PostgreSQL takes these of the parent's row.
+    pub(crate) fn as_mode(self) -> AnyMode {
+        AnyMode::Row(match self {
+            KeyMode::Referenced => Mode::KeyShare,
+            KeyMode::Removed => Mode::Update,
+        })
+    }
+}
+
+/// A mode of either kind. Row modes are bits 0–6 of a set of modes, table modes bits 8–15.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AnyMode {
     /// Mode of a row.
@@ -53,9 +76,10 @@ pub enum AnyMode {
 /// A set of modes, a bit each.
 pub(crate) type Modes = u16;
 
-/// Bit of the first table mode. Bit 6, before it, is nobody's mode: [`Mode::Update`] and [`Mode::Insert`] conflict with
-/// it, so that a claim of [`Mode::ForUpdate`] does not cover one that says that the row is being changed.
-const FIRST_TABLE_BIT: u32 = 7;
+/// Bit of the first table mode. Bit 7, before it, is nobody's mode: [`Mode::Rewrite`], [`Mode::Update`] and
+/// [`Mode::Insert`] conflict with it, so that a claim of [`Mode::ForUpdate`] does not cover one that says that the row
+/// is being changed.
+const FIRST_TABLE_BIT: u32 = 8;
 
 impl TableMode {
     /// True if whoever holds this mode keeps away everybody whom `other` would keep away.
@@ -100,8 +124,14 @@ impl AnyMode {
 }
 
 /// `ROW_CONFLICTS[m]`: the modes that conflict with row mode `m`; bit 0 is [`Mode::KeyShare`].
-const ROW_CONFLICTS: [Modes; 6] = [
-    0b011_1000, 0b011_1100, 0b011_1110, 0b011_1111, 0b111_1111, 0b111_1111,
+const ROW_CONFLICTS: [Modes; 7] = [
+    0b0111_1000,
+    0b0111_1100,
+    0b0111_1110,
+    0b0111_1111,
+    0b1111_1111,
+    0b1111_1111,
+    0b1111_1111,
 ];
 
 /// `TABLE_CONFLICTS[m]`: the modes that conflict with table mode `m`; bit 0 is [`TableMode::AccessShare`].
@@ -123,6 +153,7 @@ impl fmt::Display for AnyMode {
             AnyMode::Row(Mode::Share) => "SHARE",
             AnyMode::Row(Mode::NoKeyUpdate) => "NO KEY UPDATE",
             AnyMode::Row(Mode::ForUpdate) => "FOR UPDATE",
+            AnyMode::Row(Mode::Rewrite) => "REWRITE",
             AnyMode::Row(Mode::Update) => "UPDATE",
             AnyMode::Row(Mode::Insert) => "INSERT",
             AnyMode::Table(TableMode::AccessShare) => "ACCESS SHARE",

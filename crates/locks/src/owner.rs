@@ -3,7 +3,7 @@
 use crate::chunk_claims::{BITMAP_BYTES, ChunkClaims, GATHER};
 use crate::held::{Held, Placed, Target, TxnId};
 use crate::locks::{Contended, Shared};
-use crate::mode::{AnyMode, Mode, TableMode};
+use crate::mode::{AnyMode, KeyMode, Mode, TableMode};
 use crate::registry::TransactionState;
 use crate::sync::{Mutex, get_mut, lock};
 use crate::waiter::{Awaited, Patience};
@@ -21,8 +21,22 @@ pub enum Outcome {
     Held(TxnId),
 }
 
+/// Outcome of an attempt that tells what is new from what was held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Claimed {
+    /// It is held from now on.
+    New,
+    /// The transaction held it in a mode as strong.
+    Covered,
+    /// This transaction holds it in a mode that conflicts, or waits for it and came first.
+    Held(TxnId),
+}
+
 /// Bytes that a claim in a hash or a table lock takes, with its note here.
 const CLAIM_BYTES: usize = 64;
+/// Bytes that a claim on a key takes, with its note here: the key's holders are a map of their own.
+const KEY_BYTES: usize = 384;
 /// Bytes taken from the budget at a time.
 const STEP_BYTES: usize = 64 << 10;
 /// Bytes that an owner takes without the budget, so that short transactions do not meet at its counter.
@@ -52,16 +66,24 @@ pub struct Mark {
 /// A note of something to free.
 #[derive(Clone, Copy)]
 enum Note {
-    /// A claim in a hash (perhaps in a bitmap by now), or a table lock.
+    /// A claim in a hash (perhaps in a bitmap by now), a table lock, or a claim on a key.
     One(Target),
     /// The bitmaps of a chunk.
     Bitmap(ObjectId, u32),
 }
 
+/// Bytes that a claim on a target takes, bitmaps apart, with its note.
+fn bytes_of(target: Target) -> usize {
+    match target {
+        Target::Row(..) | Target::Table(_) => CLAIM_BYTES,
+        Target::Key(..) => KEY_BYTES,
+    }
+}
+
 impl Note {
     fn bytes(self) -> usize {
         match self {
-            Note::One(_) => CLAIM_BYTES,
+            Note::One(target) => bytes_of(target),
             Note::Bitmap(..) => BITMAP_BYTES + CLAIM_BYTES,
         }
     }
@@ -195,42 +217,68 @@ impl Owner {
             .map(drop)
     }
 
+    /// Claims a key of an index, by the hash of its bytes, if nobody is in the way. 53200 without memory.
+    pub fn claim_key(&self, index: ObjectId, hash: u64, mode: KeyMode) -> Result<Claimed> {
+        self.take_target(Target::Key(index, hash), mode.as_mode(), None)
+    }
+
+    /// Claims a key of an index, and waits for those in the way. 40P01, 55P03, 57014, 53200.
+    pub fn claim_key_waiting(
+        &self,
+        index: ObjectId,
+        hash: u64,
+        mode: KeyMode,
+        patience: Patience<'_>,
+    ) -> Result<Claimed> {
+        self.take_target(Target::Key(index, hash), mode.as_mode(), Some(patience))
+    }
+
     /// Waits for the end of a transaction. Returns at once if it has ended. 40P01, 55P03, 57014.
     pub fn wait(&self, txn: TxnId, patience: Patience<'_>) -> Result<()> {
         self.shared.watch(&self.state, Awaited::End(txn), patience)
     }
 
-    /// Takes a row or table. With `patience`, whoever is in the way is waited for.
+    /// Takes a row, table or key. With `patience`, whoever is in the way is waited for.
     pub(crate) fn take(
         &self,
         target: Target,
         mode: AnyMode,
         patience: Option<Patience<'_>>,
     ) -> Result<Outcome> {
+        Ok(match self.take_target(target, mode, patience)? {
+            Claimed::New | Claimed::Covered => Outcome::Granted,
+            Claimed::Held(holder) => Outcome::Held(holder),
+        })
+    }
+
+    /// As [`Owner::take`]; tells a new claim from one that the transaction had.
+    fn take_target(&self, target: Target, mode: AnyMode, patience: Option<Patience<'_>>) -> Result<Claimed> {
         let held = {
             let mut log = lock(&self.log);
-            log.reserve(CLAIM_BYTES, &self.shared.budget)?;
+            log.reserve(bytes_of(target), &self.shared.budget)?;
             let held = self.held(&log, mode);
             match self.shared.holdings.place(target, held) {
                 Placed::New => {
                     log.push(Note::One(target));
-                    return Ok(Outcome::Granted);
+                    return Ok(Claimed::New);
                 }
                 Placed::Crowded => {
                     log.push(Note::One(target));
                     self.gather(&mut log, target, held);
-                    return Ok(Outcome::Granted);
+                    return Ok(Claimed::New);
                 }
-                Placed::Covered => return Ok(Outcome::Granted),
+                Placed::Covered => return Ok(Claimed::Covered),
                 Placed::Contended => held,
             }
         };
         match self.shared.contend(target, held, &self.state, patience)? {
-            Contended::Placed(Placed::New | Placed::Crowded) => lock(&self.log).push(Note::One(target)),
-            Contended::Placed(Placed::Covered | Placed::Contended) => {}
-            Contended::Blocked(holder) => return Ok(Outcome::Held(holder)),
+            Contended::Placed(Placed::New | Placed::Crowded) => {
+                lock(&self.log).push(Note::One(target));
+                Ok(Claimed::New)
+            }
+            Contended::Placed(Placed::Covered | Placed::Contended) => Ok(Claimed::Covered),
+            Contended::Blocked(holder) => Ok(Claimed::Held(holder)),
         }
-        Ok(Outcome::Granted)
     }
 
     fn held(&self, log: &Log, mode: AnyMode) -> Held {

@@ -1,7 +1,7 @@
-//! Models that loom runs through all schedules of a few threads: the five that the protocol stands on, and the two
-//! rules whose opposite loom must refute.
+//! Models that loom runs through all schedules of a few threads: the six that the protocol stands on, and the two
+//! rules, of rows and of keys, whose opposite loom must refute.
 
-use crate::{Claims, Locks, Mode, Outcome, Patience, TableMode};
+use crate::{Claimed, Claims, KeyMode, Locks, Mode, Outcome, Patience, TableMode};
 use frazil_types::{Cancel, MemoryBudget, ObjectId, Result, RowId, SqlState};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
@@ -122,6 +122,83 @@ fn a_look_before_the_claim_is_refuted() {
 #[should_panic(expected = "one of two deletes the row")]
 fn a_claim_freed_before_the_version_is_installed_is_refuted() {
     two_delete(Order::FreeFirst);
+}
+
+/// A parent and its child: what is committed of them.
+struct Family {
+    locks: Locks,
+    /// True if the parent is there, and true if the child is.
+    newest: Mutex<(bool, bool)>,
+}
+
+const INDEX: ObjectId = ObjectId(2);
+const KEY: u64 = 9;
+
+/// Inserts the child unless its parent is gone, or deletes the parent unless it has a child, in an order of steps.
+/// Returns true if it was done.
+fn write(family: &Family, mode: KeyMode, order: Order) -> bool {
+    let cancel = Cancel::new();
+    let owner = family.locks.begin();
+    let looked = *family.newest.lock().unwrap();
+    let claimed = owner.claim_key_waiting(INDEX, KEY, mode, wait_for_ever(&cancel));
+    assert_ne!(claimed.unwrap(), Claimed::Covered);
+    let (parent, child) = match order {
+        Order::LookFirst => looked,
+        Order::Right | Order::FreeFirst => *family.newest.lock().unwrap(),
+    };
+    let owner = match order {
+        Order::FreeFirst => {
+            drop(owner);
+            None
+        }
+        Order::Right | Order::LookFirst => Some(owner),
+    };
+    let is_done = match mode {
+        KeyMode::Referenced => parent,
+        KeyMode::Removed => !child,
+    };
+    match mode {
+        _ if !is_done => {}
+        KeyMode::Referenced => family.newest.lock().unwrap().1 = true,
+        KeyMode::Removed => family.newest.lock().unwrap().0 = false,
+    }
+    drop(owner);
+    is_done
+}
+
+fn child_beside_delete(order: Order) {
+    explore(5, move || {
+        let family = Arc::new(Family {
+            locks: Locks::new(MemoryBudget::unlimited()),
+            newest: Mutex::new((true, false)),
+        });
+        let other = family.clone();
+        let other = thread::spawn(move || write(&other, KeyMode::Removed, order));
+        let inserted = write(&family, KeyMode::Referenced, order);
+        assert!(
+            inserted != other.join().unwrap(),
+            "the child or its parent's delete is refused"
+        );
+        assert!(family.locks.holdings().is_empty());
+        family.locks.counters().waits > 0
+    });
+}
+
+#[test]
+fn a_child_beside_its_parents_delete_has_its_parent_or_is_refused() {
+    child_beside_delete(Order::Right);
+}
+
+#[test]
+#[should_panic(expected = "the child or its parent's delete is refused")]
+fn a_look_for_the_parent_before_the_claim_is_refuted() {
+    child_beside_delete(Order::LookFirst);
+}
+
+#[test]
+#[should_panic(expected = "the child or its parent's delete is refused")]
+fn a_key_freed_before_the_child_is_installed_is_refuted() {
+    child_beside_delete(Order::FreeFirst);
 }
 
 /// Adds one to the row's counter in two steps, which only the claim keeps together.

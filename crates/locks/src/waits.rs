@@ -305,7 +305,10 @@ impl Waiter {
 pub(crate) fn is_changed_by(place: &Place<'_>, txn: TxnId) -> bool {
     let mut is_changed = false;
     place.holders(|held| {
-        let changes = matches!(held.mode, AnyMode::Row(Mode::Update | Mode::Insert));
+        let changes = matches!(
+            held.mode,
+            AnyMode::Row(Mode::Rewrite | Mode::Update | Mode::Insert)
+        );
         is_changed |= held.txn == txn && changes;
     });
     is_changed

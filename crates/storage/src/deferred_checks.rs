@@ -203,6 +203,16 @@ impl Transaction {
         &self.deferred
     }
 
+    /// Takes the checks that it put off, in order to do some of them; to be given back before anything else is put off.
+    pub fn take_deferred(&mut self) -> DeferredChecks {
+        std::mem::take(&mut self.deferred)
+    }
+
+    /// Gives back what [`Transaction::take_deferred`] took.
+    pub fn give_back_deferred(&mut self, taken: DeferredChecks) {
+        self.deferred = taken;
+    }
+
     /// Adds to the checks that it puts off. 53200, 57014.
     pub fn put_off(&mut self, entry: DeferredEntry) -> Result<()> {
         self.wrote(0, entry.bytes())?;

@@ -13,7 +13,15 @@ use frazil_catalog::{
 };
 use frazil_locks::TableMode;
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, Schema};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// The foreign keys of a table, each with its parent.
+fn keys_of(child: &TableEntry) -> BTreeSet<(ObjectId, ObjectId)> {
+    let keys = child.foreign_keys();
+    keys.map(|(constraint, key)| (constraint.id, key.parent))
+        .collect()
+}
 
 impl Transaction {
     /// Creates a table without constraints: see [`Transaction::create`].
@@ -46,7 +54,7 @@ impl Transaction {
         }
         let options = table_options::checked(new.options, &new.schema)?;
         let (catalog, entry) = self.view().catalog().create(NewTable { options, ..new })?;
-        self.lock_parents(&entry)?;
+        self.lock_parents(entry.id, &keys_of(&entry))?;
         self.set_catalog(catalog)?;
         self.add_table(TableSnapshot::empty(Table::new(entry.clone(), 0)));
         Ok(entry)
@@ -71,10 +79,11 @@ impl Transaction {
         cancel: &Cancel,
     ) -> Result<Arc<TableEntry>> {
         self.define_with(table)?;
-        self.take_group(table)?;
         self.lock_whole(table, TableMode::AccessExclusive)?;
+        let before = keys_of(self.view().table(table)?.table().entry());
         let (catalog, entry) = self.view().catalog().alter_table(table, action)?;
-        self.lock_parents(&entry)?;
+        let after = keys_of(&entry);
+        self.lock_parents(table, &before.symmetric_difference(&after).copied().collect())?;
         self.redefine_indexes(entry.clone(), cancel)?;
         self.set_catalog(catalog)?;
         self.follow_catalog()?;
@@ -167,24 +176,22 @@ impl Transaction {
         }
         let (catalog, ids) = self.view().catalog().drop_relations(drop)?;
         for id in &ids {
-            self.take_group(*id)?;
             self.lock_whole(*id, TableMode::AccessExclusive)?;
+            let keys = self.view().catalog().table_by_id(*id).map(|entry| keys_of(entry));
+            self.lock_parents(*id, &keys.unwrap_or_default())?;
         }
         self.set_catalog(catalog)?;
         self.forget_tables(ids);
         self.follow_catalog()
     }
 
-    /// Keeps writers away from the parents of a table's foreign keys, and from the tables that are connected with them.
-    /// Those that began before do not know the keys, and the tables may get another lock as a group.
-    fn lock_parents(&mut self, child: &TableEntry) -> Result<()> {
-        let mut parents = child.foreign_keys().map(|(_, key)| key.parent);
-        parents.try_for_each(|parent| match parent == child.id {
+    /// Keeps writers away from the parents of foreign keys of a table that come or go: those that began before do not
+    /// know what they have to check.
+    fn lock_parents(&mut self, child: ObjectId, keys: &BTreeSet<(ObjectId, ObjectId)>) -> Result<()> {
+        let mut parents = keys.iter().map(|(_, parent)| *parent);
+        parents.try_for_each(|parent| match parent == child {
             true => Ok(()),
-            false => {
-                self.take_group(parent)?;
-                self.lock_whole(parent, TableMode::ShareRowExclusive)
-            }
+            false => self.lock_whole(parent, TableMode::ShareRowExclusive),
         })
     }
 

@@ -42,9 +42,11 @@
 //!    version of it, in this order, as for rows. One transaction at a time changes the catalog
 //!    ([`Transaction::define`]); its commit takes over its catalog, and the newest versions of all tables but those
 //!    that it changed.
-//! 8. *One transaction at a time writes to tables that foreign keys connect* ([`Transaction::lock_group`]). So a parent
-//!    that is looked up stays, and no child comes that is not seen. A definition that joins two groups, or splits one,
-//!    locks the groups that there were: else two transactions hold different locks for one foreign key.
+//! 8. *A child claims its parents' keys and then looks for them; whoever takes a key away claims it and then looks for
+//!    children* ([`key_claims`]). So a parent that is found stays, and no child comes that is not seen. Whoever checks
+//!    rows of another table locks that table as PostgreSQL does, in ROW SHARE mode, or in ROW EXCLUSIVE mode if it acts
+//!    on its rows. A definition that makes or drops a foreign key keeps the writers of both tables away: those that
+//!    began before would not know the key.
 //!
 //! Programs that lack rule 3 would take a log of many writers for a damaged one, so the log has had another version
 //! since there are many.
@@ -79,6 +81,7 @@ mod index_log;
 mod index_lookup;
 mod kept_columns;
 mod kept_row;
+mod key_claims;
 pub mod key_lookup;
 mod lent_cells;
 mod lent_rows;
@@ -131,11 +134,12 @@ pub use deleted_rows::DeletedRows;
 pub use explain_freeze::{MeasuredCost, WayToHold};
 pub use fetched_column::FetchedColumn;
 pub use first_rows::OrderColumn;
-pub use frazil_locks::TableMode;
+pub use frazil_locks::{KeyMode, TableMode};
 pub use freeze::{FreezeReport, Freezer};
 pub use hot_layout::HotLayout;
 pub use index_check::IndexCheck;
 pub use index_lookup::{JoinKeys, LookedUp};
+pub use key_claims::{NewValues, key_number};
 pub use key_lookup::{FoundRow, RowCells};
 pub use lent_cells::{LentCells, LentRows};
 pub use log::{Acknowledge, Durability, Log, Lsn, NamedBlocks, Reserved, SegmentPlace};

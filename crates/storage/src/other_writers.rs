@@ -17,16 +17,12 @@ use crate::log::Lsn;
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
 use frazil_locks::{Claims, Mode, Outcome, Owner, Patience, TableMode, TxnId};
-use frazil_types::{Cancel, Error, FIRST_TEMPORARY, ObjectId, Result, RowId, SqlState};
+use frazil_types::{Cancel, Error, ObjectId, Result, RowId, SqlState};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The number under which the store as a whole is locked. No table has the number.
 const STORE: ObjectId = ObjectId(u32::MAX);
-
-/// A group of tables is locked under the least number of its tables and this one more. Only temporary tables have such
-/// numbers, which nobody locks.
-const GROUPS: u32 = FIRST_TEMPORARY;
 
 /// Bytes that the claim of a row takes, and most bytes of all claims of one transaction on one chunk.
 const CLAIM_BYTES: usize = 64;
@@ -51,6 +47,8 @@ pub(crate) struct OtherWriters {
     room: Room,
     /// Locks on tables, in the order in which they were taken. Nearly always one.
     tables: Vec<(ObjectId, TableMode)>,
+    /// Number of keys that are claimed one by one.
+    keys: usize,
     /// True if the transaction sees one version to its end.
     keeps_base: bool,
     /// Most time of one wait.
@@ -74,6 +72,7 @@ impl OtherWriters {
             owner: store.locks().map(|locks| locks.begin()),
             room: Room::Shared,
             tables: Vec::new(),
+            keys: 0,
             keeps_base,
             limit,
             cancel: cancel.clone(),
@@ -98,6 +97,7 @@ impl OtherWriters {
             owner: None,
             room: Room::Shared,
             tables: Vec::new(),
+            keys: 0,
             keeps_base: false,
             limit: Duration::ZERO,
             cancel: Cancel::new(),
@@ -152,19 +152,28 @@ impl OtherWriters {
         Ok(true)
     }
 
-    /// Waits until nobody else writes to tables that foreign keys connect, of which `first` has the least number.
-    /// Returns false if the transaction had the lock, or is alone. 40P01, 55P03, 57014.
-    pub fn lock_group(&mut self, first: ObjectId) -> Result<bool> {
-        self.lock_table(ObjectId(GROUPS + first.0), TableMode::Exclusive)
-    }
-
     /// True if a lock of the transaction keeps away everybody whom the mode would keep away.
     pub fn has_table(&self, table: ObjectId, mode: TableMode) -> bool {
         let mut own = self.tables.iter();
         own.any(|(of, held)| *of == table && held.covers(mode))
     }
 
-    fn patience(&self) -> Patience<'_> {
+    /// Number of keys that are claimed one by one.
+    pub fn keys(&self) -> usize {
+        self.keys
+    }
+
+    /// Counts keys that were claimed.
+    pub fn add_keys(&mut self, keys: usize) {
+        self.keys += keys;
+    }
+
+    /// 57014: a statement that was cancelled before it waits must not get what it wants by luck.
+    pub fn check_cancel(&self) -> Result<()> {
+        self.cancel.check()
+    }
+
+    pub(crate) fn patience(&self) -> Patience<'_> {
         Patience {
             until: Instant::now().checked_add(self.limit),
             cancel: &self.cancel,
@@ -217,6 +226,7 @@ impl OtherWriters {
             mark: self.owner.as_mut().map(Owner::mark),
             room: self.room,
             tables: self.tables.len(),
+            keys: self.keys,
         }
     }
 
@@ -226,6 +236,7 @@ impl OtherWriters {
             owner.free_since(mark);
         }
         self.tables.truncate(standing.tables);
+        self.keys = standing.keys;
         self.room = standing.room;
     }
 
@@ -255,14 +266,24 @@ impl OtherWriters {
         Lsn(self.looked_at.load(Ordering::Relaxed))
     }
 
+    /// True if [`OtherWriters::newer`] was called and not taken note of.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind.load(Ordering::Relaxed)
+    }
+
     /// True if [`OtherWriters::newer`] was called since the last call.
     pub fn take_behind(&self) -> bool {
         self.is_behind.swap(false, Ordering::Relaxed)
     }
 
     /// The holder of the transaction's claims; `None` if the transaction is alone and makes none.
-    fn claimant(&self) -> Option<&Owner> {
+    pub fn claimant(&self) -> Option<&Owner> {
         self.owner.as_ref().filter(|_| self.room != Room::Alone)
+    }
+
+    /// As [`OtherWriters::claimant`], for savepoints.
+    pub fn owner_mut(&mut self) -> Option<&mut Owner> {
+        self.owner.as_mut().filter(|_| self.room != Room::Alone)
     }
 
     /// The claims of a table and who makes them, unless the transaction is alone.
@@ -271,7 +292,7 @@ impl OtherWriters {
         Some((store.locks()?.claims(table), owner))
     }
 
-    /// Claims rows, [`Mode::Update`] those that are going to be deleted, and waits for those who have claimed them.
+    /// Claims rows, in [`Mode::Rewrite`] or [`Mode::Update`] those that are going to be deleted, and waits for those who have claimed them.
     /// 40P01, 55P03, 57014.
     pub fn claim(&self, store: &Store, table: ObjectId, rows: &[RowId], mode: Mode) -> Result<()> {
         if let &[row] = rows
@@ -291,6 +312,30 @@ impl OtherWriters {
             claims.claim_all_waiting(run[0].chunk(), &offsets, mode, owner, self.patience())?;
         }
         Ok(())
+    }
+
+    /// Claims a row, and waits for those in the way. 40P01, 55P03, 57014, 53200.
+    pub fn wait_for_row(&self, store: &Store, (table, row): (ObjectId, RowId), mode: Mode) -> Result<()> {
+        match self.claims(store, table) {
+            Some((claims, owner)) => claims.claim_waiting(row, mode, owner, self.patience()),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until nobody else deletes a row or changes a unique key of it. Returns false if nobody did. 40P01, 55P03,
+    /// 57014.
+    pub fn wait_for_change_of(&self, store: &Store, table: ObjectId, row: RowId) -> Result<bool> {
+        let Some((claims, owner)) = self.claims(store, table) else {
+            return Ok(false);
+        };
+        match claims.holder(row) {
+            Some((holder, Mode::Update)) if holder != owner.id() => {
+                self.check_cancel()?;
+                claims.wait_for_change(row, holder, owner, self.patience())?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// Claims a row unless another transaction is in the way, or waits for the row and came first. Returns true if the
@@ -347,6 +392,8 @@ pub(crate) struct Standing {
     room: Room,
     /// Number of locks on tables.
     tables: usize,
+    /// Number of keys that are claimed one by one.
+    keys: usize,
 }
 
 /// The state of a row whose key somebody else wants.
@@ -388,8 +435,10 @@ impl Beside<'_> {
             Some((holder, _)) if holder == owner.id() => return of_own(),
             Some((holder, Mode::Insert)) => return Met::Open(holder),
             // A statement that runs again keeps its claims on rows that were dead when they were granted.
-            Some((holder, Mode::Update)) if self.is_live_in_newest(row) => return Met::Open(holder),
-            Some((_, Mode::Update)) => return Met::Dead,
+            Some((holder, Mode::Rewrite | Mode::Update)) if self.is_live_in_newest(row) => {
+                return Met::Open(holder);
+            }
+            Some((_, Mode::Rewrite | Mode::Update)) => return Met::Dead,
             // Whoever locks a row leaves it as it is.
             Some((_, Mode::KeyShare | Mode::Share | Mode::NoKeyUpdate | Mode::ForUpdate)) | None => {}
         }

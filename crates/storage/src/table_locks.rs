@@ -56,54 +56,6 @@ impl Transaction {
         }
     }
 
-    /// Keeps others from writing, until the transaction ends, to the tables that foreign keys connect with a table: a
-    /// parent that is looked up stays, and no child comes that is not seen. Called before a statement reads. 55P03,
-    /// 57014, 40P01; 40001 if the transaction sees one version to its end, and others have written to these tables
-    /// since.
-    pub fn lock_group(&mut self, table: ObjectId) -> Result<()> {
-        if !self.take_group(table)? {
-            return Ok(());
-        }
-        if !self.others.keeps_base() {
-            return self.renew();
-        }
-        let Some(base) = self.base.as_ref().filter(|base| !self.store().is_newest(base)) else {
-            return Ok(());
-        };
-        let newest = self.store().newest();
-        let group = self.view().catalog().foreign_key_group(table);
-        let is_known = |id: &ObjectId| changes::is_as_it_was(&newest, base, *id);
-        match group.iter().all(is_known) && group == newest.catalog().foreign_key_group(table) {
-            true => Ok(()),
-            false => Err(self.others.newer()),
-        }
-    }
-
-    /// Locks the tables that foreign keys connect with a table. Returns false if the transaction had the lock, or if
-    /// there are none.
-    pub(crate) fn take_group(&mut self, table: ObjectId) -> Result<bool> {
-        if table.is_temporary() {
-            return Ok(false);
-        }
-        let group = self.view().catalog().foreign_key_group(table);
-        let Some(first) = group.first() else {
-            return Ok(false);
-        };
-        let taken = self.others.lock_group(*first);
-        taken.map_err(|error| match error.state() {
-            SqlState::LOCK_NOT_AVAILABLE => {
-                let name = self.name_of(table);
-                let message = "canceling statement due to lock timeout";
-                Error::new(SqlState::LOCK_NOT_AVAILABLE, message)
-                    .with_detail(format!(
-                        "Another transaction writes to tables that foreign keys connect with table \"{name}\"."
-                    ))
-                    .with_hint("end the transaction in the way, or raise lock_timeout")
-            }
-            _ => error,
-        })
-    }
-
     /// Locks a table that is going to be another one as a whole. Nobody else writes to the table from now on. 40001 if
     /// others have changed the table since the version that the transaction sees, so that the statement runs again;
     /// 55P03, 57014, 40P01.

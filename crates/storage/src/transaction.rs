@@ -342,7 +342,7 @@ impl Transaction {
     }
 
     /// Looks at rows that were claimed in the newest version. 40001 if one of them is dead there.
-    fn look_at_newest(&self, table: ObjectId, rows: &[RowId]) -> Result<()> {
+    pub(crate) fn look_at_newest(&self, table: ObjectId, rows: &[RowId]) -> Result<()> {
         let Some(base) = self.base.as_ref().filter(|base| !self.store.is_newest(base)) else {
             return Ok(());
         };
@@ -486,6 +486,11 @@ impl Transaction {
         let newest = self.store.newest();
         self.next = Arc::new(self.memory.changes.on(&newest, &base, &self.next)?);
         Ok(newest)
+    }
+
+    /// What the transaction did on top of the newest version, which it does not go over to.
+    pub(crate) fn merged_with(&self, newest: &Snapshot, base: &Snapshot) -> Result<Snapshot> {
+        self.memory.changes.on(newest, base, &self.next)
     }
 
     /// Describes how the own version differs from the base with the changes; `None` if it does not.

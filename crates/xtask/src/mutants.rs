@@ -267,7 +267,7 @@ pub const MUTANTS: &[Mutant] = &[
         line: "self.holdings.with(target, |place| place.in_the_way(held));",
         mutated: "match target {
             Target::Row(..) => self.holdings.with(target, |place| place.in_the_way(held)),
-            Target::Table(_) => return Vec::new(),
+            Target::Table(_) | Target::Key(..) => return Vec::new(),
         };",
         program: RINGS,
         test: "a_thousand_rings_have_one_victim_each",

@@ -6,7 +6,7 @@ use super::lookups;
 use crate::own_queries::missing_value;
 use crate::query::Runner;
 use crate::row_checks::{Computed, RowChecks};
-use frazil_storage::{NewRows, RowFetch, Transaction};
+use frazil_storage::{NewRows, NewValues, RowFetch, Transaction};
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{ColumnVector, Error, Result, RowBatch, RowId, Value};
 
@@ -19,29 +19,43 @@ pub enum To {
     Default,
 }
 
-/// The children of keys that went, each with the number of its key.
+/// The children of keys that went, each with the number of its key, once they are claimed. `set`: the columns that they
+/// get values in; `None` if they are to be deleted. 40001 if a transaction that
+/// sees one version to its end does not see one of them; 40P01, 55P03, 57014, 53200.
 fn children(
     runner: &Runner,
-    transaction: &Transaction,
+    transaction: &mut Transaction,
     pair: &KeyPair,
     gone: &GoneKeys,
+    set: Option<&[usize]>,
 ) -> Result<Vec<(RowId, usize)>> {
+    let new = set.map(|columns| NewValues { columns, batch: None });
     let keys: Vec<&[Value]> = gone.before.iter().map(|key| &key[..]).collect();
-    lookups::children_of(runner, transaction, pair, &keys)
+    loop {
+        let newest = transaction.newest_view()?;
+        let found = lookups::children_of(runner, &newest, pair, &keys)?;
+        drop(newest);
+        let version = transaction.view().table(pair.child.id)?;
+        if !found.iter().all(|(row, _)| version.shows(*row)) {
+            return Err(transaction.meets_newer());
+        }
+        let ids: Vec<RowId> = found.iter().map(|(row, _)| *row).collect();
+        if transaction.claim_or_renew(pair.child.id, &ids, new)? {
+            return Ok(found);
+        }
+    }
 }
 
 /// ON DELETE CASCADE.
 pub fn delete(runner: &Runner, transaction: &mut Transaction, pair: &KeyPair, gone: &GoneKeys) -> Result<()> {
-    let found = children(runner, transaction, pair, gone)?;
+    let found = children(runner, transaction, pair, gone, None)?;
     let ids: Vec<RowId> = found.into_iter().map(|(row, _)| row).collect();
-    // Nobody else changes these rows, but others may have locked them.
-    transaction.claim(pair.child.id, &ids)?;
     transaction.writer(pair.child.id)?.delete(&ids).map(drop)
 }
 
 /// ON UPDATE CASCADE.
 pub fn rekey(runner: &Runner, transaction: &mut Transaction, pair: &KeyPair, gone: &GoneKeys) -> Result<()> {
-    let found = children(runner, transaction, pair, gone)?;
+    let found = children(runner, transaction, pair, gone, Some(&pair.child_columns))?;
     let mut columns = Vec::with_capacity(pair.child_columns.len());
     let types = pair.parent_types.iter().zip(&pair.child_types);
     for (at, (from, to)) in types.enumerate() {
@@ -64,15 +78,15 @@ pub fn set(
     gone: &GoneKeys,
     to: To,
 ) -> Result<()> {
-    let found = children(runner, transaction, pair, gone)?;
-    let ids: Vec<RowId> = found.into_iter().map(|(row, _)| row).collect();
-    if ids.is_empty() {
-        return Ok(());
-    }
     let positions = match gone.after.is_empty() && !pair.key.set_columns.is_empty() {
         true => pair.child.positions_of(&pair.key.set_columns)?,
         false => pair.child_columns.clone(),
     };
+    let found = children(runner, transaction, pair, gone, Some(&positions))?;
+    let ids: Vec<RowId> = found.into_iter().map(|(row, _)| row).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
     let mut columns = Vec::with_capacity(positions.len());
     for &position in &positions {
         let column = &pair.child.schema.columns[position];
@@ -119,8 +133,6 @@ fn update(
             batch.columns.push(vector);
         }
     }
-    // As for deletes.
-    transaction.claim(pair.child.id, ids)?;
     let names = checks.as_ref().map_or(&[][..], RowChecks::names);
     let rows = NewRows {
         batch: &batch,

@@ -6,7 +6,7 @@ use super::lookups::NewChildren;
 use crate::deferrable_keys;
 use crate::query::Runner;
 use frazil_catalog::{Deferral, ReferentialAction};
-use frazil_storage::{DeferredEntry, RowFetch, Transaction};
+use frazil_storage::{DeferredChecks, DeferredEntry, RowFetch, TableMode, Transaction};
 use frazil_types::{Error, ObjectId, Result, RowId, SqlState, Value};
 
 /// Rows whose keys are compared together.
@@ -87,7 +87,7 @@ pub(super) fn parents(transaction: &mut Transaction, pair: &KeyPair, keys: &[Vec
 }
 
 /// Does all checks that a transaction put off, before it commits. 23503, 23505, 40P01, 55P03, 57014.
-pub fn finish_transaction(runner: &Runner, transaction: &Transaction) -> Result<()> {
+pub fn finish_transaction(runner: &Runner, transaction: &mut Transaction) -> Result<()> {
     check(runner, transaction, &|_| true)
 }
 
@@ -130,9 +130,20 @@ pub fn refuse_pending(transaction: &Transaction, table: ObjectId, what: &str) ->
 }
 
 /// Does the checks of the constraints that are wanted.
-fn check(runner: &Runner, transaction: &Transaction, wanted: &dyn Fn(ObjectId) -> bool) -> Result<()> {
-    let catalog = transaction.view().catalog().clone();
-    for entry in transaction.deferred().pending() {
+fn check(runner: &Runner, transaction: &mut Transaction, wanted: &dyn Fn(ObjectId) -> bool) -> Result<()> {
+    let put_off = transaction.take_deferred();
+    let checked = check_all(runner, transaction, &put_off, wanted);
+    transaction.give_back_deferred(put_off);
+    checked
+}
+
+fn check_all(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    put_off: &DeferredChecks,
+    wanted: &dyn Fn(ObjectId) -> bool,
+) -> Result<()> {
+    for entry in put_off.pending() {
         let Some((child, constraint)) = entry.check().filter(|(_, key)| wanted(*key)) else {
             continue;
         };
@@ -140,7 +151,19 @@ fn check(runner: &Runner, transaction: &Transaction, wanted: &dyn Fn(ObjectId) -
             deferrable_keys::check(runner, transaction, (child, constraint), rows)?;
             continue;
         }
+        let catalog = transaction.view().catalog().clone();
         let Some(pair) = KeyPair::find(&catalog, child, constraint)? else {
+            continue;
+        };
+        // The other table is locked already, because its rows were written.
+        let other = match entry {
+            DeferredEntry::Children { .. } => pair.parent.id,
+            DeferredEntry::Parents { .. }
+            | DeferredEntry::Keys { .. }
+            | DeferredEntry::Mode { .. }
+            | DeferredEntry::Checked { .. } => child,
+        };
+        let Some(pair) = super::locked(transaction, pair, other, TableMode::RowShare)? else {
             continue;
         };
         let violation = match entry {
@@ -149,6 +172,7 @@ fn check(runner: &Runner, transaction: &Transaction, wanted: &dyn Fn(ObjectId) -
                 super::first_orphan(runner, transaction, &pair, &children)?.map(|(_, error)| error)
             }
             DeferredEntry::Parents { keys, .. } => {
+                super::claim_gone(transaction, &pair, keys)?;
                 let at = super::first_left(runner, transaction, &pair, keys, ReferentialAction::NoAction)?;
                 at.map(|at| pair.still_referenced(&keys[at]))
             }

@@ -3,7 +3,7 @@
 
 use super::key_values::KeyPair;
 use crate::query::Runner;
-use frazil_storage::{RowFetch, TableIndex, TableSnapshot, Transaction};
+use frazil_storage::{KeyMode, RowFetch, Snapshot, TableIndex, TableSnapshot, Transaction, key_number};
 use frazil_types::key_encoding::EncodedKeys;
 use frazil_types::{ColumnVector, Error, Result, RowBatch, RowId, Value};
 use std::collections::HashMap;
@@ -29,8 +29,8 @@ struct ParentIndex<'v> {
 }
 
 impl<'v> ParentIndex<'v> {
-    fn of(transaction: &'v Transaction, pair: &KeyPair) -> Result<ParentIndex<'v>> {
-        let version = transaction.view().table(pair.parent.id)?;
+    fn of(snapshot: &'v Snapshot, pair: &KeyPair) -> Result<ParentIndex<'v>> {
+        let version = snapshot.table(pair.parent.id)?;
         let index = version.indexes().find(pair.key.index);
         let missing = || Error::internal("a foreign key without its unique index");
         let index = index.ok_or_else(missing)?;
@@ -44,7 +44,17 @@ impl<'v> ParentIndex<'v> {
 
     /// True if a row has a key, whose values are the parent's.
     fn has(&self, key: &[Value], scratch: &mut Vec<u8>) -> bool {
-        encode(self.index, &self.order, key, scratch) && self.version.find_key(self.index, scratch).is_some()
+        self.encode(key, scratch) && self.has_bytes(scratch)
+    }
+
+    /// The bytes of a key, whose values are the parent's. Returns false if no row can have the key.
+    fn encode(&self, key: &[Value], bytes: &mut Vec<u8>) -> bool {
+        encode(self.index, &self.order, key, bytes)
+    }
+
+    /// True if a row has a key, by its bytes.
+    fn has_bytes(&self, key: &[u8]) -> bool {
+        self.version.find_key(self.index, key).is_some()
     }
 }
 
@@ -66,76 +76,157 @@ fn encode(index: &TableIndex, order: &[usize], values: &[Value], out: &mut Vec<u
 }
 
 /// True if a row of the parent has a key.
-pub fn has_parent(transaction: &Transaction, pair: &KeyPair, key: &[Value]) -> Result<bool> {
-    Ok(ParentIndex::of(transaction, pair)?.has(key, &mut Vec::new()))
+pub fn has_parent(snapshot: &Snapshot, pair: &KeyPair, key: &[Value]) -> Result<bool> {
+    Ok(ParentIndex::of(snapshot, pair)?.has(key, &mut Vec::new()))
 }
 
-/// The first row whose key is not one of the parent: its place and the error.
+/// The numbers by which keys of the parent are claimed.
+pub fn numbers_of(snapshot: &Snapshot, pair: &KeyPair, keys: &[Vec<Value>]) -> Result<Vec<u64>> {
+    let parent = ParentIndex::of(snapshot, pair)?;
+    let mut scratch = Vec::new();
+    let number = |key: &Vec<Value>| parent.encode(key, &mut scratch).then(|| key_number(&scratch));
+    Ok(keys.iter().filter_map(number).collect())
+}
+
+/// Rows of a child whose parents are to be looked for.
+#[derive(Default)]
+struct Wanted {
+    /// For each row its place among all, its key, and the end in `bytes` of the parent's key; `None` if no parent can
+    /// have the key.
+    rows: Vec<(usize, Vec<Value>, Option<usize>)>,
+    /// The keys of the parent's index, one behind the other.
+    bytes: Vec<u8>,
+    /// The numbers of the keys, each once.
+    numbers: Vec<u64>,
+    /// The place of a row behind all others that MATCH FULL refuses.
+    mixed: Option<usize>,
+}
+
+/// The first row whose key is not one of the parent: its place and the error. The keys are claimed before they are
+/// looked for, so that a parent that is found stays. 40001 if a parent has gone that a transaction still sees which
+/// sees one version to its end; 40P01, 55P03, 57014, 53200.
 pub fn first_orphan(
     runner: &Runner,
-    transaction: &Transaction,
+    transaction: &mut Transaction,
     pair: &KeyPair,
     children: &NewChildren<'_>,
 ) -> Result<Option<(usize, Error)>> {
-    let parent = ParentIndex::of(transaction, pair)?;
-    let version = transaction.view().table(pair.child.id)?;
-    let fetch = RowFetch::new(version);
-    let mut scratch = Vec::new();
-    let mut key: Vec<Value> = Vec::with_capacity(pair.child_columns.len());
-    for (step, rows) in children.rows.chunks(STEP).enumerate() {
+    for from in (0..children.rows.len()).step_by(STEP) {
         runner.cancel().check()?;
-        let from = step * STEP;
-        let values = fetch.fetch_columns(rows, &pair.child_columns)?;
-        let before = match children.before.get(from..from + rows.len()) {
-            Some(before) => Some(fetch.fetch_columns(before, &pair.child_columns)?),
-            None => None,
-        };
-        for (at, row) in rows.iter().enumerate() {
-            key.clear();
-            key.extend(values.columns.iter().map(|column| column.value(at)));
-            let nulls = key.iter().filter(|value| value.is_null()).count();
-            if nulls == key.len() || nulls > 0 && !pair.key.match_full || !version.shows(*row) {
-                continue;
-            }
-            if nulls > 0 {
-                return Ok(Some((from + at, pair.mixed())));
-            }
-            let stays = |before: &RowBatch| {
-                let mut old = before.columns.iter().zip(&key);
-                old.all(|(column, value)| column.value(at) == *value)
-            };
-            // A row that was there before a key that is NOT VALID may lack its parent until it is changed twice.
-            let was_checked = || {
-                let old = children.before.get(from + at);
-                pair.key.is_valid || old.is_none_or(|old| !transaction.is_own(pair.child.id, *old))
-            };
-            if before.as_ref().is_some_and(stays) && was_checked() {
-                continue;
-            }
-            let has = match pair.is_of_same_types() {
-                true => parent.has(&key, &mut scratch),
-                false => pair
-                    .as_parent(&key)
-                    .is_some_and(|key| parent.has(&key, &mut scratch)),
-            };
-            if !has {
-                return Ok(Some((from + at, pair.orphan(&key))));
-            }
+        let wanted = wanted(transaction, pair, children, from)?;
+        let (parent, index) = (pair.parent.id, pair.key.index);
+        transaction.claim_keys(parent, index, &wanted.numbers, KeyMode::Referenced)?;
+        if let Some(found) = first_without_parent(transaction, pair, &wanted)? {
+            return Ok(Some(found));
+        }
+        if let Some(place) = wanted.mixed {
+            return Ok(Some((place, pair.mixed())));
         }
     }
     Ok(None)
 }
 
-/// The first of some keys of the parent that a row of the child refers to.
-pub fn first_referenced(
-    runner: &Runner,
+/// The keys of the rows of one step that need a parent.
+fn wanted(
     transaction: &Transaction,
     pair: &KeyPair,
+    children: &NewChildren<'_>,
+    from: usize,
+) -> Result<Wanted> {
+    let rows = &children.rows[from..children.rows.len().min(from + STEP)];
+    let parent = ParentIndex::of(transaction.view(), pair)?;
+    let version = transaction.view().table(pair.child.id)?;
+    let fetch = RowFetch::new(version);
+    let values = fetch.fetch_columns(rows, &pair.child_columns)?;
+    let before = match children.before.get(from..from + rows.len()) {
+        Some(before) => Some(fetch.fetch_columns(before, &pair.child_columns)?),
+        None => None,
+    };
+    let mut wanted = Wanted::default();
+    let mut scratch = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let key: Vec<Value> = values.columns.iter().map(|column| column.value(at)).collect();
+        let nulls = key.iter().filter(|value| value.is_null()).count();
+        if nulls == key.len() || nulls > 0 && !pair.key.match_full || !version.shows(*row) {
+            continue;
+        }
+        if nulls > 0 {
+            wanted.mixed = Some(from + at);
+            break;
+        }
+        let stays = |before: &RowBatch| {
+            let mut old = before.columns.iter().zip(&key);
+            old.all(|(column, value)| column.value(at) == *value)
+        };
+        // A row that was there before a key that is NOT VALID may lack its parent until it is changed twice.
+        let was_checked = || {
+            let old = children.before.get(from + at);
+            pair.key.is_valid || old.is_none_or(|old| !transaction.is_own(pair.child.id, *old))
+        };
+        if before.as_ref().is_some_and(stays) && was_checked() {
+            continue;
+        }
+        let has_key = match pair.is_of_same_types() {
+            true => parent.encode(&key, &mut scratch),
+            false => pair
+                .as_parent(&key)
+                .is_some_and(|key| parent.encode(&key, &mut scratch)),
+        };
+        let end = has_key.then(|| {
+            wanted.bytes.extend(&scratch);
+            wanted.numbers.push(key_number(&scratch));
+            wanted.bytes.len()
+        });
+        wanted.rows.push((from + at, key, end));
+    }
+    wanted.numbers.sort_unstable();
+    wanted.numbers.dedup();
+    Ok(wanted)
+}
+
+/// The first row whose parent is not there: its place and the error. Its key is claimed.
+fn first_without_parent(
+    transaction: &mut Transaction,
+    pair: &KeyPair,
+    wanted: &Wanted,
+) -> Result<Option<(usize, Error)>> {
+    let newest = transaction.newest_view()?;
+    let parent = ParentIndex::of(&newest, pair)?;
+    // The version that the transaction sees to its end.
+    let own = match transaction.is_behind_in(pair.parent.id) {
+        true => Some(ParentIndex::of(transaction.view(), pair)?),
+        false => None,
+    };
+    let mut begin = 0;
+    for (place, key, end) in &wanted.rows {
+        let Some(end) = *end else {
+            return Ok(Some((*place, pair.orphan(key))));
+        };
+        let bytes = &wanted.bytes[begin..end];
+        begin = end;
+        if own.as_ref().is_some_and(|own| !own.has_bytes(bytes)) {
+            return Ok(Some((*place, pair.orphan(key))));
+        }
+        if !parent.has_bytes(bytes) {
+            return match own.is_some() {
+                true => Err(transaction.meets_newer()),
+                false => Ok(Some((*place, pair.orphan(key)))),
+            };
+        }
+    }
+    Ok(None)
+}
+
+/// The first of some keys of the parent that a row of the child refers to, and such a row.
+pub fn first_referenced(
+    runner: &Runner,
+    snapshot: &Snapshot,
+    pair: &KeyPair,
     keys: &[&[Value]],
-) -> Result<Option<usize>> {
-    let mut first: Option<usize> = None;
-    each_child(runner, transaction, pair, keys, &mut |_, key| {
-        first = Some(first.map_or(key, |first| first.min(key)));
+) -> Result<Option<(usize, RowId)>> {
+    let mut first: Option<(usize, RowId)> = None;
+    each_child(runner, snapshot, pair, keys, &mut |row, key| {
+        first = Some(first.map_or((key, row), |first| first.min((key, row))));
         false
     })?;
     Ok(first)
@@ -144,12 +235,12 @@ pub fn first_referenced(
 /// The rows of the child that refer to some keys of the parent, each with the number of its key.
 pub fn children_of(
     runner: &Runner,
-    transaction: &Transaction,
+    snapshot: &Snapshot,
     pair: &KeyPair,
     keys: &[&[Value]],
 ) -> Result<Vec<(RowId, usize)>> {
     let mut found = Vec::new();
-    each_child(runner, transaction, pair, keys, &mut |row, key| {
+    each_child(runner, snapshot, pair, keys, &mut |row, key| {
         found.push((row, key));
         true
     })?;
@@ -160,12 +251,12 @@ pub fn children_of(
 /// false; else all of them.
 fn each_child(
     runner: &Runner,
-    transaction: &Transaction,
+    snapshot: &Snapshot,
     pair: &KeyPair,
     keys: &[&[Value]],
     show: &mut dyn FnMut(RowId, usize) -> bool,
 ) -> Result<()> {
-    let version = transaction.view().table(pair.child.id)?;
+    let version = snapshot.table(pair.child.id)?;
     if keys.is_empty() || version.rows() == 0 {
         return Ok(());
     }

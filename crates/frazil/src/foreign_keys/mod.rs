@@ -4,6 +4,10 @@
 //! ends when the queue is empty, and cycles of cascades end because a row is deleted once, and a key that stays
 //! does nothing. Rows that may share a deferrable key wait in the same queue.
 //!
+//! Other sessions write to the same tables meanwhile. A check claims the keys that it is about, then looks at the newest
+//! version; the essay of `frazil_storage`'s `key_claims.rs` has the reasons. The tables that it reads are locked first,
+//! so that their definitions stay.
+//!
 //! Batches and, within one, constraints come in PostgreSQL's order: that of writing, and that of making. PostgreSQL
 //! goes from row to row, so a few rows are a batch each.
 
@@ -18,7 +22,7 @@ use crate::deferrable_keys;
 use crate::query::Runner;
 pub use deferred::{finish_transaction, refuse_pending, set_mode};
 use frazil_catalog::{Catalog, ReferentialAction};
-use frazil_storage::{QueuedRows, RowFetch, Transaction, WrittenRows};
+use frazil_storage::{KeyMode, QueuedRows, RowFetch, Snapshot, TableMode, Transaction, WrittenRows};
 use frazil_types::{Error, ObjectId, Result, RowBatch, RowId, Value};
 pub(crate) use key_values::KeyPair;
 use lookups::NewChildren;
@@ -119,46 +123,95 @@ impl Written {
 }
 
 /// The first row of a child whose key is not one of the parent: its place and the error. Many rows are checked by one
-/// join.
+/// join, with a claim on all keys.
 fn first_orphan(
     runner: &Runner,
-    transaction: &Transaction,
+    transaction: &mut Transaction,
     pair: &KeyPair,
     children: &NewChildren<'_>,
 ) -> Result<Option<(usize, Error)>> {
-    match whole_tables::is_cheaper(transaction, pair, children)?
-        && !whole_tables::has_orphan(runner, transaction, pair)?
-    {
+    if !whole_tables::is_cheaper(transaction.view(), pair, children)? {
+        return lookups::first_orphan(runner, transaction, pair, children);
+    }
+    transaction.claim_all_keys(pair.parent.id, pair.key.index, KeyMode::Referenced)?;
+    let newest = transaction.newest_view()?;
+    // A transaction that sees one version to its end finds only parents of that one.
+    let is_sound = !whole_tables::has_orphan(runner, newest, pair)?
+        && (!transaction.is_behind_in(pair.parent.id)
+            || !whole_tables::has_orphan(runner, transaction.snapshot(), pair)?);
+    match is_sound {
         true => Ok(None),
         false => lookups::first_orphan(runner, transaction, pair, children),
     }
 }
 
-/// The place of the first of some keys of the parent that went and to which rows of the child still refer.
+/// The place of the first of some keys of the parent that went and to which rows of the child still refer. The keys are
+/// claimed. A row that somebody else is changing is waited for. 40P01, 55P03, 57014.
 fn first_left(
     runner: &Runner,
-    transaction: &Transaction,
+    transaction: &mut Transaction,
     pair: &KeyPair,
     keys: &[Vec<Value>],
     action: ReferentialAction,
 ) -> Result<Option<usize>> {
-    let counts = |key: &[Value]| match action {
-        // Another row may have the key now.
-        ReferentialAction::NoAction => lookups::has_parent(transaction, pair, key).map(|has| !has),
-        ReferentialAction::Restrict
-        | ReferentialAction::Cascade
-        | ReferentialAction::SetNull
-        | ReferentialAction::SetDefault => Ok(true),
-    };
+    loop {
+        let newest = transaction.newest_view()?;
+        let left = left_of(&newest, pair, keys, action)?;
+        let referred: Vec<&[Value]> = left.iter().map(|&at| &keys[at][..]).collect();
+        let first = lookups::first_referenced(runner, &newest, pair, &referred)?;
+        let Some((at, row)) = first else { return Ok(None) };
+        if !transaction.wait_for_change_of(pair.child.id, row)? {
+            return Ok(Some(left[at]));
+        }
+    }
+}
+
+/// The places of keys that no row of the parent has again, or of all keys if that does not count.
+fn left_of(
+    newest: &Snapshot,
+    pair: &KeyPair,
+    keys: &[Vec<Value>],
+    action: ReferentialAction,
+) -> Result<Vec<usize>> {
     let mut left: Vec<usize> = Vec::with_capacity(keys.len());
     for (at, key) in keys.iter().enumerate() {
-        if counts(key)? {
+        let counts = match action {
+            // Another row may have the key now.
+            ReferentialAction::NoAction => !lookups::has_parent(newest, pair, key)?,
+            ReferentialAction::Restrict
+            | ReferentialAction::Cascade
+            | ReferentialAction::SetNull
+            | ReferentialAction::SetDefault => true,
+        };
+        if counts {
             left.push(at);
         }
     }
-    let referred: Vec<&[Value]> = left.iter().map(|&at| &keys[at][..]).collect();
-    let first = lookups::first_referenced(runner, transaction, pair, &referred)?;
-    Ok(first.map(|at| left[at]))
+    Ok(left)
+}
+
+/// Claims keys that went, before anybody looks for rows that refer to them. Most were claimed before the statement
+/// wrote anything.
+fn claim_gone(transaction: &mut Transaction, pair: &KeyPair, keys: &[Vec<Value>]) -> Result<()> {
+    let numbers = lookups::numbers_of(transaction.view(), pair, keys)?;
+    transaction.claim_keys(pair.parent.id, pair.key.index, &numbers, KeyMode::Removed)
+}
+
+/// A foreign key once a table of it is locked; `None` if it is gone by then. 40001, 40P01, 55P03, 57014.
+fn locked(
+    transaction: &mut Transaction,
+    pair: KeyPair,
+    table: ObjectId,
+    mode: TableMode,
+) -> Result<Option<KeyPair>> {
+    let known = transaction.view().catalog().version();
+    transaction.lock_table(table, mode)?;
+    let catalog = transaction.view().catalog();
+    match catalog.version() == known {
+        true => Ok(Some(pair)),
+        // Columns may have other positions now.
+        false => KeyPair::find(catalog, pair.child.id, pair.id),
+    }
 }
 
 /// Rows of one table that were written together.
@@ -234,6 +287,9 @@ impl Batch<'_> {
                 deferred::children(self.transaction, &pair, &children)?;
                 continue;
             }
+            let Some(pair) = locked(self.transaction, pair, key.parent, TableMode::RowShare)? else {
+                continue;
+            };
             let found = first_orphan(self.runner, self.transaction, &pair, &children)?;
             self.note(found);
         }
@@ -259,10 +315,22 @@ impl Batch<'_> {
                 true => reference.key.on_delete,
                 false => reference.key.on_update,
             };
-            match action {
-                ReferentialAction::NoAction if deferred::is_deferred(self.transaction, &pair) => {
-                    deferred::parents(self.transaction, &pair, &gone.before)?;
+            claim_gone(self.transaction, &pair, &gone.before)?;
+            if action == ReferentialAction::NoAction && deferred::is_deferred(self.transaction, &pair) {
+                deferred::parents(self.transaction, &pair, &gone.before)?;
+                continue;
+            }
+            let mode = match action {
+                ReferentialAction::NoAction | ReferentialAction::Restrict => TableMode::RowShare,
+                ReferentialAction::Cascade | ReferentialAction::SetNull | ReferentialAction::SetDefault => {
+                    TableMode::RowExclusive
                 }
+            };
+            let child = pair.child.id;
+            let Some(pair) = locked(self.transaction, pair, child, mode)? else {
+                continue;
+            };
+            match action {
                 ReferentialAction::NoAction | ReferentialAction::Restrict => {
                     self.refuse(&pair, &gone, action)?
                 }

@@ -15,15 +15,15 @@ const MANY: usize = 20_000;
 
 /// True if a join of all rows costs less than to look for each row's parent: the rows are many, and at least half
 /// of the table. False if rows that were there before need not satisfy the constraint.
-pub fn is_cheaper(transaction: &Transaction, pair: &KeyPair, children: &NewChildren<'_>) -> Result<bool> {
+pub fn is_cheaper(snapshot: &Snapshot, pair: &KeyPair, children: &NewChildren<'_>) -> Result<bool> {
     let rows = children.rows.len();
-    let all = transaction.view().table(pair.child.id)?.rows();
+    let all = snapshot.table(pair.child.id)?.rows();
     Ok(rows >= MANY && pair.key.is_valid && rows as u64 >= all / 2)
 }
 
 /// True if a row of the child has a key that is not one of the parent, or one that MATCH FULL refuses.
-pub fn has_orphan(runner: &Runner, transaction: &Transaction, pair: &KeyPair) -> Result<bool> {
-    Ok(orphan(runner, transaction, pair)?.is_some())
+pub fn has_orphan(runner: &Runner, snapshot: Arc<Snapshot>, pair: &KeyPair) -> Result<bool> {
+    Ok(orphan(runner, snapshot, pair)?.is_some())
 }
 
 /// Checks all rows of the child of a constraint. 23503.
@@ -40,7 +40,7 @@ pub(crate) fn validate(
         return Ok(());
     };
     let pair = KeyPair::new(&catalog, child, constraint, key)?;
-    match orphan(runner, transaction, &pair)? {
+    match orphan(runner, transaction.snapshot(), &pair)? {
         None => Ok(()),
         Some(key) => Err(violation(&pair, &key)),
     }
@@ -76,8 +76,7 @@ fn violation(pair: &KeyPair, key: &[Value]) -> Error {
 }
 
 /// The key of a row that violates the constraint.
-fn orphan(runner: &Runner, transaction: &Transaction, pair: &KeyPair) -> Result<Option<Vec<Value>>> {
-    let snapshot = transaction.snapshot();
+fn orphan(runner: &Runner, snapshot: Arc<Snapshot>, pair: &KeyPair) -> Result<Option<Vec<Value>>> {
     let text = text_of(&snapshot, pair, "", 1);
     let rows = run_text(runner, snapshot, &text)?;
     let first = rows.batches().iter().find(|batch| batch.rows > 0);

@@ -4,11 +4,12 @@
 use frazil_locks::{AnyMode, Mode, TableMode, Target};
 
 /// The modes of rows.
-pub const ROW_MODES: [Mode; 6] = [
+pub const ROW_MODES: [Mode; 7] = [
     Mode::KeyShare,
     Mode::Share,
     Mode::NoKeyUpdate,
     Mode::ForUpdate,
+    Mode::Rewrite,
     Mode::Update,
     Mode::Insert,
 ];
@@ -25,15 +26,16 @@ pub const TABLE_MODES: [TableMode; 8] = [
     TableMode::AccessExclusive,
 ];
 
-/// Table 13.3 of the manual, a line and a column a mode; UPDATE and INSERT, which say that a row is being changed,
-/// are Frazil's own.
+/// Table 13.3 of the manual, a line and a column a mode; REWRITE, UPDATE and INSERT, which say that a row is being
+/// changed, are Frazil's own.
 const ROW_TABLE: &str = "
-    KEY SHARE      . . . X X X
-    SHARE          . . X X X X
-    NO KEY UPDATE  . X X X X X
-    FOR UPDATE     X X X X X X
-    UPDATE         X X X X X X
-    INSERT         X X X X X X";
+    KEY SHARE      . . . X X X X
+    SHARE          . . X X X X X
+    NO KEY UPDATE  . X X X X X X
+    FOR UPDATE     X X X X X X X
+    REWRITE        X X X X X X X
+    UPDATE         X X X X X X X
+    INSERT         X X X X X X X";
 
 /// Table 13.2 of the manual.
 const TABLE_TABLE: &str = "
@@ -65,7 +67,7 @@ pub fn conflict(a: AnyMode, b: AnyMode) -> bool {
 
 /// True for the modes of a row that is being inserted or deleted.
 fn is_change(mode: AnyMode) -> bool {
-    matches!(mode, AnyMode::Row(Mode::Update | Mode::Insert))
+    matches!(mode, AnyMode::Row(Mode::Rewrite | Mode::Update | Mode::Insert))
 }
 
 /// Something that a session holds: session, level, target, mode.

@@ -4,7 +4,7 @@
 //! `FRAZIL_MODEL_SEEDS=1000` runs seeds 1 to 1000 and not 1 to 100.
 
 use crate::reference::{Answer, Circle, Model, ROW_MODES, TABLE_MODES, Wanted};
-use frazil_locks::{AnyMode, Locks, Mark, Outcome, Owner, Patience, Target, TxnId};
+use frazil_locks::{AnyMode, Claimed, KeyMode, Locks, Mark, Mode, Outcome, Owner, Patience, Target, TxnId};
 use frazil_testkit::Random;
 use frazil_types::{Cancel, MemoryBudget, ObjectId, Result, RowId, SqlState};
 use std::collections::BTreeMap;
@@ -61,6 +61,20 @@ fn perform(
             owner.lock_table_waiting(table, mode, patience).map(granted)
         }
         Command::Take(Target::Table(table), AnyMode::Table(mode), false) => owner.lock_table(table, mode),
+        Command::Take(Target::Key(index, hash), mode, waits) => {
+            let mode = match mode {
+                AnyMode::Row(Mode::KeyShare) => KeyMode::Referenced,
+                _ => KeyMode::Removed,
+            };
+            let claimed = match waits {
+                true => owner.claim_key_waiting(index, hash, mode, patience)?,
+                false => owner.claim_key(index, hash, mode)?,
+            };
+            Ok(match claimed {
+                Claimed::New | Claimed::Covered => Outcome::Granted,
+                Claimed::Held(holder) => Outcome::Held(holder),
+            })
+        }
         Command::WaitForChange(Target::Row(table, row), holder) => locks
             .claims(table)
             .wait_for_change(row, holder, owner, patience)
@@ -172,10 +186,15 @@ impl Schedule {
                 AnyMode::Table(TABLE_MODES[self.random.index(8)]),
             );
         }
+        if self.random.below(4) == 0 {
+            let modes = [Mode::KeyShare, Mode::Update];
+            let key = Target::Key(ObjectId(3), self.random.below(2));
+            return (key, AnyMode::Row(modes[self.random.index(2)]));
+        }
         let row = RowId::new(self.random.below(2) as u32, self.random.below(2) as u16);
         (
             Target::Row(table, row),
-            AnyMode::Row(ROW_MODES[self.random.index(5)]),
+            AnyMode::Row(ROW_MODES[self.random.index(6)]),
         )
     }
 
@@ -360,6 +379,7 @@ impl Schedule {
             let (group, rows) = match target {
                 Target::Row(table, row) => (Target::Row(*table, RowId::new(row.chunk(), 0)), 1),
                 Target::Table(_) => (*target, 0),
+                Target::Key(index, _) => (Target::Key(*index, 0), 1),
             };
             *expected
                 .entry((self.sessions[*session].id, group, *mode))
@@ -370,6 +390,7 @@ impl Schedule {
             let group = match holding.first {
                 Target::Row(table, row) => Target::Row(table, RowId::new(row.chunk(), 0)),
                 Target::Table(_) => holding.first,
+                Target::Key(index, _) => Target::Key(index, 0),
             };
             found.insert((holding.transaction, group, holding.mode), holding.rows);
         }

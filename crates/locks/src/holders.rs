@@ -1,5 +1,5 @@
-//! The locks on one table: by transaction, and how many there are of each mode, so that thousands of sessions that
-//! write one table do not read each other's locks.
+//! The locks on one table, or the claims on one key: by transaction, and how many there are of each mode, so that
+//! thousands of sessions that write one table, or refer to one key, do not read each other's.
 
 use crate::hashing::IdMap;
 use crate::held::{Held, Placed, TxnId};
@@ -9,7 +9,7 @@ use std::collections::hash_map::Entry;
 /// Bits of [`Modes`].
 const MODES: usize = Modes::BITS as usize;
 
-/// The locks of one transaction on the table: nearly always one.
+/// The locks of one transaction on the table or key: nearly always one.
 struct OwnLocks {
     first: Held,
     more: Vec<Held>,
@@ -21,15 +21,15 @@ impl OwnLocks {
     }
 }
 
-/// The locks on one table.
+/// The locks on one table, or the claims on one key.
 #[derive(Default)]
-pub(crate) struct TableHolders {
+pub(crate) struct Holders {
     held: IdMap<TxnId, OwnLocks>,
     /// `counts[i]`: locks in the mode of bit `i`.
     counts: [u32; MODES],
     /// The modes whose count is not 0.
     present: Modes,
-    /// True if somebody waits for the table.
+    /// True if somebody waits for the table or key.
     pub is_waited: bool,
 }
 
@@ -37,8 +37,8 @@ fn bit(mode: AnyMode) -> usize {
     mode.bit().trailing_zeros() as usize
 }
 
-impl TableHolders {
-    /// True if nobody holds the table or waits for it.
+impl Holders {
+    /// True if nobody holds the table or key, or waits for it.
     pub fn is_idle(&self) -> bool {
         self.held.is_empty() && !self.is_waited
     }
@@ -66,7 +66,7 @@ impl TableHolders {
         all as usize > own.filter(|held| held.mode.conflicts_with(wanted.mode)).count()
     }
 
-    /// Locks the table if nobody is in the way and nobody waits.
+    /// Takes the table or key if nobody is in the way and nobody waits.
     pub fn place(&mut self, held: Held) -> Placed {
         if held.mode.conflicts() & !self.own(held.txn) == 0 {
             return Placed::Covered;
