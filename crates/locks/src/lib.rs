@@ -18,6 +18,22 @@
 //! an index entry names is being inserted ([`Mode::Insert`]) or deleted by an open transaction. In the other order, a
 //! transaction that installs and frees between the two questions is seen by neither.
 //!
+//! # Keys
+//!
+//! A foreign key is about a key, not about a row: UPDATE gives the row another id and leaves the key. So keys are claimed
+//! by themselves, by the number of their index and a hash of their bytes ([`Owner::claim_key`]), in two modes
+//! ([`KeyMode`]): children share a key that they refer to, and whoever takes the key away has it alone. The order is the
+//! one of rows. The child is written, the key is claimed, the newest version is looked at; and whoever takes the key
+//! away claims it and then looks for children.
+//!
+//! *Look, then claim:* the child finds its parent. Another transaction claims the key, finds no child, deletes the parent
+//! and frees the key. The child claims the key and is committed without a parent.
+//! *Free, then install:* the child frees the key. The other transaction claims it and finds no child, because the child's
+//! version is not installed yet.
+//!
+//! A lock on the number of the index stands for all of its keys. Claims on single keys are beside a table lock on the
+//! index that says so, in a mode that conflicts with a lock on all keys.
+//!
 //! # A claim that was granted stays granted
 //!
 //! A waiter holds the row when its wait ends, dead or alive, until its transaction ends or goes back to a savepoint.
@@ -36,8 +52,8 @@
 //!
 //! # The fast path knows one latch
 //!
-//! Claims are in shards by table and chunk ([`holdings`]), a hash of offsets in each chunk and bitmaps where one
-//! transaction claims many rows ([`chunk_claims`]). A claim that meets nobody takes the latch of one shard. Its row
+//! Claims are in shards by table and chunk, or by key ([`holdings`]), a hash of offsets in each chunk and bitmaps where
+//! one transaction claims many rows ([`chunk_claims`]). A claim that meets nobody takes the latch of one shard. Its row
 //! has a flag if somebody waits for it; then, and where a holder is in the way, the claim is tried again under the
 //! lock of the waits ([`waits`]).
 //!
@@ -77,7 +93,7 @@
 //! crate are not poisoned: each change below one is complete before anything that can panic. A statement that is
 //! cancelled (57014) or waits too long (55P03) leaves its queue and lets those behind it pass; if the grant was
 //! faster, it has the grant. The memory of claims comes from a budget (53200): 64 bytes for a single row, two bits a
-//! row for a chunk that is claimed as a whole.
+//! row for a chunk that is claimed as a whole, 384 bytes for a key.
 //!
 //! The models in `schedules.rs` run these rules through loom, and two of their opposites, which loom must refute;
 //! `tests/model` compares random schedules with a reference that is a list.

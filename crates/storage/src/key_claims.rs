@@ -97,7 +97,7 @@ impl OtherWriters {
         if self.is_alone() || self.has_table(index, all) {
             return Ok(false);
         }
-        let is_many = self.keys() + keys > MOST_KEYS;
+        let is_many = keys.saturating_add(self.keys()) > MOST_KEYS;
         self.lock_table(index, if is_many { all } else { some })?;
         Ok(!is_many)
     }
@@ -232,6 +232,28 @@ fn lost_keys(
     Ok(keys)
 }
 
+/// The rows that lose keys, by their places, each with the keys; `None` if they are more than `most`.
+fn losses(
+    version: &TableSnapshot,
+    indexes: &[ObjectId],
+    rows: &[RowId],
+    new: Option<NewValues<'_>>,
+    most: usize,
+) -> Result<Option<Vec<(usize, Vec<Key>)>>> {
+    let mut lost = Vec::new();
+    for (at, &row) in rows.iter().enumerate() {
+        let keys = lost_keys(version, indexes, row, new.map(|new| (new, at)))?;
+        if keys.is_empty() {
+            continue;
+        }
+        if lost.len() == most {
+            return Ok(None);
+        }
+        lost.push((at, keys));
+    }
+    Ok(Some(lost))
+}
+
 /// True if new values may change the key of a row in an index. `old` gives the row's values, by the column's position and
 /// its place in the key.
 fn changes(
@@ -304,28 +326,48 @@ impl Transaction {
         new: Option<NewValues<'_>>,
         mode: Mode,
     ) -> Result<()> {
-        let mut indexes = self.referenced_indexes(table, new.map(|new| new.columns))?;
-        for at in (0..indexes.len()).rev() {
-            let opened = self.others.open_keys(indexes[at], rows.len(), KeyMode::Removed);
-            if !opened.map_err(|error| self.of_keys(table, error))? {
-                indexes.swap_remove(at);
-            }
-        }
+        let indexes = self.referenced_indexes(table, new.map(|new| new.columns))?;
         if indexes.is_empty() {
             return self.claim_as(table, rows, mode);
         }
-        let bytes = self.others.claim_bytes(rows) + rows.len() * indexes.len() * KEY_BYTES;
-        self.wrote(0, bytes)?;
         let version = self.view().table(table)?.clone();
-        let store = self.store().clone();
-        for (at, &row) in rows.iter().enumerate() {
-            let keys = lost_keys(&version, &indexes, row, new.map(|new| (new, at)))?;
-            let claimed = match keys.is_empty() {
-                true => self.others.claim(&store, table, &[row], mode),
-                false => self.others.claim_row_and_keys(&store, (table, row), &keys, mode),
-            };
-            claimed.map_err(|error| self.of_keys(table, error))?;
+        let most = MOST_KEYS.saturating_sub(self.others.keys()) / indexes.len();
+        let lost = match new {
+            // Each row loses all of its keys.
+            None if rows.len() > most => None,
+            _ => losses(&version, &indexes, rows, new, most)?,
+        };
+        if lost.as_ref().is_some_and(Vec::is_empty) {
+            return self.claim_as(table, rows, mode);
         }
+        let count = lost
+            .as_ref()
+            .map_or(usize::MAX, |lost| lost.len() * indexes.len());
+        let mut open = Vec::with_capacity(indexes.len());
+        for index in indexes {
+            let opened = self.others.open_keys(index, count, KeyMode::Removed);
+            if opened.map_err(|error| self.of_keys(table, error))? {
+                open.push(index);
+            }
+        }
+        let Some(lost) = lost.filter(|_| !open.is_empty()) else {
+            return self.claim_as(table, rows, mode);
+        };
+        let bytes = self.others.claim_bytes(rows) + lost.len() * open.len() * KEY_BYTES;
+        self.wrote(0, bytes)?;
+        let store = self.store().clone();
+        let mut from = 0;
+        for (at, mut keys) in lost {
+            keys.retain(|key| open.contains(&key.index));
+            self.others.claim(&store, table, &rows[from..at], mode)?;
+            let claimed = self
+                .others
+                .claim_row_and_keys(&store, (table, rows[at]), &keys, mode);
+            claimed.map_err(|error| self.of_keys(table, error))?;
+            from = at + 1;
+        }
+        self.others.claim(&store, table, &rows[from..], mode)?;
+        drop(version);
         self.look_at_newest(table, rows)
     }
 
@@ -385,7 +427,7 @@ impl Transaction {
         new: Option<NewValues<'_>>,
     ) -> Result<bool> {
         match self.claim_with_keys(table, rows, new) {
-            Err(_) if self.others.is_behind() && !self.others.keeps_base() => {
+            Err(error) if error.state() == SqlState::SERIALIZATION_FAILURE && !self.others.keeps_base() => {
                 self.others.take_behind();
                 self.renew().map(|()| false)
             }

@@ -266,11 +266,6 @@ impl OtherWriters {
         Lsn(self.looked_at.load(Ordering::Relaxed))
     }
 
-    /// True if [`OtherWriters::newer`] was called and not taken note of.
-    pub fn is_behind(&self) -> bool {
-        self.is_behind.load(Ordering::Relaxed)
-    }
-
     /// True if [`OtherWriters::newer`] was called since the last call.
     pub fn take_behind(&self) -> bool {
         self.is_behind.swap(false, Ordering::Relaxed)

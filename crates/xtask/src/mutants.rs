@@ -283,6 +283,77 @@ pub const MUTANTS: &[Mutant] = &[
         test: "isolation::sessions_side_by_side_answer_as_in_postgresql",
     },
     Mutant {
+        name: "a child's parent is looked for before its key is claimed",
+        file: "frazil/src/foreign_keys/lookups.rs",
+        line: "transaction.claim_keys(parent, index, &wanted.numbers, KeyMode::Referenced)?;
+        if let Some(found) = first_without_parent(transaction, pair, &wanted)? {
+            return Ok(Some(found));
+        }",
+        mutated: "let found = first_without_parent(transaction, pair, &wanted)?;
+        transaction.claim_keys(parent, index, &wanted.numbers, KeyMode::Referenced)?;
+        if found.is_some() {
+            return Ok(found);
+        }",
+        program: ISOLATION,
+        test: "isolation::sessions_side_by_side_answer_as_in_postgresql",
+    },
+    Mutant {
+        name: "a child frees its parent's key with its statement",
+        file: "frazil/src/foreign_keys/lookups.rs",
+        line: "transaction.claim_keys(parent, index, &wanted.numbers, KeyMode::Referenced)?;",
+        mutated: "let before = transaction.locks_before();
+        transaction.claim_keys(parent, index, &wanted.numbers, KeyMode::Referenced)?;
+        transaction.unlock_since(before);",
+        program: ISOLATION,
+        test: "isolation::sessions_side_by_side_answer_as_in_postgresql",
+    },
+    Mutant {
+        name: "a parent is looked for in the version that the statement began with",
+        file: "frazil/src/foreign_keys/lookups.rs",
+        line: "let newest = transaction.newest_view()?;",
+        mutated: "let newest = transaction.snapshot();",
+        program: ISOLATION,
+        test: "isolation::sessions_side_by_side_answer_as_in_postgresql",
+    },
+    Mutant {
+        name: "children are looked for in the version that the statement began with",
+        file: "frazil/src/foreign_keys/mod.rs",
+        line: "let newest = transaction.newest_view()?;
+        let left",
+        mutated: "let newest = transaction.snapshot();
+        let left",
+        program: ISOLATION,
+        test: "isolation::sessions_side_by_side_answer_as_in_postgresql",
+    },
+    Mutant {
+        name: "a key is waited for by who holds the row",
+        file: "storage/src/key_claims.rs",
+        line: "owner.free_since(mark);
+            }
+            self.check_cancel()?;",
+        mutated: "let _ = (owner, mark);
+            }
+            self.check_cancel()?;",
+        program: ISOLATION,
+        test: "isolation::sessions_side_by_side_answer_as_in_postgresql",
+    },
+    Mutant {
+        name: "FOR UPDATE lets children come",
+        file: "storage/src/row_locks.rs",
+        line: "RowLock::Update => self.claim_all(table, rows, None, lock.mode()),",
+        mutated: "RowLock::Update => self.claim_as(table, rows, lock.mode()),",
+        program: ISOLATION,
+        test: "isolation::sessions_side_by_side_answer_as_in_postgresql",
+    },
+    Mutant {
+        name: "many children claim no key",
+        file: "storage/src/key_claims.rs",
+        line: "self.lock_table(index, if is_many { all } else { some })?;",
+        mutated: "self.lock_table(index, some)?;",
+        program: WRITERS,
+        test: "writers::many_keys_are_claimed_as_a_whole",
+    },
+    Mutant {
         name: "claims are freed before their commit is installed",
         file: "storage/src/transaction.rs",
         line: "let before = store.install(self.next.clone());",
