@@ -70,7 +70,7 @@ impl WriteAction {
         for given in given {
             runner.cancel().check()?;
             let mut writer = transaction.writer(self.change.table)?;
-            let in_the_way = writer.in_the_way(&given.values, &update.arbiters)?;
+            let in_the_way = writer.in_the_way(&given.values, &update.arbiters, &update.set)?;
             held.grow(in_the_way.bytes())?;
             met.push(in_the_way);
         }

@@ -7,6 +7,7 @@
 
 use crate::columns::Columns;
 use crate::kept_columns::KeptColumns;
+use crate::key_claims::NewValues;
 use crate::new_rows::{NewRows, check_shape, check_update, first_fault, refuse_unchecked};
 use crate::table_writer::{TableWriter, Written};
 use crate::unique_keys::Rivals;
@@ -64,9 +65,9 @@ impl RowsInTheWay<'_> {
 
 impl TableWriter<'_> {
     /// Looks up which rows are in the way of new ones in the indexes `arbiters`.
-    /// Claims these rows. Waits for open transactions that insert or delete rows of such keys. 40001 if one is live
+    /// Claims these rows, and the keys that they may lose if columns `set` of them are set. Waits for open transactions that insert or delete rows of such keys. 40001 if one is live
     /// that the transaction does not see, or was changed since; 40P01, 55P03, 57014, 53200.
-    pub fn in_the_way(&mut self, batch: &RowBatch, arbiters: &[ObjectId]) -> Result<InTheWay> {
+    pub fn in_the_way(&mut self, batch: &RowBatch, arbiters: &[ObjectId], set: &[usize]) -> Result<InTheWay> {
         let version = self.current()?;
         check_shape(version.table(), batch)?;
         let keys = version.indexes().keys(Columns::Batch(&batch.columns));
@@ -77,7 +78,11 @@ impl TableWriter<'_> {
             rows: rows.collect::<Result<_>>()?,
             keys,
         };
-        self.transaction().claim(table, &met.ids())?;
+        let new = NewValues {
+            columns: set,
+            batch: None,
+        };
+        self.transaction().claim_with_keys(table, &met.ids(), Some(new))?;
         Ok(met)
     }
 

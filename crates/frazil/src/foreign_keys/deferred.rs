@@ -86,7 +86,7 @@ pub(super) fn parents(transaction: &mut Transaction, pair: &KeyPair, keys: &[Vec
     })
 }
 
-/// Does all checks that a transaction put off, before it commits. 23503, 23505, 40P01, 55P03, 57014.
+/// Does all checks that a transaction put off, before it commits. 23503, 23505, 40001, 40P01, 55P03, 57014.
 pub fn finish_transaction(runner: &Runner, transaction: &mut Transaction) -> Result<()> {
     check(runner, transaction, &|_| true)
 }
@@ -155,7 +155,7 @@ fn check_all(
         let Some(pair) = KeyPair::find(&catalog, child, constraint)? else {
             continue;
         };
-        // The other table is locked already, because its rows were written.
+        // The table whose rows were written is locked since then.
         let other = match entry {
             DeferredEntry::Children { .. } => pair.parent.id,
             DeferredEntry::Parents { .. }
