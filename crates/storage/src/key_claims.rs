@@ -448,16 +448,15 @@ impl Transaction {
     /// to it, unless it sees one version to its end.
     pub fn newest_view(&mut self) -> Result<Arc<Snapshot>> {
         self.renew()?;
-        let Some(base) = self.base.as_ref().filter(|base| !self.store().is_newest(base)) else {
-            return Ok(self.snapshot());
+        let next = self.snapshot();
+        let base = self.base.clone().filter(|base| !self.store().is_newest(base));
+        // Without a base to keep, somebody has committed since it went over.
+        let Some(base) = base.filter(|_| self.others.keeps_base()) else {
+            return Ok(next);
         };
-        if !self.others.keeps_base() {
-            // Somebody has committed since.
-            return Ok(self.snapshot());
-        }
         let newest = self.store().newest();
         self.others.looks_at(&newest);
-        self.merged_with(&newest, base).map(Arc::new)
+        self.memory().changes.on(&newest, &base, &next).map(Arc::new)
     }
 
     /// True if the transaction sees one version to its end, and that is not the newest one of a table.

@@ -488,11 +488,6 @@ impl Transaction {
         Ok(newest)
     }
 
-    /// What the transaction did on top of the newest version, which it does not go over to.
-    pub(crate) fn merged_with(&self, newest: &Snapshot, base: &Snapshot) -> Result<Snapshot> {
-        self.memory.changes.on(newest, base, &self.next)
-    }
-
     /// Describes how the own version differs from the base with the changes; `None` if it does not.
     fn difference(&self) -> Option<String> {
         let base = self.base.as_ref()?;

@@ -39,6 +39,7 @@ const BULK: (&str, &str) = ("model", "locks/tests/model/bulk.rs");
 const RINGS: (&str, &str) = ("rings", "locks/tests/rings.rs");
 const ISOLATION: (&str, &str) = ("database", "frazil/tests/database/isolation.rs");
 const WRITERS: (&str, &str) = ("database", "frazil/tests/database/writers.rs");
+const FAMILIES: (&str, &str) = ("database", "frazil/tests/database/families.rs");
 const TABLE_INDEXES: (&str, &str) = ("table_indexes", "storage/tests/table_indexes.rs");
 const MANY_WRITERS: (&str, &str) = ("--lib", "storage/src/many_writers.rs");
 const GROUPS: (&str, &str) = ("wal", "durability/tests/wal/groups.rs");
@@ -350,8 +351,8 @@ pub const MUTANTS: &[Mutant] = &[
         file: "storage/src/key_claims.rs",
         line: "self.lock_table(index, if is_many { all } else { some })?;",
         mutated: "self.lock_table(index, some)?;",
-        program: WRITERS,
-        test: "writers::many_keys_are_claimed_as_a_whole",
+        program: FAMILIES,
+        test: "families::many_keys_are_claimed_as_a_whole",
     },
     Mutant {
         name: "claims are freed before their commit is installed",

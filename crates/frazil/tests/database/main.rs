@@ -25,6 +25,7 @@ mod error_places;
 mod every_type;
 mod examples;
 mod explaining;
+mod families;
 mod file_access;
 mod files;
 mod first_groups;
