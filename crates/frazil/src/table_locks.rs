@@ -10,8 +10,8 @@ use frazil_types::{ObjectId, Result};
 /// Locks on tables, in the order in which they are taken.
 pub type TableLocks = Vec<(ObjectId, TableMode)>;
 
-/// The locks of a statement on the tables that it names. Those of its foreign keys come with their checks. Definitions lock their
-/// tables themselves.
+/// The locks of a statement on the tables that it names. Those of its foreign keys come with their checks. Definitions
+/// lock their tables themselves.
 pub fn of_statement(writing: &Writing) -> TableLocks {
     let mut locks = TableLocks::new();
     let mut add = |plan: &Plan| {

@@ -65,8 +65,9 @@ impl RowsInTheWay<'_> {
 
 impl TableWriter<'_> {
     /// Looks up which rows are in the way of new ones in the indexes `arbiters`.
-    /// Claims these rows, and the keys that they may lose if columns `set` of them are set. Waits for open transactions that insert or delete rows of such keys. 40001 if one is live
-    /// that the transaction does not see, or was changed since; 40P01, 55P03, 57014, 53200.
+    /// Claims these rows, and the keys that they may lose if columns `set` of them are set. Waits for open transactions
+    /// that insert or delete rows of such keys. 40001 if one is live that the transaction does not see, or was changed
+    /// since; 40P01, 55P03, 57014, 53200.
     pub fn in_the_way(&mut self, batch: &RowBatch, arbiters: &[ObjectId], set: &[usize]) -> Result<InTheWay> {
         let version = self.current()?;
         check_shape(version.table(), batch)?;
