@@ -9,7 +9,8 @@ use crate::mode::{AnyMode, Modes};
 use crate::sync::{Mutex, MutexGuard, lock};
 use frazil_types::ObjectId;
 
-/// Shards of chunks, of tables and of keys. A power of two. Some times the threads that a machine has; loom looks at two.
+/// Shards of chunks, of tables and of keys. A power of two. Some times the threads that a machine has; loom looks at
+/// two.
 const SHARDS: usize = if cfg!(test) { 2 } else { 256 };
 /// Chunks or tables without claims that a shard keeps, so that claiming and freeing one row allocates nothing.
 const KEPT: usize = 4;

@@ -20,16 +20,16 @@
 //!
 //! # Keys
 //!
-//! A foreign key is about a key, not about a row: UPDATE gives the row another id and leaves the key. So keys are claimed
-//! by themselves, by the number of their index and a hash of their bytes ([`Owner::claim_key`]), in two modes
-//! ([`KeyMode`]): children share a key that they refer to, and whoever takes the key away has it alone. The order is the
-//! one of rows. The child is written, the key is claimed, the newest version is looked at; and whoever takes the key
-//! away claims it and then looks for children.
+//! A foreign key is about a key, not about a row: UPDATE gives the row another id and leaves the key. So keys are
+//! claimed by themselves, by the number of their index and a hash of their bytes ([`Owner::claim_key`]), in two modes
+//! ([`KeyMode`]): children share a key that they refer to, and whoever takes the key away has it alone. The order is
+//! the one of rows. The child is written, the key is claimed, the newest version is looked at; and whoever takes the
+//! key away claims it and then looks for children.
 //!
-//! *Look, then claim:* the child finds its parent. Another transaction claims the key, finds no child, deletes the parent
-//! and frees the key. The child claims the key and is committed without a parent.
-//! *Free, then install:* the child frees the key. The other transaction claims it and finds no child, because the child's
-//! version is not installed yet.
+//! *Look, then claim:* the child finds its parent. Another transaction claims the key, finds no child, deletes the
+//! parent and frees the key. The child claims the key and is committed without a parent. *Free, then install:* the
+//! child frees the key. The other transaction claims it and finds no child, because the child's version is not
+//! installed yet.
 //!
 //! A lock on the number of the index stands for all of its keys. Claims on single keys are beside a table lock on the
 //! index that says so, in a mode that conflicts with a lock on all keys.

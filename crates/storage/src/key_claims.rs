@@ -19,14 +19,14 @@
 //!
 //! A row of a child that an open transaction deletes still refers to its parent: the look for children waits for the
 //! end of the change. It does not wait for an UPDATE that leaves the child's unique keys ([`Mode::Rewrite`]), because
-//! PostgreSQL answers at once. Actions claim the children as any write does; if one of them was changed meanwhile, they
-//! look again. A child and a parent of one table, or of one transaction, meet like others: a transaction's own claims are
-//! never in its way, and a claim is raised if nobody else refers to the key.
+//! PostgreSQL answers at once. Actions claim the children as any write does; if one of them was changed meanwhile,
+//! they look again. A child and a parent of one table, or of one transaction, meet like others: a transaction's own
+//! claims are never in its way, and a claim is raised if nobody else refers to the key.
 //!
-//! READ COMMITTED goes over to the newest version for a check ([`Transaction::newest_view`]), so that its actions change
-//! what the check found. REPEATABLE READ keeps its version. A child then needs its parent in both versions: 23503 if its
-//! own version lacks the parent, 40001 if the parent has gone since. Children are looked for in the newest version; one
-//! that the own version does not have stops a removal (23503), or an action (40001).
+//! READ COMMITTED goes over to the newest version for a check ([`Transaction::newest_view`]), so that its actions
+//! change what the check found. REPEATABLE READ keeps its version. A child then needs its parent in both versions:
+//! 23503 if its own version lacks the parent, 40001 if the parent has gone since. Children are looked for in the
+//! newest version; one that the own version does not have stops a removal (23503), or an action (40001).
 //!
 //! A parent that comes needs no claim. A child whose parent is inserted by an open transaction does not see it and is
 //! refused, as in PostgreSQL.
@@ -265,8 +265,8 @@ fn losses(
     Ok(Some(lost))
 }
 
-/// True if new values may change the key of a row in an index. `old` gives the row's values, by the column's position and
-/// its place in the key.
+/// True if new values may change the key of a row in an index. `old` gives the row's values, by the column's position
+/// and its place in the key.
 fn changes(
     index: &TableIndex,
     new: NewValues<'_>,
@@ -313,8 +313,8 @@ impl Transaction {
         locked.map(drop).map_err(|error| self.of_keys(parent, error))
     }
 
-    /// Claims rows that a statement is going to delete, or to give other values, as [`Transaction::claim`] does, and the
-    /// keys that they lose and to which foreign keys refer.
+    /// Claims rows that a statement is going to delete, or to give other values, as [`Transaction::claim`] does, and
+    /// the keys that they lose and to which foreign keys refer.
     pub fn claim_with_keys(
         &mut self,
         table: ObjectId,

@@ -287,9 +287,8 @@ impl OtherWriters {
         Some((store.locks()?.claims(table), owner))
     }
 
-    /// Claims rows, in [`Mode::Rewrite`] or [`Mode::Update`] those that are going to be deleted, and waits for those who
-    /// have claimed them.
-    /// 40P01, 55P03, 57014.
+    /// Claims rows, in [`Mode::Rewrite`] or [`Mode::Update`] those that are going to be deleted, and waits for those
+    /// who have claimed them. 40P01, 55P03, 57014.
     pub fn claim(&self, store: &Store, table: ObjectId, rows: &[RowId], mode: Mode) -> Result<()> {
         if let &[row] = rows
             && let Some(owner) = self.claimant()

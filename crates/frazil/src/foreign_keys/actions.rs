@@ -19,9 +19,9 @@ pub enum To {
     Default,
 }
 
-/// Claims the children of keys that went. Returns them, each with the number of its key. `set`: the columns in which they
-/// get values; `None` if they are to be deleted. 40001 if the transaction sees one version to its end, which does not
-/// have one of them; 40P01, 55P03, 57014, 53200.
+/// Claims the children of keys that went. Returns them, each with the number of its key. `set`: the columns in which
+/// they get values; `None` if they are to be deleted. 40001 if the transaction sees one version to its end, which does
+/// not have one of them; 40P01, 55P03, 57014, 53200.
 fn children(
     runner: &Runner,
     transaction: &mut Transaction,

@@ -4,9 +4,9 @@
 //! ends when the queue is empty, and cycles of cascades end because a row is deleted once, and a key that stays
 //! does nothing. Rows that may share a deferrable key wait in the same queue.
 //!
-//! Other sessions write to the same tables meanwhile. A check claims the keys that it is about, then looks at the newest
-//! version; the essay of `frazil_storage`'s `key_claims.rs` has the reasons. The tables that it reads are locked first,
-//! so that their definitions stay.
+//! Other sessions write to the same tables meanwhile. A check claims the keys that it is about, then looks at the
+//! newest version; the essay of `frazil_storage`'s `key_claims.rs` has the reasons. The tables that it reads are
+//! locked first, so that their definitions stay.
 //!
 //! Batches and, within one, constraints come in PostgreSQL's order: that of writing, and that of making. PostgreSQL
 //! goes from row to row, so a few rows are a batch each.
