@@ -65,6 +65,8 @@ pub enum Kind {
     Shapes,
     /// The first rows in an order are.
     TopN(&'static [Case<'static>]),
+    /// Foreign keys, sequences and ALTER TABLE are timed beside the work without them.
+    References,
     /// Directories are opened whose process was killed.
     Recovery(&'static [recovery::Case]),
     /// Tests of codes are timed.
@@ -221,7 +223,7 @@ const SHAPES: [Shape; 21] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 29] = [
+pub const EXPERIMENTS: [Experiment; 30] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -333,6 +335,11 @@ pub const EXPERIMENTS: [Experiment; 29] = [
         name: "ordered",
         about: "aggregates of ten million ordered or distinct rows: texts, medians, percentiles, pairs",
         kind: Kind::Windows(&windows::ORDERED),
+    },
+    Experiment {
+        name: "references",
+        about: "what foreign keys, sequences and ALTER TABLE cost, as ratios to the work without them",
+        kind: Kind::References,
     },
     Experiment {
         name: "recovery",

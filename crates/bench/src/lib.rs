@@ -27,6 +27,7 @@ mod micro;
 mod plan;
 mod query_runner;
 mod recovery;
+mod references;
 mod report;
 mod rollup;
 mod rust_loop;
@@ -89,6 +90,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Plan(plan) => plan::run(experiment.name, plan, args),
         Kind::Keys(cases) => keys::run(experiment.name, cases, args),
         Kind::Statements(cases) => statements::run(experiment.name, cases, args),
+        Kind::References => references::run(experiment.name, args),
         Kind::Recovery(cases) => recovery::run(experiment.name, cases, args),
         Kind::Commit(plan) => commit::run(experiment.name, plan, args),
         Kind::Checkpoints(plan) => checkpoints::run(experiment.name, plan, args),

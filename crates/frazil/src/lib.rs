@@ -93,6 +93,7 @@ pub mod sql_text;
 mod statement;
 mod statement_tables;
 mod statements;
+mod system_rows;
 mod system_tables;
 mod table_info;
 mod table_locks;

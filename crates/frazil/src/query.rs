@@ -18,8 +18,10 @@ use crate::write::WriteAction;
 use frazil_codegen::{CompileOptions, Helpers, OneRun};
 use frazil_exec::{Environment, PlanResult, PlanStream, Progress};
 use frazil_files::ReadLimits;
+use frazil_optimizer::known_calls;
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
+use frazil_plan::vector_function::CallContext;
 use frazil_plan::{Assumption, Plan, Statistics};
 use frazil_storage::{Snapshot, TableSnapshot, Transaction};
 use frazil_types::statement_clock;
@@ -202,15 +204,21 @@ impl Runner {
     }
 
     /// An optimized plan.
-    pub fn optimize(&self, plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Plan> {
+    pub fn optimize(&self, mut plan: Plan, bundle: &Bundle, timing: &mut Timing) -> Result<Plan> {
         let begun = Instant::now();
         timing.bind = bundle.bind;
         let settings = self.optimizer_settings();
         let tables = &*bundle.tables;
+        if tables.names_system_tables() {
+            // The plan is for this run alone.
+            let context = CallContext::new(&self.cancel, self.budget());
+            known_calls::plan(&mut plan, &bundle.parameters, &context);
+        }
         if tables.waits_for_plans() {
-            // What this plan asks of its files tells which are read. It is planned anew for their rows.
+            // The scans of this plan tell which files are read and which rows of system tables are made. The statement is
+            // planned anew for these rows.
             let asking = frazil_optimizer::optimize(plan.clone(), tables, &settings, &self.cancel)?;
-            tables.read_files(&asking, &bundle.parameters)?;
+            tables.read_for(&asking, &bundle.parameters)?;
         }
         let plan = frazil_optimizer::optimize(plan, tables, &settings, &self.cancel);
         timing.optimize = begun.elapsed();

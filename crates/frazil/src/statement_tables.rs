@@ -5,7 +5,8 @@ use crate::file_tables::FileTables;
 use crate::frame_tables::{FrameTables, Frames};
 use crate::session_names::SessionNames;
 use crate::slots::Slots;
-use crate::system_tables::{self, Context, MOST_TABLES, STANDARD_SCHEMA};
+use crate::system_rows::SystemRows;
+use crate::system_tables::{self, Context, MOST_TABLES, STANDARD_SCHEMA, VirtualTable, Wanted};
 use frazil_catalog::{Catalog, QualifiedName, Reading, SYSTEM_SCHEMA, SearchPath, SequenceEntry, TypeEntry};
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
@@ -18,6 +19,8 @@ use frazil_types::{ColumnNumber, Error, ObjectId, Result, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
+/// Rows that a system table seems to have before a plan says which are needed.
+const UNKNOWN_ROWS: u64 = 1_000;
 /// Ids of system tables in plans count down from here; the catalog counts from 1 and never gets there.
 const SYSTEM_ID: u32 = u32::MAX;
 
@@ -36,7 +39,7 @@ pub struct StatementTables {
     /// Where the database lies. It may be closed meanwhile.
     directory: Weak<Directory>,
     /// The system tables that were named, by their places in [`system_tables::tables`].
-    system: Slots<Arc<TableSnapshot>, MOST_TABLES>,
+    system: Slots<SystemRows, MOST_TABLES>,
     /// The files that were named.
     files: FileTables,
     /// The frames that were named.
@@ -117,8 +120,18 @@ impl StatementTables {
 
     /// The rows of a table.
     pub fn resolve(&self, id: ObjectId) -> Result<Arc<TableSnapshot>> {
-        match self.find(id) {
-            Some(table) => Ok(table),
+        if let Some(found) = self.find(id) {
+            return Ok(found);
+        }
+        let place = StatementTables::system_place(id);
+        match place.and_then(|place| Some((place, self.system.get(place)?))) {
+            Some((place, rows)) => {
+                rows.need(Wanted::All, &|wanted| {
+                    self.make(&system_tables::tables()[place], wanted)
+                })?;
+                self.find(id)
+                    .ok_or_else(|| Error::internal("a system table without rows"))
+            }
             None => self.snapshot.table(id).cloned(),
         }
     }
@@ -153,24 +166,34 @@ impl StatementTables {
         Some((SYSTEM_ID - id.0) as usize).filter(|&place| place < MOST_TABLES)
     }
 
+    /// The rows of a table, as far as they are made.
     fn find(&self, id: ObjectId) -> Option<Arc<TableSnapshot>> {
-        let found = match StatementTables::system_place(id) {
-            Some(place) => self.system.get(place),
-            None if returned_place(id).is_some() => self.returned.get(returned_place(id)?),
-            None if FileTables::is_file(id) => return self.files.find(id),
-            None if FrameTables::is_frame(id) => self.frames.find(id),
-            None => self.snapshot.table(id).ok(),
+        if let Some(place) = StatementTables::system_place(id) {
+            return self.system.get(place)?.made();
+        }
+        let found = match id {
+            _ if returned_place(id).is_some() => self.returned.get(returned_place(id)?),
+            _ if FileTables::is_file(id) => return self.files.find(id),
+            _ if FrameTables::is_frame(id) => self.frames.find(id),
+            _ => self.snapshot.table(id).ok(),
         };
         found.cloned()
     }
 
-    /// Whether there are files whose rows are read only when a plan says which it needs.
+    /// True if there are files or system tables whose rows are read or made only when a plan says which it needs.
     pub fn waits_for_plans(&self) -> bool {
-        self.files.waits_for_plans()
+        self.files.waits_for_plans() || self.system.filled().any(|(_, rows)| rows.waits())
     }
 
-    /// Reads the rows of such files that a plan needs. Parameters have these values.
-    pub fn read_files(&self, plan: &Plan, parameters: &[Value]) -> Result<()> {
+    /// Reads or makes the rows of such tables that a plan needs. Parameters have these values.
+    pub fn read_for(&self, plan: &Plan, parameters: &[Value]) -> Result<()> {
+        for (place, rows) in self.system.filled().filter(|(_, rows)| rows.waits()) {
+            let table = &system_tables::tables()[place];
+            let id = ObjectId(SYSTEM_ID - place as u32);
+            if let Some(wanted) = Wanted::by(plan, id, &table.columns, parameters) {
+                rows.need(wanted, &|wanted| self.make(table, wanted))?;
+            }
+        }
         for id in self.files.read_for(plan, parameters)? {
             let mut known = self.bounds.lock().unwrap_or_else(|e| e.into_inner());
             known.remove(&id);
@@ -228,31 +251,41 @@ impl StatementTables {
         })
     }
 
-    /// A system table, made when it is first named.
+    /// Makes rows of a system table.
+    fn make(&self, table: &'static VirtualTable, wanted: &Wanted) -> Result<Arc<TableSnapshot>> {
+        self.in_context(wanted, |context| table.table(context))
+    }
+
+    fn in_context<T>(&self, wanted: &Wanted, work: impl FnOnce(&Context<'_>) -> T) -> T {
+        let directory = self.directory.upgrade();
+        work(&Context {
+            snapshot: &self.snapshot,
+            path: &self.path,
+            directory: directory.as_deref(),
+            system: system_tables::tables(),
+            wanted,
+        })
+    }
+
+    /// A system table. Rows that a plan may leave out are made once a plan asks for the others.
     fn system_table(&self, schema: &str, name: &str) -> Option<TableEntry> {
         let place = system_tables::place_of(schema, name)?;
-        let wanted = &system_tables::tables()[place];
-        let table = match self.system.get(place) {
-            Some(table) => table,
+        let table = &system_tables::tables()[place];
+        let rows = match self.system.get(place) {
+            Some(rows) => rows,
             None => {
-                let directory = self.directory.upgrade();
-                let context = Context {
-                    snapshot: &self.snapshot,
-                    path: &self.path,
-                    directory: directory.as_deref(),
-                    system: system_tables::tables(),
-                };
-                let made = wanted.table(&context).ok()?;
-                self.system.places()[place].get_or_init(|| made)
+                let kept = self.in_context(&Wanted::All, |context| table.kept(context));
+                let kept = kept.transpose().ok()?;
+                self.system.places()[place].get_or_init(|| SystemRows::new(kept))
             }
         };
         Some(TableEntry {
             id: ObjectId(SYSTEM_ID - place as u32),
-            oid: wanted.oid,
+            oid: table.oid,
             schema_name: schema.to_owned(),
             name: name.to_owned(),
-            schema: table.schema().clone(),
-            row_count: table.rows(),
+            schema: table.read_columns().ok()?,
+            row_count: rows.made().map_or(UNKNOWN_ROWS, |rows| rows.rows()),
             constraints: Vec::new(),
             indexes: Vec::new(),
         })
@@ -380,7 +413,11 @@ impl CatalogView for StatementTables {
 
 impl Statistics for StatementTables {
     fn row_count(&self, table: ObjectId) -> u64 {
-        self.find(table).map_or(0, |t| t.rows())
+        let unknown = match StatementTables::system_place(table) {
+            Some(_) => UNKNOWN_ROWS,
+            None => 0,
+        };
+        self.find(table).map_or(unknown, |t| t.rows())
     }
 
     fn exact_row_count(&self, table: ObjectId) -> Option<u64> {
@@ -395,6 +432,11 @@ impl Statistics for StatementTables {
         if self.files.is_lazy(table) {
             let (min, max) = self.files.range(table, column)?;
             return Some(Bounds { min, max });
+        }
+        let system = StatementTables::system_place(table).and_then(|place| self.system.get(place));
+        if system.is_some_and(SystemRows::waits) {
+            // Another plan of the statement may need rows beyond the bounds of those that are made.
+            return None;
         }
         let (min, max) = self.widest_bounds(table)?.columns[column].range?;
         Some(Bounds { min, max })

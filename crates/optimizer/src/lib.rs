@@ -21,6 +21,7 @@ mod join_order;
 mod joins;
 mod joins_without_pairs;
 mod key_lookups;
+pub mod known_calls;
 mod known_counts;
 mod late_rows;
 mod limits;

@@ -4,6 +4,7 @@
 use super::cells::Cells;
 use super::numbers::{self, HEAP, OWNER};
 use super::virtual_table::Context;
+use super::wanted::Cell;
 use crate::domain_checks::{ChecksOfDomains, own_default};
 use crate::table_info::{default_text, view_text};
 use frazil_catalog::{Catalog, ConstraintKind, Relation, SequenceEntry, TableEntry};
@@ -78,48 +79,56 @@ pub(super) fn column_number(columns: &[ColumnDef], position: usize) -> u32 {
 }
 
 pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let catalog = context.catalog();
+    let wants = |oid: u32, name: &str, namespace: u32| {
+        context.wants(&[
+            ("oid", Cell::Number(oid)),
+            ("relname", Cell::Text(name)),
+            ("relnamespace", Cell::Number(namespace)),
+        ])
+    };
     let mut rows = Vec::new();
     for seen in relations(context) {
+        if wants(seen.oid, seen.name, seen.namespace) {
+            rows.push(class_of_relation(&seen, catalog));
+        }
         let indexes = seen.table.map_or(&[][..], |table| &table.indexes);
-        let checks = seen.table.map_or(0, |table| {
-            let of_domains = ChecksOfDomains::of(table, context.catalog());
-            let constraints = table.constraints.iter().enumerate();
-            let is_own = |at: usize, kind: &ConstraintKind| {
-                matches!(kind, ConstraintKind::Check { .. }) && !of_domains.has(at)
-            };
-            constraints.filter(|(at, c)| is_own(*at, &c.kind)).count()
-        });
-        let row = class(
-            seen.oid,
-            seen.name,
-            seen.namespace,
-            if seen.is_view { "v" } else { "r" },
-        );
-        rows.push(
-            row.with("relam", if seen.is_view { 0 } else { HEAP })
-                .with("relnatts", seen.columns.len())
-                .with("relchecks", checks)
-                .with("relhasindex", !indexes.is_empty())
-                .with("relhasrules", seen.is_view)
-                .with("relhastriggers", has_triggers(&seen, context.catalog()))
-                .with("relreplident", if seen.table.is_some() { "d" } else { "n" }),
-        );
         for index in indexes {
-            rows.push(
-                class(index.id.oid(), &index.name, seen.namespace, "i")
-                    .with("relam", numbers::BTREE)
-                    .with("relnatts", index.keys.len() + index.include.len())
-                    .with("relreplident", "n"),
-            );
+            if wants(index.id.oid(), &index.name, seen.namespace) {
+                rows.push(
+                    class(index.id.oid(), &index.name, seen.namespace, "i")
+                        .with("relam", numbers::BTREE)
+                        .with("relnatts", index.keys.len() + index.include.len())
+                        .with("relreplident", "n"),
+                );
+            }
         }
     }
-    rows.extend(
-        context
-            .catalog()
-            .sequences()
-            .map(|sequence| class_of_sequence(sequence)),
-    );
+    rows.extend(catalog.sequences().map(|sequence| class_of_sequence(sequence)));
     Ok(rows)
+}
+
+fn class_of_relation(seen: &Seen<'_>, catalog: &Catalog) -> Cells {
+    let checks = seen.table.map_or(0, |table| {
+        let of_domains = ChecksOfDomains::of(table, catalog);
+        let constraints = table.constraints.iter().enumerate();
+        let is_own = |at: usize, kind: &ConstraintKind| {
+            matches!(kind, ConstraintKind::Check { .. }) && !of_domains.has(at)
+        };
+        constraints.filter(|(at, c)| is_own(*at, &c.kind)).count()
+    });
+    let kind = if seen.is_view { "v" } else { "r" };
+    class(seen.oid, seen.name, seen.namespace, kind)
+        .with("relam", if seen.is_view { 0 } else { HEAP })
+        .with("relnatts", seen.columns.len())
+        .with("relchecks", checks)
+        .with(
+            "relhasindex",
+            seen.table.is_some_and(|table| !table.indexes.is_empty()),
+        )
+        .with("relhasrules", seen.is_view)
+        .with("relhastriggers", has_triggers(seen, catalog))
+        .with("relreplident", if seen.table.is_some() { "d" } else { "n" })
 }
 
 /// True for a table that PostgreSQL gives triggers: the child or the parent of a foreign key.
@@ -161,8 +170,10 @@ fn class(oid: u32, name: &str, namespace: u32, kind: &str) -> Cells {
 
 pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
+    let wants = |oid: u32| context.wants(&[("attrelid", Cell::Number(oid))]);
     for seen in relations(context) {
-        for (position, column) in seen.columns.iter().enumerate() {
+        let columns = if wants(seen.oid) { seen.columns } else { &[] };
+        for (position, column) in columns.iter().enumerate() {
             let number = column_number(seen.columns, position);
             let has_default = shown_default(column, context.catalog()).is_some();
             rows.push(
@@ -171,7 +182,8 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
                     .with("atthasdef", has_default),
             );
         }
-        for index in seen.table.map_or(&[][..], |table| &table.indexes) {
+        let indexes = seen.table.map_or(&[][..], |table| &table.indexes);
+        for index in indexes.iter().filter(|index| wants(index.id.oid())) {
             let keys = index.keys.iter().map(|key| key.column);
             for (position, column) in keys.chain(index.include.iter().copied()).enumerate() {
                 let column = ColumnDef {

@@ -4,6 +4,7 @@ use super::cells::Cells;
 use super::numbers::DATABASE;
 use super::oid_of;
 use super::virtual_table::Context;
+use super::wanted::Cell;
 use frazil_catalog::{Catalog, Commented, SYSTEM_SCHEMA};
 use frazil_types::{ObjectId, Result, attribute_number};
 
@@ -31,6 +32,13 @@ pub(super) fn comments(context: &Context<'_>) -> Result<Vec<Cells>> {
         rows.push(row.with("objsubid", part).with("description", text));
     };
     for (of, text) in catalog.comments() {
+        let object = match of {
+            Commented::Database => continue,
+            Commented::Object(id) | Commented::Column(id, _) => id,
+        };
+        if !context.wants(&[("objoid", Cell::Number(object.oid()))]) {
+            continue;
+        }
         match of {
             Commented::Database => {}
             Commented::Object(id) => add(id, class_of(catalog, id), 0, &text),

@@ -1,8 +1,9 @@
 //! Rows of `pg_constraint`, and what other tables say of constraints.
 
-use super::catalog_rows::{column_number, own_relations};
+use super::catalog_rows::{Seen, column_number, own_relations};
 use super::cells::{Cells, list};
 use super::virtual_table::Context;
+use super::wanted::Cell;
 use crate::domain_checks::ChecksOfDomains;
 use crate::table_info::{check_text, definition};
 use frazil_catalog::{
@@ -22,7 +23,16 @@ pub(super) struct SeenConstraint<'a> {
 
 /// All constraints of tables but those that they have because a column is of a domain.
 pub(super) fn all<'a>(context: &'a Context<'_>) -> impl Iterator<Item = SeenConstraint<'a>> {
-    let tables = own_relations(context).filter_map(|seen| {
+    of_tables(context, |_| true)
+}
+
+/// The constraints of the tables that `wants` takes, as [`all`] has them.
+pub(super) fn of_tables<'a>(
+    context: &'a Context<'_>,
+    wants: impl Fn(&Seen<'a>) -> bool + 'a,
+) -> impl Iterator<Item = SeenConstraint<'a>> {
+    let tables = own_relations(context).filter(wants);
+    let tables = tables.filter_map(|seen| {
         let table = seen.table?;
         Some((seen, table))
     });
@@ -111,8 +121,16 @@ impl SeenConstraint<'_> {
 
 pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
-    for seen in all(context) {
+    let wants = |seen: &Seen<'_>| context.wants(&[("conrelid", Cell::Number(seen.oid))]);
+    for seen in of_tables(context, wants) {
         let constraint = seen.constraint;
+        let names = [
+            ("oid", Cell::Number(constraint.id.oid())),
+            ("conname", Cell::Text(&constraint.name)),
+        ];
+        if !context.wants(&names) {
+            continue;
+        }
         let deferral = seen.table.deferral_of(constraint);
         let is_check = seen.kind().0 == "c";
         let row = Cells::new()

@@ -4,6 +4,7 @@ use super::catalog_rows::{column_number, own_relations};
 use super::cells::{Cells, vector};
 use super::numbers;
 use super::virtual_table::Context;
+use super::wanted::Cell;
 use crate::table_info::index_definition;
 use frazil_catalog::{ConstraintKind, Deferral, IndexEntry, TableEntry};
 use frazil_types::{LogicalType, Result};
@@ -21,7 +22,13 @@ pub(super) fn indexes(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
     for table in own_relations(context).filter_map(|seen| seen.table) {
         for index in &table.indexes {
-            rows.push(row(table, index)?);
+            let numbers = [
+                ("indrelid", Cell::Number(table.id.oid())),
+                ("indexrelid", Cell::Number(index.id.oid())),
+            ];
+            if context.wants(&numbers) {
+                rows.push(row(table, index)?);
+            }
         }
     }
     Ok(rows)
@@ -60,6 +67,9 @@ pub(super) fn listed(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
     for seen in own_relations(context) {
         let Some(table) = seen.table else { continue };
+        if !context.wants(&[("tablename", Cell::Text(seen.name))]) {
+            continue;
+        }
         let name = context
             .catalog()
             .qualified(table.namespace, &table.name)

@@ -5,6 +5,7 @@ use super::cells::{Cells, DATABASE, yes_or_no};
 use super::numbers;
 use super::standard_columns::of_type;
 use super::virtual_table::Context;
+use super::wanted::Cell;
 use crate::table_info::{default_text, view_text};
 use frazil_catalog::{ViewEntry, is_temporary_schema};
 use frazil_types::{ColumnDef, Result, USER};
@@ -44,7 +45,8 @@ pub(super) fn schemata(context: &Context<'_>) -> Result<Vec<Cells>> {
 
 pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
     let visible = relations(context).filter(|seen| !context.is_of_others(&seen.schema));
-    let rows = visible.map(|seen| {
+    let wanted = visible.filter(|seen| context.wants(&[("table_name", Cell::Text(seen.name))]));
+    let rows = wanted.map(|seen| {
         let table = match is_temporary_schema(&seen.schema) {
             true => "LOCAL TEMPORARY",
             false => "BASE TABLE",
@@ -66,7 +68,8 @@ pub(super) fn views(context: &Context<'_>) -> Result<Vec<Cells>> {
     let visible = catalog
         .views()
         .filter(|view| !context.is_of_others(&schema(view)));
-    let rows = visible.map(|view| {
+    let wanted = visible.filter(|view| context.wants(&[("table_name", Cell::Text(&view.name))]));
+    let rows = wanted.map(|view| {
         Cells::new()
             .with("table_catalog", DATABASE)
             .with("table_schema", catalog.qualified(view.namespace, "").schema)

@@ -22,25 +22,30 @@ struct Kept {
 static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 
 /// The rows of a table for a version of the catalog and a session whose temporary objects are in the schema
-/// `temporary`, made by `make` if they are not kept. Sessions share the rows of a version without temporary objects.
+/// `temporary`, if they are kept. Sessions share the rows of a version without temporary objects.
+pub(super) fn find(
+    catalog: &Arc<Catalog>,
+    temporary: Option<&str>,
+    table: (&'static str, &'static str),
+) -> Option<Arc<TableSnapshot>> {
+    let temporary = temporary.filter(|_| catalog.has_temporary());
+    let is_it = |kept: &&Kept| {
+        let is_of_catalog = ptr::eq(kept.catalog.as_ptr(), Arc::as_ptr(catalog));
+        is_of_catalog && kept.table == table && kept.temporary.as_deref() == temporary
+    };
+    let all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    all.iter().find(is_it).map(|kept| kept.made.clone())
+}
+
+/// The rows that [`find`] finds, or else those that `make` makes, which are kept.
 pub(super) fn of_catalog(
     catalog: &Arc<Catalog>,
     temporary: Option<&str>,
     table: (&'static str, &'static str),
     make: impl FnOnce() -> Result<Arc<TableSnapshot>>,
 ) -> Result<Arc<TableSnapshot>> {
-    let temporary = temporary.filter(|_| catalog.has_temporary());
-    let is_it = |kept: &&Kept| {
-        let is_of_catalog = ptr::eq(kept.catalog.as_ptr(), Arc::as_ptr(catalog));
-        is_of_catalog && kept.table == table && kept.temporary.as_deref() == temporary
-    };
-    if let Some(kept) = KEPT
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .iter()
-        .find(is_it)
-    {
-        return Ok(kept.made.clone());
+    if let Some(kept) = find(catalog, temporary, table) {
+        return Ok(kept);
     }
     let made = make()?;
     let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,7 +56,7 @@ pub(super) fn of_catalog(
     }
     all.push(Kept {
         catalog: Arc::downgrade(catalog),
-        temporary: temporary.map(str::to_owned),
+        temporary: temporary.filter(|_| catalog.has_temporary()).map(str::to_owned),
         table,
         made: made.clone(),
     });

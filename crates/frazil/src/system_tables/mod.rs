@@ -3,7 +3,8 @@
 //!
 //! A [`VirtualTable`] has a schema, a name, columns, and a function that makes its rows from a [`Context`].
 //! [`relations`] reads PostgreSQL's column sets from `relations.txt`; a table that has nothing to show is empty.
-//! Tables that show the catalog alone are made once for each version of the catalog and kept while it is in use.
+//! Tables that show the catalog alone are made once for each version of the catalog and kept while it is in use; for a
+//! plan that needs few of their rows ([`wanted`]), only these are made.
 
 mod catalog_rows;
 mod cells;
@@ -24,6 +25,7 @@ mod standard_usage;
 mod state;
 mod types;
 mod virtual_table;
+mod wanted;
 
 pub(crate) use comments::class_of;
 use frazil_catalog::{SYSTEM_SCHEMA, WrittenName};
@@ -34,6 +36,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 pub(crate) use virtual_table::schema;
 pub use virtual_table::{Context, STANDARD_SCHEMA, VirtualTable};
+pub use wanted::Wanted;
 
 /// Most system tables; a test counts them.
 pub const MOST_TABLES: usize = 192;
@@ -110,6 +113,7 @@ mod tests {
             path: &SearchPath::default(),
             directory: None,
             system: tables(),
+            wanted: &Wanted::All,
         };
         assert!(tables().len() > 100 && tables().len() <= MOST_TABLES);
         for (place, table) in tables().iter().enumerate() {

@@ -9,6 +9,7 @@ use super::{
 };
 use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_types::{Error, Result};
+use std::sync::OnceLock;
 
 const RELATIONS: &str = include_str!("relations.txt");
 
@@ -125,5 +126,6 @@ fn relation(line: &'static str) -> Result<VirtualTable> {
         is_view: kind == "v",
         columns,
         made,
+        read_columns: OnceLock::new(),
     })
 }

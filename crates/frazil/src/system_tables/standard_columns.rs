@@ -5,6 +5,7 @@ use super::cells::Cells;
 use super::cells::{DATABASE, yes_or_no};
 use super::numbers;
 use super::virtual_table::Context;
+use super::wanted::Cell;
 use frazil_catalog::{Catalog, SYSTEM_SCHEMA};
 use frazil_types::sql_type::C_COLLATION;
 use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result};
@@ -12,7 +13,9 @@ use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result};
 pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
     let catalog = context.catalog();
     let mut rows = Vec::new();
-    for seen in relations(context).filter(|seen| !context.is_of_others(&seen.schema)) {
+    let wants = |name: &str| context.wants(&[("table_name", Cell::Text(name))]);
+    let visible = relations(context).filter(|seen| !context.is_of_others(&seen.schema));
+    for seen in visible.filter(|seen| wants(seen.name)) {
         for (position, column) in seen.columns.iter().enumerate() {
             let number = column_number(seen.columns, position);
             let row = Cells::new()

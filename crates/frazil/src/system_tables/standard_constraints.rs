@@ -1,11 +1,12 @@
 //! Rows of `information_schema` about constraints. As in PostgreSQL, NOT NULL of a column is a CHECK there, with a name
 //! of numbers.
 
-use super::catalog_rows::{column_number, own_relations};
+use super::catalog_rows::{Seen, column_number, own_relations};
 use super::cells::Cells;
 use super::cells::{DATABASE, yes_or_no};
-use super::constraints::{SeenConstraint, all};
+use super::constraints::{SeenConstraint, all, of_tables};
 use super::virtual_table::Context;
+use super::wanted::Cell;
 use crate::table_info::check_text;
 use frazil_catalog::{ConstraintKind, Deferral, DomainCheck};
 use frazil_types::Result;
@@ -25,10 +26,15 @@ fn named(schema: &str, name: &str) -> Cells {
         .with("constraint_name", name)
 }
 
+/// False if no row is needed whose `table_name` is a relation's.
+fn wants_table(context: &Context<'_>, seen: &Seen<'_>) -> bool {
+    context.wants(&[("table_name", Cell::Text(seen.name))])
+}
+
 /// A column that is NOT NULL: its schema, its table, the name of the constraint, its own name.
 fn not_null(context: &Context<'_>) -> Vec<[String; 4]> {
     let mut found = Vec::new();
-    for seen in own_relations(context).filter(|seen| seen.table.is_some()) {
+    for seen in own_relations(context).filter(|seen| seen.table.is_some() && wants_table(context, seen)) {
         for (position, column) in seen
             .columns
             .iter()
@@ -50,7 +56,8 @@ fn not_null(context: &Context<'_>) -> Vec<[String; 4]> {
 
 pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
     let more = |row: Cells, kind: &str| row.with("constraint_type", kind).with("enforced", "YES");
-    let rows = all(context).map(|seen| {
+    let wanted = of_tables(context, |seen| wants_table(context, seen));
+    let rows = wanted.map(|seen| {
         let row = of_table(&seen.schema, &seen.constraint.name, &seen.table.name);
         let deferral = seen.table.deferral_of(seen.constraint);
         let row = more(row, seen.kind().1)
@@ -128,7 +135,8 @@ fn columns<'a>(seen: &'a SeenConstraint<'_>) -> impl Iterator<Item = (usize, &'a
 
 pub(super) fn keys(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
-    for seen in all(context).filter(|seen| seen.kind().0 != "c") {
+    let wanted = of_tables(context, |seen| wants_table(context, seen));
+    for seen in wanted.filter(|seen| seen.kind().0 != "c") {
         for (place, column) in columns(&seen) {
             rows.push(
                 of_table(&seen.schema, &seen.constraint.name, &seen.table.name)

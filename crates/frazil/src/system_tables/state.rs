@@ -7,7 +7,7 @@ use frazil_catalog::{SYSTEM_SCHEMA, ViewEntry, identifier};
 use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{Result, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Names and types of a table's columns.
@@ -31,6 +31,7 @@ pub(super) fn tables() -> impl Iterator<Item = Result<VirtualTable>> {
             is_view: true,
             columns: schema(columns)?,
             made: Made::Anew(rows),
+            read_columns: OnceLock::new(),
         })
     })
 }

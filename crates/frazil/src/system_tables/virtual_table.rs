@@ -2,12 +2,13 @@
 
 use super::cells::{self, Cells};
 use super::kept;
+use super::wanted::{Cell, Wanted};
 use crate::made_table;
 use frazil_catalog::{Catalog, SearchPath, is_temporary_schema};
 use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{Cancel, ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, Schema, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The schema of the SQL standard's views of the catalog.
 pub const STANDARD_SCHEMA: &str = "information_schema";
@@ -22,12 +23,19 @@ pub struct Context<'a> {
     pub directory: Option<&'a Directory>,
     /// All system tables, which have rows in some of them.
     pub system: &'static [VirtualTable],
+    /// The rows that are needed. Others may be left out.
+    pub wanted: &'a Wanted,
 }
 
 impl Context<'_> {
     /// True for a schema of another session's temporary objects.
     pub fn is_of_others(&self, schema: &str) -> bool {
         is_temporary_schema(schema) && self.path.temporary() != Some(schema)
+    }
+
+    /// False if no row with these cells is needed.
+    pub fn wants(&self, cells: &[(&str, Cell<'_>)]) -> bool {
+        self.wanted.has(cells)
     }
 
     /// The catalog that the statement sees.
@@ -68,25 +76,50 @@ pub struct VirtualTable {
     pub columns: Schema,
     /// Its rows.
     pub made: Made,
+    /// Its columns as statements read them, once one has.
+    pub read_columns: OnceLock<Arc<Schema>>,
 }
 
 impl VirtualTable {
-    /// Its rows as a table.
+    /// The rows that the context wants, as a table.
     pub fn table(&'static self, context: &Context<'_>) -> Result<Arc<TableSnapshot>> {
         match self.made {
             Made::Anew(rows) => self.materialize(&rows(context)?),
-            Made::FromCatalog(cells) => {
+            Made::FromCatalog(cells) if *context.wanted == Wanted::All => {
                 let (catalog, temporary) = (context.snapshot.catalog(), context.path.temporary());
                 let name = (self.schema, self.name.as_str());
-                kept::of_catalog(catalog, temporary, name, || self.of_cells(cells(context)?))
+                kept::of_catalog(catalog, temporary, name, || {
+                    self.of_cells(cells(context)?, &Wanted::All)
+                })
             }
-            Made::Live(cells) => self.of_cells(cells(context)?),
+            Made::FromCatalog(cells) | Made::Live(cells) => self.of_cells(cells(context)?, context.wanted),
             Made::Empty => self.materialize(&[]),
         }
     }
 
-    fn of_cells(&self, cells: Vec<Cells>) -> Result<Arc<TableSnapshot>> {
-        let rows = cells.into_iter().map(|row| self.row(row));
+    /// All rows, if they can be had without being made; `None` if a plan should first say which are needed.
+    pub fn kept(&'static self, context: &Context<'_>) -> Option<Result<Arc<TableSnapshot>>> {
+        match self.made {
+            Made::FromCatalog(_) => {
+                let (catalog, temporary) = (context.snapshot.catalog(), context.path.temporary());
+                kept::find(catalog, temporary, (self.schema, self.name.as_str())).map(Ok)
+            }
+            Made::Anew(_) | Made::Live(_) | Made::Empty => Some(self.table(context)),
+        }
+    }
+
+    /// Its columns as statements read them.
+    pub fn read_columns(&self) -> Result<Arc<Schema>> {
+        if let Some(known) = self.read_columns.get() {
+            return Ok(known.clone());
+        }
+        let columns = self.materialize(&[])?.schema().clone();
+        Ok(self.read_columns.get_or_init(|| columns).clone())
+    }
+
+    fn of_cells(&self, cells: Vec<Cells>, wanted: &Wanted) -> Result<Arc<TableSnapshot>> {
+        let rows = cells.into_iter().filter(|row| wanted.has_row(&row.0));
+        let rows = rows.map(|row| self.row(row));
         self.materialize(&rows.collect::<Result<Vec<_>>>()?)
     }
 

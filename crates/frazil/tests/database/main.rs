@@ -88,6 +88,7 @@ mod statements;
 mod storm;
 mod streaming;
 mod syncs;
+mod system_rows;
 mod temporary;
 mod top_bounds;
 mod transactions;

@@ -1,0 +1,157 @@
+//! The rows of a system table that a plan needs: those that its scans do not leave out by the values of a column. A
+//! query for one relation makes the rows of that relation, however many others there are.
+
+use frazil_plan::Plan;
+use frazil_plan::operators::Scan;
+use frazil_runtime::BoundValues;
+use frazil_types::{CompareOp, Kind, LogicalType, ObjectId, Restriction, RestrictionKind, Schema, Value};
+
+/// The rows that are needed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// All rows.
+    All,
+    /// The rows that satisfy one of the alternatives; of no alternative none.
+    Rows(Vec<Alternative>),
+}
+
+/// Conditions that a row satisfies all: in each a column with the values that it may have.
+pub type Alternative = Vec<(String, Vec<Value>)>;
+
+/// A value that a row would have.
+#[derive(Clone, Copy, Debug)]
+pub enum Cell<'a> {
+    Number(u32),
+    Text(&'a str),
+}
+
+impl Wanted {
+    /// The rows of a table with these columns that a plan needs, with the parameters of the run. `None` if it scans no
+    /// such table.
+    pub fn by(plan: &Plan, table: ObjectId, columns: &Schema, parameters: &[Value]) -> Option<Wanted> {
+        let mut scans = Vec::new();
+        plan.for_each_scan(&mut |scan| {
+            if scan.table == table {
+                scans.push(alternatives(scan, columns, parameters));
+            }
+        });
+        if scans.is_empty() {
+            return None;
+        }
+        let restricted: Option<Vec<Vec<Alternative>>> = scans.into_iter().collect();
+        Some(restricted.map_or(Wanted::All, |all| Wanted::Rows(all.concat())))
+    }
+
+    /// False if no row with these cells is needed.
+    pub fn has(&self, cells: &[(&str, Cell<'_>)]) -> bool {
+        let agrees = |(column, values): &(String, Vec<Value>)| {
+            let cell = cells.iter().find(|(name, _)| name == column);
+            cell.is_none_or(|(_, cell)| values.iter().any(|value| cell.may_be(value)))
+        };
+        self.is_any(agrees)
+    }
+
+    /// False if the row of these values, by their columns, is not needed.
+    pub fn has_row(&self, row: &[(&'static str, Value)]) -> bool {
+        let agrees = |(column, values): &(String, Vec<Value>)| {
+            let cell = row.iter().rfind(|(name, _)| name == column);
+            cell.is_none_or(|(_, cell)| values.iter().any(|value| may_be_equal(cell, value)))
+        };
+        self.is_any(agrees)
+    }
+
+    /// True if one alternative has only conditions that hold.
+    fn is_any(&self, holds: impl Fn(&(String, Vec<Value>)) -> bool) -> bool {
+        match self {
+            Wanted::All => true,
+            Wanted::Rows(alternatives) => alternatives.iter().any(|all| all.iter().all(&holds)),
+        }
+    }
+}
+
+impl Cell<'_> {
+    fn may_be(self, value: &Value) -> bool {
+        match (self, value) {
+            (Cell::Number(a), Value::Int(b)) => i128::from(a) == *b,
+            (Cell::Text(a), Value::Text(b)) => a == b,
+            // The scan compares the others.
+            _ => true,
+        }
+    }
+}
+
+fn may_be_equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a == b,
+        (Value::Text(a), Value::Text(b)) => a == b,
+        _ => true,
+    }
+}
+
+/// True for types whose values are equal if and only if their numbers or texts are.
+fn is_compared(ty: LogicalType) -> bool {
+    match ty.kind() {
+        Kind::Oid | Kind::SmallInt | Kind::Integer | Kind::BigInt | Kind::Text | Kind::Name => true,
+        Kind::Varchar => true,
+        _ => false,
+    }
+}
+
+/// The alternatives of a scan's rows. `None` if its restrictions compare no column with values that are known.
+fn alternatives(scan: &Scan, columns: &Schema, parameters: &[Value]) -> Option<Vec<Alternative>> {
+    let values = BoundValues {
+        parameters,
+        subqueries: &[],
+    };
+    let of_all = |restrictions: &[Restriction]| -> Alternative {
+        let conditions = restrictions.iter();
+        conditions
+            .filter_map(|restriction| condition(restriction, columns))
+            .collect()
+    };
+    let restrictions = scan.restrictions.iter();
+    let bound = restrictions.filter_map(|r| values.restrictions(std::slice::from_ref(r), &scan.columns).ok());
+    let common = of_all(&bound.flatten().collect::<Vec<_>>());
+    let disjunctions = scan.disjunctions.iter();
+    let bound = disjunctions.filter_map(|d| values.disjunctions(std::slice::from_ref(d), &scan.columns).ok());
+    for disjunction in bound.flatten() {
+        let each: Vec<Alternative> = disjunction.alternatives.iter().map(|r| of_all(r)).collect();
+        if each.iter().all(|alternative| !alternative.is_empty()) {
+            let with_common = each.into_iter().map(|each| [common.clone(), each].concat());
+            return Some(with_common.collect());
+        }
+    }
+    (!common.is_empty()).then(|| vec![common])
+}
+
+/// A column and the values that it may have, if a restriction lists them.
+fn condition(restriction: &Restriction, columns: &Schema) -> Option<(String, Vec<Value>)> {
+    let column = columns.columns.get(restriction.column)?;
+    let values = match &restriction.kind {
+        RestrictionKind::Compare(CompareOp::Eq, value) => vec![value.clone()],
+        RestrictionKind::In(values) => values.clone(),
+        _ => return None,
+    };
+    is_compared(column.ty).then(|| (column.name.clone(), values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_needed_if_one_alternative_does_not_leave_it_out() {
+        let number = |n: i128| ("oid".to_owned(), vec![Value::Int(n), Value::Int(n + 1)]);
+        let name = |text: &str| ("name".to_owned(), vec![Value::Text(text.to_owned())]);
+        let wanted = Wanted::Rows(vec![vec![number(7), name("a")], vec![name("b")]]);
+        let has =
+            |oid: u32, text: &str| wanted.has(&[("oid", Cell::Number(oid)), ("name", Cell::Text(text))]);
+        assert!(has(7, "a") && has(8, "a") && has(1, "b"));
+        assert!(!has(9, "a") && !has(7, "c"));
+        // Nothing is known of the other column.
+        assert!(wanted.has(&[("oid", Cell::Number(9))]) && !wanted.has(&[("name", Cell::Text("c"))]));
+        let row = |oid, text: &str| [("oid", Value::Int(oid)), ("name", Value::Text(text.to_owned()))];
+        assert!(wanted.has_row(&row(8, "a")) && !wanted.has_row(&row(9, "a")));
+        assert!(Wanted::All.has(&[]) && !Wanted::Rows(Vec::new()).has(&[]));
+    }
+}
