@@ -13,7 +13,8 @@ use frazil_files::ReadLimits;
 use frazil_frontend::{
     CatalogView, FileSource, MOST_WRITES, RETURNED_ID, RegisteredCatalog, Relation, TableEntry,
 };
-use frazil_plan::{Bounds, IndexInfo, IndexKeyInfo, Plan, Statistics};
+use frazil_plan::operators::Scan;
+use frazil_plan::{Bounds, ColumnId, IndexInfo, IndexKeyInfo, Plan, Statistics};
 use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Value};
 use std::collections::BTreeMap;
@@ -190,7 +191,9 @@ impl StatementTables {
         for (place, rows) in self.system.filled().filter(|(_, rows)| rows.waits()) {
             let table = &system_tables::tables()[place];
             let id = ObjectId(SYSTEM_ID - place as u32);
-            if let Some(wanted) = Wanted::by(plan, id, &table.columns, parameters) {
+            let values = |scan: &Scan, column| self.few_values(scan, column, parameters);
+            let wanted = system_tables::wanted_by(plan, (id, &table.columns), parameters, &values);
+            if let Some(wanted) = wanted {
                 rows.need(wanted, &|wanted| self.make(table, wanted))?;
             }
         }
@@ -265,6 +268,14 @@ impl StatementTables {
             system: system_tables::tables(),
             wanted,
         })
+    }
+
+    /// The values of a column that a scan of a system table makes, if its restrictions leave few.
+    fn few_values(&self, scan: &Scan, column: ColumnId, parameters: &[Value]) -> Option<Vec<Value>> {
+        let table = system_tables::tables().get(StatementTables::system_place(scan.table)?)?;
+        let wanted = system_tables::wanted_by_scan(scan, &table.columns, parameters)?;
+        let position = scan.columns.iter().find(|made| made.0 == column)?.1;
+        self.in_context(&wanted, |context| table.values(context, position))
     }
 
     /// A system table. Rows that a plan may leave out are made once a plan asks for the others.

@@ -13,6 +13,9 @@ use std::sync::{Arc, OnceLock};
 /// The schema of the SQL standard's views of the catalog.
 pub const STANDARD_SCHEMA: &str = "information_schema";
 
+/// Most values of a column that restrict another table.
+const MOST_VALUES: usize = 100;
+
 /// A statement's view of the database, from which rows are made.
 pub struct Context<'a> {
     /// The snapshot of the statement.
@@ -106,6 +109,23 @@ impl VirtualTable {
             }
             Made::Anew(_) | Made::Live(_) | Made::Empty => Some(self.table(context)),
         }
+    }
+
+    /// The values of a column in the rows that the context wants; `None` if they are many, or do not derive from the
+    /// catalog alone.
+    pub fn values(&self, context: &Context<'_>, column: usize) -> Option<Vec<Value>> {
+        let Made::FromCatalog(cells) = self.made else {
+            return None;
+        };
+        let column = self.columns.columns.get(column)?;
+        let rows = cells(context).ok()?.into_iter();
+        let rows = rows.filter(|row| context.wanted.has_row(&row.0));
+        let value = |row: Cells| {
+            let cell = row.0.into_iter().rfind(|(name, _)| *name == column.name);
+            cell.map_or_else(|| cells::empty(column), |(_, value)| value)
+        };
+        let values: Vec<Value> = rows.take(MOST_VALUES + 1).map(value).collect();
+        (values.len() <= MOST_VALUES).then_some(values)
     }
 
     /// Its columns as statements read them.

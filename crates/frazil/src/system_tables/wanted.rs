@@ -1,10 +1,9 @@
 //! The rows of a system table that a plan needs: those that its scans do not leave out by the values of a column. A
 //! query for one relation makes the rows of that relation, however many others there are.
 
-use frazil_plan::Plan;
 use frazil_plan::operators::Scan;
 use frazil_runtime::BoundValues;
-use frazil_types::{CompareOp, Kind, LogicalType, ObjectId, Restriction, RestrictionKind, Schema, Value};
+use frazil_types::{CompareOp, Kind, LogicalType, Restriction, RestrictionKind, Schema, Value};
 
 /// The rows that are needed.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,22 +25,6 @@ pub enum Cell<'a> {
 }
 
 impl Wanted {
-    /// The rows of a table with these columns that a plan needs, with the parameters of the run. `None` if it scans no
-    /// such table.
-    pub fn by(plan: &Plan, table: ObjectId, columns: &Schema, parameters: &[Value]) -> Option<Wanted> {
-        let mut scans = Vec::new();
-        plan.for_each_scan(&mut |scan| {
-            if scan.table == table {
-                scans.push(alternatives(scan, columns, parameters));
-            }
-        });
-        if scans.is_empty() {
-            return None;
-        }
-        let restricted: Option<Vec<Vec<Alternative>>> = scans.into_iter().collect();
-        Some(restricted.map_or(Wanted::All, |all| Wanted::Rows(all.concat())))
-    }
-
     /// False if no row with these cells is needed.
     pub fn has(&self, cells: &[(&str, Cell<'_>)]) -> bool {
         let agrees = |(column, values): &(String, Vec<Value>)| {
@@ -89,7 +72,7 @@ fn may_be_equal(a: &Value, b: &Value) -> bool {
 }
 
 /// True for types whose values are equal if and only if their numbers or texts are.
-fn is_compared(ty: LogicalType) -> bool {
+pub fn is_compared(ty: LogicalType) -> bool {
     match ty.kind() {
         Kind::Oid | Kind::SmallInt | Kind::Integer | Kind::BigInt | Kind::Text | Kind::Name => true,
         Kind::Varchar => true,
@@ -98,7 +81,7 @@ fn is_compared(ty: LogicalType) -> bool {
 }
 
 /// The alternatives of a scan's rows. `None` if its restrictions compare no column with values that are known.
-fn alternatives(scan: &Scan, columns: &Schema, parameters: &[Value]) -> Option<Vec<Alternative>> {
+pub fn alternatives(scan: &Scan, columns: &Schema, parameters: &[Value]) -> Option<Vec<Alternative>> {
     let values = BoundValues {
         parameters,
         subqueries: &[],
