@@ -1,6 +1,7 @@
 //! LIKE, ILIKE, SIMILAR TO, and the operators of regular expressions.
 
 use crate::build::{TEXT, boolean, call, constant_of, is_null_constant, null, text};
+use crate::compare::compare_as;
 use crate::convert::as_text;
 use crate::escape::escape_character;
 use crate::function::call_of;
@@ -13,7 +14,7 @@ use crate::vector::{OnNull, Output, Row, predicate};
 use crate::{CastContext, LikeKind, Operand, Typing};
 use frazil_plan::{Columns, Expr, ExprKind, ScalarFunction};
 
-use frazil_types::{DocumentForm, Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{CompareOp, DocumentForm, Error, LogicalType, Result, Span, SqlState, Value};
 
 impl Typing {
     /// LIKE, ILIKE and SIMILAR TO. 42883; 22025 for patterns and escapes.
@@ -80,7 +81,16 @@ impl Typing {
 
     /// `~`, `~*`, `!~` and `!~*`. 42883, 2201B, 0A000.
     pub(crate) fn regex_match(&self, op: &str, l: Operand, r: Operand, span: Span) -> Result<Expr> {
+        let of = l.ty().map(Kind::of);
         let (value, pattern) = self.texts(op, l, r, span)?;
+        if op == "~"
+            && of.is_some_and(|of| matches!(of, Kind::Name | Kind::Text | Kind::Varchar))
+            && let Some(whole) = constant_of(&pattern)
+                .and_then(Value::as_text)
+                .and_then(whole_text)
+        {
+            return Ok(equals(value, whole).at(span));
+        }
         let insensitive = op.ends_with('*');
         if let Some(Value::Text(p)) = constant_of(&pattern) {
             let flags = if insensitive { "i" } else { "" };
@@ -162,6 +172,29 @@ pub(crate) fn concatenation(parts: Vec<Expr>) -> Expr {
         return text(texts.concat());
     }
     call(ScalarFunction::Concat, parts)
+}
+
+/// The one text that a regular expression matches, if it is plain characters between `^` and `$`, perhaps in parentheses:
+/// the patterns of psql's `\d name`.
+fn whole_text(pattern: &str) -> Option<&str> {
+    let whole = pattern.strip_prefix('^')?.strip_suffix('$')?;
+    let inner = whole.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let plain = inner.unwrap_or(whole);
+    plain
+        .chars()
+        .all(|c| c.is_alphanumeric() || c == '_')
+        .then_some(plain)
+}
+
+/// True where a text equals another. A name is compared as it is, so that the comparison can restrict a scan.
+fn equals(value: Expr, with: &str) -> Expr {
+    if let ExprKind::Cast(name) = &value.kind
+        && name.ty.kind() == Kind::Name
+    {
+        let with = Expr::constant(Value::Text(with.to_owned()), name.ty);
+        return compare_as(Kind::Name, CompareOp::Eq, (**name).clone(), with);
+    }
+    compare_as(Kind::Text, CompareOp::Eq, value, text(with))
 }
 
 /// LIKE or ILIKE with a pattern that is compiled once; it does not end in its escape.
@@ -340,6 +373,27 @@ pub(crate) fn starts_with(mut arguments: Vec<Expr>) -> Result<Expr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plain_characters_between_anchors_are_one_text() {
+        for (pattern, whole) in [
+            ("^(orders)$", Some("orders")),
+            ("^order_items2$", Some("order_items2")),
+            ("^größe$", Some("größe")),
+            ("^()$", Some("")),
+            ("^$", Some("")),
+            ("^(a)(b)$", None),
+            ("^a|b$", None),
+            ("^(?i)$", None),
+            ("^a.$", None),
+            (r"^a\$", None),
+            ("orders$", None),
+            ("^orders", None),
+            ("***=a", None),
+        ] {
+            assert_eq!(whole_text(pattern), whole, "{pattern}");
+        }
+    }
 
     #[test]
     fn like_gives_back_what_percent_took() {

@@ -117,14 +117,11 @@ impl VirtualTable {
         let Made::FromCatalog(cells) = self.made else {
             return None;
         };
-        let column = self.columns.columns.get(column)?;
         let rows = cells(context).ok()?.into_iter();
-        let rows = rows.filter(|row| context.wanted.has_row(&row.0));
-        let value = |row: Cells| {
-            let cell = row.0.into_iter().rfind(|(name, _)| *name == column.name);
-            cell.map_or_else(|| cells::empty(column), |(_, value)| value)
-        };
-        let values: Vec<Value> = rows.take(MOST_VALUES + 1).map(value).collect();
+        let rows = rows.filter_map(|row| self.row(row).ok());
+        let rows = rows.filter(|row| context.wanted.has_row(&self.columns, row));
+        let values = rows.take(MOST_VALUES + 1);
+        let values: Vec<Value> = values.map(|mut row| row.swap_remove(column)).collect();
         (values.len() <= MOST_VALUES).then_some(values)
     }
 
@@ -138,9 +135,14 @@ impl VirtualTable {
     }
 
     fn of_cells(&self, cells: Vec<Cells>, wanted: &Wanted) -> Result<Arc<TableSnapshot>> {
-        let rows = cells.into_iter().filter(|row| wanted.has_row(&row.0));
-        let rows = rows.map(|row| self.row(row));
-        self.materialize(&rows.collect::<Result<Vec<_>>>()?)
+        let mut rows = Vec::with_capacity(cells.len());
+        for cells in cells {
+            let row = self.row(cells)?;
+            if wanted.has_row(&self.columns, &row) {
+                rows.push(row);
+            }
+        }
+        self.materialize(&rows)
     }
 
     /// The values in the order of the columns. XX000 for a name that no column has.

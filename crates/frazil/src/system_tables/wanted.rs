@@ -34,11 +34,11 @@ impl Wanted {
         self.is_any(agrees)
     }
 
-    /// False if the row of these values, by their columns, is not needed.
-    pub fn has_row(&self, row: &[(&'static str, Value)]) -> bool {
+    /// False if the row of these values is not needed.
+    pub fn has_row(&self, columns: &Schema, row: &[Value]) -> bool {
         let agrees = |(column, values): &(String, Vec<Value>)| {
-            let cell = row.iter().rfind(|(name, _)| name == column);
-            cell.is_none_or(|(_, cell)| values.iter().any(|value| may_be_equal(cell, value)))
+            let cell = columns.index_of(column).and_then(|at| row.get(at));
+            cell.is_none_or(|cell| values.iter().any(|value| may_be_equal(cell, value)))
         };
         self.is_any(agrees)
     }
@@ -121,6 +121,7 @@ fn condition(restriction: &Restriction, columns: &Schema) -> Option<(String, Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use frazil_types::ColumnDef;
 
     #[test]
     fn a_row_is_needed_if_one_alternative_does_not_leave_it_out() {
@@ -133,8 +134,11 @@ mod tests {
         assert!(!has(9, "a") && !has(7, "c"));
         // Nothing is known of the other column.
         assert!(wanted.has(&[("oid", Cell::Number(9))]) && !wanted.has(&[("name", Cell::Text("c"))]));
-        let row = |oid, text: &str| [("oid", Value::Int(oid)), ("name", Value::Text(text.to_owned()))];
-        assert!(wanted.has_row(&row(8, "a")) && !wanted.has_row(&row(9, "a")));
+        let columns = [("oid", LogicalType::Oid), ("name", LogicalType::Text)];
+        let columns = Schema::new(columns.map(|(name, ty)| ColumnDef::new(name, ty)).to_vec());
+        let has_row =
+            |oid, text: &str| wanted.has_row(&columns, &[Value::Int(oid), Value::Text(text.to_owned())]);
+        assert!(has_row(8, "a") && !has_row(9, "a"));
         assert!(Wanted::All.has(&[]) && !Wanted::Rows(Vec::new()).has(&[]));
     }
 }

@@ -42,7 +42,7 @@ fn scanned(c: &Connection, query: &str) -> u64 {
 }
 
 /// A query about one relation, and its answer.
-const QUERIES: [(&str, &str); 16] = [
+const QUERIES: [(&str, &str); 17] = [
     (
         "select attname, attnum from pg_attribute where attrelid = 'sales.orders'::regclass order by attnum",
         "id|1\nt|2\nnote|3",
@@ -79,6 +79,11 @@ const QUERIES: [(&str, &str); 16] = [
     (
         "select relname from pg_class where relname = 'orders_note' or relname = 'orders' order by 1",
         "orders\norders_note",
+    ),
+    (
+        "select c.relname from pg_class c left join pg_namespace n on n.oid = c.relnamespace
+         where c.relname operator(pg_catalog.~) '^(orders)$' collate pg_catalog.default",
+        "orders",
     ),
     (
         "select relname from pg_class where relnamespace = 'sales'::regnamespace order by 1",
@@ -214,6 +219,9 @@ fn a_statement_that_reads_a_table_twice_has_the_rows_of_both() {
     assert_eq!(rows(&c, united), "2");
     // Each query of the statement has a plan of its own.
     rows(&c, "create table found (name text)");
+    let outer = "select count(*), count(k.conname) from pg_class c left join pg_constraint k
+                 on k.conrelid = c.oid and k.contype = 'f' where c.relname in ('orders', 't1')";
+    assert_eq!(rows(&c, outer), "2|1");
     let written = "with one as (insert into found select relname from pg_class where relname = 't1' returning name)
                    select name, (select count(*) from pg_class where relname in ('t2', 't3', 'notes')) from one";
     assert_eq!(rows(&c, written), "t1|3");
