@@ -81,10 +81,10 @@ impl Typing {
 
     /// `~`, `~*`, `!~` and `!~*`. 42883, 2201B, 0A000.
     pub(crate) fn regex_match(&self, op: &str, l: Operand, r: Operand, span: Span) -> Result<Expr> {
-        let of = l.ty().map(Kind::of);
+        let of = l.ty();
         let (value, pattern) = self.texts(op, l, r, span)?;
         if op == "~"
-            && of.is_some_and(|of| matches!(of, Kind::Name | Kind::Text | Kind::Varchar))
+            && of.is_some_and(|of| of.is_text() && !of.is_padded())
             && let Some(whole) = constant_of(&pattern)
                 .and_then(Value::as_text)
                 .and_then(whole_text)
@@ -189,12 +189,12 @@ fn whole_text(pattern: &str) -> Option<&str> {
 /// True where a text equals another. A name is compared as it is, so that the comparison can restrict a scan.
 fn equals(value: Expr, with: &str) -> Expr {
     if let ExprKind::Cast(name) = &value.kind
-        && name.ty.kind() == Kind::Name
+        && name.ty.is_text()
     {
         let with = Expr::constant(Value::Text(with.to_owned()), name.ty);
-        return compare_as(Kind::Name, CompareOp::Eq, (**name).clone(), with);
+        return compare_as(name.ty.kind(), CompareOp::Eq, (**name).clone(), with);
     }
-    compare_as(Kind::Text, CompareOp::Eq, value, text(with))
+    compare_as(value.ty.kind(), CompareOp::Eq, value, text(with))
 }
 
 /// LIKE or ILIKE with a pattern that is compiled once; it does not end in its escape.

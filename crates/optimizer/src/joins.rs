@@ -32,6 +32,57 @@ pub fn has_joins(plan: &Plan) -> bool {
     plan.trees().any(below)
 }
 
+/// An input of an operator, and which of its rows matter.
+pub struct KeyedInput<'a> {
+    /// The input.
+    pub op: &'a Operator,
+    /// True if a row of the input that the operator's own reader would drop by a value may be left out before.
+    pub passes: bool,
+    /// Columns of the input, each with one of the other input: a row matters only if another row has an equal value.
+    pub keys: Vec<(ColumnId, ColumnId)>,
+}
+
+/// The inputs of an operator with what the keys of a join say of their rows.
+pub fn inputs_by_keys(op: &Operator) -> Vec<KeyedInput<'_>> {
+    if let Operator::Join(join) = op {
+        return sides_by_keys(join);
+    }
+    // Other operators count or choose among their rows, so that no row may be left out.
+    let passes = matches!(op, Operator::Filter(_) | Operator::Map(_));
+    let input = |op| KeyedInput {
+        op,
+        passes,
+        keys: Vec::new(),
+    };
+    op.inputs().into_iter().map(input).collect()
+}
+
+fn sides_by_keys(join: &Join) -> Vec<KeyedInput<'_>> {
+    let (drops_build, drops_probe) = match join.kind {
+        JoinKind::Inner | JoinKind::ProbeSemi | JoinKind::BuildSemi => (true, true),
+        JoinKind::ProbeOuter => (true, false),
+        JoinKind::BuildOuter => (false, true),
+        JoinKind::ProbeAnti => (!join.null_aware, false),
+        JoinKind::BuildAnti => (false, !join.null_aware),
+        JoinKind::FullOuter | JoinKind::ProbeMark(_) => (false, false),
+    };
+    let columns = join.keys.iter();
+    let columns = columns.filter_map(|(build, probe)| Some((build.as_column()?, probe.as_column()?)));
+    let columns: Vec<(ColumnId, ColumnId)> = columns.collect();
+    let side = |op, keys| KeyedInput {
+        op,
+        passes: true,
+        keys,
+    };
+    let build = columns.iter().copied().filter(|_| drops_build);
+    let probe = columns.iter().map(|(build, probe)| (*probe, *build));
+    let probe = probe.filter(|_| drops_probe);
+    vec![
+        side(&*join.build, build.collect()),
+        side(&*join.probe, probe.collect()),
+    ]
+}
+
 struct Pass<'a, 'b> {
     columns: &'a mut Columns,
     estimator: &'a mut Estimator<'b>,

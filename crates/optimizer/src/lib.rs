@@ -46,6 +46,8 @@ mod unnest;
 pub mod value_bounds;
 mod volatile;
 
+pub use joins::{KeyedInput, inputs_by_keys};
+
 use cardinality::Estimator;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::pipeline_builder;

@@ -2,9 +2,10 @@
 //! system tables. In `pg_attribute join pg_class on attrelid = pg_class.oid where relname = 't'` the rows of `pg_class`
 //! are few, and their oids restrict `pg_attribute`.
 
-use super::wanted::{Alternative, Wanted, alternatives, is_compared};
-use frazil_plan::operators::{Join, Scan};
-use frazil_plan::{ColumnId, Expr, JoinKind, Operator, Plan};
+use super::wanted::{Alternative, Wanted, alternatives, names_objects};
+use frazil_optimizer::inputs_by_keys;
+use frazil_plan::operators::Scan;
+use frazil_plan::{ColumnId, Operator, Plan, columns_made};
 use frazil_types::{ObjectId, Schema, Value};
 
 /// Columns, each with the values of which a row must have one to matter.
@@ -38,7 +39,7 @@ pub fn wanted_by(
         found: Vec::new(),
     };
     plan.trees().for_each(|tree| walk.visit(tree, &Known::new()));
-    // Scans that the walk does not meet are in queries of a write.
+    // The walk does not meet scans without columns, and those in queries of a write.
     let is_whole = walk.found.len() < count;
     let restricted: Option<Vec<Vec<Alternative>>> = walk.found.into_iter().collect();
     let restricted = restricted.filter(|_| !is_whole);
@@ -60,52 +61,29 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Visits an operator whose rows matter only if they have the values in `known`, or NULL.
     fn visit(&mut self, op: &Operator, known: &Known) {
-        if let Operator::Scan(scan) = op {
-            if scan.table == self.table {
-                let restricted = self.of_scan(scan, known);
-                self.found.push(restricted);
-            }
-            return;
+        let inputs = inputs_by_keys(op);
+        if inputs.is_empty() {
+            return self.leaf(op, known);
         }
-        if let Operator::Join(join) = op {
-            let (build, probe) = self.of_sides(join);
-            self.visit(&join.build, &[known.as_slice(), &build].concat());
-            self.visit(&join.probe, &[known.as_slice(), &probe].concat());
-            return;
-        }
-        let nothing = Known::new();
-        // Other operators count or choose among their rows, so that no row may be left out.
-        let passes = matches!(op, Operator::Filter(_) | Operator::Map(_));
-        for input in op.inputs() {
-            self.visit(input, if passes { known } else { &nothing });
+        for input in inputs {
+            let values = |(to, from): &(ColumnId, ColumnId)| Some((*to, self.values_of(*from)?));
+            let by_keys: Known = input.keys.iter().filter_map(values).collect();
+            let known: &[_] = if input.passes { known } else { &[] };
+            self.visit(input.op, &[known, &by_keys].concat());
         }
     }
 
-    /// What the keys of a join say of the rows on its build side and of those on its probe side.
-    fn of_sides(&self, join: &Join) -> (Known, Known) {
-        let (drops_build, drops_probe) = match join.kind {
-            JoinKind::Inner | JoinKind::ProbeSemi | JoinKind::BuildSemi => (true, true),
-            JoinKind::ProbeOuter => (true, false),
-            JoinKind::BuildOuter => (false, true),
-            JoinKind::ProbeAnti => (!join.null_aware, false),
-            JoinKind::BuildAnti => (false, !join.null_aware),
-            JoinKind::FullOuter | JoinKind::ProbeMark(_) => (false, false),
+    /// Visits an operator without inputs, which may be a scan of the table.
+    fn leaf(&mut self, op: &Operator, known: &Known) {
+        let made = columns_made(op);
+        let is_it = |scan: &&Scan| {
+            let mut columns = scan.columns.iter();
+            scan.table == self.table && columns.any(|column| made.contains(&column.0))
         };
-        let side = |is_dropped: bool, keys: &mut dyn Iterator<Item = (&Expr, &Expr)>| -> Known {
-            let keys = keys.filter(|_| is_dropped);
-            let known =
-                keys.filter_map(|(to, from)| Some((to.as_column()?, self.values_of(from.as_column()?)?)));
-            known.collect()
-        };
-        let build = side(
-            drops_build,
-            &mut join.keys.iter().map(|(build, probe)| (build, probe)),
-        );
-        let probe = side(
-            drops_probe,
-            &mut join.keys.iter().map(|(build, probe)| (probe, build)),
-        );
-        (build, probe)
+        if let Some(scan) = self.scans.iter().find(is_it) {
+            let restricted = self.of_scan(scan, known);
+            self.found.push(restricted);
+        }
     }
 
     fn values_of(&self, column: ColumnId) -> Option<Vec<Value>> {
@@ -118,7 +96,7 @@ impl Walk<'_> {
         let condition = |(id, values): &(ColumnId, Vec<Value>)| {
             let position = scan.columns.iter().find(|made| made.0 == *id)?.1;
             let column = self.columns.columns.get(position)?;
-            is_compared(column.ty).then(|| (column.name.clone(), values.clone()))
+            Some((column.name.clone(), values.clone()))
         };
         let by_joins: Alternative = known.iter().filter_map(condition).collect();
         let own = alternatives(scan, self.columns, self.parameters).unwrap_or_else(|| vec![Vec::new()]);
@@ -132,5 +110,9 @@ impl Walk<'_> {
 
 /// The rows that a scan needs by its own restrictions; `None` if it needs all.
 pub fn wanted_by_scan(scan: &Scan, columns: &Schema, parameters: &[Value]) -> Option<Wanted> {
-    alternatives(scan, columns, parameters).map(Wanted::Rows)
+    let alternatives = alternatives(scan, columns, parameters)?;
+    alternatives
+        .iter()
+        .all(names_objects)
+        .then_some(Wanted::Rows(alternatives))
 }

@@ -3,7 +3,7 @@
 
 use frazil_plan::operators::Scan;
 use frazil_runtime::BoundValues;
-use frazil_types::{CompareOp, Kind, LogicalType, Restriction, RestrictionKind, Schema, Value};
+use frazil_types::{CompareOp, Restriction, RestrictionKind, Schema, Value};
 
 /// The rows that are needed.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,13 +71,37 @@ fn may_be_equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// True for types whose values are equal if and only if their numbers or texts are.
-pub fn is_compared(ty: LogicalType) -> bool {
-    match ty.kind() {
-        Kind::Oid | Kind::SmallInt | Kind::Integer | Kind::BigInt | Kind::Text | Kind::Name => true,
-        Kind::Varchar => true,
-        _ => false,
-    }
+/// Columns by whose values an object is named. A table that is restricted by other columns alone is made whole and kept,
+/// because many of its rows may be needed again.
+const NAMING: [&str; 22] = [
+    "adrelid",
+    "attrelid",
+    "confrelid",
+    "conname",
+    "conrelid",
+    "constraint_name",
+    "ev_class",
+    "indexname",
+    "indexrelid",
+    "indrelid",
+    "nspname",
+    "objid",
+    "objoid",
+    "oid",
+    "refobjid",
+    "relname",
+    "seqrelid",
+    "sequence_name",
+    "table_name",
+    "tablename",
+    "typname",
+    "viewname",
+];
+
+/// True if the rows of an alternative are those of objects that are named.
+pub fn names_objects(alternative: &Alternative) -> bool {
+    let mut columns = alternative.iter();
+    columns.any(|(column, _)| NAMING.contains(&column.as_str()))
 }
 
 /// The alternatives of a scan's rows. `None` if its restrictions compare no column with values that are known.
@@ -115,13 +139,13 @@ fn condition(restriction: &Restriction, columns: &Schema) -> Option<(String, Vec
         RestrictionKind::In(values) => values.clone(),
         _ => return None,
     };
-    is_compared(column.ty).then(|| (column.name.clone(), values))
+    Some((column.name.clone(), values))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_types::ColumnDef;
+    use frazil_types::{ColumnDef, LogicalType};
 
     #[test]
     fn a_row_is_needed_if_one_alternative_does_not_leave_it_out() {
