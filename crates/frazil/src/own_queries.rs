@@ -18,7 +18,7 @@ pub fn missing_value(runner: &Runner, transaction: &Transaction, column: &Column
         return Ok(value);
     }
     let started = Instant::now();
-    let tables = StatementTables::new(transaction.snapshot());
+    let tables = runner.own_tables(transaction.snapshot());
     let bound = frazil_frontend::bind_default(column, &tables, &limits_of(runner))?;
     let rows = run_query(runner, tables, bound, "", started)?;
     let first = rows.batches().first().filter(|batch| batch.rows == 1);
@@ -28,7 +28,7 @@ pub fn missing_value(runner: &Runner, transaction: &Transaction, column: &Column
 
 /// The errors of a default that an assignment does not cast to the type of its column.
 pub fn check_default(runner: &Runner, transaction: &Transaction, column: &ColumnDef) -> Result<()> {
-    let tables = StatementTables::new(transaction.snapshot());
+    let tables = runner.own_tables(transaction.snapshot());
     frazil_frontend::bind_default(column, &tables, &limits_of(runner)).map(drop)
 }
 
@@ -39,7 +39,7 @@ pub fn run_text(runner: &Runner, snapshot: Arc<Snapshot>, text: &str) -> Result<
     let [parsed] = &parsed[..] else {
         return Err(Error::internal("a condition that is not one"));
     };
-    let tables = StatementTables::new(snapshot);
+    let tables = runner.own_tables(snapshot);
     let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
     run_query(runner, tables, bound, text, started)
 }
@@ -51,7 +51,7 @@ pub fn update_text(runner: &Runner, transaction: &mut Transaction, text: &str) -
     let [parsed] = &parsed[..] else {
         return Err(Error::internal("an update that is not one"));
     };
-    let tables = StatementTables::new(transaction.snapshot());
+    let tables = runner.own_tables(transaction.snapshot());
     let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
     let Bound {
         statement: Statement::Writing(Writing::Write(plan)),

@@ -15,6 +15,7 @@ use crate::session::{Session, Writing};
 use crate::settings::Settings;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
+use frazil_catalog::SearchPath;
 use frazil_codegen::{CompileOptions, Helpers, OneRun};
 use frazil_exec::{Environment, PlanResult, PlanStream, Progress};
 use frazil_files::ReadLimits;
@@ -119,6 +120,16 @@ impl Runner {
             .searching(self.settings.search_path.clone())
             .reading_within(self.read_limits(), self.frames.clone())
             .of_directory(directory.as_ref().map(Arc::downgrade).unwrap_or_default())
+    }
+
+    /// What a statement of Frazil's own sees of a snapshot: its names are those of the catalog's texts, and may have the
+    /// schema of the session's temporary objects.
+    pub fn own_tables(&self, snapshot: Arc<Snapshot>) -> StatementTables {
+        let path = match self.settings.search_path.temporary() {
+            Some(schema) => SearchPath::public().of_session(schema, false),
+            None => SearchPath::public(),
+        };
+        StatementTables::new(snapshot).searching(path)
     }
 
     /// What the statement's files are read within.

@@ -61,7 +61,7 @@ impl RowChecks {
         // What is known of the rows of the table need not hold for new ones.
         let runner = runner.without_proofs();
         let name = snapshot.catalog().qualified(entry.namespace, &entry.name);
-        let tables = || StatementTables::new(snapshot.clone());
+        let tables = || runner.own_tables(snapshot.clone());
         let values = match generated.is_empty() {
             true => None,
             false => {

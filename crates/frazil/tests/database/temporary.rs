@@ -301,6 +301,23 @@ impl Modelled {
     }
 }
 
+/// Rows that COPY brings get their checks and generated columns.
+#[test]
+fn rows_of_files_are_checked() {
+    let c = memory();
+    let table = "create temp table t (a integer check (a < 5), b integer generated always as (a + 1) stored)";
+    rows(&c, table);
+    let path = directory("temporary-rows").with_extension("csv");
+    let write = |values: &str| rows(&c, &format!("copy (values {values}) to '{}'", path.display()));
+    let read = format!("copy t from '{}'", path.display());
+    write("(1), (2)");
+    rows(&c, &read);
+    write("(3), (7)");
+    assert_eq!(state(&c, &read), SqlState::CHECK_VIOLATION);
+    assert_eq!(rows(&c, "select a, b from t order by a"), "1|2\n2|3");
+    std::fs::remove_file(path).expect("it was written");
+}
+
 /// Random statements of three sessions on temporary tables that hide two lasting ones, beside a session that writes to
 /// these and defines others: each session sees what its own statements made.
 #[test]
