@@ -91,6 +91,9 @@ pub fn dialect(text: &[u8], hints: &CsvHints, is_whole: bool, cancel: &Cancel) -
                 comment: None,
                 padded: false,
             };
+            if hints.quote.is_none() && tears(text, plain, is_whole, cancel)? {
+                continue;
+            }
             let tried = tried(text, plain, is_whole, cancel)?;
             let found = refined(text, hints, tried, is_whole, cancel)?;
             if best.is_none_or(|known| found.score > known.score) {
@@ -99,6 +102,22 @@ pub fn dialect(text: &[u8], hints: &CsvHints, is_whole: bool, cancel: &Cancel) -
         }
     }
     best.map_or_else(|| tried(text, Marks::default(), is_whole, cancel), Ok)
+}
+
+/// True if a form of a rarer quote cuts a field apart that the usual quote holds together, such as `"Smith, John"`.
+fn tears(text: &[u8], marks: Marks, is_whole: bool, cancel: &Cancel) -> Result<bool> {
+    let usual = QUOTES[0];
+    let is_begun =
+        |field: &[u8]| field.first() == Some(&usual) && (field.len() == 1 || field.last() != Some(&usual));
+    let (mut records, mut found) = (0, false);
+    if marks.quote != usual {
+        each_record(text, marks, is_whole, cancel, &mut |record| {
+            records += 1;
+            found = (0..record.len()).any(|at| is_begun(record.field(at).0));
+            !found && records < LINES
+        })?;
+    }
+    Ok(found)
 }
 
 /// A form with what else makes more of the records alike: another escape, spaces in front of quotes, comments.

@@ -43,6 +43,12 @@ fn csv_is_found_out() {
         ("semicolons.csv", b"a;b\n1,5;x\n2,5;y\n", "a text, b text", "1,5|x\n2,5|y"),
         ("tabs.tsv", b"a\tb\n1\tx y\n", "a bigint, b text", "1|x y"),
         ("bars.txt", b"1|2\r\n3|4\r\n", "column0 bigint, column1 bigint", "1|2\n3|4"),
+        (
+            "names.csv",
+            b"name\n\"Smith, John\"\n\"Doe, Jane\"\n",
+            "name text",
+            "Smith, John\nDoe, Jane",
+        ),
         ("quotes.csv", b"a,b\n1,'x,y'\n2,'z'\n", "a bigint, b text", "1|x,y\n2|z"),
         ("one.csv", b"name\nanna\nbert\n", "name text", "anna\nbert"),
         ("numbers.csv", b"1\n2\n", "column0 bigint", "1\n2"),
