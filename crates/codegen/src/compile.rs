@@ -47,6 +47,8 @@ pub struct CompiledPipeline {
     pub pax_code: PaxCode,
     /// Rows of the partitions that its first stage is also compiled for.
     pub known_partitions: Option<usize>,
+    /// True if it can pause in the middle of a source vector, where its rows are handed over.
+    pub pauses: bool,
     pub(crate) output: Vec<Slot>,
     pub(crate) memory_bytes: usize,
     pub(crate) entry: StageFunction,
@@ -64,6 +66,7 @@ pub fn compile(
         plan,
         layouts: &layouts,
         pax_code: options.pax_code,
+        vector_rows: options.vector_rows.unwrap_or(usize::MAX).max(1),
         hot_layout,
     };
     let mut module = Module {
@@ -93,6 +96,7 @@ pub fn compile(
             stages: parts.stages.len(),
             pax_code: parts.pax_code,
             known_partitions: parts.known_partitions,
+            pauses: parts.pauses,
             output: parts.output.slots,
             memory_bytes: parts.memory.bytes(),
             entry,

@@ -52,6 +52,8 @@ pub struct CompileOptions {
     pub isa: Option<Isa>,
     /// How hot chunks are read.
     pub pax_code: PaxCode,
+    /// Most rows of a stage vector, if fewer than usual: tests let many vectors become full.
+    pub vector_rows: Option<usize>,
     /// Asked between the functions: a plan may have thousands.
     pub cancel: Cancel,
     /// Who compiles along; none: the calling thread does it alone.

@@ -32,6 +32,7 @@ mod jit;
 mod join_lookup;
 mod late_fetch;
 mod operators;
+mod pauses;
 mod pipeline_function;
 mod row_loop;
 mod scope;

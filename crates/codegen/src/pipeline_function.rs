@@ -9,6 +9,7 @@ use crate::compile_options::PaxCode;
 use crate::emitter::{Emitter, Module};
 use crate::jit::{Allocation, builder};
 use crate::objects::Objects;
+use crate::pauses::may_pause;
 use crate::scope::{Place, SOURCE_ROW, Scope};
 use crate::source_shape::SourceShape;
 use crate::stage_vector::{LEAST_SINK_ROWS, SlotContent, StageMemory, StageVector, sink_rows};
@@ -35,6 +36,8 @@ pub(crate) struct PipelineParts {
     pub pax_code: PaxCode,
     /// Rows of the partitions that a copy of the first stage was made for.
     pub known_partitions: Option<usize>,
+    /// True if it can pause within a vector.
+    pub pauses: bool,
 }
 
 /// The anchor of the build rows that the probe at `operator` finds.
@@ -91,6 +94,7 @@ pub(crate) fn compile_pipeline(
     let (names, stages) = declared_stages(module, number, starts.len())?;
     let known = known_layout(unit, module, pipeline, stages[0])?;
     let (general, pax_code) = general_cells(unit, pipeline, known.is_some());
+    let pauses = may_pause(plan, pipeline);
     let mut input: Option<StageVector> = None;
     for stage in 0..starts.len() {
         let end = starts.get(stage + 1).copied().unwrap_or(pipeline.operators.len());
@@ -100,8 +104,9 @@ pub(crate) fn compile_pipeline(
                 Some(_) => boundary_rows(pipeline, end),
                 None => sink_rows(plan, &pipeline.sink),
             };
-            let output_rows = output_rows.min(most_rows(pipeline));
-            StageWork::new(pipeline, starts[stage]..end, next, output_rows, cells)
+            let output_rows = output_rows.min(most_rows(pipeline)).min(unit.vector_rows);
+            let work = StageWork::new(pipeline, starts[stage]..end, next, output_rows, cells);
+            StageWork { pauses, ..work }
         };
         let scope = |unit: Unit<'_>| match &input {
             None => Ok(source_scope(&source)),
@@ -139,6 +144,7 @@ pub(crate) fn compile_pipeline(
         memory,
         output: input.unwrap_or_default(),
         source,
+        pauses,
     })
 }
 

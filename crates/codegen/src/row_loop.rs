@@ -133,9 +133,9 @@ impl Translator<'_, '_> {
     fn open_flat_loop(&mut self) -> RowLoop {
         let (head, body) = (self.block(&[types::I64]), self.b.create_block());
         let (next, end) = (self.b.create_block(), self.b.create_block());
-        let (zero, rows) = (self.word(0), self.rows);
-        let any = self.icmp(IntCC::UnsignedLessThan, zero, rows);
-        self.branch_with(any, (head, &[zero]), (end, &[]));
+        let (begin, rows) = (self.begin_row(), self.rows);
+        let any = self.icmp(IntCC::UnsignedLessThan, begin, rows);
+        self.branch_with(any, (head, &[begin]), (end, &[]));
         let row = self.enter(head)[0];
         self.jump(body, &[]);
         self.enter(body);
@@ -150,8 +150,19 @@ impl Translator<'_, '_> {
         }
     }
 
+    /// The row with which the loop begins.
+    fn begin_row(&mut self) -> ir::Value {
+        match self.work.first_row {
+            Some(row) => row,
+            None => self.word(0),
+        }
+    }
+
     fn first_partition(&mut self) -> (ir::Value, ir::Value) {
-        let start = self.hoist(partition_word(offset_of!(Partitions, start)));
+        let mut start = self.hoist(partition_word(offset_of!(Partitions, start)));
+        if let Some(row) = self.work.first_row {
+            start = self.b.ins().iadd(start, row);
+        }
         self.partition_of(start)
     }
 
@@ -161,9 +172,9 @@ impl Translator<'_, '_> {
         let head = self.block(&[types::I64, types::I64]);
         let body = self.b.create_block();
         let (next, end) = (self.b.create_block(), self.b.create_block());
-        let (zero, rows) = (self.word(0), self.rows);
-        let any = self.icmp(IntCC::UnsignedLessThan, zero, rows);
-        self.branch_with(any, (head, &[zero, first]), (end, &[]));
+        let (begin, rows) = (self.begin_row(), self.rows);
+        let any = self.icmp(IntCC::UnsignedLessThan, begin, rows);
+        self.branch_with(any, (head, &[begin, first]), (end, &[]));
         let parameters = self.enter(head);
         let (row, at) = (parameters[0], parameters[1]);
         self.jump(body, &[]);
@@ -200,8 +211,8 @@ impl Translator<'_, '_> {
             self.b.create_block(),
             self.b.create_block(),
         );
-        let zero = self.word(0);
-        self.jump(outer, &[zero, within, first]);
+        let begin = self.begin_row();
+        self.jump(outer, &[begin, within, first]);
         let parameters = self.enter(outer);
         let (begin, within, at) = (parameters[0], parameters[1], parameters[2]);
         let rows = self.rows;

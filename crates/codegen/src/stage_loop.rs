@@ -17,13 +17,16 @@ impl<'p> Translator<'_, 'p> {
     pub fn stage(mut self, input: Option<StageVector>, source: &SourceShape) -> Result<StageVector> {
         self.check_layout();
         self.poll_cancel();
+        self.place_stage();
         if let Some(vector) = &input {
             self.find_heads(vector)?;
             self.find_group_heads(vector)?;
             self.call_vector_function(vector)?;
         }
         let mark = self.scratch_mark(self.work.operators.start);
+        let mark = self.kept_mark(mark);
         self.open_output()?;
+        self.resume(mark)?;
         let behind = match self.take_whole_vector(input.is_none())? {
             Taken::Never => None,
             Taken::WithinPartition(end) => Some(end),
@@ -34,6 +37,7 @@ impl<'p> Translator<'_, 'p> {
         };
         let rows = self.open_row_loop(input.is_none());
         self.scope.set_row(rows.row);
+        self.work.row = Some(rows.row);
         if input.is_none() {
             self.scope.set_anchor(SOURCE_ROW, rows.row);
             self.source_row(source)?;
@@ -42,6 +46,7 @@ impl<'p> Translator<'_, 'p> {
         self.enter(rows.next);
         self.release_scratch(mark)?;
         self.close_row_loop(rows);
+        self.work.row = None;
         if let Some(end) = behind {
             self.jump(end, &[]);
             self.enter(end);

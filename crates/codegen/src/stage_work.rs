@@ -1,5 +1,6 @@
 //! What a stage function does, and what it has in hand while it is made.
 
+use crate::pauses::OpenLoop;
 use crate::stage_vector::{Slot, StageVector};
 use cranelift_codegen::ir::{self, Block, StackSlot};
 use cranelift_frontend::Variable;
@@ -41,6 +42,16 @@ pub(crate) struct StageWork<'p> {
     pub cells: Cells,
     /// Where the loop over partitions is.
     pub here: Option<InPartition>,
+    /// True if the stage may pause within a vector.
+    pub pauses: bool,
+    /// Where its place is in the stage memory, if it may pause.
+    pub place: Option<usize>,
+    /// The row with which the loop over rows begins; the first one if `None`.
+    pub first_row: Option<ir::Value>,
+    /// The row in hand; `None` in front of the loop over rows and behind it.
+    pub row: Option<ir::Value>,
+    /// The loops inside the loop over rows in whose bodies the code in hand is, the outermost one first.
+    pub loops: Vec<OpenLoop>,
 }
 
 impl<'p> StageWork<'p> {
@@ -66,6 +77,11 @@ impl<'p> StageWork<'p> {
             states: None,
             cells,
             here: None,
+            pauses: false,
+            place: None,
+            first_row: None,
+            row: None,
+            loops: Vec::new(),
         }
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Unit<'p> {
     pub plan: &'p PipelinePlan,
     pub layouts: &'p PlanLayouts,
     pub pax_code: PaxCode,
+    /// Most rows of a stage vector.
+    pub vector_rows: usize,
     pub hot_layout: &'p HotLayoutOf<'p>,
 }
 

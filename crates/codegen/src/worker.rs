@@ -6,7 +6,7 @@ use crate::row_source::SourceCursor;
 use frazil_runtime::BufferWriter;
 use frazil_runtime::abi::{
     ErrorSlot, ParameterCell, Partitions, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK,
-    Scratch, VectorColumn,
+    STATUS_PAUSED, Scratch, VectorColumn,
 };
 use frazil_runtime::breakers::{Partial, part_as_mut};
 use frazil_runtime::caught_panic;
@@ -42,6 +42,8 @@ pub struct Worker {
     rows: u64,
     /// Bytes in the sink's buffer at which a morsel is left.
     pause_at: usize,
+    /// Rows of the vector in whose middle generated code paused; 0 if it did not.
+    left: usize,
 }
 
 // SAFETY: the addresses point into memory that this worker or the Arc'd pipeline owns, and that moves
@@ -80,6 +82,7 @@ impl Worker {
             scratch: Box::new(Scratch::new(&open.budget, &open.cancel)),
             rows: 0,
             pause_at: usize::MAX,
+            left: 0,
             open,
         })
     }
@@ -93,24 +96,44 @@ impl Worker {
         self.go_on()
     }
 
-    /// Pauses in the middle of a morsel, between two vectors of the source, once the sink's buffer has so many bytes.
+    /// Has it pause in the middle of a morsel once the sink's buffer has so many bytes: within a vector of the source if its code
+    /// can, else between two of them.
     pub fn pause_at(&mut self, bytes: usize) {
         self.pause_at = bytes;
+        if self.open.code.pipelines[self.open.index].pauses
+            && let Some(writer) = self.writer_mut()
+        {
+            writer.pause_at(bytes);
+        }
     }
 
     /// Goes on with the morsel at which it paused.
     pub fn go_on(&mut self) -> Result<Flow> {
-        while let Some(rows) = self.cursor.next()? {
-            self.rows += rows as u64;
-            if self.call(rows)? == Flow::Enough || self.partial.as_ref().is_some_and(|part| part.has_enough())
-            {
+        loop {
+            let rows = match std::mem::take(&mut self.left) {
+                0 => {
+                    let Some(rows) = self.cursor.next()? else {
+                        return Ok(Flow::Done);
+                    };
+                    self.rows += rows as u64;
+                    self.scratch.clear();
+                    rows
+                }
+                // What the vector's rows refer to lies in the scratch.
+                left => left,
+            };
+            let flow = self.call(rows)?;
+            if flow == Flow::Enough || self.partial.as_ref().is_some_and(|part| part.has_enough()) {
                 return Ok(Flow::Enough);
+            }
+            if flow == Flow::Paused {
+                self.left = rows;
+                return Ok(flow);
             }
             if self.pause_at < usize::MAX && self.bytes_written() >= self.pause_at {
                 return Ok(Flow::Paused);
             }
         }
-        Ok(Flow::Done)
     }
 
     /// Bytes in its part of what the pipeline fills.
@@ -141,6 +164,7 @@ impl Worker {
 
     /// Runs generated code over rows that lie side by side, in the columns of the pipeline's source.
     pub(crate) fn call_over(&mut self, columns: &[VectorColumn], rows: usize) -> Result<Flow> {
+        self.scratch.clear();
         debug_assert_eq!(
             columns.len(),
             self.open.code.pipelines[self.open.index].source.columns.len()
@@ -154,7 +178,6 @@ impl Worker {
         partitions: Partitions,
         rows: usize,
     ) -> Result<Flow> {
-        self.scratch.clear();
         let mut context = PipelineContext {
             source,
             partitions,
@@ -179,6 +202,7 @@ impl Worker {
         match status {
             STATUS_OK => Ok(Flow::Done),
             STATUS_ENOUGH => Ok(Flow::Enough),
+            STATUS_PAUSED => Ok(Flow::Paused),
             STATUS_CANCELED => match self.open.cancel.check() {
                 Err(error) => Err(error),
                 Ok(()) => Err(Error::internal("generated code stopped without a reason")),

@@ -260,6 +260,7 @@ impl Runner {
             text: text == CodeText::Kept,
             isa: Some(self.settings.isa),
             pax_code: self.settings.pax_code(),
+            vector_rows: None,
             optimize: self.settings.optimize,
             cancel: self.cancel.clone(),
             helpers: self.helpers(),

@@ -255,7 +255,7 @@ runtime_functions! {
     /// `(table, hashes, keys, rows, out)`: head of each row's chain, or null, with prefetching. Directly addressed
     /// tables look at `keys` (i64 each), hashed ones at `hashes`; whichever is known not to be needed may be null.
     JoinHeads = catching objects::join_heads(*const JoinTable, *const u64, *const i64, u64, *mut *const u8);
-    /// `(context, writer, columns, rows) -> status`: appends to a buffer; `STATUS_ENOUGH` when it has enough.
+    /// `(context, writer, columns, rows) -> status`: appends to a buffer; `STATUS_ENOUGH` when it has enough, `STATUS_PAUSED` when it has for now.
     BufferAppend = catching objects::buffer_append(Context, *mut BufferWriter, *const VectorColumn, u64) -> u32;
     /// `(set, value) -> bool`.
     InIntegers = catching objects::in_integers(*const ValueSet, i64) -> i32;

@@ -155,8 +155,11 @@ impl Translator<'_, '_> {
                 self.call_value(Function::BufferAppend, &[context, writer, columns, rows])?
             }
         };
-        self.pass_status(status);
-        Ok(())
+        let handed = match self.work.next {
+            Some(_) => rows,
+            None => self.word(0),
+        };
+        self.pass_status_or_pause(status, handed)
     }
 
     /// Hands on what is left.

@@ -1,6 +1,7 @@
 //! Rows of functions: the rest of the stage is the body of a loop over what the functions give for the row in hand.
 
 use crate::failures::FailurePoint;
+use crate::pauses::{AT, BEHIND, NOT_SET, OpenLoop};
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -47,6 +48,8 @@ struct OpenElements {
     elements: ir::Value,
     /// Number of elements.
     count: ir::Value,
+    /// Where the bytes of the first element of fixed width lie.
+    begin: ir::Value,
     /// Where the bytes of the next element of fixed width lie.
     data: Variable,
     /// Of [`Elements::nulls`], [`Elements::null_mask`] and [`Elements::null_width`].
@@ -56,6 +59,49 @@ struct OpenElements {
     /// What is read in place of an element of fixed width that is NULL.
     nothing: ir::Value,
 }
+
+/// The loop over the rows of functions, as a pause keeps it.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenRows {
+    /// Where its place is in the stage memory: what the place says, the ordinality, then 16 bytes for each of the words below.
+    place: usize,
+    /// The ordinality, if the functions have one.
+    number: Option<Variable>,
+    calls: Vec<OpenPosition>,
+}
+
+/// The position of a function in its rows, as a pause keeps it.
+#[derive(Clone, Debug)]
+struct OpenPosition {
+    /// Offset of its part of the place.
+    place: usize,
+    left: Variable,
+    at: PositionIn,
+}
+
+#[derive(Clone, Debug)]
+enum PositionIn {
+    Same,
+    Series {
+        value: Variable,
+        /// Where the [`Series`] lies, if its steps may differ.
+        uneven: Option<ir::Value>,
+    },
+    Elements {
+        /// Where the first element lies; the array may be made elsewhere when the loop goes on.
+        begin: ir::Value,
+        data: Variable,
+        /// The value of `data` before the element in hand was read; `None` in front of the loop.
+        before: Option<ir::Value>,
+    },
+}
+
+/// Bytes in front of the functions' parts of a place: what it says, and the ordinality.
+const ROWS_BYTES: usize = 16;
+/// Offsets in the part of a function: rows left, then a value, or the distance of an element, or a [`Series`].
+const CALL_LEFT: usize = 0;
+const CALL_VALUE: usize = 16;
+const CALL_SERIES: usize = 32;
 
 /// Rows left and the first value, while a series is opened.
 struct Opened {
@@ -78,8 +124,14 @@ impl Translator<'_, '_> {
         let (head, body) = (self.b.create_block(), self.b.create_block());
         let next = self.b.create_block();
         let scratch = self.scratch_mark(at + 1);
-        self.jump(head, &[]);
+        let mut rows = self.open_rows(&open, number.map(|(_, number)| number));
+        self.resume_rows(rows.as_ref(), next, head);
         self.enter(head);
+        for position in rows.iter_mut().flat_map(|rows| &mut rows.calls) {
+            if let PositionIn::Elements { data, before, .. } = &mut position.at {
+                *before = Some(self.b.use_var(*data));
+            }
+        }
         let left: Vec<ir::Value> = open.iter().map(|call| self.b.use_var(call.left)).collect();
         let any = left.iter().copied().reduce(|a, b| self.b.ins().bor(a, b));
         let any = any.ok_or_else(|| Error::internal("rows of no function"))?;
@@ -100,9 +152,10 @@ impl Translator<'_, '_> {
             let number = self.b.use_var(number);
             self.define(id, SqlValue::certain(number, NativeType::I64));
         }
-        self.operators(at + 1, next)?;
+        let around = rows.map(OpenLoop::Rows);
+        self.within(around.clone(), |t| t.operators(at + 1, next))?;
         self.enter(next);
-        self.release_scratch(scratch)?;
+        self.within(around, |t| t.release_scratch(scratch))?;
         self.poll_cancel();
         for call in &open {
             self.next_row(call, expansion.pads())?;
@@ -114,6 +167,130 @@ impl Translator<'_, '_> {
         }
         self.jump(head, &[]);
         Ok(())
+    }
+
+    /// The loop as a pause keeps it, if the stage may pause.
+    fn open_rows(&mut self, open: &[OpenCall], number: Option<Variable>) -> Option<OpenRows> {
+        self.work.place?;
+        let mut bytes = ROWS_BYTES;
+        let mut calls = Vec::with_capacity(open.len());
+        for call in open {
+            let (at, size) = match &call.gives {
+                Gives::Same(_) => (PositionIn::Same, CALL_VALUE),
+                Gives::Series { value, uneven, .. } => {
+                    let series = uneven.map_or(0, |_| size_of::<Series>());
+                    let (value, uneven) = (*value, *uneven);
+                    (PositionIn::Series { value, uneven }, CALL_SERIES + series)
+                }
+                Gives::Elements(open) => {
+                    let (begin, data, before) = (open.begin, open.data, None);
+                    (PositionIn::Elements { begin, data, before }, CALL_SERIES)
+                }
+            };
+            let left = call.left;
+            calls.push(OpenPosition {
+                place: bytes,
+                left,
+                at,
+            });
+            bytes += size.next_multiple_of(16);
+        }
+        let place = self.memory.room(bytes);
+        calls.iter_mut().for_each(|call| call.place += place);
+        Some(OpenRows { place, number, calls })
+    }
+
+    /// Begins the loop at `head`; if its place is set, it goes on at the position kept there, or behind it, at `next`.
+    fn resume_rows(&mut self, rows: Option<&OpenRows>, next: Block, head: Block) {
+        let Some(rows) = rows else {
+            self.jump(head, &[]);
+            return;
+        };
+        let again = self.b.create_block();
+        self.b.set_cold_block(again);
+        let set = self.place_word(rows.place);
+        self.branch(set, again, head);
+        self.enter(again);
+        let zero = self.word(NOT_SET);
+        self.keep_word(zero, rows.place);
+        if let Some(number) = rows.number {
+            let kept = self.place_word(rows.place + 8);
+            self.b.def_var(number, kept);
+        }
+        for call in &rows.calls {
+            let left = self.place_word(call.place + CALL_LEFT);
+            self.b.def_var(call.left, left);
+            match call.at {
+                PositionIn::Same => {}
+                PositionIn::Series { value, uneven } => {
+                    let native = self.native_of(value);
+                    let memory = self.stage_memory();
+                    let kept = self.load(native, memory, (call.place + CALL_VALUE) as i32);
+                    self.b.def_var(value, kept);
+                    if let Some(series) = uneven {
+                        let kept = self.b.ins().iadd_imm_s(memory, (call.place + CALL_SERIES) as i64);
+                        self.copy_series(kept, series);
+                    }
+                }
+                PositionIn::Elements { begin, data, .. } => {
+                    let distance = self.place_word(call.place + CALL_VALUE);
+                    let kept = self.b.ins().iadd(begin, distance);
+                    self.b.def_var(data, kept);
+                }
+            }
+        }
+        let is_over = (self.b.ins()).icmp_imm_s(IntCC::Equal, set, BEHIND as i64);
+        self.branch(is_over, next, head);
+    }
+
+    /// Keeps the position of a loop that pauses. `is_over`: the row in hand is through.
+    pub(crate) fn keep_rows(&mut self, rows: &OpenRows, is_over: bool) {
+        let set = self.word(if is_over { BEHIND } else { AT });
+        self.keep_word(set, rows.place);
+        if let Some(number) = rows.number {
+            let number = self.b.use_var(number);
+            self.keep_word(number, rows.place + 8);
+        }
+        for call in &rows.calls {
+            let left = self.b.use_var(call.left);
+            self.keep_word(left, call.place + CALL_LEFT);
+            match call.at {
+                PositionIn::Same => {}
+                PositionIn::Series { value, uneven } => {
+                    let value = self.b.use_var(value);
+                    self.keep_word(value, call.place + CALL_VALUE);
+                    if let Some(series) = uneven {
+                        let memory = self.stage_memory();
+                        let kept = self.b.ins().iadd_imm_s(memory, (call.place + CALL_SERIES) as i64);
+                        self.copy_series(series, kept);
+                    }
+                }
+                PositionIn::Elements { begin, data, before } => {
+                    let data = match before.filter(|_| !is_over) {
+                        Some(before) => before,
+                        None => self.b.use_var(data),
+                    };
+                    let distance = self.b.ins().isub(data, begin);
+                    self.keep_word(distance, call.place + CALL_VALUE);
+                }
+            }
+        }
+    }
+
+    /// How the value of a series is held.
+    fn native_of(&mut self, value: Variable) -> NativeType {
+        let value = self.b.use_var(value);
+        match self.b.func.dfg.value_type(value) {
+            types::I128 => NativeType::I128,
+            _ => NativeType::I64,
+        }
+    }
+
+    fn copy_series(&mut self, from: ir::Value, to: ir::Value) {
+        for at in (0..size_of::<Series>()).step_by(8) {
+            let word = self.load_word(from, at as i32);
+            self.store(word, to, at as i32);
+        }
     }
 
     fn open_call(&mut self, call: &RowsCall) -> Result<OpenCall> {
@@ -237,6 +414,7 @@ impl Translator<'_, '_> {
             native: element.native(),
             elements,
             count,
+            begin: data,
             data: self.variable(data),
             nulls: self.load_word(elements, offset_of!(Elements, nulls) as i32),
             null_mask: self.load_word(elements, offset_of!(Elements, null_mask) as i32),

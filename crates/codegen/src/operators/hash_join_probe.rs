@@ -19,6 +19,7 @@ use super::hash_join_build::JoinKeys;
 use super::run_probe::RunEnds;
 use crate::breakers::join::JoinLayout;
 use crate::objects::ObjectSpec;
+use crate::pauses::{OpenLoop, gives_matches};
 use crate::pipeline_function::{build_anchor, place_build_row};
 use crate::scratch_marks::ScratchMark;
 use crate::sql_value::SqlValue;
@@ -109,8 +110,17 @@ impl Translator<'_, '_> {
         let candidate = self.block(&[types::I64]);
         let (none, next) = (self.b.create_block(), self.b.create_block());
         let scratch = self.scratch_mark(probe.at);
+        let place = match gives_matches(probe.kind) {
+            true => self.resume_chain(candidate, false),
+            false => None,
+        };
         self.head(probe, candidate, &[])?;
         let row = self.enter(candidate)[0];
+        let open = place.map(|place| OpenLoop::Chain {
+            place,
+            row,
+            matched: None,
+        });
         let some = self.b.create_block();
         self.branch(row, some, none);
         self.enter(some);
@@ -119,10 +129,10 @@ impl Translator<'_, '_> {
         self.match_or(probe, row, next, none)?;
         let rest = probe.at + 1;
         match probe.kind {
-            JoinKind::Inner => self.operators(rest, next)?,
+            JoinKind::Inner => self.within(open.clone(), |t| t.operators(rest, next))?,
             JoinKind::BuildOuter => {
                 self.set_mark(probe, row)?;
-                self.operators(rest, next)?;
+                self.within(open.clone(), |t| t.operators(rest, next))?;
             }
             JoinKind::BuildSemi | JoinKind::BuildAnti => {
                 self.set_mark(probe, row)?;
@@ -138,7 +148,7 @@ impl Translator<'_, '_> {
             }
         }
         self.enter(next);
-        self.next_match(row, candidate, none, scratch)?;
+        self.next_match(row, candidate, none, (scratch, open))?;
         self.enter(none);
         if probe.kind == JoinKind::ProbeAnti {
             self.scope.back_to(mark);
@@ -190,7 +200,7 @@ impl Translator<'_, '_> {
         let one = self.byte(true);
         self.jump(merge, &[one, one]);
         self.enter(next);
-        self.next_match(row, candidate, none, scratch)?;
+        self.next_match(row, candidate, none, (scratch, None))?;
         self.enter(none);
         self.scope.back_to(mark);
         let zero = self.byte(false);
@@ -208,15 +218,16 @@ impl Translator<'_, '_> {
     }
 
     /// Goes on with the row behind `row` in its chain, or to `none`. A chain may be as long as the build side: its walk hears
-    /// of a cancel, and releases the strings it makes.
+    /// of a cancel, and releases the strings it makes. `open`: the loop, if it gives a row for each match and may pause.
     fn next_match(
         &mut self,
         row: ir::Value,
         candidate: Block,
         none: Block,
-        scratch: ScratchMark,
+        (scratch, open): (ScratchMark, Option<OpenLoop>),
     ) -> Result<()> {
-        self.release_scratch(scratch)?;
+        let open = open.unwrap_or(OpenLoop::Search);
+        self.within(Some(open), |t| t.release_scratch(scratch))?;
         let following = self.load_word(row, NEXT_OFFSET);
         let more = self.b.create_block();
         self.branch(following, more, none);
@@ -234,6 +245,7 @@ impl Translator<'_, '_> {
         let (none, after) = (self.b.create_block(), self.b.create_block());
         let zero = self.byte(false);
         let scratch = self.scratch_mark(probe.at);
+        let place = self.resume_chain(candidate, true);
         self.head(probe, candidate, &[zero])?;
         let values = self.enter(candidate);
         let (row, matched) = (values[0], values[1]);
@@ -259,7 +271,12 @@ impl Translator<'_, '_> {
         self.scope.back_to(mark);
         let row = self.enter(emit)[0];
         self.scope.set_anchor(build_anchor(probe.at), row);
-        self.operators(probe.at + 1, after)?;
+        let one = self.byte(true);
+        let open = |row, matched| {
+            let matched = Some(matched);
+            place.map(|place| OpenLoop::Chain { place, row, matched })
+        };
+        self.within(open(row, one), |t| t.operators(probe.at + 1, after))?;
         self.enter(after);
         let no_row = self.no_row();
         let last = self.icmp(IntCC::Equal, row, no_row);
@@ -267,7 +284,8 @@ impl Translator<'_, '_> {
         let args: [ir::BlockArg; 2] = [row.into(), one.into()];
         self.b.ins().brif(last, probe.done, &[], next, &args);
         let values = self.enter(next);
-        self.release_scratch(scratch)?;
+        let open = open(values[0], values[1]);
+        self.within(open, |t| t.release_scratch(scratch))?;
         self.poll_cancel();
         let following = self.load_word(values[0], NEXT_OFFSET);
         self.jump(candidate, &[following, values[1]]);

@@ -2,7 +2,7 @@
 
 pub(crate) mod aggregate;
 mod boundary;
-mod expand;
+pub(crate) mod expand;
 mod group_heads;
 mod groups;
 mod hash_join_build;

@@ -34,6 +34,16 @@ impl Translator<'_, '_> {
             made: Some(called.made),
         });
         let size = size_of::<VectorColumn>();
+        // A stage that goes on after a pause has the result of the vector.
+        let out = match self.work.place {
+            Some(_) => {
+                let at = self.memory.room(size);
+                let memory = self.stage_memory();
+                self.b.ins().iadd_imm_s(memory, at as i64)
+            }
+            None => self.stack_array(size),
+        };
+        let made = self.unless_paused();
         let columns = self.stack_array(size * inputs.len().max(1));
         let slots = vector.columns();
         for (i, argument) in inputs.iter().enumerate() {
@@ -42,11 +52,14 @@ impl Translator<'_, '_> {
             let words = self.slot_words(slot.values, slot.validity);
             self.store_words(words, columns, i * size);
         }
-        let out = self.stack_array(size);
         let (context, rows) = (self.context, self.rows);
         let args = [context, call, columns, rows, out];
         self.span = called.span;
         self.call_checked(Function::CallVectorFunction, &args, FailurePoint::CALL)?;
+        if let Some(made) = made {
+            self.jump(made, &[]);
+            self.enter(made);
+        }
         let words = VectorWords {
             values: self.load_word(out, offset_of!(VectorColumn, values) as i32),
             value_mask: Some(self.load_word(out, offset_of!(VectorColumn, value_mask) as i32)),

@@ -81,6 +81,19 @@ impl Maker {
     pub fn run(&self, root: Operator, output: &[ColumnId]) -> Result<Vec<Vec<Value>>> {
         let plan = build(self.plan(root, output), &Few);
         let fused = run(&plan, StagePolicy::Fused, 1)?;
+        for (policy, vector_rows) in [(StagePolicy::Fused, 3), (StagePolicy::Staged, 1)] {
+            let ground = Ground {
+                pauses: true,
+                vector_rows: Some(vector_rows),
+                ..Ground::default()
+            };
+            let paused = run_over(&plan, policy, 1, &ground)?;
+            assert_eq!(
+                sorted(&fused),
+                sorted(&paused),
+                "{policy:?} with pauses, {vector_rows} rows a vector"
+            );
+        }
         for (policy, workers) in [(StagePolicy::Staged, 1), (StagePolicy::Fused, 2)] {
             let other = run(&plan, policy, workers)?;
             assert_eq!(
@@ -121,6 +134,10 @@ pub struct Ground {
     pub scan: ScanOptions,
     pub pax_code: PaxCode,
     pub unoptimized: bool,
+    /// Most rows of a stage vector.
+    pub vector_rows: Option<usize>,
+    /// Pauses whenever the result is handed a vector.
+    pub pauses: bool,
 }
 
 /// Runs a plan over a table.
@@ -145,6 +162,7 @@ pub fn run_over(
         text: std::env::var_os("FRAZIL_CLIF").is_some(),
         isa: None,
         pax_code: ground.pax_code,
+        vector_rows: ground.vector_rows,
         ..CompileOptions::default()
     };
     let hot_layout = |_| Some(ground.table.as_ref()?.hot_layout()?.0);
@@ -178,7 +196,10 @@ pub fn run_over(
                     cancel: &cancel,
                 };
                 let open = Arc::new(OpenPipeline::new(&plan, &code, *index, opening)?);
-                let parts = run_pipeline(&open, workers)?;
+                let parts = match ground.pauses && id.is_some() && id == plan.result {
+                    true => run_with_pauses(&open)?,
+                    false => run_pipeline(&open, workers)?,
+                };
                 if let (Some(id), Some(mut filled)) = (id, filled.take()) {
                     filled.1.extend(parts);
                     filling[id.0] = Some(filled);
@@ -217,6 +238,26 @@ fn run_pipeline(open: &Arc<OpenPipeline>, workers: usize) -> Result<Vec<Box<dyn 
         }
     }
     Ok(team.into_iter().filter_map(|w| w.finish()).collect())
+}
+
+/// What a worker leaves that is taken up again after each vector that the buffer was handed. Every part of a pipeline that may
+/// pause within vectors is one vector of rows at most.
+fn run_with_pauses(open: &Arc<OpenPipeline>) -> Result<Vec<Box<dyn Partial>>> {
+    let mut parts: Vec<Box<dyn Partial>> = Vec::new();
+    let mut worker = open.worker()?;
+    worker.pause_at(1);
+    for morsel in 0..open.morsels() {
+        let mut flow = worker.run(morsel)?;
+        while flow == Flow::Paused {
+            parts.push(Box::new(worker.take_written()?));
+            flow = worker.go_on()?;
+        }
+        if flow == Flow::Enough {
+            break;
+        }
+    }
+    parts.extend(worker.finish());
+    Ok(parts)
 }
 
 /// The calling thread.

@@ -7,7 +7,7 @@ use frazil_testkit::Random;
 
 /// Queries with different last pipelines: scans, joins that multiply rows, breakers, limits, unions, recursion.
 /// Each has an end, which a run reaches.
-const QUERIES: [&str; 12] = [
+const QUERIES: [&str; 19] = [
     "select a, s from t",
     "select a from t where a % 1999 = 3",
     "select a from t where a < 0",
@@ -20,6 +20,25 @@ const QUERIES: [&str; 12] = [
     "with recursive r(n) as (values (1) union all select n + 1 from r where n < 3000) select n from r",
     "select x.a, y.s from t x left join (select * from t where a % 3 = 0) y on x.a = y.a",
     "select a, sum(a) over (order by a) from t",
+    "select x.a, y.a, x.s || y.a from t x, t y where x.a < 7 and y.a < 3000",
+    "select x.a, y.a from t x join t y on x.a > y.a and x.a < y.a + 9 where x.a < 3000",
+    "select x.a, y.a, z.a from t x left join t y on y.a < x.a - 90, t z where x.a < 110 and z.a < 90",
+    "select x.a, y.a from (select * from t where a < 90) x full join (select * from t where a < 4000) y on x.a > y.a * 7",
+    "select x.a, y.a from (select a % 3 as k, a from t where a < 9000) x join (select a % 3 as k, a from t where a < 6) y on x.k = y.k",
+    "select x.a, e, n from t x, lateral unnest(array(select g || 'th' from generate_series(1, x.a) g)) with ordinality u(e, n) where x.a < 150",
+    "select x.a, d, y.a from t x, generate_series(timestamp '2024-01-31', timestamp '2026-01-31', interval '1 month') d, t y where x.a < 9 and y.a < 30",
+];
+
+/// Queries one source row of which makes more rows than a cursor may hold under `memory_limit`.
+const MANY_OF_ONE: [&str; 8] = [
+    "select * from t x, t y",
+    "select * from t x, t y where x.a <> y.a",
+    "select * from t x join t y on x.a <= y.a + 19000",
+    "select * from t x left join t y on x.a >= y.a or x.a is null",
+    "select * from t x, generate_series(1, 100000000) g",
+    "select * from t x, unnest(array(select a from t)) u, t z",
+    "select * from (select a, a / 20000 as k from t) x join (select a, s, a / 20000 as k from t) y on x.k = y.k",
+    "select x.a, upper(y.s), z.s from t x, t y, t z where length(x.s || y.s || z.s) > 3",
 ];
 
 fn numbers() -> Connection {
@@ -79,6 +98,41 @@ fn pieces_of_any_size_are_the_rows_of_the_whole() {
             }
         }
     }
+}
+
+#[test]
+fn a_row_is_fetched_without_all_pairs_of_a_vector() {
+    let c = numbers();
+    rows(&c, "set memory_limit = '24MB'");
+    for sql in MANY_OF_ONE {
+        rows(&c, &format!("begin; declare c cursor for {sql}"));
+        for _ in 0..3 {
+            assert_eq!(rows(&c, "fetch 1 from c").lines().count(), 1, "{sql}");
+        }
+        assert_eq!(rows(&c, "fetch 5000 from c").lines().count(), 5000, "{sql}");
+        rows(&c, "rollback");
+        assert_eq!(rows(&c, &format!("{sql} limit 3")).lines().count(), 3, "{sql}");
+    }
+}
+
+#[test]
+fn volatile_columns_of_a_row_are_the_same_in_all_pieces() {
+    let c = numbers();
+    rows(&c, "begin");
+    let x = "(select a, random() as r from t) x";
+    rows(
+        &c,
+        &format!("declare c cursor for select x.a, r from {x}, (select a from t where a < 3000) y"),
+    );
+    let mut given = Vec::new();
+    while given.len() < 20_000 {
+        given.extend(rows(&c, "fetch 700 from c").lines().map(str::to_owned));
+    }
+    given.sort();
+    given.dedup();
+    let mut outer: Vec<&str> = given.iter().filter_map(|line| line.split('|').next()).collect();
+    outer.dedup();
+    assert_eq!(given.len(), outer.len());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Functions on the objects of a pipeline: rows, groups, join tables, sorters, buffers, sets of constants.
 
-use crate::abi::{PipelineContext, STATUS_ENOUGH, STATUS_OK, VectorColumn};
+use crate::abi::{PipelineContext, STATUS_ENOUGH, STATUS_OK, STATUS_PAUSED, VectorColumn};
+use crate::breakers::buffer::row_buffer::Wanted;
 use crate::breakers::join::join_hash_table::KIND_HASH;
 use crate::integer_hash::Mixing;
 use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
@@ -168,8 +169,9 @@ pub unsafe fn buffer_append(
             std::slice::from_raw_parts(columns, count)
         };
         match (*writer).append(columns, rows as usize) {
-            Ok(false) => STATUS_OK,
-            Ok(true) => STATUS_ENOUGH,
+            Ok(Wanted::More) => STATUS_OK,
+            Ok(Wanted::Later) => STATUS_PAUSED,
+            Ok(Wanted::Nothing) => STATUS_ENOUGH,
             Err(error) => (*context).fail(error),
         }
     }

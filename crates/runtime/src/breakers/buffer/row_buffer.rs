@@ -96,6 +96,7 @@ impl BufferBuild {
             shared: self.0.clone(),
             batches: Vec::new(),
             morsel: 0,
+            pause_at: usize::MAX,
             row: None,
             heap: StringHeap::new(budget),
             reservation: budget.reservation(),
@@ -278,12 +279,25 @@ impl OneRow {
     }
 }
 
+/// The rows that a buffer wants after those it was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// More.
+    More,
+    /// None for now: it has as many bytes as it was told to pause at.
+    Later,
+    /// None of this morsel and those behind it: there are enough.
+    Nothing,
+}
+
 /// One worker's part of a buffer.
 #[derive(Debug)]
 pub struct BufferWriter {
     shared: Arc<Shared>,
     batches: Vec<Batch>,
     morsel: u64,
+    /// Bytes of rows at which no more are wanted for now.
+    pause_at: usize,
     /// The row of a writer of one row at a time; `None`: it keeps batches.
     row: Option<Box<OneRow>>,
     heap: StringHeap,
@@ -319,11 +333,17 @@ impl BufferWriter {
         self.morsel = morsel;
     }
 
+    /// Has [`BufferWriter::append`] say [`Wanted::Later`] once its rows take `bytes`.
+    pub fn pause_at(&mut self, bytes: usize) {
+        self.pause_at = bytes;
+    }
+
     /// An empty part of the same buffer, for rows of the same morsel.
     pub fn emptied(&self) -> BufferWriter {
         let build = BufferBuild(self.shared.clone());
         BufferWriter {
             morsel: self.morsel,
+            pause_at: self.pause_at,
             ..build.writer(self.reservation.budget())
         }
     }
@@ -338,15 +358,15 @@ impl BufferWriter {
         self.shared.spec.columns.len()
     }
 
-    /// Appends rows. Returns whether its morsel and those before it have enough now. Error 53200 over the budget.
+    /// Appends rows. Error 53200 over the budget.
     ///
     /// # Safety
     /// The columns must be those of the spec, with `rows` rows, their strings alive.
-    pub unsafe fn append(&mut self, columns: &[VectorColumn], rows: usize) -> Result<bool> {
+    pub unsafe fn append(&mut self, columns: &[VectorColumn], rows: usize) -> Result<Wanted> {
         if let Some(row) = &mut self.row {
             // SAFETY: by contract.
             unsafe { row.append(columns, rows, self.reservation.budget())? };
-            return Ok(false);
+            return Ok(Wanted::More);
         }
         let (rows, enough) = self.wanted(rows);
         let mut done = 0;
@@ -357,7 +377,11 @@ impl BufferWriter {
             unsafe { self.copy(columns, part.clone())? };
             done = part.end;
         }
-        Ok(enough)
+        Ok(match enough {
+            true => Wanted::Nothing,
+            false if self.bytes_taken() >= self.pause_at => Wanted::Later,
+            false => Wanted::More,
+        })
     }
 
     /// How many of some more rows the limit lets in, and whether there are enough with them.
