@@ -126,9 +126,9 @@ impl OpenPipeline {
         })
     }
 
-    /// True if volatile functions are computed of rows that a breaker gives, which may be in an order.
-    pub fn calls_in_order(&self) -> bool {
-        self.plan.pipelines[self.index].calls_in_order()
+    /// True if one worker is to take all rows, in their order.
+    pub fn keeps_order(&self) -> bool {
+        self.plan.pipelines[self.index].keeps_order(&self.plan)
     }
 
     /// Number of morsels of its source.

@@ -173,8 +173,7 @@ impl PipelineRun {
     /// Runs some morsels, or runs of them, on all workers, and ends these.
     pub fn window(&self, morsels: Range<usize>, environment: &Environment<'_>) -> Result<Done> {
         let shared = &self.shared;
-        // Volatile functions above an order number its rows one after the other.
-        let workers = match shared.open.calls_in_order() {
+        let workers = match shared.open.keeps_order() {
             true => 1,
             false => environment.threads.min(morsels.len()).max(1),
         };

@@ -266,8 +266,9 @@ impl PipelinePlan {
 }
 
 impl Pipeline {
-    /// True if volatile functions are computed of rows that a breaker gives, which may be in an order.
-    pub fn calls_in_order(&self) -> bool {
+    /// True if the rows must be taken one after the other, because a breaker gives them, which may be in an order, and either volatile
+    /// functions are computed of them, or they are kept for a window without an order of its own.
+    pub fn keeps_order(&self, plan: &PipelinePlan) -> bool {
         let is_volatile = |operator: &PipelineOperator| match operator {
             PipelineOperator::Call(call) => call.function.0.is_volatile(),
             PipelineOperator::Filter(_)
@@ -275,7 +276,12 @@ impl Pipeline {
             | PipelineOperator::Probe { .. }
             | PipelineOperator::Expand(_) => false,
         };
-        matches!(self.source, Source::Of { .. }) && self.operators.iter().any(is_volatile)
+        let Source::Of { breaker, .. } = &self.source else {
+            return false;
+        };
+        let windows = plan.filled(self).and_then(|(_, breaker)| breaker.windows());
+        self.operators.iter().any(is_volatile)
+            || plan.breakers[breaker.0].gives_order() && windows.is_some_and(|w| w.takes_given_order())
     }
 
     /// Whether operator `k` works on a whole stage vector, so that a boundary has to lie before it.

@@ -212,6 +212,26 @@ pub struct WindowCall {
 }
 
 impl WindowCall {
+    /// True if peers may get different values.
+    pub fn tells_peers_apart(&self) -> bool {
+        match self.function {
+            WindowFunction::Rank
+            | WindowFunction::DenseRank
+            | WindowFunction::PercentRank
+            | WindowFunction::CumeDist => false,
+            WindowFunction::RowNumber
+            | WindowFunction::Ntile
+            | WindowFunction::Lag
+            | WindowFunction::Lead
+            | WindowFunction::FirstValue
+            | WindowFunction::LastValue
+            | WindowFunction::NthValue => true,
+            WindowFunction::Aggregate(aggregate) => {
+                aggregate.keeps_rows() || self.frame.unit == FrameUnit::Rows
+            }
+        }
+    }
+
     /// Its expressions: arguments, filter, offsets of the frame.
     pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
         let parts = self.arguments.iter().chain(&self.filter);

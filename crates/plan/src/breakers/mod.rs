@@ -84,6 +84,23 @@ impl Breaker {
         }
     }
 
+    /// It as rows of windows.
+    pub fn windows(&self) -> Option<&WindowTable> {
+        if let Breaker::Windows(table) = self {
+            Some(table)
+        } else {
+            None
+        }
+    }
+
+    /// True if it gives rows in an order that a statement can ask for.
+    pub fn gives_order(&self) -> bool {
+        match self {
+            Breaker::Sorter(_) | Breaker::Windows(_) | Breaker::Buffer(_) => true,
+            Breaker::Join(_) | Breaker::Groups(_) => false,
+        }
+    }
+
     /// It as a sorter.
     pub fn sorter(&self) -> Option<&SortTable> {
         if let Breaker::Sorter(table) = self {

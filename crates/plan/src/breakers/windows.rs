@@ -45,6 +45,13 @@ impl WindowTable {
 }
 
 impl WindowTable {
+    /// True if windows of all rows tell rows by the order in which they come.
+    pub fn takes_given_order(&self) -> bool {
+        let windows = self.steps.iter().flat_map(|step| &step.windows);
+        let mut unordered = windows.filter(|window| window.partition == 0 && window.order == 0);
+        unordered.any(|window| window.calls.iter().any(|(_, call)| call.tells_peers_apart()))
+    }
+
     /// The function of the rank of which not all are asked for, and the greatest one.
     pub fn top(&self) -> Option<(WindowFunction, u64)> {
         let (id, most) = self.most?;
