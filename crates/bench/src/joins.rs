@@ -59,6 +59,38 @@ pub const JOINS: [Join; 7] = [
     ),
 ];
 
+/// Questions that need the first match of each row, or one value of all rows. As nested loops they would make all pairs, and keep
+/// them.
+const FIRST_MATCHES: [(&str, &str); 6] = [
+    (
+        "latest before",
+        "select count(*), sum(last.id) from points, \
+         lateral (select id from spans where low <= at order by low desc, id limit 1) as last",
+    ),
+    (
+        "latest before, by a key",
+        "select count(*), sum(last.id) from points left join \
+         lateral (select id from spans where spans.few = points.few and low <= at order by low desc, id limit 1) as last \
+         on true",
+    ),
+    (
+        "latest before, scalar",
+        "select sum((select high from spans where low <= at order by low desc, id limit 1)) from points",
+    ),
+    (
+        "greatest before",
+        "select sum((select max(low) from spans where low <= at)) from points",
+    ),
+    (
+        "greater than all",
+        "select count(*) from points where at > all (select high from spans where few = 1)",
+    ),
+    (
+        "less than any, by a key",
+        "select count(*) from points where at < any (select low from spans where spans.few = points.few)",
+    ),
+];
+
 /// Rows of each table at scale factor 1, and at least.
 const ROWS: usize = 20_000;
 const LEAST_ROWS: usize = 200;
@@ -77,7 +109,7 @@ fn tables(rows: usize) -> [String; 2] {
         ),
         format!(
             "create table spans as select i as id, cast({low} as integer) as low, \
-             cast({low} + {width} as integer) as high, cast({low} as double precision) as low_f, \
+             cast({low} + {width} as integer) as high, cast(i % 3 as integer) as few, cast({low} as double precision) as low_f, \
              cast({low} + {width} as double precision) as high_f, {low_name} as low_name, \
              {high_name} as high_name {from}"
         ),
@@ -119,14 +151,12 @@ pub fn run(name: &'static str, joins: &[Join], args: &BenchArgs) -> Result<Repor
             )));
         }
     }
-    let cases: Vec<Case<'_>> = texts
-        .iter()
-        .flatten()
-        .map(|(name, sql)| Case { name, sql })
-        .collect();
+    let pairs = texts.iter().flatten().map(|(name, sql)| Case { name, sql });
+    let first = FIRST_MATCHES.iter().map(|(name, sql)| Case { name, sql });
+    let cases: Vec<Case<'_>> = pairs.chain(first).collect();
     let mut report = Report::default();
     let names = taking_turns::run(&mut report, name, "", &cases, &connection, args)?;
-    for pair in names.chunks(2) {
+    for pair in names[..2 * texts.len()].chunks(2) {
         report.compare(&pair[0], &pair[1], "ms");
     }
     Ok(report)
@@ -145,7 +175,7 @@ mod tests {
             ..BenchArgs::new("joins")
         };
         let report = run("joins", &JOINS, &args).expect("both ways agree");
-        assert_eq!((report.measurements().len(), report.ratios().len()), (28, 14));
+        assert_eq!((report.measurements().len(), report.ratios().len()), (40, 14));
     }
 
     #[test]
