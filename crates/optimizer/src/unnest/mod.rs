@@ -4,6 +4,7 @@
 //! expression asked of it becomes a column of that join:
 //!
 //! - EXISTS, IN, ANY as a conjunct of a filter: semi join; negated: anti join, which asks that the condition is false;
+//! - ANY with `<`, `<=`, `>` or `>=`, and so ALL, by one value of all rows, or of each group: [`extreme`];
 //! - the same anywhere else: mark join, whose column stands for the predicate; where the condition may be unknown, one
 //!   mark for true and one for unknown;
 //! - a scalar subquery: outer join on groups, each with one row. Aggregates of no rows are put in where no group
@@ -17,6 +18,7 @@
 mod cheap;
 mod checks;
 mod domain;
+mod extreme;
 mod gate;
 mod lift;
 mod numbers;
@@ -343,6 +345,7 @@ impl Unnesting<'_> {
             return self.exists(op, root, sign);
         }
         let condition = condition.unwrap_or_else(|| Expr::truth(true));
+        let (root, condition) = self.as_extreme(root, condition, Some(sign));
         if self.gives_one_row(&root) {
             let mut site = Site::new(op);
             let e = self.of_one_row(&mut site, root, condition)?;
@@ -396,7 +399,10 @@ impl Unnesting<'_> {
         } else {
             match self.asked(subquery)? {
                 (root, None) => self.exists_value(site, root)?,
-                (root, Some(condition)) => self.any_value(site, root, condition)?,
+                (root, Some(condition)) => {
+                    let (root, condition) = self.as_extreme(root, condition, None);
+                    self.any_value(site, root, condition)?
+                }
             }
         };
         site.keep(&value);
@@ -476,6 +482,7 @@ impl Unnesting<'_> {
             residual: None,
             null_aware: true,
             in_order: false,
+            first: None,
         })
     }
 
@@ -580,6 +587,7 @@ fn join(kind: JoinKind, build: Operator, probe: Operator, conjuncts: Vec<Expr>) 
         residual: Expr::conjunction(conjuncts),
         null_aware: false,
         in_order: false,
+        first: None,
     })
 }
 
