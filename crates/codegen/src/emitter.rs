@@ -72,6 +72,10 @@ struct Exits {
     points: Vec<usize>,
     /// The one that returns a status.
     returns: Option<Block>,
+    /// Where failures lead instead, while an expression is tried.
+    caught_by: Option<Block>,
+    /// True if a failure leads there.
+    is_caught: bool,
 }
 
 impl<'a> Emitter<'a> {
@@ -372,6 +376,10 @@ impl<'a> Emitter<'a> {
 
     /// Where to go when an expression fails: a cold block that notes the point and leaves.
     pub fn failure(&mut self, point: FailurePoint) -> Block {
+        if let Some(block) = self.exits.caught_by {
+            self.exits.is_caught = true;
+            return block;
+        }
         let point = self.module.failures.index(point, self.span);
         if let Some(&block) = self.exits.failures.get(&point) {
             return block;
@@ -402,6 +410,17 @@ impl<'a> Emitter<'a> {
         self.store(value, self.context, slot as i32);
     }
 
+    /// Lets failures lead to `block` until [`Emitter::catch_no_more`]. What a call noted of its error stays noted.
+    pub fn catch(&mut self, block: Block) {
+        (self.exits.caught_by, self.exits.is_caught) = (Some(block), false);
+    }
+
+    /// Ends [`Emitter::catch`]. Returns whether any failure leads to its block.
+    pub fn catch_no_more(&mut self) -> bool {
+        self.exits.caught_by = None;
+        self.exits.is_caught
+    }
+
     /// Fails where the condition holds; goes on otherwise.
     pub fn fail_if(&mut self, condition: ir::Value, point: FailurePoint) {
         let failure = self.failure(point);
@@ -412,6 +431,13 @@ impl<'a> Emitter<'a> {
 
     /// Leaves where a call returned another status than 0, its point noted.
     pub fn check_status(&mut self, status: ir::Value, point: FailurePoint) {
+        if let Some(block) = self.exits.caught_by {
+            self.exits.is_caught = true;
+            let on = self.b.create_block();
+            self.branch(status, block, on);
+            self.b.switch_to_block(on);
+            return;
+        }
         let point = self.module.failures.index(point, self.span);
         let leave = self.leave();
         let (noted, on) = (self.b.create_block(), self.b.create_block());

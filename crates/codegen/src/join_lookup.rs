@@ -79,7 +79,7 @@ fn partner<'a>(
     let table = opening.state.join(*join)?;
     let joined = plan.join(*join);
     let scanned = |(key, e)| scanned_key(key, e, joined, &plan.columns, columns);
-    kind.drops_probe_rows().then(|| Partner {
+    (kind.drops_probe_rows() && !joined.in_order).then(|| Partner {
         table,
         keys: keys.len(),
         scanned: keys.iter().enumerate().filter_map(scanned).collect(),

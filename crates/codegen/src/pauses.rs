@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! stage   is paused? │ row to begin with │ rows that the next stage was handed │ scratch position before the loops
-//! chain   is set?    │ build row to go on with │ had the probe row a match?
+//! chain   is set?    │ build row to go on with │ had the probe row a match? or how many?
 //! rows    is set?    │ rows of functions that are left, their values
 //! ```
 //!
@@ -42,7 +42,7 @@ const STAGE_BYTES: usize = 32;
 /// Offsets of the words of a chain's place.
 const CHAIN_SET: usize = 0;
 const CHAIN_ROW: usize = 8;
-const CHAIN_MATCHED: usize = 16;
+const CHAIN_CARRIED: usize = 16;
 /// Bytes of a chain's place.
 const CHAIN_BYTES: usize = 24;
 
@@ -62,13 +62,27 @@ pub(crate) enum OpenLoop {
         place: usize,
         /// The build row in hand.
         row: ir::Value,
-        /// True if the probe row has had a match once the loop goes on behind `row`. For outer joins.
-        matched: Option<ir::Value>,
+        /// What else the loop carries from row to row.
+        carried: Carried,
     },
     /// The rows of functions.
     Rows(crate::operators::expand::OpenRows),
     /// A walk that gives no rows of its own. After a pause it begins again.
     Search,
+}
+
+/// What the loop over a chain carries from row to row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Carried {
+    Nothing,
+    /// Outer joins: true if the probe row has had a match once the loop goes on behind the row in hand.
+    Matched(ir::Value),
+    /// Joins that give the first matches of a probe row: their number before the row in hand and behind it, and the most of them.
+    Count {
+        before: ir::Value,
+        behind: ir::Value,
+        most: u64,
+    },
 }
 
 /// True if a pipeline can pause within a vector: it fills the buffer of the result, and one of its operators makes any
@@ -184,8 +198,8 @@ impl Translator<'_, '_> {
     }
 
     /// Jumps to the `candidate` block of a probe with the build row in the chain's place, if the place is set. Goes on in a block for
-    /// rows whose chain must be looked up. Returns the place, if the pipeline may pause.
-    pub fn resume_chain(&mut self, candidate: Block, is_outer: bool) -> Option<usize> {
+    /// rows whose chain must be looked up. Returns the place, if the pipeline may pause. `carries`: the type of what the loop carries.
+    pub fn resume_chain(&mut self, candidate: Block, carries: Option<ir::Type>) -> Option<usize> {
         self.work.place?;
         let place = self.memory.room(CHAIN_BYTES);
         let (again, look) = (self.b.create_block(), self.b.create_block());
@@ -196,9 +210,12 @@ impl Translator<'_, '_> {
         let zero = self.word(NOT_SET);
         self.keep_word(zero, place + CHAIN_SET);
         let mut values = vec![self.place_word(place + CHAIN_ROW)];
-        if is_outer {
-            let matched = self.place_word(place + CHAIN_MATCHED);
-            values.push(self.b.ins().ireduce(types::I8, matched));
+        if let Some(ty) = carries {
+            let carried = self.place_word(place + CHAIN_CARRIED);
+            values.push(match ty {
+                types::I64 => carried,
+                ty => self.b.ins().ireduce(ty, carried),
+            });
         }
         self.jump(candidate, &values);
         self.enter(look);
@@ -264,7 +281,7 @@ impl Translator<'_, '_> {
         for (i, open) in loops.into_iter().enumerate() {
             let is_over = i + 1 == count && !searches;
             match open {
-                OpenLoop::Chain { place, row, matched } => self.keep_chain(place, row, matched, is_over),
+                OpenLoop::Chain { place, row, carried } => self.keep_chain(place, row, carried, is_over),
                 OpenLoop::Rows(rows) => self.keep_rows(&rows, is_over),
                 OpenLoop::Search => {}
             }
@@ -272,28 +289,34 @@ impl Translator<'_, '_> {
     }
 
     /// Keeps a position in a chain. `is_over`: the row in hand is through.
-    fn keep_chain(&mut self, place: usize, row: ir::Value, matched: Option<ir::Value>, is_over: bool) {
-        let set = self.word(AT);
+    fn keep_chain(&mut self, place: usize, row: ir::Value, carried: Carried, is_over: bool) {
+        let (set, zero) = (self.word(AT), self.word(0));
         self.keep_word(set, place + CHAIN_SET);
-        if is_over {
-            // The row of zeros that stands for no match has no row behind it.
-            let following = self.load_word(row, NEXT_OFFSET);
-            self.keep_word(following, place + CHAIN_ROW);
-            if let Some(matched) = matched {
-                let matched = self.b.ins().uextend(types::I64, matched);
-                self.keep_word(matched, place + CHAIN_MATCHED);
+        // The row of zeros that stands for no match has no row behind it.
+        let behind = match is_over {
+            true => self.load_word(row, NEXT_OFFSET),
+            false => row,
+        };
+        let (next, carried) = match carried {
+            Carried::Nothing => (behind, zero),
+            Carried::Matched(matched) if is_over => (behind, self.b.ins().uextend(types::I64, matched)),
+            Carried::Matched(_) => {
+                // The row in hand is met again, as no row if there was no match before it.
+                let no_row = self.no_row();
+                let is_none = self.icmp(IntCC::Equal, row, no_row);
+                (self.b.ins().select(is_none, zero, row), zero)
             }
-            return;
-        }
-        // The row in hand is met again, as no row if there was no match before it.
-        let (mut again, zero) = (row, self.word(0));
-        if matched.is_some() {
-            let no_row = self.no_row();
-            let is_none = self.icmp(IntCC::Equal, row, no_row);
-            again = self.b.ins().select(is_none, zero, row);
-        }
-        self.keep_word(again, place + CHAIN_ROW);
-        self.keep_word(zero, place + CHAIN_MATCHED);
+            Carried::Count {
+                behind: count, most, ..
+            } if is_over => {
+                let most = self.word(most);
+                let is_last = self.icmp(IntCC::UnsignedGreaterThanOrEqual, count, most);
+                (self.b.ins().select(is_last, zero, behind), count)
+            }
+            Carried::Count { before, .. } => (behind, before),
+        };
+        self.keep_word(next, place + CHAIN_ROW);
+        self.keep_word(carried, place + CHAIN_CARRIED);
     }
 
     /// A word of the stage memory.

@@ -91,6 +91,7 @@ fn many_repetitions_pass_vectors_strings_and_joins() {
         residual: None,
         null_aware: false,
         in_order: false,
+        first: None,
     });
     let twice = m.add(TEXT, false);
     let kind = ExprKind::Function(ScalarFunction::Concat, vec![m.column(c[2]), m.column(c[2])]);

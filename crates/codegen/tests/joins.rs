@@ -123,6 +123,7 @@ fn join(
         residual,
         null_aware,
         in_order: false,
+        first: None,
     });
     let output = match kind {
         JoinKind::ProbeSemi | JoinKind::ProbeAnti => p,
@@ -268,6 +269,7 @@ fn joins_in_a_row_share_a_pipeline() {
         residual: None,
         null_aware: false,
         in_order: false,
+        first: None,
     });
     let root = Operator::Join(Join {
         kind: JoinKind::Inner,
@@ -284,6 +286,7 @@ fn joins_in_a_row_share_a_pipeline() {
         )),
         null_aware: false,
         in_order: false,
+        first: None,
     });
     let got = m.run(root, &[x[2], y[2], z[2]]).unwrap();
     let mut want = Vec::new();

@@ -3,8 +3,8 @@
 
 mod support;
 
-use frazil_plan::operators::Join;
-use frazil_plan::{ColumnId, Expr, JoinKind, Operator};
+use frazil_plan::operators::{Join, TopPerGroup};
+use frazil_plan::{ColumnId, Expr, FirstMatches, JoinKind, Operator, RowCount, SortKey};
 use frazil_testkit::Random;
 use frazil_types::{CompareOp, LogicalType, Value};
 use support::{Maker, compare};
@@ -113,16 +113,25 @@ fn check(mark: bool, kind: JoinKind, ty: LogicalType, counts: [usize; 2], random
     let probe_rows = rows(counts[1], 2, ty, random);
     let (build, b) = m.values(&[ty, LogicalType::Integer], &build_rows);
     let (probe, p) = m.values(&[ty, ty, LogicalType::Integer], &probe_rows);
-    let conditions = Conditions::new(random).expressions(&m, &b, &p, random);
+    let mut conditions = Conditions::new(random);
+    let keys = match random.below(2) {
+        0 => vec![],
+        _ => {
+            conditions.has_rest = false;
+            vec![(m.column(b[1]), m.column(p[2]))]
+        }
+    };
+    let conditions = conditions.expressions(&m, &b, &p, random);
     let join = |in_order| {
         Operator::Join(Join {
             kind,
             build: Box::new(build.clone()),
             probe: Box::new(probe.clone()),
-            keys: vec![],
+            keys: keys.clone(),
             residual: Expr::conjunction(conditions.clone()),
             null_aware: false,
             in_order,
+            first: None,
         })
     };
     let output = join(false).visible();
@@ -169,6 +178,86 @@ fn empty_sides_and_single_rows_agree() {
     }
 }
 
+/// Runs a join that gives the first matches of each probe row, and one that gives all matches, of which the first are taken.
+fn check_first(ty: LogicalType, counts: [usize; 2], random: &mut Random) {
+    let mut m = Maker::default();
+    let numbered = |rows: Vec<Vec<Value>>| -> Vec<Vec<Value>> {
+        let number = |(i, mut row): (usize, Vec<Value>)| {
+            row.push(Value::Int(i as i128));
+            row
+        };
+        rows.into_iter().enumerate().map(number).collect()
+    };
+    let build_rows = numbered(rows(counts[0], 1, ty, random));
+    let probe_rows = numbered(rows(counts[1], 2, ty, random));
+    let int = LogicalType::Integer;
+    let (build, b) = m.values(&[ty, int, int], &build_rows);
+    let (probe, p) = m.values(&[ty, ty, int, int], &probe_rows);
+    let mut conditions = Conditions::new(random);
+    let keys = match random.below(2) {
+        0 => vec![],
+        _ => vec![(m.column(b[1]), m.column(p[2]))],
+    };
+    conditions.has_rest &= keys.is_empty();
+    let conditions = conditions.expressions(&m, &b, &p, random);
+    let sort_key = |column, random: &mut Random| SortKey {
+        column,
+        descending: random.below(2) == 0,
+        nulls_first: random.below(2) == 0,
+    };
+    let order: Vec<SortKey> = b.iter().map(|id| sort_key(*id, random)).collect();
+    let limit = (random.below(4) > 0).then(|| 1 + random.below(3));
+    let offset = random.below(3);
+    let join = |first: Option<FirstMatches>| {
+        Operator::Join(Join {
+            kind: JoinKind::Inner,
+            build: Box::new(build.clone()),
+            probe: Box::new(probe.clone()),
+            keys: keys.clone(),
+            residual: Expr::conjunction(conditions.clone()),
+            null_aware: false,
+            in_order: first.is_some(),
+            first,
+        })
+    };
+    let all = Operator::TopPerGroup(TopPerGroup {
+        input: Box::new(join(None)),
+        groups: vec![p[3]],
+        keys: order.clone(),
+        limit: limit.map(RowCount::Constant),
+        offset: RowCount::Constant(offset),
+    });
+    let first = join(Some(FirstMatches {
+        by: Some(b[0]),
+        descending: order[0].descending,
+        then: order[1..].to_vec(),
+        limit,
+        offset,
+    }));
+    let output = first.visible();
+    let got = m.run(first, &output).expect("it runs");
+    let want = m.run(all, &output).expect("it runs");
+    assert_eq!(
+        support::sorted(&got),
+        support::sorted(&want),
+        "{order:?} limit {limit:?} offset {offset} of {build_rows:?} and {probe_rows:?} if {conditions:?}"
+    );
+}
+
+#[test]
+fn first_matches_are_those_of_all() {
+    let mut random = Random::new(54);
+    for ty in key_types() {
+        for _ in 0..3 {
+            let counts = [20 + random.index(60), 10 + random.index(30)];
+            check_first(ty, counts, &mut random);
+        }
+    }
+    for counts in [[0, 5], [5, 0], [1, 1], [1, 30], [30, 1]] {
+        check_first(LogicalType::Integer, counts, &mut random);
+    }
+}
+
 #[test]
 fn a_join_in_order_without_a_band_is_refused() {
     let mut m = Maker::default();
@@ -184,6 +273,7 @@ fn a_join_in_order_without_a_band_is_refused() {
         residual: Some(equal),
         null_aware: false,
         in_order: true,
+        first: None,
     });
     let plan = m.plan(join, &b);
     let error = frazil_plan::verify::plan(&plan).expect_err("it has no band");

@@ -190,6 +190,7 @@ fn insert(op: &mut Operator, source: Operator, source_key: Expr, key: Expr) {
             residual: None,
             null_aware: false,
             in_order: false,
+            first: None,
         });
     }
 }

@@ -63,7 +63,7 @@ fn candidate<'b>(
     };
     let column = key.as_column().filter(|_| kind.drops_probe_rows())?;
     let integer = |native| matches!(native, NativeType::I16 | NativeType::I32 | NativeType::I64);
-    let table = breakers[join.0].join()?;
+    let table = breakers[join.0].join().filter(|table| !table.in_order)?;
     let same = table.keys.first().map(|k| k.0.native()) == Some(key.ty.native());
     (same && integer(key.ty.native())).then_some((EarlyProbe { join: *join, column }, table))
 }

@@ -14,7 +14,7 @@ use crate::joins::has_joins;
 use crate::pushdown::take;
 use crate::volatile::calls_volatile;
 use frazil_plan::operators::{Filter, Join};
-use frazil_plan::{Band, Columns, Expr, JoinKind, Operator, Plan, Statistics};
+use frazil_plan::{Band, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, Plan, Statistics};
 
 /// Costs in units of a pair of rows that a nested loop compares. Sorting a row costs `SORTED` and `LEVEL` for
 /// each doubling of the rows; so does searching with `SEARCHED`. Rough figures: they decide only between ways
@@ -87,15 +87,9 @@ impl Rule<'_> {
         if !may_be_in_order(join) {
             return false;
         }
-        let Some(Choice { band, exchanged, .. }) = self.choose(join, &conditions) else {
+        let Some(Choice { exchanged, .. }) = self.choose(join, &conditions) else {
             return false;
         };
-        // Sorting computes the key of every build row, and a probe the ends of every probe row, also of rows
-        // without a partner.
-        let is_steady = |e: &Expr| !calls_volatile(e) && !may_fail(e, self.columns);
-        if !is_steady(&band.key) || !band.ends.values().all(is_steady) {
-            return false;
-        }
         if let Some(kind) = exchanged {
             std::mem::swap(&mut join.build, &mut join.probe);
             join.kind = kind;
@@ -109,13 +103,16 @@ impl Rule<'_> {
         let (build, probe) = (join.build.visible(), join.probe.visible());
         let rows = |op: &Operator| self.estimator.rows(op, self.columns).max(1.0);
         let (build_rows, probe_rows) = (rows(&join.build), rows(&join.probe));
-        let own = Band::of(conditions, &build, &probe).map(|band| Choice {
+        let band_of = |build: &[ColumnId], probe: &[ColumnId]| {
+            Band::of(conditions, build, probe).filter(|band| may_be_computed_early(band, self.columns))
+        };
+        let own = band_of(&build, &probe).map(|band| Choice {
             cost: cost(&band, join.kind, build_rows, probe_rows),
             band,
             exchanged: None,
         });
         let other = exchanged(join.kind).and_then(|kind| {
-            let band = Band::of(conditions, &probe, &build)?;
+            let band = band_of(&probe, &build)?;
             Some(Choice {
                 cost: cost(&band, kind, probe_rows, build_rows),
                 band,
@@ -128,6 +125,21 @@ impl Rule<'_> {
             (None, other) => other.filter(|other| other.cost < build_rows * probe_rows),
         }
     }
+}
+
+/// True if nobody notices that the key of a band is computed for every build row, and its ends for every probe row, also of rows
+/// without a partner. An end that fails is computed again for pairs (`codegen/operators/run_probe.rs`), unless a call for whole vectors
+/// computes it.
+pub(crate) fn may_be_computed_early(band: &Band, columns: &Columns) -> bool {
+    let is_end = |e: &Expr| !calls_volatile(e) && (!may_fail(e, columns) || is_computed_for_rows(e));
+    let key = &band.key;
+    !calls_volatile(key) && !may_fail(key, columns) && band.ends.values().all(is_end)
+}
+
+fn is_computed_for_rows(e: &Expr) -> bool {
+    let mut only = true;
+    e.walk(&mut |part| only &= !matches!(part.kind, ExprKind::VectorFunction(..) | ExprKind::Subquery(_)));
+    only
 }
 
 /// A way to run a join in order.
@@ -158,9 +170,14 @@ fn cost(band: &Band, kind: JoinKind, build: f64, probe: f64) -> f64 {
     build * (SORTED + levels) + probe * (SEARCHED + levels + walked)
 }
 
-/// False for joins with keys, for NOT IN, and if a side has one row at most: a nested loop is as good then.
+/// False for joins with keys, for NOT IN, for joins of which the first matches are taken, and if a side has one row at most: a nested
+/// loop is as good then.
 fn may_be_in_order(join: &Join) -> bool {
-    join.keys.is_empty() && !join.null_aware && !join.build.at_most_one_row() && !join.probe.at_most_one_row()
+    join.keys.is_empty()
+        && join.first.is_none()
+        && !join.null_aware
+        && !join.build.at_most_one_row()
+        && !join.probe.at_most_one_row()
 }
 
 /// The kind of a join whose sides are exchanged.

@@ -150,6 +150,7 @@ impl Graph {
             residual,
             null_aware,
             in_order: _,
+            first: _,
         } = join;
         if kind == JoinKind::Inner {
             self.collect(*build, owed + 1);

@@ -228,6 +228,7 @@ impl Tree<'_> {
             residual,
             null_aware,
             in_order: false,
+            first: None,
         });
         place(op, above.into_iter().map(|p| p.0).collect(), self.columns)
     }

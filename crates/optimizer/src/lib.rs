@@ -12,6 +12,7 @@ pub mod cardinality;
 mod distinct_aggregates;
 mod early_probing;
 mod first_groups;
+mod first_matches;
 mod grouping_branches;
 mod grouping_distinct;
 mod grouping_sets;
@@ -141,6 +142,7 @@ pub fn optimize(
     limits::plan(&mut plan);
     // After filters and joins have their places: a map between would keep aggregations from being seen over joins.
     shared_conditions::plan(&mut plan);
+    first_matches::plan(&mut plan, statistics);
     inequality_joins::plan(&mut plan, statistics);
     cancel.check()?;
     nullable_columns::recompute(&mut plan);

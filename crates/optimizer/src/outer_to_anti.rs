@@ -76,6 +76,7 @@ fn anti(join: &mut Join, columns: &mut Columns) -> Operator {
         residual: join.residual.take().map(|e| renamed(e, &names)),
         null_aware: false,
         in_order: false,
+        first: None,
     });
     Map::above(join, expressions)
 }

@@ -400,6 +400,7 @@ fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
         residual,
         mut null_aware,
         in_order: _,
+        first: _,
     }) = op
     else {
         return op;
@@ -455,6 +456,7 @@ fn push_join(op: Operator, predicates: Vec<Expr>, columns: &Columns) -> Operator
         residual: Expr::conjunction(sides.residual),
         null_aware,
         in_order: false,
+        first: None,
     });
     place(op, sides.above, columns)
 }

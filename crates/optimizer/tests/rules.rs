@@ -394,6 +394,7 @@ fn a_full_join_takes_its_keys_from_its_condition() {
         residual: Some(same),
         null_aware: false,
         in_order: false,
+        first: None,
     });
     let mut plan = shop.plan(root, &[o.key, i.price]);
     frazil_plan::nullable_columns::recompute(&mut plan);

@@ -289,6 +289,7 @@ fn joins_on_what_is_not_distinct_have_keys() {
         residual: Some(Expr::boolean(same, false)),
         null_aware: false,
         in_order: false,
+        first: None,
     });
     assert_plan(
         shop.plan(root, &[o.key]),

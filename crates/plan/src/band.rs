@@ -9,9 +9,13 @@
 //! a.x < b.y, build side b:                   key b.y, low a.x (not included)
 //! ```
 //!
+//! A join with equal keys can have a band, too: its build rows are sorted by those keys first, and a run has the rows
+//! of one key. If only the first matches of a probe row in the order of the band's key are wanted ([`FirstMatches`]), the walk ends
+//! with them; for the last ones, build rows are sorted by that key from the greatest value down.
+//!
 //! `optimizer/inequality_joins.rs` decides which joins use their bands.
 
-use crate::{ColumnId, Expr, ExprKind};
+use crate::{ColumnId, Expr, ExprKind, SortKey};
 use frazil_types::CompareOp;
 
 /// An end of a run of build rows.
@@ -63,7 +67,39 @@ pub struct Band {
     pub rest: Vec<Expr>,
 }
 
+/// The first matches of each probe row of an inner join: others are not given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstMatches {
+    /// The column of the build side that is the key of the band; any key if `None`.
+    pub by: Option<ColumnId>,
+    /// True if build rows are sorted by the key of the band from the greatest value down.
+    pub descending: bool,
+    /// Columns of the build side that order rows of equal keys.
+    pub then: Vec<SortKey>,
+    /// Matches given for a probe row, after `offset`; all if `None`.
+    pub limit: Option<u64>,
+    /// Matches of a probe row that are skipped.
+    pub offset: u64,
+}
+
+impl FirstMatches {
+    /// Matches of a probe row that are looked for, those skipped among them.
+    pub fn most(&self) -> u64 {
+        self.limit
+            .map_or(u64::MAX, |limit| limit.saturating_add(self.offset))
+    }
+}
+
 impl Band {
+    /// The band of a column of the build side, if the conditions bound that column.
+    pub fn on(column: ColumnId, conditions: &[Expr], build: &[ColumnId], probe: &[ColumnId]) -> Option<Band> {
+        let bounds: Vec<Option<Bound>> = conditions.iter().map(|e| bound(e, build, probe)).collect();
+        let key = (bounds.iter().flatten())
+            .find(|bound| bound.key.as_column() == Some(column))?
+            .key;
+        Some(cut(conditions, &bounds, key))
+    }
+
     /// Cuts conditions, all of which must be true, by the first key that they bound on both sides, else by the
     /// first one that they bound at all. `None` if no condition compares an expression of the build side with
     /// one of the probe side.

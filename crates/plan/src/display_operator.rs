@@ -4,8 +4,8 @@ use crate::display_expression::{Names, write_constant, write_list};
 use crate::lookup::Lookup;
 use crate::scan_restriction::ScanRestrictionKind;
 use crate::{
-    AggregateCall, Change, ColumnId, Columns, Expr, JoinKind, LockWait, LockedTable, PlanConflict, RowCount,
-    RowLocks, ScanDisjunction, ScanRestriction, SortKey, WriteKind,
+    AggregateCall, Change, ColumnId, Columns, Expr, FirstMatches, JoinKind, LockWait, LockedTable,
+    PlanConflict, RowCount, RowLocks, ScanDisjunction, ScanRestriction, SortKey, WriteKind,
 };
 use frazil_types::LogicalType;
 use std::fmt::Write;
@@ -329,6 +329,18 @@ pub(crate) fn limits(limit: &Option<RowCount>, offset: &RowCount, names: &Names)
         let _ = write!(out, ", offset {}", count(offset));
     }
     out
+}
+
+/// The matches of a probe row that a join gives.
+pub(crate) fn first_text(first: &FirstMatches, names: &Names) -> String {
+    let descending = if first.descending { " desc" } else { "" };
+    let then = match &first.then[..] {
+        [] => String::new(),
+        keys => format!(", {}", sort_keys(keys, names)),
+    };
+    let offset = RowCount::Constant(first.offset);
+    let limits = limits(&first.limit.map(RowCount::Constant), &offset, names);
+    format!("{descending}{then}{limits}")
 }
 
 /// "by index", its name and the key.

@@ -104,6 +104,7 @@ fn joins() -> Vec<Operator> {
             residual: Some(constant(3)),
             null_aware: true,
             in_order: false,
+            first: None,
         }),
         Operator::DependentJoin(DependentJoin {
             outer: leaf(),

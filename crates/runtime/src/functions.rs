@@ -239,6 +239,8 @@ runtime_functions! {
     SortGrow = catching objects::sort_grow(Context, *mut Sorter) -> *mut u8;
     /// `(context, heap, string, out) -> status`: a string that lives as long as the heap.
     StringKeep = catching objects::string_keep(Context, *mut StringHeap, Text, TextOut) -> u32;
+    /// `(context)`: forgets the error that a call noted which was only tried.
+    ForgetError = catching objects::forget_error(Context);
     /// `(context, mark) -> status`: forgets the strings made since the scratch's position was `mark`.
     ScratchRelease = catching objects::scratch_release(Context, u64) -> u32;
     /// `(context, table, hash) -> row`: a new group, zeroed, with its header. Null on failure. May move the directory.

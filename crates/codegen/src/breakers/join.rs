@@ -7,7 +7,7 @@ use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind};
 use frazil_runtime::breakers::join::JoinBreaker;
 use frazil_runtime::breakers::{Breaker, Shape};
-use frazil_runtime::{BoundValues, FieldPlace, JoinSpec, RowField};
+use frazil_runtime::{BoundValues, FieldPlace, JoinSpec, RowField, SortField};
 use frazil_types::{NativeType, Result};
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl JoinLayout {
         JoinLayout {
             key_natives: keys.iter().map(|k| k.native).collect(),
             spec: JoinSpec {
-                in_order: table.in_order,
+                order: order_of(table, &payload),
                 ..JoinSpec::new(&keys, &payload_fields, table.marked)
             },
             payload,
@@ -110,8 +110,32 @@ fn build_keys(plan: &PipelinePlan, join: BreakerId) -> impl Iterator<Item = &Vec
         })
 }
 
+/// The order of the rows of a table that is in order; empty for any other table.
+fn order_of(table: &JoinTable, payload: &[(ColumnId, usize)]) -> Vec<SortField> {
+    if !table.in_order {
+        return vec![];
+    }
+    let first = table.first.as_ref();
+    let last = table.keys.len() - 1;
+    let keys = (0..table.keys.len()).map(|field| SortField {
+        field,
+        descending: field == last && first.is_some_and(|first| first.descending),
+        nulls_first: false,
+    });
+    let then = first.into_iter().flat_map(|first| &first.then);
+    let then = then.filter_map(|key| {
+        let field = payload.iter().find(|(column, _)| *column == key.column)?.1;
+        Some(SortField {
+            field,
+            descending: key.descending,
+            nulls_first: key.nulls_first,
+        })
+    });
+    keys.chain(then).collect()
+}
+
 /// Lists of the keys of a join, or of what is compared with them: of the build side, and of probes. Each end of
-/// a run is compared with the first key, and so makes a list of its own.
+/// a run is compared with the last key, and so makes a list of its own.
 fn key_sides(plan: &PipelinePlan, join: BreakerId) -> Vec<Vec<&Expr>> {
     let mut sides: Vec<Vec<&Expr>> = build_keys(plan, join).map(|keys| keys.iter().collect()).collect();
     for operator in plan.pipelines.iter().flat_map(|p| &p.operators) {
@@ -122,8 +146,12 @@ fn key_sides(plan: &PipelinePlan, join: BreakerId) -> Vec<Vec<&Expr>> {
             continue;
         };
         if *id == join {
-            sides.push(keys.iter().collect());
-            sides.extend(ends.iter().flat_map(Ends::values).map(|end| vec![end]));
+            let ends: Vec<&Expr> = ends.iter().flat_map(Ends::values).collect();
+            let keys = keys.iter().collect::<Vec<&Expr>>();
+            sides.extend(ends.iter().map(|end| keys.iter().chain([end]).copied().collect()));
+            if ends.is_empty() {
+                sides.push(keys);
+            }
         }
     }
     sides

@@ -51,6 +51,7 @@ impl Translator<'_, '_> {
         }
         if let Some(PipelineOperator::Probe { join, keys, .. }) = self.work.pipeline.operators.get(at)
             && !keys.is_empty()
+            && !self.unit.plan.join(*join).in_order
         {
             let layout = self.unit.layouts.join(*join)?;
             let keys = self.join_keys(layout, keys)?;

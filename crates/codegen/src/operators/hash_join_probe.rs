@@ -19,16 +19,17 @@ use super::hash_join_build::JoinKeys;
 use super::run_probe::RunEnds;
 use crate::breakers::join::JoinLayout;
 use crate::objects::ObjectSpec;
-use crate::pauses::{OpenLoop, gives_matches};
+use crate::pauses::{Carried, OpenLoop, gives_matches};
 use crate::pipeline_function::{build_anchor, place_build_row};
 use crate::scratch_marks::ScratchMark;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
+use frazil_plan::band::Ends;
 use frazil_plan::breakers::BreakerId;
 use frazil_plan::pipeline::PipelineOperator;
-use frazil_plan::{ColumnId, Expr, JoinKind};
+use frazil_plan::{ColumnId, Expr, FirstMatches, JoinKind};
 use frazil_runtime::breakers::join::JoinFlags;
 use frazil_runtime::breakers::join::join_hash_table::{KIND_HASH, POINTER_MASK};
 use frazil_runtime::row_layout::{HASH_OFFSET, NEXT_OFFSET};
@@ -47,6 +48,7 @@ struct Probe<'p> {
     keys: JoinKeys,
     /// Ends of the run of build rows that are candidates, if the table is in order.
     run: Option<RunEnds>,
+    ends: Option<&'p Ends>,
     /// The hash of the keys, where it was computed in a block that all others follow.
     hash: Option<ir::Value>,
     done: Block,
@@ -75,9 +77,11 @@ impl Translator<'_, '_> {
             self.poll_cancel();
         }
         let layout = self.unit.layouts.join(*join)?;
+        let table = self.unit.plan.join(*join);
+        let keys = self.join_keys(layout, keys)?;
         let run = ends
             .as_ref()
-            .map(|ends| self.run_ends(layout, ends))
+            .map(|ends| self.run_ends(layout, &keys, ends))
             .transpose()?;
         let mut probe = Probe {
             at,
@@ -86,8 +90,9 @@ impl Translator<'_, '_> {
             kind: *kind,
             residual: residual.as_ref(),
             null_aware: *null_aware,
-            keys: self.join_keys(layout, keys)?,
+            keys,
             run,
+            ends: ends.as_ref(),
             hash: None,
             done,
         };
@@ -96,12 +101,13 @@ impl Translator<'_, '_> {
             self.note_probe_side(&probe);
         }
         let single = layout.spec.has_integer_key();
-        if !probe.keys.values.is_empty() && !single {
+        if !probe.keys.values.is_empty() && !single && probe.run.is_none() {
             probe.hash = Some(self.hash_keys(&probe.keys)?);
         }
-        match kind {
-            JoinKind::ProbeOuter | JoinKind::FullOuter => self.outer_probe(&probe),
-            _ => self.plain_probe(&probe),
+        match (kind, &table.first) {
+            (JoinKind::ProbeOuter | JoinKind::FullOuter, _) => self.outer_probe(&probe),
+            (_, Some(first)) => self.first_probe(&probe, first),
+            (_, None) => self.plain_probe(&probe),
         }
     }
 
@@ -111,7 +117,7 @@ impl Translator<'_, '_> {
         let (none, next) = (self.b.create_block(), self.b.create_block());
         let scratch = self.scratch_mark(probe.at);
         let place = match gives_matches(probe.kind) {
-            true => self.resume_chain(candidate, false),
+            true => self.resume_chain(candidate, None),
             false => None,
         };
         self.head(probe, candidate, &[])?;
@@ -119,7 +125,7 @@ impl Translator<'_, '_> {
         let open = place.map(|place| OpenLoop::Chain {
             place,
             row,
-            matched: None,
+            carried: Carried::Nothing,
         });
         let some = self.b.create_block();
         self.branch(row, some, none);
@@ -245,7 +251,7 @@ impl Translator<'_, '_> {
         let (none, after) = (self.b.create_block(), self.b.create_block());
         let zero = self.byte(false);
         let scratch = self.scratch_mark(probe.at);
-        let place = self.resume_chain(candidate, true);
+        let place = self.resume_chain(candidate, Some(types::I8));
         self.head(probe, candidate, &[zero])?;
         let values = self.enter(candidate);
         let (row, matched) = (values[0], values[1]);
@@ -273,8 +279,8 @@ impl Translator<'_, '_> {
         self.scope.set_anchor(build_anchor(probe.at), row);
         let one = self.byte(true);
         let open = |row, matched| {
-            let matched = Some(matched);
-            place.map(|place| OpenLoop::Chain { place, row, matched })
+            let carried = Carried::Matched(matched);
+            place.map(|place| OpenLoop::Chain { place, row, carried })
         };
         self.within(open(row, one), |t| t.operators(probe.at + 1, after))?;
         self.enter(after);
@@ -292,21 +298,66 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
+    /// An inner join of which a probe row gets the first matches only: the loop counts them.
+    fn first_probe(&mut self, probe: &Probe<'_>, first: &FirstMatches) -> Result<()> {
+        let candidate = self.block(&[types::I64, types::I64]);
+        let next = self.block(&[types::I64, types::I64]);
+        let (none, some) = (self.b.create_block(), self.b.create_block());
+        let (mismatch, after) = (self.b.create_block(), self.b.create_block());
+        let zero = self.word(0);
+        let scratch = self.scratch_mark(probe.at);
+        let place = self.resume_chain(candidate, Some(types::I64));
+        self.head(probe, candidate, &[zero])?;
+        let values = self.enter(candidate);
+        let (row, count) = (values[0], values[1]);
+        self.branch(row, some, none);
+        self.enter(some);
+        self.scope.set_anchor(build_anchor(probe.at), row);
+        self.match_or(probe, row, mismatch, none)?;
+        let more = self.b.ins().iadd_imm_s(count, 1);
+        if first.offset > 0 {
+            let offset = self.word(first.offset);
+            let skips = self.icmp(IntCC::UnsignedLessThan, count, offset);
+            let given = self.b.create_block();
+            self.branch_with(skips, (next, &[row, more]), (given, &[]));
+            self.enter(given);
+        }
+        let most = first.most();
+        let open = |row, before, behind| {
+            let carried = Carried::Count { before, behind, most };
+            place.map(|place| OpenLoop::Chain { place, row, carried })
+        };
+        self.within(open(row, count, more), |t| t.operators(probe.at + 1, after))?;
+        self.enter(after);
+        let most = self.word(most);
+        let is_last = self.icmp(IntCC::UnsignedGreaterThanOrEqual, more, most);
+        self.branch_with(is_last, (probe.done, &[]), (next, &[row, more]));
+        self.enter(mismatch);
+        self.jump(next, &[row, count]);
+        let values = self.enter(next);
+        let open = open(values[0], values[1], values[1]);
+        self.within(open, |t| t.release_scratch(scratch))?;
+        self.poll_cancel();
+        let following = self.load_word(values[0], NEXT_OFFSET);
+        self.jump(candidate, &[following, values[1]]);
+        self.enter(none);
+        self.jump(probe.done, &[]);
+        Ok(())
+    }
+
     /// Goes on in the current block where the build row matches, to `mismatch` where it does not, and to `none`
     /// if no row behind it does.
     fn match_or(&mut self, probe: &Probe<'_>, row: ir::Value, mismatch: Block, none: Block) -> Result<()> {
         if let Some(run) = &probe.run {
-            let key = &probe.layout.spec.layout.fields[0];
-            if let Some(within) = self.within_run(run, row, key)? {
-                self.go_on_if(within, none);
-            }
+            self.within_run(run, row, probe.layout, none)?;
         }
         if let Some(hash) = probe.hash {
             let found = self.load_word(row, HASH_OFFSET);
             let same = self.icmp(IntCC::Equal, found, hash);
             self.go_on_if(same, mismatch);
         }
-        for (key, field) in probe.keys.values.iter().zip(&probe.layout.spec.layout.fields) {
+        let keys = probe.keys.values.iter().filter(|_| probe.run.is_none());
+        for (key, field) in keys.zip(&probe.layout.spec.layout.fields) {
             // Linked rows have no NULL keys.
             let value = self.load(field.native, row, field.offset);
             let value = SqlValue::certain(value, field.native);
@@ -318,10 +369,13 @@ impl Translator<'_, '_> {
             self.branch_on(residual, true, yes, mismatch)?;
             self.enter(yes);
         }
-        Ok(())
+        match (&probe.run, probe.ends) {
+            (Some(run), Some(ends)) => self.match_failed_ends(run, ends, row, probe.layout, mismatch),
+            _ => Ok(()),
+        }
     }
 
-    fn go_on_if(&mut self, condition: ir::Value, otherwise: Block) {
+    pub(super) fn go_on_if(&mut self, condition: ir::Value, otherwise: Block) {
         let on = self.b.create_block();
         self.branch(condition, on, otherwise);
         self.enter(on);
@@ -360,13 +414,7 @@ impl Translator<'_, '_> {
         let with =
             |row: ir::Value| -> Vec<ir::Value> { [row].into_iter().chain(more.iter().copied()).collect() };
         if let Some(run) = &probe.run {
-            return self.run_head(
-                probe.join,
-                run,
-                &probe.layout.spec.layout.fields[0],
-                candidate,
-                more,
-            );
+            return self.run_head(probe.join, run, probe.layout, candidate, more);
         }
         if probe.keys.values.is_empty() {
             let first = self.header(probe.join, offset_of!(JoinHeader, first));

@@ -37,6 +37,7 @@ impl Assignments {
                     residual: None,
                     null_aware: false,
                     in_order: false,
+                    first: None,
                 });
             }
             Operator::DependentJoin(DependentJoin {

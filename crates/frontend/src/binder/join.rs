@@ -250,6 +250,7 @@ impl<'a> Binder<'a> {
                 residual: condition,
                 null_aware: false,
                 in_order: false,
+                first: None,
             })
         };
         Ok(FromRows {

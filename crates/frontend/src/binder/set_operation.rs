@@ -171,6 +171,7 @@ impl<'a> Binder<'a> {
             residual: Expr::conjunction(equal),
             null_aware: false,
             in_order: false,
+            first: None,
         });
         Relation::new(op, left.columns)
     }

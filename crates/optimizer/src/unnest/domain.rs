@@ -461,6 +461,7 @@ impl Unnesting<'_> {
                 residual,
                 null_aware,
                 in_order: false,
+                first: None,
             });
             return Ok(out);
         }

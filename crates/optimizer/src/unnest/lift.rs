@@ -116,6 +116,7 @@ impl Lifting<'_> {
             residual,
             null_aware,
             in_order: _,
+            first: _,
         } = join;
         let inner = *kind == JoinKind::Inner;
         let (build, from_build) = self.lift(build)?;
@@ -151,6 +152,7 @@ impl Lifting<'_> {
             residual: Expr::conjunction(kept),
             null_aware: *null_aware,
             in_order: false,
+            first: None,
         });
         Some((op, lifted))
     }

@@ -232,6 +232,7 @@ impl Unnesting<'_> {
             residual,
             null_aware,
             in_order: _,
+            first: _,
         }) = op
         else {
             return Err(Error::internal("not a join"));

@@ -505,6 +505,7 @@ impl Generator {
             residual,
             null_aware,
             in_order: false,
+            first: None,
         });
         match kind {
             // The mark is read together with something else, as an IN beneath an OR is.
@@ -583,6 +584,7 @@ impl Generator {
             residual: None,
             null_aware: false,
             in_order: false,
+            first: None,
         }));
         let predicate = self.predicate(&input.visible(), 1);
         Operator::Filter(Filter { input, predicate })

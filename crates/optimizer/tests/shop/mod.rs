@@ -220,5 +220,6 @@ pub fn join(kind: JoinKind, build: Operator, probe: Operator, keys: Vec<(Expr, E
         residual: None,
         null_aware: false,
         in_order: false,
+        first: None,
     })
 }

@@ -2,7 +2,8 @@
 
 use super::keeps::{Computed, Keeps, Which};
 use crate::display_expression::Names;
-use crate::{ColumnId, Expr, JoinKind};
+use crate::display_operator::first_text;
+use crate::{ColumnId, Expr, FirstMatches, JoinKind};
 use frazil_types::LogicalType;
 
 /// What a join's table holds.
@@ -10,8 +11,10 @@ use frazil_types::LogicalType;
 pub struct JoinTable {
     /// Type and nullability of the keys. No keys: a list, every probe row meets every build row.
     pub keys: Vec<(LogicalType, bool)>,
-    /// True if the rows are sorted by their one key, and probes walk runs of them. See [`crate::Band`].
+    /// True if the rows are sorted by their keys, and probes walk runs of them. The last key is that of a [`crate::Band`].
     pub in_order: bool,
+    /// The matches of a probe row that are given, if not all are.
+    pub first: Option<FirstMatches>,
     /// Build columns kept for whoever reads them above, or in the residual.
     pub payload: Vec<ColumnId>,
     /// How the join combines.
@@ -52,8 +55,10 @@ impl Keeps for JoinTable {
     fn text(&self, keys: &[Expr], names: &Names) -> String {
         let payload = names.list(self.payload.iter().copied());
         let rows = self.estimated_rows;
+        let first = self.first.as_ref();
+        let first = first.map(|first| first_text(first, names)).unwrap_or_default();
         format!(
-            " {} ({}) with ({payload}), about {rows:.0} rows",
+            " {} ({}){first} with ({payload}), about {rows:.0} rows",
             if self.in_order { "ordered by" } else { "on" },
             names.exprs(keys)
         )

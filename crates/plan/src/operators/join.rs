@@ -4,14 +4,14 @@ use super::node::{Needed, Node, Tree, visible};
 use crate::Columns;
 use crate::breakers::{Breaker, JoinTable, Which};
 use crate::display_expression::Names;
-use crate::display_operator::{kind_name, match_text};
+use crate::display_operator::{first_text, kind_name, match_text};
 use crate::facts::{AboutRows, Facts, KnownValues, Match, MostRows};
 use crate::nullability::Nullability;
 use crate::opening::{Builder, NeededColumns, Opened, some_rows_of};
 use crate::pipeline::{PipelineOperator, Sink};
 use crate::role::Role;
 use crate::verify::{Check, Visible, comparable, defect};
-use crate::{Band, ColumnId, Ends, Expr, JoinKind};
+use crate::{Band, ColumnId, Ends, Expr, FirstMatches, JoinKind};
 use frazil_types::Result;
 
 /// Joins two inputs. Without keys it is a nested loop over the build rows, or over a run of them
@@ -31,16 +31,39 @@ pub struct Join<T> {
     /// NOT IN: a NULL on the build side makes every non-match unknown, a NULL probe key matches nothing
     /// (unless the build side is empty). Only with ProbeAnti, BuildAnti and ProbeMark.
     pub null_aware: bool,
-    /// True if build rows are sorted by the key of the residual's [`Band`], so that a probe row meets a run of
-    /// them only. Such a join has no keys.
+    /// True if build rows are sorted by the keys, and then by the key of the residual's [`Band`], so that a probe row meets a run
+    /// of them only.
     pub in_order: bool,
+    /// The matches of a probe row that are given, if not all are. Only with [`JoinKind::Inner`], and in order.
+    pub first: Option<FirstMatches>,
 }
 
 impl<T: Tree> Join<T> {
     /// The band by which build rows are sorted, if they are.
     pub fn band(&self) -> Option<Band> {
         let conditions = self.residual.clone().filter(|_| self.in_order)?.into_conjuncts();
-        Band::of(&conditions, &visible(&*self.build), &visible(&*self.probe))
+        let (build, probe) = (visible(&*self.build), visible(&*self.probe));
+        match self.first.as_ref().and_then(|first| first.by) {
+            Some(column) => Band::on(column, &conditions, &build, &probe),
+            None => Band::of(&conditions, &build, &probe),
+        }
+    }
+
+    /// Further conditions on the order in which matches are given.
+    fn verify_first(&self, first: &FirstMatches, check: &mut Check<'_>, build: &Visible) -> Result<()> {
+        if self.kind != JoinKind::Inner || !self.in_order {
+            return Err(defect(
+                "the first matches of a join that is not inner, or not in order",
+            ));
+        }
+        for id in first
+            .by
+            .into_iter()
+            .chain(first.then.iter().map(|key| key.column))
+        {
+            check.reads_column(id, build, "the order of matches")?;
+        }
+        Ok(())
     }
 }
 
@@ -50,6 +73,7 @@ impl<T> Join<T> {
         JoinTable {
             keys: keys.iter().map(|key| (key.ty, key.nullable)).collect(),
             in_order: self.in_order,
+            first: self.first.clone(),
             payload,
             kind: self.kind,
             marked: self.kind.marks_build_rows(),
@@ -93,10 +117,18 @@ impl<T: Tree> Node<T> for Join<T> {
     }
 
     fn ids(&self, visit: &mut dyn FnMut(Role, ColumnId)) {
+        if let Some(first) = &self.first {
+            first.by.iter().for_each(|id| visit(Role::Read, *id));
+            (first.then.iter()).for_each(|key| visit(Role::Read, key.column));
+        }
         self.kind.mark().iter().for_each(|id| visit(Role::Made, *id));
     }
 
     fn ids_mut(&mut self, visit: &mut dyn FnMut(Role, &mut ColumnId)) {
+        if let Some(first) = &mut self.first {
+            first.by.iter_mut().for_each(|id| visit(Role::Read, id));
+            (first.then.iter_mut()).for_each(|key| visit(Role::Read, &mut key.column));
+        }
         self.kind
             .mark_mut()
             .into_iter()
@@ -151,8 +183,11 @@ impl<T: Tree> Node<T> for Join<T> {
         if self.null_aware && !may_be_null_aware {
             return Err(defect(format!("a null-aware join of kind {:?}", self.kind)));
         }
-        if self.in_order && (!self.keys.is_empty() || self.band().is_none()) {
-            return Err(defect("a join in order that has keys, or no band"));
+        if self.in_order && (self.null_aware || self.band().is_none()) {
+            return Err(defect("a join in order that is NULL-aware, or has no band"));
+        }
+        if let Some(first) = &self.first {
+            self.verify_first(first, check, &left)?;
         }
         Ok(match self.kind {
             JoinKind::ProbeSemi | JoinKind::ProbeAnti => right,
@@ -195,7 +230,9 @@ impl<T: Tree> Node<T> for Join<T> {
 
     fn most_rows(&self, of: &dyn MostRows<T>) -> Option<u64> {
         let (b, p) = (of.operator(&self.build), of.operator(&self.probe));
-        let pairs = || b?.checked_mul(p?);
+        let limit = self.first.as_ref().and_then(|first| first.limit);
+        let matches = limit.map_or(b, |limit| Some(b.map_or(limit, |b| b.min(limit))));
+        let pairs = || matches?.checked_mul(p?);
         match self.kind {
             JoinKind::Inner => pairs(),
             JoinKind::ProbeOuter => pairs().map(|n| n.max(p.unwrap_or(n))),
@@ -212,7 +249,9 @@ impl<T: Tree> Node<T> for Join<T> {
             keys: &self.keys,
             residual: &self.residual,
         };
-        of.join(matched, inputs[0], inputs[1])
+        let rows = of.join(matched, inputs[0], inputs[1]);
+        let limit = self.first.as_ref().and_then(|first| first.limit);
+        limit.map_or(rows, |limit| rows.min(inputs[1] * limit as f64))
     }
 
     fn learn(&self, _inputs: &[f64], _facts: &mut dyn Facts) {}
@@ -231,8 +270,10 @@ impl<T: Tree> Node<T> for Join<T> {
         let order = self
             .band()
             .map(|band| format!(", ordered by {}", names.expr(&band.key)));
+        let first = self.first.as_ref();
+        let first = first.map(|first| first_text(first, names)).unwrap_or_default();
         format!(
-            "Join {}{}{}",
+            "Join {}{}{}{first}",
             kind_name(self.kind, names),
             match_text(&keys, &self.residual, self.null_aware, names),
             order.unwrap_or_default()
@@ -250,18 +291,19 @@ impl<T: Tree> Node<T> for Join<T> {
         let Join {
             kind, build, probe, ..
         } = self;
-        let (build_keys, ends, residual): (Vec<Expr>, _, _) = match self.band() {
-            Some(band) => (vec![band.key], Some(band.ends), Expr::conjunction(band.rest)),
-            None => (
-                self.keys.iter().map(|k| k.0.clone()).collect(),
-                None,
-                self.residual.clone(),
-            ),
+        let mut build_keys: Vec<Expr> = self.keys.iter().map(|k| k.0.clone()).collect();
+        let (ends, residual) = match self.band() {
+            Some(band) => {
+                build_keys.push(band.key);
+                (Some(band.ends), Expr::conjunction(band.rest))
+            }
+            None => (None, self.residual.clone()),
         };
         let residual_reads: NeededColumns = residual.iter().flat_map(Expr::columns_read).collect();
         let build_visible: NeededColumns = visible(&**build).into_iter().collect();
         let probe_visible: NeededColumns = visible(&**probe).into_iter().collect();
-        let wanted: NeededColumns = needed.union(&residual_reads).copied().collect();
+        let mut wanted: NeededColumns = needed.union(&residual_reads).copied().collect();
+        wanted.extend(self.first.iter().flat_map(|f| &f.then).map(|key| key.column));
         let payload: NeededColumns = build_visible.intersection(&wanted).copied().collect();
         let mut build_needed: NeededColumns = payload.clone();
         build_needed.extend(build_keys.iter().flat_map(Expr::columns_read));

@@ -124,6 +124,13 @@ pub unsafe fn string_keep(
 }
 
 /// # Safety
+/// `context` must be the pipeline's.
+pub unsafe fn forget_error(context: *mut PipelineContext) {
+    // SAFETY: by contract.
+    unsafe { (*context).error.error = None };
+}
+
+/// # Safety
 /// `context` must be the pipeline's; no string made since the mark is used any more.
 pub unsafe fn scratch_release(context: *mut PipelineContext, mark: u64) -> u32 {
     // SAFETY: by contract.

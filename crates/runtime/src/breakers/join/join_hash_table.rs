@@ -10,8 +10,8 @@
 //! - **direct**: a single integer key whose values are dense. slot = `key - min_key`; a slot holds the
 //!   plain pointer. All rows of a chain have the key looked for.
 //! - **list**: no keys. All rows hang in one chain.
-//! - **ordered**: one key, by which the rows are sorted (`in_order.rs`). All rows hang in one chain, in
-//!   the order of their keys. The directory is an array of [`Entry`] in that order; probes search it.
+//! - **ordered**: rows are sorted by their keys, and perhaps by more (`in_order.rs`). All rows hang in one chain, in
+//!   that order. The directory is an array of [`Entry`] in that order; probes search it.
 //!
 //! Workers link the rows part by part with compare-and-swap; afterwards the table is read-only, save
 //! for the mark bytes, which are only ever set to 1.
@@ -30,6 +30,7 @@
 use super::JoinFlags;
 use crate::breakers::array::Array;
 use crate::breakers::order::Entry;
+use crate::breakers::sorter::sorted_rows::SortField;
 use crate::memory::Memory;
 use crate::row_layout::{HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout, prefetch_strings};
 use crate::row_pages::RowPages;
@@ -98,8 +99,8 @@ pub struct JoinSpec {
     pub layout: RowLayout,
     /// Number of keys; 0 makes a list.
     pub keys: usize,
-    /// True if rows are sorted by their one key instead of hashed.
-    pub in_order: bool,
+    /// The order in which rows are linked, its leading fields the keys in their order. Empty: rows are hashed by their keys.
+    pub order: Vec<SortField>,
 }
 
 impl JoinSpec {
@@ -109,7 +110,7 @@ impl JoinSpec {
         JoinSpec {
             layout: RowLayout::of_join(&fields, marked),
             keys: keys.len(),
-            in_order: false,
+            order: vec![],
         }
     }
 
@@ -117,7 +118,7 @@ impl JoinSpec {
     /// build then tracks [`JoinBuild::min_key`] and [`JoinBuild::max_key`].
     pub fn has_integer_key(&self) -> bool {
         self.keys == 1
-            && !self.in_order
+            && self.order.is_empty()
             && matches!(
                 self.layout.fields[0].native,
                 NativeType::I16 | NativeType::I32 | NativeType::I64
@@ -208,7 +209,7 @@ impl JoinTable {
             directory: std::ptr::null(),
             kind: match spec.keys {
                 0 => KIND_LIST,
-                _ if spec.in_order => KIND_ORDERED,
+                _ if !spec.order.is_empty() => KIND_ORDERED,
                 _ => KIND_HASH,
             },
             shift: 63,

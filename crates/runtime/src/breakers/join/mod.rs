@@ -37,7 +37,7 @@ impl Breaker for JoinBreaker {
 
     fn finish(&self, parts: Vec<Box<dyn Partial>>, workers: &dyn Workers) -> Result<Arc<dyn Finished>> {
         let mut table = JoinTable::new(self.spec.clone(), parts_of(parts)?, workers.budget())?;
-        if self.spec.in_order {
+        if !self.spec.order.is_empty() {
             table.put_in_order(workers)?;
             return Ok(Arc::new(table));
         }

@@ -1,18 +1,17 @@
-//! Build rows in the order of their key, for joins by inequalities.
+//! Build rows in the order of their keys, for joins by inequalities.
 
 use super::{JoinTable, KIND_ORDERED, integer_key, set_next};
 use crate::breakers::Workers;
 use crate::breakers::array::Array;
 use crate::breakers::order::{Entry, Order};
-use crate::breakers::sorter::sorted_rows::SortField;
 use frazil_types::{NativeType, Result};
 
 /// Entries that are linked without a look at the cancel flag: some milliseconds.
 const UNPOLLED: usize = 256 << 10;
 
 impl JoinTable {
-    /// Sorts the rows by their key, links them in that order, and makes entries of them the directory. An entry
-    /// of an integer key of up to 64 bits holds the key, sign-extended, so that a search reads no rows. Errors:
+    /// Sorts the rows, links them in their order, and makes entries of them the directory. If an integer of up to 64 bits is the one
+    /// key, an entry holds the key, sign-extended, so that a search reads no rows. Errors:
     /// 53200, 57014.
     pub fn put_in_order(&mut self, workers: &dyn Workers) -> Result<()> {
         debug_assert_eq!(self.header.kind, KIND_ORDERED);
@@ -23,15 +22,11 @@ impl JoinTable {
         for (entry, row) in entries.iter_mut().zip(all) {
             *entry = Entry { key: 0, row };
         }
-        let ascending = [SortField {
-            field: 0,
-            descending: false,
-            nulls_first: false,
-        }];
-        let order = Order::of(&self.spec.layout, &ascending, &entries, workers)?;
+        let order = Order::of(&self.spec.layout, &self.spec.order, &entries, workers)?;
         order.sort(&mut entries, rows, workers)?;
         let native = self.spec.layout.fields[0].native;
-        let is_short = matches!(native, NativeType::I16 | NativeType::I32 | NativeType::I64);
+        let is_short =
+            self.spec.keys == 1 && matches!(native, NativeType::I16 | NativeType::I32 | NativeType::I64);
         let mut next = std::ptr::null_mut();
         for run in entries.rchunks_mut(UNPOLLED) {
             workers.cancel().check()?;
