@@ -162,3 +162,53 @@ fn a_run_hears_a_timeout_and_its_order_is_counted_as_memory() {
         "53200"
     );
 }
+
+#[test]
+fn first_matches_make_no_other_pairs() {
+    let c = memory();
+    rows(&c, "set threads = 2");
+    for name in ["early", "late"] {
+        rows(
+            &c,
+            &format!(
+                "create table {name} as select g as id, g * 7919 % 20011 as at, g % 4 as k from generate_series(1, 20010) g"
+            ),
+        );
+    }
+    // All pairs, or those of a key, would need gigabytes.
+    rows(&c, "set memory_limit = '24MB'");
+    for (sql, wanted) in [
+        (
+            "select count(*), sum(l.at - e.at) from late l, \
+             lateral (select at from early where early.at < l.at order by early.at desc limit 1) e",
+            "20009|20009",
+        ),
+        (
+            "select count(*), count(e.at), min(e.k - l.k), max(e.k - l.k) from late l left join \
+             lateral (select * from early where early.k = l.k and early.at <= l.at order by early.at desc limit 1) e on true",
+            "20010|20010|0|0",
+        ),
+        (
+            "select sum((select id from early where early.at >= l.at order by early.at limit 1) - l.id) from late l",
+            "0",
+        ),
+        (
+            "select sum(l.at - (select max(at) from early where early.at <= l.at)) from late l",
+            "0",
+        ),
+        (
+            "select count(*) from late where at > all (select at from early where at < 20000)",
+            "11",
+        ),
+        (
+            "select count(*) from late l where at < any (select at from early where early.k = l.k)",
+            "20006",
+        ),
+        (
+            "select count(*), sum(e.at - l.at) from late l, early e where e.at between l.at and l.at + 10 / l.id",
+            "20037|87",
+        ),
+    ] {
+        assert_eq!(rows(&c, sql), wanted, "{sql}");
+    }
+}

@@ -207,3 +207,26 @@ fn explain_shows_what_shares_a_sort() {
     assert!(text.contains("window of (a, b): count := count(*)"), "{text}");
     assert!(text.contains("window by c desc: lag := lag(b)"), "{text}");
 }
+
+#[test]
+fn a_window_without_an_order_keeps_that_of_its_rows() {
+    let c = memory();
+    rows(&c, "set threads = 2");
+    rows(
+        &c,
+        "create table w as select g * 7919 % 50021 as a from generate_series(1, 50020) g",
+    );
+    let ordered = "(select a from w order by a) as x";
+    for sql in [
+        format!("select count(*) from (select row_number() over () as r, a from {ordered}) y where r <> a"),
+        format!("select count(*) from (select lag(a) over () as p, a from {ordered}) y where p <> a - 1"),
+        format!(
+            "with x as materialized {} select count(*) from (select row_number() over () as r, a from x) y where r <> a",
+            ordered.trim_end_matches(" as x")
+        ),
+    ] {
+        for _ in 0..5 {
+            assert_eq!(rows(&c, &sql), "0", "{sql}");
+        }
+    }
+}
