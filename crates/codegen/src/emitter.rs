@@ -72,7 +72,7 @@ struct Exits {
     points: Vec<usize>,
     /// The one that returns a status.
     returns: Option<Block>,
-    /// Where failures lead instead, while an expression is tried.
+    /// The block to which failures lead while an expression is tried.
     caught_by: Option<Block>,
     /// True if a failure leads there.
     is_caught: bool,

@@ -46,11 +46,11 @@ const CHAIN_CARRIED: usize = 16;
 /// Bytes of a chain's place.
 const CHAIN_BYTES: usize = 24;
 
-/// What a loop's place says: nothing.
+/// In a loop's place: it is not set.
 pub(crate) const NOT_SET: u64 = 0;
-/// The loop goes on with the position in its place.
+/// In a loop's place: the loop goes on with the position there.
 pub(crate) const AT: u64 = 1;
-/// The loop goes on behind the position in its place.
+/// In a loop's place: the loop goes on behind the position there.
 pub(crate) const BEHIND: u64 = 2;
 
 /// A loop around the code in hand, inside the loop over the rows of a vector.
@@ -58,11 +58,11 @@ pub(crate) const BEHIND: u64 = 2;
 pub(crate) enum OpenLoop {
     /// The chain of a probe row that gives a row for each match.
     Chain {
-        /// Where its place is in the stage memory.
+        /// Offset of its place in the stage memory.
         place: usize,
         /// The build row in hand.
         row: ir::Value,
-        /// What else the loop carries from row to row.
+        /// The other value that the loop carries from row to row.
         carried: Carried,
     },
     /// The rows of functions.
@@ -71,7 +71,7 @@ pub(crate) enum OpenLoop {
     Search,
 }
 
-/// What the loop over a chain carries from row to row.
+/// The value that the loop over a chain carries from row to row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Carried {
     Nothing,

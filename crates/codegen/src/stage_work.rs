@@ -44,7 +44,7 @@ pub(crate) struct StageWork<'p> {
     pub here: Option<InPartition>,
     /// True if the stage may pause within a vector.
     pub pauses: bool,
-    /// Where its place is in the stage memory, if it may pause.
+    /// Offset of its place in the stage memory, if it may pause.
     pub place: Option<usize>,
     /// The row with which the loop over rows begins; the first one if `None`.
     pub first_row: Option<ir::Value>,

@@ -119,7 +119,7 @@ impl Worker {
                     self.scratch.clear();
                     rows
                 }
-                // What the vector's rows refer to lies in the scratch.
+                // The rows of the vector refer to strings in the scratch.
                 left => left,
             };
             let flow = self.call(rows)?;

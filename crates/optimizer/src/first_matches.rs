@@ -59,7 +59,7 @@ struct Rule<'a> {
     distinct: Vec<Option<Vec<ColumnId>>>,
 }
 
-/// What is wanted of the matches of each group.
+/// The matches that are wanted of each group.
 struct Wanted {
     groups: Vec<ColumnId>,
     keys: Vec<SortKey>,

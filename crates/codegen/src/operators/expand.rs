@@ -48,7 +48,7 @@ struct OpenElements {
     elements: ir::Value,
     /// Number of elements.
     count: ir::Value,
-    /// Where the bytes of the first element of fixed width lie.
+    /// Address of the first element of fixed width.
     begin: ir::Value,
     /// Where the bytes of the next element of fixed width lie.
     data: Variable,
@@ -63,7 +63,7 @@ struct OpenElements {
 /// The loop over the rows of functions, as a pause keeps it.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenRows {
-    /// Where its place is in the stage memory: what the place says, the ordinality, then 16 bytes for each of the words below.
+    /// Offset of its place in the stage memory: a word that says whether it is set, the ordinality, then the functions' parts.
     place: usize,
     /// The ordinality, if the functions have one.
     number: Option<Variable>,
@@ -84,11 +84,11 @@ enum PositionIn {
     Same,
     Series {
         value: Variable,
-        /// Where the [`Series`] lies, if its steps may differ.
+        /// Address of the [`Series`], if its steps may differ.
         uneven: Option<ir::Value>,
     },
     Elements {
-        /// Where the first element lies; the array may be made elsewhere when the loop goes on.
+        /// Address of the first element. The array may be made at another address when the loop goes on.
         begin: ir::Value,
         data: Variable,
         /// The value of `data` before the element in hand was read; `None` in front of the loop.
@@ -277,7 +277,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// How the value of a series is held.
+    /// Native type of the value of a series.
     fn native_of(&mut self, value: Variable) -> NativeType {
         let value = self.b.use_var(value);
         match self.b.func.dfg.value_type(value) {

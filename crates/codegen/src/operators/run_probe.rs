@@ -231,7 +231,7 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    /// True if an entry lies before the run. Entries of a single key hold integers of up to 64 bits; other keys are read in the
+    /// True if an entry is before the run. Entries of a single key hold integers of up to 64 bits; other keys are read in the
     /// row.
     fn is_before(&mut self, run: &RunEnds, entry: ir::Value, layout: &JoinLayout) -> Result<ir::Value> {
         let last = run.equal.len();

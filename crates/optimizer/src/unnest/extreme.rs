@@ -55,7 +55,7 @@ impl Unnesting<'_> {
         let extreme = aggregate(self.columns, call, true);
         let is_true = compare(op, x.clone(), extreme);
         let condition = match sign {
-            // What is unknown is dropped like what is false.
+            // A filter drops unknown answers like false ones.
             Some(Sign::Plain) => is_true,
             Some(Sign::Negated) | None => {
                 let mut otherwise = Expr::truth(false);

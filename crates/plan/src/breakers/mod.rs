@@ -84,7 +84,7 @@ impl Breaker {
         }
     }
 
-    /// It as rows of windows.
+    /// The rows of windows that the breaker has, if it is one of them.
     pub fn windows(&self) -> Option<&WindowTable> {
         if let Breaker::Windows(table) = self {
             Some(table)
