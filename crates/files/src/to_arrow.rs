@@ -202,6 +202,8 @@ pub(crate) fn data_type(ty: LogicalType, form: ArrowForm) -> DataType {
         | LogicalType::Regclass
         | LogicalType::Regtype
         | LogicalType::Regproc
+        | LogicalType::Regprocedure
+        | LogicalType::Regoperator
         | LogicalType::Regnamespace
         | LogicalType::Enum(_) => DataType::Utf8,
         LogicalType::Char(_)
@@ -310,6 +312,8 @@ fn array(column: &ColumnVector, cells: Cells, form: ArrowForm) -> Result<ArrayRe
         | LogicalType::Regclass
         | LogicalType::Regtype
         | LogicalType::Regproc
+        | LogicalType::Regprocedure
+        | LogicalType::Regoperator
         | LogicalType::Regnamespace => {
             let text =
                 |row| (!column.is_null(row)).then(|| column.value(row).display(column.ty()).to_string());

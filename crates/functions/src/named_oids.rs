@@ -1,4 +1,4 @@
-//! Values of regclass, regtype, regnamespace and regproc, made of texts and oids.
+//! Values of regclass, regtype, regnamespace, regproc, regprocedure and regoperator, made of texts and oids.
 
 use crate::session_catalog::{self, Asked};
 use crate::vector::{Output, Row};
@@ -65,8 +65,8 @@ enum Given<'a> {
     Oid(i64),
 }
 
-/// Makes a regclass, regtype, regnamespace or regproc of a text or an oid. 42P01, 42704, 3F000, 42883 for a text that
-/// names nothing.
+/// Makes a regclass, regtype or one of their like of a text or an oid. 42P01, 42704, 3F000, 42883 for a text that names
+/// nothing, 22P02 for a text without its arguments.
 pub(crate) fn make_named_oid(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let given = match row.ty(0).is_string() {
         true => Given::Text(row.text(0)),
@@ -95,7 +95,11 @@ pub(crate) fn make_named_oids(row: &Row<'_>, out: &mut Output) -> Result<()> {
 /// The bytes of a value of a kind.
 fn made(row: &Row<'_>, kind: Kind, given: Given<'_>) -> Result<Vec<u8>> {
     let Some(asked) = session_catalog::asked_of(kind) else {
-        return regproc(given);
+        return match kind {
+            Kind::Regprocedure => regprocedure(given),
+            Kind::Regoperator => regoperator(given),
+            _ => regproc(given),
+        };
     };
     let known = match given {
         Given::Text(text) if asked == Asked::Type => built_in_of_text(text),
@@ -159,22 +163,23 @@ fn written_schema(name: &str) -> Option<&str> {
     dot.map(|(at, _)| name[..at].trim())
 }
 
-/// PostgreSQL's numbers of the functions that read and write arrays: clients know arrays by them.
-const ARRAY_FUNCTIONS: [(&str, u32); 4] = [
-    ("array_in", 750),
-    ("array_out", 751),
-    ("array_recv", 2400),
-    ("array_send", 2401),
+/// PostgreSQL's numbers of the functions that read and write arrays, with the types of their arguments: clients know
+/// arrays by them.
+const ARRAY_FUNCTIONS: [(&str, u32, &str); 4] = [
+    ("array_in", 750, "(cstring,oid,integer)"),
+    ("array_out", 751, "(anyarray)"),
+    ("array_recv", 2400, "(internal,oid,integer)"),
+    ("array_send", 2401, "(anyarray)"),
 ];
 
 /// The bytes of a regproc.
 fn regproc(given: Given<'_>) -> Result<Vec<u8>> {
-    let found = ARRAY_FUNCTIONS.iter().find(|(known, number)| match given {
+    let found = ARRAY_FUNCTIONS.iter().find(|(known, number, _)| match given {
         Given::Text(text) => *known == name(text),
         Given::Oid(oid) => i64::from(*number) == oid,
     });
     match (found, given) {
-        (Some((name, oid)), _) => Ok(named_oid(*oid, name)),
+        (Some((name, oid, _)), _) => Ok(named_oid(*oid, name)),
         (None, Given::Text("-")) => Ok(named_oid(0, "-")),
         (None, Given::Text(text)) => Err(missing("42883", "function", text)),
         (None, Given::Oid(oid)) => {
@@ -182,5 +187,51 @@ fn regproc(given: Given<'_>) -> Result<Vec<u8>> {
             let shown = if oid == 0 { "-".to_owned() } else { oid.to_string() };
             Ok(named_oid(oid, &shown))
         }
+    }
+}
+
+/// The bytes of a regprocedure. 22P02 for a text without parentheses, 42883.
+fn regprocedure(given: Given<'_>) -> Result<Vec<u8>> {
+    let mut functions = ARRAY_FUNCTIONS.iter();
+    let found = match given {
+        Given::Text("-") => return Ok(named_oid(0, "-")),
+        Given::Text(text) => {
+            let (function, arguments) = signature(text)?;
+            functions.find(|(known, _, own)| *known == name(function) && *own == arguments)
+        }
+        Given::Oid(number) => functions.find(|(_, oid, _)| i64::from(*oid) == number),
+    };
+    match (found, given) {
+        (Some((name, oid, arguments)), _) => Ok(named_oid(*oid, &format!("{name}{arguments}"))),
+        (None, Given::Text(text)) => Err(missing("42883", "function", text)),
+        (None, Given::Oid(_)) => regproc(given),
+    }
+}
+
+/// The bytes of a regoperator: no operator has a number. 22P02 for a text without parentheses, 42883.
+fn regoperator(given: Given<'_>) -> Result<Vec<u8>> {
+    match given {
+        Given::Oid(oid) => {
+            let oid = u32::try_from(oid).unwrap_or(0);
+            Ok(named_oid(oid, &oid.to_string()))
+        }
+        Given::Text("0") => Ok(named_oid(0, "0")),
+        Given::Text(text) => {
+            signature(text)?;
+            let message = format!("operator does not exist: {text}");
+            Err(Error::new(SqlState::UNDEFINED_FUNCTION, message))
+        }
+    }
+}
+
+/// A name, and the types in parentheses behind it without blanks. 22P02 without parentheses.
+fn signature(text: &str) -> Result<(&str, String)> {
+    let Some((name, types)) = text.split_once('(') else {
+        return Err(Error::new(SqlState::INVALID_TEXT, "expected a left parenthesis"));
+    };
+    let types: String = types.chars().filter(|c| !c.is_whitespace()).collect();
+    match types.ends_with(')') {
+        true => Ok((name, format!("({types}"))),
+        false => Err(Error::new(SqlState::INVALID_TEXT, "expected a right parenthesis")),
     }
 }

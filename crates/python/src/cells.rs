@@ -129,6 +129,8 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
             | LogicalType::Regclass
             | LogicalType::Regtype
             | LogicalType::Regproc
+            | LogicalType::Regprocedure
+            | LogicalType::Regoperator
             | LogicalType::Regnamespace,
         ) => Ok(value.display(ty).to_string().into_pyobject(py)?.into_any()),
         (Value::Bytes(bytes), _) => Ok(PyBytes::new(py, bytes).into_any()),
@@ -224,6 +226,8 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         | LogicalType::Regclass
         | LogicalType::Regtype
         | LogicalType::Regproc
+        | LogicalType::Regprocedure
+        | LogicalType::Regoperator
         | LogicalType::Regnamespace
         | LogicalType::Array(_)
         | LogicalType::Enum(_) => None,

@@ -81,6 +81,10 @@ pub enum LogicalType {
     Regproc,
     /// The oid of a schema with its name.
     Regnamespace,
+    /// The oid of a function with its name and the types of its arguments.
+    Regprocedure,
+    /// The oid of an operator with its name and the types of its operands.
+    Regoperator,
 }
 
 /// What stands before the number of an enumeration in a [stored name](LogicalType::stored_name).
@@ -141,6 +145,8 @@ impl LogicalType {
             LogicalType::Regtype => Kind::Regtype,
             LogicalType::Regproc => Kind::Regproc,
             LogicalType::Regnamespace => Kind::Regnamespace,
+            LogicalType::Regprocedure => Kind::Regprocedure,
+            LogicalType::Regoperator => Kind::Regoperator,
         }
     }
 
@@ -231,7 +237,9 @@ impl LogicalType {
             | LogicalType::Regclass
             | LogicalType::Regtype
             | LogicalType::Regproc
-            | LogicalType::Regnamespace => (0, [0, 0]),
+            | LogicalType::Regnamespace
+            | LogicalType::Regprocedure
+            | LogicalType::Regoperator => (0, [0, 0]),
         };
         // A length takes 32 bits, the digits of a decimal few.
         self.kind() as u64 | count << 8 | modifiers[0] << 16 | modifiers[1] << 48

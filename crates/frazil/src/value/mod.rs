@@ -211,6 +211,8 @@ fn integer_like(v: i128, raw: &RawValue, ty: LogicalType) -> Value {
         | LogicalType::Regclass
         | LogicalType::Regtype
         | LogicalType::Regproc
+        | LogicalType::Regprocedure
+        | LogicalType::Regoperator
         | LogicalType::Regnamespace
         | LogicalType::Array(_) => Value::Text(raw.display(ty).to_string()),
     }

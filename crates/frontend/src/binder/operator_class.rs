@@ -27,7 +27,15 @@ const CLASSES: [(&str, &[&str]); 27] = [
     ("numeric_ops", &["numeric"]),
     (
         "oid_ops",
-        &["oid", "regclass", "regtype", "regnamespace", "regproc"],
+        &[
+            "oid",
+            "regclass",
+            "regtype",
+            "regnamespace",
+            "regproc",
+            "regprocedure",
+            "regoperator",
+        ],
     ),
     ("record_ops", &["record"]),
     ("text_ops", &["text", "varchar"]),

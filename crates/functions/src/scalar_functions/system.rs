@@ -105,9 +105,9 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "false: temporary tables have no schema";
     "pg_jit_available", [rows(&[], |_, o| o.bool(true), Boolean)], "true: every statement is compiled";
     "pg_my_temp_schema", [rows(&[], |_, o| o.int(0), BigInt)], "0: temporary tables have no schema";
-    "pg_opclass_is_visible", VISIBLE, "NULL: operator classes have no numbers";
+    "pg_opclass_is_visible", [rows(&[Oid], |_, o| o.bool(true), Boolean)], "true: all operator classes are built in";
     "pg_operator_is_visible", VISIBLE, "NULL: operators have no numbers";
-    "pg_opfamily_is_visible", VISIBLE, "NULL: operator families have no numbers";
+    "pg_opfamily_is_visible", [rows(&[Oid], |_, o| o.bool(true), Boolean)], "true: all operator families are built in";
     "pg_postmaster_start_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
         "the time when the process opened its first database";
     "pg_relation_is_publishable", [rows(&[Oid], |_, o| o.bool(false), Boolean)],

@@ -127,6 +127,10 @@ kinds! {
     Regproc => regproc,
     /// A schema by its oid.
     Regnamespace => regnamespace,
+    /// A function by its oid, with its arguments.
+    Regprocedure => regprocedure,
+    /// An operator by its oid, with its operands.
+    Regoperator => regoperator,
 }
 
 impl Kind {
@@ -182,7 +186,12 @@ impl Kind {
     pub fn is_named_oid(self) -> bool {
         matches!(
             self,
-            Kind::Regclass | Kind::Regtype | Kind::Regproc | Kind::Regnamespace
+            Kind::Regclass
+                | Kind::Regtype
+                | Kind::Regproc
+                | Kind::Regnamespace
+                | Kind::Regprocedure
+                | Kind::Regoperator
         )
     }
 

@@ -224,6 +224,12 @@ static CASTS: &[Cast] = casts! {
     Regnamespace to Oid: Implicit, OidOf, Never, false;
     Regnamespace to Integer: Assignment, OidOf, Any, false;
     Regnamespace to BigInt: Assignment, OidOf, Never, false;
+    Regprocedure to Oid: Implicit, OidOf, Never, false;
+    Regprocedure to Integer: Assignment, OidOf, Any, false;
+    Regprocedure to BigInt: Assignment, OidOf, Never, false;
+    Regoperator to Oid: Implicit, OidOf, Never, false;
+    Regoperator to Integer: Assignment, OidOf, Any, false;
+    Regoperator to BigInt: Assignment, OidOf, Never, false;
 };
 
 /// `BY_PAIR[from][to]`: all casts, those with texts and of a kind to itself included.
