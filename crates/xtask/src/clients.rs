@@ -1,4 +1,4 @@
-//! PostgreSQL's clients that neither pip nor a package of the system brings: those of npm and Go, for
+//! PostgreSQL's clients that neither pip nor a package of the system brings: those of npm, Maven, Go and Cargo, for
 //! `python/tests/test_client_programs.py`. A client whose tool this machine lacks is named and left out.
 
 use std::path::{Path, PathBuf};
@@ -6,6 +6,9 @@ use std::process::Command;
 
 /// The packages of npm.
 const NPM: [&str; 4] = ["pg@8", "pg-cursor@2", "pg-copy-streams@7", "postgres@3"];
+
+/// The version of pgjdbc.
+const PGJDBC: &str = "42.7.4";
 
 /// The folder of the scripts below the repository's root.
 const SCRIPTS: &str = "python/tests/clients";
@@ -45,6 +48,24 @@ fn clients(root: &Path, to: &Path) -> Vec<Client> {
             arguments: texts(&["build", "-o", &format!("{there}/pgx"), "."]),
             folder: scripts.join("pgx"),
         },
+        Client {
+            name: "pgjdbc",
+            tool: "mvn",
+            arguments: texts(&[
+                "-q",
+                "dependency:copy",
+                &format!("-Dartifact=org.postgresql:postgresql:{PGJDBC}"),
+                &format!("-DoutputDirectory={there}"),
+                "-Dmdep.stripVersion=true",
+            ]),
+            folder: root.to_path_buf(),
+        },
+        Client {
+            name: "tokio-postgres",
+            tool: "cargo",
+            arguments: texts(&["install", "--quiet", "--debug", "--path", ".", "--root", &there]),
+            folder: scripts.join("tokio_postgres"),
+        },
     ]
 }
 
@@ -78,7 +99,7 @@ mod tests {
                 client.folder.display()
             );
         }
-        for script in ["node_postgres.js", "postgres_js.js"] {
+        for script in ["node_postgres.js", "postgres_js.js", "Pgjdbc.java"] {
             assert!(root.join(SCRIPTS).join(script).is_file(), "{script}");
         }
     }
