@@ -211,7 +211,8 @@ ELSEWHERE = {
     "00000": "no error: the state of a notice", "40001": "two sessions: crates/frazil/tests/database/transactions.rs",
     "40P01": "rings of waits: crates/locks/tests",
     **{state: "clients of the server: crates/server/tests/wire" for state in (
-        "08006", "08P01", "28000", "28P01", "34000", "3D000", "42P03", "53300", "57P01")},
+        "08006", "08P01", "28000", "28P01", "34000", "3D000", "42P03", "53300", "57P01", "57P05",
+        "25P03", "25P04")},
     "42P09": "tables of one name in two schemas: tests/slt/dml/schemas.slt",
     "42501": "files that a session may not name: test_file_access.py",
     "XX000": "a defect: it has no statement",

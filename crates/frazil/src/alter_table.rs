@@ -2,6 +2,7 @@
 
 use crate::column_types::set_types;
 use crate::foreign_keys;
+use crate::open_cursors;
 use crate::own_queries::{missing_value, run_text, update_text};
 use crate::query::Runner;
 use frazil_catalog::{
@@ -18,7 +19,7 @@ pub fn alter_table(
     id: ObjectId,
     actions: Vec<AlterAction>,
 ) -> Result<()> {
-    refuse_pending(transaction, id, &actions)?;
+    refuse_used(runner, transaction, id, &actions)?;
     transaction.lock_whole(id, TableMode::AccessExclusive)?;
     let is_type = |action: &AlterAction| matches!(action, AlterAction::SetType(_));
     let first = actions.iter().position(is_type);
@@ -72,8 +73,14 @@ pub fn alter_table(
     set_types(runner, transaction, id, types.collect())
 }
 
-/// 55006 if checks wait of rows whose table, or whose foreign key, actions change. Names may change meanwhile.
-fn refuse_pending(transaction: &Transaction, id: ObjectId, actions: &[AlterAction]) -> Result<()> {
+/// 55006 if a cursor reads the table, or if checks wait of rows whose table, or whose foreign key, actions change. Names
+/// may change meanwhile.
+fn refuse_used(
+    runner: &Runner,
+    transaction: &Transaction,
+    id: ObjectId,
+    actions: &[AlterAction],
+) -> Result<()> {
     let only_names = |action: &AlterAction| {
         matches!(
             action,
@@ -86,6 +93,7 @@ fn refuse_pending(transaction: &Transaction, id: ObjectId, actions: &[AlterActio
     if actions.iter().all(only_names) {
         return Ok(());
     }
+    open_cursors::refuse_open(runner, transaction, id, "ALTER TABLE")?;
     foreign_keys::refuse_pending(transaction, id, "ALTER TABLE")?;
     let entry = transaction.view().table(id)?.table().entry();
     for action in actions {

@@ -1,5 +1,6 @@
 //! A connection: settings, transaction state, and the statements run on it, one at a time.
 
+use crate::activity::{Activity, Step};
 use crate::api_names::resolved;
 use crate::appender::Appender;
 use crate::database::Database;
@@ -14,6 +15,7 @@ use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::{Response, Rows};
 use crate::sequence_info::SequenceInfo;
 use crate::session::Session;
+use crate::settings::SessionTimeouts;
 use crate::statement::Statement;
 use crate::table_info::{DomainInfo, EnumInfo, TableInfo, ViewInfo};
 use frazil_catalog::{Catalog, QualifiedName, Relation};
@@ -208,6 +210,45 @@ impl Connection {
     /// Cancels what runs here, from any thread.
     pub fn cancel_handle(&self) -> CancelHandle {
         CancelHandle(self.0.cancel.clone())
+    }
+
+    /// What the connection does, as other sessions see it, for a server.
+    pub fn activity(&self) -> Arc<Activity> {
+        self.session().board().activity().clone()
+    }
+
+    /// Notes that a text of a server's client begins to run.
+    pub fn begin_activity(&self, text: &str) {
+        let session = self.session();
+        let transaction = session.transaction().began();
+        session.board().activity().begin(text, transaction);
+    }
+
+    /// Notes that a server's session waits for its client.
+    pub fn pause_activity(&self) {
+        let session = self.session();
+        let transaction = session.transaction().began();
+        let step = match (transaction, session.transaction().check()) {
+            (None, _) => Step::Idle,
+            (Some(_), Ok(())) => Step::InTransaction,
+            (Some(_), Err(_)) => Step::InFailedTransaction,
+        };
+        session.board().activity().pause(step, transaction);
+    }
+
+    /// The times after which a server ends the session.
+    pub fn session_timeouts(&self) -> SessionTimeouts {
+        self.session().settings().timeouts
+    }
+
+    /// Makes the connection that of a client of a server, which can end the session.
+    pub fn serve(&self) {
+        self.session().serve();
+    }
+
+    /// Makes the settings those to which RESET goes back: a server's client asked for them at its start.
+    pub fn begin_session(&self) {
+        self.session().begin_session();
     }
 
     /// Takes the notifications of channels that the connection listens to.

@@ -1,5 +1,6 @@
 //! A database: its tables, its memory budget and its worker threads, shared by all connections.
 
+use crate::activity::Roster;
 use crate::background_checkpointer::{BackgroundCheckpointer, CheckpointPolicy};
 use crate::background_freezer::BackgroundFreezer;
 use crate::gate::{Gate, Inside};
@@ -44,6 +45,7 @@ struct Inner {
     checkpoints: Arc<CheckpointPolicy>,
     plans: PlanCache,
     exchange: Exchange,
+    roster: Roster,
     footers: Arc<FooterCache>,
     /// What its connections begin with.
     file_access: FileAccess,
@@ -239,6 +241,7 @@ impl Database {
             directory: Mutex::new(directory),
             gate: Gate::default(),
             exchange: Exchange::default(),
+            roster: Roster::default(),
             closing: Mutex::new(()),
             process: Process::current(),
             budget: MemoryBudget::new(Database::default_memory_limit()),
@@ -376,6 +379,11 @@ impl Database {
     /// Whether it lies in a directory.
     pub(crate) fn is_durable(&self) -> bool {
         self.directory().is_some()
+    }
+
+    /// The sessions.
+    pub(crate) fn roster(&self) -> &Roster {
+        &self.0.roster
     }
 
     /// When checkpoints are made in the background.

@@ -4,6 +4,7 @@ use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
 use crate::definition_notices;
 use crate::foreign_keys;
+use crate::open_cursors;
 use crate::query::{self, Runner};
 use crate::row_checks::{self, RowChecks};
 use crate::rows::{Response, counted, done, noted};
@@ -77,9 +78,9 @@ pub fn define(
             tables,
             restarts,
             behavior,
-        } => truncate(transaction, &tables, restarts, behavior)?,
+        } => truncate(runner, transaction, &tables, (restarts, behavior))?,
         Definition::Drop(drop) => {
-            refuse_pending_drop(transaction, &drop)?;
+            refuse_used_drop(runner, transaction, &drop)?;
             transaction.drop_relations(&drop)?;
             match drop.kind {
                 RelationKind::Table => "DROP TABLE",
@@ -90,11 +91,14 @@ pub fn define(
     })
 }
 
-/// 55006 if a transaction put off checks of rows of a table that is to be dropped.
-fn refuse_pending_drop(transaction: &Transaction, drop: &DropRelations) -> Result<()> {
+/// 55006 if a table that is to be dropped is read by a cursor, or if checks of its rows were put off.
+fn refuse_used_drop(runner: &Runner, transaction: &Transaction, drop: &DropRelations) -> Result<()> {
     let catalog = transaction.view().catalog();
     let mut tables = drop.names.iter().filter_map(|name| catalog.find(name));
-    tables.try_for_each(|table| foreign_keys::refuse_pending(transaction, table.id, "DROP TABLE"))
+    tables.try_for_each(|table| {
+        open_cursors::refuse_open(runner, transaction, table.id, "DROP TABLE")?;
+        foreign_keys::refuse_pending(transaction, table.id, "DROP TABLE")
+    })
 }
 
 /// CREATE SEQUENCE.
@@ -195,6 +199,7 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
     if let Some(name) = &new.name {
         system_tables::refuse_name(name)?;
     }
+    open_cursors::refuse_open(runner, transaction, new.table, "CREATE INDEX")?;
     foreign_keys::refuse_pending(transaction, new.table, "CREATE INDEX")?;
     transaction.lock_whole(new.table, TableMode::Share)?;
     runner.progress().enter("indexing");
@@ -203,20 +208,24 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
 
 /// TRUNCATE, with CASCADE also of the tables whose foreign keys refer to one of these; `restarts`: RESTART IDENTITY.
 fn truncate(
+    runner: &Runner,
     transaction: &mut Transaction,
     tables: &[ObjectId],
-    restarts: bool,
-    behavior: DropBehavior,
+    (restarts, behavior): (bool, DropBehavior),
 ) -> Result<&'static str> {
-    let mut named = tables.iter();
-    named.try_for_each(|table| foreign_keys::refuse_pending(transaction, *table, "TRUNCATE"))?;
+    let refuse_used = |transaction: &Transaction, tables: &[ObjectId]| {
+        tables.iter().try_for_each(|table| {
+            open_cursors::refuse_open(runner, transaction, *table, "TRUNCATE")?;
+            foreign_keys::refuse_pending(transaction, *table, "TRUNCATE")
+        })
+    };
+    refuse_used(transaction, tables)?;
     let cascades = behavior == DropBehavior::Cascade;
     let tables = transaction
         .view()
         .catalog()
         .tables_to_truncate(tables, cascades)?;
-    let mut all = tables.iter();
-    all.try_for_each(|table| foreign_keys::refuse_pending(transaction, *table, "TRUNCATE"))?;
+    refuse_used(transaction, &tables)?;
     transaction.guard_statement();
     for table in &tables {
         transaction.truncate(*table)?;

@@ -3,7 +3,7 @@
 
 use frazil_catalog::{Catalog, QualifiedName, Relation, SchemaEntry, SequenceEntry, TypeEntry};
 use frazil_types::ObjectId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A name or id that was looked up.
@@ -113,6 +113,20 @@ impl EntriesRead {
 
     fn note(&mut self, lookup: Lookup, entry: Entry) {
         self.found.insert(lookup, entry);
+    }
+
+    /// Returns the tables that were found, each once.
+    pub fn tables(&self) -> Vec<ObjectId> {
+        let found = self.found.values().filter_map(|entry| match entry {
+            Entry::Relation(Relation::Table(table)) => Some(table.id),
+            Entry::Relation(Relation::View(_))
+            | Entry::None
+            | Entry::Schema(_)
+            | Entry::Type(_)
+            | Entry::Sequence(_) => None,
+        });
+        let tables: BTreeSet<ObjectId> = found.collect();
+        tables.into_iter().collect()
     }
 
     /// True if every lookup finds the same entry in `catalog`. Entries are immutable, so that comparing their addresses

@@ -436,8 +436,9 @@ fn run_as_bound(
             read(&runner, plan, bundle, kept, call.to)
         }
         Statement::Prepared(of_prepared) => {
+            let text = bundle.text.clone();
             drop(bundle);
-            prepared::run(session, of_prepared, call)
+            prepared::run(session, of_prepared, &text, call)
         }
         Statement::CopyTo {
             plan,
@@ -457,7 +458,7 @@ fn run_as_bound(
             order_by,
             analyze,
         } => explain_freeze::run(session, table, order_by, analyze, bundle),
-        Statement::Begin { modes } => session.begin(modes).map(|notice| noted("BEGIN", notice, started)),
+        Statement::Begin { modes, tag } => session.begin(modes).map(|notice| noted(tag, notice, started)),
         Statement::Commit { chain } => {
             // Lets go of the version that the commit replaces, so that entries of rows it deleted are collected.
             drop(bundle);

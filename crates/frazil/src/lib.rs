@@ -17,6 +17,7 @@
 //! stages (`plan`) → `codegen` → `exec`, whose workers scan `storage` → [`Rows`].
 #![forbid(unsafe_code)]
 
+mod activity;
 mod alter_table;
 mod api_names;
 mod appender;
@@ -60,10 +61,12 @@ mod given_values;
 mod in_use;
 mod loader;
 mod lock_table;
+mod lock_waits;
 mod made_table;
 mod notice;
 mod notification_statement;
 mod notifications;
+mod open_cursors;
 mod own_queries;
 mod panics;
 mod parameter_types;
@@ -105,7 +108,9 @@ mod verification;
 mod view_text;
 mod with_writes;
 mod write;
+mod writing;
 
+pub use activity::{Activity, terminated};
 pub use appender::Appender;
 pub use comment_info::CommentInfo;
 pub use connection::{CancelHandle, Connection};
@@ -133,7 +138,7 @@ pub use row::{ColumnIndex, Row};
 pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};
 pub use sequence_info::SequenceInfo;
-pub use settings::{ScanMode, Settings, names as settings, reported as reported_settings};
+pub use settings::{ScanMode, SessionTimeouts, Settings, names as settings, reported as reported_settings};
 pub use shared_database::SharedDatabase;
 pub use statement::Statement;
 pub use statements::{Block, Statements};

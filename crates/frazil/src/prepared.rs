@@ -20,7 +20,7 @@ use frazil_types::{Error, LogicalType, Result, SqlState, Value};
 use std::sync::Arc;
 
 /// PREPARE, EXECUTE and DEALLOCATE. 42P05, 26000.
-pub fn run(session: &mut Session, statement: Prepared, call: &Call<'_>) -> Result<Response> {
+pub fn run(session: &mut Session, statement: Prepared, text: &Arc<str>, call: &Call<'_>) -> Result<Response> {
     let tag = match statement {
         Prepared::Prepare {
             name,
@@ -34,11 +34,13 @@ pub fn run(session: &mut Session, statement: Prepared, call: &Call<'_>) -> Resul
                 TypedBy::Prepare
             };
             let prepared = KeptStatement::new(statement, types, typed_by);
-            session.prepared_mut().add(name, Arc::new(prepared))?;
+            session
+                .prepared()
+                .add(name, Arc::new(prepared), text.clone(), true)?;
             "PREPARE"
         }
         Prepared::Execute { name, values } => return execute(session, &name, values.as_ref(), call),
-        Prepared::Deallocate { name } => session.prepared_mut().remove(name.as_deref())?,
+        Prepared::Deallocate { name } => session.prepared().remove(name.as_deref())?,
     };
     Ok(done(tag, call.started()))
 }

@@ -3,6 +3,7 @@
 use crate::assumptions;
 use crate::bundle::{Bundle, TypedBy};
 use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement, WriteRows};
+use crate::cursors::ListedCursor;
 use crate::cursors::RunningQuery;
 use crate::database::Database;
 use crate::direct_rows::DirectRows;
@@ -12,6 +13,7 @@ use crate::row_query::RowQuery;
 use crate::row_sink::{Delivery, Parts};
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::{Session, Writing};
+use crate::settings::Board;
 use crate::settings::Settings;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
@@ -27,7 +29,7 @@ use frazil_plan::{Assumption, Plan, Statistics};
 use frazil_storage::{Snapshot, TableSnapshot, Transaction};
 use frazil_types::statement_clock;
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, RowBatch, Schema, Value, Zone};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 /// What running a plan needs of the session, beside its transaction.
@@ -39,6 +41,8 @@ pub struct Runner {
     progress: Arc<Progress>,
     /// What finds frames by their names.
     frames: Option<Arc<dyn Frames>>,
+    /// The session as system tables show it.
+    board: Weak<Board>,
 }
 
 impl Runner {
@@ -50,6 +54,7 @@ impl Runner {
             cancel: session.cancel().clone(),
             progress: session.progress().clone(),
             frames: session.frames().cloned(),
+            board: Arc::downgrade(session.board()),
         }
     }
 
@@ -61,6 +66,7 @@ impl Runner {
             cancel: writing.cancel.clone(),
             progress: writing.progress.clone(),
             frames: writing.frames.cloned(),
+            board: Arc::downgrade(writing.board),
         }
     }
 
@@ -82,6 +88,7 @@ impl Runner {
             cancel: self.cancel.clone(),
             progress: self.progress.clone(),
             frames: self.frames.clone(),
+            board: self.board.clone(),
         }
     }
 
@@ -97,6 +104,12 @@ impl Runner {
     /// The flag that cancels the statement.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
+    }
+
+    /// The open cursors of the session.
+    pub fn cursors(&self) -> Vec<Arc<ListedCursor>> {
+        let board = self.board.upgrade();
+        board.map_or_else(Vec::new, |board| board.cursors().all())
     }
 
     /// What the statement's memory is taken from.
@@ -118,6 +131,7 @@ impl Runner {
         let directory = self.database.directory();
         StatementTables::new(snapshot)
             .searching(self.settings.search_path.clone())
+            .of_session(self.board.clone())
             .reading_within(self.read_limits(), self.frames.clone())
             .of_directory(directory.as_ref().map(Arc::downgrade).unwrap_or_default())
     }

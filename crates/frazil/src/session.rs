@@ -10,12 +10,13 @@ use crate::panics;
 use crate::prepared_statements::PreparedStatements;
 use crate::settings::{self, Board, Change, Settings};
 use crate::transaction::{self, Modes, TransactionState};
+pub use crate::writing::{Extent, Writing};
 use frazil_catalog::temporary_schema;
 use frazil_exec::Progress;
 use frazil_frontend::{Limits, ParsedStatement, Script, TransactionModes};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::session_settings::{self, SessionNumber};
-use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
+use frazil_types::{Cancel, Error, Result, SqlState};
 use std::sync::Arc;
 
 /// State of a connection.
@@ -24,6 +25,8 @@ pub struct Session {
     database: Database,
     settings: Arc<Settings>,
     transaction: TransactionState,
+    /// The settings to which RESET goes back.
+    start: Arc<Settings>,
     /// The settings around the open transaction, if there is one.
     around: Option<Around>,
     cancel: Cancel,
@@ -35,8 +38,6 @@ pub struct Session {
     board: Arc<Board>,
     /// By which functions find the board.
     number: SessionNumber,
-    /// What PREPARE named.
-    prepared: PreparedStatements,
     /// True if the open transaction began without BEGIN, to hold several statements of one message.
     is_implicit: bool,
     /// The cursors that DECLARE named.
@@ -75,10 +76,12 @@ impl Session {
             file_access: database.file_access().clone(),
             ..Settings::default()
         };
-        let board = Arc::new(Board::new(database.clone(), Arc::new(of_no_session.clone())));
+        let settings = Arc::new(of_no_session.clone());
+        let board = Arc::new(Board::new(database.clone(), settings, cancel.clone()));
         database.exchange().join(board.mailbox());
         let weak = Arc::downgrade(&board);
         let number = session_settings::register(weak);
+        database.roster().enter(number.get(), &board);
         let temporary = temporary_schema(number.get());
         let settings = Arc::new(Settings {
             search_path: of_no_session.search_path.of_session(&temporary, false),
@@ -88,15 +91,15 @@ impl Session {
             database,
             settings,
             transaction: TransactionState::None,
+            start: Arc::default(),
             around: None,
             number,
-            board,
             clock: Clock::new(cancel.clone()),
             cancel,
             progress,
             frames: None,
-            prepared: PreparedStatements::default(),
-            cursors: NamedCursors::default(),
+            cursors: NamedCursors::new(board.cursors().clone()),
+            board,
             ended: 0,
             outbox: Outbox::default(),
             is_implicit: false,
@@ -167,12 +170,7 @@ impl Session {
 
     /// What PREPARE named.
     pub fn prepared(&self) -> &PreparedStatements {
-        &self.prepared
-    }
-
-    /// The same, to be changed.
-    pub fn prepared_mut(&mut self) -> &mut PreparedStatements {
-        &mut self.prepared
+        self.board.prepared()
     }
 
     /// Returns the number of transactions that COMMIT or ROLLBACK ended.
@@ -321,22 +319,41 @@ impl Session {
             return Err(Error::unsupported("SET LOCAL file_access")
                 .with_hint("SET file_access narrows it for the rest of the session"));
         }
+        let start = self.start.clone();
+        let change = |settings: &mut Settings| match value {
+            Some(_) => settings.set(name, value),
+            None => settings.reset(name, &start),
+        };
         if is_local && !self.transaction.is_open() {
-            Settings::clone(&self.settings).set(name, value)?;
+            change(&mut Settings::clone(&self.settings))?;
             return Ok(Some(Notice::of_error(&transaction::outside("SET LOCAL"))));
         }
-        Arc::make_mut(&mut self.settings).set(name, value)?;
+        change(Arc::make_mut(&mut self.settings))?;
         if let Some(around) = self.around.as_mut().filter(|_| !is_local) {
-            Arc::make_mut(&mut around.lasting).set(name, value)?;
+            change(Arc::make_mut(&mut around.lasting))?;
         }
         self.tell();
         Ok(None)
     }
 
-    /// RESET ALL: the connection's settings are the defaults. Those of the database and the access to files stay as
-    /// they are.
+    /// Makes it the session of a client of a server.
+    pub fn serve(&mut self) {
+        Arc::make_mut(&mut self.settings).is_served = true;
+        self.tell();
+    }
+
+    /// Makes the settings those to which RESET goes back: the client's first packet gave them.
+    pub fn begin_session(&mut self) {
+        Arc::make_mut(&mut self.settings).begin_session();
+        self.start = self.settings.clone();
+        self.board.set_start(self.start.clone());
+        self.tell();
+    }
+
+    /// RESET ALL: the connection's settings are those that it began with. Those of the database and the access to files
+    /// stay as they are.
     pub fn reset_all(&mut self) {
-        let defaults = self.settings.rolled_back_to(&Settings::default());
+        let defaults = self.settings.rolled_back_to(&self.start);
         self.settings = Arc::new(defaults);
         if let Some(around) = &mut self.around {
             around.lasting = self.settings.clone();
@@ -351,7 +368,7 @@ impl Session {
         self.cursors.close(None)?;
         self.outbox.listen(Listening::ToNothing);
         self.reset_all();
-        self.prepared.remove(None).map(|_| ())
+        self.prepared().remove(None).map(|_| ())
     }
 
     /// The changes by calls of `set_config` in the statement that ended become the session's, if it succeeded.
@@ -471,6 +488,10 @@ impl Session {
             return Err(error);
         }
         let is_implicit = std::mem::take(&mut self.is_implicit);
+        if chain && is_implicit {
+            self.is_implicit = true;
+            return Err(transaction::outside("COMMIT AND CHAIN"));
+        }
         let database = self.database.clone();
         self.take_notified();
         let sending = match self.transaction.check() {
@@ -501,6 +522,10 @@ impl Session {
     /// ROLLBACK.
     pub fn rollback(&mut self, chain: bool) -> Result<Option<Notice>> {
         let is_implicit = std::mem::take(&mut self.is_implicit);
+        if chain && is_implicit {
+            self.is_implicit = true;
+            return Err(transaction::outside("ROLLBACK AND CHAIN"));
+        }
         let result = self.transaction.rollback(chain);
         self.board.take_notified();
         self.outbox = Outbox::default();
@@ -580,6 +605,7 @@ impl Session {
     /// Name, text and description of every setting, by name.
     pub fn show_all(&self) -> Vec<[String; 3]> {
         let mut all: Vec<[String; 3]> = settings::all()
+            .filter(|setting| settings::is_listed(setting))
             .map(|setting| {
                 let text = self.board.text(setting.name).unwrap_or_default();
                 [setting.name.to_owned(), text, setting.about.to_owned()]
@@ -598,6 +624,7 @@ impl Session {
             database: &self.database,
             progress: &self.progress,
             frames: self.frames.as_ref(),
+            board: &self.board,
         }
     }
 
@@ -614,6 +641,7 @@ impl Session {
             database: &self.database,
             progress: &self.progress,
             frames: self.frames.as_ref(),
+            board: &self.board,
         };
         (self.transaction).write(self.database.store(), writing, extent, |t| work(writing, t))
     }
@@ -627,6 +655,7 @@ impl Session {
             database: &self.database,
             progress: &self.progress,
             frames: self.frames.as_ref(),
+            board: &self.board,
         };
         (self.transaction).lock(self.database.store(), writing, nowait, work)
     }
@@ -641,39 +670,12 @@ impl Drop for Session {
     /// Rolls back, and drops the temporary objects. Where somebody writes alone meanwhile, they are dropped later.
     fn drop(&mut self) {
         self.transaction = TransactionState::None;
+        self.database.roster().leave(self.number.get());
         let path = &self.settings.search_path;
         if let Some(schema) = path.temporary().filter(|_| path.has_temporary()) {
             self.database.store().abandon_temporary(schema);
         }
     }
-}
-
-/// The extent of a writing statement's changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// Rows: others change rows beside it.
-    Rows,
-    /// The catalog, and the tables that the statement locks: nobody else changes the catalog meanwhile.
-    Definitions,
-    /// Anything: nobody else writes meanwhile.
-    Everything,
-}
-
-/// What a writing statement knows of its session.
-#[derive(Clone, Copy)]
-pub struct Writing<'a> {
-    /// The settings.
-    pub settings: &'a Arc<Settings>,
-    /// The flag that cancels the statement.
-    pub cancel: &'a Cancel,
-    /// What it takes memory from.
-    pub budget: &'a MemoryBudget,
-    /// The database.
-    pub database: &'a Database,
-    /// Counts the work that is done.
-    pub progress: &'a Arc<Progress>,
-    /// Finds frames by their names.
-    pub frames: Option<&'a Arc<dyn Frames>>,
 }
 
 /// 42601 for text that is not exactly one statement.

@@ -4,6 +4,7 @@ use crate::entries_read::EntriesRead;
 use crate::file_tables::FileTables;
 use crate::frame_tables::{FrameTables, Frames};
 use crate::session_names::SessionNames;
+use crate::settings::Board;
 use crate::slots::Slots;
 use crate::system_rows::SystemRows;
 use crate::system_tables::{self, Context, MOST_TABLES, STANDARD_SCHEMA, VirtualTable, Wanted};
@@ -37,6 +38,8 @@ pub struct StatementTables {
     snapshot: Arc<Snapshot>,
     /// The path along which names without a schema are found.
     path: SearchPath,
+    /// The session of the statement.
+    session: Weak<Board>,
     /// Where the database lies. It may be closed meanwhile.
     directory: Weak<Directory>,
     /// The system tables that were named, by their places in [`system_tables::tables`].
@@ -63,6 +66,7 @@ impl StatementTables {
         StatementTables {
             snapshot,
             path: SearchPath::public(),
+            session: Weak::new(),
             directory: Weak::new(),
             files: FileTables::new(ReadLimits::default()),
             frames: FrameTables::new(None, ReadLimits::default()),
@@ -78,6 +82,11 @@ impl StatementTables {
     /// Finds names without a schema along a session's path.
     pub fn searching(self, path: SearchPath) -> StatementTables {
         StatementTables { path, ..self }
+    }
+
+    /// Shows the session in system tables.
+    pub fn of_session(self, session: Weak<Board>) -> StatementTables {
+        StatementTables { session, ..self }
     }
 
     /// The same, of a database that lies in a directory.
@@ -264,6 +273,7 @@ impl StatementTables {
         work(&Context {
             snapshot: &self.snapshot,
             path: &self.path,
+            session: self.session.upgrade(),
             directory: directory.as_deref(),
             system: system_tables::tables(),
             wanted,

@@ -246,6 +246,14 @@ impl TransactionState {
         }
     }
 
+    /// When the open transaction began, also if it failed, in microseconds since 1970.
+    pub fn began(&self) -> Option<i64> {
+        match self {
+            TransactionState::Open(open) | TransactionState::Failed(open) => Some(open.started),
+            TransactionState::None => None,
+        }
+    }
+
     /// Whether it is inside a transaction.
     pub fn is_open(&self) -> bool {
         !matches!(self, TransactionState::None)

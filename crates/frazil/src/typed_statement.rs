@@ -70,6 +70,13 @@ pub enum Begun {
     Done(Response),
 }
 
+impl TypedStatement {
+    /// Its text, without the semicolon.
+    pub fn text(&self) -> &str {
+        &self.prepared.parsed.text
+    }
+}
+
 impl Connection {
     /// Hands the next rows of a cursor over, at most `most`, 0: all. Returns their number. The errors of the query,
     /// which fail the open transaction.
@@ -107,9 +114,9 @@ impl Connection {
         })
     }
 
-    /// Gives a cursor a name by which FETCH, MOVE and CLOSE find it until the transaction ends. 42P03 for a name that
+    /// Gives a cursor of the query `text` a name by which FETCH, MOVE and CLOSE find it until the transaction ends. 42P03 for a name that
     /// is taken.
-    pub fn name_cursor(&self, name: &str, cursor: Cursor, is_binary: bool) -> Result<()> {
+    pub fn name_cursor(&self, name: &str, cursor: Cursor, text: &str, is_binary: bool) -> Result<()> {
         let mut session = self.start()?;
         session.cursors().check_free(name)?;
         let options = CursorOptions {
@@ -117,7 +124,9 @@ impl Connection {
             is_held: false,
             is_binary,
         };
-        session.cursors_mut().add(name.to_owned(), options, cursor, true);
+        session
+            .cursors_mut()
+            .add(name.to_owned(), options, cursor, (text.into(), Vec::new()), true);
         Ok(())
     }
 
@@ -160,10 +169,9 @@ impl Connection {
 
     /// Keeps a statement by a name, as PREPARE does. 42P05 for a name that is taken.
     pub fn keep(&self, name: &str, statement: &TypedStatement) -> Result<()> {
-        let mut session = self.session();
-        session
-            .prepared_mut()
-            .add(name.to_owned(), statement.prepared.clone())
+        let text = statement.prepared.parsed.text.as_str().into();
+        let (session, prepared) = (self.session(), statement.prepared.clone());
+        session.prepared().add(name.to_owned(), prepared, text, false)
     }
 
     /// The statement that PREPARE or [`Connection::keep`] named. 26000.
@@ -187,7 +195,7 @@ impl Connection {
     /// Forgets the statement of a name, if there is one.
     pub fn forget(&self, name: &str) {
         // An unknown name is not an error here.
-        let _ = self.session().prepared_mut().remove(Some(name));
+        let _ = self.session().prepared().remove(Some(name));
     }
 }
 

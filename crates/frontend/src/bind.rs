@@ -149,7 +149,7 @@ impl<'a> Context<'a> {
             ParsedKind::Backup { directory } => Statement::Backup {
                 directory: directory.clone(),
             },
-            ParsedKind::Begin { modes } => Statement::Begin { modes: *modes },
+            ParsedKind::Begin { modes, tag } => Statement::Begin { modes: *modes, tag },
             ParsedKind::Commit { chain } => Statement::Commit { chain: *chain },
             ParsedKind::Rollback { chain } => Statement::Rollback { chain: *chain },
             ParsedKind::SetTransaction { modes } => Statement::SetTransaction { modes: *modes },

@@ -43,10 +43,12 @@ pub enum Statement {
         /// Path of the directory to be made.
         directory: String,
     },
-    /// BEGIN.
+    /// BEGIN or START TRANSACTION.
     Begin {
         /// Its modes.
         modes: TransactionModes,
+        /// The command's tag.
+        tag: &'static str,
     },
     /// COMMIT.
     Commit {

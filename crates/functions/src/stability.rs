@@ -20,6 +20,7 @@ const STABLE: &[&str] = &[
     "json_build_object",
     "jsonb_build_array",
     "jsonb_build_object",
+    "pg_blocking_pids",
     "quote_nullable",
     "row_to_json",
     "session_user",

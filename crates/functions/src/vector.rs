@@ -521,6 +521,24 @@ pub(crate) fn rows(
     call(function, arguments, ty)
 }
 
+/// The call of a function that may give something else each time.
+pub(crate) fn volatile_rows(
+    name: &'static str,
+    on_null: OnNull,
+    run: RowFn,
+    arguments: Vec<Expr>,
+    ty: LogicalType,
+) -> Expr {
+    let function = RowFunction {
+        name,
+        on_null,
+        run,
+        is_volatile: true,
+        can_fail: true,
+    };
+    call(function, arguments, ty)
+}
+
 /// A call of a function that gives something for whatever arguments of its types, and NULL where one is NULL.
 pub(crate) fn total(name: &'static str, run: RowFn, arguments: Vec<Expr>, ty: LogicalType) -> Expr {
     let function = RowFunction {

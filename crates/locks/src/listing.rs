@@ -33,6 +33,8 @@ pub struct Wait {
     pub mode: Option<AnyMode>,
     /// The transaction whose end it waits for, or whose change of the row.
     pub awaited: Option<TxnId>,
+    /// The transactions that keep it waiting: `awaited`, or those that hold the target in a mode in its way.
+    pub blockers: Vec<TxnId>,
     /// The time when it began to wait.
     pub since: Instant,
 }
@@ -44,6 +46,8 @@ pub struct OpenTransaction {
     pub id: TxnId,
     /// The time when it began.
     pub since: Instant,
+    /// The number of the session whose statement began it.
+    pub session: Option<u64>,
     /// Rows claimed; a row counts once for each mode and savepoint.
     pub rows: usize,
     /// True if one of its threads waits.
@@ -84,11 +88,21 @@ impl Locks {
                     Awaited::Release(target, holder) => (Some(target), None, Some(holder)),
                     Awaited::End(txn) => (None, None, Some(txn)),
                 };
+                let blockers = match waiter.awaited {
+                    Awaited::Grant(target, held, _) => {
+                        let mut holders = self.0.holdings.with(target, |place| place.in_the_way(held));
+                        holders.sort();
+                        holders.dedup();
+                        holders
+                    }
+                    Awaited::Release(..) | Awaited::End(_) => awaited.into_iter().collect(),
+                };
                 Wait {
                     transaction: waiter.transaction.id,
                     target,
                     mode,
                     awaited,
+                    blockers,
                     since: waiter.since,
                 }
             })
@@ -109,6 +123,7 @@ impl Locks {
         let describe = |state: &std::sync::Arc<crate::registry::TransactionState>| OpenTransaction {
             id: state.id,
             since: state.since,
+            session: state.session,
             rows: rows.get(&state.id).copied().unwrap_or(0),
             waits: !waits.waiters_of(state.id).is_empty(),
         };

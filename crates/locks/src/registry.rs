@@ -2,6 +2,7 @@
 
 use crate::held::TxnId;
 use crate::sync::{Mutex, MutexGuard, lock};
+use frazil_types::statement_clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -13,6 +14,8 @@ const SHARDS: usize = if cfg!(test) { 1 } else { 64 };
 pub(crate) struct TransactionState {
     pub id: TxnId,
     pub since: Instant,
+    /// The session whose statement began it.
+    pub session: Option<u64>,
     /// True once somebody waited for what the transaction holds. Until then no circle goes through it, and its waits
     /// need no search. Read and set under the lock of the waits.
     pub blocks: AtomicBool,
@@ -49,6 +52,7 @@ impl Registry {
         let state = Arc::new(TransactionState {
             id: TxnId(self.next.fetch_add(1, Ordering::Relaxed)),
             since: Instant::now(),
+            session: statement_clock::session(),
             blocks: AtomicBool::new(false),
             is_watched: AtomicBool::new(false),
         });

@@ -8,14 +8,14 @@ use crate::registry::{Phase, Place};
 use crate::server::Shared;
 use crate::session::{Flow, Session};
 use crate::tls::{Secured, Tls};
-use frazil::{Block, CancelHandle, Error, Listener, Result, SqlState};
+use frazil::{Activity, Block, CancelHandle, Error, Listener, Result, SqlState};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{Receiver, Sender};
@@ -178,8 +178,10 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let ended = match login {
         Ok(None) => return,
         Ok(Some((session, place, cancel))) => {
+            let activity = session.activity();
             let mut task = Task {
                 wire,
+                activity,
                 phase: shared.registry.phase(),
                 cancel,
                 listener: session.listener(),
@@ -223,7 +225,9 @@ async fn enter(
 /// Opens a session with the settings that a client wants, and what it is told.
 fn open(shared: &Shared, start: Start, place: &Place) -> Result<(Session, CancelHandle, Vec<u8>)> {
     let connection = shared.database.connect();
+    connection.serve();
     start.set(&connection)?;
+    connection.begin_session();
     let cancel = connection.cancel_handle();
     let key = place.open(cancel.clone())?;
     connection.listener().set_number(place.number);
@@ -238,10 +242,12 @@ fn lost(error: tokio::task::JoinError) -> Error {
     Error::internal(format!("a thread of the server was lost: {error}"))
 }
 
-/// The error 57P01 of a server that ends.
-fn shut_down() -> Error {
-    let message = "terminating connection due to administrator command";
-    Error::new(SqlState::ADMIN_SHUTDOWN, message)
+/// The error 25P04 of a transaction that takes too long.
+fn transaction_timeout() -> Error {
+    Error::new(
+        SqlState::TRANSACTION_TIMEOUT,
+        "terminating connection due to transaction timeout",
+    )
 }
 
 /// A session's task.
@@ -249,6 +255,8 @@ struct Task {
     wire: Wire,
     phase: watch::Receiver<Phase>,
     cancel: CancelHandle,
+    /// What the session does, as others see it. It says if somebody ends the session.
+    activity: Arc<Activity>,
     /// Takes the session's notifications.
     listener: Listener,
     /// Set when some have come.
@@ -267,16 +275,25 @@ enum Event {
 
 impl Task {
     async fn run(&mut self, mut session: Box<Session>) -> Result<(), Ended> {
-        let arrival = self.arrival.clone();
+        let (arrival, ending) = (self.arrival.clone(), self.arrival.clone());
         self.listener.on_arrival(move || arrival.notify_one());
+        let client = self.wire.stream.peer_addr()?;
+        self.activity.serve(client, move || ending.notify_one());
         loop {
-            if !self.wait(session.block()).await? {
+            let limit = session.transaction_limit();
+            let patience = [session.patience(), self.transaction_left(limit)];
+            // The time that is up first.
+            let patience = patience.into_iter().flatten().min_by_key(|patience| patience.0);
+            if !self.wait_patiently(session.block(), patience).await? {
                 return Ok(());
             }
             let (output, receiver) = Output::new();
             let queue = std::mem::take(&mut self.wire.queue);
             let work = tokio::task::spawn_blocking(move || work(session, queue, output));
-            self.pass_on(receiver).await;
+            match limit {
+                Some(limit) => self.pass_on_within(receiver, limit).await,
+                None => self.pass_on(receiver).await,
+            }
             let (back, rest, flow) = work.await.map_err(lost)?;
             session = back;
             self.wire.queue.extend(rest);
@@ -288,14 +305,61 @@ impl Task {
         }
     }
 
-    /// Waits for messages. False at their end. 57P01 if the server ends, 08P01 for a message that cannot be.
+    /// The time that is left for the open transaction, if there is a limit, and the error when it is up.
+    fn transaction_left(&self, limit: Option<Duration>) -> Option<(Duration, Error)> {
+        let begun = self.activity.transaction_since()?;
+        Some((limit?.saturating_sub(begun.elapsed()), transaction_timeout()))
+    }
+
+    /// Waits for messages; with a time and an error, no longer than the time.
+    async fn wait_patiently(
+        &mut self,
+        block: Block,
+        patience: Option<(Duration, Error)>,
+    ) -> Result<bool, Ended> {
+        let Some((time, error)) = patience else {
+            return self.wait(block).await;
+        };
+        let waited = tokio::time::timeout(time, self.wait(block)).await;
+        waited.unwrap_or(Err(Ended::Told(error)))
+    }
+
+    /// Passes on what a thread sends, and ends the session once its transaction has taken longer than `limit`.
+    async fn pass_on_within(&mut self, receiver: Receiver<Outgoing>, limit: Duration) {
+        let activity = self.activity.clone();
+        let watch = async move {
+            loop {
+                // The thread may begin other transactions meanwhile.
+                let since = activity.transaction_since();
+                let left = since.map_or(limit, |since: Instant| limit.saturating_sub(since.elapsed()));
+                if left.is_zero() {
+                    activity.end(transaction_timeout());
+                    return std::future::pending::<()>().await;
+                }
+                tokio::time::sleep(left).await;
+            }
+        };
+        let mut watch = pin!(watch);
+        let mut passing = pin!(self.pass_on(receiver));
+        poll_fn(|context| {
+            // It never ends.
+            let _ = watch.as_mut().poll(context);
+            passing.as_mut().poll(context)
+        })
+        .await
+    }
+
+    /// Waits for messages. False at their end. 57P01 if the server ends or somebody ends the session, 08P01 for a message that cannot be.
     async fn wait(&mut self, block: Block) -> Result<bool, Ended> {
         loop {
+            if let Some(error) = self.activity.ending() {
+                return Err(error.into());
+            }
             let phase = *self.phase.borrow_and_update();
             if phase == Phase::Ending
                 || phase == Phase::Draining && block == Block::Idle && self.wire.queue.is_empty()
             {
-                return Err(shut_down().into());
+                return Err(frazil::terminated().into());
             }
             let read = self.wire.inbox.messages(&mut self.wire.queue);
             if !self.wire.queue.is_empty() {
@@ -391,10 +455,31 @@ impl Task {
         self.cancel.cancel();
     }
 
+    /// Waits for the next message of COPY, or for the end of the session by others.
+    async fn copy_message(&mut self) -> Result<Option<Message>, Ended> {
+        let (arrival, activity) = (self.arrival.clone(), self.activity.clone());
+        let mut message = pin!(self.wire.message());
+        loop {
+            let mut told = pin!(arrival.notified());
+            let next = poll_fn(|context| {
+                if let Poll::Ready(message) = message.as_mut().poll(context) {
+                    return Poll::Ready(Some(message));
+                }
+                told.as_mut().poll(context).map(|()| None)
+            });
+            match (next.await, activity.ending()) {
+                (Some(message), _) => return message,
+                (None, Some(error)) => return Err(Ended::Told(error)),
+                // Notifications, of which the client is told later.
+                (None, None) => {}
+            }
+        }
+    }
+
     /// Sends the client's bytes of COPY to a statement.
     async fn copy_in(&mut self, parts: Sender<CopyPart>) -> Result<(), Ended> {
         loop {
-            let part = match self.wire.message().await {
+            let part = match self.copy_message().await {
                 Ok(Some(Message::CopyData(bytes))) => CopyPart::Bytes(bytes),
                 Ok(Some(Message::CopyDone)) => CopyPart::Done,
                 Ok(Some(Message::Sync | Message::Flush)) => continue,

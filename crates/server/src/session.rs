@@ -11,15 +11,18 @@ use crate::parameters::{self, Format, Formats};
 use crate::portal::{Portal, State};
 use crate::rows::{Heading, RowSender};
 use frazil::{
-    Begun, Block, Connection, CopyShape, Cursor, Described, Error, Listener, Outcome, Response, Result,
-    SqlState, Statement, StatementRole, TypedStatement,
+    Activity, Begun, Block, Connection, CopyShape, Cursor, Described, Error, Listener, Outcome, Response,
+    Result, SqlState, Statement, StatementRole, TypedStatement,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A session of a client.
 pub struct Session {
     connection: Connection,
+    /// What the session does, as other sessions see it.
+    activity: Arc<Activity>,
     /// The statement without a name. The inner `None` is an empty text.
     unnamed: Option<Option<TypedStatement>>,
     /// Statements by name, with the types that clients declared; the session keeps them for EXECUTE, too.
@@ -46,6 +49,7 @@ impl Session {
     /// A session on a connection.
     pub fn new(connection: Connection) -> Session {
         Session {
+            activity: connection.activity(),
             connection,
             unnamed: None,
             named: HashMap::new(),
@@ -61,15 +65,45 @@ impl Session {
         self.connection.listener()
     }
 
+    /// Returns what the session does, as other sessions see it.
+    pub fn activity(&self) -> Arc<Activity> {
+        self.connection.activity()
+    }
+
     /// Returns the state of the session's transaction.
     pub fn block(&self) -> Block {
         self.connection.block()
     }
 
+    /// Returns the time that the session may wait for its client, and the error with which it ends then.
+    pub fn patience(&self) -> Option<(Duration, Error)> {
+        let timeouts = self.connection.session_timeouts();
+        let (limit, state, message) = match self.block() {
+            Block::Idle => (
+                timeouts.idle,
+                SqlState::IDLE_SESSION_TIMEOUT,
+                "terminating connection due to idle-session timeout",
+            ),
+            Block::Open | Block::Failed => (
+                timeouts.idle_in_transaction,
+                SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+                "terminating connection due to idle-in-transaction timeout",
+            ),
+        };
+        Some((limit?, Error::new(state, message)))
+    }
+
+    /// Returns the time that a transaction may take; `None` for any.
+    pub fn transaction_limit(&self) -> Option<Duration> {
+        self.connection.session_timeouts().transaction
+    }
+
     /// Runs the messages of a queue in order, up to COPY … FROM STDIN, which takes the rest of them. An error is that
     /// the client is gone.
     pub fn run(&mut self, queue: &mut VecDeque<Message>, output: &mut Output) -> Result<Flow> {
-        while let Some(message) = queue.pop_front() {
+        while self.activity.ending().is_none()
+            && let Some(message) = queue.pop_front()
+        {
             if self.one(message, queue, output)? == Flow::End {
                 return Ok(Flow::End);
             }
@@ -115,7 +149,14 @@ impl Session {
     /// Tells an error, which fails the transaction.
     fn refuse(&mut self, error: &Error, output: &mut Output) {
         self.connection.fail_transaction();
-        output.answers.error(Gravity::Error, error);
+        self.tell(error, output);
+    }
+
+    /// Tells an error. A client whose session is to end hears that alone.
+    fn tell(&self, error: &Error, output: &mut Output) {
+        if self.activity.ending().is_none() {
+            output.answers.error(Gravity::Error, error);
+        }
     }
 
     /// Tells an error, and skips what follows.
@@ -128,7 +169,7 @@ impl Session {
     fn sync(&mut self, output: &mut Output) {
         self.is_skipping = false;
         if let Err(error) = self.connection.end_implicit() {
-            output.answers.error(Gravity::Error, &error);
+            self.tell(&error, output);
         }
         self.ready(output);
     }
@@ -138,6 +179,10 @@ impl Session {
         self.drop_ended(None);
         if block == Block::Idle {
             self.portals.clear();
+        }
+        self.connection.pause_activity();
+        if self.activity.ending().is_some() {
+            return;
         }
         self.report(&mut output.answers);
         if block == Block::Idle {
@@ -171,6 +216,7 @@ impl Session {
     fn query(&mut self, text: &str, queue: &mut VecDeque<Message>, output: &mut Output) -> Result<()> {
         self.unnamed = None;
         self.portals.remove("");
+        self.connection.begin_activity(text);
         let done = self.statements(text, queue, output);
         let done = match (done, self.connection.end_implicit()) {
             (Ok(()), ended) => ended,
@@ -180,7 +226,7 @@ impl Session {
             if error.state() == SqlState::CONNECTION_FAILURE {
                 return Err(error);
             }
-            output.answers.error(Gravity::Error, &error);
+            self.tell(&error, output);
         }
         self.ready(output);
         Ok(())
@@ -236,7 +282,8 @@ impl Session {
         };
         portal.state = State::Named;
         let is_binary = portal.formats.of(0) == Format::Binary;
-        self.connection.name_cursor(name, cursor, is_binary)
+        let text = portal.statement.as_ref().map_or("", TypedStatement::text);
+        self.connection.name_cursor(name, cursor, text, is_binary)
     }
 
     /// Sends rows of a cursor of DECLARE, which is a portal, too.
@@ -297,6 +344,7 @@ impl Session {
     }
 
     fn parse(&mut self, name: String, text: &str, types: &[u32]) -> Result<()> {
+        self.connection.begin_activity(text);
         let types: Vec<_> = types.iter().map(|&oid| parameters::declared(oid)).collect();
         let statement = self.connection.prepare_typed(text, &types)?;
         if name.is_empty() {
@@ -441,6 +489,7 @@ impl Session {
             output.answers.plain(b'I');
             return Ok(());
         };
+        self.connection.begin_activity(statement.text());
         // A statement alone before Sync is its own transaction.
         if queue.front() != Some(&Message::Sync) && matches!(portal.state, State::Ready) {
             self.connection.begin_implicit()?;

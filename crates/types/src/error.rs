@@ -38,6 +38,12 @@ sql_states! {
     TOO_MANY_CONNECTIONS = "53300";
     /// A server that is shut down.
     ADMIN_SHUTDOWN = "57P01";
+    /// A session that waited too long for its client.
+    IDLE_SESSION_TIMEOUT = "57P05";
+    /// A session that waited too long for its client inside a transaction.
+    IDLE_IN_TRANSACTION_SESSION_TIMEOUT = "25P03";
+    /// A transaction that took too long.
+    TRANSACTION_TIMEOUT = "25P04";
     /// A feature that is not supported, named in the message.
     FEATURE_NOT_SUPPORTED = "0A000";
     /// A privilege that an object does not have.

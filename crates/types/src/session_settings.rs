@@ -10,6 +10,7 @@ use crate::{Result, statement_clock};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::time::Duration;
 
 /// The settings of one session.
 pub trait SessionSettings: Send + Sync {
@@ -22,6 +23,16 @@ pub trait SessionSettings: Send + Sync {
 
     /// Sends a notification to the sessions that listen to a channel, once the transaction commits. 22023.
     fn notify(&self, channel: &str, payload: &str) -> Result<()>;
+
+    /// Cancels the statement of the session that clients know by a number. False if no client of a server has it.
+    fn cancel(&self, number: i32) -> bool;
+
+    /// Ends the session that clients know by a number, and waits as long for its end. False if no client of a server
+    /// has the number, or if the session has not ended by then.
+    fn terminate(&self, number: i32, patience: Duration) -> Result<bool>;
+
+    /// Returns the numbers of the sessions that keep a session waiting for a lock.
+    fn blocking(&self, number: i32) -> Vec<i32>;
 
     /// Returns the channels that the session listens to.
     fn channels(&self) -> Vec<String>;

@@ -1,13 +1,49 @@
 //! The cursors that DECLARE named, and their end with the transaction.
 
 use super::cursor::Cursor;
+use crate::parameters;
 use frazil_frontend::CursorOptions;
-use frazil_types::{Cancel, Error, Result, SqlState};
+use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A cursor as `pg_cursors` shows it.
+#[derive(Clone, Debug)]
+pub struct ListedCursor {
+    /// Its name.
+    pub name: String,
+    /// The statement that declared it.
+    pub text: Arc<str>,
+    /// The tables that its query reads, until all its rows are kept.
+    pub tables: Vec<ObjectId>,
+    /// What DECLARE says of it.
+    pub options: CursorOptions,
+    /// The time when it was declared, in microseconds since 1970.
+    pub declared: i64,
+}
+
+/// The open cursors of a session, for other threads.
+#[derive(Clone, Debug, Default)]
+pub struct ListedCursors(Arc<Mutex<Vec<Arc<ListedCursor>>>>);
+
+impl ListedCursors {
+    fn list(&self) -> MutexGuard<'_, Vec<Arc<ListedCursor>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the cursors in the order of their names.
+    pub fn all(&self) -> Vec<Arc<ListedCursor>> {
+        let mut all = self.list().clone();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+}
 
 /// The cursors of a session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct NamedCursors {
     list: Vec<NamedCursor>,
+    /// Those of `list`.
+    listed: ListedCursors,
     /// The savepoints of the open transaction, each with the number of the first cursor behind it.
     savepoints: Vec<(String, u64)>,
     /// The number of the next cursor.
@@ -16,8 +52,7 @@ pub struct NamedCursors {
 
 #[derive(Debug)]
 struct NamedCursor {
-    name: String,
-    options: CursorOptions,
+    listed: Arc<ListedCursor>,
     cursor: Cursor,
     /// Counted in the order of DECLARE.
     number: u64,
@@ -26,22 +61,51 @@ struct NamedCursor {
 }
 
 impl NamedCursors {
-    /// Adds a cursor. `is_of_transaction`: true if a transaction is open, with which the cursor ends unless it is WITH
+    /// No cursors; `listed` will show them.
+    pub fn new(listed: ListedCursors) -> NamedCursors {
+        NamedCursors {
+            list: Vec::new(),
+            listed,
+            savepoints: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// Shows the cursors anew.
+    fn tell(&self) {
+        *self.listed.list() = self.list.iter().map(|known| known.listed.clone()).collect();
+    }
+
+    /// Adds a cursor with its text and the tables that it reads. `is_of_transaction`: true if a transaction is open, with which the cursor ends unless it is WITH
     /// HOLD.
-    pub fn add(&mut self, name: String, options: CursorOptions, cursor: Cursor, is_of_transaction: bool) {
-        self.list.push(NamedCursor {
+    pub fn add(
+        &mut self,
+        name: String,
+        options: CursorOptions,
+        cursor: Cursor,
+        (text, tables): (Arc<str>, Vec<ObjectId>),
+        is_of_transaction: bool,
+    ) {
+        let listed = ListedCursor {
             name,
+            text,
+            tables,
             options,
+            declared: parameters::now_micros(),
+        };
+        self.list.push(NamedCursor {
+            listed: Arc::new(listed),
             cursor,
             number: self.next,
             is_of_transaction,
         });
         self.next += 1;
+        self.tell();
     }
 
     /// 42P03 for a name that is taken.
     pub fn check_free(&self, name: &str) -> Result<()> {
-        match self.list.iter().any(|known| known.name == name) {
+        match self.list.iter().any(|known| known.listed.name == name) {
             true => {
                 let message = format!("cursor \"{name}\" already exists");
                 Err(Error::new(SqlState::DUPLICATE_CURSOR, message))
@@ -51,7 +115,7 @@ impl NamedCursors {
     }
 
     fn find(&self, name: &str) -> Result<usize> {
-        let found = self.list.iter().position(|known| known.name == name);
+        let found = self.list.iter().position(|known| known.listed.name == name);
         found.ok_or_else(|| {
             let message = format!("cursor \"{name}\" does not exist");
             Error::new(SqlState::INVALID_CURSOR_NAME, message)
@@ -61,7 +125,7 @@ impl NamedCursors {
     /// The cursor of a name, with its options. 34000.
     pub fn get(&self, name: &str) -> Result<(&Cursor, CursorOptions)> {
         let known = &self.list[self.find(name)?];
-        Ok((&known.cursor, known.options))
+        Ok((&known.cursor, known.listed.options))
     }
 
     /// The cursor of a name, to be moved. 34000; 55000 for a cursor that gave an error.
@@ -83,6 +147,7 @@ impl NamedCursors {
             Some(name) => drop(self.list.remove(self.find(name)?)),
             None => self.list.clear(),
         }
+        self.tell();
         Ok(())
     }
 
@@ -91,7 +156,7 @@ impl NamedCursors {
         let held = self
             .list
             .iter_mut()
-            .filter(|known| known.is_of_transaction && known.options.is_held);
+            .filter(|known| known.is_of_transaction && known.listed.options.is_held);
         held.map(|known| &mut known.cursor)
             .try_for_each(|cursor| cursor.hold(cancel))
     }
@@ -99,11 +164,19 @@ impl NamedCursors {
     /// The transaction ended: its cursors are closed, save those WITH HOLD if it committed.
     pub fn end_transaction(&mut self, is_committed: bool) {
         self.savepoints.clear();
+        if self.list.is_empty() {
+            return;
+        }
         self.list
-            .retain(|known| !known.is_of_transaction || (is_committed && known.options.is_held));
-        self.list
-            .iter_mut()
-            .for_each(|known| known.is_of_transaction = false);
+            .retain(|known| !known.is_of_transaction || (is_committed && known.listed.options.is_held));
+        self.list.iter_mut().for_each(|known| {
+            known.is_of_transaction = false;
+            if !known.listed.tables.is_empty() {
+                // Its rows are kept now.
+                Arc::make_mut(&mut known.listed).tables.clear();
+            }
+        });
+        self.tell();
     }
 
     /// Notes a savepoint of the open transaction.
@@ -124,6 +197,7 @@ impl NamedCursors {
             let first = self.savepoints[at].1;
             self.savepoints.truncate(at + 1);
             self.list.retain(|known| known.number < first);
+            self.tell();
         }
     }
 }

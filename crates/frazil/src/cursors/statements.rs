@@ -65,6 +65,12 @@ fn declare(
     bundle: Bundle,
 ) -> Result<()> {
     let is_open = session.transaction().is_open();
+    let text = bundle.text.clone();
+    // A cursor that is held at once reads no table any more.
+    let tables = match is_open {
+        true => bundle.tables.entries_read().tables(),
+        false => Vec::new(),
+    };
     if !is_open && !options.is_held {
         return Err(transaction::outside("DECLARE CURSOR"));
     }
@@ -86,7 +92,9 @@ fn declare(
     if !is_open {
         cursor.hold(runner.cancel())?;
     }
-    session.cursors_mut().add(name, options, cursor, is_open);
+    session
+        .cursors_mut()
+        .add(name, options, cursor, (text, tables), is_open);
     Ok(())
 }
 

@@ -3,15 +3,23 @@
 
 use super::setting::Access;
 use super::{Setting, Settings, find};
+use crate::activity::{self, Activity};
+use crate::cursors::ListedCursors;
 use crate::database::Database;
+use crate::lock_waits;
 use crate::notifications::{self, Mailbox};
+use crate::prepared_statements::PreparedStatements;
 use frazil_frontend::{Isolation, TransactionModes};
 use frazil_types::sequence_values::SequenceValues;
 use frazil_types::session_settings::SessionSettings;
-use frazil_types::{Error, Result};
+use frazil_types::{Cancel, Error, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time between two looks for a session that is to end.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The settings of a session.
 #[derive(Debug)]
@@ -23,6 +31,12 @@ pub(crate) struct Board {
     /// True if the running statement has changed a setting.
     has_changes: AtomicBool,
     sequences: SequenceValues,
+    /// What the session does, as others see it.
+    activity: Arc<Activity>,
+    /// What PREPARE named.
+    prepared: PreparedStatements,
+    /// The cursors that DECLARE named, as `pg_cursors` shows them.
+    cursors: ListedCursors,
     mailbox: Arc<Mailbox>,
     /// Calls of `pg_notify` in the running statement.
     notified: Mutex<Vec<(String, String)>>,
@@ -33,6 +47,8 @@ pub(crate) struct Board {
 #[derive(Debug)]
 struct State {
     settings: Arc<Settings>,
+    /// The settings to which RESET goes back.
+    start: Arc<Settings>,
     /// The modes of the open transaction.
     modes: Option<TransactionModes>,
     /// Calls of `set_config` in the running statement: of those that change one setting in one way, the last. By the
@@ -60,11 +76,12 @@ pub(crate) struct Change {
 }
 
 impl Board {
-    pub fn new(database: Database, settings: Arc<Settings>) -> Board {
+    pub fn new(database: Database, settings: Arc<Settings>, cancel: Cancel) -> Board {
         Board {
             database,
             direct: AtomicU64::new(0),
             state: Mutex::new(State {
+                start: Arc::default(),
                 settings,
                 modes: None,
                 changes: BTreeMap::new(),
@@ -72,10 +89,28 @@ impl Board {
             }),
             has_changes: AtomicBool::new(false),
             sequences: SequenceValues::default(),
+            activity: Arc::new(Activity::new(cancel)),
+            prepared: PreparedStatements::default(),
+            cursors: ListedCursors::default(),
             mailbox: Arc::new(Mailbox::new()),
             notified: Mutex::default(),
             has_notified: AtomicBool::new(false),
         }
+    }
+
+    /// What the session does, as others see it.
+    pub fn activity(&self) -> &Arc<Activity> {
+        &self.activity
+    }
+
+    /// What PREPARE named.
+    pub fn prepared(&self) -> &PreparedStatements {
+        &self.prepared
+    }
+
+    /// The cursors that DECLARE named, as `pg_cursors` shows them.
+    pub fn cursors(&self) -> &ListedCursors {
+        &self.cursors
     }
 
     /// The notifications that wait for the session.
@@ -142,6 +177,17 @@ impl Board {
         state.modes = modes;
     }
 
+    /// Keeps the settings to which RESET goes back.
+    pub fn set_start(&self, start: Arc<Settings>) {
+        self.state().start = start;
+    }
+
+    /// The settings, and those to which RESET goes back.
+    pub fn settings(&self) -> (Arc<Settings>, Arc<Settings>) {
+        let state = self.state();
+        (state.settings.clone(), state.start.clone())
+    }
+
     /// The changes by the statement that ran, in order, without those that a later one replaced.
     pub fn take_changes(&self) -> Vec<Change> {
         if !self.has_changes.swap(false, Relaxed) {
@@ -189,6 +235,35 @@ impl SessionSettings for Board {
         self.mailbox.number()
     }
 
+    fn cancel(&self, number: i32) -> bool {
+        let session = self.database.roster().of_client(number);
+        session.inspect(|session| session.activity.cancel()).is_some()
+    }
+
+    fn terminate(&self, number: i32, patience: Duration) -> Result<bool> {
+        let find = || self.database.roster().of_client(number);
+        let Some(session) = find() else {
+            return Ok(false);
+        };
+        session.activity.end(activity::terminated());
+        drop(session);
+        let begun = Instant::now();
+        loop {
+            if patience.is_zero() || find().is_none() {
+                return Ok(true);
+            }
+            // The session's own end.
+            if self.activity.is_cancelled() || begun.elapsed() >= patience {
+                return Ok(false);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn blocking(&self, number: i32) -> Vec<i32> {
+        lock_waits::blocking(&self.database, number)
+    }
+
     fn channels(&self) -> Vec<String> {
         self.mailbox.channels()
     }
@@ -208,7 +283,13 @@ impl SessionSettings for Board {
             return Err(by_statement(setting));
         }
         let mut state = self.state();
-        Arc::make_mut(&mut state.settings).set(name, value)?;
+        match value {
+            Some(_) => Arc::make_mut(&mut state.settings).set(name, value)?,
+            None => {
+                let start = state.start.clone();
+                Arc::make_mut(&mut state.settings).reset(name, &start)?;
+            }
+        }
         state.calls += 1;
         let change = Change {
             name: name.to_owned(),

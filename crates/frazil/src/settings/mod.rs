@@ -2,12 +2,14 @@
 
 mod board;
 mod kind;
+mod listed;
 mod own;
 mod postgresql;
 mod setting;
 
 pub(crate) use board::{Board, Change};
 pub(crate) use kind::{Read, shown_flag};
+pub(crate) use listed::{is_listed, listed};
 pub(crate) use setting::Setting;
 
 use crate::notice::Severity;
@@ -91,10 +93,25 @@ pub struct Settings {
     pub isolation: Isolation,
     /// True if transactions to come may not write.
     pub read_only: bool,
+    /// The times after which a server ends the session.
+    pub(crate) timeouts: SessionTimeouts,
+    /// True for a client of a server, which can end the session.
+    pub(crate) is_served: bool,
     /// The least that notices must matter to be told.
     pub least_notice: NoticeLevel,
     /// Settings that only SHOW reads, if they are not the default, and those of the user's own: `a.b`.
     pub(crate) texts: Arc<Texts>,
+}
+
+/// The times after which a server ends a session; `None` for never.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionTimeouts {
+    /// Waits for the client outside a transaction.
+    pub idle: Option<Duration>,
+    /// Waits for the client inside a transaction.
+    pub idle_in_transaction: Option<Duration>,
+    /// The time that a transaction takes.
+    pub transaction: Option<Duration>,
 }
 
 /// The texts of settings.
@@ -104,6 +121,17 @@ pub(crate) struct Texts {
     kept: BTreeMap<&'static str, String>,
     /// Settings of the user's own, by their names in lower case.
     custom: BTreeMap<String, String>,
+    /// The origin of each value that is not the default.
+    origins: BTreeMap<&'static str, Origin>,
+}
+
+/// The origin of a value, as `pg_settings` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The client's first packet: RESET goes back to the value.
+    Client,
+    /// SET or `set_config`.
+    Session,
 }
 
 /// The least weight of a notice that is told: `client_min_messages`.
@@ -157,6 +185,8 @@ impl Default for Settings {
             file_access: FileAccess::On,
             isolation: Isolation::default(),
             read_only: false,
+            timeouts: SessionTimeouts::default(),
+            is_served: false,
             least_notice: NoticeLevel::default(),
             texts: Arc::default(),
         }
@@ -249,6 +279,16 @@ impl Settings {
         let Some(setting) = find(name) else {
             return self.set_custom(name, value);
         };
+        self.set_known(setting, value)?;
+        let origins = &mut Arc::make_mut(&mut self.texts).origins;
+        match value {
+            Some(_) => origins.insert(setting.name, Origin::Session),
+            None => origins.remove(setting.name),
+        };
+        Ok(())
+    }
+
+    fn set_known(&mut self, setting: &'static Setting, value: Option<&str>) -> Result<()> {
         match &setting.access {
             Access::Session { set, show } => {
                 let default;
@@ -296,6 +336,31 @@ impl Settings {
         let custom = &mut Arc::make_mut(&mut self.texts).custom;
         custom.insert(name, value.unwrap_or_default().to_owned());
         Ok(())
+    }
+
+    /// Sets a setting back to the client's value in `start`; to the default if the client gave none.
+    pub(crate) fn reset(&mut self, name: &str, start: &Settings) -> Result<()> {
+        let given = match find(name) {
+            Some(setting) if start.origin(setting.name).is_none() => None,
+            Some(_) | None => start.show(name),
+        };
+        self.set(name, given.as_deref())?;
+        if let Some(setting) = find(name).filter(|_| given.is_some()) {
+            let origins = &mut Arc::make_mut(&mut self.texts).origins;
+            origins.insert(setting.name, Origin::Client);
+        }
+        Ok(())
+    }
+
+    /// Makes all values that are not the default those of the client's first packet.
+    pub(crate) fn begin_session(&mut self) {
+        let origins = &mut Arc::make_mut(&mut self.texts).origins;
+        origins.values_mut().for_each(|origin| *origin = Origin::Client);
+    }
+
+    /// The origin of a setting's value; `None` for the default.
+    pub(crate) fn origin(&self, name: &str) -> Option<Origin> {
+        self.texts.origins.get(name).copied()
     }
 
     /// The text of a setting of sessions; `None` for other names.

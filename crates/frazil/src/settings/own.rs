@@ -77,14 +77,17 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::database(
         "memory_limit",
         Kind::Size,
-        |database, limit| {
-            let limit = limit.map_or_else(Database::default_memory_limit, |v| v.size_or_zero() as usize);
-            database.budget().set_limit(limit);
-            database.plan_cache().limit(limit);
-            database.footers().limit(limit);
-            frazil_runtime::memory::limit_pool(limit);
-        },
-        |board| shown_size(board.database().budget().limit() as u64),
+        (
+            |database, limit| {
+                let limit = limit.map_or_else(Database::default_memory_limit, |v| v.size_or_zero() as usize);
+                database.budget().set_limit(limit);
+                database.plan_cache().limit(limit);
+                database.footers().limit(limit);
+                frazil_runtime::memory::limit_pool(limit);
+            },
+            |board| shown_size(board.database().budget().limit() as u64),
+            || shown_size(Database::default_memory_limit() as u64),
+        ),
         "Memory that all running statements may hold.",
     ),
     Setting::session(
@@ -216,50 +219,62 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::database(
         "max_wal_size",
         Kind::SizeOrOff,
-        |database, size| {
-            let bytes = size.map_or(DEFAULT_LOG_BYTES, |v| v.size_or_zero());
-            let policy = database.checkpoints();
-            policy.set_log_bytes(Some(bytes).filter(|bytes| *bytes > 0));
-        },
-        |board| or_off(board.database().checkpoints().log_bytes(), shown_size),
+        (
+            |database, size| {
+                let bytes = size.map_or(DEFAULT_LOG_BYTES, |v| v.size_or_zero());
+                let policy = database.checkpoints();
+                policy.set_log_bytes(Some(bytes).filter(|bytes| *bytes > 0));
+            },
+            |board| or_off(board.database().checkpoints().log_bytes(), shown_size),
+            || shown_size(DEFAULT_LOG_BYTES),
+        ),
         "Size of the log that starts a checkpoint; off means never.",
     ),
     Setting::database(
         "checkpoint_timeout",
         Kind::TimeOrOff,
-        |database, time| {
-            let age = time.map_or(DEFAULT_TIMEOUT, |v| v.time_or_zero());
-            let policy = database.checkpoints();
-            policy.set_timeout(Some(age).filter(|age| !age.is_zero()));
-        },
-        |board| or_off(board.database().checkpoints().timeout(), shown_time),
+        (
+            |database, time| {
+                let age = time.map_or(DEFAULT_TIMEOUT, |v| v.time_or_zero());
+                let policy = database.checkpoints();
+                policy.set_timeout(Some(age).filter(|age| !age.is_zero()));
+            },
+            |board| or_off(board.database().checkpoints().timeout(), shown_time),
+            || shown_time(DEFAULT_TIMEOUT),
+        ),
         "Age of the last checkpoint that starts another one; off means never.",
     ),
     Setting::database(
         "frazil.freeze_after",
         Kind::TimeOrOff,
-        |database, time| {
-            let cooling = match time {
-                None => Some(DEFAULT_COOLING),
-                Some(Read::Off) => None,
-                Some(time) => Some(time.time_or_zero()),
-            };
-            database.freezer().set_cooling(cooling);
-        },
-        |board| or_off(board.database().freezer().cooling(), shown_time),
+        (
+            |database, time| {
+                let cooling = match time {
+                    None => Some(DEFAULT_COOLING),
+                    Some(Read::Off) => None,
+                    Some(time) => Some(time.time_or_zero()),
+                };
+                database.freezer().set_cooling(cooling);
+            },
+            |board| or_off(board.database().freezer().cooling(), shown_time),
+            || shown_time(DEFAULT_COOLING),
+        ),
         "How long full chunks stay hot; off means until FREEZE or a checkpoint.",
     ),
     Setting::database(
         "frazil.refreeze_budget",
         Kind::SizeOrOff,
-        |database, size| {
-            let bytes = size.map_or(DEFAULT_REFREEZE_BUDGET, |v| v.size_or_zero());
-            database.freezer().set_refreeze_budget(bytes);
-        },
-        |board| {
-            let budget = board.database().freezer().refreeze_budget();
-            or_off(Some(budget).filter(|bytes| *bytes > 0), shown_size)
-        },
+        (
+            |database, size| {
+                let bytes = size.map_or(DEFAULT_REFREEZE_BUDGET, |v| v.size_or_zero());
+                database.freezer().set_refreeze_budget(bytes);
+            },
+            |board| {
+                let budget = board.database().freezer().refreeze_budget();
+                or_off(Some(budget).filter(|bytes| *bytes > 0), shown_size)
+            },
+            || shown_size(DEFAULT_REFREEZE_BUDGET),
+        ),
         "Bytes of blocks that are rebuilt in the background in a second; off means none.",
     ),
     Setting::shown(

@@ -3,7 +3,9 @@
 
 use super::kind::{Kind, Read, wrong};
 use super::setting::Setting;
+use super::{SessionTimeouts, Settings};
 use frazil_types::{Error, Result};
+use std::time::Duration;
 
 const KB: u64 = 1 << 10;
 /// PostgreSQL's pages, in bytes.
@@ -31,9 +33,20 @@ const fn locale(name: &'static str) -> Setting {
     Setting::kept(name, Kind::Text, "C", "Locale.").only(&["C", "POSIX"])
 }
 
-/// A time after which PostgreSQL ends something that Frazil does not.
-const fn no_timeout(name: &'static str, about: &'static str) -> Setting {
-    Setting::kept(name, Kind::Time, "0", about).only(&["0"])
+/// Keeps a time after which a server ends a session, zero meaning never. 0A000 for a connection within the program,
+/// which nobody ends.
+fn session_timeout(
+    settings: &mut Settings,
+    read: &Read,
+    field: fn(&mut SessionTimeouts) -> &mut Option<Duration>,
+) -> Result<()> {
+    let time = Some(read.time()?).filter(|time| !time.is_zero());
+    if time.is_some() && !settings.is_served {
+        return Err(Error::unsupported("a timeout of sessions without a server")
+            .with_hint("frazil serve ends sessions after it"));
+    }
+    *field(&mut settings.timeouts) = time;
+    Ok(())
 }
 
 pub(super) static SETTINGS: &[Setting] = &[
@@ -261,18 +274,27 @@ pub(super) static SETTINGS: &[Setting] = &[
         "off",
         "Times in the server's log; there is none.",
     ),
-    no_timeout(
+    Setting::kept(
         "idle_in_transaction_session_timeout",
+        Kind::Time,
+        "0",
         "Time after which an idle transaction ends; 0 means never.",
-    ),
-    no_timeout(
+    )
+    .applied(|settings, read| session_timeout(settings, read, |timeouts| &mut timeouts.idle_in_transaction)),
+    Setting::kept(
         "idle_session_timeout",
+        Kind::Time,
+        "0",
         "Time after which an idle session ends; 0 means never.",
-    ),
-    no_timeout(
+    )
+    .applied(|settings, read| session_timeout(settings, read, |timeouts| &mut timeouts.idle)),
+    Setting::kept(
         "transaction_timeout",
+        Kind::Time,
+        "0",
         "Time that a transaction may take; 0 means any.",
-    ),
+    )
+    .applied(|settings, read| session_timeout(settings, read, |timeouts| &mut timeouts.transaction)),
     locale("lc_messages"),
     locale("lc_monetary"),
     locale("lc_numeric"),

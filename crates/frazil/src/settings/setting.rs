@@ -40,6 +40,8 @@ pub(super) enum Access {
         /// `None`: the default.
         set: fn(&Database, Option<Read>),
         show: fn(&Board) -> String,
+        /// The text of the default.
+        default: fn() -> String,
     },
     /// The mode of the open transaction.
     Transaction(fn(&Board) -> String),
@@ -106,8 +108,7 @@ impl Setting {
     pub(super) const fn database(
         name: &'static str,
         kind: Kind,
-        set: fn(&Database, Option<Read>),
-        show: fn(&Board) -> String,
+        (set, show, default): (fn(&Database, Option<Read>), fn(&Board) -> String, fn() -> String),
         about: &'static str,
     ) -> Setting {
         Setting {
@@ -115,7 +116,7 @@ impl Setting {
             kind,
             about,
             is_reported: false,
-            access: Access::Database { set, show },
+            access: Access::Database { set, show, default },
         }
     }
 

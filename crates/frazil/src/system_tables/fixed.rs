@@ -72,6 +72,51 @@ pub(super) fn languages(_: &Context<'_>) -> Result<Vec<Cells>> {
     Ok([(12, "internal", false), (14, "sql", true)].map(row).into())
 }
 
+/// PostgreSQL's B-tree operator families, with their numbers and the types of their classes.
+const FAMILIES: &[(u32, &str, &[Kind])] = &[
+    (424, "bool_ops", &[Kind::Boolean]),
+    (426, "bpchar_ops", &[Kind::Char]),
+    (428, "bytea_ops", &[Kind::Bytea]),
+    (429, "char_ops", &[Kind::InternalChar]),
+    (
+        434,
+        "datetime_ops",
+        &[Kind::Date, Kind::Timestamp, Kind::TimestampTz],
+    ),
+    (1970, "float_ops", &[Kind::Real, Kind::Double]),
+    (
+        1976,
+        "integer_ops",
+        &[Kind::SmallInt, Kind::Integer, Kind::BigInt],
+    ),
+    (1982, "interval_ops", &[Kind::Interval]),
+    (1988, "numeric_ops", &[Kind::Numeric]),
+    (1989, "oid_ops", &[Kind::Oid]),
+    (1994, "text_ops", &[Kind::Text, Kind::Varchar, Kind::Name]),
+    (1996, "time_ops", &[Kind::Time]),
+    (2968, "uuid_ops", &[Kind::Uuid]),
+    (3522, "enum_ops", &[Kind::Enum]),
+    (4033, "jsonb_ops", &[Kind::Jsonb]),
+];
+
+/// The number of the operator family of a type's class.
+fn operator_family(kind: Kind) -> u32 {
+    let found = FAMILIES.iter().find(|(.., kinds)| kinds.contains(&kind));
+    found.map_or(0, |(oid, ..)| *oid)
+}
+
+pub(super) fn operator_families(_: &Context<'_>) -> Result<Vec<Cells>> {
+    let row = |(oid, name, _): &(u32, &'static str, _)| {
+        Cells::new()
+            .with("oid", *oid)
+            .with("opfmethod", BTREE)
+            .with("opfname", *name)
+            .with("opfnamespace", numbers::system_namespace(SYSTEM_SCHEMA))
+            .with("opfowner", OWNER)
+    };
+    Ok(FAMILIES.iter().map(row).collect())
+}
+
 pub(super) fn operator_classes(_: &Context<'_>) -> Result<Vec<Cells>> {
     let sorted = Kind::ALL
         .into_iter()
@@ -85,6 +130,7 @@ pub(super) fn operator_classes(_: &Context<'_>) -> Result<Vec<Cells>> {
                 .with("opcname", format!("{}_ops", kind.info().typname))
                 .with("opcnamespace", numbers::system_namespace(SYSTEM_SCHEMA))
                 .with("opcowner", OWNER)
+                .with("opcfamily", operator_family(kind))
                 .with("opcintype", kind.info().oid)
                 .with("opcdefault", true),
         )

@@ -20,6 +20,7 @@ mod numbers;
 mod privileges;
 mod relations;
 mod sequences;
+mod sessions;
 mod standard_columns;
 mod standard_constraints;
 mod standard_usage;
@@ -113,6 +114,7 @@ mod tests {
         let context = Context {
             snapshot: &snapshot,
             path: &SearchPath::default(),
+            session: None,
             directory: None,
             system: tables(),
             wanted: &Wanted::All,

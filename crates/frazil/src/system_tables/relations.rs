@@ -5,7 +5,7 @@
 use super::virtual_table::{CellsOf, Made, STANDARD_SCHEMA, VirtualTable, schema as schema_of};
 use super::{
     catalog_rows, comments, constraints, depend, fixed, indexes, information_schema, privileges, sequences,
-    standard_columns, standard_constraints, standard_usage, types,
+    sessions, standard_columns, standard_constraints, standard_usage, types,
 };
 use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_types::{Error, Result};
@@ -31,6 +31,7 @@ const CATALOG: &[(&str, CellsOf)] = &[
     ("pg_language", fixed::languages),
     ("pg_namespace", catalog_rows::namespaces),
     ("pg_opclass", fixed::operator_classes),
+    ("pg_opfamily", fixed::operator_families),
     ("pg_rewrite", catalog_rows::rules),
     ("pg_roles", fixed::roles_shown),
     ("pg_sequence", sequences::definitions),
@@ -75,7 +76,14 @@ const STANDARD: &[(&str, CellsOf)] = &[
 ];
 
 /// The tables of `pg_catalog` that show more than the catalog.
-const LIVE: &[(&str, CellsOf)] = &[("pg_sequences", sequences::with_values)];
+const LIVE: &[(&str, CellsOf)] = &[
+    ("pg_cursors", sessions::cursors),
+    ("pg_locks", sessions::locks),
+    ("pg_prepared_statements", sessions::prepared),
+    ("pg_sequences", sequences::with_values),
+    ("pg_settings", sessions::settings),
+    ("pg_stat_activity", sessions::activity),
+];
 
 /// Schema and name of each table that is not empty.
 #[cfg(test)]

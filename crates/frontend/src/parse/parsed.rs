@@ -79,6 +79,7 @@ pub(crate) enum ParsedKind {
     },
     Begin {
         modes: TransactionModes,
+        tag: &'static str,
     },
     Commit {
         chain: bool,

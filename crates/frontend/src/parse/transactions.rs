@@ -19,7 +19,8 @@ pub(super) fn begin(cursor: &mut Cursor) -> Result<ParsedKind> {
         true => TransactionModes::default(),
         false => modes(cursor)?,
     };
-    Ok(ParsedKind::Begin { modes })
+    let tag = if start { "START TRANSACTION" } else { "BEGIN" };
+    Ok(ParsedKind::Begin { modes, tag })
 }
 
 /// COMMIT | END [WORK | TRANSACTION] [AND [NO] CHAIN].

@@ -8,12 +8,15 @@ use crate::build::{LENGTH, TEXT};
 use crate::convert::type_of_kind;
 use crate::resolve::no_function;
 use crate::type_rules::Kind::{Boolean, Integer, Text};
-use crate::vector::{Output, Row, rows};
+use crate::vector::{Output, Row, rows, volatile_rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::Expr;
 use frazil_types::array::{self, ArrayRef, Dimension, order_elements};
 
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+
+/// Functions that may give something else each time.
+const VOLATILE: &[&str] = &["pg_blocking_pids"];
 
 static FUNCTIONS: &[ArrayFunction] = array_functions! {
     "array_append", [Array, Element], Gives::Array, Called, append, "the array with an element after it";
@@ -154,7 +157,11 @@ impl Typing {
             Gives::Of(kind) => type_of_kind(kind, None),
             Gives::ArrayOf(kind) => LogicalType::array_of(kind),
         };
-        Ok(rows(function.name, function.on_null, function.run, typed, gives))
+        let call = match VOLATILE.contains(&function.name) {
+            true => volatile_rows,
+            false => rows,
+        };
+        Ok(call(function.name, function.on_null, function.run, typed, gives))
     }
 
     /// The type that the elements of all arguments have in common. 42804 where they have none.

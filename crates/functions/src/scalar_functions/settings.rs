@@ -1,11 +1,12 @@
 //! Settings of the session, read and changed by functions.
 
 use crate::function::{Function, Overload, Run, functions, volatile};
-use crate::type_rules::Kind::{Boolean, Double, Integer, Text};
+use crate::type_rules::Kind::{BigInt, Boolean, Double, Integer, Text};
 use crate::vector::{Output, Row};
 use frazil_types::session_settings::{self, SessionSettings};
 use frazil_types::{Error, Result, SqlState};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(super) const FUNCTIONS: &[Function] = functions! {
     "current_setting", [volatile(&[Text], current, Text), volatile(&[Text, Boolean], current_or_null, Text)],
@@ -14,11 +15,29 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "changes a setting, with true for the rest of the transaction, and returns the new value; NULL is the default";
     "pg_backend_pid", [volatile(&[], |_, o| o.int(settings()?.number().into()), Integer)],
         "the number by which clients and other sessions know the session: without a server that of the process";
+    "pg_cancel_backend", [volatile(&[Integer], |r, o| o.bool(settings()?.cancel(r.int(0) as i32)), Boolean)],
+        "cancels the statement of another session, by the number of pg_backend_pid; false if no client has it";
+    "pg_terminate_backend", [
+            volatile(&[Integer], terminate, Boolean),
+            volatile(&[Integer, BigInt], terminate, Boolean),
+        ],
+        "ends another session, by the number of pg_backend_pid, and waits some milliseconds for its end";
     "pg_notify", [Overload { parameters: &[Text, Text], run: Run::VolatileOnNull(notify, Text) }],
         "NOTIFY of a channel with a payload, at COMMIT; returns an empty text";
     "pg_notification_queue_usage", [volatile(&[], |_, o| o.double(settings()?.notification_usage()), Double)],
         "the share of its room that the fullest queue of notifications has used";
 };
+
+/// pg_terminate_backend(number, milliseconds): without milliseconds nothing is waited for. 22003 for a negative time.
+fn terminate(row: &Row<'_>, out: &mut Output) -> Result<()> {
+    let milliseconds = if row.arguments() > 1 { row.int(1) } else { 0 };
+    let patience = u64::try_from(milliseconds).map_err(|_| {
+        let message = "\"timeout\" must not be negative";
+        Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message)
+    })?;
+    let patience = Duration::from_millis(patience);
+    out.bool(settings()?.terminate(row.int(0) as i32, patience)?)
+}
 
 /// pg_notify(channel, payload): NULL is an empty text.
 fn notify(row: &Row<'_>, out: &mut Output) -> Result<()> {

@@ -6,6 +6,7 @@ use crate::regular_expression::{captures, with_regex};
 use crate::type_rules::Kind::{Boolean, Integer, Text};
 use crate::vector::{Output, Row};
 use frazil_types::array::{self, ArrayBuilder, Dimension};
+use frazil_types::session_settings;
 use frazil_types::{Error, Result, SqlState, Value};
 use regex::{Captures, Match, Regex};
 
@@ -17,8 +18,8 @@ pub(super) static FUNCTIONS: &[ArrayFunction] = array_functions! {
     "parse_ident", [Of(Text)], TEXTS, Null, |r, o| identifiers(r, true, o), "the parts of a name such as `a.\"B\"`";
     "parse_ident", [Of(Text), Of(Boolean)], TEXTS, Null, |r, o| identifiers(r, r.bool(1), o),
         "the parts of a name; with false whatever stands behind it is left out";
-    "pg_blocking_pids", [Of(Integer)], INTEGERS, Null, |_, o| o.bytes(&array::encode_list(&[], LENGTH)?),
-        "an empty array: sessions wait for no process";
+    "pg_blocking_pids", [Of(Integer)], INTEGERS, Null, blocking,
+        "the sessions that keep a session waiting for a lock, by the numbers of pg_backend_pid";
     "pg_safe_snapshot_blocking_pids", [Of(Integer)], INTEGERS, Null,
         |_, o| o.bytes(&array::encode_list(&[], LENGTH)?), "an empty array: sessions wait for no process";
     "regexp_match", [Of(Text), Of(Text)], TEXTS, Null, first_match, "the texts that the groups of a regular expression, or the whole, match first";
@@ -49,6 +50,15 @@ fn put<'t>(parts: impl Iterator<Item = Option<&'t str>>, out: &mut Output<'_>) -
     }
     held.grow(held.bytes())?;
     out.bytes(&array.finish())
+}
+
+fn blocking(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let session = session_settings::of_statement();
+    let session = session.ok_or_else(|| Error::internal("sessions that wait, outside of a session"))?;
+    let numbers = i32::try_from(row.int(0)).map(|number| session.blocking(number));
+    let numbers = numbers.unwrap_or_default().into_iter();
+    let numbers: Vec<Value> = numbers.map(|number| Value::Int(number.into())).collect();
+    out.bytes(&array::encode_list(&numbers, LENGTH)?)
 }
 
 fn schemas(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {

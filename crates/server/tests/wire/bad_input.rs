@@ -4,40 +4,110 @@ use crate::client::{Served, bind, describe, execute, message, parse, query, sync
 use frazil_testkit::Random;
 use std::io::Write;
 
-/// Messages that mean something together.
-fn conversation(random: &mut Random) -> Vec<Vec<u8>> {
-    let all = [
-        query("select 1"),
-        query("select 1; insert into t values (1); rollback"),
-        query("copy t from stdin"),
-        query("copy t to stdout"),
-        query("begin"),
-        query("commit"),
-        parse("", "select $1::integer, $2::text[]", &[23, 1009]),
-        parse("s", "insert into t values ($1)", &[1700]),
-        parse("u", "select $1", &[0xffff_ffff]),
-        bind("", "", &[Some(&[0, 0, 0, 7]), None], 1, 1),
-        bind("p", "s", &[Some(b"12")], 0, 0),
-        describe('S', "s"),
-        describe('P', "p"),
-        execute("", 0),
-        execute("p", 1),
-        message(b'C', b"Ss\0"),
-        message(b'C', b"Pp\0"),
-        message(b'd', b"1\n2\n"),
-        message(b'c', b""),
-        message(b'f', b"no\0"),
-        message(b'F', b"\0\0\0\0"),
-        message(b'p', b"secret\0"),
-        message(b'H', b""),
-        sync(),
-    ];
-    (0..1 + random.index(8))
-        .map(|_| all[random.index(all.len())].clone())
-        .collect()
+/// Conversations of a run. `FRAZIL_WIRE_ROUNDS` sets another number: 40,000 make more than 200,000 messages.
+fn rounds() -> usize {
+    let given = std::env::var("FRAZIL_WIRE_ROUNDS").ok();
+    given.and_then(|rounds| rounds.parse().ok()).unwrap_or(500)
 }
 
-/// Changes some bytes, or cuts the end off.
+/// Texts of statements of all kinds, which end at once.
+const TEXTS: &[&str] = &[
+    "",
+    ";",
+    "-- ping",
+    "select 1",
+    "select 1; insert into t values (1); rollback",
+    "select * from t limit 3",
+    "select $1",
+    "select 1 / 0",
+    "copy t from stdin",
+    "copy t from stdin csv header",
+    "copy t from stdin binary",
+    "copy t to stdout",
+    "copy (select 1, null, 'x') to stdout binary",
+    "begin",
+    "start transaction isolation level repeatable read",
+    "commit",
+    "commit and chain",
+    "rollback",
+    "savepoint a",
+    "rollback to a",
+    "release a",
+    "declare c cursor for select a from t",
+    "declare p scroll cursor with hold for select generate_series(1, 5)",
+    "fetch 2 from c",
+    "fetch backward all from p",
+    "move c",
+    "close all",
+    "prepare s as select 1",
+    "execute s",
+    "deallocate all",
+    "set application_name = 'x'",
+    "set local work_mem = '1MB'",
+    "show all",
+    "discard all",
+    "reset all",
+    "listen a; notify a, 'x'",
+    "unlisten *",
+    "select state from pg_stat_activity",
+    "select pg_cancel_backend(pg_backend_pid())",
+    "select pg_terminate_backend(pg_backend_pid())",
+    "set idle_session_timeout = '1ms'",
+    "set transaction_timeout = '1ms'; begin",
+    "explain select 1",
+    "create temporary table u (a integer)",
+    "drop table u",
+    "insert into t values (1) returning a",
+    "values (1), (2)",
+];
+
+/// A message that means something, or nearly so.
+fn any_message(random: &mut Random) -> Vec<u8> {
+    let names = ["", "s", "p", "c"];
+    let name = |random: &mut Random| names[random.index(names.len())];
+    match random.index(16) {
+        0..=3 => query(TEXTS[random.index(TEXTS.len())]),
+        4 | 5 => {
+            let types: &[&[u32]] = &[&[], &[23], &[1700], &[0xffff_ffff], &[25, 1009]];
+            let text = TEXTS[random.index(TEXTS.len())];
+            parse(name(random), text, types[random.index(types.len())])
+        }
+        6 => parse("", "select $1::integer, $2::text[]", &[23, 1009]),
+        7 => bind("", "", &[Some(&[0, 0, 0, 7]), None], 1, 1),
+        8 => {
+            let values: &[&[Option<&[u8]>]] = &[&[], &[Some(b"12")], &[None]];
+            let (portal, statement) = (name(random), name(random));
+            let format = random.index(2) as i16;
+            bind(portal, statement, values[random.index(values.len())], 0, format)
+        }
+        9 => describe(['S', 'P', 'x'][random.index(3)], name(random)),
+        10 => execute(name(random), random.index(3) as i32),
+        11 => {
+            let kind = ["S", "P"][random.index(2)];
+            message(b'C', format!("{kind}{}\0", name(random)).as_bytes())
+        }
+        12 => match random.index(4) {
+            0 => message(b'd', b"1\n2\n"),
+            1 => message(b'd', b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\xff\xff"),
+            2 => message(b'c', b""),
+            _ => message(b'f', b"no\0"),
+        },
+        13 => match random.index(4) {
+            0 => message(b'F', b"\0\0\0\0"),
+            1 => message(b'p', b"secret\0"),
+            2 => message(b'X', b""),
+            _ => message(b'H', b""),
+        },
+        _ => sync(),
+    }
+}
+
+/// Messages, most of which mean something together.
+fn conversation(random: &mut Random) -> Vec<Vec<u8>> {
+    (0..1 + random.index(10)).map(|_| any_message(random)).collect()
+}
+
+/// Changes some bytes, cuts the end off, or repeats a part.
 fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
     for _ in 0..random.index(4) {
         let at = random.index(bytes.len());
@@ -48,30 +118,82 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
             _ => random.bits() as u8,
         };
     }
-    if random.index(4) == 0 {
-        bytes.truncate(random.index(bytes.len()));
+    match random.index(6) {
+        0 => bytes.truncate(random.index(bytes.len())),
+        1 => {
+            let (from, to) = (random.index(bytes.len()), random.index(bytes.len()));
+            let part = bytes[from.min(to)..from.max(to)].to_vec();
+            let at = random.index(bytes.len());
+            bytes.splice(at..at, part);
+        }
+        _ => {}
     }
+}
+
+/// File descriptors of this process, which is the server's, too.
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
 #[test]
 fn sessions_survive_or_end_and_others_go_on() {
     let served = Served::trusting();
     let mut other = served.client();
-    other.ask(&[query("create table t (a integer)")]);
+    other.ask(&[query(
+        "create table t (a integer); insert into t values (1), (2), (3), (4)",
+    )]);
     let mut random = Random::new(51);
-    for _ in 0..400 {
+    for round in 0..rounds() {
         let mut client = served.client();
         let mut bytes = conversation(&mut random).concat();
-        mutate(&mut random, &mut bytes);
+        // One in four is sent as it is: a sequence of messages, rather than their bytes.
+        if random.index(4) > 0 {
+            mutate(&mut random, &mut bytes);
+        }
         // The server may have ended the session before it read all.
         let _ = client.stream.write_all(&bytes);
         client.finish();
-        client.until_end();
+        let said = client.until_end();
+        assert!(!said.contains("E[XX"), "round {round}: {said}");
+        if round % 50 == 0 {
+            assert_eq!(other.ask(&[query("select 1")]), "T D[1] C[SELECT 1] ZI");
+        }
     }
     assert_eq!(
         other.ask(&[query("select count(*) >= 0 from t")]),
         "T D[t] C[SELECT 1] ZI"
     );
+    // Nothing is left of the sessions: no entry, lock or cursor.
+    let left = "select (select count(*) from pg_stat_activity) || ' ' || (select count(*) from pg_locks)";
+    let begun = std::time::Instant::now();
+    while other.ask(&[query(left)]) != "T D[1 0] C[SELECT 1] ZI" {
+        assert!(begun.elapsed().as_secs() < 60, "{}", other.ask(&[query(left)]));
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// Alone in its process, so that no other test opens files meanwhile: `cargo test` runs it by name.
+#[test]
+#[ignore = "counts the descriptors of the process: run it alone"]
+fn no_descriptor_is_left() {
+    let served = Served::trusting();
+    let mut other = served.client();
+    other.ask(&[query("create table t (a integer)")]);
+    let before = descriptors();
+    let mut random = Random::new(53);
+    for _ in 0..rounds() {
+        let mut client = served.client();
+        let mut bytes = conversation(&mut random).concat();
+        mutate(&mut random, &mut bytes);
+        let _ = client.stream.write_all(&bytes);
+        client.finish();
+        client.until_end();
+    }
+    let begun = std::time::Instant::now();
+    while descriptors() > before {
+        assert!(begun.elapsed().as_secs() < 60, "{} of {before}", descriptors());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The server, message by message: what a client sends, and what it is answered.
 
+mod activity;
 mod bad_input;
 mod client;
 mod clients;
