@@ -6,7 +6,7 @@
 //! A child is written, then claims its keys *referenced*, then looks for its parents in the newest version. Whoever
 //! deletes a parent or changes its key claims the key *removed* before it writes, and looks for children in the newest
 //! version when its statement ends. Both keep the claim until their commit is installed. So of the two the second one
-//! to be granted its claim sees what the first one committed, and there is no order in which both look too early:
+//! to be granted its claim sees what the first one committed. Each other order has a history that breaks it:
 //!
 //! - *Look, then claim:* the child finds its parent. The other transaction claims the key, finds no child, and
 //!   commits. The child is granted its claim and commits without a parent.

@@ -2,7 +2,7 @@
 
 use crate::directories::copy_all;
 use crate::{directory, rows, state};
-use frazil::{Connection, Database, SqlState};
+use frazil::{Connection, Database, Error, SqlState};
 use frazil_testkit::Random;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -37,23 +37,25 @@ pub fn side_by_side<T: Send>(
 
 /// Runs a transaction until no other one is in its way. Returns how many times it had to run again.
 pub fn again_and_again(c: &Connection, statements: &[String]) -> u64 {
-    again_after(c, statements, &["40001", "40P01"])
+    again_unless(c, statements, &[])
 }
 
-/// As [`again_and_again`], after errors of these SQLSTATEs.
-pub fn again_after(c: &Connection, statements: &[String], states: &[&'static str]) -> u64 {
+/// As [`again_and_again`], but gives a transaction up that fails with one of these SQLSTATEs.
+pub fn again_unless(c: &Connection, statements: &[String], states: &[&'static str]) -> u64 {
+    let is_one_of = |error: &Error, states: &[&'static str]| {
+        let mut states = states.iter();
+        states.any(|state| SqlState(state) == error.state())
+    };
     for again in 0.. {
         let failed = statements.iter().find_map(|sql| c.execute(sql).err());
-        match failed {
-            None => return again,
-            Some(error) => {
-                let is_expected = states.iter().any(|state| SqlState(state) == error.state());
-                assert!(is_expected, "{error:?}");
-                if c.in_transaction() {
-                    rows(c, "rollback");
-                }
-            }
+        let Some(error) = failed else { return again };
+        if c.in_transaction() {
+            rows(c, "rollback");
         }
+        if is_one_of(&error, states) {
+            return again;
+        }
+        assert!(is_one_of(&error, &["40001", "40P01"]), "{error:?}");
     }
     unreachable!("it runs until it returns")
 }
