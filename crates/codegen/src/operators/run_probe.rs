@@ -50,6 +50,8 @@ pub(crate) struct RunEnds {
     valid: Option<ir::Value>,
     /// True if an end could not be computed; `None` if none can fail.
     failed: Option<ir::Value>,
+    /// True if the computation of the low end can fail.
+    low_may_fail: bool,
 }
 
 impl Translator<'_, '_> {
@@ -70,10 +72,12 @@ impl Translator<'_, '_> {
         let mark = self.scope.mark();
         self.catch(failing);
         let low = ends.low.as_ref().map(|low| end(self, low)).transpose();
+        let low_may_fail = self.catch_no_more();
+        self.catch(failing);
         let high = ends.high.as_ref().map(|high| end(self, high)).transpose();
-        let may_fail = self.catch_no_more();
+        let high_may_fail = self.catch_no_more();
         let (mut low, mut high) = (low?, high?);
-        let failed = match may_fail {
+        let failed = match low_may_fail || high_may_fail {
             true => {
                 let ends: Vec<&mut RunEnd> = low.iter_mut().chain(&mut high).collect();
                 // Behind the place where both ways meet nothing is known that was loaded on one of them.
@@ -94,6 +98,7 @@ impl Translator<'_, '_> {
             descending,
             valid,
             failed,
+            low_may_fail,
         })
     }
 
@@ -157,7 +162,12 @@ impl Translator<'_, '_> {
         let field = layout.spec.layout.fields[last];
         let low = ends.low.iter().map(|end| (end, [CompareOp::Gt, CompareOp::Ge]));
         let high = ends.high.iter().map(|end| (end, [CompareOp::Lt, CompareOp::Le]));
-        for (end, ops) in low.chain(high) {
+        let mut both: Vec<(&End, [CompareOp; 2])> = low.chain(high).collect();
+        if run.low_may_fail {
+            // The end that cannot fail, or the cheaper one, drops pairs before the other is computed.
+            both.reverse();
+        }
+        for (end, ops) in both {
             let value = self.expression(&end.value)?;
             if let Some(valid) = value.valid {
                 self.go_on_if(valid, mismatch);
