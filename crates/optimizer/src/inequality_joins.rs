@@ -7,6 +7,9 @@
 //!
 //! The build side that the join already has is sorted whenever it has a band, because a nested loop gains
 //! little where few rows are expected, and costs the product of both sides where the estimate is wrong.
+//!
+//! A join with equal keys is a hash join unless many build rows share a key ([`LONG_CHAIN`]): then they are sorted by
+//! their keys and, for equal keys, by the band, so that a probe row need not walk all rows of its key.
 
 use crate::can_fail::may_fail;
 use crate::cardinality::Estimator;
@@ -22,6 +25,10 @@ use frazil_plan::{Band, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, P
 const SORTED: f64 = 16.0;
 const SEARCHED: f64 = 4.0;
 const LEVEL: f64 = 3.0;
+/// Build rows of a key from which on they may be sorted. Hash joins of shorter chains have prefetching and early probes.
+const LONG_CHAIN: f64 = 32.0;
+/// Cost of a row in a hash table, of its build side and of its probe side alike.
+const HASHED: f64 = 4.0;
 /// Share of the build rows in a run, by its number of ends.
 const OF_ONE_END: f64 = 0.5;
 const OF_TWO_ENDS: f64 = 0.02;
@@ -106,15 +113,21 @@ impl Rule<'_> {
         let band_of = |build: &[ColumnId], probe: &[ColumnId]| {
             Band::of(conditions, build, probe).filter(|band| may_be_computed_early(band, self.columns))
         };
+        let matches =
+            build_rows * (self.estimator).of_composite_key(&join.keys, build_rows, probe_rows, self.columns);
         let own = band_of(&build, &probe).map(|band| Choice {
-            cost: cost(&band, join.kind, build_rows, probe_rows),
+            cost: cost(&band, join.kind, build_rows, probe_rows, matches),
             band,
             exchanged: None,
         });
+        if !join.keys.is_empty() {
+            let hashed = HASHED * (build_rows + probe_rows) + probe_rows * matches;
+            return own.filter(|own| matches >= LONG_CHAIN && own.cost < hashed);
+        }
         let other = exchanged(join.kind).and_then(|kind| {
             let band = band_of(&probe, &build)?;
             Some(Choice {
-                cost: cost(&band, kind, probe_rows, build_rows),
+                cost: cost(&band, kind, probe_rows, build_rows, probe_rows),
                 band,
                 exchanged: Some(kind),
             })
@@ -151,8 +164,9 @@ struct Choice {
     cost: f64,
 }
 
-/// Cost of sorting build rows, searching for each probe row and walking its run, in pairs of rows.
-fn cost(band: &Band, kind: JoinKind, build: f64, probe: f64) -> f64 {
+/// Cost of sorting build rows, searching for each probe row and walking its run, in pairs of rows. `matches`: number of build rows
+/// that have the keys of a probe row.
+fn cost(band: &Band, kind: JoinKind, build: f64, probe: f64, matches: f64) -> f64 {
     let levels = LEVEL * build.max(2.0).log2();
     // The first row of a run answers whether there is a partner, unless further conditions are asked.
     let needs_one = matches!(
@@ -165,19 +179,15 @@ fn cost(band: &Band, kind: JoinKind, build: f64, probe: f64) -> f64 {
     };
     let walked = match needs_one && band.rest.is_empty() {
         true => 1.0,
-        false => share * build,
+        false => share * matches,
     };
     build * (SORTED + levels) + probe * (SEARCHED + levels + walked)
 }
 
-/// False for joins with keys, for NOT IN, for joins of which the first matches are taken, and if a side has one row at most: a nested
+/// False for NOT IN, for joins of which the first matches are taken, and if a side has one row at most: a nested
 /// loop is as good then.
 fn may_be_in_order(join: &Join) -> bool {
-    join.keys.is_empty()
-        && join.first.is_none()
-        && !join.null_aware
-        && !join.build.at_most_one_row()
-        && !join.probe.at_most_one_row()
+    join.first.is_none() && !join.null_aware && !join.build.at_most_one_row() && !join.probe.at_most_one_row()
 }
 
 /// The kind of a join whose sides are exchanged.
