@@ -236,8 +236,8 @@ impl Translator<'_, '_> {
     }
 
     /// Leaves with a status that is not 0. A pause keeps the place of the stage and of its loops before. `handed`: rows in
-    /// the vector that the next stage has.
-    pub fn pass_status_or_pause(&mut self, status: ir::Value, handed: ir::Value) -> Result<()> {
+    /// the vector that the next stage has, if there is one.
+    pub fn pass_status_or_pause(&mut self, status: ir::Value, handed: Option<ir::Value>) -> Result<()> {
         let Some(place) = self.work.place else {
             self.pass_status(status);
             return Ok(());
@@ -262,8 +262,12 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    fn keep_place(&mut self, place: usize, handed: ir::Value) {
+    fn keep_place(&mut self, place: usize, handed: Option<ir::Value>) {
         let one = self.word(1);
+        let handed = match handed {
+            Some(rows) => rows,
+            None => self.word(0),
+        };
         self.keep_word(one, place + PAUSED);
         self.keep_word(handed, place + HANDED);
         let mut loops = self.work.loops.clone();

@@ -156,11 +156,7 @@ impl Translator<'_, '_> {
                 self.call_value(Function::BufferAppend, &[context, writer, columns, rows])?
             }
         };
-        let handed = match self.work.next {
-            Some(_) => rows,
-            None => self.word(0),
-        };
-        self.pass_status_or_pause(status, handed)
+        self.pass_status_or_pause(status, self.work.next.map(|_| rows))
     }
 
     /// Hands on what is left.
