@@ -130,7 +130,7 @@ pub enum AlterAction {
 pub struct RowTexts {
     /// Names of CHECK constraints, and their new texts.
     pub checks: Vec<(String, String)>,
-    /// Positions of generated columns, and their new texts.
+    /// Positions of generated columns, hidden ones among these, and their new texts.
     pub generated: Vec<(usize, String)>,
 }
 
@@ -367,8 +367,12 @@ fn not_generated(table: &str, column: &str) -> Error {
 
 /// Gives CHECK constraints and generated columns their new texts.
 pub(crate) fn set_texts(entry: &mut TableEntry, texts: RowTexts) {
+    let visible = entry.schema.columns.len();
     for (position, new) in texts.generated {
-        let column = &mut Arc::make_mut(&mut entry.schema).columns[position];
+        let column = match position.checked_sub(visible) {
+            Some(at) => &mut entry.hidden[at],
+            None => &mut Arc::make_mut(&mut entry.schema).columns[position],
+        };
         if let Some(ColumnDefault::Generated { text, .. }) = &mut column.default {
             *text = new;
         }

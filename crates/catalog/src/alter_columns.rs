@@ -3,7 +3,7 @@
 
 use crate::dependents::{Part, Within};
 use crate::{Catalog, ConstraintKind, DropBehavior, IndexEntry, Relation, SearchPath, TableEntry, ViewEntry};
-use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, SqlState};
+use frazil_types::{ColumnDef, ColumnDefault, ColumnNumber, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
 impl TableEntry {
@@ -17,8 +17,9 @@ impl TableEntry {
             )));
         }
         self.last_column = ColumnNumber(self.last_column.0 + 1);
-        let number = self.last_column;
+        let (number, before) = (self.last_column, self.schema.columns.len());
         (Arc::make_mut(&mut self.schema).columns).push(ColumnDef { number, ..column });
+        self.follow_visible(before);
         Ok(())
     }
 
@@ -56,14 +57,21 @@ impl TableEntry {
         let left = |position: &usize| *position != column;
         let moved = |position: usize| position - usize::from(position > column);
         let number = self.schema.columns[column].number;
-        let names = |index: &&Arc<IndexEntry>| index.has_column(column);
+        let names = |index: &&Arc<IndexEntry>| self.index_needs(index, column);
         let gone: Vec<ObjectId> = self.indexes.iter().filter(names).map(|i| i.id).collect();
         self.indexes.retain(|index| !gone.contains(&index.id));
+        self.drop_unused_hidden();
+        for hidden in &mut self.hidden {
+            if let Some(ColumnDefault::Generated { reads, .. }) = &mut hidden.default {
+                reads.iter_mut().for_each(|position| *position = moved(*position));
+            }
+        }
         for index in self.indexes.iter_mut().map(Arc::make_mut) {
             index
                 .keys
                 .iter_mut()
                 .for_each(|key| key.column = moved(key.column));
+            index.condition = index.condition.map(moved);
             index
                 .include
                 .iter_mut()
@@ -109,7 +117,7 @@ impl Catalog {
             id: entry.id,
             within: Within::Column(entry.schema.columns[column].number),
         };
-        let has_it = |index: &&Arc<IndexEntry>| index.has_column(column);
+        let has_it = |index: &&Arc<IndexEntry>| entry.index_needs(index, column);
         let indexes: Vec<ObjectId> = entry.indexes.iter().filter(has_it).map(|i| i.id).collect();
         let more = self.dropped_with(gone, &indexes, readers, (behavior, path))?;
         entry.remove_column(column);
@@ -189,6 +197,8 @@ mod tests {
             include: vec![0],
             unique: false,
             nulls_distinct: true,
+            hidden: Vec::new(),
+            condition: None,
         };
         (catalog.create_index(index).unwrap().unwrap().0, t.id)
     }

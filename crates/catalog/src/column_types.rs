@@ -75,6 +75,13 @@ impl Catalog {
                 )),
             );
         }
+        if let Some(index) = table.indexes_computed_from(set.column).next() {
+            let what = format!(
+                "another type for column \"{}\", which an expression of index \"{}\" reads",
+                column.name, index.name
+            );
+            return Err(Error::unsupported(what).with_hint("Drop the index, and create it again afterwards."));
+        }
         if set.keeps_values(column.ty) {
             return Ok(());
         }
@@ -119,6 +126,7 @@ impl Catalog {
         let mut new = columns
             .pop()
             .ok_or_else(|| Error::internal("a table without columns"))?;
+        let before = columns.len() + 1;
         let old = columns[column].clone();
         new.name.clone_from(&old.name);
         new.nullable = old.nullable;
@@ -128,6 +136,7 @@ impl Catalog {
             entry.options.columns.remove(&column);
         }
         columns[column] = new;
+        entry.follow_visible(before);
         let mut next = self.next();
         for index in entry.indexes.iter_mut().filter(|index| index.has_column(column)) {
             let old = index.id;
@@ -244,6 +253,8 @@ mod tests {
             include: Vec::new(),
             unique: false,
             nulls_distinct: true,
+            hidden: Vec::new(),
+            condition: None,
         };
         let (catalog, before, _) = catalog.create_index(index).unwrap().unwrap();
         let column = ColumnDef::new("other", LogicalType::Text);

@@ -60,6 +60,9 @@ pub struct IndexEntry {
     pub nulls_distinct: bool,
     /// The name of the constraint that made the index.
     pub constraint: Option<String>,
+    /// The position of the hidden column that holds the condition of a partial index: true for the rows that have
+    /// entries, and NULL for the others.
+    pub condition: Option<usize>,
     /// When rows of one key are refused. An index without a constraint refuses them at once: [`Deferral::Never`].
     pub deferral: Deferral,
 }
@@ -106,6 +109,19 @@ impl IndexEntry {
     pub fn has_column(&self, column: usize) -> bool {
         let keys = self.keys.iter().map(|key| key.column);
         keys.chain(self.include.iter().copied()).any(|c| c == column)
+    }
+
+    /// What entries are made of: the keys, behind the condition of a partial index. So a restriction of the condition
+    /// binds the index as one of a first column does.
+    pub fn stored_keys(&self) -> impl Iterator<Item = IndexKey> + '_ {
+        let condition = self.condition.map(IndexKey::ascending);
+        condition.into_iter().chain(self.keys.iter().copied())
+    }
+
+    /// True if a key is the value of an expression, or if the index is a partial one, of a table of `width` visible
+    /// columns. No constraint has such an index.
+    pub fn is_computed(&self, width: usize) -> bool {
+        self.condition.is_some() || self.keys.iter().any(|key| key.column >= width)
     }
 
     /// True if a statement never sees two rows of one key: the index is unique and refuses a second row as it is

@@ -215,7 +215,10 @@ fn key_of<'t>(parent: &'t TableEntry, names: &[String]) -> Result<(ObjectId, Vec
     }
     let has_all = |index: &&Arc<IndexEntry>| {
         let named = |key: &IndexKey| names.contains(&parent.schema.columns[key.column].name);
-        index.unique && index.keys.len() == names.len() && index.keys.iter().all(named)
+        index.unique
+            && !index.is_computed(parent.schema.columns.len())
+            && index.keys.len() == names.len()
+            && index.keys.iter().all(named)
     };
     let fits = || parent.indexes.iter().filter(has_all);
     match fits().find(|index| index.is_key()) {

@@ -13,6 +13,7 @@ mod domains;
 mod drop_schemas;
 mod foreign_key;
 mod foreign_keys;
+mod hidden_columns;
 mod names;
 mod new_constraint;
 mod object_names;
@@ -40,7 +41,8 @@ pub use domains::{Domain, DomainCheck, domain_violation};
 pub use drop_schemas::DropSchemas;
 pub use foreign_key::{Deferral, ForeignKey, NewForeignKey, ReferentialAction};
 pub use foreign_keys::Reference;
-use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema, SqlState};
+pub use hidden_columns::{key_sql, key_text};
+use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, Schema, SqlState};
 pub use names::{WordClass, identifier, is_bare_label, is_reserved, nearest, word_class};
 pub use new_constraint::{NewConstraint, NewConstraintKind, NewIndex, NewTable, multiple_primary_keys};
 use objects::Objects;
@@ -70,8 +72,11 @@ pub struct TableEntry {
     pub namespace: ObjectId,
     /// Its name, folded to lower case unless it was quoted.
     pub name: String,
-    /// Its columns.
+    /// Its columns that statements see.
     pub schema: Arc<Schema>,
+    /// Generated columns that statements do not see: the expressions and conditions of indexes. Rows store them behind
+    /// the columns of `schema`, whose positions they continue.
+    pub hidden: Vec<ColumnDef>,
     /// The greatest number that a column of it was ever given.
     pub last_column: ColumnNumber,
     /// How its rows are held.
@@ -102,6 +107,7 @@ impl TableEntry {
             namespace: SchemaEntry::PUBLIC_ID,
             name: name.into(),
             schema,
+            hidden: Vec::new(),
             last_column,
             options,
             constraints: Vec::new(),
@@ -394,7 +400,7 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_types::{ColumnDef, LogicalType};
+    use frazil_types::LogicalType;
 
     fn schema() -> Arc<Schema> {
         Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Integer)]))

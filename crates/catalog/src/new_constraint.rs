@@ -6,7 +6,7 @@ use crate::{
     Catalog, Constraint, ConstraintKind, Deferral, DropIndexes, IndexEntry, IndexKey, NewForeignKey,
     QualifiedName, Relation, TableEntry, TableOptions, missing_schema, nearest,
 };
-use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
+use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, SqlState};
 use std::sync::Arc;
 
 /// A table to be created.
@@ -78,6 +78,12 @@ pub struct NewIndex {
     pub unique: bool,
     /// Whether keys with NULL differ from each other.
     pub nulls_distinct: bool,
+    /// The columns that the index adds to its table. With `n` visible columns, position `n + i` in `keys` and
+    /// `condition` is the column `hidden[i]`. Their names are those that the index's columns have. If there are none,
+    /// `keys` and `condition` are positions in the table as it is: [`Catalog::add_hidden_columns`] may have added some.
+    pub hidden: Vec<ColumnDef>,
+    /// The column that holds the condition of a partial index.
+    pub condition: Option<usize>,
 }
 
 /// A version with one more index, the entry of its table, and the index.
@@ -192,6 +198,7 @@ impl Catalog {
             unique: true,
             nulls_distinct,
             constraint: Some(name.clone()),
+            condition: None,
             deferral,
         };
         let mut entry = old.clone();
@@ -253,24 +260,38 @@ impl Catalog {
                     .iter()
                     .map(|k| k.column)
                     .chain(new.include.iter().copied());
-                let named = of_columns(columns.map(|c| table.schema.columns[c].name.as_str()));
+                let visible = &table.schema.columns;
+                let name = |at: usize| match visible.get(at) {
+                    Some(column) => column.name.as_str(),
+                    None => new.hidden[at - visible.len()].name.as_str(),
+                };
+                let named = of_columns(columns.map(name));
                 choose(&table.name, &named, "idx", |name| {
                     self.has_name(table.namespace, name)
                 })
             }
         };
+        let (visible, others) = (table.schema.columns.len(), table.hidden.len());
+        let moved = |position: usize| match position >= visible && !new.hidden.is_empty() {
+            true => position + others,
+            false => position,
+        };
+        let mut keys = new.keys;
+        keys.iter_mut().for_each(|key| key.column = moved(key.column));
         let index = Arc::new(IndexEntry {
             id: next.take_id(table.namespace),
             name,
             table: table.id,
-            keys: new.keys,
+            keys,
             include: new.include,
             unique: new.unique,
             nulls_distinct: new.nulls_distinct,
             constraint: None,
+            condition: new.condition.map(moved),
             deferral: Deferral::Never,
         });
         let mut entry = (*table).clone();
+        next.add_hidden(&mut entry, new.hidden);
         entry.indexes.push(index.clone());
         let entry = next.put(entry);
         Ok(Some((next, entry, index)))
@@ -312,6 +333,7 @@ impl Catalog {
         for index in &gone {
             let mut entry = (*next.by_id(index.table)?).clone();
             entry.indexes.retain(|i| i.id != index.id);
+            entry.drop_unused_hidden();
             changed.retain(|t| t.id != entry.id);
             changed.push(next.put(entry));
         }
@@ -443,7 +465,7 @@ fn refuse_second(table: &TableEntry, name: Option<&str>) -> Result<()> {
 mod tests {
     use super::*;
     use crate::{DropBehavior, DropRelations, SearchPath};
-    use frazil_types::{ColumnDef, LogicalType};
+    use frazil_types::LogicalType;
 
     fn new_table(name: &str, columns: &[&str], constraints: Vec<NewConstraint>) -> NewTable {
         let columns = columns.iter().map(|n| ColumnDef::new(*n, LogicalType::Integer));
@@ -502,6 +524,8 @@ mod tests {
             include: Vec::new(),
             unique: false,
             nulls_distinct: true,
+            hidden: Vec::new(),
+            condition: None,
         }
     }
 

@@ -326,17 +326,22 @@ impl Catalog {
     fn redefine(&mut self, definition: EnumType) -> Vec<Arc<TableEntry>> {
         let has = |ty: LogicalType| ty.enumeration_within() == Some(definition);
         let has_column = |schema: &Schema| schema.columns.iter().any(|c| has(c.ty));
+        let has_hidden = |table: &TableEntry| table.hidden.iter().any(|c| has(c.ty));
         let renew = |old| if old == definition { definition } else { old };
         let mut changed = Vec::new();
         let with_it = |relation: &&Relation| match relation {
-            Relation::Table(table) => has_column(&table.schema),
+            Relation::Table(table) => has_column(&table.schema) || has_hidden(table),
             Relation::View(view) => has_column(&view.schema),
         };
         let relations: Vec<Relation> = self.relations().filter(with_it).cloned().collect();
         for mut relation in relations {
             match &mut relation {
                 Relation::Table(table) => {
-                    set_definitions(&mut Arc::make_mut(table).schema, &renew);
+                    let entry = Arc::make_mut(table);
+                    set_definitions(&mut entry.schema, &renew);
+                    for column in &mut entry.hidden {
+                        column.ty = column.ty.with_definition(renew);
+                    }
                     changed.push(table.clone());
                 }
                 Relation::View(view) => set_definitions(&mut Arc::make_mut(view).schema, &renew),
@@ -409,8 +414,9 @@ fn texts(table: &TableEntry) -> impl Iterator<Item = &str> {
             None
         }
     });
-    let columns = table.schema.columns.iter();
-    let defaults = columns.filter_map(|c| c.default.as_ref().and_then(ColumnDefault::expression));
+    let defaults = table
+        .stored_columns()
+        .filter_map(|c| c.default.as_ref().and_then(ColumnDefault::expression));
     checks.chain(defaults)
 }
 

@@ -77,7 +77,7 @@ impl State {
         let tables = &self.manifest.tables;
         let known = tables.binary_search_by_key(&table.id(), |known| known.entry.id);
         // Older directories may have their tables in another order.
-        known.is_ok_and(|at| tables[at].entry.schema != *table.schema()) || known.is_err()
+        known.is_ok_and(|at| tables[at].entry.stored_schema() != *table.schema()) || known.is_err()
     }
 
     /// The greatest number of a segment that is known.

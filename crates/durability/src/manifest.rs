@@ -285,30 +285,35 @@ pub(crate) fn write_table(table: &TableRecord) -> Json {
 
 /// A table without what is known of its rows.
 pub(crate) fn write_entry(entry: &TableEntry) -> Json {
-    json!({
+    let mut json = json!({
         "id": entry.id.0,
         "name": write_name(entry.namespace, &entry.name),
         "options": write_options(entry),
-        "columns": write_table_columns(&entry.schema),
+        "columns": write_table_columns(&entry.schema.columns),
         "last_column": entry.last_column.0,
         "constraints": write_constraints(entry),
         "indexes": write_indexes(entry),
-    })
+    });
+    // Version 12 has it, and only for tables with an index on an expression or a partial one.
+    if !entry.hidden.is_empty() {
+        json["hidden"] = write_table_columns(&entry.hidden);
+    }
+    json
 }
 
 /// The columns of a table: beyond those of a view their numbers, and what rows have that do not store them.
-fn write_table_columns(schema: &Schema) -> Json {
-    let mut columns = write_columns(schema);
-    for (json, column) in columns.as_array_mut().into_iter().flatten().zip(&schema.columns) {
+fn write_table_columns(columns: &[ColumnDef]) -> Json {
+    let mut written = write_columns(columns);
+    for (json, column) in written.as_array_mut().into_iter().flatten().zip(columns) {
         json["number"] = json!(column.number.0);
         json["missing"] = write_value(Some(&column.missing));
         json["domain"] = json!(column.domain.map(|id| id.0));
     }
-    columns
+    written
 }
 
-fn write_columns(schema: &Schema) -> Json {
-    let columns = schema.columns.iter().map(|c| {
+fn write_columns(columns: &[ColumnDef]) -> Json {
+    let columns = columns.iter().map(|c| {
         json!({
             "name": c.name,
             "type": c.ty.stored_name(),
@@ -331,7 +336,7 @@ pub(crate) fn write_view(view: &ViewEntry) -> Json {
     json!({
         "id": view.id.0,
         "name": write_name(view.namespace, &view.name),
-        "columns": write_columns(&view.schema),
+        "columns": write_columns(&view.schema.columns),
         "query": view.query,
         "reads": reads.collect::<Vec<_>>(),
     })
@@ -339,7 +344,8 @@ pub(crate) fn write_view(view: &ViewEntry) -> Json {
 
 fn write_chunk(table: &TableEntry, chunk: &ChunkRecord) -> Json {
     // Most chunks store the columns of their table.
-    let others = !table.schema.numbers().eq(chunk.columns.iter().copied());
+    let numbers = table.stored_columns().map(|column| column.number);
+    let others = !numbers.eq(chunk.columns.iter().copied());
     let deleted = |(place, crc): (SegmentPlace, u32)| json!({ "place": write_place(&place), "crc": crc });
     json!({
         "number": chunk.number,
@@ -461,10 +467,20 @@ fn read_columns(json: &Json, types: &[Arc<TypeEntry>]) -> Option<Schema> {
 
 /// The columns of a table, and the greatest number of one; before version 4 they have their positions, counted from 1.
 fn read_table_columns(table: &Json, types: &[Arc<TypeEntry>]) -> Option<(Schema, ColumnNumber)> {
-    let mut schema = read_columns(&table["columns"], types)?;
     let is_numbered = !table["last_column"].is_null();
+    let schema = read_numbered_columns(&table["columns"], types, is_numbered)?;
+    let last = match is_numbered {
+        true => read_u32(&table["last_column"])?,
+        false => schema.columns.len() as u32,
+    };
+    Some((schema, ColumnNumber(last)))
+}
+
+/// Columns of a table with their numbers, or their positions, counted from 1, if they are not numbered.
+fn read_numbered_columns(list: &Json, types: &[Arc<TypeEntry>], is_numbered: bool) -> Option<Schema> {
+    let mut schema = read_columns(list, types)?;
     for (position, column) in schema.columns.iter_mut().enumerate() {
-        let json = &table["columns"][position];
+        let json = &list[position];
         column.number = ColumnNumber(match is_numbered {
             true => read_u32(&json["number"])?,
             false => position as u32 + 1,
@@ -475,11 +491,15 @@ fn read_table_columns(table: &Json, types: &[Arc<TypeEntry>]) -> Option<(Schema,
             id => Some(ObjectId(read_u32(id)?)),
         };
     }
-    let last = match is_numbered {
-        true => read_u32(&table["last_column"])?,
-        false => schema.columns.len() as u32,
-    };
-    Some((schema, ColumnNumber(last)))
+    Some(schema)
+}
+
+/// The hidden columns of a table; directories before version 12 have none.
+fn read_hidden(table: &Json, types: &[Arc<TypeEntry>]) -> Option<Vec<ColumnDef>> {
+    match &table["hidden"] {
+        Json::Null => Some(Vec::new()),
+        list => read_numbered_columns(list, types, true).map(|schema| schema.columns),
+    }
 }
 
 pub(crate) fn read_view(json: &Json, types: &[Arc<TypeEntry>]) -> Option<ViewEntry> {
@@ -526,6 +546,7 @@ pub(crate) fn read_entry(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TableE
         name,
         options: read_options(&schema, json)?,
         schema: Arc::new(schema),
+        hidden: read_hidden(json, types)?,
         last_column,
         constraints,
         indexes,
@@ -537,7 +558,8 @@ fn read_table(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TableRecord> {
     let entry = read_entry(json, types)?;
     let behind = Behind::read(&json["behind"], types)?;
     let entry_of_chunks = behind.as_ref().map_or(&entry, |behind| &behind.entry);
-    let numbers: Arc<[ColumnNumber]> = entry_of_chunks.schema.numbers().collect();
+    let numbers = entry_of_chunks.stored_columns().map(|column| column.number);
+    let numbers: Arc<[ColumnNumber]> = numbers.collect();
     Some(TableRecord {
         next_chunk: read_u32(&json["next_chunk"])?,
         distinct: read_distinct(&json["distinct"]),

@@ -8,7 +8,7 @@ use frazil_block::Constant;
 use frazil_catalog::{
     Constraint, ConstraintKind, Deferral, IndexEntry, IndexKey, PUBLIC, SchemaEntry, TableEntry,
 };
-use frazil_types::{ColumnDef, ColumnNumber, ObjectId, Value};
+use frazil_types::{ColumnDef, ColumnNumber, LogicalType, ObjectId, Value};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -52,6 +52,9 @@ pub fn write_indexes(table: &TableEntry) -> Json {
         // Version 11 has it, and only for keys that are deferrable.
         if index.deferral != Deferral::Never {
             json["deferral"] = json!(deferral_name(index.deferral));
+        }
+        if let Some(condition) = index.condition {
+            json["condition"] = json!(condition);
         }
         json
     });
@@ -119,6 +122,10 @@ fn read_index(table: ObjectId, json: &Json) -> Option<IndexEntry> {
         constraint: match &json["constraint"] {
             Json::Null => None,
             name => Some(name.as_str()?.to_string()),
+        },
+        condition: match &json["condition"] {
+            Json::Null => None,
+            condition => Some(position(condition)?),
         },
         deferral: match &json["deferral"] {
             Json::Null => Deferral::Never,
@@ -200,8 +207,18 @@ pub fn check_table(table: &TableEntry) -> Result<(), String> {
     check_generated(table)?;
     let width = table.schema.columns.len();
     for index in &table.indexes {
-        let keys = index.keys.iter().map(|k| k.column);
-        if index.keys.is_empty() || keys.chain(index.include.iter().copied()).any(|c| c >= width) {
+        let mut keys = index.stored_keys().map(|k| k.column);
+        let is_stored = |column: usize| column < width + table.hidden.len();
+        let is_condition = |column: usize| {
+            let hidden = table.hidden_column(column);
+            hidden.is_some_and(|hidden| hidden.ty == LogicalType::Boolean)
+        };
+        if index.keys.is_empty()
+            || !keys.all(is_stored)
+            || index.include.iter().any(|column| *column >= width)
+            || !index.condition.is_none_or(is_condition)
+            || index.constraint.is_some() && index.is_computed(width)
+        {
             return Err(format!(
                 "index \"{}\" is not one of columns of the table",
                 index.name
@@ -235,7 +252,10 @@ pub fn check_table(table: &TableEntry) -> Result<(), String> {
 
 /// Checks that generated columns read columns of the table that are not generated.
 fn check_generated(table: &TableEntry) -> Result<(), String> {
-    let generated = table.schema.columns.iter().filter(|c| c.is_generated());
+    if table.hidden.iter().any(|column| !column.is_generated()) {
+        return Err("an expression of an index is missing".to_string());
+    }
+    let generated = table.stored_columns().filter(|c| c.is_generated());
     for column in generated {
         let reads = column.generated_reads().unwrap_or_default();
         let is_plain = |&read: &usize| table.schema.columns.get(read).is_some_and(|c| !c.is_generated());
@@ -269,7 +289,11 @@ fn check_columns(table: &TableEntry) -> Result<(), String> {
         };
         is_of_type && Constant::new(column.ty.native(), column.missing.clone()).is_ok()
     };
-    match table.schema.columns.iter().find(|column| !holds(column)) {
+    let hidden: BTreeSet<ColumnNumber> = table.hidden.iter().map(|column| column.number).collect();
+    if hidden.len() != table.hidden.len() || !hidden.iter().all(|number| number.is_hidden()) {
+        return Err("the numbers of its indexes' expressions are not those of different ones".to_string());
+    }
+    match table.stored_columns().find(|column| !holds(column)) {
         Some(column) => Err(format!(
             "the value of column \"{}\" in rows that lack it is not one of type {}",
             column.name, column.ty
@@ -284,7 +308,7 @@ mod tests {
     use crate::format_version::VERSION;
     use crate::manifest::TableRecord;
     use frazil_catalog::{Catalog, NewConstraint, NewConstraintKind, NewIndex, NewTable, TableOptions};
-    use frazil_types::{ColumnDefault, LogicalType, Result, Schema};
+    use frazil_types::{ColumnDefault, Result, Schema};
     use std::path::Path;
 
     /// A manifest of a table with keys, a check, an index and a computed default.
@@ -327,6 +351,8 @@ mod tests {
             include: vec![1],
             unique: false,
             nulls_distinct: true,
+            hidden: Vec::new(),
+            condition: None,
         };
         let (catalog, _) = Catalog::new().create(new).unwrap();
         let (_, entry, _) = catalog.create_index(index).unwrap().unwrap();

@@ -1,6 +1,8 @@
 //! The version of the directory format that a manifest needs.
 
-use crate::format_version::{VERSION, WITH_CHANGES, WITH_COMMENTS, WITH_REFERENCES, WITH_SCHEMAS};
+use crate::format_version::{
+    VERSION, WITH_CHANGES, WITH_COMMENTS, WITH_HIDDEN_COLUMNS, WITH_REFERENCES, WITH_SCHEMAS,
+};
 use crate::manifest::Manifest;
 use frazil_catalog::{Deferral, TypeKind};
 use frazil_types::LogicalType;
@@ -11,6 +13,9 @@ impl Manifest {
     pub(crate) fn version(&self) -> u32 {
         let has_changes = self.tables.iter().any(|table| table.behind.is_some())
             || self.unread.iter().any(|table| !table.json()["behind"].is_null());
+        if self.has_hidden_columns() {
+            return WITH_HIDDEN_COLUMNS;
+        }
         if self.has_deferrable_keys() || !self.comments.is_empty() {
             return WITH_COMMENTS;
         }
@@ -31,7 +36,7 @@ impl Manifest {
         let is_numeric = |ty: LogicalType| ty.element().unwrap_or(ty).is_unscaled();
         let mut columns = self.tables.iter().flat_map(|table| {
             let entries = [&table.entry, table.entry_of_chunks()];
-            entries.into_iter().flat_map(|entry| &entry.schema.columns)
+            entries.into_iter().flat_map(|entry| entry.stored_columns())
         });
         let mut domains = self.types.iter().filter_map(|entry| match &entry.kind {
             TypeKind::Domain(domain) => Some(domain.base),
@@ -54,6 +59,13 @@ impl Manifest {
         let mut unread = unread.flat_map(|columns| columns.as_array().into_iter().flatten());
         columns.any(|column| column.is_generated())
             || unread.any(|column| !column["default"]["generated"].is_null())
+    }
+
+    /// True if a table has an index on an expression or a partial index.
+    fn has_hidden_columns(&self) -> bool {
+        let mut entries = (self.tables.iter()).flat_map(|table| [&table.entry, table.entry_of_chunks()]);
+        entries.any(|entry| !entry.hidden.is_empty())
+            || self.unread.iter().any(|table| !table.json()["hidden"].is_null())
     }
 
     fn has_foreign_keys(&self) -> bool {

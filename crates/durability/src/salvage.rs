@@ -216,7 +216,7 @@ fn columns_with_nulls(version: &TableSnapshot) -> BTreeSet<usize> {
 
 /// The table without what rows with NULL in these columns violate; `None` if they violate nothing.
 fn relaxed(entry: &TableEntry, damaged: &BTreeSet<usize>, losses: &mut Losses) -> Option<TableEntry> {
-    let is_required = |column: &usize| !entry.schema.columns[*column].nullable;
+    let is_required = |column: &usize| (entry.schema.columns.get(*column)).is_some_and(|c| !c.nullable);
     let required: BTreeSet<usize> = damaged.iter().copied().filter(is_required).collect();
     if required.is_empty() {
         return None;

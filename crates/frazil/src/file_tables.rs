@@ -193,6 +193,7 @@ impl FileTables {
                 schema_name: SYSTEM_SCHEMA.to_owned(),
                 name: name(&source.patterns[0]),
                 schema: table.schema.clone(),
+                hidden: Vec::new(),
                 row_count: table.rows().map_or(0, |rows| rows.rows()),
                 constraints: Vec::new(),
                 indexes: Vec::new(),

@@ -127,6 +127,7 @@ impl FrameTables {
                 schema_name: SYSTEM_SCHEMA.to_owned(),
                 name: name.to_owned(),
                 schema: table.rows.schema().clone(),
+                hidden: Vec::new(),
                 row_count: table.rows.rows(),
                 constraints: Vec::new(),
                 indexes: Vec::new(),

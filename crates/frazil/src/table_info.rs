@@ -570,6 +570,8 @@ mod tests {
             include: vec![0],
             unique: false,
             nulls_distinct: true,
+            hidden: Vec::new(),
+            condition: None,
         };
         let (catalog, _) = Catalog::new().create(new).unwrap();
         let (_, entry, _) = catalog.create_index(index).unwrap().unwrap();

@@ -116,6 +116,7 @@ fn table(id: u32, name: &str, columns: &[&str]) -> TableEntry {
         schema_name: if id == u32::MAX { SYSTEM_SCHEMA } else { PUBLIC }.to_string(),
         name: name.to_string(),
         schema: Schema::new(columns.collect()).into(),
+        hidden: Vec::new(),
         row_count: 10,
         constraints: Vec::new(),
         indexes: Vec::new(),

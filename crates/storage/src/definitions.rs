@@ -215,6 +215,16 @@ impl Transaction {
         Ok(Some(index))
     }
 
+    /// Adds the hidden columns of an index that is going to be created: see [`Catalog::add_hidden_columns`]. Rows that
+    /// there are have NULL in them.
+    pub fn add_hidden_columns(&mut self, table: ObjectId, hidden: Vec<ColumnDef>) -> Result<()> {
+        self.define_with(table)?;
+        self.lock_whole(table, TableMode::Share)?;
+        let (catalog, entry) = self.view().catalog().add_hidden_columns(table, hidden)?;
+        self.set_catalog(catalog)?;
+        self.redefine(entry)
+    }
+
     /// Drops indexes: see [`Catalog::drop_indexes`].
     pub fn drop_indexes(&mut self, drop: &DropIndexes) -> Result<()> {
         if drop.names.iter().any(|name| !is_temporary_schema(&name.schema)) {

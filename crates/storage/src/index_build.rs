@@ -32,7 +32,7 @@ impl TableIndexes {
         let mut list = Vec::with_capacity(entry.indexes.len());
         for wanted in &entry.indexes {
             let same = |index: &&Arc<TableIndex>| {
-                index.entry().id == wanted.id && *index.spec() == key_spec(wanted, &entry.schema)
+                index.entry().id == wanted.id && *index.spec() == key_spec(wanted, version.schema())
             };
             list.push(Arc::new(match version.indexes().iter().find(same) {
                 Some(index) => index.renamed(wanted.clone()),
@@ -96,9 +96,10 @@ impl TableIndex {
 
     /// The names of the key's columns and a row's values, as in `(a, b)=(1, x)`.
     pub(crate) fn key_text(&self, version: &TableSnapshot, row: RowId) -> Result<String> {
-        let columns = version.schema().columns.as_slice();
-        let names: Vec<&str> = self.columns().iter().map(|&c| columns[c].name.as_str()).collect();
-        let values = RowFetch::new(version).fetch_columns(&[row], self.columns())?;
+        let entry = version.table().entry();
+        let keys: Vec<usize> = self.entry().keys.iter().map(|key| key.column).collect();
+        let names: Vec<_> = keys.iter().map(|&key| entry.key_text(key)).collect();
+        let values = RowFetch::new(version).fetch_columns(&[row], &keys)?;
         let texts: Vec<String> = (values.columns.iter())
             .map(|column| match column.value(0) {
                 Value::Null => "null".to_string(),

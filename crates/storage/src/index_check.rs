@@ -178,6 +178,8 @@ mod tests {
             include: Vec::new(),
             unique: true,
             nulls_distinct: true,
+            hidden: Vec::new(),
+            condition: None,
         };
         transaction.create_index(index, &cancel).unwrap();
         let values: Vec<Value> = (0..10).map(Value::Int).collect();

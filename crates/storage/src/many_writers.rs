@@ -127,6 +127,8 @@ impl Writers {
                 include: Vec::new(),
                 unique,
                 nulls_distinct: true,
+                hidden: Vec::new(),
+                condition: None,
             };
             transaction.create_index(index, &Cancel::new()).unwrap();
         }

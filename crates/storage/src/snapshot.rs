@@ -25,6 +25,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub struct Table {
     entry: Arc<TableEntry>,
     /// Of its columns.
+    /// The columns that its rows store: [`TableEntry::stored_schema`].
+    schema: Arc<Schema>,
     numbers: Arc<[ColumnNumber]>,
     layout: Arc<HotLayout>,
     spare_row: SpareRow,
@@ -66,17 +68,19 @@ impl Table {
         let shared = Shared {
             next_chunk: Arc::new(AtomicU32::new(next_chunk)),
             distinct: Mutex::new(None),
-            bounds: TableBounds::new(entry.schema.columns.len()),
-            access: AccessCounters::new(entry.schema.columns.len()),
+            bounds: TableBounds::new(entry.stored_columns().count()),
+            access: AccessCounters::new(entry.stored_columns().count()),
             collector: Arc::default(),
         };
         Table::of(entry, Arc::new(shared))
     }
 
     fn of(entry: Arc<TableEntry>, shared: Arc<Shared>) -> Arc<Table> {
-        let layout = Arc::new(HotLayout::new(&entry.schema, entry.options.pax_rows));
+        let schema = entry.stored_schema();
+        let layout = Arc::new(HotLayout::new(&schema, entry.options.pax_rows));
         Arc::new(Table {
-            numbers: entry.schema.numbers().collect(),
+            numbers: schema.numbers().collect(),
+            schema,
             entry,
             layout,
             spare_row: SpareRow::default(),
@@ -121,9 +125,9 @@ impl Table {
         &self.entry.name
     }
 
-    /// Its columns.
+    /// Its columns, the hidden ones behind those that statements see.
     pub fn schema(&self) -> &Arc<Schema> {
-        &self.entry.schema
+        &self.schema
     }
 
     /// Its entry in the catalog.
@@ -246,7 +250,7 @@ impl TableSnapshot {
     /// The same rows of the same table under another entry. Where that has other columns, chunks show these, and store what they
     /// did. Rows that come get a new chunk if the last one has no cells for them, or none for NULLs that are allowed now.
     pub(crate) fn with_entry(&self, entry: Arc<TableEntry>) -> Result<TableSnapshot> {
-        let numbers: Vec<ColumnNumber> = entry.schema.numbers().collect();
+        let numbers: Vec<ColumnNumber> = entry.stored_columns().map(|column| column.number).collect();
         let moved =
             (numbers[..] != **self.table.numbers()).then(|| Moved::between(self.table.numbers(), &numbers));
         let mut next = TableSnapshot {

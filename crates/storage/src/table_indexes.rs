@@ -47,7 +47,7 @@ pub struct TableIndex {
 
 /// How keys of an index are made of a table's columns.
 pub(crate) fn key_spec(entry: &IndexEntry, schema: &Schema) -> KeySpec {
-    let parts = entry.keys.iter().map(|key| KeyPart {
+    let parts = entry.stored_keys().map(|key| KeyPart {
         ty: schema.columns[key.column].ty,
         nullable: schema.columns[key.column].nullable,
         descending: key.descending,
@@ -60,7 +60,7 @@ impl TableIndex {
     pub(crate) fn empty(entry: Arc<IndexEntry>, schema: &Schema) -> TableIndex {
         let spec = key_spec(&entry, schema);
         TableIndex {
-            columns: entry.keys.iter().map(|key| key.column).collect(),
+            columns: entry.stored_keys().map(|key| key.column).collect(),
             tree: Arc::new(Tree::new(&spec)),
             uses: Arc::default(),
             parts: spec
@@ -76,7 +76,7 @@ impl TableIndex {
     /// The same entries under another definition, which has another name, or another number for a column.
     pub(crate) fn renamed(&self, entry: Arc<IndexEntry>) -> TableIndex {
         TableIndex {
-            columns: entry.keys.iter().map(|key| key.column).collect(),
+            columns: entry.stored_keys().map(|key| key.column).collect(),
             spec: self.spec.clone(),
             parts: self.parts.clone(),
             tree: self.tree.clone(),
@@ -205,7 +205,8 @@ impl TableIndexes {
 
     /// The indexes of a table without rows.
     pub(crate) fn empty(entry: &TableEntry) -> TableIndexes {
-        let empty = |index: &Arc<IndexEntry>| Arc::new(TableIndex::empty(index.clone(), &entry.schema));
+        let schema = entry.stored_schema();
+        let empty = |index: &Arc<IndexEntry>| Arc::new(TableIndex::empty(index.clone(), &schema));
         TableIndexes {
             list: entry.indexes.iter().map(empty).collect(),
         }

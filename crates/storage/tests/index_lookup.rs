@@ -35,6 +35,8 @@ fn create_indexes(store: &Arc<Store>, columns: usize) {
                 include: Vec::new(),
                 unique: false,
                 nulls_distinct: true,
+                hidden: Vec::new(),
+                condition: None,
             };
             transaction.create_index(new, &Cancel::new()).unwrap();
         }

@@ -42,6 +42,8 @@ fn new_index(name: &str, columns: &[usize], unique: bool) -> NewIndex {
         include: Vec::new(),
         unique,
         nulls_distinct: true,
+        hidden: Vec::new(),
+        condition: None,
     }
 }
 

@@ -7,6 +7,16 @@ use crate::{LogicalType, ObjectId, Value};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColumnNumber(pub u32);
 
+impl ColumnNumber {
+    /// Hidden columns, which hold expressions and conditions of indexes, have numbers from this one on.
+    pub const FIRST_HIDDEN: ColumnNumber = ColumnNumber(1 << 31);
+
+    /// True for the number of a hidden column.
+    pub fn is_hidden(self) -> bool {
+        self >= ColumnNumber::FIRST_HIDDEN
+    }
+}
+
 /// One column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnDef {

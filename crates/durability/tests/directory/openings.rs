@@ -27,6 +27,8 @@ fn logged(name: &str) -> Temporary {
             include: Vec::new(),
             unique: true,
             nulls_distinct: true,
+            hidden: Vec::new(),
+            condition: None,
         };
         transaction.create_index(index, &Cancel::new()).unwrap();
         transaction.commit().unwrap();

@@ -166,6 +166,7 @@ impl Binder<'_> {
             schema_name: String::new(),
             name: String::new(),
             schema: Arc::new(Schema::new(vec![ColumnDef::new(VALUE, column.ty)])),
+            hidden: Vec::new(),
             row_count: 0,
             constraints: domain.checks.iter().map(as_constraint).collect(),
             indexes: Vec::new(),

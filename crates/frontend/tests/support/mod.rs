@@ -57,6 +57,7 @@ impl Tables {
                 schema_name: PUBLIC.to_string(),
                 name: name.to_string(),
                 schema: schema.into(),
+                hidden: Vec::new(),
                 row_count,
                 constraints: Vec::new(),
                 indexes: Vec::new(),
