@@ -164,13 +164,17 @@ fn check_checks(
     for (position, vector) in &generated {
         let stored = fetched(*position)?;
         let column = &table.schema().columns[*position].name;
+        let kind = match table.table().entry().hidden_column(*position) {
+            Some(_) => "expression of an index",
+            None => "generated column",
+        };
         let other = rows
             .iter()
             .enumerate()
             .filter(|(at, _)| stored.value(*at) != vector.value(*at));
         other.for_each(|(_, row)| {
             found.fault(*row, || {
-                format!("has another value in generated column \"{column}\" than its expression")
+                format!("has another value in {kind} \"{column}\" than its expression")
             })
         });
     }

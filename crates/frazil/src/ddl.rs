@@ -5,6 +5,7 @@ use crate::bundle::Bundle;
 use crate::definition_notices;
 use crate::foreign_keys;
 use crate::open_cursors;
+use crate::own_queries::fill_hidden;
 use crate::query::{self, Runner};
 use crate::row_checks::{self, RowChecks};
 use crate::rows::{Response, counted, done, noted};
@@ -203,7 +204,36 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
     foreign_keys::refuse_pending(transaction, new.table, "CREATE INDEX")?;
     transaction.lock_whole(new.table, TableMode::Share)?;
     runner.progress().enter("indexing");
+    let Some(new) = with_hidden_columns(runner, transaction, new)? else {
+        return Ok(());
+    };
     transaction.create_index(new, runner.cancel()).map(drop)
+}
+
+/// Adds the hidden columns of an index to its table, and computes their values. Returns what is left to be created;
+/// `None` if there is an index of the name, and may be. Until the transaction commits, other sessions see the table as it was.
+fn with_hidden_columns(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    mut new: NewIndex,
+) -> Result<Option<NewIndex>> {
+    if new.hidden.is_empty() || transaction.view().table(new.table)?.rows() == 0 {
+        return Ok(Some(new));
+    }
+    // Names are checked before rows are computed.
+    let Some((_, _, index)) = transaction.view().catalog().create_index(new.clone())? else {
+        return Ok(None);
+    };
+    // Rows get other ids: nobody may hold locks on them meanwhile.
+    transaction.lock_whole(new.table, TableMode::Exclusive)?;
+    let entry = transaction.view().table(new.table)?.table().entry().clone();
+    let first = entry.stored_columns().count();
+    transaction.add_hidden_columns(new.table, std::mem::take(&mut new.hidden))?;
+    new.name = Some(index.name.clone());
+    new.keys.clone_from(&index.keys);
+    new.condition = index.condition;
+    fill_hidden(runner, transaction, &entry, first, index.condition)?;
+    Ok(Some(new))
 }
 
 /// TRUNCATE, with CASCADE also of the tables whose foreign keys refer to one of these; `restarts`: RESTART IDENTITY.

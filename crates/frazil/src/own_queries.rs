@@ -6,6 +6,7 @@ use crate::parameters::{self, hidden_value};
 use crate::query::{self, Runner};
 use crate::rows::Rows;
 use crate::statement_tables::StatementTables;
+use frazil_catalog::TableEntry;
 use frazil_frontend::{Bound, HiddenParameter, Limits, PlanSettings, Statement, Writing};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{ColumnDef, Error, Result, Value};
@@ -53,6 +54,33 @@ pub fn update_text(runner: &Runner, transaction: &mut Transaction, text: &str) -
     };
     let tables = runner.own_tables(transaction.snapshot());
     let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
+    run_update(runner, transaction, (bound, tables), text, started)
+}
+
+/// Computes the hidden columns of a table from position `first` on for all rows. `condition`: the position of the
+/// condition of their index.
+pub fn fill_hidden(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    entry: &TableEntry,
+    first: usize,
+    condition: Option<usize>,
+) -> Result<()> {
+    let started = Instant::now();
+    let tables = StatementTables::new(transaction.snapshot());
+    let catalog = transaction.view().catalog();
+    let name = catalog.qualified(entry.namespace, &entry.name);
+    let bound = frazil_frontend::bind_hidden(&name, first, condition, &tables, &limits_of(runner))?;
+    run_update(runner, transaction, (bound, tables), "", started)
+}
+
+fn run_update(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    (bound, tables): (Bound, StatementTables),
+    text: &str,
+    started: Instant,
+) -> Result<()> {
     let Bound {
         statement: Statement::Writing(Writing::Write(plan)),
         hidden,

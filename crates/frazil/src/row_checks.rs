@@ -13,7 +13,7 @@ use frazil_frontend::{Bound, Limits, PlanSettings, Statement, parse};
 use frazil_plan::operators::{Given, Map, Scan};
 use frazil_plan::{CONDITION, Operator, Plan};
 use frazil_storage::{CheckResult, Conflict, NewRows, Snapshot, Transaction};
-use frazil_types::{ColumnVector, Error, LogicalType, ObjectId, Result, RowBatch, Value};
+use frazil_types::{ColumnDef, ColumnVector, Error, LogicalType, ObjectId, Result, RowBatch, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ impl RowChecks {
             | ConstraintKind::ForeignKey(_) => None,
         });
         let (names, conditions): (Vec<String>, Vec<String>) = checks.unzip();
-        let generated: Vec<usize> = entry.schema.generated().collect();
+        let generated: Vec<usize> = entry.generated().collect();
         if names.is_empty() && generated.is_empty() {
             return Ok(None);
         }
@@ -66,7 +66,9 @@ impl RowChecks {
             true => None,
             false => {
                 let bound = frazil_frontend::bind_generated(&name, &tables(), &limits_of(&runner))?;
-                let types = generated.iter().map(|&at| entry.schema.columns[at].ty).collect();
+                let types = (entry.stored_columns().filter(|column| column.is_generated()))
+                    .map(|column| column.ty)
+                    .collect();
                 Some(RowExpressions::of(&runner, tables(), bound, types)?)
             }
         };
@@ -118,30 +120,26 @@ impl RowChecks {
         Ok(Computed { generated, holds })
     }
 
-    /// Rows with a column for each of the table's, of those that lack the generated ones.
+    /// Rows with a column for each that the table stores, of rows that lack the hidden columns, or all generated ones.
     fn widened<'b>(&self, entry: &TableEntry, batch: &'b RowBatch) -> Cow<'b, RowBatch> {
-        let width = entry.schema.columns.len();
-        if self.generated.is_empty() || batch.columns.len() + self.generated.len() != width {
-            return Cow::Borrowed(batch);
-        }
+        let (visible, given) = (entry.schema.columns.len(), batch.columns.len());
+        let stored = visible + entry.hidden.len();
+        let lacks: fn(&ColumnDef, usize, usize) -> bool = match given {
+            _ if given == stored => return Cow::Borrowed(batch),
+            _ if given == visible => |_, at, visible| at >= visible,
+            _ if given + self.generated.len() == stored => |column, _, _| column.is_generated(),
+            _ => return Cow::Borrowed(batch),
+        };
         let mut given = batch.columns.iter();
-        let columns = entry
-            .schema
-            .columns
-            .iter()
-            .map(|column| match column.is_generated() {
+        let columns = entry.stored_columns().enumerate().map(|(at, column)| {
+            let known = match lacks(column, at, visible) {
                 true => None,
                 false => given.next().cloned(),
-            });
-        let columns: Vec<Option<ColumnVector>> = columns.collect();
-        let filled = columns
-            .into_iter()
-            .zip(&entry.schema.columns)
-            .map(|(vector, column)| {
-                vector.unwrap_or_else(|| ColumnVector::from_values(column.ty, &vec![Value::Null; batch.rows]))
-            });
+            };
+            known.unwrap_or_else(|| ColumnVector::from_values(column.ty, &vec![Value::Null; batch.rows]))
+        });
         Cow::Owned(RowBatch {
-            columns: filled.collect(),
+            columns: columns.collect(),
             rows: batch.rows,
         })
     }

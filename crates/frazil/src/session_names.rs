@@ -4,7 +4,7 @@ use crate::system_tables;
 use crate::table_info::{check_text, definition, index_definition, view_text};
 use frazil_catalog::{Catalog, Commented, ConstraintKind, IndexEntry, QualifiedName, Relation, SearchPath};
 use frazil_catalog::{
-    SequenceEntry, TEMPORARY_ALIAS, TableEntry, WrittenName, identifier, is_temporary_schema,
+    SequenceEntry, TEMPORARY_ALIAS, TableEntry, WrittenName, identifier, is_temporary_schema, key_sql,
 };
 use frazil_frontend::{Asked, Bytes, SessionCatalog};
 use frazil_storage::{Snapshot, TableSnapshot};
@@ -230,7 +230,7 @@ impl SessionCatalog for SessionNames {
         let column = usize::try_from(position).ok()?.checked_sub(1)?;
         keys.clone()
             .nth(column)
-            .map(|column| identifier(&table.schema.columns[column].name))
+            .map(|column| key_sql(table, column))
     }
 
     fn bytes(&self, relation: u32, of: Bytes) -> Option<u64> {

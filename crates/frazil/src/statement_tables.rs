@@ -491,7 +491,7 @@ impl Statistics for StatementTables {
         };
         let info = |index: &Arc<TableIndex>| {
             let entry = index.entry();
-            let keys = entry.keys.iter().map(|key| IndexKeyInfo {
+            let keys = entry.stored_keys().map(|key| IndexKeyInfo {
                 column: key.column,
                 descending: key.descending,
                 nulls_first: key.nulls_first,

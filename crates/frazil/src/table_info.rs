@@ -6,6 +6,7 @@ use crate::view_text::restated;
 use frazil_catalog::{
     Catalog, Constraint, ConstraintKind, Domain, ForeignKey, IndexEntry, PUBLIC, QualifiedName,
     ReferentialAction, SearchPath, TableEntry, TypeEntry, ViewEntry, identifier, is_temporary_schema,
+    key_sql,
 };
 use frazil_types::{ColumnDef, ColumnDefault, ColumnNumber, LogicalType, ObjectId, Schema, Value};
 use std::borrow::Cow;
@@ -496,7 +497,7 @@ fn foreign_key_text(child: &TableEntry, key: &ForeignKey, parent: &TableEntry, p
 const NOT_DISTINCT: &str = " NULLS NOT DISTINCT";
 
 fn index_columns(table: &TableEntry, index: &IndexEntry) -> String {
-    let name = |column: usize| identifier(&table.schema.columns[column].name);
+    let name = |column: usize| key_sql(table, column);
     let keys = index.keys.iter().map(|key| {
         let order = match (key.descending, key.nulls_first) {
             (false, false) => "",
@@ -513,7 +514,11 @@ fn index_columns(table: &TableEntry, index: &IndexEntry) -> String {
         false => format!(" INCLUDE ({})", include.join(", ")),
     };
     let nulls = if index.nulls_distinct { "" } else { NOT_DISTINCT };
-    format!("({}){include}{nulls}", keys.join(", "))
+    let condition = match table.condition_text(index) {
+        Some(text) => format!(" WHERE ({})", before_more(text)),
+        None => String::new(),
+    };
+    format!("({}){include}{nulls}{condition}", keys.join(", "))
 }
 
 fn literal(text: &str, ty: LogicalType) -> String {

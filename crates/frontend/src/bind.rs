@@ -407,7 +407,7 @@ fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             with_readers(alter_table(binder, statement)?, catalog, &limits)
         }
         Ast::Drop { .. } => bind_drop(binder, ast),
-        Ast::CreateIndex(create) => create_index(&binder, create),
+        Ast::CreateIndex(create) => create_index(binder, create),
         Ast::CreateType { name, representation } => create_type(&binder, name, representation.as_ref()),
         Ast::AlterType(statement) => alter_type(&binder, statement),
         Ast::DropDomain(drop) => {

@@ -2,11 +2,11 @@
 //! generated columns of rows that no plan computes.
 
 use crate::bind::in_context;
-use crate::binder::{self, default_query, generated_query};
+use crate::binder::{self, Binder, default_query, fill_hidden, generated_query};
 use crate::bound::{Bound, PlanSettings};
 use crate::limits::Limits;
 use crate::parse::{ParsedStatement, parse};
-use crate::{CatalogView, catalog_view};
+use crate::{CatalogView, TableEntry, catalog_view};
 use frazil_catalog::QualifiedName;
 use frazil_types::{ColumnDef, Error, LogicalType, Result};
 
@@ -40,8 +40,35 @@ pub fn bind_default(column: &ColumnDef, catalog: &dyn CatalogView, limits: &Limi
     bound.map(|(bound, depth)| Bound { depth, ..bound })
 }
 
-/// Binds the values of the generated columns of a table: a query over its rows, with a column for each of them.
+/// Binds the values of the generated columns of a table, hidden ones among these: a query over its rows, with a column
+/// for each of them.
 pub fn bind_generated(table: &QualifiedName, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
+    over_rows(table, catalog, limits, |binder, entry| {
+        generated_query(binder, entry)
+    })
+}
+
+/// Binds the UPDATE that computes the hidden columns of an index that comes, at position `first` and behind, for all
+/// rows of a table. `condition`: the position of the index's condition.
+pub fn bind_hidden(
+    table: &QualifiedName,
+    first: usize,
+    condition: Option<usize>,
+    catalog: &dyn CatalogView,
+    limits: &Limits,
+) -> Result<Bound> {
+    over_rows(table, catalog, limits, |binder, entry| {
+        fill_hidden(binder, entry, first, condition)
+    })
+}
+
+/// Binds a statement of Frazil's own over the rows of a table.
+fn over_rows(
+    table: &QualifiedName,
+    catalog: &dyn CatalogView,
+    limits: &Limits,
+    bind: impl Fn(Binder<'_>, &TableEntry) -> Result<Bound>,
+) -> Result<Bound> {
     let parsed = parse("select null", limits)?;
     let [parsed] = &parsed[..] else {
         return Err(Error::internal("a statement that is not one"));
@@ -52,7 +79,7 @@ pub fn bind_generated(table: &QualifiedName, catalog: &dyn CatalogView, limits: 
         &PlanSettings::default(),
         &[],
         |context| match catalog.relation(table) {
-            Some(catalog_view::Relation::Table(entry)) => generated_query(context.binder(parsed), &entry),
+            Some(catalog_view::Relation::Table(entry)) => bind(context.binder(parsed), &entry),
             Some(catalog_view::Relation::View(_)) | None => {
                 Err(Error::internal("generated columns of a table that is not there"))
             }

@@ -4,7 +4,7 @@ use crate::file_source::FileSource;
 use frazil_catalog::{
     Constraint, IndexEntry, QualifiedName, Reading, SearchPath, SequenceEntry, TypeEntry, ViewEntry,
 };
-use frazil_types::{ColumnNumber, ObjectId, Result, Schema};
+use frazil_types::{ColumnDef, ColumnNumber, ObjectId, Result, Schema};
 use std::sync::Arc;
 
 /// A table as the front end sees it.
@@ -20,6 +20,8 @@ pub struct TableEntry {
     pub name: String,
     /// Its columns.
     pub schema: Arc<Schema>,
+    /// Columns that statements do not see: see [`frazil_catalog::TableEntry::hidden`].
+    pub hidden: Vec<ColumnDef>,
     /// Rows it has, about.
     pub row_count: u64,
     /// Its keys and checks, in the order in which they were made.
@@ -32,6 +34,16 @@ impl TableEntry {
     /// Its name in its schema.
     pub fn qualified(&self) -> QualifiedName {
         QualifiedName::new(&self.schema_name, &self.name)
+    }
+
+    /// The columns that rows store: the visible ones, and the hidden ones behind them.
+    pub fn stored_columns(&self) -> impl Iterator<Item = &ColumnDef> {
+        self.schema.columns.iter().chain(&self.hidden)
+    }
+
+    /// The column at a position among [`TableEntry::stored_columns`].
+    pub fn stored_column(&self, position: usize) -> Option<&ColumnDef> {
+        self.stored_columns().nth(position)
     }
 }
 

@@ -21,7 +21,7 @@ const STEP: u64 = 1 << 16;
 /// What the check of one index found.
 #[derive(Clone, Debug, Default)]
 pub struct IndexCheck {
-    /// Live rows.
+    /// Live rows, of a partial index those for which its condition is true.
     pub rows: u64,
     /// Entries of live rows.
     pub live_entries: u64,
@@ -63,7 +63,8 @@ impl TableSnapshot {
         let view = entry.view();
         let mut keys = EncodedKeys::default();
         index.read_keys(view, Selection::all(0..view.rows()), &mut keys)?;
-        for offset in (0..keys.len()).filter(|&offset| !view.is_deleted(offset)) {
+        let is_wanted = |offset: &usize| !view.is_deleted(*offset) && !index.leaves_out(keys.key(*offset));
+        for offset in (0..keys.len()).filter(is_wanted) {
             let row = RowId::new(entry.number(), offset as u16);
             let shares = !index.entry().unique || index.entry().nulls_distinct && keys.has_null(offset);
             let key = keys.key(offset);

@@ -169,6 +169,11 @@ impl TableIndex {
         Ok(true)
     }
 
+    /// True if a row of this key has no entry, because the condition of the index is not true for the row.
+    pub(crate) fn leaves_out(&self, key: &[u8]) -> bool {
+        self.entry.condition.is_some() && self.spec.parts()[0].is_null_in(key)
+    }
+
     /// 54000 for a key that is too long.
     pub(crate) fn check_length(&self, key: &[u8], table: &TableEntry) -> Result<()> {
         if key.len() <= MOST_KEY_BYTES {

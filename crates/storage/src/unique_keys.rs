@@ -86,7 +86,8 @@ impl TableIndexes {
             if index.is_deferrable() {
                 return Err(deferrable_arbiter(beside.own, index));
             }
-            if index.entry().nulls_distinct && keys.has_null(at) {
+            let shares = index.entry().nulls_distinct && keys.has_null(at);
+            if shares || index.leaves_out(keys.key(at)) {
                 continue;
             }
             loop {
@@ -125,7 +126,7 @@ fn deferrable_arbiter(version: &TableSnapshot, index: &TableIndex) -> Error {
 /// An entry that an index was asked to add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Added {
-    /// Added; no row may have the key.
+    /// Added, or left out by the condition of a partial index; no row may have the key.
     Free,
     /// Added to a deferrable index; another row may have the key.
     Contested,
@@ -172,6 +173,9 @@ impl TableIndex {
         row: RowId,
         rivals: &Rivals<'_>,
     ) -> Result<Added> {
+        if self.leaves_out(keys.key(at)) {
+            return Ok(Added::Free);
+        }
         self.check_length(keys.key(at), beside.own.table().entry())?;
         let is_free = !self.entry().unique || self.entry().nulls_distinct && keys.has_null(at);
         let is_asked = !is_free && !matches!(rivals, Rivals::None);

@@ -60,6 +60,11 @@ impl KeyPart {
         self.nullable.then_some(VALUE)
     }
 
+    /// True if a key that begins with this part has NULL in the part.
+    pub fn is_null_in(&self, key: &[u8]) -> bool {
+        self.nullable && key.first().is_some_and(|marker| *marker != VALUE)
+    }
+
     /// Bytes that the part takes at the beginning of `key`.
     fn bytes_at_start(&self, key: &[u8]) -> usize {
         let marker = usize::from(self.nullable);

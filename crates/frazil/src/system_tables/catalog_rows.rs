@@ -186,9 +186,10 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
         for index in indexes.iter().filter(|index| wants(index.id.oid())) {
             let keys = index.keys.iter().map(|key| key.column);
             for (position, column) in keys.chain(index.include.iter().copied()).enumerate() {
+                let hidden = seen.table.and_then(|table| table.hidden_column(column));
                 let column = ColumnDef {
                     default: None,
-                    ..seen.columns[column].clone()
+                    ..hidden.unwrap_or_else(|| &seen.columns[column]).clone()
                 };
                 rows.push(attribute(index.id.oid(), position as u32 + 1, &column));
             }

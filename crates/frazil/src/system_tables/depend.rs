@@ -155,8 +155,7 @@ fn of_index(table: &TableEntry, index: &IndexEntry, rows: &mut Vec<Cells>) {
         rows.push(row(address, (CONSTRAINT, constraint.id.oid(), 0), INTERNAL));
         return;
     }
-    let keys = index.keys.iter().map(|key| key.column);
-    for column in keys.chain(index.include.iter().copied()) {
+    for column in table.index_columns(index) {
         let number = column_number(&table.schema.columns, column);
         rows.push(row(address, (CLASS, table.id.oid(), number), AUTOMATIC));
     }

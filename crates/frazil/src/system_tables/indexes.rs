@@ -7,7 +7,7 @@ use super::virtual_table::Context;
 use super::wanted::Cell;
 use crate::table_info::index_definition;
 use frazil_catalog::{ConstraintKind, Deferral, IndexEntry, TableEntry};
-use frazil_types::{LogicalType, Result};
+use frazil_types::{ColumnDef, LogicalType, Result};
 
 /// Bits of `indoption`.
 const DESCENDING: i64 = 1;
@@ -35,17 +35,32 @@ pub(super) fn indexes(context: &Context<'_>) -> Result<Vec<Cells>> {
 }
 
 fn row(table: &TableEntry, index: &IndexEntry) -> Result<Cells> {
-    let columns = &table.schema.columns;
+    let columns: Vec<&ColumnDef> = table.stored_columns().collect();
     let keys = index.keys.iter().map(|key| key.column);
     let all = keys.clone().chain(index.include.iter().copied());
-    let numbers: Vec<i64> = all.map(|column| column_number(columns, column).into()).collect();
+    let number = |column: usize| match table.hidden_column(column) {
+        Some(_) => 0,
+        None => column_number(&table.schema.columns, column).into(),
+    };
+    let numbers: Vec<i64> = all.map(number).collect();
     let options: Vec<i64> = (index.keys.iter())
         .map(|key| i64::from(key.descending) * DESCENDING + i64::from(key.nulls_first) * NULLS_FIRST)
         .collect();
     let types = || keys.clone().map(|column| columns[column].ty);
     let collations: Vec<i64> = types().map(|ty| numbers::collation(ty).into()).collect();
     let classes: Vec<i64> = types().map(|ty| numbers::operator_class(ty).into()).collect();
-    Ok(Cells::new()
+    let hidden = keys.clone().filter(|column| table.hidden_column(*column).is_some());
+    let expressions: Vec<String> = hidden.map(|column| table.key_text(column).into_owned()).collect();
+    let condition = table.condition_text(index);
+    let cells = match expressions.is_empty() {
+        true => Cells::new(),
+        false => Cells::new().with("indexprs", expressions.join(", ")),
+    };
+    let cells = match condition {
+        Some(condition) => cells.with("indpred", format!("({condition})")),
+        None => cells,
+    };
+    Ok(cells
         .with("indexrelid", index.id.oid())
         .with("indrelid", table.id.oid())
         .with("indnatts", numbers.len())

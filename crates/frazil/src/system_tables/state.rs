@@ -3,7 +3,7 @@
 //! row for the log, and `frazil_checkpoints`, a row for each of the last checkpoints.
 
 use super::virtual_table::{Context, Made, RowsOf, VirtualTable, schema};
-use frazil_catalog::{SYSTEM_SCHEMA, ViewEntry, identifier};
+use frazil_catalog::{SYSTEM_SCHEMA, ViewEntry, key_sql};
 use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{Result, Value};
@@ -153,7 +153,7 @@ fn indexes(context: &Context<'_>) -> Result<Vec<Vec<Value>>> {
     for table in snapshot.tables() {
         for index in table.indexes().iter() {
             let names = (index.entry().keys.iter()).map(|key| {
-                let name = identifier(&table.schema().columns[key.column].name);
+                let name = key_sql(table.table().entry(), key.column);
                 if key.descending {
                     format!("{name} desc")
                 } else {

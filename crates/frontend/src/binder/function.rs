@@ -2,7 +2,6 @@
 
 use super::expression::row_span;
 use super::list_limits;
-use super::scope::Clause;
 use super::variadic::variadic_array;
 use super::{Binder, error, fold};
 use frazil_functions::{CastContext, EXPAND_ARRAY, Operand, Typing, Unknown, UnknownKind};
@@ -193,7 +192,7 @@ impl<'a> Binder<'a> {
     }
 
     fn call_of(&mut self, name: &str, mut arguments: Vec<Operand>, span: Span) -> Result<Operand> {
-        let is_generation = self.levels.iter().any(|level| level.clause == Clause::Generated);
+        let is_generation = self.levels.iter().any(|level| level.clause.is_kept_with_rows());
         self.calls_stable |= is_generation && frazil_functions::is_stable(name, &arguments);
         if let Some(call) = self.sequence_call(name, &arguments, span)? {
             return Ok(call);

@@ -4,16 +4,17 @@
 use super::create_table::both;
 use super::insert::named;
 use super::rows::Computed;
-use super::scope::{Clause, Item, Level};
+use super::scope::{Clause, Item, Level, Reference};
 use super::{Binder, OutputColumn, error, finished};
 use crate::{Bound, Statement, TableEntry};
-use frazil_catalog::QualifiedName;
+use frazil_catalog::{IndexEntry, QualifiedName};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::Scan;
 use frazil_plan::subquery::has_subquery;
 use frazil_plan::{ColumnId, Expr, ExprKind, Operator};
 use frazil_types::{ColumnDef, ColumnDefault, Error, LogicalType, Result, Schema, Span, SqlState};
 use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, Expr as SqlExpr, GeneratedAs};
+use std::sync::Arc;
 
 impl<'a> Binder<'a> {
     /// Makes a column an identity or generated column, whose expression is bound later. `has_default`: the column has a
@@ -94,6 +95,32 @@ impl<'a> Binder<'a> {
         position: usize,
         e: &'a SqlExpr,
     ) -> Result<Vec<usize>> {
+        let over = self.over_row(table, schema, Clause::Generated, e)?;
+        let value = self.generated_value(over.bound, &schema.columns[position])?;
+        for (read, span) in &over.reads {
+            if schema.columns[*read].is_generated() {
+                let name = &schema.columns[*read].name;
+                let message =
+                    format!("cannot use generated column \"{name}\" in column generation expression");
+                return Err(error(SqlState::INVALID_OBJECT_DEFINITION, message, *span)
+                    .with_detail("A generated column cannot reference another generated column."));
+            }
+        }
+        if !self.stays_the_same(&value, over.hidden_before) {
+            let message = "generation expression is not immutable";
+            return Err(error(SqlState::INVALID_OBJECT_DEFINITION, message, value.span));
+        }
+        Ok(positions(&over.reads))
+    }
+
+    /// Binds an expression over the columns of a table's row.
+    pub(super) fn over_row(
+        &mut self,
+        table: &QualifiedName,
+        schema: &Schema,
+        clause: Clause,
+        e: &'a SqlExpr,
+    ) -> Result<OverRow> {
         let mut columns = Vec::with_capacity(schema.columns.len());
         for column in &schema.columns {
             let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
@@ -104,36 +131,24 @@ impl<'a> Binder<'a> {
         self.calls_stable = false;
         self.levels.push(Level {
             items: vec![Item::named(&table.name, columns).in_schema(&table.schema)],
-            clause: Clause::Generated,
+            clause,
             ..Level::default()
         });
         let bound = self.expression(e);
         self.levels.pop();
-        let value = self.generated_value(bound?, &schema.columns[position])?;
-        let mut reads = Vec::new();
-        for reference in &self.references[named_before..] {
-            let Some(read) = ids.iter().position(|id| *id == reference.id) else {
-                continue;
-            };
-            if schema.columns[read].is_generated() {
-                let name = &schema.columns[read].name;
-                let message =
-                    format!("cannot use generated column \"{name}\" in column generation expression");
-                return Err(
-                    error(SqlState::INVALID_OBJECT_DEFINITION, message, reference.span)
-                        .with_detail("A generated column cannot reference another generated column."),
-                );
-            }
-            reads.push(read);
-        }
+        let read = |reference: &Reference| Some((ids.iter().position(|id| *id == reference.id)?, reference.span));
+        Ok(OverRow {
+            bound: bound?,
+            reads: self.references[named_before..].iter().filter_map(read).collect(),
+            hidden_before,
+        })
+    }
+
+    /// True if the value of an expression that was just bound is the same whenever it is computed. `hidden_before`:
+    /// number of hidden parameters before.
+    pub(super) fn stays_the_same(&self, value: &Expr, hidden_before: usize) -> bool {
         let has_hidden = self.typing.hidden_parameters().len() > hidden_before;
-        if self.calls_stable || has_hidden || !is_immutable(&value) {
-            let message = "generation expression is not immutable";
-            return Err(error(SqlState::INVALID_OBJECT_DEFINITION, message, value.span));
-        }
-        reads.sort_unstable();
-        reads.dedup();
-        Ok(reads)
+        !self.calls_stable && !has_hidden && is_immutable(value)
     }
 
     /// The value of a generated column as its type. 42804, 0A000 for a subquery.
@@ -159,11 +174,11 @@ impl<'a> Binder<'a> {
         computed: &mut Computed,
     ) -> Result<Vec<(usize, ColumnId)>> {
         let mut values = Vec::new();
-        if entry.schema.generated().next().is_none() {
+        if !entry.stored_columns().any(ColumnDef::is_generated) {
             return Ok(values);
         }
         let row = Item::named(&entry.name, named(entry, columns)).in_schema(&entry.schema_name);
-        for (position, column) in entry.schema.columns.iter().enumerate() {
+        for (position, column) in entry.stored_columns().enumerate() {
             let Some(ColumnDefault::Generated { text, reads }) = &column.default else {
                 continue;
             };
@@ -172,11 +187,14 @@ impl<'a> Binder<'a> {
             if !touched.is_none_or(is_touched) {
                 continue;
             }
-            let bound = self.stored(text, vec![row.clone()], Clause::Generated)?;
-            let span = bound.span();
+            let value = match position >= entry.schema.columns.len() {
+                true => self.hidden_value(entry, position, condition_of(entry, position), &row)?,
+                false => self.stored(text, vec![row.clone()], Clause::Generated)?,
+            };
+            let span = value.span();
             let mut value = self
                 .typing
-                .cast(bound, column.ty, CastContext::Assignment, span)?;
+                .cast(value, column.ty, CastContext::Assignment, span)?;
             if let Some(guard) = guard {
                 value = self.where_true(guard.clone(), value)?;
             }
@@ -184,12 +202,69 @@ impl<'a> Binder<'a> {
         }
         Ok(values)
     }
+
+    /// The value of a hidden column of a row. A condition is true or NULL. An expression of a partial index is computed
+    /// only where the condition is true, as PostgreSQL does: it may fail elsewhere.
+    /// `condition`: the position of the index's condition.
+    pub(super) fn hidden_value(
+        &mut self,
+        entry: &TableEntry,
+        position: usize,
+        condition: Option<usize>,
+        row: &Item,
+    ) -> Result<Operand> {
+        let text = |position: usize| {
+            let default = entry.stored_column(position).and_then(|column| column.default.as_ref());
+            default
+                .and_then(ColumnDefault::expression)
+                .ok_or_else(|| Error::internal("a hidden column without an expression"))
+        };
+        let bind = |binder: &mut Self, position: usize| {
+            binder.stored(text(position)?, vec![row.clone()], Clause::Generated)
+        };
+        let Some(condition) = condition else {
+            return bind(self, position);
+        };
+        let holds = bind(self, condition)?;
+        let holds = self.typing.predicate(holds, "WHERE")?;
+        let value = match condition == position {
+            true => Expr::truth(true),
+            false => {
+                let value = bind(self, position)?;
+                self.typing.settle(value)?
+            }
+        };
+        Ok(self.where_true(holds, value)?.into())
+    }
+}
+
+/// The position of the condition of the index that has a hidden column, if it is a partial index.
+fn condition_of(entry: &TableEntry, hidden: usize) -> Option<usize> {
+    let is_of = |index: &&Arc<IndexEntry>| index.stored_keys().any(|key| key.column == hidden);
+    entry.indexes.iter().find(is_of)?.condition
+}
+
+/// An expression over a row.
+pub(super) struct OverRow {
+    pub bound: Operand,
+    /// Positions of the columns that are named, and where.
+    pub reads: Vec<(usize, Span)>,
+    /// Number of hidden parameters that the statement had before.
+    pub hidden_before: usize,
+}
+
+/// The positions of columns, ascending.
+pub(super) fn positions(reads: &[(usize, Span)]) -> Vec<usize> {
+    let mut positions: Vec<usize> = reads.iter().map(|(position, _)| *position).collect();
+    positions.sort_unstable();
+    positions.dedup();
+    positions
 }
 
 /// The values of the generated columns of a table's rows, as a query.
 pub(crate) fn generated_query(mut binder: Binder<'_>, entry: &TableEntry) -> Result<Bound> {
     let (mut read, mut ids) = (Vec::new(), Vec::new());
-    for (position, column) in entry.schema.columns.iter().enumerate() {
+    for (position, column) in entry.stored_columns().enumerate() {
         let id = binder
             .columns
             .add(column.name.as_str(), column.ty, column.nullable);
@@ -209,7 +284,7 @@ pub(crate) fn generated_query(mut binder: Binder<'_>, entry: &TableEntry) -> Res
     });
     let mut computed = Computed::default();
     let values = binder.generated_values(entry, &ids, None, None, &mut computed)?;
-    let column = |(at, id): (usize, ColumnId)| OutputColumn::new(entry.schema.columns[at].name.as_str(), id);
+    let column = |(_, id): (usize, ColumnId)| OutputColumn::new(binder.columns[id].label.as_str(), id);
     let output = values.into_iter().map(column).collect();
     finished(binder, computed.above(op), output, Statement::Query)
 }

@@ -263,6 +263,9 @@ impl<'a> Binder<'a> {
             }
             None => target.entry.name.clone(),
         };
+        for hidden in &target.entry.hidden {
+            columns.push(self.columns.add(hidden.name.as_str(), hidden.ty, true));
+        }
         columns.iter().for_each(|id| self.own(*id));
         let mut computed = Computed::default();
         for (position, id) in self.generated_values(&target.entry, &columns, None, None, &mut computed)? {

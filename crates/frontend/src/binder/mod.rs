@@ -124,7 +124,7 @@ pub(crate) use renames::rename;
 pub(crate) use schemas::{drop_schemas, set_schema};
 pub(crate) use sequences::{alter_identity, sequence};
 pub(crate) use target::default_query;
-pub(crate) use update::update;
+pub(crate) use update::{fill_hidden, update};
 pub(crate) use user_types::{alter_type, create_type, drop_types};
 pub(crate) use view::create_view;
 pub use writing_with::{MOST_WRITES, RETURNED_ID};

@@ -143,11 +143,10 @@ impl<'a> Binder<'a> {
         let made = self.generated_values(entry, &new, Some(&asked), applies.as_ref(), &mut computed)?;
         for (position, id) in made {
             touched.push(position);
-            new[position] = id;
-            output.push(OutputColumn::new(
-                entry.schema.columns[position].name.as_str(),
-                id,
-            ));
+            if let Some(visible) = new.get_mut(position) {
+                *visible = id;
+            }
+            output.push(OutputColumn::new(self.columns[id].label.as_str(), id));
         }
         let op = computed.above(op);
         let mut computed = Computed::default();
@@ -165,26 +164,23 @@ impl<'a> Binder<'a> {
     /// Rows in the way, each with the new row that it stops, which is `excluded`.
     fn pairs(&mut self, entry: &TableEntry, name: &str) -> Result<Pairs> {
         let (mut old, mut new, mut given) = (Vec::new(), Vec::new(), Vec::new());
-        for column in &entry.schema.columns {
+        let width = entry.stored_columns().count();
+        for (at, column) in entry.schema.columns.iter().enumerate() {
             let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
             old.push(OutputColumn::new(column.name.as_str(), id));
+            given.push((id, at));
+        }
+        for (at, column) in entry.schema.columns.iter().enumerate() {
             // NOT NULL is checked when the row's turn comes.
             let id = self.columns.add(column.name.as_str(), column.ty, true);
             self.own(id);
             new.push(id);
+            given.push((id, width + at));
         }
         let number = self.columns.add_count("number");
         self.own(number);
-        given.extend(
-            old.iter()
-                .map(|c| c.id)
-                .chain(new.iter().copied())
-                .chain([number]),
-        );
-        let columns = given.into_iter().enumerate().map(|(at, id)| (id, at));
-        let op = Operator::Given(Given {
-            columns: columns.collect(),
-        });
+        given.push((number, 2 * width));
+        let op = Operator::Given(Given { columns: given });
         let mut rows = self.item(Relation::new(op, old), Some(name), None, false)?;
         rows.items = rows.items.into_iter().map(|item| item.of_table(entry)).collect();
         let excluded = Item::named("excluded", named(entry, &new));

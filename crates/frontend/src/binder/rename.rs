@@ -39,7 +39,7 @@ impl Binder<'_> {
                 .checks
                 .extend(text.map(|text| (constraint.name.clone(), text)));
         }
-        for (at, column) in entry.schema.columns.iter().enumerate() {
+        for (at, column) in entry.stored_columns().enumerate() {
             if let Some(ColumnDefault::Generated { text, .. }) = &column.default {
                 let text = self.after(entry, text, renamed)?;
                 changed.generated.extend(text.map(|text| (at, text)));

@@ -139,6 +139,10 @@ pub(super) enum Clause {
     Check,
     /// The expression of a generated column.
     Generated,
+    /// A key of an index.
+    IndexExpression,
+    /// The condition of a partial index.
+    IndexPredicate,
     /// Values of EXECUTE.
     Execute,
     Qualify,
@@ -149,6 +153,14 @@ pub(super) enum Clause {
 }
 
 impl Clause {
+    /// True if an expression there may only call functions that are immutable.
+    pub fn is_kept_with_rows(self) -> bool {
+        matches!(
+            self,
+            Clause::Generated | Clause::IndexExpression | Clause::IndexPredicate
+        )
+    }
+
     /// Its name in the message that refuses aggregates there; `None` where they may stand.
     pub fn without_aggregates(self) -> Option<&'static str> {
         match self {
@@ -165,6 +177,8 @@ impl Clause {
             Clause::Returning => Some("RETURNING"),
             Clause::Check => Some("check constraints"),
             Clause::Generated => Some("column generation expressions"),
+            Clause::IndexExpression => Some("index expressions"),
+            Clause::IndexPredicate => Some("index predicates"),
             Clause::Execute => Some("EXECUTE parameters"),
             Clause::Frame(FrameUnit::Rows) => Some("window ROWS"),
             Clause::Frame(FrameUnit::Range) => Some("window RANGE"),
@@ -203,6 +217,8 @@ impl Clause {
             | Clause::Returning
             | Clause::Check
             | Clause::Generated
+            | Clause::IndexExpression
+            | Clause::IndexPredicate
             | Clause::Execute => self.without_aggregates(),
         }
     }
@@ -226,6 +242,8 @@ impl Clause {
             | Clause::Returning
             | Clause::Check
             | Clause::Generated
+            | Clause::IndexExpression
+            | Clause::IndexPredicate
             | Clause::Execute => self.without_aggregates(),
         }
     }

@@ -8,7 +8,7 @@ use crate::catalog_view;
 use crate::parse::{LikeParts, WrittenLike};
 use frazil_catalog::{
     ColumnSequence, ConstraintKind, IndexEntry, IndexKey, NewConstraint, NewConstraintKind, NewIndex,
-    QualifiedName, SequenceOptions,
+    QualifiedName, RowTexts, SequenceOptions,
 };
 use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, Span};
 
@@ -160,7 +160,8 @@ impl Binder<'_> {
                     deferral,
                 },
                 Some(ConstraintKind::Check { .. } | ConstraintKind::ForeignKey(_)) | None => {
-                    indexes.push(copied_index(index, copied.first));
+                    let width = target.schema.columns.len();
+                    indexes.push(copied_index(source, index, &texts, (copied.first, width)));
                     continue;
                 }
             };
@@ -170,22 +171,44 @@ impl Binder<'_> {
     }
 }
 
-/// An index of a table whose columns are copied from position `first` on.
-fn copied_index(index: &IndexEntry, first: usize) -> NewIndex {
+/// An index of `source`, whose columns are copied from position `first` on into a table of `width` columns. `texts`: the
+/// texts that name the table.
+fn copied_index(
+    source: &TableEntry,
+    index: &IndexEntry,
+    texts: &RowTexts,
+    (first, width): (usize, usize),
+) -> NewIndex {
+    let own = source.schema.columns.len();
+    let mut hidden = Vec::new();
+    let mut moved = |position: usize| {
+        let Some(column) = source.stored_column(position).filter(|_| position >= own) else {
+            return position + first;
+        };
+        let mut column = column.clone();
+        if let Some(ColumnDefault::Generated { text, reads }) = &mut column.default {
+            let changed = texts.generated.iter().find(|(at, _)| *at == position);
+            changed.into_iter().for_each(|(_, new)| text.clone_from(new));
+            reads.iter_mut().for_each(|read| *read += first);
+        }
+        hidden.push(column);
+        width + hidden.len() - 1
+    };
+    let keys = index.keys.iter().map(|key| IndexKey {
+        column: moved(key.column),
+        ..*key
+    });
+    let keys = keys.collect();
+    let condition = index.condition.map(&mut moved);
     NewIndex {
         name: None,
         if_not_exists: false,
         table: ObjectId(0),
-        keys: index
-            .keys
-            .iter()
-            .map(|key| IndexKey {
-                column: key.column + first,
-                ..*key
-            })
-            .collect(),
+        keys,
         include: index.include.iter().map(|at| at + first).collect(),
         unique: index.unique,
         nulls_distinct: index.nulls_distinct,
+        hidden,
+        condition,
     }
 }

@@ -8,6 +8,7 @@ use super::target::TargetRows;
 use super::written::{WriteQueries, Written};
 use super::{Binder, OutputColumn};
 use crate::{Bound, TableEntry};
+use frazil_functions::CastContext;
 use frazil_plan::{Change, ColumnId, JoinKind, Operator, WriteKind};
 use frazil_types::{Error, Result, Span};
 use sqlparser::ast::{TableAlias, TableFactor, TableWithJoins, Update, UpdateTableFromKind};
@@ -15,6 +16,20 @@ use sqlparser::ast::{TableAlias, TableFactor, TableWithJoins, Update, UpdateTabl
 /// Binds UPDATE.
 pub(crate) fn update<'a>(mut binder: Binder<'a>, u: &'a Update) -> Result<Bound> {
     let written = binder.updated(u)?;
+    binder.finish_write(written)
+}
+
+/// Binds the UPDATE that computes the hidden columns of an index that comes, at position `first` and behind.
+/// `condition`: the position of the index's condition.
+pub(crate) fn fill_hidden(
+    mut binder: Binder<'_>,
+    entry: &TableEntry,
+    first: usize,
+    condition: Option<usize>,
+) -> Result<Bound> {
+    binder.levels.push(Level::default());
+    let written = binder.rows_to_fill(entry, first, condition)?;
+    binder.levels.pop();
     binder.finish_write(written)
 }
 
@@ -82,7 +97,9 @@ impl<'a> Binder<'a> {
         let mut computed = Computed::default();
         for (position, id) in self.generated_values(entry, &new, Some(&touched), None, &mut computed)? {
             changed.push((position, id));
-            new[position] = id;
+            if let Some(visible) = new.get_mut(position) {
+                *visible = id;
+            }
             touched.push(position);
         }
         let op = computed.above(op);
@@ -103,6 +120,38 @@ impl<'a> Binder<'a> {
             returning: Vec::new(),
         };
         Ok((op, change, output))
+    }
+
+    /// The hidden columns of all rows from position `first` on, which nothing has computed yet.
+    fn rows_to_fill(
+        &mut self,
+        entry: &TableEntry,
+        first: usize,
+        condition: Option<usize>,
+    ) -> Result<Written> {
+        let TargetRows { rows, row_id } = self.target_rows(entry, &entry.name, None)?;
+        let (mut computed, mut set) = (Computed::default(), Vec::new());
+        for (position, column) in entry.stored_columns().enumerate().skip(first) {
+            let value = self.hidden_value(entry, position, condition, &rows.items[0])?;
+            let span = value.span();
+            let value = self
+                .typing
+                .cast(value, column.ty, CastContext::Assignment, span)?;
+            set.push((position, self.as_column(value, &column.name, &mut computed)));
+        }
+        let change = Change {
+            table: entry.id,
+            name: entry.name.clone(),
+            kind: WriteKind::Update { row_id, set },
+            checks: Vec::new(),
+            returning: Vec::new(),
+        };
+        Ok(Written {
+            op: computed.above(rows.op),
+            change,
+            output: Vec::new(),
+            queries: WriteQueries::default(),
+        })
     }
 
     /// The relations that FROM or USING names beside the target, which they do not see.

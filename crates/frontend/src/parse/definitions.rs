@@ -1,4 +1,4 @@
-//! Where the expressions of a definition stand: the text of a CHECK and of a DEFAULT is kept as written.
+//! Where the expressions of a definition stand: the text of a CHECK, of a DEFAULT and of an index is kept as written.
 
 use super::tokens::is_word;
 use sqlparser::keywords::Keyword;
@@ -22,6 +22,9 @@ const CLAUSES: [Keyword; 11] = [
 /// The expressions of CHECK (…), DEFAULT … and GENERATED ALWAYS AS (…) in a statement that defines a table, none inside
 /// another.
 pub(super) fn expressions(words: &[TokenWithSpan]) -> Vec<TokenSpan> {
+    if let Some(found) = of_index(words) {
+        return found;
+    }
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -38,15 +41,49 @@ pub(super) fn expressions(words: &[TokenWithSpan]) -> Vec<TokenSpan> {
             continue;
         };
         if let Some(expression) = words.get(from..to).filter(|e| !e.is_empty()) {
-            let span = TokenSpan::new(
-                expression[0].span.start,
-                expression[expression.len() - 1].span.end,
-            );
-            found.push(span);
+            found.push(span_of(expression));
         }
         at = to.max(at + 1);
     }
     found
+}
+
+/// The place of some words, at least one.
+fn span_of(words: &[TokenWithSpan]) -> TokenSpan {
+    TokenSpan::new(words[0].span.start, words[words.len() - 1].span.end)
+}
+
+/// The keys that are expressions, and the condition, of CREATE INDEX; `None` for another statement.
+fn of_index(words: &[TokenWithSpan]) -> Option<Vec<TokenSpan>> {
+    let is = |at: usize, keyword| words.get(at).is_some_and(|word| is_word(word, keyword));
+    let kind = 1 + usize::from(is(1, Keyword::UNIQUE));
+    if !is(0, Keyword::CREATE) || !is(kind, Keyword::INDEX) {
+        return None;
+    }
+    let open = words.iter().position(|word| word.token == Token::LParen)?;
+    let end = closing(words, open);
+    let mut found = Vec::new();
+    let mut at = open + 1;
+    while at < end {
+        // A call is kept whole, another expression without the parentheses around it.
+        let parenthesis = (at..end).find(|&at| words[at].token == Token::LParen);
+        let comma = (at..end).find(|&at| words[at].token == Token::Comma);
+        let Some(parenthesis) = parenthesis.filter(|at| comma.is_none_or(|comma| *at < comma)) else {
+            at = comma.map_or(end, |comma| comma + 1);
+            continue;
+        };
+        let close = closing(words, parenthesis);
+        let key = match parenthesis == at {
+            true => words.get(at + 1..close),
+            false => words.get(at..=close),
+        };
+        found.extend(key.filter(|key| !key.is_empty()).map(span_of));
+        at = (close..end).find(|&at| words[at].token == Token::Comma).map_or(end, |comma| comma + 1);
+    }
+    let condition = (end..words.len()).find(|&at| is(at, Keyword::WHERE));
+    let condition = condition.and_then(|at| words.get(at + 1..));
+    found.extend(condition.filter(|words| !words.is_empty()).map(span_of));
+    Some(found)
 }
 
 /// Position of the parenthesis that closes the one at `open`; the number of words if none does.
