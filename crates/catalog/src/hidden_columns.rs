@@ -50,12 +50,17 @@ impl TableEntry {
 
     /// The condition of a partial index as SQL text.
     pub fn condition_text(&self, index: &IndexEntry) -> Option<&str> {
-        self.hidden_column(index.condition?)?.default.as_ref()?.expression()
+        self.hidden_column(index.condition?)?
+            .default
+            .as_ref()?
+            .expression()
     }
 
     /// True if an index, its expressions or its condition need a column.
     pub fn index_needs(&self, index: &IndexEntry, column: usize) -> bool {
-        let of_hidden = index.stored_keys().filter_map(|key| self.hidden_column(key.column));
+        let of_hidden = index
+            .stored_keys()
+            .filter_map(|key| self.hidden_column(key.column));
         let mut reads = of_hidden.filter_map(ColumnDef::generated_reads).flatten();
         index.has_column(column) || reads.any(|read| *read == column)
     }
@@ -153,7 +158,9 @@ pub fn key_text<'a>(schema: &'a Schema, hidden: &'a [ColumnDef], position: usize
     if let Some(column) = schema.columns.get(position) {
         return Cow::Borrowed(&column.name);
     }
-    let default = hidden.get(position - visible).and_then(|column| column.default.as_ref());
+    let default = hidden
+        .get(position - visible)
+        .and_then(|column| column.default.as_ref());
     match default.and_then(ColumnDefault::expression) {
         Some(text) if is_call(text) => Cow::Borrowed(text),
         Some(text) => Cow::Owned(format!("({})", ended(text))),
@@ -212,9 +219,7 @@ fn is_call(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        AlterAction, DropBehavior, DropIndexes, NewIndex, QualifiedName, SearchPath, TableOptions,
-    };
+    use crate::{AlterAction, DropBehavior, DropIndexes, NewIndex, QualifiedName, SearchPath, TableOptions};
     use frazil_types::LogicalType;
 
     fn generated(name: &str, text: &str, reads: &[usize]) -> ColumnDef {
@@ -243,7 +248,10 @@ mod tests {
             hidden,
             condition,
         };
-        let first = vec![generated("lower", "lower(a)", &[0]), generated("", "b = 'x'", &[1])];
+        let first = vec![
+            generated("lower", "lower(a)", &[0]),
+            generated("", "b = 'x'", &[1]),
+        ];
         let (catalog, ..) = catalog.create_index(index(first, Some(3))).unwrap().unwrap();
         let second = index(vec![generated("upper", "upper(b)", &[1])], None);
         let (catalog, entry, made) = catalog.create_index(second).unwrap().unwrap();
@@ -266,9 +274,7 @@ mod tests {
     fn hidden_columns_stay_behind_the_visible_ones() {
         let (catalog, t) = catalog();
         let column = ColumnDef::new("c", LogicalType::Integer);
-        let (catalog, entry) = catalog
-            .alter_table(t, AlterAction::AddColumn { column })
-            .unwrap();
+        let (catalog, entry) = catalog.alter_table(t, AlterAction::AddColumn { column }).unwrap();
         let both = [
             ("lower(a)".to_string(), Some("b = 'x'")),
             ("upper(b)".to_string(), None),

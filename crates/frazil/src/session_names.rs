@@ -228,9 +228,7 @@ impl SessionCatalog for SessionNames {
             .map(|key| key.column)
             .chain(index.include.iter().copied());
         let column = usize::try_from(position).ok()?.checked_sub(1)?;
-        keys.clone()
-            .nth(column)
-            .map(|column| key_sql(table, column))
+        keys.clone().nth(column).map(|column| key_sql(table, column))
     }
 
     fn bytes(&self, relation: u32, of: Bytes) -> Option<u64> {

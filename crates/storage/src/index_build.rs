@@ -64,7 +64,8 @@ impl TableIndex {
             index
                 .read_keys(view, all, &mut keys)
                 .map_err(|e| chunk.blame(version.table().entry(), e))?;
-            let is_wanted = |offset: &usize| !view.is_deleted(*offset) && !index.leaves_out(keys.key(*offset));
+            let is_wanted =
+                |offset: &usize| !view.is_deleted(*offset) && !index.leaves_out(keys.key(*offset));
             for offset in (0..keys.len()).filter(is_wanted) {
                 index.check_length(keys.key(offset), version.table().entry())?;
                 let shares = !index.entry().unique || index.entry().nulls_distinct && keys.has_null(offset);

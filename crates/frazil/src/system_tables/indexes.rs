@@ -49,7 +49,9 @@ fn row(table: &TableEntry, index: &IndexEntry) -> Result<Cells> {
     let types = || keys.clone().map(|column| columns[column].ty);
     let collations: Vec<i64> = types().map(|ty| numbers::collation(ty).into()).collect();
     let classes: Vec<i64> = types().map(|ty| numbers::operator_class(ty).into()).collect();
-    let hidden = keys.clone().filter(|column| table.hidden_column(*column).is_some());
+    let hidden = keys
+        .clone()
+        .filter(|column| table.hidden_column(*column).is_some());
     let expressions: Vec<String> = hidden.map(|column| table.key_text(column).into_owned()).collect();
     let condition = table.condition_text(index);
     let cells = match expressions.is_empty() {

@@ -158,7 +158,11 @@ impl<'e> Parts<'e> {
         let ty = value.ty.in_zone(Zone::UTC);
         if has_subquery(&value) {
             let message = "cannot use subquery in index expression";
-            return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, binder.leaf_span(e)));
+            return Err(error(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                message,
+                binder.leaf_span(e),
+            ));
         }
         if !binder.stays_the_same(&value, over.hidden_before) {
             return Err(not_immutable("expression"));
@@ -182,7 +186,11 @@ impl<'e> Parts<'e> {
         let value = binder.typing.predicate(over.bound, "WHERE")?;
         if has_subquery(&value) {
             let message = "cannot use subquery in index predicate";
-            return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, binder.leaf_span(e)));
+            return Err(error(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                message,
+                binder.leaf_span(e),
+            ));
         }
         if !binder.stays_the_same(&value, over.hidden_before) {
             return Err(not_immutable("predicate"));
@@ -209,9 +217,10 @@ impl<'e> Parts<'e> {
         let over = binder.over_row(&self.entry.qualified(), &self.entry.schema, clause, e)?;
         let columns = &self.entry.schema.columns;
         match over.reads.iter().find(|(read, _)| columns[*read].is_generated()) {
-            Some((_, span)) => {
-                Err(Error::unsupported("an expression of an index that reads a generated column").at_span(*span))
-            }
+            Some((_, span)) => Err(Error::unsupported(
+                "an expression of an index that reads a generated column",
+            )
+            .at_span(*span)),
             None => Ok(over),
         }
     }

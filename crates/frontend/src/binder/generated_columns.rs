@@ -136,7 +136,8 @@ impl<'a> Binder<'a> {
         });
         let bound = self.expression(e);
         self.levels.pop();
-        let read = |reference: &Reference| Some((ids.iter().position(|id| *id == reference.id)?, reference.span));
+        let read =
+            |reference: &Reference| Some((ids.iter().position(|id| *id == reference.id)?, reference.span));
         Ok(OverRow {
             bound: bound?,
             reads: self.references[named_before..].iter().filter_map(read).collect(),
@@ -214,7 +215,9 @@ impl<'a> Binder<'a> {
         row: &Item,
     ) -> Result<Operand> {
         let text = |position: usize| {
-            let default = entry.stored_column(position).and_then(|column| column.default.as_ref());
+            let default = entry
+                .stored_column(position)
+                .and_then(|column| column.default.as_ref());
             default
                 .and_then(ColumnDefault::expression)
                 .ok_or_else(|| Error::internal("a hidden column without an expression"))

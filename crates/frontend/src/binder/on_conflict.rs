@@ -59,7 +59,9 @@ impl<'a> Binder<'a> {
             wanted.insert(column_position(entry, &fold(name)).map_err(|e| e.at_span(span))?);
         }
         let fits = |index: &&Arc<IndexEntry>| {
-            index.unique && index.keys.iter().map(|k| k.column).collect::<BTreeSet<_>>() == wanted
+            // Of a partial index, or one on expressions, the rows or keys are others than those of the columns.
+            let is_plain = !index.is_computed(entry.schema.columns.len());
+            is_plain && index.unique && index.keys.iter().map(|k| k.column).collect::<BTreeSet<_>>() == wanted
         };
         let found: Vec<Arc<IndexEntry>> = entry.indexes.iter().filter(fits).cloned().collect();
         if !found.is_empty() {

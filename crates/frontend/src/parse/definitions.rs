@@ -78,7 +78,9 @@ fn of_index(words: &[TokenWithSpan]) -> Option<Vec<TokenSpan>> {
             false => words.get(at..=close),
         };
         found.extend(key.filter(|key| !key.is_empty()).map(span_of));
-        at = (close..end).find(|&at| words[at].token == Token::Comma).map_or(end, |comma| comma + 1);
+        at = (close..end)
+            .find(|&at| words[at].token == Token::Comma)
+            .map_or(end, |comma| comma + 1);
     }
     let condition = (end..words.len()).find(|&at| is(at, Keyword::WHERE));
     let condition = condition.and_then(|at| words.get(at + 1..));
