@@ -106,8 +106,6 @@ const ITEMS: &[(&str, &[&str])] = &[
         &["explain with x as (delete from t returning a) select a from x"],
     ),
     ("full text search", &["select cast('a' as tsvector)"]),
-    ("partial indexes", &["create index on t (b) where b > 0"]),
-    ("expression indexes", &["create index on t ((b + 1))"]),
     ("pivot", &["pivot t on a"]),
     (
         "structs",

@@ -97,6 +97,10 @@ impl<'e> Parts<'e> {
     /// Binds a key. 42703, 42704 for a type without an order, and the errors of an expression.
     fn key<'a>(&mut self, binder: &mut Binder<'a>, part: &'a IndexColumn) -> Result<()> {
         let (mut e, mut collation) = (&part.column.expr, None);
+        if let SqlExpr::BinaryOp { op, .. } = e {
+            // An expression that is not a call stands in parentheses.
+            return Err(binder.syntax_error(&op.to_string(), binder.leaf_span(e)));
+        }
         loop {
             match e {
                 SqlExpr::Nested(inner) => e = inner,
