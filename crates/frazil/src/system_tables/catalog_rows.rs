@@ -9,7 +9,7 @@ use crate::domain_checks::{ChecksOfDomains, own_default};
 use crate::table_info::{default_text, view_text};
 use frazil_catalog::{Catalog, ConstraintKind, Relation, SequenceEntry, TableEntry};
 use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result, USER, Value, attribute_number};
-use std::borrow::Cow;
+use std::rc::Rc;
 
 pub(super) fn namespaces(context: &Context<'_>) -> Result<Vec<Cells>> {
     let row = |(name, oid)| {
@@ -27,7 +27,7 @@ pub(super) fn namespaces(context: &Context<'_>) -> Result<Vec<Cells>> {
 /// A relation with what `pg_class` and others say of it.
 pub(super) struct Seen<'a> {
     /// The name of its schema.
-    pub schema: Cow<'a, str>,
+    pub schema: Rc<str>,
     pub namespace: u32,
     pub name: &'a str,
     pub oid: u32,
@@ -56,8 +56,18 @@ pub(super) fn relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Se
 /// The tables and views that statements made.
 pub(super) fn own_relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Seen<'a>> {
     let catalog = context.catalog();
-    catalog.relations().map(|relation| Seen {
-        schema: catalog.qualified(relation.namespace(), "").schema.into(),
+    // Relations come by schema, so that few names are made.
+    let mut last: Option<(ObjectId, Rc<str>)> = None;
+    let mut schema_of = move |namespace: ObjectId| match &last {
+        Some((of, schema)) if *of == namespace => schema.clone(),
+        Some(_) | None => {
+            let schema: Rc<str> = catalog.qualified(namespace, "").schema.into();
+            last = Some((namespace, schema.clone()));
+            schema
+        }
+    };
+    catalog.relations().map(move |relation| Seen {
+        schema: schema_of(relation.namespace()),
         namespace: relation.namespace().oid(),
         name: relation.name(),
         oid: relation.id().oid(),
@@ -300,7 +310,7 @@ pub(super) fn defaults(context: &Context<'_>) -> Result<Vec<Cells>> {
 pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
     let rows = relations(context).filter(|seen| !seen.is_view).map(|seen| {
         Cells::new()
-            .with("schemaname", seen.schema.as_ref())
+            .with("schemaname", &*seen.schema)
             .with("tablename", seen.name)
             .with("tableowner", USER)
             .with(

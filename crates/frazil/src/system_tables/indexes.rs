@@ -94,7 +94,7 @@ pub(super) fn listed(context: &Context<'_>) -> Result<Vec<Cells>> {
         for index in &table.indexes {
             rows.push(
                 Cells::new()
-                    .with("schemaname", seen.schema.as_ref())
+                    .with("schemaname", &*seen.schema)
                     .with("tablename", seen.name)
                     .with("indexname", index.name.as_str())
                     .with("indexdef", index_definition(&name, table, index)),

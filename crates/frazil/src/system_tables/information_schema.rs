@@ -53,7 +53,7 @@ pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
         };
         Cells::new()
             .with("table_catalog", DATABASE)
-            .with("table_schema", seen.schema.as_ref())
+            .with("table_schema", &*seen.schema)
             .with("table_name", seen.name)
             .with("table_type", if seen.is_view { "VIEW" } else { table })
             .with("is_insertable_into", yes_or_no(!seen.is_view))

@@ -20,7 +20,7 @@ pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
             let number = column_number(seen.columns, position);
             let row = Cells::new()
                 .with("table_catalog", DATABASE)
-                .with("table_schema", seen.schema.as_ref())
+                .with("table_schema", &*seen.schema)
                 .with("table_name", seen.name)
                 .with("column_name", column.name.as_str())
                 .with("ordinal_position", number)
