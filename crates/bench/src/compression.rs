@@ -42,7 +42,7 @@ pub fn run(name: &'static str, block_rows: &[usize], args: &BenchArgs) -> Result
     add(&mut report, name, "lineitem".to_owned(), lineitem, csv_lineitem);
     if let Some(path) = &args.data {
         let csv = fs::metadata(path)
-            .map_err(|e| crate::io_error(format!("cannot read {}", path.display()), &e))?
+            .map_err(|e| crate::io_errors::io_error(format!("cannot read {}", path.display()), &e))?
             .len();
         add(
             &mut report,

@@ -18,6 +18,7 @@ mod engine;
 pub mod experiments;
 mod flights;
 mod frazil_engine;
+mod io_errors;
 mod joins;
 mod keys;
 mod layout_search;
@@ -43,7 +44,8 @@ mod windows;
 pub use arguments::BenchArgs;
 
 use experiments::{EXPERIMENTS, Kind};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Error, Result};
+use io_errors::io_error;
 use report::Report;
 use std::io::Write;
 
@@ -117,10 +119,6 @@ fn names() -> String {
 
 fn write_out(out: &mut dyn Write, text: &str) -> Result<()> {
     (out.write_all(text.as_bytes())).map_err(|e| io_error("cannot write the report".to_owned(), &e))
-}
-
-fn io_error(what: String, error: &std::io::Error) -> Error {
-    Error::new(SqlState::IO_ERROR, format!("{what}: {error}"))
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ impl Scratch {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("frazil-bench-{}-{number}", std::process::id());
         let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).map_err(|e| crate::io_error(format!("cannot make {}", path.display()), &e))?;
+        fs::create_dir(&path)
+            .map_err(|e| crate::io_errors::io_error(format!("cannot make {}", path.display()), &e))?;
         Ok(Scratch(path))
     }
 
@@ -27,7 +28,8 @@ impl Scratch {
 
     /// Bytes of all files in it.
     pub fn bytes(&self) -> Result<u64> {
-        bytes_under(&self.0).map_err(|e| crate::io_error(format!("cannot read {}", self.0.display()), &e))
+        bytes_under(&self.0)
+            .map_err(|e| crate::io_errors::io_error(format!("cannot read {}", self.0.display()), &e))
     }
 }
 

@@ -240,8 +240,8 @@ impl Runner {
             known_calls::plan(&mut plan, &bundle.parameters, &context);
         }
         if tables.waits_for_plans() {
-            // The scans of this plan tell which files are read and which rows of system tables are made. The statement is
-            // planned anew for these rows.
+            // The scans of this plan tell which files are read and which rows of system tables are made. The statement
+            // is planned anew for these rows.
             let asking = frazil_optimizer::optimize(plan.clone(), tables, &settings, &self.cancel)?;
             tables.read_for(&asking, &bundle.parameters)?;
         }

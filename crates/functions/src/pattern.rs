@@ -174,8 +174,8 @@ pub(crate) fn concatenation(parts: Vec<Expr>) -> Expr {
     call(ScalarFunction::Concat, parts)
 }
 
-/// The one text that a regular expression matches, if it is plain characters between `^` and `$`, perhaps in parentheses:
-/// the patterns of psql's `\d name`.
+/// The one text that a regular expression matches, if it is plain characters between `^` and `$`, perhaps in
+/// parentheses: the patterns of psql's `\d name`.
 fn whole_text(pattern: &str) -> Option<&str> {
     let whole = pattern.strip_prefix('^')?.strip_suffix('$')?;
     let inner = whole.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));

@@ -449,7 +449,8 @@ fn refuse_findings(findings: &[String]) -> Result<()> {
 
 /// Copies a directory and those in it.
 fn copy_files(from: &Path, to: &Path) -> Result<()> {
-    let failed = |e: &std::io::Error| crate::io_error(format!("cannot copy {}", from.display()), e);
+    let failed =
+        |e: &std::io::Error| crate::io_errors::io_error(format!("cannot copy {}", from.display()), e);
     std::fs::create_dir(to).map_err(|e| failed(&e))?;
     for entry in std::fs::read_dir(from).map_err(|e| failed(&e))? {
         let path = entry.map_err(|e| failed(&e))?.path();

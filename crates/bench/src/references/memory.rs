@@ -4,10 +4,10 @@ use std::fs;
 
 /// Where the process asks for a new peak.
 const RESET: &str = "/proc/self/clear_refs";
-/// The value that resets the peak to what is resident.
+/// The value that resets the peak to the memory that is resident.
 const PEAK: &str = "5";
 
-/// Runs `work`; the bytes by which the resident memory exceeded at its peak what was there before. `None` where the
+/// Runs `work`, and returns the bytes by which the peak of resident memory exceeded the memory before. `None` if the
 /// system does not tell.
 pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
     let begun = fs::write(RESET, PEAK).ok().and_then(|()| resident("VmRSS:"));

@@ -1,10 +1,11 @@
-//! The experiment `references`: what foreign keys, sequences and ALTER TABLE cost, each beside a statement that does the
-//! same work without them. A cost is a ratio: the time of the one over that of the other, in one process, in turns.
+//! The experiment `references`: the costs of foreign keys, sequences and ALTER TABLE, each beside a statement that does
+//! the work without them. A cost is a ratio: the time of the one over that of the other, in one process, in turns.
 //!
 //! Each pair has databases of its own, in memory unless it counts syncs. `--rows N` sets the rows of the large tables,
 //! `--only NAME` runs the pairs whose names begin so.
 
 mod memory;
+mod pair;
 mod pairs;
 mod side;
 
@@ -12,54 +13,8 @@ use crate::arguments::BenchArgs;
 use crate::report::{Measurement, Report, Values};
 use crate::statistics::Sample;
 use frazil_types::Result;
+use pair::{Pair, Sizes};
 use pairs::PAIRS;
-use side::Side;
-
-/// Rows of the large tables at scale factor 1.
-const ROWS: usize = 5_000_000;
-/// Rows of the small tables, and the least that the large ones have.
-const FEW_ROWS: usize = 5_000;
-/// Statements of a run that names a row by its key, at scale factor 1.
-const UNITS: usize = 20_000;
-
-/// Sizes of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Sizes {
-    /// Rows of the large tables.
-    pub rows: usize,
-    /// Rows of the small tables.
-    pub few: usize,
-    /// Statements of a run that names a row by its key.
-    pub units: usize,
-    /// Runs, with the one that warms up.
-    pub rounds: usize,
-}
-
-impl Sizes {
-    fn of(args: &BenchArgs) -> Sizes {
-        let share = args.scale_factor.min(1.0);
-        let few = ((FEW_ROWS as f64 * share) as usize).max(200);
-        let rows = args.rows.unwrap_or((ROWS as f64 * share) as usize);
-        Sizes {
-            rows: rows.max(few),
-            few,
-            units: ((UNITS as f64 * share) as usize).max(20),
-            rounds: args.runs + 1,
-        }
-    }
-}
-
-/// A cost and what it is compared with.
-pub struct Pair {
-    /// Its name.
-    pub name: &'static str,
-    /// What the cost is over, for the report.
-    pub over: &'static str,
-    /// The greatest ratio that is intended.
-    pub most: f64,
-    /// Makes the case, then its baseline.
-    pub sides: fn(&Sizes) -> Result<[Side; 2]>,
-}
 
 /// Runs the experiment. The two sides of a pair take turns.
 pub fn run(name: &'static str, args: &BenchArgs) -> Result<Report> {

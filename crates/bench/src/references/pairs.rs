@@ -1,7 +1,7 @@
 //! The pairs of the experiment, as data.
 
+use super::pair::{Pair, Sizes};
 use super::side::{Side, Work};
-use super::{Pair, Sizes};
 use crate::scratch::Scratch;
 use frazil::{Connection, Database};
 use frazil_types::Result;

@@ -71,8 +71,8 @@ fn may_be_equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Columns by whose values an object is named. A table that is restricted by other columns alone is made whole and kept,
-/// because many of its rows may be needed again.
+/// Columns by whose values an object is named. A table that is restricted by other columns alone is made whole and
+/// kept, because many of its rows may be needed again.
 const NAMING: [&str; 22] = [
     "adrelid",
     "attrelid",
