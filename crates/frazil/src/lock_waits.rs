@@ -80,8 +80,8 @@ pub(crate) fn blocking(database: &Database, number: i32) -> Vec<i32> {
 pub(crate) fn wait_kind(wait: &Wait) -> &'static str {
     match wait.target {
         Some(Target::Table(_)) => "relation",
-        // Whoever waits for a row waits for the transaction that holds it.
-        Some(Target::Row(..)) | None => "transactionid",
+        // Whoever waits for a row or a key waits for the transaction that holds it.
+        Some(Target::Row(..) | Target::Key(..)) | None => "transactionid",
     }
 }
 

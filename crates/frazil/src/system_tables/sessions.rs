@@ -171,7 +171,7 @@ pub(super) fn locks(context: &Context<'_>) -> Result<Vec<Cells>> {
             .with("waitstart", since(wait));
         rows.push(match wait.target {
             Some(Target::Table(table)) => on_table(cells, table),
-            Some(Target::Row(..)) | None => {
+            Some(Target::Row(..) | Target::Key(..)) | None => {
                 cells.with("transactionid", wait.blockers.first().map(|blocker| blocker.0))
             }
         });
