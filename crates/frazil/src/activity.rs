@@ -4,7 +4,7 @@
 //! within the program say nothing: their statements can be too short to be worth a note.
 
 use crate::parameters;
-use crate::settings::Board;
+use crate::session_view::SessionView;
 use frazil_types::{Cancel, Error, SqlState};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,16 +17,16 @@ const KEPT: usize = 1024;
 
 /// The sessions of a database, by number.
 #[derive(Debug, Default)]
-pub(crate) struct Roster(Mutex<BTreeMap<u64, Weak<Board>>>);
+pub(crate) struct Roster(Mutex<BTreeMap<u64, Weak<dyn SessionView>>>);
 
 impl Roster {
-    fn sessions(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<Board>>> {
+    fn sessions(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<dyn SessionView>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a session.
-    pub fn enter(&self, number: u64, board: &Arc<Board>) {
-        self.sessions().insert(number, Arc::downgrade(board));
+    pub fn enter(&self, number: u64, session: Weak<dyn SessionView>) {
+        self.sessions().insert(number, session);
     }
 
     /// Removes a session.
@@ -35,18 +35,18 @@ impl Roster {
     }
 
     /// Returns the sessions in the order in which they began.
-    pub fn all(&self) -> Vec<(u64, Arc<Board>)> {
+    pub fn all(&self) -> Vec<(u64, Arc<dyn SessionView>)> {
         let sessions = self.sessions();
         let open = sessions
             .iter()
-            .filter_map(|(number, board)| Some((*number, board.upgrade()?)));
+            .filter_map(|(number, session)| Some((*number, session.upgrade()?)));
         open.collect()
     }
 
     /// Returns the session of a server by the number that its client knows.
-    pub fn of_client(&self, number: i32) -> Option<Arc<Board>> {
-        let mut all = self.all().into_iter().map(|(_, board)| board);
-        all.find(|board| board.activity().is_served() && board.mailbox().number() == number)
+    pub fn of_client(&self, number: i32) -> Option<Arc<dyn SessionView>> {
+        let mut all = self.all().into_iter().map(|(_, session)| session);
+        all.find(|session| session.activity().is_served() && session.number() == number)
     }
 }
 

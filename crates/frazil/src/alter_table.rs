@@ -73,8 +73,8 @@ pub fn alter_table(
     set_types(runner, transaction, id, types.collect())
 }
 
-/// 55006 if a cursor reads the table, or if checks wait of rows whose table, or whose foreign key, actions change. Names
-/// may change meanwhile.
+/// 55006 if a cursor reads the table, or if checks wait of rows whose table or foreign key actions change. Names may
+/// change meanwhile.
 fn refuse_used(
     runner: &Runner,
     transaction: &Transaction,

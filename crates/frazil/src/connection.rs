@@ -212,7 +212,7 @@ impl Connection {
         CancelHandle(self.0.cancel.clone())
     }
 
-    /// What the connection does, as other sessions see it, for a server.
+    /// Returns the activity of the connection, as other sessions see it, for a server.
     pub fn activity(&self) -> Arc<Activity> {
         self.session().board().activity().clone()
     }

@@ -88,6 +88,7 @@ mod rows;
 mod sequence_info;
 mod session;
 mod session_names;
+mod session_view;
 mod setting_statement;
 mod settings;
 mod shared_database;

@@ -1,29 +1,29 @@
 //! Locks, and who waits for whom, by session: for `pg_locks`, `pg_stat_activity` and `pg_blocking_pids`.
 
-use crate::database::Database;
-use crate::settings::Board;
+use crate::activity::Roster;
+use crate::session_view::SessionView;
 use frazil_locks::{AnyMode, Holding, Locks, OpenTransaction, TableMode, Target, TxnId, Wait};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The locks of a database at one moment. Sessions change them meanwhile: a lock may be missing or there twice.
 #[derive(Debug, Default)]
-pub(crate) struct LockTable {
+pub struct LockTable {
     /// The sessions by number.
-    pub sessions: BTreeMap<u64, Arc<Board>>,
+    pub sessions: BTreeMap<u64, Arc<dyn SessionView>>,
     pub transactions: Vec<OpenTransaction>,
     pub holdings: Vec<Holding>,
     pub waits: Vec<Wait>,
 }
 
 impl LockTable {
-    /// Looks at the locks of a database.
-    pub fn of(database: &Database) -> LockTable {
-        let sessions = database.roster().all().into_iter().collect();
-        match database.store().locks() {
+    /// Looks at the sessions of a database and its locks, which a database that is only read does not have.
+    pub fn of(sessions: &Roster, locks: Option<&Locks>) -> LockTable {
+        let sessions = sessions.all().into_iter().collect();
+        match locks {
             Some(locks) => LockTable {
                 sessions,
-                transactions: Locks::transactions(locks),
+                transactions: locks.transactions(),
                 holdings: locks.holdings(),
                 waits: locks.waits(),
             },
@@ -43,7 +43,7 @@ impl LockTable {
     /// The number by which clients know the session of a transaction.
     pub fn process_of(&self, transaction: TxnId) -> Option<i32> {
         let session = self.sessions.get(&self.session_of(transaction)?)?;
-        Some(session.mailbox().number())
+        Some(session.number())
     }
 
     /// The first wait of a session.
@@ -52,28 +52,24 @@ impl LockTable {
         waits.find(|wait| self.session_of(wait.transaction) == Some(session))
     }
 
+    /// The numbers of the sessions that keep a client's session waiting, each once.
+    pub fn blocking(&self, number: i32) -> Vec<i32> {
+        let is_wanted = |wait: &&Wait| self.process_of(wait.transaction) == Some(number);
+        let waits = self.waits.iter().filter(is_wanted);
+        let blockers = waits.flat_map(|wait| wait.blockers.iter().copied());
+        let mut blocking: Vec<i32> = blockers
+            .filter_map(|transaction| self.process_of(transaction))
+            .collect();
+        blocking.sort_unstable();
+        blocking.dedup();
+        blocking
+    }
+
     /// The number of the transaction in which a session writes.
     pub fn transaction_of(&self, session: u64) -> Option<TxnId> {
         let mut open = self.transactions.iter();
         Some(open.find(|open| open.session == Some(session))?.id)
     }
-}
-
-/// The numbers of the sessions that keep a client's session waiting, each once.
-pub(crate) fn blocking(database: &Database, number: i32) -> Vec<i32> {
-    let locks = LockTable::of(database);
-    let is_wanted = |wait: &&Wait| locks.process_of(wait.transaction) == Some(number);
-    let blockers = locks
-        .waits
-        .iter()
-        .filter(is_wanted)
-        .flat_map(|wait| wait.blockers.iter().copied());
-    let mut blocking: Vec<i32> = blockers
-        .filter_map(|transaction| locks.process_of(transaction))
-        .collect();
-    blocking.sort_unstable();
-    blocking.dedup();
-    blocking
 }
 
 /// PostgreSQL's name of the kind of thing that a transaction waits for.

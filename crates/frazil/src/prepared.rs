@@ -34,13 +34,12 @@ pub fn run(session: &mut Session, statement: Prepared, text: &Arc<str>, call: &C
                 TypedBy::Prepare
             };
             let prepared = KeptStatement::new(statement, types, typed_by);
-            session
-                .prepared()
-                .add(name, Arc::new(prepared), text.clone(), true)?;
+            let text = (text.clone(), true);
+            session.prepared_mut().add(name, Arc::new(prepared), text)?;
             "PREPARE"
         }
         Prepared::Execute { name, values } => return execute(session, &name, values.as_ref(), call),
-        Prepared::Deallocate { name } => session.prepared().remove(name.as_deref())?,
+        Prepared::Deallocate { name } => session.prepared_mut().remove(name.as_deref())?,
     };
     Ok(done(tag, call.started()))
 }

@@ -3,10 +3,10 @@
 use crate::bundle::TypedBy;
 use crate::compiled_statement::CompiledStatement;
 use crate::parameters;
+use crate::session_view::{ListedStatement, ListedStatements};
 use frazil_frontend::ParsedStatement;
 use frazil_types::{Error, LogicalType, Result, SqlState};
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A statement by a name.
@@ -39,71 +39,58 @@ impl Prepared {
 }
 
 /// The prepared statements of a connection.
-#[derive(Debug, Default)]
-pub struct PreparedStatements(Mutex<HashMap<String, Kept>>);
-
-/// A statement that is kept by a name.
-#[derive(Clone, Debug)]
-pub struct Kept {
-    /// The statement.
-    pub prepared: Arc<Prepared>,
-    /// The text that made it: PREPARE, or that of the protocol's message.
-    pub text: Arc<str>,
-    /// True for PREPARE, false for the protocol's message.
-    pub is_of_sql: bool,
-    /// The time when it was made, in microseconds since 1970.
-    pub made: i64,
+#[derive(Debug)]
+pub struct PreparedStatements {
+    known: HashMap<String, Arc<Prepared>>,
+    /// Those of `known`, for other threads.
+    listed: ListedStatements,
 }
 
 impl PreparedStatements {
-    fn kept(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+    /// No statements; `listed` will show them.
+    pub fn new(listed: ListedStatements) -> PreparedStatements {
+        PreparedStatements {
+            known: HashMap::new(),
+            listed,
+        }
     }
 
-    /// Keeps a statement by a name. 42P05 for a name that is taken.
-    pub fn add(&self, name: String, prepared: Arc<Prepared>, text: Arc<str>, is_of_sql: bool) -> Result<()> {
-        match self.kept().entry(name) {
-            Entry::Occupied(taken) => {
-                let message = format!("prepared statement \"{}\" already exists", taken.key());
-                Err(Error::new(SqlState::DUPLICATE_STATEMENT, message))
-            }
-            Entry::Vacant(place) => {
-                place.insert(Kept {
-                    prepared,
-                    text,
-                    is_of_sql,
-                    made: parameters::now_micros(),
-                });
-                Ok(())
-            }
+    /// Keeps a statement by a name, with the text that made it. 42P05 for a name that is taken.
+    pub fn add(
+        &mut self,
+        name: String,
+        prepared: Arc<Prepared>,
+        (text, is_of_sql): (Arc<str>, bool),
+    ) -> Result<()> {
+        if self.known.contains_key(&name) {
+            let message = format!("prepared statement \"{name}\" already exists");
+            return Err(Error::new(SqlState::DUPLICATE_STATEMENT, message));
         }
+        let listed = ListedStatement {
+            text,
+            types: prepared.types.clone(),
+            is_of_sql,
+            made: parameters::now_micros(),
+        };
+        self.listed.list().insert(name.clone(), listed);
+        self.known.insert(name, prepared);
+        Ok(())
     }
 
     /// The statement of a name. 26000.
     pub fn get(&self, name: &str) -> Result<Arc<Prepared>> {
-        let kept = self.kept();
-        let found = kept.get(name).map(|kept| kept.prepared.clone());
-        found.ok_or_else(|| missing(name))
-    }
-
-    /// Returns all statements with their names, in the order of these.
-    pub fn all(&self) -> Vec<(String, Kept)> {
-        let kept = self.kept();
-        let mut all: Vec<_> = kept
-            .iter()
-            .map(|(name, kept)| (name.clone(), kept.clone()))
-            .collect();
-        all.sort_by(|a, b| a.0.cmp(&b.0));
-        all
+        self.known.get(name).cloned().ok_or_else(|| missing(name))
     }
 
     /// DEALLOCATE, of all without a name: the command's tag. 26000.
-    pub fn remove(&self, name: Option<&str>) -> Result<&'static str> {
+    pub fn remove(&mut self, name: Option<&str>) -> Result<&'static str> {
         let Some(name) = name else {
-            self.kept().clear();
+            self.known.clear();
+            self.listed.list().clear();
             return Ok("DEALLOCATE ALL");
         };
-        let removed = self.kept().remove(name);
+        self.listed.list().remove(name);
+        let removed = self.known.remove(name);
         removed.map(|_| "DEALLOCATE").ok_or_else(|| missing(name))
     }
 }

@@ -3,7 +3,6 @@
 use crate::assumptions;
 use crate::bundle::{Bundle, TypedBy};
 use crate::compiled_statement::{Action, CompiledQuery, CompiledStatement, WriteRows};
-use crate::cursors::ListedCursor;
 use crate::cursors::RunningQuery;
 use crate::database::Database;
 use crate::direct_rows::DirectRows;
@@ -13,8 +12,8 @@ use crate::row_query::RowQuery;
 use crate::row_sink::{Delivery, Parts};
 use crate::rows::{Outcome, Response, Rows, Timing};
 use crate::session::{Session, Writing};
-use crate::settings::Board;
-use crate::settings::Settings;
+use crate::session_view::{ListedCursor, SessionView};
+use crate::settings::{Board, Settings};
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
 use frazil_catalog::SearchPath;
@@ -42,7 +41,13 @@ pub struct Runner {
     /// What finds frames by their names.
     frames: Option<Arc<dyn Frames>>,
     /// The session as system tables show it.
-    board: Weak<Board>,
+    board: Weak<dyn SessionView>,
+}
+
+/// The session as others see it.
+fn view_of(board: &Arc<Board>) -> Weak<dyn SessionView> {
+    let view: Arc<dyn SessionView> = board.clone();
+    Arc::downgrade(&view)
 }
 
 impl Runner {
@@ -54,7 +59,7 @@ impl Runner {
             cancel: session.cancel().clone(),
             progress: session.progress().clone(),
             frames: session.frames().cloned(),
-            board: Arc::downgrade(session.board()),
+            board: view_of(session.board()),
         }
     }
 
@@ -66,7 +71,7 @@ impl Runner {
             cancel: writing.cancel.clone(),
             progress: writing.progress.clone(),
             frames: writing.frames.cloned(),
-            board: Arc::downgrade(writing.board),
+            board: view_of(writing.board),
         }
     }
 
@@ -109,7 +114,7 @@ impl Runner {
     /// The open cursors of the session.
     pub fn cursors(&self) -> Vec<Arc<ListedCursor>> {
         let board = self.board.upgrade();
-        board.map_or_else(Vec::new, |board| board.cursors().all())
+        board.map_or_else(Vec::new, |board| board.cursors())
     }
 
     /// What the statement's memory is taken from.

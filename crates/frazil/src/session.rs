@@ -8,6 +8,7 @@ use crate::notice::Notice;
 use crate::notifications::{Listening, Outbox};
 use crate::panics;
 use crate::prepared_statements::PreparedStatements;
+use crate::session_view::SessionView;
 use crate::settings::{self, Board, Change, Settings};
 use crate::transaction::{self, Modes, TransactionState};
 pub use crate::writing::{Extent, Writing};
@@ -40,6 +41,8 @@ pub struct Session {
     number: SessionNumber,
     /// True if the open transaction began without BEGIN, to hold several statements of one message.
     is_implicit: bool,
+    /// The statements that PREPARE named.
+    prepared: PreparedStatements,
     /// The cursors that DECLARE named.
     cursors: NamedCursors,
     /// Number of transactions that COMMIT or ROLLBACK ended.
@@ -81,7 +84,8 @@ impl Session {
         database.exchange().join(board.mailbox());
         let weak = Arc::downgrade(&board);
         let number = session_settings::register(weak);
-        database.roster().enter(number.get(), &board);
+        let view: Arc<dyn SessionView> = board.clone();
+        database.roster().enter(number.get(), Arc::downgrade(&view));
         let temporary = temporary_schema(number.get());
         let settings = Arc::new(Settings {
             search_path: of_no_session.search_path.of_session(&temporary, false),
@@ -98,7 +102,8 @@ impl Session {
             cancel,
             progress,
             frames: None,
-            cursors: NamedCursors::new(board.cursors().clone()),
+            cursors: NamedCursors::new(board.listed_cursors().clone()),
+            prepared: PreparedStatements::new(board.listed_statements().clone()),
             board,
             ended: 0,
             outbox: Outbox::default(),
@@ -170,7 +175,12 @@ impl Session {
 
     /// What PREPARE named.
     pub fn prepared(&self) -> &PreparedStatements {
-        self.board.prepared()
+        &self.prepared
+    }
+
+    /// Returns the prepared statements, to be changed.
+    pub fn prepared_mut(&mut self) -> &mut PreparedStatements {
+        &mut self.prepared
     }
 
     /// Returns the number of transactions that COMMIT or ROLLBACK ended.
@@ -368,7 +378,7 @@ impl Session {
         self.cursors.close(None)?;
         self.outbox.listen(Listening::ToNothing);
         self.reset_all();
-        self.prepared().remove(None).map(|_| ())
+        self.prepared.remove(None).map(|_| ())
     }
 
     /// The changes by calls of `set_config` in the statement that ended become the session's, if it succeeded.

@@ -4,7 +4,7 @@ use crate::entries_read::EntriesRead;
 use crate::file_tables::FileTables;
 use crate::frame_tables::{FrameTables, Frames};
 use crate::session_names::SessionNames;
-use crate::settings::Board;
+use crate::session_view::SessionView;
 use crate::slots::Slots;
 use crate::system_rows::SystemRows;
 use crate::system_tables::{self, Context, MOST_TABLES, STANDARD_SCHEMA, VirtualTable, Wanted};
@@ -39,7 +39,7 @@ pub struct StatementTables {
     /// The path along which names without a schema are found.
     path: SearchPath,
     /// The session of the statement.
-    session: Weak<Board>,
+    session: Option<Weak<dyn SessionView>>,
     /// Where the database lies. It may be closed meanwhile.
     directory: Weak<Directory>,
     /// The system tables that were named, by their places in [`system_tables::tables`].
@@ -66,7 +66,7 @@ impl StatementTables {
         StatementTables {
             snapshot,
             path: SearchPath::public(),
-            session: Weak::new(),
+            session: None,
             directory: Weak::new(),
             files: FileTables::new(ReadLimits::default()),
             frames: FrameTables::new(None, ReadLimits::default()),
@@ -85,8 +85,11 @@ impl StatementTables {
     }
 
     /// Shows the session in system tables.
-    pub fn of_session(self, session: Weak<Board>) -> StatementTables {
-        StatementTables { session, ..self }
+    pub fn of_session(self, session: Weak<dyn SessionView>) -> StatementTables {
+        StatementTables {
+            session: Some(session),
+            ..self
+        }
     }
 
     /// The same, of a database that lies in a directory.
@@ -274,7 +277,7 @@ impl StatementTables {
         work(&Context {
             snapshot: &self.snapshot,
             path: &self.path,
-            session: self.session.upgrade(),
+            session: self.session.as_ref().and_then(Weak::upgrade),
             directory: directory.as_deref(),
             system: system_tables::tables(),
             wanted,

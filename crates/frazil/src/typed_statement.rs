@@ -170,8 +170,11 @@ impl Connection {
     /// Keeps a statement by a name, as PREPARE does. 42P05 for a name that is taken.
     pub fn keep(&self, name: &str, statement: &TypedStatement) -> Result<()> {
         let text = statement.prepared.parsed.text.as_str().into();
-        let (session, prepared) = (self.session(), statement.prepared.clone());
-        session.prepared().add(name.to_owned(), prepared, text, false)
+        let prepared = statement.prepared.clone();
+        let mut session = self.session();
+        session
+            .prepared_mut()
+            .add(name.to_owned(), prepared, (text, false))
     }
 
     /// The statement that PREPARE or [`Connection::keep`] named. 26000.
@@ -195,7 +198,7 @@ impl Connection {
     /// Forgets the statement of a name, if there is one.
     pub fn forget(&self, name: &str) {
         // An unknown name is not an error here.
-        let _ = self.session().prepared().remove(Some(name));
+        let _ = self.session().prepared_mut().remove(Some(name));
     }
 }
 

@@ -122,17 +122,12 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
             let text = value.display(ty).to_string();
             class(py, &LOADS, "json", "loads")?.call1((text,))
         }
-        (
-            Value::Bytes(_),
-            LogicalType::JsonPath
-            | LogicalType::Record
-            | LogicalType::Regclass
-            | LogicalType::Regtype
-            | LogicalType::Regproc
-            | LogicalType::Regprocedure
-            | LogicalType::Regoperator
-            | LogicalType::Regnamespace,
-        ) => Ok(value.display(ty).to_string().into_pyobject(py)?.into_any()),
+        (Value::Bytes(_), LogicalType::JsonPath | LogicalType::Record) => {
+            Ok(value.display(ty).to_string().into_pyobject(py)?.into_any())
+        }
+        (Value::Bytes(_), _) if ty.kind().is_named_oid() => {
+            Ok(value.display(ty).to_string().into_pyobject(py)?.into_any())
+        }
         (Value::Bytes(bytes), _) => Ok(PyBytes::new(py, bytes).into_any()),
         (Value::Null, _) => Ok(py.None().into_bound(py)),
     }

@@ -255,7 +255,7 @@ struct Task {
     wire: Wire,
     phase: watch::Receiver<Phase>,
     cancel: CancelHandle,
-    /// What the session does, as others see it. It says if somebody ends the session.
+    /// The session's activity, as others see it. It says if somebody ends the session.
     activity: Arc<Activity>,
     /// Takes the session's notifications.
     listener: Listener,
@@ -349,7 +349,8 @@ impl Task {
         .await
     }
 
-    /// Waits for messages. False at their end. 57P01 if the server ends or somebody ends the session, 08P01 for a message that cannot be.
+    /// Waits for messages. False at their end. 57P01 if the server ends or somebody ends the session, 08P01 for a message
+    /// that cannot be.
     async fn wait(&mut self, block: Block) -> Result<bool, Ended> {
         loop {
             if let Some(error) = self.activity.ending() {

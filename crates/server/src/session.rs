@@ -21,7 +21,7 @@ use std::time::Duration;
 /// A session of a client.
 pub struct Session {
     connection: Connection,
-    /// What the session does, as other sessions see it.
+    /// The session's activity, as other sessions see it.
     activity: Arc<Activity>,
     /// The statement without a name. The inner `None` is an empty text.
     unnamed: Option<Option<TypedStatement>>,
@@ -65,7 +65,7 @@ impl Session {
         self.connection.listener()
     }
 
-    /// Returns what the session does, as other sessions see it.
+    /// Returns the session's activity, as other sessions see it.
     pub fn activity(&self) -> Arc<Activity> {
         self.connection.activity()
     }

@@ -11,6 +11,6 @@ mod running_query;
 mod statements;
 
 pub use cursor::Cursor;
-pub use named_cursors::{ListedCursor, ListedCursors, NamedCursors};
+pub use named_cursors::NamedCursors;
 pub use running_query::{Pieces, RunningQuery};
 pub use statements::{described, run};

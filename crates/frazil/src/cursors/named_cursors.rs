@@ -2,41 +2,10 @@
 
 use super::cursor::Cursor;
 use crate::parameters;
+use crate::session_view::{ListedCursor, ListedCursors};
 use frazil_frontend::CursorOptions;
 use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// A cursor as `pg_cursors` shows it.
-#[derive(Clone, Debug)]
-pub struct ListedCursor {
-    /// Its name.
-    pub name: String,
-    /// The statement that declared it.
-    pub text: Arc<str>,
-    /// The tables that its query reads, until all its rows are kept.
-    pub tables: Vec<ObjectId>,
-    /// What DECLARE says of it.
-    pub options: CursorOptions,
-    /// The time when it was declared, in microseconds since 1970.
-    pub declared: i64,
-}
-
-/// The open cursors of a session, for other threads.
-#[derive(Clone, Debug, Default)]
-pub struct ListedCursors(Arc<Mutex<Vec<Arc<ListedCursor>>>>);
-
-impl ListedCursors {
-    fn list(&self) -> MutexGuard<'_, Vec<Arc<ListedCursor>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the cursors in the order of their names.
-    pub fn all(&self) -> Vec<Arc<ListedCursor>> {
-        let mut all = self.list().clone();
-        all.sort_by(|a, b| a.name.cmp(&b.name));
-        all
-    }
-}
+use std::sync::Arc;
 
 /// The cursors of a session.
 #[derive(Debug)]
@@ -60,6 +29,13 @@ struct NamedCursor {
     is_of_transaction: bool,
 }
 
+impl NamedCursor {
+    /// True if it outlives its transaction: it is WITH HOLD, and gave no error.
+    fn can_be_held(&self) -> bool {
+        self.listed.options.is_held && !self.cursor.has_failed()
+    }
+}
+
 impl NamedCursors {
     /// No cursors; `listed` will show them.
     pub fn new(listed: ListedCursors) -> NamedCursors {
@@ -76,8 +52,8 @@ impl NamedCursors {
         *self.listed.list() = self.list.iter().map(|known| known.listed.clone()).collect();
     }
 
-    /// Adds a cursor with its text and the tables that it reads. `is_of_transaction`: true if a transaction is open, with which the cursor ends unless it is WITH
-    /// HOLD.
+    /// Adds a cursor with its text and the tables that it reads. `is_of_transaction`: true if a transaction is open, with
+    /// which the cursor ends unless it is WITH HOLD.
     pub fn add(
         &mut self,
         name: String,
@@ -156,7 +132,7 @@ impl NamedCursors {
         let held = self
             .list
             .iter_mut()
-            .filter(|known| known.is_of_transaction && known.listed.options.is_held);
+            .filter(|known| known.is_of_transaction && known.can_be_held());
         held.map(|known| &mut known.cursor)
             .try_for_each(|cursor| cursor.hold(cancel))
     }
@@ -168,7 +144,7 @@ impl NamedCursors {
             return;
         }
         self.list
-            .retain(|known| !known.is_of_transaction || (is_committed && known.listed.options.is_held));
+            .retain(|known| !known.is_of_transaction || (is_committed && known.can_be_held()));
         self.list.iter_mut().for_each(|known| {
             known.is_of_transaction = false;
             if !known.listed.tables.is_empty() {

@@ -2,13 +2,14 @@
 //! `set_config` while a statement runs, on whatever thread.
 
 use super::setting::Access;
-use super::{Setting, Settings, find};
+use super::{Setting, Settings, find, listed};
 use crate::activity::{self, Activity};
-use crate::cursors::ListedCursors;
 use crate::database::Database;
-use crate::lock_waits;
+use crate::lock_waits::LockTable;
 use crate::notifications::{self, Mailbox};
-use crate::prepared_statements::PreparedStatements;
+use crate::session_view::{
+    ListedCursor, ListedCursors, ListedSetting, ListedStatement, ListedStatements, SessionView,
+};
 use frazil_frontend::{Isolation, TransactionModes};
 use frazil_types::sequence_values::SequenceValues;
 use frazil_types::session_settings::SessionSettings;
@@ -31,11 +32,11 @@ pub(crate) struct Board {
     /// True if the running statement has changed a setting.
     has_changes: AtomicBool,
     sequences: SequenceValues,
-    /// What the session does, as others see it.
+    /// The statement that runs, as others see it.
     activity: Arc<Activity>,
-    /// What PREPARE named.
-    prepared: PreparedStatements,
-    /// The cursors that DECLARE named, as `pg_cursors` shows them.
+    /// The statements that PREPARE named, as others see them.
+    prepared: ListedStatements,
+    /// The cursors that DECLARE named, as others see them.
     cursors: ListedCursors,
     mailbox: Arc<Mailbox>,
     /// Calls of `pg_notify` in the running statement.
@@ -90,7 +91,7 @@ impl Board {
             has_changes: AtomicBool::new(false),
             sequences: SequenceValues::default(),
             activity: Arc::new(Activity::new(cancel)),
-            prepared: PreparedStatements::default(),
+            prepared: ListedStatements::default(),
             cursors: ListedCursors::default(),
             mailbox: Arc::new(Mailbox::new()),
             notified: Mutex::default(),
@@ -98,18 +99,13 @@ impl Board {
         }
     }
 
-    /// What the session does, as others see it.
-    pub fn activity(&self) -> &Arc<Activity> {
-        &self.activity
-    }
-
-    /// What PREPARE named.
-    pub fn prepared(&self) -> &PreparedStatements {
+    /// The list in which the session shows its prepared statements.
+    pub fn listed_statements(&self) -> &ListedStatements {
         &self.prepared
     }
 
-    /// The cursors that DECLARE named, as `pg_cursors` shows them.
-    pub fn cursors(&self) -> &ListedCursors {
+    /// The list in which the session shows its cursors.
+    pub fn listed_cursors(&self) -> &ListedCursors {
         &self.cursors
     }
 
@@ -183,7 +179,7 @@ impl Board {
     }
 
     /// The settings, and those to which RESET goes back.
-    pub fn settings(&self) -> (Arc<Settings>, Arc<Settings>) {
+    pub fn both_settings(&self) -> (Arc<Settings>, Arc<Settings>) {
         let state = self.state();
         (state.settings.clone(), state.start.clone())
     }
@@ -218,6 +214,40 @@ impl Board {
     }
 }
 
+impl SessionView for Board {
+    fn number(&self) -> i32 {
+        self.mailbox.number()
+    }
+
+    fn application(&self) -> String {
+        self.text("application_name").unwrap_or_default()
+    }
+
+    fn activity(&self) -> &Arc<Activity> {
+        &self.activity
+    }
+
+    fn settings(&self) -> Vec<ListedSetting> {
+        listed(self)
+    }
+
+    fn cursors(&self) -> Vec<Arc<ListedCursor>> {
+        self.cursors.all()
+    }
+
+    fn prepared(&self) -> Vec<(String, ListedStatement)> {
+        let prepared = self.prepared.list();
+        let all = prepared
+            .iter()
+            .map(|(name, statement)| (name.clone(), statement.clone()));
+        all.collect()
+    }
+
+    fn locks(&self) -> LockTable {
+        LockTable::of(self.database.roster(), self.database.store().locks())
+    }
+}
+
 impl SessionSettings for Board {
     fn show(&self, name: &str) -> Result<Option<String>> {
         Ok(self.text(name))
@@ -237,7 +267,7 @@ impl SessionSettings for Board {
 
     fn cancel(&self, number: i32) -> bool {
         let session = self.database.roster().of_client(number);
-        session.inspect(|session| session.activity.cancel()).is_some()
+        session.inspect(|session| session.activity().cancel()).is_some()
     }
 
     fn terminate(&self, number: i32, patience: Duration) -> Result<bool> {
@@ -245,7 +275,7 @@ impl SessionSettings for Board {
         let Some(session) = find() else {
             return Ok(false);
         };
-        session.activity.end(activity::terminated());
+        session.activity().end(activity::terminated());
         drop(session);
         let begun = Instant::now();
         loop {
@@ -261,7 +291,7 @@ impl SessionSettings for Board {
     }
 
     fn blocking(&self, number: i32) -> Vec<i32> {
-        lock_waits::blocking(&self.database, number)
+        self.locks().blocking(number)
     }
 
     fn channels(&self) -> Vec<String> {

@@ -7,34 +7,9 @@
 use super::kind::{Kind, Read};
 use super::setting::{Access, Setting};
 use super::{Board, Origin, Settings, all};
+use crate::session_view::ListedSetting;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-
-/// A row of `pg_settings`.
-#[derive(Debug)]
-pub(crate) struct Listed {
-    pub name: &'static str,
-    /// The value, in units of `unit`.
-    pub value: String,
-    pub unit: Option<&'static str>,
-    pub category: &'static str,
-    pub short: &'static str,
-    pub extra: Option<&'static str>,
-    /// Who can change it.
-    pub context: &'static str,
-    /// bool, integer, real, enum or string.
-    pub kind: &'static str,
-    /// The origin of the value.
-    pub source: &'static str,
-    /// The least value and the greatest, of a number.
-    pub range: Option<(String, String)>,
-    /// The words of a choice.
-    pub words: Option<Vec<&'static str>>,
-    /// The default.
-    pub default: String,
-    /// The value after RESET.
-    pub reset: String,
-}
 
 /// A line of `postgresql.txt`.
 struct Described {
@@ -80,9 +55,9 @@ pub(crate) fn is_listed(setting: &Setting) -> bool {
 }
 
 /// The settings of a session, in the order of their names without case.
-pub(crate) fn listed(board: &Board) -> Vec<Listed> {
-    let (settings, start) = board.settings();
-    let mut rows: Vec<Listed> = all()
+pub(crate) fn listed(board: &Board) -> Vec<ListedSetting> {
+    let (settings, start) = board.both_settings();
+    let mut rows: Vec<ListedSetting> = all()
         .filter(|setting| is_listed(setting))
         .map(|setting| row(setting, board, &settings, &start))
         .collect();
@@ -90,7 +65,7 @@ pub(crate) fn listed(board: &Board) -> Vec<Listed> {
     rows
 }
 
-fn row(setting: &'static Setting, board: &Board, settings: &Settings, start: &Settings) -> Listed {
+fn row(setting: &'static Setting, board: &Board, settings: &Settings, start: &Settings) -> ListedSetting {
     let described = DESCRIBED.get(setting.name);
     let unit = described.map_or_else(|| setting.kind.unit(), |described| described.unit);
     let shown = |text: String| in_units(setting, unit, text);
@@ -115,7 +90,7 @@ fn row(setting: &'static Setting, board: &Board, settings: &Settings, start: &Se
         (Access::Database { .. }, None) if value != default => "configuration file",
         (_, None) => "default",
     };
-    Listed {
+    ListedSetting {
         name: setting.name,
         unit,
         category: described.map_or(OWN, |described| described.category),

@@ -72,36 +72,30 @@ pub(super) fn languages(_: &Context<'_>) -> Result<Vec<Cells>> {
     Ok([(12, "internal", false), (14, "sql", true)].map(row).into())
 }
 
-/// PostgreSQL's B-tree operator families, with their numbers and the types of their classes.
-const FAMILIES: &[(u32, &str, &[Kind])] = &[
-    (424, "bool_ops", &[Kind::Boolean]),
-    (426, "bpchar_ops", &[Kind::Char]),
-    (428, "bytea_ops", &[Kind::Bytea]),
-    (429, "char_ops", &[Kind::InternalChar]),
-    (
-        434,
-        "datetime_ops",
-        &[Kind::Date, Kind::Timestamp, Kind::TimestampTz],
-    ),
-    (1970, "float_ops", &[Kind::Real, Kind::Double]),
-    (
-        1976,
-        "integer_ops",
-        &[Kind::SmallInt, Kind::Integer, Kind::BigInt],
-    ),
-    (1982, "interval_ops", &[Kind::Interval]),
-    (1988, "numeric_ops", &[Kind::Numeric]),
-    (1989, "oid_ops", &[Kind::Oid]),
-    (1994, "text_ops", &[Kind::Text, Kind::Varchar, Kind::Name]),
-    (1996, "time_ops", &[Kind::Time]),
-    (2968, "uuid_ops", &[Kind::Uuid]),
-    (3522, "enum_ops", &[Kind::Enum]),
-    (4033, "jsonb_ops", &[Kind::Jsonb]),
+/// PostgreSQL's B-tree operator families, with their numbers and the types of their classes by PostgreSQL's names.
+const FAMILIES: &[(u32, &str, &[&str])] = &[
+    (424, "bool_ops", &["bool"]),
+    (426, "bpchar_ops", &["bpchar"]),
+    (428, "bytea_ops", &["bytea"]),
+    (429, "char_ops", &["char"]),
+    (434, "datetime_ops", &["date", "timestamp", "timestamptz"]),
+    (1970, "float_ops", &["float4", "float8"]),
+    (1976, "integer_ops", &["int2", "int4", "int8"]),
+    (1982, "interval_ops", &["interval"]),
+    (1988, "numeric_ops", &["numeric"]),
+    (1989, "oid_ops", &["oid"]),
+    (1994, "text_ops", &["text", "varchar", "name"]),
+    (1996, "time_ops", &["time"]),
+    (2968, "uuid_ops", &["uuid"]),
+    (3522, "enum_ops", &["anyenum"]),
+    (4033, "jsonb_ops", &["jsonb"]),
 ];
 
 /// The number of the operator family of a type's class.
 fn operator_family(kind: Kind) -> u32 {
-    let found = FAMILIES.iter().find(|(.., kinds)| kinds.contains(&kind));
+    let found = FAMILIES
+        .iter()
+        .find(|(.., types)| types.contains(&kind.info().typname));
     found.map_or(0, |(oid, ..)| *oid)
 }
 

@@ -5,9 +5,8 @@ use super::cells::{self, Cells};
 use super::numbers::{DATABASE, OWNER, type_oid};
 use super::virtual_table::Context;
 use crate::activity::Step;
-use crate::lock_waits::{LockTable, mode_name, wait_kind};
+use crate::lock_waits::{mode_name, wait_kind};
 use crate::parameters;
-use crate::settings::listed;
 use frazil_locks::{Target, Wait};
 use frazil_types::array::encode_list;
 use frazil_types::sql_type::named_oid;
@@ -23,7 +22,7 @@ pub(super) fn settings(context: &Context<'_>) -> Result<Vec<Cells>> {
     let Some(board) = &context.session else {
         return Ok(Vec::new());
     };
-    let rows = listed(board).into_iter().map(|setting| {
+    let rows = board.settings().into_iter().map(|setting| {
         let words = setting.words.map(|words| {
             let words: Vec<Value> = words
                 .into_iter()
@@ -54,7 +53,7 @@ pub(super) fn settings(context: &Context<'_>) -> Result<Vec<Cells>> {
 
 /// The cursors of the session.
 pub(super) fn cursors(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let cursors = context.session.iter().flat_map(|board| board.cursors().all());
+    let cursors = context.session.iter().flat_map(|board| board.cursors());
     let rows = cursors.map(|cursor| {
         Cells::new()
             .with("name", cursor.name.as_str())
@@ -69,7 +68,7 @@ pub(super) fn cursors(context: &Context<'_>) -> Result<Vec<Cells>> {
 
 /// The prepared statements of the session.
 pub(super) fn prepared(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let statements = context.session.iter().flat_map(|board| board.prepared().all());
+    let statements = context.session.iter().flat_map(|board| board.prepared());
     let rows = statements.map(|(name, kept)| {
         let types = kept
             .prepared
@@ -89,22 +88,22 @@ pub(super) fn prepared(context: &Context<'_>) -> Result<Vec<Cells>> {
     rows.collect()
 }
 
-/// What all sessions do.
+/// The activity of all sessions.
 pub(super) fn activity(context: &Context<'_>) -> Result<Vec<Cells>> {
     let Some(own) = &context.session else {
         return Ok(Vec::new());
     };
-    let locks = LockTable::of(own.database());
+    let locks = own.locks();
     let rows = locks.sessions.iter().map(|(number, board)| {
         let (started, client, now) = board.activity().look();
         let wait = locks.wait_of(*number);
         let row = Cells::new()
             .with("datid", DATABASE)
             .with("datname", cells::DATABASE)
-            .with("pid", board.mailbox().number())
+            .with("pid", board.number())
             .with("usesysid", OWNER)
             .with("usename", USER)
-            .with("application_name", board.text("application_name"))
+            .with("application_name", board.application())
             .with("client_addr", client.map(|client| client.ip().to_string()))
             .with("client_port", client.map(|client| i32::from(client.port())))
             .with("backend_start", time(started))
@@ -135,7 +134,7 @@ pub(super) fn locks(context: &Context<'_>) -> Result<Vec<Cells>> {
     let Some(own) = &context.session else {
         return Ok(Vec::new());
     };
-    let locks = LockTable::of(own.database());
+    let locks = own.locks();
     let row = |kind: &str, transaction: frazil_locks::TxnId, mode: &str, granted: bool| {
         let session = locks.session_of(transaction).unwrap_or(0);
         Cells::new()

@@ -4,7 +4,7 @@ use super::cells::{self, Cells};
 use super::kept;
 use super::wanted::{Cell, Wanted};
 use crate::made_table;
-use crate::settings::Board;
+use crate::session_view::SessionView;
 use frazil_catalog::{Catalog, SearchPath, is_temporary_schema};
 use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
@@ -24,7 +24,7 @@ pub struct Context<'a> {
     /// The path of the session.
     pub path: &'a SearchPath,
     /// The session of the statement; `None` for a statement of the database's own.
-    pub session: Option<Arc<Board>>,
+    pub session: Option<Arc<dyn SessionView>>,
     /// The database's directory, if it has one.
     pub directory: Option<&'a Directory>,
     /// All system tables, which have rows in some of them.
