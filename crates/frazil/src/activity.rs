@@ -17,7 +17,7 @@ const KEPT: usize = 1024;
 
 /// The sessions of a database, by number.
 #[derive(Debug, Default)]
-pub(crate) struct Roster(Mutex<BTreeMap<u64, Weak<dyn SessionView>>>);
+pub struct Roster(Mutex<BTreeMap<u64, Weak<dyn SessionView>>>);
 
 impl Roster {
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<dyn SessionView>>> {

@@ -15,6 +15,7 @@ use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::{Response, Rows};
 use crate::sequence_info::SequenceInfo;
 use crate::session::Session;
+use crate::session_view::SessionView;
 use crate::settings::SessionTimeouts;
 use crate::statement::Statement;
 use crate::table_info::{DomainInfo, EnumInfo, TableInfo, ViewInfo};
