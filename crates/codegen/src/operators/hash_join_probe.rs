@@ -22,6 +22,7 @@ use crate::objects::ObjectSpec;
 use crate::pipeline_function::{build_anchor, place_build_row};
 use crate::scratch_marks::ScratchMark;
 use crate::sql_value::SqlValue;
+use crate::stage_work::ProbeHeads;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
@@ -29,7 +30,7 @@ use frazil_plan::breakers::BreakerId;
 use frazil_plan::pipeline::PipelineOperator;
 use frazil_plan::{ColumnId, Expr, JoinKind};
 use frazil_runtime::breakers::join::JoinFlags;
-use frazil_runtime::breakers::join::join_hash_table::{KIND_HASH, POINTER_MASK};
+use frazil_runtime::breakers::join::join_hash_table::{KIND_ARRAY, KIND_HASH, POINTER_MASK};
 use frazil_runtime::row_layout::{HASH_OFFSET, NEXT_OFFSET};
 use frazil_runtime::{JoinHeader, JoinTable};
 use frazil_types::{CompareOp, Error, NativeType, Result};
@@ -96,12 +97,20 @@ impl Translator<'_, '_> {
         }
         let single = layout.spec.has_integer_key();
         if !probe.keys.values.is_empty() && !single {
-            probe.hash = Some(self.hash_keys(&probe.keys)?);
+            probe.hash = Some(match self.found_before(at) {
+                Some(found) => self.slot_value(found.keys)?.value,
+                None => self.hash_keys(&probe.keys)?,
+            });
         }
         match kind {
             JoinKind::ProbeOuter | JoinKind::FullOuter => self.outer_probe(&probe),
             _ => self.plain_probe(&probe),
         }
+    }
+
+    /// Keys and heads of the probe of an operator, if they were found before the loop over the vector.
+    fn found_before(&self, at: usize) -> Option<ProbeHeads> {
+        self.work.heads.filter(|_| at == self.work.operators.start)
     }
 
     /// Inner, semi, anti and mark joins, and those that only mark build rows.
@@ -138,7 +147,7 @@ impl Translator<'_, '_> {
             }
         }
         self.enter(next);
-        self.next_match(row, candidate, none, scratch)?;
+        self.next_match(probe, row, candidate, none, scratch)?;
         self.enter(none);
         if probe.kind == JoinKind::ProbeAnti {
             self.scope.back_to(mark);
@@ -190,7 +199,7 @@ impl Translator<'_, '_> {
         let one = self.byte(true);
         self.jump(merge, &[one, one]);
         self.enter(next);
-        self.next_match(row, candidate, none, scratch)?;
+        self.next_match(probe, row, candidate, none, scratch)?;
         self.enter(none);
         self.scope.back_to(mark);
         let zero = self.byte(false);
@@ -211,12 +220,14 @@ impl Translator<'_, '_> {
     /// of a cancel, and releases the strings it makes.
     fn next_match(
         &mut self,
+        probe: &Probe<'_>,
         row: ir::Value,
         candidate: Block,
         none: Block,
         scratch: ScratchMark,
     ) -> Result<()> {
         self.release_scratch(scratch)?;
+        self.leave_array(probe, (none, &[]));
         let following = self.load_word(row, NEXT_OFFSET);
         let more = self.b.create_block();
         self.branch(following, more, none);
@@ -268,10 +279,29 @@ impl Translator<'_, '_> {
         self.b.ins().brif(last, probe.done, &[], next, &args);
         let values = self.enter(next);
         self.release_scratch(scratch)?;
+        let zero = self.word(0);
+        self.leave_array(probe, (candidate, &[zero, values[1]]));
         self.poll_cancel();
         let following = self.load_word(values[0], NEXT_OFFSET);
         self.jump(candidate, &[following, values[1]]);
         Ok(())
+    }
+
+    /// Leads to a block if rows are in an array, which has one row for a key and no chains.
+    fn leave_array(&mut self, probe: &Probe<'_>, to: (Block, &[ir::Value])) {
+        if !probe.layout.spec.may_be_array() {
+            return;
+        }
+        let is_array = self.is_array(probe);
+        let chained = self.b.create_block();
+        self.branch_with(is_array, to, (chained, &[]));
+        self.enter(chained);
+    }
+
+    /// True if the rows of a table are in an array.
+    fn is_array(&mut self, probe: &Probe<'_>) -> ir::Value {
+        let kind = self.header(probe.join, offset_of!(JoinHeader, kind));
+        self.b.ins().icmp_imm_s(IntCC::Equal, kind, KIND_ARRAY as i64)
     }
 
     /// Goes on in the current block where the build row matches, to `mismatch` where it does not, and to `none`
@@ -362,10 +392,8 @@ impl Translator<'_, '_> {
             self.b.ins().brif(valid, found, &[], candidate, &args);
             self.enter(found);
         }
-        if probe.at == self.work.operators.start
-            && let Some(slot) = self.work.heads
-        {
-            let head = self.slot_value(slot)?.value;
+        if let Some(found) = self.found_before(probe.at) {
+            let head = self.slot_value(found.heads)?.value;
             self.jump(candidate, &with(head));
             return Ok(());
         }
@@ -395,6 +423,16 @@ impl Translator<'_, '_> {
         let args: Vec<ir::BlockArg> = with(zero).into_iter().map(Into::into).collect();
         self.b.ins().brif(inside, look, &[], candidate, &args);
         self.enter(look);
+        if probe.layout.spec.may_be_array() {
+            let (in_array, behind_pointer) = (self.b.create_block(), self.b.create_block());
+            let is_array = self.is_array(probe);
+            self.branch(is_array, in_array, behind_pointer);
+            self.enter(in_array);
+            // A row of another key may lie there: keys are compared as those of a chain.
+            let row = self.element(directory, slot, probe.layout.spec.array_stride());
+            self.jump(candidate, &with(row));
+            self.enter(behind_pointer);
+        }
         let address = self.element(directory, slot, 8);
         let row = self.load_word(address, 0);
         self.jump(candidate, &with(row));

@@ -1,7 +1,6 @@
 //! Functions on the objects of a pipeline: rows, groups, join tables, sorters, buffers, sets of constants.
 
 use crate::abi::{PipelineContext, STATUS_ENOUGH, STATUS_OK, VectorColumn};
-use crate::breakers::join::join_hash_table::KIND_HASH;
 use crate::integer_hash::Mixing;
 use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::hash::double_word;
@@ -131,22 +130,16 @@ pub unsafe fn scratch_release(context: *mut PipelineContext, mark: u64) -> u32 {
 }
 
 /// # Safety
-/// `hashes` or `keys`, and `out`, must hold `rows` values; the table must be linked.
-pub unsafe fn join_heads(
-    table: *const JoinTable,
-    hashes: *const u64,
-    keys: *const i64,
-    rows: u64,
-    out: *mut *const u8,
-) {
+/// `keys` and `out` must hold `rows` values; the table must be linked.
+pub unsafe fn join_heads(table: *const JoinTable, keys: *const u64, rows: u64, out: *mut *const u8) {
     // SAFETY: by contract.
     unsafe {
         let table = &*table;
         let out = std::slice::from_raw_parts_mut(out, rows as usize);
-        if table.header.kind == KIND_HASH {
-            table.heads_by_hash(std::slice::from_raw_parts(hashes, rows as usize), out);
+        if table.spec().has_integer_key() {
+            table.heads_by_key(std::slice::from_raw_parts(keys.cast(), rows as usize), out);
         } else {
-            table.heads_by_key(std::slice::from_raw_parts(keys, rows as usize), out);
+            table.heads_by_hash(std::slice::from_raw_parts(keys, rows as usize), out);
         }
     }
 }
