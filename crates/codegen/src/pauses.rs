@@ -24,6 +24,7 @@ use crate::scratch_marks::ScratchMark;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
+use frazil_plan::breakers::BreakerId;
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan};
 use frazil_plan::{ExprKind, JoinKind};
 use frazil_runtime::abi::STATUS_PAUSED;
@@ -64,6 +65,8 @@ pub(crate) enum OpenLoop {
         row: ir::Value,
         /// The other value that the loop carries from row to row.
         carried: Carried,
+        /// The join, if its rows may be in an array, where no row is behind another.
+        array: Option<BreakerId>,
     },
     /// The rows of functions.
     Rows(crate::operators::expand::OpenRows),
@@ -285,7 +288,18 @@ impl Translator<'_, '_> {
         for (i, open) in loops.into_iter().enumerate() {
             let is_over = i + 1 == count && !searches;
             match open {
-                OpenLoop::Chain { place, row, carried } => self.keep_chain(place, row, carried, is_over),
+                OpenLoop::Chain {
+                    place,
+                    row,
+                    carried,
+                    array,
+                } => {
+                    let behind = match is_over {
+                        true => self.row_behind(row, array),
+                        false => row,
+                    };
+                    self.keep_chain(place, (row, behind), carried, is_over);
+                }
                 OpenLoop::Rows(rows) => self.keep_rows(&rows, is_over),
                 OpenLoop::Search => {}
             }
@@ -293,14 +307,15 @@ impl Translator<'_, '_> {
     }
 
     /// Keeps a position in a chain. `is_over`: the row in hand is through.
-    fn keep_chain(&mut self, place: usize, row: ir::Value, carried: Carried, is_over: bool) {
+    fn keep_chain(
+        &mut self,
+        place: usize,
+        (row, behind): (ir::Value, ir::Value),
+        carried: Carried,
+        is_over: bool,
+    ) {
         let (set, zero) = (self.word(AT), self.word(0));
         self.keep_word(set, place + CHAIN_SET);
-        // The row of zeros that stands for no match has no row behind it.
-        let behind = match is_over {
-            true => self.load_word(row, NEXT_OFFSET),
-            false => row,
-        };
         let (next, carried) = match carried {
             Carried::Nothing => (behind, zero),
             Carried::Matched(matched) if is_over => (behind, self.b.ins().uextend(types::I64, matched)),
@@ -321,6 +336,21 @@ impl Translator<'_, '_> {
         };
         self.keep_word(next, place + CHAIN_ROW);
         self.keep_word(carried, place + CHAIN_CARRIED);
+    }
+
+    /// The row behind a row in its chain, or 0. The row of zeros that stands for no match has no row behind it.
+    fn row_behind(&mut self, row: ir::Value, array: Option<BreakerId>) -> ir::Value {
+        let Some(join) = array else {
+            return self.load_word(row, NEXT_OFFSET);
+        };
+        let (chained, on) = (self.b.create_block(), self.block(&[types::I64]));
+        self.b.set_cold_block(chained);
+        let (is_array, zero) = (self.is_array(join), self.word(0));
+        self.branch_with(is_array, (on, &[zero]), (chained, &[]));
+        self.enter(chained);
+        let behind = self.load_word(row, NEXT_OFFSET);
+        self.jump(on, &[behind]);
+        self.enter(on)[0]
     }
 
     /// A word of the stage memory.

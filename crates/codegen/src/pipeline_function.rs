@@ -248,10 +248,7 @@ fn stage_scope(unit: Unit<'_>, pipeline: &Pipeline, vector: &StageVector, start:
         match slot.content {
             SlotContent::Column(id) => scope.place(id, Place::Slot(*slot)),
             SlotContent::Anchor(anchor) => scope.anchor_in(anchor, *slot),
-            SlotContent::ProbeKey
-            | SlotContent::ProbeHash
-            | SlotContent::GroupKey(_)
-            | SlotContent::GroupPlace => {}
+            SlotContent::ProbeKey | SlotContent::GroupKey(_) | SlotContent::GroupPlace => {}
         }
     }
     Ok(scope)

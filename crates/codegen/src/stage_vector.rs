@@ -38,10 +38,8 @@ pub(crate) enum SlotContent {
     Column(ColumnId),
     /// An anchor.
     Anchor(usize),
-    /// The integer key that the next operator probes with.
+    /// The key of the probe that comes next: its single integer, sign-extended, or the hash of its keys.
     ProbeKey,
-    /// The hash of the keys that the next operator probes with.
-    ProbeHash,
     /// A group key of the sink that is computed: its number.
     GroupKey(usize),
     /// Where the row's group is looked for: the hash of its keys, or the slot of an array.
@@ -77,7 +75,6 @@ impl StageVector {
             SlotContent::Column(id) => Some((id, *slot)),
             SlotContent::Anchor(_)
             | SlotContent::ProbeKey
-            | SlotContent::ProbeHash
             | SlotContent::GroupKey(_)
             | SlotContent::GroupPlace => None,
         };

@@ -28,8 +28,8 @@ pub(crate) struct StageWork<'p> {
     pub output_rows: usize,
     /// Rows in the output vector.
     pub count: Option<Variable>,
-    /// Heads of chains for the first operator, found with prefetching before the loop.
-    pub heads: Option<Slot>,
+    /// Keys and heads of the first operator, a probe, found before the loop.
+    pub heads: Option<ProbeHeads>,
     /// What was found of the rows' groups before the loop.
     pub group_heads: Option<GroupHeads>,
     /// Key and row of the group found last.
@@ -84,6 +84,15 @@ impl<'p> StageWork<'p> {
             loops: Vec::new(),
         }
     }
+}
+
+/// Build rows that the rows of a vector look for.
+#[derive(Clone, Copy)]
+pub(crate) struct ProbeHeads {
+    /// Integer keys, or hashes.
+    pub keys: Slot,
+    /// The first row of each chain, or the row of each slot; 0 if there is none.
+    pub heads: Slot,
 }
 
 /// What was found of the groups of a vector's rows.

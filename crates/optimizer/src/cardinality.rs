@@ -22,6 +22,9 @@ const UNKNOWN_SHARED_ROWS: f64 = 1000.0;
 /// Rows of a series of which nothing is known, and of one that is given for each row.
 const SERIES_ROWS: f64 = 1000.0;
 const ROWS_OF_SERIES_OF_A_ROW: f64 = 10.0;
+/// Distinct values for each row of a column whose values hardly repeat, at least: those of a key are estimated.
+const HARDLY_REPEATING: f64 = 0.9;
+
 /// What is estimated of a column.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fact {
@@ -154,6 +157,19 @@ impl<'a> Estimator<'a> {
             (Some(d), Some(w)) => Some(d.min(w)),
             (d, w) => d.or(w.filter(|w| *w < 1e6)),
         }
+    }
+
+    /// True if an expression is a column of a table, or one cast, whose values hardly repeat in the table.
+    pub fn hardly_repeats(&self, e: &Expr) -> bool {
+        let inner: &Expr = if let ExprKind::Cast(inner) = &e.kind {
+            inner
+        } else {
+            e
+        };
+        let column = inner.as_column();
+        let fact = column.map(|id| self.fact(id)).unwrap_or_default();
+        let of_rows = fact.distinct.zip(fact.base);
+        of_rows.is_some_and(|(distinct, (_, rows))| distinct >= rows * HARDLY_REPEATING)
     }
 
     /// Part of an expression's values that are NULL.

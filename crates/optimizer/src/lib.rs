@@ -196,7 +196,7 @@ pub fn pipelines(
         top_bounds::apply(&mut pipelines);
         first_groups::apply(&mut pipelines);
     }
-    stage_policy::apply(&mut pipelines, policy);
+    stage_policy::apply(&mut pipelines, policy, &estimator);
     debug_assert!(verify::pipelines(&pipelines).is_ok());
     Ok(pipelines)
 }

@@ -254,9 +254,9 @@ runtime_functions! {
     AggregateAppend = catching objects::aggregate_append(Context, *mut AggregateTable, u64, *mut u8) -> *mut u8;
     /// `(context, table, cell, hash) -> status`: notes a value in the sketch whose state lies at the cell.
     AggregateSketch = catching objects::aggregate_sketch(Context, *mut AggregateTable, *mut u8, u64) -> u32;
-    /// `(table, hashes, keys, rows, out)`: head of each row's chain, or null, with prefetching. Directly addressed
-    /// tables look at `keys` (i64 each), hashed ones at `hashes`; whichever is known not to be needed may be null.
-    JoinHeads = catching objects::join_heads(*const JoinTable, *const u64, *const i64, u64, *mut *const u8);
+    /// `(table, keys, rows, out)`: for each row the head of its chain or the row of its slot, or null, with
+    /// prefetching. `keys` are integer keys (i64 each) if the join has a single one, else hashes.
+    JoinHeads = catching objects::join_heads(*const JoinTable, *const u64, u64, *mut *const u8);
     /// `(context, writer, columns, rows) -> status`: appends to a buffer; `STATUS_ENOUGH` when it has enough, `STATUS_PAUSED` when it has for now.
     BufferAppend = catching objects::buffer_append(Context, *mut BufferWriter, *const VectorColumn, u64) -> u32;
     /// `(set, value) -> bool`.

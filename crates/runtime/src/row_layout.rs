@@ -7,8 +7,10 @@ use frazil_types::string_ref::TRANSIENT_BIT;
 use frazil_types::{Native, NativeType, StringRef, dispatch_native};
 use std::cmp::Ordering;
 
-/// Header of rows in a hash table: the next row of the chain, then the hash.
+/// Bytes of the header of rows in a hash table: the next row of the chain, then the hash.
 pub const HASH_HEADER: u32 = 16;
+/// Bytes of the header of rows that hang in chains and hold no hash: the next row.
+pub const CHAIN_HEADER: u32 = 8;
 /// Offset of the pointer to the next row of the chain; null ends it.
 pub const NEXT_OFFSET: i32 = 0;
 /// Offset of the hash.
@@ -83,11 +85,6 @@ impl RowLayout {
             mark,
             size: (end as usize).next_multiple_of(8).max(8),
         }
-    }
-
-    /// A join's rows: chain header, keys, payload, mark.
-    pub fn of_join(fields: &[RowField], marked: bool) -> RowLayout {
-        RowLayout::new(HASH_HEADER, fields, marked)
     }
 
     /// A group's rows: chain header, group keys, states.
@@ -240,7 +237,7 @@ mod tests {
     #[test]
     fn fields_do_not_overlap() {
         let fields = [Bool, I128, I16, String, I32, F64, I64, Bool].map(|n| RowField::new(n, n != I32));
-        let layout = RowLayout::of_join(&fields, true);
+        let layout = RowLayout::new(HASH_HEADER, &fields, true);
         let mut bytes = vec![0u8; layout.size];
         let mut claim = |from: i32, len: usize| {
             for b in &mut bytes[from as usize..from as usize + len] {

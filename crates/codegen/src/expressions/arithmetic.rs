@@ -5,7 +5,7 @@ use crate::failures::FailurePoint;
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{self, InstBuilder};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, types};
 use frazil_plan::bounds;
 use frazil_plan::{ArithmeticOp, Expr};
 use frazil_runtime::functions::Function;
@@ -147,16 +147,48 @@ impl Translator<'_, '_> {
             ArithmeticOp::Rem => self.call_value(Function::DoubleRem, &[a.value, b.value])?,
         };
         if op != ArithmeticOp::Rem {
-            self.check_double((value, ty), a, b, valid);
-        }
-        if matches!(op, ArithmeticOp::Mul | ArithmeticOp::Div) {
-            self.check_underflow(op, value, a, b, valid);
+            self.check_double(op, (value, ty), a, b, valid);
         }
         Ok(SqlValue::certain(value, NativeType::F64).with_valid(valid))
     }
 
-    /// 22003 where finite doubles gave an infinite one.
+    /// 22003 if doubles gave a result beyond the range of doubles. Operands are looked at only if the result is
+    /// infinite or NaN, or 0 after a multiplication or division: all other results cost one test.
     fn check_double(
+        &mut self,
+        op: ArithmeticOp,
+        (value, ty): (ir::Value, LogicalType),
+        a: SqlValue,
+        b: SqlValue,
+        valid: Option<ir::Value>,
+    ) {
+        let (odd, on) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(odd);
+        let bits = self.b.ins().bitcast(types::I64, MemFlagsData::new(), value);
+        // Without their sign, infinity and NaN are the greatest bits, and those of 0 less one are, too.
+        let magnitude = self.b.ins().ishl_imm_u(bits, 1);
+        let infinity = f64::INFINITY.to_bits() << 1;
+        let may_vanish = matches!(op, ArithmeticOp::Mul | ArithmeticOp::Div);
+        let (magnitude, least) = match may_vanish {
+            true => (self.b.ins().iadd_imm_s(magnitude, -1), infinity - 1),
+            false => (magnitude, infinity),
+        };
+        let is_odd = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, magnitude, least as i64);
+        self.branch(is_odd, odd, on);
+        self.enter(odd);
+        self.check_overflow((value, ty), a, b, valid);
+        if may_vanish {
+            self.check_underflow(op, value, a, b, valid);
+        }
+        self.jump(on, &[]);
+        self.enter(on);
+    }
+
+    /// 22003 where finite doubles gave an infinite one.
+    fn check_overflow(
         &mut self,
         (value, ty): (ir::Value, LogicalType),
         a: SqlValue,

@@ -70,7 +70,9 @@ impl<'p> Translator<'_, 'p> {
             return;
         }
         let zero = self.word(0);
-        if keys.iter().all(|key| key.native == NativeType::String) {
+        // If groups were looked for before the loop, they are many.
+        let looked_up = self.work.group_heads.is_some();
+        if !looked_up && keys.iter().all(|key| key.native == NativeType::String) {
             let recent = self.stack_slot(RECENT << RECENT_SHIFT);
             self.forget_recent(recent);
             self.work.recent_groups = Some(recent);

@@ -5,6 +5,7 @@ use crate::pipeline_function::{anchors_of, live_at};
 use crate::scope::{Place, SOURCE_ROW};
 use crate::sql_value::SqlValue;
 use crate::stage_vector::{SlotContent, StageVector};
+use crate::stage_work::ProbeHeads;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
@@ -55,15 +56,11 @@ impl Translator<'_, '_> {
         {
             let layout = self.unit.layouts.join(*join)?;
             let keys = self.join_keys(layout, keys)?;
-            if layout.spec.has_integer_key() {
-                let key = self.coerce(keys.values[0], NativeType::I64);
-                contents.push((
-                    SlotContent::ProbeKey,
-                    SqlValue::certain(key.value, NativeType::I64),
-                ));
-            }
-            let hash = self.hash_keys(&keys)?;
-            contents.push((SlotContent::ProbeHash, SqlValue::certain(hash, NativeType::I64)));
+            let key = match layout.spec.has_integer_key() {
+                true => self.coerce(keys.values[0], NativeType::I64).value,
+                false => self.hash_keys(&keys)?,
+            };
+            contents.push((SlotContent::ProbeKey, SqlValue::certain(key, NativeType::I64)));
         }
         if at == self.work.pipeline.operators.len()
             && let Some(layout) = self.filled_groups()
@@ -174,25 +171,21 @@ impl Translator<'_, '_> {
     /// Looks up the heads of all rows of a vector, with prefetching, where the first operator probes
     /// (Relaxed Operator Fusion, section 3.1).
     pub fn find_heads(&mut self, vector: &StageVector) -> Result<()> {
-        let Some(hashes) = vector.find(SlotContent::ProbeHash) else {
+        let Some(keys) = vector.find(SlotContent::ProbeKey) else {
             return Ok(());
         };
         let operator = &self.work.pipeline.operators[self.work.operators.start];
         let PipelineOperator::Probe { join, .. } = operator else {
             return Ok(());
         };
-        let heads = (self.memory).slot(SlotContent::ProbeHash, NativeType::I64, false, STAGE_ROWS);
+        let heads = (self.memory).slot(SlotContent::ProbeKey, NativeType::I64, false, STAGE_ROWS);
         let table = self.object(ObjectSpec::Finished(*join));
         let memory = self.stage_memory();
-        let hashes = self.b.ins().iadd_imm_s(memory, hashes.values as i64);
-        let keys = match vector.find(SlotContent::ProbeKey) {
-            Some(slot) => self.b.ins().iadd_imm_s(memory, slot.values as i64),
-            None => self.word(0),
-        };
+        let from = self.b.ins().iadd_imm_s(memory, keys.values as i64);
         let out = self.b.ins().iadd_imm_s(memory, heads.values as i64);
         let rows = self.rows;
-        self.call(Function::JoinHeads, &[table, hashes, keys, rows, out])?;
-        self.work.heads = Some(heads);
+        self.call(Function::JoinHeads, &[table, from, rows, out])?;
+        self.work.heads = Some(ProbeHeads { keys, heads });
         Ok(())
     }
 }

@@ -65,7 +65,7 @@ impl Translator<'_, '_> {
         }
         let heap = self.b.ins().iadd_imm_s(build, offset_of!(JoinBuild, heap) as i64);
         let row = self.take_row(pages, pages, Function::RowsGrow, layout.spec.layout.size)?;
-        if !keys.values.is_empty() {
+        if layout.spec.stores_hash() {
             let hash = self.hash_keys(&keys)?;
             self.store(hash, row, HASH_OFFSET);
         }

@@ -23,6 +23,7 @@ use crate::pauses::{Carried, OpenLoop, gives_matches};
 use crate::pipeline_function::{build_anchor, place_build_row};
 use crate::scratch_marks::ScratchMark;
 use crate::sql_value::SqlValue;
+use crate::stage_work::ProbeHeads;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
@@ -31,7 +32,7 @@ use frazil_plan::breakers::BreakerId;
 use frazil_plan::pipeline::PipelineOperator;
 use frazil_plan::{ColumnId, Expr, FirstMatches, JoinKind};
 use frazil_runtime::breakers::join::JoinFlags;
-use frazil_runtime::breakers::join::join_hash_table::{KIND_HASH, POINTER_MASK};
+use frazil_runtime::breakers::join::join_hash_table::{KIND_ARRAY, KIND_HASH, POINTER_MASK};
 use frazil_runtime::row_layout::{HASH_OFFSET, NEXT_OFFSET};
 use frazil_runtime::{JoinHeader, JoinTable};
 use frazil_types::{CompareOp, Error, NativeType, Result};
@@ -52,6 +53,13 @@ struct Probe<'p> {
     /// The hash of the keys, where it was computed in a block that all others follow.
     hash: Option<ir::Value>,
     done: Block,
+}
+
+impl Probe<'_> {
+    /// The join, if its rows may be in an array.
+    fn may_be_array(&self) -> Option<BreakerId> {
+        self.layout.spec.may_be_array().then_some(self.join)
+    }
 }
 
 impl Translator<'_, '_> {
@@ -102,13 +110,21 @@ impl Translator<'_, '_> {
         }
         let single = layout.spec.has_integer_key();
         if !probe.keys.values.is_empty() && !single && probe.run.is_none() {
-            probe.hash = Some(self.hash_keys(&probe.keys)?);
+            probe.hash = Some(match self.found_before(at) {
+                Some(found) => self.slot_value(found.keys)?.value,
+                None => self.hash_keys(&probe.keys)?,
+            });
         }
         match (kind, &table.first) {
             (JoinKind::ProbeOuter | JoinKind::FullOuter, _) => self.outer_probe(&probe),
             (_, Some(first)) => self.first_probe(&probe, first),
             (_, None) => self.plain_probe(&probe),
         }
+    }
+
+    /// Keys and heads of the probe of an operator, if they were found before the loop over the vector.
+    fn found_before(&self, at: usize) -> Option<ProbeHeads> {
+        self.work.heads.filter(|_| at == self.work.operators.start)
     }
 
     /// Inner, semi, anti and mark joins, and those that only mark build rows.
@@ -122,10 +138,12 @@ impl Translator<'_, '_> {
         };
         self.head(probe, candidate, &[])?;
         let row = self.enter(candidate)[0];
+        let array = probe.may_be_array();
         let open = place.map(|place| OpenLoop::Chain {
             place,
             row,
             carried: Carried::Nothing,
+            array,
         });
         let some = self.b.create_block();
         self.branch(row, some, none);
@@ -154,7 +172,7 @@ impl Translator<'_, '_> {
             }
         }
         self.enter(next);
-        self.next_match(row, candidate, none, (scratch, open))?;
+        self.next_match(probe, row, candidate, none, (scratch, open))?;
         self.enter(none);
         if probe.kind == JoinKind::ProbeAnti {
             self.scope.back_to(mark);
@@ -206,7 +224,7 @@ impl Translator<'_, '_> {
         let one = self.byte(true);
         self.jump(merge, &[one, one]);
         self.enter(next);
-        self.next_match(row, candidate, none, (scratch, None))?;
+        self.next_match(probe, row, candidate, none, (scratch, None))?;
         self.enter(none);
         self.scope.back_to(mark);
         let zero = self.byte(false);
@@ -227,6 +245,7 @@ impl Translator<'_, '_> {
     /// of a cancel, and releases the strings it makes. `open`: the loop, if it gives a row for each match and may pause.
     fn next_match(
         &mut self,
+        probe: &Probe<'_>,
         row: ir::Value,
         candidate: Block,
         none: Block,
@@ -234,6 +253,7 @@ impl Translator<'_, '_> {
     ) -> Result<()> {
         let open = open.unwrap_or(OpenLoop::Search);
         self.within(Some(open), |t| t.release_scratch(scratch))?;
+        self.leave_array(probe, (none, &[]));
         let following = self.load_word(row, NEXT_OFFSET);
         let more = self.b.create_block();
         self.branch(following, more, none);
@@ -278,9 +298,15 @@ impl Translator<'_, '_> {
         let row = self.enter(emit)[0];
         self.scope.set_anchor(build_anchor(probe.at), row);
         let one = self.byte(true);
+        let array = probe.may_be_array();
         let open = |row, matched| {
             let carried = Carried::Matched(matched);
-            place.map(|place| OpenLoop::Chain { place, row, carried })
+            place.map(|place| OpenLoop::Chain {
+                place,
+                row,
+                carried,
+                array,
+            })
         };
         self.within(open(row, one), |t| t.operators(probe.at + 1, after))?;
         self.enter(after);
@@ -292,6 +318,8 @@ impl Translator<'_, '_> {
         let values = self.enter(next);
         let open = open(values[0], values[1]);
         self.within(open, |t| t.release_scratch(scratch))?;
+        let zero = self.word(0);
+        self.leave_array(probe, (candidate, &[zero, values[1]]));
         self.poll_cancel();
         let following = self.load_word(values[0], NEXT_OFFSET);
         self.jump(candidate, &[following, values[1]]);
@@ -323,9 +351,15 @@ impl Translator<'_, '_> {
             self.enter(given);
         }
         let most = first.most();
+        let array = probe.may_be_array();
         let open = |row, before, behind| {
             let carried = Carried::Count { before, behind, most };
-            place.map(|place| OpenLoop::Chain { place, row, carried })
+            place.map(|place| OpenLoop::Chain {
+                place,
+                row,
+                carried,
+                array,
+            })
         };
         self.within(open(row, count, more), |t| t.operators(probe.at + 1, after))?;
         self.enter(after);
@@ -337,12 +371,30 @@ impl Translator<'_, '_> {
         let values = self.enter(next);
         let open = open(values[0], values[1], values[1]);
         self.within(open, |t| t.release_scratch(scratch))?;
+        self.leave_array(probe, (none, &[]));
         self.poll_cancel();
         let following = self.load_word(values[0], NEXT_OFFSET);
         self.jump(candidate, &[following, values[1]]);
         self.enter(none);
         self.jump(probe.done, &[]);
         Ok(())
+    }
+
+    /// Leads to a block if rows are in an array, which has one row for a key and no chains.
+    fn leave_array(&mut self, probe: &Probe<'_>, to: (Block, &[ir::Value])) {
+        if !probe.layout.spec.may_be_array() {
+            return;
+        }
+        let is_array = self.is_array(probe.join);
+        let chained = self.b.create_block();
+        self.branch_with(is_array, to, (chained, &[]));
+        self.enter(chained);
+    }
+
+    /// True if the rows of a table are in an array.
+    pub(crate) fn is_array(&mut self, join: BreakerId) -> ir::Value {
+        let kind = self.header(join, offset_of!(JoinHeader, kind));
+        self.b.ins().icmp_imm_s(IntCC::Equal, kind, KIND_ARRAY as i64)
     }
 
     /// Goes on in the current block where the build row matches, to `mismatch` where it does not, and to `none`
@@ -428,10 +480,8 @@ impl Translator<'_, '_> {
             self.b.ins().brif(valid, found, &[], candidate, &args);
             self.enter(found);
         }
-        if probe.at == self.work.operators.start
-            && let Some(slot) = self.work.heads
-        {
-            let head = self.slot_value(slot)?.value;
+        if let Some(found) = self.found_before(probe.at) {
+            let head = self.slot_value(found.heads)?.value;
             self.jump(candidate, &with(head));
             return Ok(());
         }
@@ -461,6 +511,16 @@ impl Translator<'_, '_> {
         let args: Vec<ir::BlockArg> = with(zero).into_iter().map(Into::into).collect();
         self.b.ins().brif(inside, look, &[], candidate, &args);
         self.enter(look);
+        if probe.layout.spec.may_be_array() {
+            let (in_array, behind_pointer) = (self.b.create_block(), self.b.create_block());
+            let is_array = self.is_array(probe.join);
+            self.branch(is_array, in_array, behind_pointer);
+            self.enter(in_array);
+            // A row of another key may lie there: keys are compared as those of a chain.
+            let row = self.element(directory, slot, probe.layout.spec.array_stride());
+            self.jump(candidate, &with(row));
+            self.enter(behind_pointer);
+        }
         let address = self.element(directory, slot, 8);
         let row = self.load_word(address, 0);
         self.jump(candidate, &with(row));

@@ -2,7 +2,6 @@
 
 use crate::abi::{PipelineContext, STATUS_ENOUGH, STATUS_OK, STATUS_PAUSED, VectorColumn};
 use crate::breakers::buffer::row_buffer::Wanted;
-use crate::breakers::join::join_hash_table::KIND_HASH;
 use crate::integer_hash::Mixing;
 use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::hash::double_word;
@@ -139,22 +138,16 @@ pub unsafe fn scratch_release(context: *mut PipelineContext, mark: u64) -> u32 {
 }
 
 /// # Safety
-/// `hashes` or `keys`, and `out`, must hold `rows` values; the table must be linked.
-pub unsafe fn join_heads(
-    table: *const JoinTable,
-    hashes: *const u64,
-    keys: *const i64,
-    rows: u64,
-    out: *mut *const u8,
-) {
+/// `keys` and `out` must hold `rows` values; the table must be linked.
+pub unsafe fn join_heads(table: *const JoinTable, keys: *const u64, rows: u64, out: *mut *const u8) {
     // SAFETY: by contract.
     unsafe {
         let table = &*table;
         let out = std::slice::from_raw_parts_mut(out, rows as usize);
-        if table.header.kind == KIND_HASH {
-            table.heads_by_hash(std::slice::from_raw_parts(hashes, rows as usize), out);
+        if table.spec().has_integer_key() {
+            table.heads_by_key(std::slice::from_raw_parts(keys.cast(), rows as usize), out);
         } else {
-            table.heads_by_key(std::slice::from_raw_parts(keys, rows as usize), out);
+            table.heads_by_hash(std::slice::from_raw_parts(keys, rows as usize), out);
         }
     }
 }

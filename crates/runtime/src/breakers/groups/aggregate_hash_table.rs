@@ -403,6 +403,9 @@ unsafe impl Sync for AggregateTable {}
 /// dozen groups would have two of them in one chain, and a branch that nobody foresees for every row.
 const SLOTS: std::ops::RangeInclusive<usize> = 1024..=1 << 20;
 
+/// Groups from which on neither rows nor directory stay in the caches of a core, and chains are kept short.
+const MANY_GROUPS: usize = 1 << 15;
+
 /// Slots that are on their way while one is looked at.
 const SLOTS_AHEAD: usize = 32;
 
@@ -411,7 +414,13 @@ impl AggregateTable {
     pub fn new(spec: AggregateSpec, budget: &MemoryBudget) -> Result<AggregateTable> {
         let slots = match spec.addressing {
             GroupAddressing::Hash { expected } => {
-                expected.clamp(*SLOTS.start(), *SLOTS.end()).next_power_of_two()
+                // Each row of a chain is a line of memory to wait for, an empty slot takes the eighth part of one.
+                let roomy = if expected >= MANY_GROUPS {
+                    expected * 2
+                } else {
+                    expected
+                };
+                roomy.clamp(*SLOTS.start(), *SLOTS.end()).next_power_of_two()
             }
             GroupAddressing::Array { slots } => slots.max(1),
             GroupAddressing::Single => 1,

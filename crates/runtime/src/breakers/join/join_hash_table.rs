@@ -7,7 +7,9 @@
 //! - **hash**: 2^k slots, slot = `hash >> shift`. A slot holds the pointer to the first row of its chain
 //!   in the low 48 bits and sixteen **tag bits** above it: the union of the [`tags`] of all rows in the
 //!   chain. Most probes without a match end at the tag test, without touching a row.
-//! - **direct**: a single integer key whose values are dense. slot = `key - min_key`; a slot holds the
+//! - **array**: a single integer key whose values are dense and differ. slot = `key - min_key`; a slot holds the
+//!   row itself without its header, so that a probe touches one cache line (`key_array.rs`).
+//! - **direct**: a single integer key whose values are dense and repeat. slot = `key - min_key`; a slot holds the
 //!   plain pointer. All rows of a chain have the key looked for.
 //! - **list**: no keys. All rows hang in one chain.
 //! - **ordered**: rows are sorted by their keys, and perhaps by more (`in_order.rs`). All rows hang in one chain, in
@@ -21,6 +23,8 @@
 //! ```text
 //! hash:   entry = directory[hash >> shift];  if entry & tags(hash) != tags(hash): no match
 //!         row = entry & POINTER_MASK;        while row != 0: compare hash and keys; row = row.next
+//! array:  i = key - min_key (64 bits, wrapping);  if i >= slots (unsigned): no match
+//!         row = directory + i * stride;      if key of row = key: a match
 //! direct: i = key - min_key (64 bits, wrapping);  if i >= slots (unsigned): no match
 //!         row = directory[i];                while row != 0: a match; row = row.next
 //! list:   row = first;                       while row != 0: a match; row = row.next
@@ -32,13 +36,17 @@ use crate::breakers::array::Array;
 use crate::breakers::order::Entry;
 use crate::breakers::sorter::sorted_rows::SortField;
 use crate::memory::Memory;
-use crate::row_layout::{HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout, prefetch_strings};
+use crate::row_layout::{
+    CHAIN_HEADER, HASH_HEADER, HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout, prefetch_strings,
+};
 use crate::row_pages::RowPages;
 use crate::string_heap::StringHeap;
 use frazil_kernels::KeyFilter;
+use frazil_kernels::hash::hash_u64;
 use frazil_kernels::prefetch::prefetch_read;
 use frazil_plan::breakers::Which;
 use frazil_types::{MemoryBudget, NativeType, Reservation, Result};
+use key_array::Claims;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -52,6 +60,8 @@ pub const KIND_DIRECT: u64 = 1;
 pub const KIND_LIST: u64 = 2;
 /// [`JoinHeader::kind`]: entries in the order of their keys.
 pub const KIND_ORDERED: u64 = 3;
+/// [`JoinHeader::kind`]: the row of a key lies in slot key − min_key.
+pub const KIND_ARRAY: u64 = 4;
 
 /// Direct addressing may take this many slots a row.
 const DIRECT_SLOTS_PER_ROW: u64 = 8;
@@ -74,13 +84,14 @@ pub const fn tags(hash: u64) -> u64 {
 #[repr(C)]
 #[derive(Debug)]
 pub struct JoinHeader {
-    /// First slot; always at least one readable slot.
+    /// First slot; always at least one readable slot. Array: the row of slot 0, whose header is not there: only its
+    /// fields may be read.
     pub directory: *const u64,
-    /// [`KIND_HASH`], [`KIND_DIRECT`], [`KIND_LIST`] or [`KIND_ORDERED`].
+    /// [`KIND_HASH`], [`KIND_ARRAY`], [`KIND_DIRECT`], [`KIND_LIST`] or [`KIND_ORDERED`].
     pub kind: u64,
     /// Hash: how far the hash is shifted to give the slot.
     pub shift: u64,
-    /// Direct: the key of slot 0.
+    /// Array and direct: the key of slot 0.
     pub min_key: i64,
     /// Number of slots; ordered: of entries.
     pub slots: u64,
@@ -107,27 +118,37 @@ impl JoinSpec {
     /// Rows of these keys and payload columns.
     pub fn new(keys: &[RowField], payload: &[RowField], marked: bool) -> JoinSpec {
         let fields: Vec<RowField> = keys.iter().chain(payload).copied().collect();
+        let header = match keys {
+            [] => CHAIN_HEADER,
+            [key] if is_short_integer(key.native) => CHAIN_HEADER,
+            _ => HASH_HEADER,
+        };
         JoinSpec {
-            layout: RowLayout::of_join(&fields, marked),
+            layout: RowLayout::new(header, &fields, marked),
             keys: keys.len(),
             order: vec![],
         }
     }
 
+    /// True if rows hold the hash of their keys. That of a single integer is computed anew where it is needed.
+    pub fn stores_hash(&self) -> bool {
+        self.keys > 0 && self.order.is_empty() && !self.has_integer_key()
+    }
+
     /// Whether the table may be addressed by the key itself: a single integer of up to 64 bits. The
     /// build then tracks [`JoinBuild::min_key`] and [`JoinBuild::max_key`].
     pub fn has_integer_key(&self) -> bool {
-        self.keys == 1
-            && self.order.is_empty()
-            && matches!(
-                self.layout.fields[0].native,
-                NativeType::I16 | NativeType::I32 | NativeType::I64
-            )
+        self.keys == 1 && self.order.is_empty() && is_short_integer(self.layout.fields[0].native)
     }
 }
 
-/// A worker's private build rows. Generated code takes rows from `pages` and writes the hash (unless
-/// there is no key), keys and payload; it raises `max_key` and lowers `min_key` where
+/// True for integers of up to 64 bits.
+fn is_short_integer(native: NativeType) -> bool {
+    matches!(native, NativeType::I16 | NativeType::I32 | NativeType::I64)
+}
+
+/// A worker's private build rows. Generated code takes rows from `pages` and writes the hash (if
+/// [`JoinSpec::stores_hash`]), keys and payload; it raises `max_key` and lowers `min_key` where
 /// [`JoinSpec::has_integer_key`]. A row with a NULL key matches nothing: it is counted in `null_keys`, and
 /// kept in `unlinked` only if the join gives out build rows without a match.
 #[repr(C)]
@@ -178,10 +199,12 @@ pub struct JoinTable {
     builds: Vec<JoinBuild>,
     /// (build, page, whether of its unlinked rows)
     parts: Vec<(usize, usize, bool)>,
-    _directory: Memory,
+    directory: Memory,
+    /// Array: the slots that have rows, until all rows are linked.
+    claims: Option<Claims>,
     /// Ordered: the rows that probes find, with their keys if those are integers.
     entries: Option<Array<Entry>>,
-    _reservation: Reservation,
+    reservation: Reservation,
 }
 
 // SAFETY: rows and directory are owned by the table; linking is atomic, and afterwards only mark bytes
@@ -193,15 +216,20 @@ unsafe impl Sync for JoinTable {}
 impl JoinTable {
     /// A table of all rows built, all of them linked by this thread.
     pub fn build(spec: JoinSpec, builds: Vec<JoinBuild>, budget: &MemoryBudget) -> Result<JoinTable> {
-        let table = JoinTable::new(spec, builds, budget)?;
-        for part in 0..table.parts() {
-            table.link_alone(part);
+        let mut table = JoinTable::new(spec, builds, budget)?;
+        loop {
+            for part in 0..table.parts() {
+                table.link_alone(part);
+            }
+            if table.settle()? {
+                return Ok(table);
+            }
         }
-        Ok(table)
     }
 
     /// A table with its directory, no row linked yet: [`JoinTable::link`] is to be called once for each
-    /// of [`JoinTable::parts`], by any thread, before the first probe. Error 53200 over the budget.
+    /// of [`JoinTable::parts`], by any thread, then [`JoinTable::settle`], before the first probe. Error 53200 over the
+    /// budget.
     pub fn new(spec: JoinSpec, builds: Vec<JoinBuild>, budget: &MemoryBudget) -> Result<JoinTable> {
         let rows: usize = builds.iter().map(|b| b.pages.rows()).sum();
         let unlinked: usize = builds.iter().map(|b| b.unlinked.rows()).sum();
@@ -222,7 +250,11 @@ impl JoinTable {
         if header.kind == KIND_HASH {
             match direct_range(&spec, &builds, rows) {
                 Some((min, slots)) => {
-                    (header.kind, header.min_key, header.slots) = (KIND_DIRECT, min, slots);
+                    header.kind = match spec.fits_array(rows as u64, slots) {
+                        true => KIND_ARRAY,
+                        false => KIND_DIRECT,
+                    };
+                    (header.min_key, header.slots) = (min, slots);
                 }
                 None => {
                     header.slots = (rows as u64 + rows as u64 / 4).next_power_of_two().max(16);
@@ -230,11 +262,6 @@ impl JoinTable {
                 }
             }
         }
-        let bytes = header.slots as usize * 8;
-        let mut reservation = budget.reservation();
-        reservation.grow(bytes)?;
-        let directory = Memory::zeroed(bytes)?;
-        header.directory = directory.as_ptr().cast();
         let parts = list_parts(&builds);
         let mut table = JoinTable {
             header,
@@ -242,14 +269,39 @@ impl JoinTable {
             spec,
             builds,
             parts,
-            _directory: directory,
+            directory: Memory::zeroed(0)?,
+            claims: None,
             entries: None,
-            _reservation: reservation,
+            reservation: budget.reservation(),
         };
+        if table.header.kind == KIND_ARRAY && table.open_array().is_err() {
+            // Pointers take less of the budget.
+            table.header.kind = KIND_DIRECT;
+        }
+        if table.header.kind != KIND_ARRAY {
+            table.open_directory()?;
+        }
         if table.header.kind == KIND_LIST {
             table.link_list();
         }
         Ok(table)
+    }
+
+    /// Takes memory for a directory of pointers. Error 53200.
+    fn open_directory(&mut self) -> Result<()> {
+        self.take_directory(self.header.slots as usize * 8, Memory::zeroed)?;
+        self.header.directory = self.directory.as_ptr().cast();
+        Ok(())
+    }
+
+    /// Replaces the directory by other memory. Error 53200.
+    fn take_directory(&mut self, bytes: usize, memory: fn(usize) -> Result<Memory>) -> Result<()> {
+        self.directory = Memory::zeroed(0)?;
+        let held = self.reservation.bytes();
+        self.reservation.shrink(held);
+        self.reservation.grow(bytes)?;
+        self.directory = memory(bytes)?;
+        Ok(())
     }
 
     /// How rows look.
@@ -284,6 +336,9 @@ impl JoinTable {
 
     /// Bytes of the directory and the rows: what probes go through.
     pub fn bytes(&self) -> usize {
+        if self.header.kind == KIND_ARRAY {
+            return self.directory.bytes();
+        }
         self.header.slots as usize * 8 + self.builds.iter().map(|b| b.pages.bytes()).sum::<usize>()
     }
 
@@ -301,6 +356,10 @@ impl JoinTable {
 
     /// Links the rows of a part, beside other threads that link other parts.
     pub fn link(&self, part: usize) {
+        if let Some(claims) = &self.claims {
+            self.place(part, claims, |word, bit| word.fetch_or(bit, Ordering::Relaxed));
+            return;
+        }
         self.for_each_slot(part, |slot, row, hash| {
             let mut old = slot.load(Ordering::Relaxed);
             loop {
@@ -315,6 +374,14 @@ impl JoinTable {
 
     /// As [`JoinTable::link`], while no other thread links.
     pub fn link_alone(&self, part: usize) {
+        if let Some(claims) = &self.claims {
+            self.place(part, claims, |word, bit| {
+                let old = word.load(Ordering::Relaxed);
+                word.store(old | bit, Ordering::Relaxed);
+                old
+            });
+            return;
+        }
         self.for_each_slot(part, |slot, row, hash| {
             let new = self.entry_after(slot.load(Ordering::Relaxed), row, hash);
             slot.store(new, Ordering::Relaxed);
@@ -351,7 +418,7 @@ impl JoinTable {
             // SAFETY: a live row; slot_of stays below the number of slots.
             unsafe {
                 let slot = self.slot_of(row);
-                f(&*directory.add(slot as usize), row, hash_of(row));
+                f(&*directory.add(slot as usize), row, self.hash_of(row));
             }
         }
     }
@@ -361,9 +428,24 @@ impl JoinTable {
         // SAFETY: called for live rows of the table's layout only.
         unsafe {
             if self.header.kind == KIND_HASH {
-                hash_of(row) >> self.header.shift
+                self.hash_of(row) >> self.header.shift
             } else {
                 integer_key(&self.spec, row).wrapping_sub(self.header.min_key) as u64
+            }
+        }
+    }
+
+    /// The hash of the keys of a row.
+    ///
+    /// # Safety
+    /// `row` must be a live row of the table, which has keys.
+    #[inline(always)]
+    unsafe fn hash_of(&self, row: *const u8) -> u64 {
+        // SAFETY: by contract.
+        unsafe {
+            match self.spec.has_integer_key() {
+                true => hash_u64(integer_key(&self.spec, row) as u64),
+                false => row.offset(HASH_OFFSET as isize).cast::<u64>().read(),
             }
         }
     }
@@ -407,15 +489,25 @@ impl JoinTable {
         unsafe { prefetch_strings(&self.spec.layout.fields[..self.spec.keys], &out[..hashes.len()]) };
     }
 
-    /// As [`JoinTable::heads_by_hash`] for a directly addressed table.
+    /// As [`JoinTable::heads_by_hash`] for integer keys, sign-extended, however they are addressed. In an array the
+    /// head is the row of the slot, which may have another key.
     pub fn heads_by_key(&self, keys: &[i64], out: &mut [*const u8]) {
-        debug_assert_eq!(self.header.kind, KIND_DIRECT);
-        self.heads(
-            keys.len(),
-            out,
-            |i| keys[i].wrapping_sub(self.header.min_key) as u64,
-            |_| 0,
-        );
+        let hash = |i: usize| hash_u64(keys[i] as u64);
+        match self.header.kind {
+            KIND_HASH => self.heads(
+                keys.len(),
+                out,
+                |i| hash(i) >> self.header.shift,
+                |i| tags(hash(i)),
+            ),
+            KIND_ARRAY => self.slots_of(keys, out),
+            _ => self.heads(
+                keys.len(),
+                out,
+                |i| keys[i].wrapping_sub(self.header.min_key) as u64,
+                |_| 0,
+            ),
+        }
     }
 
     #[inline(always)]
@@ -493,15 +585,7 @@ fn key_range(spec: &JoinSpec, builds: &[JoinBuild], rows: usize) -> Option<(i64,
 }
 
 /// # Safety
-/// `row` must be a live row of a hash table's layout.
-#[inline(always)]
-unsafe fn hash_of(row: *const u8) -> u64 {
-    // SAFETY: by contract.
-    unsafe { row.offset(HASH_OFFSET as isize).cast::<u64>().read() }
-}
-
-/// # Safety
-/// As [`hash_of`], and nobody else reads the row.
+/// `row` must be a live row of a join's layout that nobody else reads.
 #[inline(always)]
 unsafe fn set_next(row: *mut u8, next: u64) -> *mut u8 {
     // SAFETY: by contract.
@@ -510,7 +594,7 @@ unsafe fn set_next(row: *mut u8, next: u64) -> *mut u8 {
 }
 
 /// # Safety
-/// As [`hash_of`]; the spec must be the row's, with an integer key.
+/// `row` must be a live row of the spec's layout, which has an integer key.
 #[inline(always)]
 unsafe fn integer_key(spec: &JoinSpec, row: *const u8) -> i64 {
     let key = &spec.layout.fields[0];
@@ -525,6 +609,7 @@ unsafe fn integer_key(spec: &JoinSpec, row: *const u8) -> i64 {
 }
 
 mod in_order;
+mod key_array;
 mod keys;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ pub mod join_hash_table;
 
 use super::{Breaker, Finished, Partial, Run, Shape, Workers, parts_of};
 use frazil_plan::breakers::Which;
-use frazil_types::{Result, RowBatch};
+use frazil_types::{Error, Result, RowBatch};
 use join_hash_table::{JoinBuild, JoinSpec, JoinTable};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -41,22 +41,32 @@ impl Breaker for JoinBreaker {
             table.put_in_order(workers)?;
             return Ok(Arc::new(table));
         }
-        let table = Arc::new(table);
-        if workers.threads() == 1 || table.header.rows < PARALLEL_ROWS {
-            for part in 0..table.parts() {
-                workers.cancel().check()?;
-                table.link_alone(part);
+        loop {
+            table = linked(table, workers)?;
+            if table.settle()? {
+                return Ok(Arc::new(table));
             }
-            return Ok(table);
         }
-        let shared = table.clone();
-        let link = move |part| {
-            shared.link(part);
-            Ok(())
-        };
-        workers.run(table.parts(), Arc::new(link))?;
-        Ok(table)
     }
+}
+
+/// A table whose rows are linked. Errors: 57014.
+fn linked(table: JoinTable, workers: &dyn Workers) -> Result<JoinTable> {
+    if workers.threads() == 1 || table.header.rows < PARALLEL_ROWS {
+        for part in 0..table.parts() {
+            workers.cancel().check()?;
+            table.link_alone(part);
+        }
+        return Ok(table);
+    }
+    let table = Arc::new(table);
+    let shared = table.clone();
+    let link = move |part| {
+        shared.link(part);
+        Ok(())
+    };
+    workers.run(table.parts(), Arc::new(link))?;
+    Arc::try_unwrap(table).map_err(|_| Error::internal("a join's table is still in use"))
 }
 
 impl Partial for JoinBuild {

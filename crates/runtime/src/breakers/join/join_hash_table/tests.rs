@@ -9,13 +9,19 @@ fn spec() -> JoinSpec {
     JoinSpec::new(&[key], &[RowField::new(NativeType::I32, true)], true)
 }
 
+/// Rows without a mark, which may lie in an array.
+fn unmarked() -> JoinSpec {
+    let key = RowField::new(NativeType::I64, false);
+    JoinSpec::new(&[key], &[RowField::new(NativeType::I32, true)], false)
+}
+
 fn build(spec: &JoinSpec, keys: &[i64], track: bool) -> JoinBuild {
     let mut build = JoinBuild::new(spec, &MemoryBudget::unlimited());
     for (i, &key) in keys.iter().enumerate() {
         let row = build.pages.allocate().unwrap();
         // SAFETY: a fresh row of the spec's layout.
         unsafe {
-            row.add(8).cast::<u64>().write(hash_u64(key as u64));
+            assert!(!spec.stores_hash());
             spec.layout.fields[0].set::<i64>(row, key);
             spec.layout.fields[1].set::<i32>(row, i as i32);
             spec.layout.fields[1].set_valid(row, true);
@@ -53,12 +59,25 @@ fn probe(table: &JoinTable, key: i64) -> Vec<i32> {
                     0
                 }
             }
+            KIND_ARRAY => {
+                let i = key.wrapping_sub(h.min_key) as u64;
+                if i < h.slots {
+                    h.directory as u64 + i * table.spec.array_stride() as u64
+                } else {
+                    0
+                }
+            }
             _ => h.first as u64,
         } as *mut u8;
         while !row.is_null() {
             if fields[0].get::<i64>(row) == key {
                 found.push(fields[1].get::<i32>(row));
-                *row.offset(table.spec.layout.mark.unwrap() as isize) = 1;
+                if let Some(mark) = table.spec.layout.mark {
+                    *row.offset(mark as isize) = 1;
+                }
+            }
+            if h.kind == KIND_ARRAY {
+                break;
             }
             row = row.cast::<u64>().read() as *mut u8;
         }
@@ -68,19 +87,27 @@ fn probe(table: &JoinTable, key: i64) -> Vec<i32> {
 }
 
 fn check(keys: &[i64], kind: u64, track: bool) {
-    let spec = spec();
+    check_rows(spec(), keys, kind, track);
+}
+
+fn check_rows(spec: JoinSpec, keys: &[i64], kind: u64, track: bool) {
     let half = keys.len() / 2;
     let builds = vec![
         build(&spec, &keys[..half], track),
         build(&spec, &keys[half..], track),
     ];
-    let table = JoinTable::new(spec, builds, &MemoryBudget::unlimited()).unwrap();
-    std::thread::scope(|s| {
-        for worker in 0..2 {
-            let table = &table;
-            s.spawn(move || (worker..table.parts()).step_by(2).for_each(|p| table.link(p)));
+    let mut table = JoinTable::new(spec, builds, &MemoryBudget::unlimited()).unwrap();
+    loop {
+        std::thread::scope(|s| {
+            for worker in 0..2 {
+                let table = &table;
+                s.spawn(move || (worker..table.parts()).step_by(2).for_each(|p| table.link(p)));
+            }
+        });
+        if table.settle().unwrap() {
+            break;
         }
-    });
+    }
     assert_eq!(table.header.kind, kind);
     let mut oracle: HashMap<i64, Vec<i32>> = HashMap::new();
     for (i, &key) in keys.iter().enumerate() {
@@ -95,6 +122,12 @@ fn check(keys: &[i64], kind: u64, track: bool) {
         assert_eq!(probe(&table, key), expected, "key {key}");
     }
     check_heads(&table, &wanted, &oracle);
+    if table.spec.layout.mark.is_none() {
+        let mut rows = Vec::new();
+        (0..table.parts()).for_each(|p| table.rows_of(p, Which::All, &mut rows));
+        assert_eq!(rows.len(), keys.len());
+        return;
+    }
     let matched: usize = wanted
         .iter()
         .filter(|k| oracle.contains_key(k))
@@ -111,14 +144,23 @@ fn check(keys: &[i64], kind: u64, track: bool) {
 
 fn check_heads(table: &JoinTable, keys: &[i64], oracle: &HashMap<i64, Vec<i32>>) {
     let mut heads = vec![std::ptr::null(); keys.len()];
+    table.heads_by_key(keys, &mut heads);
+    let key_of = &table.spec.layout.fields[0];
+    for (key, head) in keys.iter().zip(&heads) {
+        match table.header.kind {
+            KIND_DIRECT => assert_eq!(head.is_null(), !oracle.contains_key(key)),
+            // SAFETY: a slot of the array.
+            KIND_ARRAY if !head.is_null() => unsafe {
+                assert_eq!(key_of.get::<i64>(*head) == *key, oracle.contains_key(key));
+            },
+            _ => {}
+        }
+    }
     if table.header.kind == KIND_HASH {
         let hashes: Vec<u64> = keys.iter().map(|&k| hash_u64(k as u64)).collect();
-        table.heads_by_hash(&hashes, &mut heads);
-    } else {
-        table.heads_by_key(keys, &mut heads);
-        for (key, head) in keys.iter().zip(&heads) {
-            assert_eq!(head.is_null(), !oracle.contains_key(key));
-        }
+        let mut by_hash = vec![std::ptr::null(); keys.len()];
+        table.heads_by_hash(&hashes, &mut by_hash);
+        assert_eq!(heads, by_hash);
     }
     for (key, head) in keys.iter().zip(&heads) {
         assert!(!head.is_null() || !oracle.contains_key(key));
@@ -134,6 +176,54 @@ fn dense_keys_are_addressed_directly() {
 }
 
 #[test]
+fn dense_keys_that_differ_lie_in_an_array() {
+    let keys: Vec<i64> = (0..30_000).map(|i| (i * 7) % 30_000 * 2 - 30_000).collect();
+    check_rows(unmarked(), &keys, KIND_ARRAY, true);
+    check_rows(unmarked(), &keys, KIND_ARRAY, false);
+    // 0 is a key, is not one, and is an end of the keys.
+    for keys in [
+        vec![5],
+        vec![0],
+        vec![-1, 1],
+        vec![-3, 0, 4],
+        vec![0, 7],
+        vec![-7, 0],
+    ] {
+        check_rows(unmarked(), &keys, KIND_ARRAY, true);
+    }
+    check_rows(unmarked(), &[i64::MIN, i64::MIN + 3], KIND_ARRAY, true);
+    check_rows(unmarked(), &[i64::MAX, i64::MAX - 3], KIND_ARRAY, true);
+}
+
+#[test]
+fn keys_that_repeat_leave_the_array() {
+    let mut keys: Vec<i64> = (-10_000..20_000).collect();
+    keys.swap(100, 29_000);
+    keys[17] = 5_000;
+    check_rows(unmarked(), &keys, KIND_DIRECT, true);
+    check_rows(unmarked(), &[3, 3], KIND_DIRECT, true);
+    let twice: Vec<i64> = (0..20_000).map(|i| i / 2).collect();
+    check_rows(unmarked(), &twice, KIND_DIRECT, true);
+}
+
+#[test]
+fn an_array_beyond_the_budget_is_a_directory() {
+    let keys: Vec<i64> = (0..10_000).collect();
+    let made = |bytes| {
+        JoinTable::build(
+            unmarked(),
+            vec![build(&unmarked(), &keys, true)],
+            &MemoryBudget::new(bytes),
+        )
+    };
+    assert_eq!(made(200_000).unwrap().header.kind, KIND_ARRAY);
+    let table = made(100_000).unwrap();
+    assert_eq!(table.header.kind, KIND_DIRECT);
+    assert_eq!(probe(&table, 77), [77]);
+    assert_eq!(made(50_000).unwrap_err().state().0, "53200");
+}
+
+#[test]
 fn sparse_keys_are_hashed() {
     let keys: Vec<i64> = (0..30_000i64)
         .map(|i| (i % 20_000).wrapping_mul(0x9E37_79B9_7F4A_7C15u64 as i64))
@@ -141,6 +231,9 @@ fn sparse_keys_are_hashed() {
     check(&keys, KIND_HASH, true);
     check(&[i64::MIN, i64::MAX], KIND_HASH, true);
     check(&[], KIND_HASH, true);
+    // An array of them would take more than 64 bytes a row.
+    let sparse: Vec<i64> = (0..20_000).map(|i| i * 7).collect();
+    check_rows(unmarked(), &sparse, KIND_DIRECT, true);
 }
 
 #[test]
