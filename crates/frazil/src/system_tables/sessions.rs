@@ -71,7 +71,6 @@ pub(super) fn prepared(context: &Context<'_>) -> Result<Vec<Cells>> {
     let statements = context.session.iter().flat_map(|board| board.prepared());
     let rows = statements.map(|(name, kept)| {
         let types = kept
-            .prepared
             .types
             .iter()
             .map(|ty| Value::Bytes(named_oid(type_oid(*ty), ty.name())));
