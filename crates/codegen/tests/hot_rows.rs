@@ -177,6 +177,7 @@ fn every_k_and_way_to_read_it_gives_the_rows_written() {
                         scan,
                         pax_code,
                         unoptimized,
+                        ..Ground::default()
                     };
                     let found = run_over(&pipelines, policy, 1, &ground).unwrap();
                     assert!(
