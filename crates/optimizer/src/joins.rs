@@ -69,17 +69,15 @@ fn sides_by_keys(join: &Join) -> Vec<KeyedInput<'_>> {
     let columns = join.keys.iter();
     let columns = columns.filter_map(|(build, probe)| Some((build.as_column()?, probe.as_column()?)));
     let columns: Vec<(ColumnId, ColumnId)> = columns.collect();
-    let side = |op, keys| KeyedInput {
-        op,
-        passes: true,
-        keys,
-    };
+    // Of some matches others become the first ones if a build row is left out.
+    let gives_all_matches = join.first.is_none();
+    let side = |op, passes, keys| KeyedInput { op, passes, keys };
     let build = columns.iter().copied().filter(|_| drops_build);
     let probe = columns.iter().map(|(build, probe)| (*probe, *build));
     let probe = probe.filter(|_| drops_probe);
     vec![
-        side(&*join.build, build.collect()),
-        side(&*join.probe, probe.collect()),
+        side(&*join.build, gives_all_matches, build.collect()),
+        side(&*join.probe, true, probe.collect()),
     ]
 }
 

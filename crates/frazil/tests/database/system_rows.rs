@@ -181,6 +181,14 @@ fn keys_of_joins_tell_which_rows_are_made() {
     let whole = "select count(*) > 40, count(i.indrelid) from pg_class c left join
                  (select * from pg_index where indrelid = 'sales.orders'::regclass) i on i.indexrelid = c.oid";
     assert_eq!(rows(&c, whole), "t|2");
+    // The least attrelid is that of another table: a restriction of the subquery's rows would make it the one of orders.
+    rows(
+        &c,
+        "create table least (n integer); insert into least values (1), (2)",
+    );
+    let first = "select count(*) from least, lateral (select a.attrelid from pg_attribute a where a.attnum >= n
+                 order by a.attrelid limit 1) x join pg_class c on c.oid = x.attrelid where c.relname = 'orders'";
+    assert_eq!(rows(&c, first), "0");
     let counted = "select n > 100 from (select attrelid, count(*) over () as n from pg_attribute) a
                    join pg_class c on a.attrelid = c.oid where c.relname = 'orders' limit 1";
     assert_eq!(rows(&c, counted), "t");
