@@ -6,9 +6,9 @@ use frazil_plan::operators::{
     Shared, Sort, TopPerGroup, UnionAll, Values,
 };
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expansion, Expr, ExprKind, IndexInfo,
-    JoinKind, Operator, Plan, RowCount, RowsFunction, ScalarFunction, ScanDisjunction, ScanRestriction,
-    SortKey, Statistics, Subquery, SubqueryKind,
+    AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expansion, Expr, ExprKind,
+    FirstMatches, IndexInfo, JoinKind, Operator, Plan, RowCount, RowsFunction, ScalarFunction,
+    ScanDisjunction, ScanRestriction, SortKey, Statistics, Subquery, SubqueryKind,
 };
 use frazil_types::{ObjectId, Value};
 use std::cell::OnceCell;
@@ -368,8 +368,37 @@ impl Run<'_> {
         Ok(true)
     }
 
+    /// The first of the build rows that match a probe row.
+    fn first_matches(
+        &self,
+        join: &Join,
+        first: &FirstMatches,
+        matched: Vec<Row>,
+        outer: &Row,
+    ) -> Done<Vec<Row>> {
+        let band = join.band().expect("an order of the build rows");
+        let all = (&None, &RowCount::Constant(0));
+        let matched = self.first(matched, &[], &first.then, all, outer)?;
+        let mut keyed = Vec::new();
+        for b in matched {
+            let key = self.value(&band.key, &over(outer, &b))?;
+            keyed.push((if first.descending { key.map(|v| -v) } else { key }, b));
+        }
+        keyed.sort_by_key(|(key, _)| *key);
+        let (skipped, most) = (first.offset as usize, first.most() as usize);
+        Ok(keyed
+            .into_iter()
+            .map(|(_, b)| b)
+            .take(most)
+            .skip(skipped)
+            .collect())
+    }
+
     fn join(&self, op: &Operator, outer: &Row) -> Done<Vec<Row>> {
-        let Operator::Join(Join {
+        let Operator::Join(join) = op else {
+            panic!("not a join")
+        };
+        let Join {
             kind,
             build,
             probe,
@@ -377,10 +406,8 @@ impl Run<'_> {
             residual,
             null_aware,
             in_order: _,
-        }) = op
-        else {
-            panic!("not a join")
-        };
+            first,
+        } = join;
         let (builds, probes) = (self.rows(build, outer)?, self.rows(probe, outer)?);
         // Whether a pair matches: true, false or unknown. A condition is asked where the keys do not say no.
         let matches = |b: &Row, p: &Row| -> Done<Cell> {
@@ -446,7 +473,11 @@ impl Run<'_> {
                 _ => {}
             }
             let pairs = builds.iter().zip(all).filter(|(_, m)| **m == Some(1));
-            out.extend(pairs.map(|(b, _)| both(b, p)));
+            let mut matched: Vec<Row> = pairs.map(|(b, _)| b.clone()).collect();
+            if let Some(first) = first {
+                matched = self.first_matches(join, first, matched, outer)?;
+            }
+            out.extend(matched.iter().map(|b| both(b, p)));
             if !found && matches!(kind, JoinKind::ProbeOuter | JoinKind::FullOuter) {
                 out.push(both(&nulls(build), p));
             }
