@@ -636,12 +636,14 @@ mod tests {
         ]
     }
 
+    /// Appends rows. True if the buffer wants none of this morsel and those behind it.
     fn append(writer: &mut BufferWriter, from: usize, rows: usize) -> bool {
         let columns = input(from, rows);
         let mut lent = LentColumns::default();
         lent.lend(columns.iter(), 0);
         // SAFETY: the columns are alive and as the spec says.
-        unsafe { writer.append(lent.columns(), rows) }.unwrap()
+        let wanted = unsafe { writer.append(lent.columns(), rows) }.unwrap();
+        matches!(wanted, Wanted::Nothing)
     }
 
     fn check(buffer: &RowBuffer, expected: std::ops::Range<usize>) {
