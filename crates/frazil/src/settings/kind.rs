@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The values that a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum ValueKind {
     /// `on` and `off`.
     Boolean,
     /// Whole numbers of this range, both ends included.
@@ -36,19 +36,19 @@ pub enum Kind {
 /// A value that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Read {
-    /// A [`Kind::Boolean`].
+    /// A [`ValueKind::Boolean`].
     Flag(bool),
-    /// A [`Kind::Integer`].
+    /// A [`ValueKind::Integer`].
     Number(i128),
-    /// A [`Kind::Real`].
+    /// A [`ValueKind::Real`].
     Real(f64),
-    /// A [`Kind::Time`].
+    /// A [`ValueKind::Time`].
     Time(Duration),
-    /// A [`Kind::Size`] or [`Kind::Units`], in bytes.
+    /// A [`ValueKind::Size`] or [`ValueKind::Units`], in bytes.
     Size(u64),
     /// `off` of kinds that allow it.
     Off,
-    /// A [`Kind::Choice`], as the list spells it.
+    /// A [`ValueKind::Choice`], as the list spells it.
     Choice(&'static str),
     /// A value of the other kinds.
     Text(String),
@@ -168,36 +168,36 @@ pub fn or_off<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
     value.map_or_else(|| "off".to_owned(), show)
 }
 
-impl Kind {
+impl ValueKind {
     /// Reads a value of the setting `name`. 22023.
     pub fn read(self, name: &str, text: &str) -> Result<Read> {
         let trimmed = text.trim();
         let wrong = |wanted: &str| wrong(name, trimmed, wanted);
         let is_off = || trimmed.eq_ignore_ascii_case("off");
         match self {
-            Kind::Boolean => flag(trimmed).map(Read::Flag).ok_or_else(|| wrong("on or off")),
-            Kind::Integer(min, max) => (trimmed.parse().ok())
+            ValueKind::Boolean => flag(trimmed).map(Read::Flag).ok_or_else(|| wrong("on or off")),
+            ValueKind::Integer(min, max) => (trimmed.parse().ok())
                 .filter(|n| (min..=max).contains(n))
                 .map(Read::Number)
                 .ok_or_else(|| wrong(&format!("a whole number from {min} to {max}"))),
-            Kind::Real(min, max) => (trimmed.parse().ok())
+            ValueKind::Real(min, max) => (trimmed.parse().ok())
                 .filter(|x| (min..=max).contains(x))
                 .map(Read::Real)
                 .ok_or_else(|| wrong(&format!("a number from {min} to {max}"))),
-            Kind::TimeOrOff | Kind::SizeOrOff if is_off() => Ok(Read::Off),
-            Kind::Time => duration(trimmed)
+            ValueKind::TimeOrOff | ValueKind::SizeOrOff if is_off() => Ok(Read::Off),
+            ValueKind::Time => duration(trimmed)
                 .map(Read::Time)
                 .ok_or_else(|| wrong("a time such as 500, '500ms', '10s' or '2min'")),
-            Kind::TimeOrOff => duration(trimmed)
+            ValueKind::TimeOrOff => duration(trimmed)
                 .map(Read::Time)
                 .ok_or_else(|| wrong("a time such as 500, '500ms', '10s' or '2min', or off")),
-            Kind::Size => size(trimmed, 1)
+            ValueKind::Size => size(trimmed, 1)
                 .map(Read::Size)
                 .ok_or_else(|| wrong("a size such as '512MB' or '8GB'")),
-            Kind::SizeOrOff => size(trimmed, 1)
+            ValueKind::SizeOrOff => size(trimmed, 1)
                 .map(Read::Size)
                 .ok_or_else(|| wrong("a size such as '512MB' or '8GB', or off")),
-            Kind::Units(least, unit) => size(trimmed, unit)
+            ValueKind::Units(least, unit) => size(trimmed, unit)
                 .filter(|bytes| (least..=i32::MAX as u64).contains(&(bytes / unit)))
                 .map(Read::Size)
                 .ok_or_else(|| {
@@ -206,14 +206,14 @@ impl Kind {
                         shown_size(least * unit)
                     ))
                 }),
-            Kind::Choice(words) => (words.iter())
+            ValueKind::Choice(words) => (words.iter())
                 .find(|word| word.eq_ignore_ascii_case(trimmed))
                 .map(|word| Read::Choice(word))
                 .ok_or_else(|| match words {
                     [""] => wrong("nothing but an empty text"),
                     words => wrong(&format!("one of {}", words.join(", "))),
                 }),
-            Kind::Text | Kind::List | Kind::Names => Ok(Read::Text(text.to_owned())),
+            ValueKind::Text | ValueKind::List | ValueKind::Names => Ok(Read::Text(text.to_owned())),
         }
     }
 }
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn values_are_read_and_shown_as_postgresql_does() {
-        let shown = |kind: Kind, text: &str| {
+        let shown = |kind: ValueKind, text: &str| {
             let read = kind.read("x", text);
             read.map_or_else(|e| e.state().0.to_owned(), |read| read.to_string())
         };
@@ -309,9 +309,9 @@ mod tests {
             ("2147483648", "22023"),
             ("off", "22023"),
         ] {
-            assert_eq!(shown(Kind::Time, text), wanted, "{text}");
+            assert_eq!(shown(ValueKind::Time, text), wanted, "{text}");
         }
-        assert_eq!(shown(Kind::TimeOrOff, "OFF"), "off");
+        assert_eq!(shown(ValueKind::TimeOrOff, "OFF"), "off");
         for (text, wanted) in [
             ("100", "100kB"),
             ("64MB", "64MB"),
@@ -320,12 +320,12 @@ mod tests {
             ("x", "22023"),
             ("3TB", "22023"),
         ] {
-            assert_eq!(shown(Kind::Units(64, 1 << 10), text), wanted, "{text}");
+            assert_eq!(shown(ValueKind::Units(64, 1 << 10), text), wanted, "{text}");
         }
-        assert_eq!(shown(Kind::Size, "8GB"), "8GB");
-        assert_eq!(shown(Kind::Size, "1000"), "1000B");
-        assert_eq!(shown(Kind::Size, "1.5kB"), "1536B");
-        assert_eq!(shown(Kind::Size, "18446744073709551615TB"), "22023");
+        assert_eq!(shown(ValueKind::Size, "8GB"), "8GB");
+        assert_eq!(shown(ValueKind::Size, "1000"), "1000B");
+        assert_eq!(shown(ValueKind::Size, "1.5kB"), "1536B");
+        assert_eq!(shown(ValueKind::Size, "18446744073709551615TB"), "22023");
         for (text, wanted) in [
             ("of", "off"),
             ("o", "22023"),
@@ -335,8 +335,8 @@ mod tests {
             ("2", "22023"),
             ("", "22023"),
         ] {
-            assert_eq!(shown(Kind::Boolean, text), wanted, "{text}");
+            assert_eq!(shown(ValueKind::Boolean, text), wanted, "{text}");
         }
-        assert_eq!(shown(Kind::Choice(&["a b", "c"]), "A B"), "a b");
+        assert_eq!(shown(ValueKind::Choice(&["a b", "c"]), "A B"), "a b");
     }
 }

@@ -4,7 +4,7 @@
 //! category, short and long description, context, and the words of a choice, with `|` between. Everything else comes
 //! from the table of settings, so that the rows show what Frazil does.
 
-use super::kind::{Kind, Read};
+use super::kind::{Read, ValueKind};
 use super::setting::{Access, Setting};
 use super::{Board, Origin, Settings, all};
 use crate::session_view::ListedSetting;
@@ -118,19 +118,19 @@ fn default(setting: &Setting) -> Option<String> {
     }
 }
 
-impl Kind {
+impl ValueKind {
     /// The unit of a setting that PostgreSQL does not have.
     fn unit(self) -> Option<&'static str> {
         match self {
-            Kind::Time | Kind::TimeOrOff => Some("ms"),
-            Kind::Size | Kind::SizeOrOff | Kind::Units(..) => Some("B"),
-            Kind::Boolean
-            | Kind::Integer(..)
-            | Kind::Real(..)
-            | Kind::Choice(_)
-            | Kind::Text
-            | Kind::List
-            | Kind::Names => None,
+            ValueKind::Time | ValueKind::TimeOrOff => Some("ms"),
+            ValueKind::Size | ValueKind::SizeOrOff | ValueKind::Units(..) => Some("B"),
+            ValueKind::Boolean
+            | ValueKind::Integer(..)
+            | ValueKind::Real(..)
+            | ValueKind::Choice(_)
+            | ValueKind::Text
+            | ValueKind::List
+            | ValueKind::Names => None,
         }
     }
 }
@@ -163,18 +163,23 @@ fn in_units(setting: &Setting, unit: Option<&str>, text: String) -> String {
 /// PostgreSQL's name of the kind of values.
 fn kind_name(setting: &Setting, value: &str) -> &'static str {
     match (setting.kind, &setting.access) {
-        (Kind::Boolean, _) => "bool",
-        (Kind::Choice(_), _) if is_text(setting) => "string",
-        (Kind::Choice(_), _) => "enum",
-        (Kind::Real(..), _) => "real",
+        (ValueKind::Boolean, _) => "bool",
+        (ValueKind::Choice(_), _) if is_text(setting) => "string",
+        (ValueKind::Choice(_), _) => "enum",
+        (ValueKind::Real(..), _) => "real",
         (
-            Kind::Integer(..) | Kind::Time | Kind::TimeOrOff | Kind::Size | Kind::SizeOrOff | Kind::Units(..),
+            ValueKind::Integer(..)
+            | ValueKind::Time
+            | ValueKind::TimeOrOff
+            | ValueKind::Size
+            | ValueKind::SizeOrOff
+            | ValueKind::Units(..),
             _,
         ) => "integer",
         // Constants have no kind of their own.
-        (Kind::Text, Access::Constant(_)) if value.parse::<i64>().is_ok() => "integer",
-        (Kind::Text, Access::Constant(_)) if matches!(value, "on" | "off") => "bool",
-        (Kind::Text | Kind::List | Kind::Names, _) => "string",
+        (ValueKind::Text, Access::Constant(_)) if value.parse::<i64>().is_ok() => "integer",
+        (ValueKind::Text, Access::Constant(_)) if matches!(value, "on" | "off") => "bool",
+        (ValueKind::Text | ValueKind::List | ValueKind::Names, _) => "string",
     }
 }
 
@@ -188,8 +193,8 @@ fn is_text(setting: &Setting) -> bool {
 
 fn words(setting: &Setting, described: Option<&Described>) -> Option<Vec<&'static str>> {
     match (setting.kind, described) {
-        (Kind::Choice(_), Some(described)) => described.words.clone(),
-        (Kind::Choice(words), None) => Some(words.to_vec()),
+        (ValueKind::Choice(_), Some(described)) => described.words.clone(),
+        (ValueKind::Choice(words), None) => Some(words.to_vec()),
         _ => None,
     }
 }
@@ -200,21 +205,24 @@ const MOST: u64 = i32::MAX as u64;
 fn range(setting: &Setting, unit: Option<&str>, value: &str) -> Option<(String, String)> {
     let texts = |least: String, most: String| Some((least, most));
     match (setting.kind, &setting.access) {
-        (Kind::Integer(least, most), _) => texts(least.to_string(), most.to_string()),
-        (Kind::Real(least, most), _) => texts(real(least), real(most)),
-        (Kind::Time | Kind::TimeOrOff, _) => {
+        (ValueKind::Integer(least, most), _) => texts(least.to_string(), most.to_string()),
+        (ValueKind::Real(least, most), _) => texts(real(least), real(most)),
+        (ValueKind::Time | ValueKind::TimeOrOff, _) => {
             let most = MOST / unit.map_or(1, unit_size);
             texts("0".to_owned(), most.to_string())
         }
-        (Kind::Units(least, _), _) => texts(least.to_string(), MOST.to_string()),
-        (Kind::Size | Kind::SizeOrOff, _) => {
+        (ValueKind::Units(least, _), _) => texts(least.to_string(), MOST.to_string()),
+        (ValueKind::Size | ValueKind::SizeOrOff, _) => {
             let most = i64::MAX as u64 / unit.map_or(1, unit_size);
             texts("0".to_owned(), most.to_string())
         }
-        (Kind::Text, Access::Constant(_)) if value.parse::<i64>().is_ok() => {
+        (ValueKind::Text, Access::Constant(_)) if value.parse::<i64>().is_ok() => {
             texts(value.to_owned(), value.to_owned())
         }
-        (Kind::Boolean | Kind::Choice(_) | Kind::Text | Kind::List | Kind::Names, _) => None,
+        (
+            ValueKind::Boolean | ValueKind::Choice(_) | ValueKind::Text | ValueKind::List | ValueKind::Names,
+            _,
+        ) => None,
     }
 }
 

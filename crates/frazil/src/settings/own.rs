@@ -1,6 +1,6 @@
 //! The rows of settings that Frazil has a use for.
 
-use super::kind::{Kind, Read, or_off, shown_flag, shown_size, shown_time, wrong};
+use super::kind::{Read, ValueKind, or_off, shown_flag, shown_size, shown_time, wrong};
 use super::setting::Setting;
 use super::{NoticeLevel, ScanMode};
 use crate::background_checkpointer::{DEFAULT_LOG_BYTES, DEFAULT_TIMEOUT};
@@ -16,7 +16,7 @@ use frazil_storage::Acknowledge;
 use frazil_types::{CHUNK_ROWS, Error, Result, STAGE_ROWS, USER, Zone};
 use std::time::Duration;
 
-const ISOLATION: Kind = Kind::Choice(&[
+const ISOLATION: ValueKind = ValueKind::Choice(&[
     "serializable",
     "repeatable read",
     "read committed",
@@ -69,14 +69,14 @@ const OPTIMIZATION_WORDS: &[&str] = &words(&OPTIMIZATION);
 pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "threads",
-        Kind::Integer(1, 1024),
+        ValueKind::Integer(1, 1024),
         |s, v| put(&mut s.threads, v.number().map(|n| n as usize)),
         |s| s.threads.to_string(),
         "Threads of a statement, its own among them.",
     ),
     Setting::database(
         "memory_limit",
-        Kind::Size,
+        ValueKind::Size,
         (
             |database, limit| {
                 let limit = limit.map_or_else(Database::default_memory_limit, |v| v.size_or_zero() as usize);
@@ -92,7 +92,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::session(
         "statement_timeout",
-        Kind::Time,
+        ValueKind::Time,
         |s, v| {
             put(
                 &mut s.statement_timeout,
@@ -104,7 +104,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::session(
         "lock_timeout",
-        Kind::Time,
+        ValueKind::Time,
         |s, v| {
             let given = |time: Duration| if time.is_zero() { super::UNLIMITED } else { time };
             put(&mut s.lock_timeout, v.time().map(given))
@@ -120,7 +120,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::session(
         "frazil.max_recursion",
-        Kind::Integer(0, i64::MAX as i128),
+        ValueKind::Integer(0, i64::MAX as i128),
         |s, v| {
             put(
                 &mut s.max_recursion,
@@ -132,7 +132,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::session(
         "file_access",
-        Kind::List,
+        ValueKind::List,
         |s, v| {
             let wanted = FileAccess::of_text(v.word()?)?;
             s.file_access = s.file_access.narrowed(wanted)?;
@@ -143,7 +143,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::session(
         "TimeZone",
-        Kind::Text,
+        ValueKind::Text,
         |s, v| put(&mut s.time_zone, zone(v.word()?)),
         |s| s.time_zone.to_string(),
         "Zone in which timestamps with time zone are read and shown.",
@@ -151,7 +151,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     .reported(),
     Setting::session(
         "search_path",
-        Kind::Names,
+        ValueKind::Names,
         |s, v| {
             let path = SearchPath::parse(v.word()?);
             let of_session = path.map(|path| path.in_session_of(&s.search_path));
@@ -169,7 +169,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::session(
         "default_transaction_read_only",
-        Kind::Boolean,
+        ValueKind::Boolean,
         |s, v| put(&mut s.read_only, v.flag()),
         |s| shown_flag(s.read_only).to_owned(),
         "Whether transactions that do not say so are read-only.",
@@ -183,13 +183,13 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::of_transaction(
         "transaction_read_only",
-        Kind::Boolean,
+        ValueKind::Boolean,
         |board| shown_flag(board.is_read_only()).to_owned(),
         "Whether the open transaction is read-only.",
     ),
     Setting::kept(
         "synchronous_commit",
-        Kind::Choice(&["local", "remote_write", "remote_apply", "on", "off"]),
+        ValueKind::Choice(&["local", "remote_write", "remote_apply", "on", "off"]),
         "on",
         "When a commit returns: off means before it is durable, all others when it is.",
     )
@@ -202,7 +202,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     }),
     Setting::kept(
         "client_min_messages",
-        Kind::Choice(&[
+        ValueKind::Choice(&[
             "debug5", "debug4", "debug3", "debug2", "debug1", "log", "info", "notice", "warning", "error",
         ]),
         "notice",
@@ -218,7 +218,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     }),
     Setting::database(
         "max_wal_size",
-        Kind::SizeOrOff,
+        ValueKind::SizeOrOff,
         (
             |database, size| {
                 let bytes = size.map_or(DEFAULT_LOG_BYTES, |v| v.size_or_zero());
@@ -232,7 +232,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::database(
         "checkpoint_timeout",
-        Kind::TimeOrOff,
+        ValueKind::TimeOrOff,
         (
             |database, time| {
                 let age = time.map_or(DEFAULT_TIMEOUT, |v| v.time_or_zero());
@@ -246,7 +246,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::database(
         "frazil.freeze_after",
-        Kind::TimeOrOff,
+        ValueKind::TimeOrOff,
         (
             |database, time| {
                 let cooling = match time {
@@ -263,7 +263,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::database(
         "frazil.refreeze_budget",
-        Kind::SizeOrOff,
+        ValueKind::SizeOrOff,
         (
             |database, size| {
                 let bytes = size.map_or(DEFAULT_REFREEZE_BUDGET, |v| v.size_or_zero());
@@ -289,96 +289,101 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::session(
         "frazil.isa",
-        Kind::Text,
+        ValueKind::Text,
         |s, v| put(&mut s.isa, isa(v.word()?)),
         |s| s.isa.to_string(),
         "Instruction set of kernels and generated code.",
     ),
     Setting::session(
         "frazil.stages",
-        Kind::Choice(STAGE_WORDS),
+        ValueKind::Choice(STAGE_WORDS),
         |s, v| put(&mut s.stages, chosen(&v, &STAGES)),
         |s| name_of(&s.stages, &STAGES),
         "How pipelines are cut into stages.",
     ),
     Setting::session(
         "frazil.scan",
-        Kind::Choice(SCAN_WORDS),
+        ValueKind::Choice(SCAN_WORDS),
         |s, v| put(&mut s.scan, chosen(&v, &SCAN_MODES)),
         |s| name_of(&s.scan, &SCAN_MODES),
         "How scans work; each value adds something to the one before.",
     ),
     Setting::session(
         "frazil.pax_code",
-        Kind::Choice(PAX_WORDS),
+        ValueKind::Choice(PAX_WORDS),
         |s, v| put(&mut s.pax_code, chosen(&v, &PAX_CODE)),
         |s| name_of(&s.pax_code, &PAX_CODE),
         "How generated code reads hot chunks.",
     ),
     Setting::session(
         "frazil.optimization",
-        Kind::Choice(OPTIMIZATION_WORDS),
+        ValueKind::Choice(OPTIMIZATION_WORDS),
         |s, v| put(&mut s.optimize, chosen(&v, &OPTIMIZATION)),
         |s| name_of(&s.optimize, &OPTIMIZATION),
         "Optimization level of generated code.",
     ),
     Setting::session(
         "frazil.window_rows",
-        Kind::Integer(64, CHUNK_ROWS as i128),
+        ValueKind::Integer(64, CHUNK_ROWS as i128),
         |s, v| put(&mut s.window_rows, v.number().map(|n| n as usize)),
         |s| s.window_rows.to_string(),
         "Rows that a scan tests at a time.",
     ),
     Setting::session(
         "frazil.stage_rows",
-        Kind::Integer(64, STAGE_ROWS as i128),
+        ValueKind::Integer(64, STAGE_ROWS as i128),
         |s, v| put(&mut s.stage_rows, v.number().map(|n| n as usize)),
         |s| s.stage_rows.to_string(),
         "Rows of a vector between two stages.",
     ),
     Setting::session(
         "frazil.early_probes",
-        Kind::Boolean,
+        ValueKind::Boolean,
         |s, v| put(&mut s.early_probes, v.flag()),
         |s| shown_flag(s.early_probes).to_owned(),
         "Whether scans drop rows whose join key has no partner.",
     ),
     Setting::session(
         "frazil.use_indexes",
-        Kind::Boolean,
+        ValueKind::Boolean,
         |s, v| put(&mut s.use_indexes, v.flag()),
         |s| shown_flag(s.use_indexes).to_owned(),
         "Whether scans use indexes.",
     ),
     Setting::session(
         "frazil.elide_checks",
-        Kind::Boolean,
+        ValueKind::Boolean,
         |s, v| put(&mut s.elide_checks, v.flag()),
         |s| shown_flag(s.elide_checks).to_owned(),
         "Whether overflow checks are left out if values cannot overflow.",
     ),
     Setting::session(
         "frazil.access_counters",
-        Kind::Boolean,
+        ValueKind::Boolean,
         |s, v| put(&mut s.access_counters, v.flag()),
         |s| shown_flag(s.access_counters).to_owned(),
         "Whether scans count how columns are used.",
     ),
     Setting::session(
         "frazil.plan_cache",
-        Kind::Boolean,
+        ValueKind::Boolean,
         |s, v| put(&mut s.plan_cache, v.flag()),
         |s| shown_flag(s.plan_cache).to_owned(),
         "Whether compiled statements are kept for the next run.",
     ),
     Setting::kept(
         "session_authorization",
-        Kind::Choice(&[USER]),
+        ValueKind::Choice(&[USER]),
         USER,
         "The user of the session.",
     )
     .reported(),
-    Setting::kept("role", Kind::Choice(&["none", USER]), "none", "The current role."),
+    Setting::kept(
+        "role",
+        ValueKind::Choice(&["none", USER]),
+        "none",
+        "The current role.",
+    ),
 ];
 
 /// The isolation level of a value.

@@ -1,7 +1,7 @@
 //! The rows of PostgreSQL's settings that only exist because its dumps, drivers and tools set them. Values are checked
 //! and shown; they change no answer, and those that would are refused.
 
-use super::kind::{Kind, Read, wrong};
+use super::kind::{Read, ValueKind, wrong};
 use super::setting::Setting;
 use super::{SessionTimeouts, Settings};
 use frazil_types::{Error, Result};
@@ -10,9 +10,9 @@ use std::time::Duration;
 const KB: u64 = 1 << 10;
 /// PostgreSQL's pages, in bytes.
 const PAGE: u64 = 8 << 10;
-const COST: Kind = Kind::Real(0.0, f64::MAX);
-const COUNT: Kind = Kind::Integer(1, i32::MAX as i128);
-const LEVELS: Kind = Kind::Choice(&[
+const COST: ValueKind = ValueKind::Real(0.0, f64::MAX);
+const COUNT: ValueKind = ValueKind::Integer(1, i32::MAX as i128);
+const LEVELS: ValueKind = ValueKind::Choice(&[
     "debug5", "debug4", "debug3", "debug2", "debug1", "info", "notice", "warning", "error", "log", "fatal",
     "panic",
 ]);
@@ -20,17 +20,17 @@ const OFF_ON: &str = "Planner setting of PostgreSQL; no effect.";
 
 /// A switch of PostgreSQL's planner, which is on.
 const fn planner(name: &'static str) -> Setting {
-    Setting::kept(name, Kind::Boolean, "on", OFF_ON)
+    Setting::kept(name, ValueKind::Boolean, "on", OFF_ON)
 }
 
 /// A number of PostgreSQL's planner.
-const fn cost(name: &'static str, kind: Kind, default: &'static str) -> Setting {
+const fn cost(name: &'static str, kind: ValueKind, default: &'static str) -> Setting {
     Setting::kept(name, kind, default, OFF_ON)
 }
 
 /// A locale, of which there is one.
 const fn locale(name: &'static str) -> Setting {
-    Setting::kept(name, Kind::Text, "C", "Locale.").only(&["C", "POSIX"])
+    Setting::kept(name, ValueKind::Text, "C", "Locale.").only(&["C", "POSIX"])
 }
 
 /// Keeps a time after which a server ends a session, zero meaning never. 0A000 for a connection within the program,
@@ -52,7 +52,7 @@ fn session_timeout(
 pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "client_encoding",
-        Kind::Text,
+        ValueKind::Text,
         |_, read| encoding(&read),
         |_| "UTF8".to_owned(),
         "Encoding of texts.",
@@ -60,7 +60,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     .reported(),
     Setting::session(
         "DateStyle",
-        Kind::List,
+        ValueKind::List,
         |_, read| date_style(&read),
         |_| "ISO, MDY".to_owned(),
         "Form in which dates are shown, and order in which they are read.",
@@ -83,14 +83,14 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::constant("lc_ctype", "C", "Classes of characters."),
     Setting::kept(
         "application_name",
-        Kind::Text,
+        ValueKind::Text,
         "",
         "Name that the client gives itself.",
     )
     .reported(),
     Setting::kept(
         "standard_conforming_strings",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "on",
         "Whether backslashes in '…' are literal.",
     )
@@ -98,7 +98,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     .reported(),
     Setting::kept(
         "IntervalStyle",
-        Kind::Choice(&["postgres", "postgres_verbose", "sql_standard", "iso_8601"]),
+        ValueKind::Choice(&["postgres", "postgres_verbose", "sql_standard", "iso_8601"]),
         "postgres",
         "Form in which intervals are shown.",
     )
@@ -106,141 +106,141 @@ pub(super) static SETTINGS: &[Setting] = &[
     .reported(),
     Setting::kept(
         "extra_float_digits",
-        Kind::Integer(-15, 3),
+        ValueKind::Integer(-15, 3),
         "1",
         "Digits of floating-point numbers: from 1 on, the shortest exact text.",
     )
     .only(&["1", "2", "3"]),
     Setting::kept(
         "bytea_output",
-        Kind::Choice(&["escape", "hex"]),
+        ValueKind::Choice(&["escape", "hex"]),
         "hex",
         "Form in which bytea is shown.",
     )
     .only(&["hex"]),
     Setting::kept(
         "array_nulls",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "on",
         "Whether NULL in the text of an array is NULL.",
     )
     .only(&["on"]),
     Setting::kept(
         "transform_null_equals",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "off",
         "Whether x = NULL means x IS NULL.",
     )
     .only(&["off"]),
     Setting::kept(
         "backslash_quote",
-        Kind::Choice(&["safe_encoding", "on", "off"]),
+        ValueKind::Choice(&["safe_encoding", "on", "off"]),
         "safe_encoding",
         "Whether \\' is a quote in E'…'.",
     )
     .only(&["safe_encoding", "on"]),
     Setting::kept(
         "quote_all_identifiers",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "off",
         "Whether definitions show all names in quotes.",
     )
     .only(&["off"]),
     Setting::kept(
         "escape_string_warning",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "on",
         "Warnings about backslashes; there are none.",
     ),
     Setting::kept(
         "check_function_bodies",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "on",
         "Checks of functions; there are none of users.",
     ),
     Setting::kept(
         "row_security",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "on",
         "Policies of rows; there are none.",
     ),
     Setting::kept(
         "session_replication_role",
-        Kind::Choice(&["origin", "replica", "local"]),
+        ValueKind::Choice(&["origin", "replica", "local"]),
         "origin",
         "Which triggers and foreign keys run.",
     )
     .only(&["origin", "local"]),
     Setting::kept(
         "default_transaction_deferrable",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "off",
         "Whether read-only transactions may wait at their start; none does.",
     ),
     Setting::kept(
         "default_tablespace",
-        Kind::Choice(&[""]),
+        ValueKind::Choice(&[""]),
         "",
         "Tablespace of new tables; there are none.",
     ),
     Setting::kept(
         "temp_tablespaces",
-        Kind::Choice(&[""]),
+        ValueKind::Choice(&[""]),
         "",
         "Tablespaces of temporary tables; there are none.",
     ),
     Setting::kept(
         "default_table_access_method",
-        Kind::Choice(&["heap"]),
+        ValueKind::Choice(&["heap"]),
         "heap",
         "Access method of new tables; there is one.",
     ),
     Setting::kept(
         "default_toast_compression",
-        Kind::Choice(&["pglz", "lz4"]),
+        ValueKind::Choice(&["pglz", "lz4"]),
         "pglz",
         "Compression of long values; Frazil has its own.",
     ),
     Setting::kept(
         "default_text_search_config",
-        Kind::Text,
+        ValueKind::Text,
         "pg_catalog.simple",
         "Configuration of text search; there is none.",
     ),
     Setting::kept(
         "xmloption",
-        Kind::Choice(&["content", "document"]),
+        ValueKind::Choice(&["content", "document"]),
         "content",
         "Form of XML; there is no such type.",
     ),
     Setting::kept(
         "xmlbinary",
-        Kind::Choice(&["base64", "hex"]),
+        ValueKind::Choice(&["base64", "hex"]),
         "base64",
         "Bytes in XML; there is no such type.",
     ),
     Setting::kept(
         "timezone_abbreviations",
-        Kind::Text,
+        ValueKind::Text,
         "Default",
         "List of abbreviations of zones.",
     )
     .only(&["Default"]),
     Setting::kept(
         "password_encryption",
-        Kind::Choice(&["md5", "scram-sha-256"]),
+        ValueKind::Choice(&["md5", "scram-sha-256"]),
         "scram-sha-256",
         "Encryption of new passwords; roles have none.",
     ),
     Setting::kept(
         "synchronize_seqscans",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "on",
         "Where scans begin; no effect.",
     ),
     Setting::kept(
         "lo_compat_privileges",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "off",
         "Rights on large objects; there are none.",
     ),
@@ -258,39 +258,39 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::kept(
         "log_statement",
-        Kind::Choice(&["none", "ddl", "mod", "all"]),
+        ValueKind::Choice(&["none", "ddl", "mod", "all"]),
         "none",
         "Statements in the server's log; there is none.",
     ),
     Setting::kept(
         "log_min_duration_statement",
-        Kind::Integer(-1, i32::MAX as i128),
+        ValueKind::Integer(-1, i32::MAX as i128),
         "-1",
         "Slow statements in the server's log; there is none.",
     ),
     Setting::kept(
         "log_duration",
-        Kind::Boolean,
+        ValueKind::Boolean,
         "off",
         "Times in the server's log; there is none.",
     ),
     Setting::kept(
         "idle_in_transaction_session_timeout",
-        Kind::Time,
+        ValueKind::Time,
         "0",
         "Time after which an idle transaction ends; 0 means never.",
     )
     .applied(|settings, read| session_timeout(settings, read, |timeouts| &mut timeouts.idle_in_transaction)),
     Setting::kept(
         "idle_session_timeout",
-        Kind::Time,
+        ValueKind::Time,
         "0",
         "Time after which an idle session ends; 0 means never.",
     )
     .applied(|settings, read| session_timeout(settings, read, |timeouts| &mut timeouts.idle)),
     Setting::kept(
         "transaction_timeout",
-        Kind::Time,
+        ValueKind::Time,
         "0",
         "Time that a transaction may take; 0 means any.",
     )
@@ -314,33 +314,38 @@ pub(super) static SETTINGS: &[Setting] = &[
     planner("enable_parallel_append"),
     planner("enable_parallel_hash"),
     planner("enable_partition_pruning"),
-    Setting::kept("enable_partitionwise_aggregate", Kind::Boolean, "off", OFF_ON),
-    Setting::kept("enable_partitionwise_join", Kind::Boolean, "off", OFF_ON),
+    Setting::kept(
+        "enable_partitionwise_aggregate",
+        ValueKind::Boolean,
+        "off",
+        OFF_ON,
+    ),
+    Setting::kept("enable_partitionwise_join", ValueKind::Boolean, "off", OFF_ON),
     planner("enable_seqscan"),
     planner("enable_sort"),
     planner("enable_tidscan"),
     planner("geqo"),
-    cost("geqo_threshold", Kind::Integer(2, i32::MAX as i128), "12"),
-    cost("geqo_effort", Kind::Integer(1, 10), "5"),
-    cost("geqo_seed", Kind::Real(0.0, 1.0), "0"),
+    cost("geqo_threshold", ValueKind::Integer(2, i32::MAX as i128), "12"),
+    cost("geqo_effort", ValueKind::Integer(1, 10), "5"),
+    cost("geqo_seed", ValueKind::Real(0.0, 1.0), "0"),
     planner("jit"),
     planner("parallel_leader_participation"),
     cost(
         "force_parallel_mode",
-        Kind::Choice(&["off", "on", "regress"]),
+        ValueKind::Choice(&["off", "on", "regress"]),
         "off",
     ),
     cost(
         "plan_cache_mode",
-        Kind::Choice(&["auto", "force_generic_plan", "force_custom_plan"]),
+        ValueKind::Choice(&["auto", "force_generic_plan", "force_custom_plan"]),
         "auto",
     ),
     cost(
         "constraint_exclusion",
-        Kind::Choice(&["partition", "on", "off"]),
+        ValueKind::Choice(&["partition", "on", "off"]),
         "partition",
     ),
-    cost("default_statistics_target", Kind::Integer(1, 10_000), "100"),
+    cost("default_statistics_target", ValueKind::Integer(1, 10_000), "100"),
     cost("from_collapse_limit", COUNT, "8"),
     cost("join_collapse_limit", COUNT, "8"),
     cost("seq_page_cost", COST, "1"),
@@ -350,19 +355,27 @@ pub(super) static SETTINGS: &[Setting] = &[
     cost("cpu_operator_cost", COST, "0.0025"),
     cost("parallel_setup_cost", COST, "1000"),
     cost("parallel_tuple_cost", COST, "0.1"),
-    cost("cursor_tuple_fraction", Kind::Real(0.0, 1.0), "0.1"),
-    cost("hash_mem_multiplier", Kind::Real(1.0, 1000.0), "2"),
-    cost("effective_io_concurrency", Kind::Integer(0, 1000), "1"),
-    cost("maintenance_io_concurrency", Kind::Integer(0, 1000), "10"),
-    cost("max_parallel_workers", Kind::Integer(0, 1024), "8"),
-    cost("max_parallel_workers_per_gather", Kind::Integer(0, 1024), "2"),
-    cost("max_parallel_maintenance_workers", Kind::Integer(0, 1024), "2"),
-    cost("work_mem", Kind::Units(64, KB), "4MB"),
-    cost("maintenance_work_mem", Kind::Units(1024, KB), "64MB"),
-    cost("temp_buffers", Kind::Units(100, PAGE), "8MB"),
-    cost("effective_cache_size", Kind::Units(1, PAGE), "4GB"),
-    cost("min_parallel_table_scan_size", Kind::Units(0, PAGE), "8MB"),
-    cost("min_parallel_index_scan_size", Kind::Units(0, PAGE), "512kB"),
+    cost("cursor_tuple_fraction", ValueKind::Real(0.0, 1.0), "0.1"),
+    cost("hash_mem_multiplier", ValueKind::Real(1.0, 1000.0), "2"),
+    cost("effective_io_concurrency", ValueKind::Integer(0, 1000), "1"),
+    cost("maintenance_io_concurrency", ValueKind::Integer(0, 1000), "10"),
+    cost("max_parallel_workers", ValueKind::Integer(0, 1024), "8"),
+    cost(
+        "max_parallel_workers_per_gather",
+        ValueKind::Integer(0, 1024),
+        "2",
+    ),
+    cost(
+        "max_parallel_maintenance_workers",
+        ValueKind::Integer(0, 1024),
+        "2",
+    ),
+    cost("work_mem", ValueKind::Units(64, KB), "4MB"),
+    cost("maintenance_work_mem", ValueKind::Units(1024, KB), "64MB"),
+    cost("temp_buffers", ValueKind::Units(100, PAGE), "8MB"),
+    cost("effective_cache_size", ValueKind::Units(1, PAGE), "4GB"),
+    cost("min_parallel_table_scan_size", ValueKind::Units(0, PAGE), "8MB"),
+    cost("min_parallel_index_scan_size", ValueKind::Units(0, PAGE), "512kB"),
 ];
 
 /// UTF-8 under its names; 0A000 for other encodings that PostgreSQL has, 22023.

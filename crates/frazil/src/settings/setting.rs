@@ -1,6 +1,6 @@
 //! A setting as data: its name, the values it takes, who can set it, and what SHOW gives.
 
-use super::kind::{Kind, Read, takes_one};
+use super::kind::{Read, ValueKind, takes_one};
 use super::{Board, Settings};
 use crate::database::Database;
 use frazil_types::{Error, Result, SqlState};
@@ -11,7 +11,7 @@ pub struct Setting {
     /// Name of the setting, as SHOW ALL gives it. Names are compared without case.
     pub name: &'static str,
     /// The values that it takes.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// A sentence for SHOW ALL.
     pub about: &'static str,
     /// True if the server tells its clients each new value.
@@ -54,7 +54,7 @@ pub(super) enum Access {
 impl Setting {
     pub(super) const fn session(
         name: &'static str,
-        kind: Kind,
+        kind: ValueKind,
         set: fn(&mut Settings, Read) -> Result<()>,
         show: fn(&Settings) -> String,
         about: &'static str,
@@ -70,7 +70,7 @@ impl Setting {
 
     pub(super) const fn kept(
         name: &'static str,
-        kind: Kind,
+        kind: ValueKind,
         default: &'static str,
         about: &'static str,
     ) -> Setting {
@@ -107,7 +107,7 @@ impl Setting {
 
     pub(super) const fn database(
         name: &'static str,
-        kind: Kind,
+        kind: ValueKind,
         (set, show, default): (fn(&Database, Option<Read>), fn(&Board) -> String, fn() -> String),
         about: &'static str,
     ) -> Setting {
@@ -123,7 +123,7 @@ impl Setting {
     pub(super) const fn constant(name: &'static str, value: &'static str, about: &'static str) -> Setting {
         Setting {
             name,
-            kind: Kind::Text,
+            kind: ValueKind::Text,
             about,
             is_reported: false,
             access: Access::Constant(value),
@@ -137,7 +137,7 @@ impl Setting {
     ) -> Setting {
         Setting {
             name,
-            kind: Kind::Text,
+            kind: ValueKind::Text,
             about,
             is_reported: false,
             access: Access::Shown(show),
@@ -146,7 +146,7 @@ impl Setting {
 
     pub(super) const fn of_transaction(
         name: &'static str,
-        kind: Kind,
+        kind: ValueKind,
         show: fn(&Board) -> String,
         about: &'static str,
     ) -> Setting {
@@ -180,12 +180,12 @@ impl Setting {
     /// The text of several values, as SET takes them. 22023 unless the setting is a list.
     pub fn joined(&self, values: &[String]) -> Result<String> {
         match (self.kind, values) {
-            (Kind::Names, names) => {
+            (ValueKind::Names, names) => {
                 let names = names.iter().map(|name| frazil_catalog::identifier(name));
                 Ok(names.collect::<Vec<_>>().join(", "))
             }
             (_, [value]) => Ok(value.clone()),
-            (Kind::List, values) => Ok(values.join(", ")),
+            (ValueKind::List, values) => Ok(values.join(", ")),
             _ => Err(takes_one(self.name)),
         }
     }
