@@ -42,8 +42,8 @@ impl Binder<'_> {
         }
     }
 
-    /// The new row's columns as columns of the table that is written, for RETURNING. A column that shows another one,
-    /// or that fills two columns, is copied.
+    /// The new row's columns as columns of the table that is written, for RETURNING: those that statements see. A column
+    /// that shows another one, or that fills two columns, is copied.
     pub(super) fn as_written(
         &mut self,
         entry: &TableEntry,
@@ -52,7 +52,8 @@ impl Binder<'_> {
     ) -> Vec<ColumnId> {
         let mut own = Vec::with_capacity(columns.len());
         let mut seen = BTreeSet::new();
-        for (at, &id) in columns.iter().enumerate() {
+        let visible = entry.schema.columns.len();
+        for (at, &id) in columns.iter().take(visible).enumerate() {
             let origin = entry.oid.map(|relation| Origin {
                 relation,
                 column: entry.schema.attribute_number(at),
