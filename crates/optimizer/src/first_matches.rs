@@ -1,4 +1,5 @@
-//! The first matches of a join in an order: LIMIT in a lateral subquery, and the least or greatest value of a correlated one.
+//! The first matches of a join in an order: LIMIT in a lateral subquery, and the least or greatest value of a
+//! correlated one.
 //!
 //! ```text
 //! First rows for each (a.k, a.ts) by b.ts desc, limit 1      Join on b.k = a.k if b.ts <= a.ts,
@@ -7,15 +8,15 @@
 //!     b                                                           probe: distinct a.k, a.ts
 //! ```
 //!
-//! On the left all pairs are made, and then most of them are dropped. On the right the rows of `b` are sorted once by their keys and
-//! then as the subquery orders them. A row of the other side finds where its run begins by a binary search ([`Band`]) and takes
-//! matches until it has enough.
+//! On the left all pairs are made, and then most of them are dropped. On the right the rows of `b` are sorted once by
+//! their keys and then as the subquery orders them. A row of the other side finds where its run begins by a binary
+//! search ([`Band`]) and takes matches until it has enough.
 //!
-//! An aggregation by the outer rows that only asks for the greatest `b.ts` needs a single match of each, and stays above the
-//! join; with the least one rows ascend.
+//! An aggregation by the outer rows that only asks for the greatest `b.ts` needs a single match of each, and stays
+//! above the join; with the least one rows ascend.
 //!
-//! The rule applies if the outer rows of a join are distinct in the columns that make groups, and the first key of the order is a
-//! column that the join's condition bounds.
+//! The rule applies if the outer rows of a join are distinct in the columns that make groups, and the first key of the
+//! order is a column that the join's condition bounds.
 
 use crate::can_fail::may_fail;
 use crate::cardinality::Estimator;
@@ -29,7 +30,8 @@ use frazil_plan::{
     Statistics,
 };
 
-/// Cost of a pair that is made and kept among the first rows of a group, in units of a pair that a nested loop compares.
+/// Cost of a pair that is made and kept among the first rows of a group, in units of a pair that a nested loop
+/// compares.
 const KEPT: f64 = 4.0;
 /// Cost of sorting a build row, and that for each doubling of the rows; a search costs the latter, too.
 const SORTED: f64 = 16.0;
@@ -75,6 +77,27 @@ struct Below<'a> {
     join: &'a Join,
 }
 
+impl Below<'_> {
+    /// The conditions of the join, apart from its keys, and of the filters above it.
+    fn conditions(&self) -> Vec<Expr> {
+        let all = self.join.residual.iter().chain(self.conditions.iter().copied());
+        all.flat_map(|e| e.clone().into_conjuncts()).collect()
+    }
+}
+
+/// A side of a join.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    op: &'a Operator,
+    visible: &'a [ColumnId],
+}
+
+impl<'a> Side<'a> {
+    fn new(op: &'a Operator, visible: &'a [ColumnId]) -> Side<'a> {
+        Side { op, visible }
+    }
+}
+
 /// The join as it is to be.
 struct Choice {
     /// True if the build side becomes the probe side.
@@ -91,20 +114,16 @@ impl Rule<'_> {
     }
 
     fn put_first(&self, op: &mut Operator) {
-        let found = match op {
-            Operator::TopPerGroup(rows) => {
-                wanted_rows(rows).and_then(|wanted| self.choose(&rows.input, wanted))
+        if let Operator::TopPerGroup(rows) = op {
+            let choice = wanted_rows(rows).and_then(|wanted| self.choose(&rows.input, wanted));
+            if let Some(choice) = choice {
+                *op = changed(take(&mut rows.input), choice);
             }
-            Operator::Aggregate(of) => wanted_extreme(of).and_then(|wanted| self.choose(&of.input, wanted)),
-            _ => None,
-        };
-        let Some(choice) = found else {
-            return;
-        };
-        match op {
-            Operator::TopPerGroup(rows) => *op = changed(take(&mut rows.input), choice),
-            Operator::Aggregate(of) => *of.input = changed(take(&mut of.input), choice),
-            _ => {}
+        } else if let Operator::Aggregate(of) = op {
+            let choice = wanted_extreme(of).and_then(|wanted| self.choose(&of.input, wanted));
+            if let Some(choice) = choice {
+                *of.input = changed(take(&mut of.input), choice);
+            }
         }
     }
 
@@ -121,70 +140,72 @@ impl Rule<'_> {
             .keys
             .iter_mut()
             .for_each(|key| key.column = resolved(key.column));
+        let conditions = below.conditions();
         let visible = [join.build.visible(), join.probe.visible()];
-        let conditions = (join.residual.iter())
-            .flat_map(|e| e.clone().into_conjuncts())
-            .chain(
-                below
-                    .conditions
-                    .iter()
-                    .flat_map(|e| (*e).clone().into_conjuncts()),
-            );
-        let conditions: Vec<Expr> = conditions.collect();
         let is_of_join = |id: &ColumnId| visible.iter().any(|side| side.contains(id));
         if !conditions.iter().all(|e| e.columns_read().iter().all(is_of_join)) {
             return None;
         }
-        [false, true].into_iter().find_map(|exchanged| {
-            let (outer, inner) = match exchanged {
-                false => (&join.probe, &join.build),
-                true => (&join.build, &join.probe),
-            };
-            let [of_build, of_probe] = &visible;
-            let (of_outer, of_inner) = match exchanged {
-                false => (of_probe, of_build),
-                true => (of_build, of_probe),
-            };
-            let distinct = self.distinct(outer)?;
-            let covers = distinct.iter().all(|id| wanted.groups.contains(id));
-            if !covers || !wanted.groups.iter().all(|id| of_outer.contains(id)) {
-                return None;
-            }
-            let (key, then) = match wanted.keys.split_first() {
-                Some((key, then)) => (Some(key), then),
-                None => (None, &[][..]),
-            };
-            let band = match key {
-                Some(key) => Band::on(key.column, &conditions, of_inner, of_outer)?,
-                None => Band::of(&conditions, of_inner, of_outer)?,
-            };
-            // An order by what is the same for all matches of a row is none.
-            let then: Vec<SortKey> =
-                (then.iter().filter(|key| !of_outer.contains(&key.column)).cloned()).collect();
-            if !then.iter().all(|key| of_inner.contains(&key.column)) {
-                return None;
-            }
-            let is_steady = |e: &Expr| !calls_volatile(e) && !may_fail(e, self.columns);
-            let mut keys = join.keys.iter().flat_map(|(b, p)| [b, p]);
-            let is_early = keys.all(is_steady) && may_be_computed_early(&band, self.columns);
-            if !is_early || conditions.iter().any(calls_volatile) {
-                return None;
-            }
-            if !self.pays(input, inner, outer) {
-                return None;
-            }
-            Some(Choice {
-                exchanged,
-                residual: Expr::conjunction(conditions.clone()),
-                first: FirstMatches {
-                    by: key.map(|key| key.column),
-                    descending: key.is_some_and(|key| key.descending),
-                    then,
-                    limit: wanted.limit,
-                    offset: wanted.offset,
-                },
-            })
+        let mut keys = join.keys.iter().flat_map(|(b, p)| [b, p]);
+        if !keys.all(|e| self.is_steady(e)) || conditions.iter().any(calls_volatile) {
+            return None;
+        }
+        let [build, probe] = &visible;
+        let as_written = (Side::new(&join.build, build), Side::new(&join.probe, probe));
+        let exchanged = (as_written.1, as_written.0);
+        let first = |sides| self.first_matches(input, sides, &wanted, &conditions);
+        let (exchanged, first) = match first(as_written) {
+            Some(first) => (false, first),
+            None => (true, first(exchanged)?),
+        };
+        Some(Choice {
+            exchanged,
+            residual: Expr::conjunction(conditions),
+            first,
         })
+    }
+
+    /// The matches that are wanted as the first ones of each row of `outer`, in an order of the rows of `inner`. `None`
+    /// if these sides do not allow it, or if making `pairs` costs less.
+    fn first_matches(
+        &self,
+        pairs: &Operator,
+        (inner, outer): (Side, Side),
+        wanted: &Wanted,
+        conditions: &[Expr],
+    ) -> Option<FirstMatches> {
+        let distinct = self.distinct(outer.op)?;
+        let covers = distinct.iter().all(|id| wanted.groups.contains(id));
+        if !covers || !wanted.groups.iter().all(|id| outer.visible.contains(id)) {
+            return None;
+        }
+        let (key, then) = match wanted.keys.split_first() {
+            Some((key, then)) => (Some(key), then),
+            None => (None, &[][..]),
+        };
+        let band = match key {
+            Some(key) => Band::on(key.column, conditions, inner.visible, outer.visible)?,
+            None => Band::of(conditions, inner.visible, outer.visible)?,
+        };
+        // A key that is equal for all matches of a row does not order them.
+        let then = then.iter().filter(|key| !outer.visible.contains(&key.column));
+        let then: Vec<SortKey> = then.cloned().collect();
+        let is_of_inner = |key: &SortKey| inner.visible.contains(&key.column);
+        if !then.iter().all(is_of_inner) || !may_be_computed_early(&band, self.columns) {
+            return None;
+        }
+        self.pays(pairs, inner.op, outer.op).then(|| FirstMatches {
+            by: key.map(|key| key.column),
+            descending: key.is_some_and(|key| key.descending),
+            then,
+            limit: wanted.limit,
+            offset: wanted.offset,
+        })
+    }
+
+    /// True if computing an expression for more rows, or fewer, makes no difference.
+    fn is_steady(&self, e: &Expr) -> bool {
+        !calls_volatile(e) && !may_fail(e, self.columns)
     }
 
     /// True if sorting the inner rows and searching them costs less than making all pairs.
@@ -220,7 +241,21 @@ fn distinct_in(op: &Operator, shared: &[Option<Vec<ColumnId>>]) -> Option<Vec<Co
             let made = |id: ColumnId| Some(read.columns.iter().find(|(_, stored)| *stored == id)?.0);
             distinct.into_iter().map(made).collect()
         }
-        _ => None,
+        Operator::Scan(_)
+        | Operator::Values(_)
+        | Operator::Given(_)
+        | Operator::Join(_)
+        | Operator::DependentJoin(_)
+        | Operator::GroupingSets(_)
+        | Operator::Sort(_)
+        | Operator::TopPerGroup(_)
+        | Operator::Window(_)
+        | Operator::Recursion(_)
+        | Operator::Turn(_)
+        | Operator::Limit(_)
+        | Operator::Expand(_)
+        | Operator::UnionAll(_)
+        | Operator::Write(_) => None,
     }
 }
 
@@ -237,26 +272,24 @@ fn resolved(mut id: ColumnId, maps: &[&[(ColumnId, Expr)]]) -> ColumnId {
 fn below(mut op: &Operator) -> Option<Below<'_>> {
     let (mut maps, mut conditions) = (Vec::new(), Vec::new());
     loop {
-        match op {
-            Operator::Map(Map { input, expressions }) => {
-                if expressions.iter().any(|(_, e)| calls_volatile(e)) {
-                    return None;
-                }
-                maps.push(&expressions[..]);
-                op = input;
+        if let Operator::Map(Map { input, expressions }) = op {
+            if expressions.iter().any(|(_, e)| calls_volatile(e)) {
+                return None;
             }
-            Operator::Filter(Filter { input, predicate }) => {
-                conditions.push(predicate);
-                op = input;
-            }
-            Operator::Join(join) => {
-                return Some(Below {
-                    maps,
-                    conditions,
-                    join,
-                });
-            }
-            _ => return None,
+            maps.push(&expressions[..]);
+            op = input;
+        } else if let Operator::Filter(Filter { input, predicate }) = op {
+            conditions.push(predicate);
+            op = input;
+        } else {
+            let Operator::Join(join) = op else {
+                return None;
+            };
+            return Some(Below {
+                maps,
+                conditions,
+                join,
+            });
         }
     }
 }
@@ -282,11 +315,10 @@ fn wanted_extreme(of: &Aggregate) -> Option<Wanted> {
     if of.groups.is_empty() || calls.any(|other| other != call) || call.filter.is_some() {
         return None;
     }
-    let descending = match call.function {
-        AggregateFunction::Max => true,
-        AggregateFunction::Min => false,
-        _ => return None,
-    };
+    let descending = call.function == AggregateFunction::Max;
+    if !descending && call.function != AggregateFunction::Min {
+        return None;
+    }
     let key = SortKey {
         column: call.argument.as_ref()?.as_column()?,
         descending,
@@ -302,36 +334,33 @@ fn wanted_extreme(of: &Aggregate) -> Option<Wanted> {
 
 /// Maps over the chosen join: the filters between them are conditions of the join now.
 fn changed(op: Operator, choice: Choice) -> Operator {
-    match op {
-        Operator::Map(Map { input, expressions }) => Operator::Map(Map {
+    if let Operator::Map(Map { input, expressions }) = op {
+        return Operator::Map(Map {
             input: Box::new(changed(*input, choice)),
             expressions,
-        }),
-        Operator::Filter(Filter { input, .. }) => changed(*input, choice),
-        Operator::Join(join) => {
-            let Choice {
-                exchanged,
-                residual,
-                first,
-            } = choice;
-            let (build, probe, keys) = match exchanged {
-                false => (join.build, join.probe, join.keys),
-                true => {
-                    let keys = join.keys.into_iter().map(|(b, p)| (p, b));
-                    (join.probe, join.build, keys.collect())
-                }
-            };
-            Operator::Join(Join {
-                kind: JoinKind::Inner,
-                build,
-                probe,
-                keys,
-                residual,
-                null_aware: false,
-                in_order: true,
-                first: Some(first),
-            })
-        }
-        other => other,
+        });
     }
+    if let Operator::Filter(Filter { input, .. }) = op {
+        return changed(*input, choice);
+    }
+    let Operator::Join(join) = op else {
+        return op;
+    };
+    let (build, probe, keys) = match choice.exchanged {
+        false => (join.build, join.probe, join.keys),
+        true => {
+            let keys = join.keys.into_iter().map(|(b, p)| (p, b));
+            (join.probe, join.build, keys.collect())
+        }
+    };
+    Operator::Join(Join {
+        kind: JoinKind::Inner,
+        build,
+        probe,
+        keys,
+        residual: choice.residual,
+        null_aware: false,
+        in_order: true,
+        first: Some(choice.first),
+    })
 }

@@ -25,7 +25,8 @@ use frazil_plan::{Band, ColumnId, Columns, Expr, ExprKind, JoinKind, Operator, P
 const SORTED: f64 = 16.0;
 const SEARCHED: f64 = 4.0;
 const LEVEL: f64 = 3.0;
-/// Build rows of a key from which on they may be sorted. Hash joins of shorter chains have prefetching and early probes.
+/// Build rows of a key from which on they may be sorted. Hash joins of shorter chains have prefetching and early
+/// probes.
 const LONG_CHAIN: f64 = 32.0;
 /// Cost of a row in a hash table, of its build side and of its probe side alike.
 const HASHED: f64 = 4.0;
@@ -140,9 +141,9 @@ impl Rule<'_> {
     }
 }
 
-/// True if nobody notices that the key of a band is computed for every build row, and its ends for every probe row, also of rows
-/// without a partner. An end that fails is computed again for pairs (`codegen/operators/run_probe.rs`), unless a call for whole vectors
-/// computes it.
+/// True if nobody notices that the key of a band is computed for every build row, and its ends for every probe row,
+/// also of rows without a partner. An end that fails is computed again for pairs (`codegen/operators/run_probe.rs`),
+/// unless a call for whole vectors computes it.
 pub(crate) fn may_be_computed_early(band: &Band, columns: &Columns) -> bool {
     let is_end = |e: &Expr| !calls_volatile(e) && (!may_fail(e, columns) || is_computed_for_rows(e));
     let key = &band.key;
@@ -164,8 +165,8 @@ struct Choice {
     cost: f64,
 }
 
-/// Cost of sorting build rows, searching for each probe row and walking its run, in pairs of rows. `matches`: number of build rows
-/// that have the keys of a probe row.
+/// Cost of sorting build rows, searching for each probe row and walking its run, in pairs of rows. `matches`: number of
+/// build rows that have the keys of a probe row.
 fn cost(band: &Band, kind: JoinKind, build: f64, probe: f64, matches: f64) -> f64 {
     let levels = LEVEL * build.max(2.0).log2();
     // The first row of a run answers whether there is a partner, unless further conditions are asked.

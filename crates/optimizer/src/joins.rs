@@ -69,7 +69,7 @@ fn sides_by_keys(join: &Join) -> Vec<KeyedInput<'_>> {
     let columns = join.keys.iter();
     let columns = columns.filter_map(|(build, probe)| Some((build.as_column()?, probe.as_column()?)));
     let columns: Vec<(ColumnId, ColumnId)> = columns.collect();
-    // Of some matches others become the first ones if a build row is left out.
+    // Without a build row other matches would be the first ones.
     let gives_all_matches = join.first.is_none();
     let side = |op, passes, keys| KeyedInput { op, passes, keys };
     let build = columns.iter().copied().filter(|_| drops_build);

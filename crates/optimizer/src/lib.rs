@@ -123,18 +123,7 @@ pub fn optimize(
     cancel.check()?;
     shared_trees::drop_unread(&mut plan);
     cancel.check()?;
-    let has_joins = joins::has_joins(&plan);
-    if has_joins {
-        // Outer joins that became inner ones supply no NULLs.
-        nullable_columns::recompute(&mut plan);
-    }
-    simplify::plan(&mut plan, cancel);
-    joins_without_pairs::plan(&mut plan);
-    cancel.check()?;
-    if settings.join_order && has_joins {
-        let mut estimator = Estimator::new(&plan, statistics);
-        joins::plan(&mut plan, &mut estimator, cancel)?;
-    }
+    order_joins(&mut plan, statistics, settings, cancel)?;
     cancel.check()?;
     if settings.restrictions {
         restriction_split::plan(&mut plan);
@@ -152,6 +141,28 @@ pub fn optimize(
     }
     cancel.check()?;
     Ok(plan)
+}
+
+/// Drops joins without pairs and chooses the order of those that are left, once filters are pushed down.
+fn order_joins(
+    plan: &mut Plan,
+    statistics: &dyn Statistics,
+    settings: &Settings,
+    cancel: &Cancel,
+) -> Result<()> {
+    let has_joins = joins::has_joins(plan);
+    if has_joins {
+        // Outer joins that became inner ones supply no NULLs.
+        nullable_columns::recompute(plan);
+    }
+    simplify::plan(plan, cancel);
+    joins_without_pairs::plan(plan);
+    cancel.check()?;
+    if settings.join_order && has_joins {
+        let mut estimator = Estimator::new(plan, statistics);
+        joins::plan(plan, &mut estimator, cancel)?;
+    }
+    Ok(())
 }
 
 /// Rewrites the queries of an [`Operator::Write`].

@@ -7,6 +7,7 @@
 
 use super::cheap::is_cheap;
 use super::gate::{Closed, GatedShared};
+use super::parts::Parts;
 use super::site::Outer;
 use super::{Unnesting, numbers};
 use crate::grouping_branches;
@@ -75,25 +76,6 @@ impl Domain {
     /// Whether it is one subplan, which depends on nothing further out.
     pub fn is_shared(&self) -> bool {
         matches!(self.source, Source::Shared(..))
-    }
-}
-
-/// A join's kind and conditions.
-pub struct Parts {
-    /// How it combines its sides.
-    pub kind: JoinKind,
-    /// Whether it is NOT IN.
-    pub null_aware: bool,
-    /// Its keys as equalities.
-    pub equal: Vec<Expr>,
-    /// Its further conditions.
-    pub conditions: Vec<Expr>,
-}
-
-impl Parts {
-    fn rename(&mut self, names: &Names) {
-        let all = self.equal.iter_mut().chain(&mut self.conditions);
-        all.for_each(|e| rename_in(e, names));
     }
 }
 
@@ -500,26 +482,6 @@ impl Unnesting<'_> {
                 names: probe.names,
             }),
         }
-    }
-
-    /// A join put together again.
-    pub fn rejoined(&mut self, build: Operator, probe: Operator, parts: Parts) -> Result<Operator> {
-        let Parts {
-            kind,
-            null_aware,
-            equal,
-            mut conditions,
-        } = parts;
-        match (null_aware, kind) {
-            (true, JoinKind::ProbeMark(mark)) => {
-                let condition = Expr::conjunction(equal)
-                    .ok_or_else(|| Error::internal("a null-aware join without a key"))?;
-                return Ok(self.three_valued(mark, build, probe, conditions, condition));
-            }
-            (true, _) => conditions.extend(equal.into_iter().map(super::not_false)),
-            (false, _) => conditions.extend(equal),
-        }
-        Ok(super::join(kind, build, probe, conditions))
     }
 
     /// The domain's columns above a full join: those of the side that is there.

@@ -1,8 +1,8 @@
 //! `x > ANY (…)`, and `x <= ALL (…)` as its negation, by one value of the subquery's rows.
 //!
-//! `x > ANY (rows)` is true if `x` is greater than the least value. Otherwise it is unknown if `x` or a value is NULL and there is a
-//! row, and else false. So the subquery becomes a single row of that least value and two counts, and rows need not be compared
-//! with each other. If the subquery is tied to outer rows by equations, that row is a group.
+//! `x > ANY (rows)` is true if `x` is greater than the least value. Otherwise it is unknown if `x` or a value is NULL
+//! and there is a row, and else false. So the subquery becomes a single row of that least value and two counts, and
+//! rows need not be compared with each other. If the subquery is tied to outer rows by equations, that row is a group.
 
 use super::lift::{self, Wanted};
 use super::{Sign, Unnesting, case, compare, is_null, mapped};
@@ -20,8 +20,9 @@ struct Comparison {
 }
 
 impl Unnesting<'_> {
-    /// A subquery and the condition asked of its rows as a subquery of one row and the condition asked of that, if the condition
-    /// compares by an order. `sign`: whether the condition is a conjunct of a filter; `None` if its value is shown.
+    /// A subquery and the condition asked of its rows as a subquery of one row and the condition asked of that, if the
+    /// condition compares by an order. `sign`: whether the condition is a conjunct of a filter; `None` if its value is
+    /// shown.
     pub(super) fn as_extreme(
         &mut self,
         root: Operator,

@@ -22,6 +22,7 @@ mod extreme;
 mod gate;
 mod lift;
 mod numbers;
+mod parts;
 mod places;
 mod recursion;
 mod scalar;

@@ -1,6 +1,6 @@
 //! The places where a subquery may stand: every expression of every operator.
 
-use super::domain::Parts;
+use super::parts::Parts;
 use super::site::{Outer, Site};
 use super::{Unnesting, case, filtered, join, mapped, not, not_false};
 use crate::can_fail::may_fail;
