@@ -31,6 +31,8 @@ mod first_rows;
 mod jit;
 mod join_lookup;
 mod late_fetch;
+mod may_pause;
+mod open_loops;
 mod operators;
 mod pauses;
 mod pipeline_function;

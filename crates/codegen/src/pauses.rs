@@ -1,8 +1,8 @@
 //! Pauses: a stage leaves in the middle of its loops, and goes on there when it is called again.
 //!
 //! The buffer of a result may say that it has enough rows for now ([`STATUS_PAUSED`]) when it is handed a vector. One
-//! source row may have made that vector and may make a million more, so the stage cannot wait for the end of its loops. A
-//! place in the stage memory keeps where the stage was:
+//! source row may have made that vector and may make a million more, so the stage cannot wait for the end of its loops.
+//! A place in the stage memory keeps where the stage was:
 //!
 //! ```text
 //! stage   is paused? │ row to begin with │ rows that the next stage was handed │ scratch position before the loops
@@ -12,21 +12,21 @@
 //!
 //! Code that goes on computes the row of each loop around the innermost one once more, because registers are gone:
 //! filters, columns and residuals give what they gave before, as none of them calls a volatile function
-//! ([`may_pause`]); volatile functions are calls for whole vectors, whose results lie in memory. A loop whose place is set
-//! takes the position from there instead of looking it up, and the innermost loop goes on behind its position.
+//! ([`may_pause`](crate::may_pause)); volatile functions are calls for whole vectors, whose results are in memory. A
+//! loop whose place is set takes the position from there instead of looking it up, and the innermost loop goes on
+//! behind its position.
 //!
-//! A stage pauses only where it has handed on its output vector, so the vector is empty when it goes on. If the next stage
-//! paused, that one is called again first, with the vector it had. A stage that ended with another status than a pause
-//! is not called again: its place is stale.
+//! A stage pauses only where it has handed on its output vector, so the vector is empty when it goes on. If the next
+//! stage paused, that one is called again first, with the vector it had. A stage that ended with another status than a
+//! pause is not called again: its place is stale.
 
 use crate::failures::FailurePoint;
+use crate::open_loops::{AT, Carried, NOT_SET, OpenLoop};
 use crate::scratch_marks::ScratchMark;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, Block, InstBuilder, types};
 use frazil_plan::breakers::BreakerId;
-use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan};
-use frazil_plan::{ExprKind, JoinKind};
 use frazil_runtime::abi::STATUS_PAUSED;
 use frazil_runtime::functions::Function;
 use frazil_runtime::row_layout::NEXT_OFFSET;
@@ -46,93 +46,6 @@ const CHAIN_ROW: usize = 8;
 const CHAIN_CARRIED: usize = 16;
 /// Bytes of a chain's place.
 const CHAIN_BYTES: usize = 24;
-
-/// In a loop's place: it is not set.
-pub(crate) const NOT_SET: u64 = 0;
-/// In a loop's place: the loop goes on with the position there.
-pub(crate) const AT: u64 = 1;
-/// In a loop's place: the loop goes on behind the position there.
-pub(crate) const BEHIND: u64 = 2;
-
-/// A loop around the code in hand, inside the loop over the rows of a vector.
-#[derive(Clone, Debug)]
-pub(crate) enum OpenLoop {
-    /// The chain of a probe row that gives a row for each match.
-    Chain {
-        /// Offset of its place in the stage memory.
-        place: usize,
-        /// The build row in hand.
-        row: ir::Value,
-        /// The other value that the loop carries from row to row.
-        carried: Carried,
-        /// The join, if its rows may be in an array, where no row is behind another.
-        array: Option<BreakerId>,
-    },
-    /// The rows of functions.
-    Rows(crate::operators::expand::OpenRows),
-    /// A walk that gives no rows of its own. After a pause it begins again.
-    Search,
-}
-
-/// The value that the loop over a chain carries from row to row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Carried {
-    Nothing,
-    /// Outer joins: true if the probe row has had a match once the loop goes on behind the row in hand.
-    Matched(ir::Value),
-    /// Joins that give the first matches of a probe row: their number before the row in hand and behind it, and the most of them.
-    Count {
-        before: ir::Value,
-        behind: ir::Value,
-        most: u64,
-    },
-}
-
-/// True if a pipeline can pause within a vector: it fills the buffer of the result, and one of its operators makes any
-/// number of rows of one.
-pub(crate) fn may_pause(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
-    let sink = pipeline.sink.breaker();
-    let fills_result = sink.is_some() && sink == plan.result && pipeline.sink.takes_vectors(plan);
-    fills_result
-        && pipeline.operators.iter().any(makes_rows)
-        && !pipeline.operators.iter().any(has_volatile_pairs)
-}
-
-fn makes_rows(operator: &PipelineOperator) -> bool {
-    match operator {
-        PipelineOperator::Probe { kind, .. } => gives_matches(*kind),
-        PipelineOperator::Expand(_) => true,
-        PipelineOperator::Filter(_) | PipelineOperator::Map(_) | PipelineOperator::Call(_) => false,
-    }
-}
-
-/// True for joins that give a row for each match.
-pub(crate) fn gives_matches(kind: JoinKind) -> bool {
-    match kind {
-        JoinKind::Inner | JoinKind::ProbeOuter | JoinKind::BuildOuter | JoinKind::FullOuter => true,
-        JoinKind::ProbeSemi
-        | JoinKind::ProbeAnti
-        | JoinKind::ProbeMark(_)
-        | JoinKind::BuildSemi
-        | JoinKind::BuildAnti => false,
-    }
-}
-
-/// True if a join's condition calls a volatile function for each pair of rows.
-fn has_volatile_pairs(operator: &PipelineOperator) -> bool {
-    let PipelineOperator::Probe {
-        residual: Some(residual),
-        ..
-    } = operator
-    else {
-        return false;
-    };
-    let mut found = false;
-    residual.walk(&mut |part| {
-        found |= matches!(&part.kind, ExprKind::VectorFunction(function, _) if function.0.is_volatile());
-    });
-    found
-}
 
 impl Translator<'_, '_> {
     /// Gives a stage of a pipeline that may pause its place.
@@ -200,8 +113,9 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    /// Jumps to the `candidate` block of a probe with the build row in the chain's place, if the place is set. Goes on in a block for
-    /// rows whose chain must be looked up. Returns the place, if the pipeline may pause. `carries`: the type of what the loop carries.
+    /// Jumps to the `candidate` block of a probe with the build row in the chain's place, if the place is set. Goes on
+    /// in a block for rows whose chain must be looked up. Returns the place, if the pipeline may pause. `carries`: the
+    /// type of what the loop carries.
     pub fn resume_chain(&mut self, candidate: Block, carries: Option<ir::Type>) -> Option<usize> {
         self.work.place?;
         let place = self.memory.room(CHAIN_BYTES);
@@ -238,8 +152,8 @@ impl Translator<'_, '_> {
         result
     }
 
-    /// Leaves with a status that is not 0. A pause keeps the place of the stage and of its loops before. `handed`: rows in
-    /// the vector that the next stage has, if there is one.
+    /// Leaves with a status that is not 0. A pause keeps the place of the stage and of its loops before. `handed`: rows
+    /// in the vector that the next stage has, if there is one.
     pub fn pass_status_or_pause(&mut self, status: ir::Value, handed: Option<ir::Value>) -> Result<()> {
         let Some(place) = self.work.place else {
             self.pass_status(status);

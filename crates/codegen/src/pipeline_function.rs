@@ -8,8 +8,8 @@ use crate::breakers::join::JoinLayout;
 use crate::compile_options::PaxCode;
 use crate::emitter::{Emitter, Module};
 use crate::jit::{Allocation, builder};
+use crate::may_pause::may_pause;
 use crate::objects::Objects;
-use crate::pauses::may_pause;
 use crate::scope::{Place, SOURCE_ROW, Scope};
 use crate::source_shape::SourceShape;
 use crate::stage_vector::{LEAST_SINK_ROWS, SlotContent, StageMemory, StageVector, sink_rows};
@@ -100,11 +100,7 @@ pub(crate) fn compile_pipeline(
         let end = starts.get(stage + 1).copied().unwrap_or(pipeline.operators.len());
         let work = |cells| {
             let next = stages.get(stage + 1).copied();
-            let output_rows = match next {
-                Some(_) => boundary_rows(pipeline, end),
-                None => sink_rows(plan, &pipeline.sink),
-            };
-            let output_rows = output_rows.min(most_rows(pipeline)).min(unit.vector_rows);
+            let output_rows = output_rows(unit, pipeline, end, next.is_some());
             let work = StageWork::new(pipeline, starts[stage]..end, next, output_rows, cells);
             StageWork { pauses, ..work }
         };
@@ -189,6 +185,15 @@ fn known_layout(
         otherwise: general,
     };
     Ok(Some((id, known)))
+}
+
+/// Rows of the output vector of the stage whose operators end at `end`. `is_inner`: another stage follows.
+fn output_rows(unit: Unit<'_>, pipeline: &Pipeline, end: usize, is_inner: bool) -> usize {
+    let rows = match is_inner {
+        true => boundary_rows(pipeline, end),
+        false => sink_rows(unit.plan, &pipeline.sink),
+    };
+    rows.min(most_rows(pipeline)).min(unit.vector_rows)
 }
 
 /// Rows of the vector in front of operator `at`: fewer where a function of very many arguments is called.

@@ -1,6 +1,6 @@
 //! What a stage function does, and what it has in hand while it is made.
 
-use crate::pauses::OpenLoop;
+use crate::open_loops::OpenLoop;
 use crate::stage_vector::{Slot, StageVector};
 use cranelift_codegen::ir::{self, Block, StackSlot};
 use cranelift_frontend::Variable;

@@ -96,8 +96,8 @@ impl Worker {
         self.go_on()
     }
 
-    /// Has it pause in the middle of a morsel once the sink's buffer has so many bytes: within a vector of the source if its code
-    /// can, else between two of them.
+    /// Has it pause in the middle of a morsel once the sink's buffer has so many bytes: within a vector of the source
+    /// if its code can, else between two of them.
     pub fn pause_at(&mut self, bytes: usize) {
         self.pause_at = bytes;
         if self.open.code.pipelines[self.open.index].pauses

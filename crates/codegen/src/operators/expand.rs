@@ -1,7 +1,7 @@
 //! Rows of functions: the rest of the stage is the body of a loop over what the functions give for the row in hand.
 
 use crate::failures::FailurePoint;
-use crate::pauses::{AT, BEHIND, NOT_SET, OpenLoop};
+use crate::open_loops::{AT, BEHIND, NOT_SET, OpenLoop, OpenPosition, OpenRows, PositionIn};
 use crate::sql_value::SqlValue;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -58,42 +58,6 @@ struct OpenElements {
     null_width: ir::Value,
     /// What is read in place of an element of fixed width that is NULL.
     nothing: ir::Value,
-}
-
-/// The loop over the rows of functions, as a pause keeps it.
-#[derive(Clone, Debug)]
-pub(crate) struct OpenRows {
-    /// Offset of its place in the stage memory: a word that says whether it is set, the ordinality, then the functions' parts.
-    place: usize,
-    /// The ordinality, if the functions have one.
-    number: Option<Variable>,
-    calls: Vec<OpenPosition>,
-}
-
-/// The position of a function in its rows, as a pause keeps it.
-#[derive(Clone, Debug)]
-struct OpenPosition {
-    /// Offset of its part of the place.
-    place: usize,
-    left: Variable,
-    at: PositionIn,
-}
-
-#[derive(Clone, Debug)]
-enum PositionIn {
-    Same,
-    Series {
-        value: Variable,
-        /// Address of the [`Series`], if its steps may differ.
-        uneven: Option<ir::Value>,
-    },
-    Elements {
-        /// Address of the first element. The array may be made at another address when the loop goes on.
-        begin: ir::Value,
-        data: Variable,
-        /// The value of `data` before the element in hand was read; `None` in front of the loop.
-        before: Option<ir::Value>,
-    },
 }
 
 /// Bytes in front of the functions' parts of a place: what it says, and the ordinality.

@@ -18,8 +18,9 @@
 use super::hash_join_build::JoinKeys;
 use super::run_probe::RunEnds;
 use crate::breakers::join::JoinLayout;
+use crate::may_pause::gives_matches;
 use crate::objects::ObjectSpec;
-use crate::pauses::{Carried, OpenLoop, gives_matches};
+use crate::open_loops::{Carried, OpenLoop};
 use crate::pipeline_function::{build_anchor, place_build_row};
 use crate::scratch_marks::ScratchMark;
 use crate::sql_value::SqlValue;
@@ -242,7 +243,8 @@ impl Translator<'_, '_> {
     }
 
     /// Goes on with the row behind `row` in its chain, or to `none`. A chain may be as long as the build side: its walk hears
-    /// of a cancel, and releases the strings it makes. `open`: the loop, if it gives a row for each match and may pause.
+    /// of a cancel, and releases the strings it makes. `open`: the loop, if it gives a row for each match and may
+    /// pause.
     fn next_match(
         &mut self,
         probe: &Probe<'_>,

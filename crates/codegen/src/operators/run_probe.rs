@@ -9,11 +9,12 @@
 //!    └── else:               search(base, half)
 //! ```
 //!
-//! An end that cannot be computed (it overflows) does not end the run: the run has all rows of the leading keys, and the condition of
-//! the end is asked of each pair, behind the join's other conditions. So the error is raised if there is such a pair, and only then.
+//! An end that cannot be computed (it overflows) does not end the run: the run has all rows of the leading keys, and
+//! the condition of the end is asked of each pair, behind the join's other conditions. So the error is raised if there
+//! is such a pair, and only then.
 //!
-//! A run has equal leading keys, and the last key between two ends. If rows are sorted by the last key from the greatest value
-//! down, the run begins at its high end.
+//! A run has equal leading keys, and the last key between two ends. If rows are sorted by the last key from the
+//! greatest value down, the run begins at its high end.
 
 use super::hash_join_build::JoinKeys;
 use crate::breakers::join::JoinLayout;
@@ -102,8 +103,8 @@ impl Translator<'_, '_> {
         })
     }
 
-    /// Joins the way on which ends were computed with `failing`, on which one could not be: ends are zeros there. Returns which way it
-    /// was.
+    /// Joins the way on which ends were computed with `failing`, on which one could not be: ends are zeros there.
+    /// Returns which way it was.
     fn or_failed(
         &mut self,
         failing: Block,
@@ -140,8 +141,8 @@ impl Translator<'_, '_> {
         Ok(values[0])
     }
 
-    /// Asks the conditions of a run's ends of a row, if an end could not be computed: what failed fails again. Goes on where they
-    /// are true, else to `mismatch`.
+    /// Asks the conditions of a run's ends of a row, if an end could not be computed: what failed fails again. Goes on
+    /// where they are true, else to `mismatch`.
     pub fn match_failed_ends(
         &mut self,
         run: &RunEnds,
@@ -241,8 +242,8 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    /// True if an entry is before the run. Entries of a single key hold integers of up to 64 bits; other keys are read in the
-    /// row.
+    /// True if an entry is before the run. Entries of a single key hold integers of up to 64 bits; other keys are read
+    /// in the row.
     fn is_before(&mut self, run: &RunEnds, entry: ir::Value, layout: &JoinLayout) -> Result<ir::Value> {
         let last = run.equal.len();
         let place = layout.spec.layout.fields[last];
