@@ -59,8 +59,8 @@ pub const JOINS: [Join; 7] = [
     ),
 ];
 
-/// Questions that need the first match of each row, or one value of all rows. As nested loops they would make all pairs, and keep
-/// them.
+/// Questions that need the first match of each row, or one value of all rows. As nested loops they would make all
+/// pairs, and keep them.
 const FIRST_MATCHES: [(&str, &str); 6] = [
     (
         "latest before",
@@ -70,8 +70,8 @@ const FIRST_MATCHES: [(&str, &str); 6] = [
     (
         "latest before, by a key",
         "select count(*), sum(last.id) from points left join \
-         lateral (select id from spans where spans.few = points.few and low <= at order by low desc, id limit 1) as last \
-         on true",
+         lateral (select id from spans where spans.few = points.few and low <= at \
+         order by low desc, id limit 1) as last on true",
     ),
     (
         "latest before, scalar",
@@ -109,7 +109,8 @@ fn tables(rows: usize) -> [String; 2] {
         ),
         format!(
             "create table spans as select i as id, cast({low} as integer) as low, \
-             cast({low} + {width} as integer) as high, cast(i % 3 as integer) as few, cast({low} as double precision) as low_f, \
+             cast({low} + {width} as integer) as high, cast(i % 3 as integer) as few, \
+             cast({low} as double precision) as low_f, \
              cast({low} + {width} as double precision) as high_f, {low_name} as low_name, \
              {high_name} as high_name {from}"
         ),

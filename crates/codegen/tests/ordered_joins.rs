@@ -178,7 +178,8 @@ fn empty_sides_and_single_rows_agree() {
     }
 }
 
-/// Runs a join that gives the first matches of each probe row, and one that gives all matches, of which the first are taken.
+/// Runs a join that gives the first matches of each probe row, and one that gives all matches, of which the first are
+/// taken.
 fn check_first(ty: LogicalType, counts: [usize; 2], random: &mut Random) {
     let mut m = Maker::default();
     let numbered = |rows: Vec<Vec<Value>>| -> Vec<Vec<Value>> {

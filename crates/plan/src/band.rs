@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A join with equal keys can have a band, too: its build rows are sorted by those keys first, and a run has the rows
-//! of one key. If only the first matches of a probe row in the order of the band's key are wanted ([`FirstMatches`]), the walk ends
-//! with them; for the last ones, build rows are sorted by that key from the greatest value down.
+//! of one key. If only the first matches of a probe row in the order of the band's key are wanted ([`FirstMatches`]),
+//! the walk ends with them; for the last ones, build rows are sorted by that key from the greatest value down.
 //!
 //! `optimizer/inequality_joins.rs` decides which joins use their bands.
 

@@ -266,8 +266,8 @@ impl PipelinePlan {
 }
 
 impl Pipeline {
-    /// True if the rows must be taken one after the other, because a breaker gives them, which may be in an order, and either volatile
-    /// functions are computed of them, or they are kept for a window without an order of its own.
+    /// True if the rows must be taken one after the other, because a breaker gives them, which may be in an order, and
+    /// either volatile functions are computed of them, or they are kept for a window without an order of its own.
     pub fn keeps_order(&self, plan: &PipelinePlan) -> bool {
         let is_volatile = |operator: &PipelineOperator| match operator {
             PipelineOperator::Call(call) => call.function.0.is_volatile(),

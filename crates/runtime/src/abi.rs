@@ -29,8 +29,8 @@ pub const STATUS_FAILED: u32 = 1;
 pub const STATUS_ENOUGH: u32 = 2;
 /// The cancel flag was seen.
 pub const STATUS_CANCELED: u32 = 3;
-/// The sink has enough rows for now: generated code that can go on in the middle of a vector leaves, to be called again. No other
-/// code is told so.
+/// The sink has enough rows for now: generated code that can go on in the middle of a vector leaves, to be called
+/// again. No other code is told so.
 pub const STATUS_PAUSED: u32 = 4;
 
 /// One column of a vector of rows: the value of row `r` is at `values + (r & value_mask) * size`, its

@@ -87,7 +87,7 @@ impl StringHeap {
         Ok(())
     }
 
-    /// A string that lives as long as the heap: a copy if it is transient, else itself. A short copy lies in one cache
+    /// A string that lives as long as the heap: a copy if it is transient, else itself. A short copy is in one cache
     /// line, because tables of many strings wait for each line that they read.
     ///
     /// # Safety

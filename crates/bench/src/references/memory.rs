@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Where the process asks for a new peak.
+/// File by which the process asks for a new peak.
 const RESET: &str = "/proc/self/clear_refs";
 /// The value that resets the peak to the memory that is resident.
 const PEAK: &str = "5";

@@ -243,8 +243,8 @@ fn run_pipeline(open: &Arc<OpenPipeline>, workers: usize) -> Result<Vec<Box<dyn 
     Ok(team.into_iter().filter_map(|w| w.finish()).collect())
 }
 
-/// Runs a pipeline on one worker that pauses after each vector that the buffer was handed, and returns the parts that it wrote. Each
-/// part of a pipeline that may pause within vectors has one vector of rows at most.
+/// Runs a pipeline on one worker that pauses after each vector that the buffer was handed, and returns the parts that
+/// it wrote. Each part of a pipeline that may pause within vectors has one vector of rows at most.
 fn run_with_pauses(open: &Arc<OpenPipeline>) -> Result<Vec<Box<dyn Partial>>> {
     let mut parts: Vec<Box<dyn Partial>> = Vec::new();
     let mut worker = open.worker()?;

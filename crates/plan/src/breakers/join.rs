@@ -11,7 +11,8 @@ use frazil_types::LogicalType;
 pub struct JoinTable {
     /// Type and nullability of the keys. No keys: a list, every probe row meets every build row.
     pub keys: Vec<(LogicalType, bool)>,
-    /// True if the rows are sorted by their keys, and probes walk runs of them. The last key is that of a [`crate::Band`].
+    /// True if the rows are sorted by their keys, and probes walk runs of them. The last key is that of a
+    /// [`crate::Band`].
     pub in_order: bool,
     /// The matches of a probe row that are given, if not all are.
     pub first: Option<FirstMatches>,

@@ -31,8 +31,8 @@ pub struct Join<T> {
     /// NOT IN: a NULL on the build side makes every non-match unknown, a NULL probe key matches nothing
     /// (unless the build side is empty). Only with ProbeAnti, BuildAnti and ProbeMark.
     pub null_aware: bool,
-    /// True if build rows are sorted by the keys, and then by the key of the residual's [`Band`], so that a probe row meets a run
-    /// of them only.
+    /// True if build rows are sorted by the keys, and then by the key of the residual's [`Band`], so that a probe row
+    /// meets a run of them only.
     pub in_order: bool,
     /// The matches of a probe row that are given, if not all are. Only with [`JoinKind::Inner`], and in order.
     pub first: Option<FirstMatches>,

@@ -60,7 +60,7 @@ pub const KIND_DIRECT: u64 = 1;
 pub const KIND_LIST: u64 = 2;
 /// [`JoinHeader::kind`]: entries in the order of their keys.
 pub const KIND_ORDERED: u64 = 3;
-/// [`JoinHeader::kind`]: the row of a key lies in slot key − min_key.
+/// [`JoinHeader::kind`]: the row of a key is in slot key − min_key.
 pub const KIND_ARRAY: u64 = 4;
 
 /// Direct addressing may take this many slots a row.
@@ -110,7 +110,8 @@ pub struct JoinSpec {
     pub layout: RowLayout,
     /// Number of keys; 0 makes a list.
     pub keys: usize,
-    /// The order in which rows are linked, its leading fields the keys in their order. Empty: rows are hashed by their keys.
+    /// The order in which rows are linked, its leading fields the keys in their order. Empty: rows are hashed by their
+    /// keys.
     pub order: Vec<SortField>,
 }
 

@@ -10,9 +10,9 @@ use frazil_types::{NativeType, Result};
 const UNPOLLED: usize = 256 << 10;
 
 impl JoinTable {
-    /// Sorts the rows, links them in their order, and makes entries of them the directory. If an integer of up to 64 bits is the one
-    /// key, an entry holds the key, sign-extended, so that a search reads no rows. Errors:
-    /// 53200, 57014.
+    /// Sorts the rows, links them in their order, and makes entries of them the directory. If an integer of up to 64
+    /// bits is the one key, an entry holds the key, sign-extended, so that a search reads no rows.
+    /// Errors: 53200, 57014.
     pub fn put_in_order(&mut self, workers: &dyn Workers) -> Result<()> {
         debug_assert_eq!(self.header.kind, KIND_ORDERED);
         let rows = self.linked_rows();

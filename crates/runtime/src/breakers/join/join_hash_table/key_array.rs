@@ -39,12 +39,12 @@ impl JoinSpec {
         self.layout.size - CHAIN_HEADER as usize
     }
 
-    /// True if rows may lie in an array. Rows with marks may not, because they are given out where they were built.
+    /// True if rows may be in an array. Rows with marks may not, because they are given out where they were built.
     pub fn may_be_array(&self) -> bool {
         self.has_integer_key() && self.layout.mark.is_none()
     }
 
-    /// True if rows may lie in an array of `slots` slots.
+    /// True if rows may be in an array of `slots` slots.
     pub(super) fn fits_array(&self, rows: u64, slots: u64) -> bool {
         let most = ARRAY_BYTES_ALWAYS.max(rows * ARRAY_BYTES_PER_ROW);
         self.may_be_array() && rows <= slots && slots * self.array_stride() as u64 <= most

@@ -9,7 +9,7 @@ fn spec() -> JoinSpec {
     JoinSpec::new(&[key], &[RowField::new(NativeType::I32, true)], true)
 }
 
-/// Rows without a mark, which may lie in an array.
+/// Rows without a mark, which may be in an array.
 fn unmarked() -> JoinSpec {
     let key = RowField::new(NativeType::I64, false);
     JoinSpec::new(&[key], &[RowField::new(NativeType::I32, true)], false)
