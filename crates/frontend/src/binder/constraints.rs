@@ -1,6 +1,7 @@
 //! Constraints of a table: PRIMARY KEY, UNIQUE, CHECK and FOREIGN KEY, of columns and of the table.
 
-use super::foreign_keys::deferral;
+use super::deferral::deferral;
+use super::operator_class::must_compare;
 use super::scope::{Clause, Item, Level};
 use super::{Binder, OutputColumn, error, fold};
 use frazil_catalog::{NewConstraint, NewConstraintKind, QualifiedName, multiple_primary_keys, nearest};
@@ -70,7 +71,8 @@ impl Constraints {
 }
 
 impl<'a> Binder<'a> {
-    /// Adds the constraint that a column's option is, if it is one: of the column at `position`, whose name stands at `span`.
+    /// Adds the constraint that a column's option is, if it is one. The column is the one at `position`, and its name is
+    /// at `span`.
     pub(super) fn column_constraint(
         &mut self,
         target: &Target<'_>,
@@ -79,16 +81,16 @@ impl<'a> Binder<'a> {
         constraints: &mut Constraints,
     ) -> Result<()> {
         let columns = vec![position];
-        let must_compare = || super::create_index::must_compare(target.schema.columns[position].ty, span);
+        let check_type = || must_compare(target.schema.columns[position].ty, span);
         let kind = match &option.option {
             ColumnOption::PrimaryKey(key) => {
                 let deferral = deferral(&key.characteristics)?;
-                must_compare()?;
+                check_type()?;
                 NewConstraintKind::PrimaryKey { columns, deferral }
             }
             ColumnOption::Unique(key) => {
                 let deferral = deferral(&key.characteristics)?;
-                must_compare()?;
+                check_type()?;
                 let nulls_distinct = key.nulls_distinct != NullsDistinctOption::NotDistinct;
                 NewConstraintKind::Unique {
                     columns,
@@ -177,7 +179,7 @@ impl<'a> Binder<'a> {
                 let message = format!("column \"{}\" appears twice in {what} constraint", fold(name));
                 return Err(error(SqlState::DUPLICATE_COLUMN, message, span));
             }
-            super::create_index::must_compare(target.schema.columns[position].ty, span)?;
+            must_compare(target.schema.columns[position].ty, span)?;
             columns.push(position);
         }
         Ok(columns)

@@ -7,7 +7,7 @@ use crate::{Bound, Definition, TableEntry};
 use frazil_catalog::{IndexKey, NewIndex};
 use frazil_plan::CONDITION;
 use frazil_plan::subquery::has_subquery;
-use frazil_types::{ColumnDef, ColumnDefault, Error, LogicalType, Result, Span, SqlState, Zone};
+use frazil_types::{ColumnDef, ColumnDefault, Error, LogicalType, Result, SqlState, Zone};
 use sqlparser::ast::{CreateIndex, Expr as SqlExpr, Ident, IndexColumn, IndexType, ObjectName};
 
 /// Binds CREATE INDEX.
@@ -98,7 +98,7 @@ impl<'e> Parts<'e> {
     fn key<'a>(&mut self, binder: &mut Binder<'a>, part: &'a IndexColumn) -> Result<()> {
         let (mut e, mut collation) = (&part.column.expr, None);
         if let SqlExpr::BinaryOp { op, .. } = e {
-            // An expression that is not a call stands in parentheses.
+            // An expression that is not a call needs parentheses.
             return Err(binder.syntax_error(&op.to_string(), binder.leaf_span(e)));
         }
         loop {
@@ -123,7 +123,7 @@ impl<'e> Parts<'e> {
                 (self.last(), ty, binder.leaf_span(e))
             }
         };
-        must_compare(ty, span)?;
+        operator_class::must_compare(ty, span)?;
         if let Some(collation) = collation {
             binder.collation_of(collation, ty)?;
         }
@@ -150,7 +150,8 @@ impl<'e> Parts<'e> {
         if over.bound.ty().is_none() {
             let message = "data type unknown has no default operator class for access method \"btree\"";
             return Err(Error::new(SqlState::UNDEFINED_OBJECT, message).with_hint(
-                "You must specify an operator class for the index or define a default operator class for the data type.",
+                "You must specify an operator class for the index or define a default operator class for the \
+                 data type.",
             ));
         }
         let name = match binder.column_names.of(e) {
@@ -255,18 +256,6 @@ impl<'e> Parts<'e> {
 fn not_immutable(what: &str) -> Error {
     let message = format!("functions in index {what} must be marked IMMUTABLE");
     Error::new(SqlState::INVALID_OBJECT_DEFINITION, message)
-}
-
-/// Error 42704 for a key of a type whose values have no order.
-pub(super) fn must_compare(ty: LogicalType, span: Span) -> Result<()> {
-    if ty.is_comparable() {
-        return Ok(());
-    }
-    let message = format!(
-        "data type {} has no default operator class for access method \"btree\"",
-        ty.name()
-    );
-    Err(error(SqlState::UNDEFINED_OBJECT, message, span).with_hint("jsonb has an order"))
 }
 
 /// Position of a column. 42703.

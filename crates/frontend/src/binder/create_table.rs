@@ -2,6 +2,7 @@
 
 use super::constraints::{Constraints, Target};
 use super::expression::is_by_bytes;
+use super::generated_columns::both;
 use super::naming::to_create_temporary;
 use super::scope::{Clause, Level};
 use super::table_like::Copied;
@@ -414,12 +415,6 @@ fn second_default(column: &ColumnDef, span: Span) -> Error {
         return both(column, "default and generation expression", span);
     }
     let message = format!("multiple default values specified for column \"{}\"", column.name);
-    error(SqlState::SYNTAX_ERROR, message, span)
-}
-
-/// 42601 for a column that gets its values from two sources.
-pub(super) fn both(column: &ColumnDef, what: &str, span: Span) -> Error {
-    let message = format!("both {what} specified for column \"{}\"", column.name);
     error(SqlState::SYNTAX_ERROR, message, span)
 }
 

@@ -1,13 +1,13 @@
 //! FOREIGN KEY and REFERENCES. The parent is found here; the catalog finds the columns and the unique key.
 
 use super::constraints::Target;
+use super::deferral::deferral;
 use super::{Binder, fold};
 use crate::parse::SET_COLUMNS;
-use frazil_catalog::{Deferral, NewConstraintKind, NewForeignKey, ReferentialAction, WrittenName};
+use frazil_catalog::{NewConstraintKind, NewForeignKey, ReferentialAction, WrittenName};
 use frazil_types::{Error, ObjectId, Result, SqlState};
 use sqlparser::ast::{
-    ConstraintCharacteristics, ConstraintReferenceMatchKind, DeferrableInitial, ForeignKeyConstraint, Ident,
-    ReferentialAction as SqlAction,
+    ConstraintReferenceMatchKind, ForeignKeyConstraint, Ident, ReferentialAction as SqlAction,
 };
 
 impl<'a> Binder<'a> {
@@ -102,24 +102,5 @@ fn refuse_actions(target: &Target<'_>, columns: &[String], key: &ForeignKeyConst
     match action(key.on_delete) {
         ReferentialAction::SetNull | ReferentialAction::SetDefault => refused("ON DELETE"),
         ReferentialAction::NoAction | ReferentialAction::Restrict | ReferentialAction::Cascade => Ok(()),
-    }
-}
-
-/// When a constraint is checked. 42601 for NOT DEFERRABLE INITIALLY DEFERRED, 0A000 for NOT ENFORCED.
-pub(super) fn deferral(characteristics: &Option<ConstraintCharacteristics>) -> Result<Deferral> {
-    let Some(given) = characteristics else {
-        return Ok(Deferral::Never);
-    };
-    if given.enforced == Some(false) {
-        return Err(Error::unsupported("NOT ENFORCED"));
-    }
-    match (given.deferrable, given.initially) {
-        (Some(false), Some(DeferrableInitial::Deferred)) => {
-            let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
-            Err(Error::new(SqlState::SYNTAX_ERROR, message))
-        }
-        (_, Some(DeferrableInitial::Deferred)) => Ok(Deferral::Deferred),
-        (Some(true), _) => Ok(Deferral::Immediate),
-        (Some(false) | None, Some(DeferrableInitial::Immediate) | None) => Ok(Deferral::Never),
     }
 }

@@ -1,7 +1,6 @@
 //! Generated columns: their expressions in definitions, and their values in rows that statements write. An expression
 //! reads the other columns of its row, and nothing that could differ when the row is written again.
 
-use super::create_table::both;
 use super::insert::named;
 use super::rows::Computed;
 use super::scope::{Clause, Item, Level, Reference};
@@ -239,6 +238,12 @@ impl<'a> Binder<'a> {
         };
         Ok(self.where_true(holds, value)?.into())
     }
+}
+
+/// 42601 for a column that gets its values from two sources.
+pub(super) fn both(column: &ColumnDef, what: &str, span: Span) -> Error {
+    let message = format!("both {what} specified for column \"{}\"", column.name);
+    error(SqlState::SYNTAX_ERROR, message, span)
 }
 
 /// The position of the condition of the index that has a hidden column, if it is a partial index.

@@ -22,6 +22,7 @@ mod copy;
 mod create_index;
 mod create_table;
 mod cte;
+mod deferral;
 mod delete;
 mod dependents;
 mod describe;

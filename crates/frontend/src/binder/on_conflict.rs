@@ -59,7 +59,7 @@ impl<'a> Binder<'a> {
             wanted.insert(column_position(entry, &fold(name)).map_err(|e| e.at_span(span))?);
         }
         let fits = |index: &&Arc<IndexEntry>| {
-            // Of a partial index, or one on expressions, the rows or keys are others than those of the columns.
+            // A partial index has other rows than the table, and one on expressions other keys than the columns.
             let is_plain = !index.is_computed(entry.schema.columns.len());
             is_plain && index.unique && index.keys.iter().map(|k| k.column).collect::<BTreeSet<_>>() == wanted
         };

@@ -2,7 +2,7 @@
 //! does, texts by their bytes, so that the classes and collations that mean this order are taken and not kept.
 
 use super::{Binder, error, fold};
-use frazil_types::{Error, LogicalType, Result, SqlState};
+use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{BinaryOperator, Expr as SqlExpr, ObjectName, Value as SqlValue};
 
 /// PostgreSQL's operator classes of B-trees that order as Frazil does, with the names of their types in `pg_type`.
@@ -135,4 +135,16 @@ fn check_option(name: &str, value: &str) -> Result<()> {
         }
         _ => invalid(format!("unrecognized parameter \"{name}\"")),
     }
+}
+
+/// Refuses a key of a type whose values have no order: without one, the type has no default class. 42704.
+pub(super) fn must_compare(ty: LogicalType, span: Span) -> Result<()> {
+    if ty.is_comparable() {
+        return Ok(());
+    }
+    let message = format!(
+        "data type {} has no default operator class for access method \"btree\"",
+        ty.name()
+    );
+    Err(error(SqlState::UNDEFINED_OBJECT, message, span).with_hint("jsonb has an order"))
 }

@@ -171,8 +171,8 @@ impl Binder<'_> {
     }
 }
 
-/// An index of `source`, whose columns are copied from position `first` on into a table of `width` columns. `texts`: the
-/// texts that name the table.
+/// An index of `source`, whose columns are copied from position `first` on into a table of `width` columns. `texts`:
+/// the texts that name the table.
 fn copied_index(
     source: &TableEntry,
     index: &IndexEntry,
