@@ -111,8 +111,8 @@ impl IndexEntry {
         keys.chain(self.include.iter().copied()).any(|c| c == column)
     }
 
-    /// What entries are made of: the keys, behind the condition of a partial index. So a restriction of the condition
-    /// binds the index as one of a first column does.
+    /// The columns that entries are made of: the keys, behind the condition of a partial index. So a restriction of the
+    /// condition binds the index as one of a first column does.
     pub fn stored_keys(&self) -> impl Iterator<Item = IndexKey> + '_ {
         let condition = self.condition.map(IndexKey::ascending);
         condition.into_iter().chain(self.keys.iter().copied())

@@ -211,7 +211,8 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
 }
 
 /// Adds the hidden columns of an index to its table, and computes their values. Returns what is left to be created;
-/// `None` if there is an index of the name, and may be. Until the transaction commits, other sessions see the table as it was.
+/// `None` if there is an index of the name, and may be. Until the transaction commits, other sessions see the table as
+/// it was.
 fn with_hidden_columns(
     runner: &Runner,
     transaction: &mut Transaction,

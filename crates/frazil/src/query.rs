@@ -141,8 +141,8 @@ impl Runner {
             .of_directory(directory.as_ref().map(Arc::downgrade).unwrap_or_default())
     }
 
-    /// What a statement of Frazil's own sees of a snapshot: its names are those of the catalog's texts, and may have the
-    /// schema of the session's temporary objects.
+    /// The tables that a statement of Frazil's own sees in a snapshot. Its names are those of the catalog's texts, and
+    /// may have the schema of the session's temporary objects.
     pub fn own_tables(&self, snapshot: Arc<Snapshot>) -> StatementTables {
         let path = match self.settings.search_path.temporary() {
             Some(schema) => SearchPath::public().of_session(schema, false),

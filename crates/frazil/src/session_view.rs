@@ -43,7 +43,7 @@ pub struct ListedSetting {
     pub category: &'static str,
     pub short: &'static str,
     pub extra: Option<&'static str>,
-    /// Who can change it.
+    /// The sessions and moments that can change it, in the words of `pg_settings`.
     pub context: &'static str,
     /// bool, integer, real, enum or string.
     pub kind: &'static str,
@@ -68,7 +68,7 @@ pub struct ListedCursor {
     pub text: Arc<str>,
     /// The tables that its query reads, until all its rows are kept.
     pub tables: Vec<ObjectId>,
-    /// What DECLARE says of it.
+    /// The options of its DECLARE.
     pub options: CursorOptions,
     /// The time when it was declared, in microseconds since 1970.
     pub declared: i64,

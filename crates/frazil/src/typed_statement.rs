@@ -114,8 +114,8 @@ impl Connection {
         })
     }
 
-    /// Gives a cursor of the query `text` a name by which FETCH, MOVE and CLOSE find it until the transaction ends. 42P03 for a name that
-    /// is taken.
+    /// Gives a cursor of the query `text` a name by which FETCH, MOVE and CLOSE find it until the transaction ends.
+    /// 42P03 for a name that is taken.
     pub fn name_cursor(&self, name: &str, cursor: Cursor, text: &str, is_binary: bool) -> Result<()> {
         let mut session = self.start()?;
         session.cursors().check_free(name)?;

@@ -1,4 +1,4 @@
-//! What a writing statement works with, and how much it changes.
+//! The parts of a session that a writing statement works with, and the extent of its changes.
 
 use crate::database::Database;
 use crate::frame_tables::Frames;
@@ -18,14 +18,14 @@ pub enum Extent {
     Everything,
 }
 
-/// What a writing statement knows of its session.
+/// The parts of its session that a writing statement knows.
 #[derive(Clone, Copy)]
 pub struct Writing<'a> {
     /// The settings.
     pub settings: &'a Arc<Settings>,
     /// The flag that cancels the statement.
     pub cancel: &'a Cancel,
-    /// What it takes memory from.
+    /// The budget that its memory is taken from.
     pub budget: &'a MemoryBudget,
     /// The database.
     pub database: &'a Database,

@@ -349,8 +349,8 @@ impl Task {
         .await
     }
 
-    /// Waits for messages. False at their end. 57P01 if the server ends or somebody ends the session, 08P01 for a message
-    /// that cannot be.
+    /// Waits for messages. False at their end. 57P01 if the server ends or somebody ends the session, 08P01 for a
+    /// message that cannot be.
     async fn wait(&mut self, block: Block) -> Result<bool, Ended> {
         loop {
             if let Some(error) = self.activity.ending() {

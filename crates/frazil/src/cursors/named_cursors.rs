@@ -52,8 +52,8 @@ impl NamedCursors {
         *self.listed.list() = self.list.iter().map(|known| known.listed.clone()).collect();
     }
 
-    /// Adds a cursor with its text and the tables that it reads. `is_of_transaction`: true if a transaction is open, with
-    /// which the cursor ends unless it is WITH HOLD.
+    /// Adds a cursor with its text and the tables that it reads. `is_of_transaction`: true if a transaction is open,
+    /// with which the cursor ends unless it is WITH HOLD.
     pub fn add(
         &mut self,
         name: String,

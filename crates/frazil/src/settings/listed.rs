@@ -1,8 +1,8 @@
 //! The rows of `pg_settings`: each setting with its description, its range and the values that it had.
 //!
-//! `postgresql.txt` has PostgreSQL's descriptions, for the settings that both have. A line is a setting: its name, unit,
-//! category, short and long description, context, and the words of a choice, with `|` between. Everything else comes
-//! from the table of settings, so that the rows show what Frazil does.
+//! `postgresql.txt` has PostgreSQL's descriptions, for the settings that both have. A line is a setting: its name,
+//! unit, category, short and long description, context, and the words of a choice, with `|` between. Everything else
+//! comes from the table of settings, so that the rows show what Frazil does.
 
 use super::kind::{Read, ValueKind};
 use super::setting::{Access, Setting};

@@ -171,7 +171,8 @@ fn first_matches_make_no_other_pairs() {
         rows(
             &c,
             &format!(
-                "create table {name} as select g as id, g * 7919 % 20011 as at, g % 4 as k from generate_series(1, 20010) g"
+                "create table {name} as select g as id, g * 7919 % 20011 as at, g % 4 as k \
+                 from generate_series(1, 20010) g"
             ),
         );
     }
@@ -185,7 +186,8 @@ fn first_matches_make_no_other_pairs() {
         ),
         (
             "select count(*), count(e.at), min(e.k - l.k), max(e.k - l.k) from late l left join \
-             lateral (select * from early where early.k = l.k and early.at <= l.at order by early.at desc limit 1) e on true",
+             lateral (select * from early where early.k = l.k and early.at <= l.at \
+             order by early.at desc limit 1) e on true",
             "20010|20010|0|0",
         ),
         (

@@ -23,10 +23,15 @@ const QUERIES: [&str; 19] = [
     "select x.a, y.a, x.s || y.a from t x, t y where x.a < 7 and y.a < 3000",
     "select x.a, y.a from t x join t y on x.a > y.a and x.a < y.a + 9 where x.a < 3000",
     "select x.a, y.a, z.a from t x left join t y on y.a < x.a - 90, t z where x.a < 110 and z.a < 90",
-    "select x.a, y.a from (select * from t where a < 90) x full join (select * from t where a < 4000) y on x.a > y.a * 7",
-    "select x.a, y.a from (select a % 3 as k, a from t where a < 9000) x join (select a % 3 as k, a from t where a < 6) y on x.k = y.k",
-    "select x.a, e, n from t x, lateral unnest(array(select g || 'th' from generate_series(1, x.a) g)) with ordinality u(e, n) where x.a < 150",
-    "select x.a, d, y.a from t x, generate_series(timestamp '2024-01-31', timestamp '2026-01-31', interval '1 month') d, t y where x.a < 9 and y.a < 30",
+    "select x.a, y.a from (select * from t where a < 90) x full join \
+     (select * from t where a < 4000) y on x.a > y.a * 7",
+    "select x.a, y.a from (select a % 3 as k, a from t where a < 9000) x join \
+     (select a % 3 as k, a from t where a < 6) y on x.k = y.k",
+    "select x.a, e, n from t x, lateral \
+     unnest(array(select g || 'th' from generate_series(1, x.a) g)) with ordinality u(e, n) where x.a < 150",
+    "select x.a, d, y.a from t x, \
+     generate_series(timestamp '2024-01-31', timestamp '2026-01-31', interval '1 month') d, t y \
+     where x.a < 9 and y.a < 30",
 ];
 
 /// Queries one source row of which makes more rows than a cursor may hold under `memory_limit`.

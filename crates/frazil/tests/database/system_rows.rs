@@ -181,7 +181,7 @@ fn keys_of_joins_tell_which_rows_are_made() {
     let whole = "select count(*) > 40, count(i.indrelid) from pg_class c left join
                  (select * from pg_index where indrelid = 'sales.orders'::regclass) i on i.indexrelid = c.oid";
     assert_eq!(rows(&c, whole), "t|2");
-    // The least attrelid is that of another table: a restriction of the subquery's rows would make it the one of orders.
+    // The least attrelid is that of another table: a restriction of the subquery's rows would make it that of orders.
     rows(
         &c,
         "create table least (n integer); insert into least values (1), (2)",

@@ -221,7 +221,8 @@ fn a_window_without_an_order_keeps_that_of_its_rows() {
         format!("select count(*) from (select row_number() over () as r, a from {ordered}) y where r <> a"),
         format!("select count(*) from (select lag(a) over () as p, a from {ordered}) y where p <> a - 1"),
         format!(
-            "with x as materialized {} select count(*) from (select row_number() over () as r, a from x) y where r <> a",
+            "with x as materialized {} \
+             select count(*) from (select row_number() over () as r, a from x) y where r <> a",
             ordered.trim_end_matches(" as x")
         ),
     ] {

@@ -44,7 +44,9 @@ fn others_see_what_a_session_does() {
         value(
             &mut own,
             &of_other(
-                "concat_ws('|', datname, usename, application_name, client_addr, client_port > 0, backend_type, xact_start is null, backend_start <= query_start, query_start <= state_change, wait_event)"
+                "concat_ws('|', datname, usename, application_name, client_addr, client_port > 0, \
+                 backend_type, xact_start is null, backend_start <= query_start, \
+                 query_start <= state_change, wait_event)"
             )
         ),
         "frazil|frazil||127.0.0.1|t|client backend|t|t|t"
@@ -106,7 +108,8 @@ fn whoever_waits_for_a_row_is_shown_with_the_one_that_has_it() {
         value(
             &mut own,
             &format!(
-                "select string_agg(locktype || ' ' || mode || ' ' || granted, ', ' order by granted, locktype) from pg_locks where pid = {waits} and (relation is null or relation = 't'::regclass)"
+                "select string_agg(locktype || ' ' || mode || ' ' || granted, ', ' order by granted, locktype) \
+                 from pg_locks where pid = {waits} and (relation is null or relation = 't'::regclass)"
             )
         ),
         "transactionid ShareLock false, relation RowExclusiveLock true, transactionid ExclusiveLock true"
@@ -114,7 +117,8 @@ fn whoever_waits_for_a_row_is_shown_with_the_one_that_has_it() {
     assert_eq!(
         value(
             &mut own,
-            "select count(*) from pg_locks w join pg_locks h on h.transactionid = w.transactionid and h.granted where not w.granted"
+            "select count(*) from pg_locks w \
+             join pg_locks h on h.transactionid = w.transactionid and h.granted where not w.granted"
         ),
         "1"
     );
@@ -273,7 +277,8 @@ fn statements_and_cursors_of_the_protocol_are_listed() {
     assert_eq!(
         value(
             &mut client,
-            "select string_agg(concat_ws('|', name, statement, parameter_types, from_sql), ';' order by name) from pg_prepared_statements"
+            "select string_agg(concat_ws('|', name, statement, parameter_types, from_sql), ';' order by name) \
+             from pg_prepared_statements"
         ),
         "q|prepare q (numeric) as select $1|{numeric}|t;s|select $1::integer, $2|{integer,text}|f"
     );
