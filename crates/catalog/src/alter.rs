@@ -40,12 +40,17 @@ pub enum AlterAction {
         /// Its new name.
         to: String,
     },
-    /// ALTER COLUMN … SET DEFAULT, DROP DEFAULT.
+    /// ALTER COLUMN … SET DEFAULT.
     SetDefault {
         /// The column.
         column: usize,
-        /// The default of rows that are inserted from now on.
+        /// The default of rows that are inserted from now on; `None` for NULL.
         default: Option<ColumnDefault>,
+    },
+    /// ALTER COLUMN … DROP DEFAULT. The column has the default of its domain, if it has one.
+    DropDefault {
+        /// The column.
+        column: usize,
     },
     /// ALTER COLUMN … ADD GENERATED … AS IDENTITY, and the sequence of a serial or identity column that comes.
     AddSequence(ColumnSequence),
@@ -177,7 +182,10 @@ impl Catalog {
             AlterAction::ValidateConstraint { name } => self.validate(&mut entry, &name)?,
             AlterAction::RenameConstraint { from, to } => self.rename_constraint(&mut entry, &from, to)?,
             AlterAction::SetDefault { column, default } => {
-                Arc::make_mut(&mut entry.schema).columns[column].default = default;
+                Arc::make_mut(&mut entry.schema).columns[column].set_default(default);
+            }
+            AlterAction::DropDefault { column } => {
+                self.take_default_of_domain(&mut Arc::make_mut(&mut entry.schema).columns[column]);
             }
             AlterAction::DropExpression { column, if_exists } => {
                 if !entry.drop_expression(column, if_exists)? {
@@ -185,9 +193,12 @@ impl Catalog {
                 }
             }
             AlterAction::SetNotNull { column } => {
-                Arc::make_mut(&mut entry.schema).columns[column].nullable = false;
+                Arc::make_mut(&mut entry.schema).columns[column].set_not_null();
             }
-            AlterAction::DropNotNull { column } => entry.drop_not_null(column)?,
+            AlterAction::DropNotNull { column } => {
+                entry.refuse_key_column(column)?;
+                self.take_null_of_domain(&mut Arc::make_mut(&mut entry.schema).columns[column]);
+            }
             AlterAction::DropConstraint {
                 name,
                 if_exists,
@@ -256,7 +267,7 @@ impl Catalog {
         };
         match &mut constraint.kind {
             ConstraintKind::ForeignKey(key) => key.is_valid = true,
-            ConstraintKind::Check { .. } => {}
+            ConstraintKind::Check { is_valid, .. } => *is_valid = true,
             ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } => {
                 let message = format!(
                     "constraint \"{name}\" of relation \"{table}\" is not a foreign key or check constraint"
@@ -331,18 +342,17 @@ fn missing_constraint(message: &str) -> Error {
 }
 
 impl TableEntry {
-    /// DROP NOT NULL. 42P16 for a column of the primary key.
-    fn drop_not_null(&mut self, column: usize) -> Result<()> {
+    /// 42P16 for a column of the primary key.
+    fn refuse_key_column(&self, column: usize) -> Result<()> {
         let is_key = |key: &Arc<IndexEntry>| key.keys.iter().any(|k| k.column == column);
-        let is_in_key = self.primary_key().is_some_and(is_key);
-        let column = &mut Arc::make_mut(&mut self.schema).columns[column];
-        if is_in_key {
-            let message = format!("column \"{}\" is in a primary key", column.name);
-            return Err(Error::new(SqlState::INVALID_TABLE_DEFINITION, message)
-                .with_hint("drop the primary key first"));
+        if !self.primary_key().is_some_and(is_key) {
+            return Ok(());
         }
-        column.nullable = true;
-        Ok(())
+        let message = format!(
+            "column \"{}\" is in a primary key",
+            self.schema.columns[column].name
+        );
+        Err(Error::new(SqlState::INVALID_TABLE_DEFINITION, message).with_hint("drop the primary key first"))
     }
 
     /// DROP EXPRESSION. False if the column is not generated and need not be, else 55000.
@@ -415,6 +425,8 @@ mod tests {
         let check = NewConstraintKind::Check {
             expression: "b > 0".to_string(),
             columns: vec![1],
+            is_valid: true,
+            of_domain: None,
         };
         let constraints = vec![unnamed(key), unnamed(unique), unnamed(check)];
         let (catalog, t) = Catalog::new().create(new("t", constraints)).unwrap();

@@ -161,6 +161,8 @@ mod tests {
         let check = |expression: &str, columns: &[usize]| NewConstraintKind::Check {
             expression: expression.to_string(),
             columns: columns.to_vec(),
+            is_valid: true,
+            of_domain: None,
         };
         let unique = NewConstraintKind::Unique {
             columns: vec![2],

@@ -43,6 +43,8 @@ pub enum CommentTarget {
     Type(QualifiedName, bool),
     /// CONSTRAINT of a table.
     Constraint(String, QualifiedName),
+    /// CONSTRAINT … ON DOMAIN.
+    DomainConstraint(String, QualifiedName),
 }
 
 /// The kind of a relation in COMMENT ON.

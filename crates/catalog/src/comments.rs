@@ -55,7 +55,14 @@ impl Catalog {
             return Comments::new();
         }
         let constraints = self.tables().flat_map(|table| &table.constraints);
-        let constraints: BTreeSet<ObjectId> = constraints.map(|constraint| constraint.id).collect();
+        let of_domains = self
+            .domains()
+            .flat_map(|(_, domain)| &domain.checks)
+            .map(|check| check.id);
+        let constraints: BTreeSet<ObjectId> = constraints
+            .map(|constraint| constraint.id)
+            .chain(of_domains)
+            .collect();
         let is_there = |of: Commented| match of {
             Commented::Database => true,
             Commented::Object(id) => self.objects.get(id).is_some() || constraints.contains(&id),
@@ -135,6 +142,26 @@ impl Catalog {
                     }
                     TypeKind::Enum(_) | TypeKind::Domain(_) => Commented::Object(entry.id),
                 }
+            }
+            CommentTarget::DomainConstraint(name, domain) => {
+                let Some(entry) = self.user_type(domain) else {
+                    if self.has_relation(domain) {
+                        let message = format!("\"{}\" is not a domain", domain.name);
+                        return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message));
+                    }
+                    let message = format!("type \"{}\" does not exist", domain.name);
+                    return Err(Error::new(SqlState::UNDEFINED_OBJECT, message));
+                };
+                let shown = identifier(&entry.name);
+                let Some(of) = entry.as_domain() else {
+                    let message = format!("{shown} is not a domain");
+                    return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message));
+                };
+                let Some(check) = of.check(name) else {
+                    let message = format!("constraint \"{name}\" for domain {shown} does not exist");
+                    return Err(Error::new(SqlState::UNDEFINED_OBJECT, message));
+                };
+                Commented::Object(check.id)
             }
             CommentTarget::Constraint(name, table) => {
                 let Some(entry) = self.find(table) else {
@@ -275,6 +302,11 @@ impl Catalog {
                     }
                 }
                 None => {
+                    if let Some((entry, check)) = self.check_of_domain(id) {
+                        let name = self.sql_name(entry.namespace, &entry.name);
+                        let check = identifier(&check.name);
+                        return Some(format!("constraint {check} on domain {name}"));
+                    }
                     let mut all = self
                         .tables()
                         .flat_map(|table| table.constraints.iter().map(move |c| (table, c)));

@@ -36,6 +36,10 @@ pub enum ConstraintKind {
         expression: String,
         /// Positions of the columns that the condition reads, ascending.
         columns: Vec<usize>,
+        /// False for a check that is NOT VALID: rows that were there before it may violate it.
+        is_valid: bool,
+        /// The check of a column's domain that this one asks of the column.
+        of_domain: Option<ObjectId>,
     },
     /// The values of some columns are a key of another table, or NULL.
     ForeignKey(Box<ForeignKey>),
@@ -81,6 +85,26 @@ pub struct IndexKey {
 impl Constraint {
     /// In place of an id: that of the schema `public`, which no constraint has.
     pub const NO_ID: ObjectId = ObjectId(0);
+
+    /// True if it is the check of a column's domain: no statement on the table made it.
+    pub fn is_of_domain(&self) -> bool {
+        matches!(
+            self.kind,
+            ConstraintKind::Check {
+                of_domain: Some(_),
+                ..
+            }
+        )
+    }
+
+    /// False for a check or foreign key that is NOT VALID.
+    pub fn is_valid(&self) -> bool {
+        match &self.kind {
+            ConstraintKind::Check { is_valid, .. } => *is_valid,
+            ConstraintKind::ForeignKey(key) => key.is_valid,
+            ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. } => true,
+        }
+    }
 
     /// The index that enforces the constraint; `None` for a CHECK or FOREIGN KEY.
     pub fn index(&self) -> Option<ObjectId> {
@@ -132,9 +156,20 @@ impl IndexEntry {
 }
 
 impl Catalog {
-    /// Gives an id to each constraint that has none, in the order of tables and constraints. Returns the new entries of
-    /// the tables concerned. The version stays what it is.
+    /// Gives an id to each constraint of a table or domain that has none, in the order of tables and constraints, and
+    /// connects the checks of tables with those of domains. Returns the new entries of the tables concerned. The version
+    /// stays what it is.
     pub fn identify_constraints(&mut self) -> Vec<Arc<TableEntry>> {
+        let mut tables = self.identify_constraints_of_tables();
+        for entry in self.identify_checks_of_domains() {
+            tables.retain(|table| table.id != entry.id);
+            tables.push(entry);
+        }
+        tables.sort_by_key(|table| table.id);
+        tables
+    }
+
+    fn identify_constraints_of_tables(&mut self) -> Vec<Arc<TableEntry>> {
         let lacks_id = |c: &Constraint| c.id == Constraint::NO_ID;
         let lacks = |table: &&Arc<TableEntry>| table.constraints.iter().any(lacks_id);
         let mut tables: Vec<Arc<TableEntry>> = self.tables().filter(lacks).cloned().collect();
@@ -178,6 +213,8 @@ mod tests {
         let check = NewConstraintKind::Check {
             expression: "true".to_string(),
             columns: Vec::new(),
+            is_valid: true,
+            of_domain: None,
         };
         let new = NewTable {
             name: QualifiedName::in_public(name),

@@ -366,7 +366,7 @@ impl Catalog {
                         };
                         let enumeration = column.ty.enumeration_within().map(|e| ObjectId(e.id()));
                         column
-                            .domain
+                            .domain_id()
                             .or(enumeration)
                             .into_iter()
                             .for_each(|ty| add(part, ty));

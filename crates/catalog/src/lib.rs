@@ -4,6 +4,7 @@
 
 mod alter;
 mod alter_columns;
+mod alter_domain;
 mod column_types;
 mod comment;
 mod comments;
@@ -33,6 +34,7 @@ mod user_types;
 mod view;
 
 pub use alter::{AlterAction, RowTexts};
+pub use alter_domain::{AlterDomain, ColumnText};
 pub use column_types::{Replacement, SetType};
 pub use comment::{CommentTarget, Commented, CommentedKind, Comments, NewComment};
 pub use constraint::{Constraint, ConstraintKind, DropIndexes, IndexEntry, IndexKey};
@@ -222,6 +224,8 @@ impl Catalog {
         }
         for entry in entries.types {
             last_id = last_id.max(entry.id.0);
+            let checks = entry.as_domain().into_iter().flat_map(|domain| &domain.checks);
+            last_id = checks.map(|check| check.id.0).fold(last_id, u32::max);
             objects.put_type(entry);
         }
         for sequence in entries.sequences {

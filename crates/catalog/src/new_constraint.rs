@@ -56,6 +56,10 @@ pub enum NewConstraintKind {
         expression: String,
         /// Positions of the columns that the condition reads, ascending.
         columns: Vec<usize>,
+        /// False for NOT VALID: rows that are there are not checked.
+        is_valid: bool,
+        /// The check of a column's domain that this one asks of the column.
+        of_domain: Option<ObjectId>,
     },
     /// FOREIGN KEY.
     ForeignKey(Box<NewForeignKey>),
@@ -150,9 +154,9 @@ impl Catalog {
 
     fn add_constraint(&mut self, old: &TableEntry, new: NewConstraint) -> Result<TableEntry> {
         let ((columns, nulls_distinct, is_primary), deferral) = match new.kind {
-            NewConstraintKind::Check { expression, columns } => {
+            kind @ NewConstraintKind::Check { .. } => {
                 refuse_second(old, new.name.as_deref())?;
-                return Ok(self.add_check(old, new.name, expression, columns));
+                return Ok(self.add_check(old, new.name, kind));
             }
             NewConstraintKind::ForeignKey(key) => {
                 refuse_second(old, new.name.as_deref())?;
@@ -211,18 +215,23 @@ impl Catalog {
         entry.indexes.push(Arc::new(index));
         if is_primary {
             let schema = Arc::make_mut(&mut entry.schema);
-            columns.iter().for_each(|&c| schema.columns[c].nullable = false);
+            columns.iter().for_each(|&c| schema.columns[c].set_not_null());
         }
         Ok(entry)
     }
 
-    fn add_check(
-        &mut self,
-        old: &TableEntry,
-        name: Option<String>,
-        expression: String,
-        columns: Vec<usize>,
-    ) -> TableEntry {
+    /// The table with one more constraint; without it if the kind is not that of a check.
+    fn add_check(&mut self, old: &TableEntry, name: Option<String>, kind: NewConstraintKind) -> TableEntry {
+        let mut entry = old.clone();
+        let NewConstraintKind::Check {
+            expression,
+            columns,
+            is_valid,
+            of_domain,
+        } = kind
+        else {
+            return entry;
+        };
         let name = name.unwrap_or_else(|| {
             let column = match columns[..] {
                 [column] => old.schema.columns[column].name.as_str(),
@@ -232,8 +241,12 @@ impl Catalog {
                 self.has_constraint(old.namespace, name)
             })
         });
-        let kind = ConstraintKind::Check { expression, columns };
-        let mut entry = old.clone();
+        let kind = ConstraintKind::Check {
+            expression,
+            columns,
+            is_valid,
+            of_domain,
+        };
         let id = self.take_id(old.namespace);
         entry.constraints.push(Constraint { id, name, kind });
         entry
@@ -504,7 +517,12 @@ mod tests {
         let (expression, columns) = ("true".to_string(), columns.to_vec());
         NewConstraint {
             name: None,
-            kind: NewConstraintKind::Check { expression, columns },
+            kind: NewConstraintKind::Check {
+                expression,
+                columns,
+                is_valid: true,
+                of_domain: None,
+            },
         }
     }
 

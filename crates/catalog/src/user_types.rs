@@ -5,8 +5,8 @@
 
 use crate::dependents::{Dropping, Part};
 use crate::{
-    Catalog, ConstraintKind, Domain, DropBehavior, QualifiedName, Relation, SchemaEntry, SearchPath,
-    TableEntry, identifier, missing_schema,
+    AlterDomain, Catalog, ConstraintKind, Domain, DropBehavior, QualifiedName, Relation, SchemaEntry,
+    SearchPath, TableEntry, identifier, missing_schema,
 };
 use frazil_types::sql_type::{EnumLabel, EnumType};
 use frazil_types::{ColumnDefault, Error, LogicalType, ObjectId, Result, Schema, SqlState};
@@ -116,8 +116,8 @@ pub enum LabelPlace {
     After(String),
 }
 
-/// An action of ALTER TYPE.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An action of ALTER TYPE or ALTER DOMAIN.
+#[derive(Clone, Debug, PartialEq)]
 pub enum AlterType {
     /// ADD VALUE.
     AddValue {
@@ -145,6 +145,8 @@ pub enum AlterType {
         /// The name of the schema.
         schema: String,
     },
+    /// An action of ALTER DOMAIN that types have not.
+    Domain(AlterDomain),
 }
 
 impl Catalog {
@@ -239,6 +241,10 @@ impl Catalog {
                 new_name.clone_from(name);
             }
             AlterType::SetSchema { schema } => return self.move_type(entry, schema),
+            AlterType::Domain(_) => {
+                let message = format!("{} is not a domain", identifier(&entry.name));
+                return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message));
+            }
         }
         let altered = TypeEntry {
             namespace: entry.namespace,
@@ -269,11 +275,12 @@ impl Catalog {
         Ok((next, Vec::new()))
     }
 
-    /// Another name or schema for a domain. 42809 for labels, which it has not.
+    /// Does an action of ALTER DOMAIN. 42809 for labels, which a domain has not.
     fn alter_domain(&self, entry: &TypeEntry, action: &AlterType) -> Result<(Catalog, Vec<Arc<TableEntry>>)> {
         let name = match action {
             AlterType::Rename { name } => name,
             AlterType::SetSchema { schema } => return self.move_type(entry, schema),
+            AlterType::Domain(action) => return self.change_domain(entry, action),
             AlterType::AddValue { .. } | AlterType::RenameValue { .. } => {
                 let message = format!("{} is not an enum", identifier(&entry.name));
                 return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message));

@@ -101,7 +101,8 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
             for ty in enumerations.iter().filter(|ty| is_needed(&ty.name)) {
                 writeln!(out, "{}", ty.ddl())?;
             }
-            for domain in used_domains(&connection, names, &tables) {
+            let domains = used_domains(&connection, names, &tables);
+            for domain in &domains {
                 writeln!(out, "{}", domain.ddl())?;
             }
             let sequences = used_sequences(&connection, names, &tables);
@@ -124,6 +125,9 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
                     // As sqlite3 ends a dump that is not whole.
                     return writeln!(out, "rollback; -- the dump ends here because of an error");
                 }
+            }
+            for check in domains.iter().flat_map(|domain| domain.open_check_ddl()) {
+                writeln!(out, "{check}")?;
             }
             let mut whole: Vec<&TableInfo> = tables.to_vec();
             whole.retain(|table| !damaged.contains(&table.name));
@@ -174,6 +178,9 @@ fn write_positions(out: &mut dyn Write, sequences: &[SequenceInfo]) -> io::Resul
 fn write_behind_rows(out: &mut dyn Write, tables: &[&TableInfo], are_whole: bool) -> io::Result<()> {
     for index in tables.iter().flat_map(|table| table.index_ddl()) {
         writeln!(out, "{index}")?;
+    }
+    for check in tables.iter().flat_map(|table| table.open_check_ddl()) {
+        writeln!(out, "{check}")?;
     }
     let is_written = |name: &str| are_whole && tables.iter().any(|table| table.sql_name() == name);
     for key in tables.iter().flat_map(|table| table.foreign_key_ddl(is_written)) {

@@ -16,9 +16,9 @@ pub(crate) const WITH_SCHEMAS: u32 = 9;
 pub(crate) const WITH_REFERENCES: u32 = 10;
 /// The version of a manifest with a deferrable key or a comment.
 pub(crate) const WITH_COMMENTS: u32 = 11;
-/// The version of a manifest with an index on an expression or a partial index.
-pub(crate) const WITH_HIDDEN_COLUMNS: u32 = 12;
+/// The version of a manifest with an index on an expression, a partial index, or a check that is NOT VALID.
+pub(crate) const WITH_PARTIAL_INDEXES: u32 = 12;
 /// The greatest version that is read.
-pub const NEWEST: u32 = WITH_HIDDEN_COLUMNS;
+pub const NEWEST: u32 = WITH_PARTIAL_INDEXES;
 /// The oldest version that is read.
 pub(crate) const OLDEST: u32 = 1;

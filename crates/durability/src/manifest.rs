@@ -19,7 +19,7 @@ use frazil_catalog::{
 };
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
-use frazil_types::{ColumnDef, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value};
+use frazil_types::{ColumnDef, ColumnDomain, ColumnNumber, Error, ObjectId, Result, Schema, SqlState, Value};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -307,7 +307,10 @@ fn write_table_columns(columns: &[ColumnDef]) -> Json {
     for (json, column) in written.as_array_mut().into_iter().flatten().zip(columns) {
         json["number"] = json!(column.number.0);
         json["missing"] = write_value(Some(&column.missing));
-        json["domain"] = json!(column.domain.map(|id| id.0));
+        json["domain"] = json!(column.domain_id().map(|id| id.0));
+        if let Some(domain) = column.domain {
+            json["of_domain"] = json!({ "default": domain.gives_default, "not_null": domain.gives_not_null });
+        }
     }
     written
 }
@@ -486,10 +489,7 @@ fn read_numbered_columns(list: &Json, types: &[Arc<TypeEntry>], is_numbered: boo
             false => position as u32 + 1,
         });
         column.missing = read_value(&json["missing"])?.unwrap_or(Value::Null);
-        column.domain = match &json["domain"] {
-            Json::Null => None,
-            id => Some(ObjectId(read_u32(id)?)),
-        };
+        column.domain = read_column_domain(json, column, types)?;
     }
     Some(schema)
 }
@@ -500,6 +500,35 @@ fn read_hidden(table: &Json, types: &[Arc<TypeEntry>]) -> Option<Vec<ColumnDef>>
         Json::Null => Some(Vec::new()),
         list => read_numbered_columns(list, types, true).map(|schema| schema.columns),
     }
+}
+
+/// The domain of a column whose default and NOT NULL are read. `None` inside for a column without a domain.
+fn read_column_domain(
+    json: &Json,
+    column: &ColumnDef,
+    types: &[Arc<TypeEntry>],
+) -> Option<Option<ColumnDomain>> {
+    if json["domain"].is_null() {
+        return Some(None);
+    }
+    let id = ObjectId(read_u32(&json["domain"])?);
+    let of_domain = &json["of_domain"];
+    if !of_domain.is_null() {
+        return Some(Some(ColumnDomain {
+            id,
+            gives_default: of_domain["default"].as_bool()?,
+            gives_not_null: of_domain["not_null"].as_bool()?,
+        }));
+    }
+    // Directories that were written before domains could change do not say where these come from: what a column has as
+    // its domain has it, it has from there.
+    let entry = types.iter().find(|entry| entry.id == id);
+    let domain = entry.and_then(|entry| entry.as_domain());
+    Some(Some(ColumnDomain {
+        id,
+        gives_default: domain.is_some_and(|domain| domain.default == column.default),
+        gives_not_null: !column.nullable && domain.is_some_and(|domain| !domain.nullable),
+    }))
 }
 
 pub(crate) fn read_view(json: &Json, types: &[Arc<TypeEntry>]) -> Option<ViewEntry> {

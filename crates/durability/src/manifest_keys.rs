@@ -20,8 +20,21 @@ pub fn write_constraints(table: &TableEntry) -> Json {
             json!({ "id": c.id.0, "name": c.name, "primary_key": index.0 })
         }
         ConstraintKind::Unique { index } => json!({ "id": c.id.0, "name": c.name, "unique": index.0 }),
-        ConstraintKind::Check { expression, columns } => {
-            json!({ "id": c.id.0, "name": c.name, "check": expression, "columns": columns })
+        ConstraintKind::Check {
+            expression,
+            columns,
+            is_valid,
+            of_domain,
+        } => {
+            let mut json = json!({ "id": c.id.0, "name": c.name, "check": expression, "columns": columns });
+            // Version 12 has it.
+            if !is_valid {
+                json["not_valid"] = json!(true);
+            }
+            if let Some(check) = of_domain {
+                json["of_domain"] = json!(check.0);
+            }
+            json
         }
         ConstraintKind::ForeignKey(key) => {
             json!({ "id": c.id.0, "name": c.name, "foreign_key": write_foreign_key(key) })
@@ -91,6 +104,11 @@ fn read_constraint(json: &Json) -> Option<Constraint> {
         (None, None) => ConstraintKind::Check {
             expression: json["check"].as_str()?.to_string(),
             columns: positions(&json["columns"])?,
+            is_valid: json["not_valid"].is_null(),
+            of_domain: match &json["of_domain"] {
+                Json::Null => None,
+                id => Some(ObjectId(read_u32(id)?)),
+            },
         },
         (Some(_), Some(_)) => return None,
     };
@@ -194,7 +212,9 @@ pub fn check_names(manifest: &Manifest) -> Result<(), String> {
         if !namespaces.contains(&entry.namespace) {
             return Err(format!("the schema of type \"{}\" is not there", entry.name));
         }
-        if !ids.insert(entry.id) {
+        let checks = entry.as_domain().into_iter().flat_map(|domain| &domain.checks);
+        let mut checks = checks.map(|check| check.id).filter(|id| *id != Constraint::NO_ID);
+        if !ids.insert(entry.id) || !checks.all(|id| ids.insert(id)) {
             return Err(format!("the id of type \"{}\" is given twice", entry.name));
         }
     }
@@ -331,6 +351,8 @@ mod tests {
             unnamed(NewConstraintKind::Check {
                 expression: "a > 0".to_string(),
                 columns: vec![0],
+                is_valid: true,
+                of_domain: None,
             }),
         ];
         let new = NewTable {

@@ -1,10 +1,10 @@
 //! The version of the directory format that a manifest needs.
 
 use crate::format_version::{
-    VERSION, WITH_CHANGES, WITH_COMMENTS, WITH_HIDDEN_COLUMNS, WITH_REFERENCES, WITH_SCHEMAS,
+    VERSION, WITH_CHANGES, WITH_COMMENTS, WITH_PARTIAL_INDEXES, WITH_REFERENCES, WITH_SCHEMAS,
 };
 use crate::manifest::Manifest;
-use frazil_catalog::{Deferral, TypeKind};
+use frazil_catalog::{Constraint, ConstraintKind, Deferral, TypeKind};
 use frazil_types::LogicalType;
 use serde_json::Value as Json;
 
@@ -13,8 +13,8 @@ impl Manifest {
     pub(crate) fn version(&self) -> u32 {
         let has_changes = self.tables.iter().any(|table| table.behind.is_some())
             || self.unread.iter().any(|table| !table.json()["behind"].is_null());
-        if self.has_hidden_columns() {
-            return WITH_HIDDEN_COLUMNS;
+        if self.has_hidden_columns() || self.has_open_checks() {
+            return WITH_PARTIAL_INDEXES;
         }
         if self.has_deferrable_keys() || !self.comments.is_empty() {
             return WITH_COMMENTS;
@@ -75,6 +75,31 @@ impl Manifest {
             .iter()
             .any(|table| table.entry.foreign_keys().next().is_some())
             || self.unread.iter().any(|table| has(&table.json()["constraints"]))
+    }
+
+    /// True if a check of a table or domain is NOT VALID.
+    fn has_open_checks(&self) -> bool {
+        let is_open = |constraint: &Constraint| match constraint.kind {
+            ConstraintKind::Check { is_valid, .. } => !is_valid,
+            ConstraintKind::PrimaryKey { .. }
+            | ConstraintKind::Unique { .. }
+            | ConstraintKind::ForeignKey(_) => false,
+        };
+        let mut constraints = self.tables.iter().flat_map(|table| {
+            let entries = [&table.entry, table.entry_of_chunks()];
+            entries.into_iter().flat_map(|entry| &entry.constraints)
+        });
+        let domains = self.types.iter().filter_map(|entry| entry.as_domain());
+        let has_one = |json: &Json| {
+            let constraints = json["constraints"].as_array();
+            constraints.is_some_and(|all| all.iter().any(|one| !one["not_valid"].is_null()))
+        };
+        constraints.any(is_open)
+            || domains
+                .into_iter()
+                .flat_map(|domain| &domain.checks)
+                .any(|check| !check.is_valid)
+            || self.unread.iter().any(|table| has_one(table.json()))
     }
 
     fn has_deferrable_keys(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Constants and types as the manifest writes them.
 
-use frazil_catalog::{Domain, DomainCheck, SchemaEntry, TypeEntry, TypeKind};
+use frazil_catalog::{Constraint, Domain, DomainCheck, SchemaEntry, TypeEntry, TypeKind};
 use frazil_types::sql_type::EnumLabel;
 use frazil_types::sql_type::{hex_digits, write_hex};
 use frazil_types::{ColumnDefault, LogicalType, ObjectId, Value};
@@ -112,7 +112,14 @@ pub fn write_type(entry: &TypeEntry) -> Json {
         }
         TypeKind::Domain(domain) => {
             let checks = domain.checks.iter();
-            let checks = checks.map(|c| json!({ "name": c.name, "check": c.expression }));
+            let checks = checks.map(|c| {
+                let mut json = json!({ "id": c.id.0, "name": c.name, "check": c.expression });
+                // Version 12 has it.
+                if !c.is_valid {
+                    json["not_valid"] = json!(true);
+                }
+                json
+            });
             json["domain"] = json!({
                 "type": domain.base.stored_name(),
                 "nullable": domain.nullable,
@@ -170,6 +177,12 @@ fn read_domain(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TypeEntry> {
     let domain = &json["domain"];
     let checks = domain["checks"].as_array()?.iter().map(|check| {
         Some(DomainCheck {
+            // Checks of domains had no ids when the fields of version 11 were set. Its readers pass over this one.
+            id: match &check["id"] {
+                Json::Null => Constraint::NO_ID,
+                _ => read_id(check)?,
+            },
+            is_valid: check["not_valid"].is_null(),
             name: check["name"].as_str()?.to_string(),
             expression: check["check"].as_str()?.to_string(),
         })

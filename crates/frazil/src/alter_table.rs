@@ -50,6 +50,9 @@ pub fn alter_table(
                 transaction.lock_whole(key.parent, TableMode::ShareRowExclusive)?;
             }
             foreign_keys::validate(runner, transaction, &entry, name)?;
+            if let Some(check) = entry.constraint(name).filter(|check| !check.is_valid()) {
+                refuse_violations_of(runner, transaction, &entry, check)?;
+            }
         }
         let is_valid_key = matches!(
             &action,
@@ -57,7 +60,8 @@ pub fn alter_table(
         );
         let is_check = matches!(
             &action,
-            AlterAction::AddConstraint(new) if matches!(new.kind, NewConstraintKind::Check { .. })
+            AlterAction::AddConstraint(new)
+                if matches!(new.kind, NewConstraintKind::Check { is_valid: true, .. })
         );
         let entry = transaction.alter_table(id, action, runner.cancel())?;
         if is_check {

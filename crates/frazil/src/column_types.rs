@@ -53,7 +53,11 @@ pub fn set_types(
     let entry = transaction.view().table(id)?.table().entry().clone();
     for constraint in &entry.constraints {
         let is_concerned = match &constraint.kind {
-            ConstraintKind::Check { columns: read, .. } => read.iter().any(|column| columns.contains(column)),
+            ConstraintKind::Check {
+                columns: read,
+                is_valid,
+                ..
+            } => *is_valid && read.iter().any(|column| columns.contains(column)),
             ConstraintKind::PrimaryKey { .. }
             | ConstraintKind::Unique { .. }
             | ConstraintKind::ForeignKey(_) => false,

@@ -6,7 +6,7 @@
 use crate::foreign_keys::{KeyPair, violations};
 use crate::query::Runner;
 use crate::row_checks::{Computed, RowChecks};
-use frazil_catalog::{Deferral, TableEntry};
+use frazil_catalog::{Constraint, Deferral, TableEntry};
 use frazil_storage::{ChunkEntry, RowFetch, Snapshot, TableSnapshot};
 use frazil_types::{ColumnVector, Error, Result, RowBatch, RowId, SqlState};
 use std::sync::Arc;
@@ -50,7 +50,10 @@ pub fn check_constraints(
 ) -> Result<ConstraintCheck> {
     let columns = &table.schema().columns;
     let not_null: Vec<usize> = (0..columns.len()).filter(|&c| !columns[c].nullable).collect();
-    let checks = RowChecks::of(runner, snapshot.clone(), table.table().entry())?;
+    // Rows that were there before a check that is NOT VALID may violate it.
+    let mut entry = TableEntry::clone(table.table().entry());
+    entry.constraints.retain(Constraint::is_valid);
+    let checks = RowChecks::of(runner, snapshot.clone(), &entry)?;
     let mut found = ConstraintCheck {
         not_null: not_null.len() as u64,
         checks: checks.as_ref().map_or(0, |checks| checks.names().len() as u64),

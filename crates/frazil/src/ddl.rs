@@ -1,5 +1,6 @@
 //! CREATE, ALTER and DROP of schemas, tables, views, indexes and types, TRUNCATE, FREEZE TABLE.
 
+use crate::alter_domain;
 use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
 use crate::definition_notices;
@@ -61,7 +62,10 @@ pub fn define(
         Definition::CreateType { name, labels } => {
             transaction.create_type(&name, &labels).map(|()| "CREATE TYPE")?
         }
-        Definition::AlterType { id, action, tag } => transaction.alter_type(id, &action).map(|()| tag)?,
+        Definition::AlterType { id, action, tag } => {
+            alter_domain::check_rows(runner, transaction, id, &action)?;
+            transaction.alter_type(id, &action).map(|()| tag)?
+        }
         Definition::Rename { renamed, tag } => {
             let renamed = renamed.map_or(Ok(()), |renamed| transaction.rename(&renamed));
             renamed.map(|()| tag)?

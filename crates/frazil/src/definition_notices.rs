@@ -2,8 +2,8 @@
 
 use crate::notice::Notice;
 use frazil_catalog::{
-    AlterAction, AlterType, Catalog, DropBehavior, DropIndexes, DropRelations, DropSchemas, DropTypes,
-    NewIndex, QualifiedName, SearchPath, WrittenName,
+    AlterAction, AlterDomain, AlterType, Catalog, DropBehavior, DropIndexes, DropRelations, DropSchemas,
+    DropTypes, NewIndex, QualifiedName, SearchPath, WrittenName,
 };
 use frazil_frontend::Definition;
 use frazil_types::{ObjectId, Result, SqlState};
@@ -22,7 +22,10 @@ pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
             vec![existing_relation(&new.name.name)]
         }
         Definition::CreateIndex(new) => of_index(catalog, new).into_iter().collect(),
-        Definition::AlterType { id, action, .. } => of_label(catalog, *id, action).into_iter().collect(),
+        Definition::AlterType { id, action, .. } => {
+            let notice = of_label(catalog, *id, action).or_else(|| of_check(catalog, *id, action));
+            notice.into_iter().collect()
+        }
         Definition::Drop(drop) => of_relations(catalog, drop),
         Definition::DropIndexes(drop) => of_indexes(catalog, drop),
         Definition::DropSchemas { drop, columns } => of_schemas(catalog, drop, &readers(columns)),
@@ -71,6 +74,27 @@ fn of_label(catalog: &Catalog, id: ObjectId, action: &AlterType) -> Option<Notic
     catalog.user_type_of(id)?.as_enumeration()?.position(label)?;
     let message = format!("enum label \"{label}\" already exists, skipping");
     Some(Notice::of_state(SqlState::DUPLICATE_OBJECT, message))
+}
+
+/// The notice of ALTER DOMAIN … DROP CONSTRAINT IF EXISTS for a constraint that is not there.
+fn of_check(catalog: &Catalog, id: ObjectId, action: &AlterType) -> Option<Notice> {
+    let AlterType::Domain(AlterDomain::DropCheck {
+        name,
+        if_exists: true,
+    }) = action
+    else {
+        return None;
+    };
+    let entry = catalog.user_type_of(id)?;
+    let message = format!(
+        "constraint \"{name}\" of domain \"{}\" does not exist, skipping",
+        entry.name
+    );
+    entry
+        .as_domain()?
+        .check(name)
+        .is_none()
+        .then(|| Notice::new(message))
 }
 
 fn of_relations(catalog: &Catalog, drop: &DropRelations) -> Vec<Notice> {

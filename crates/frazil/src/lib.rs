@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod activity;
+mod alter_domain;
 mod alter_table;
 mod api_names;
 mod appender;
@@ -47,7 +48,6 @@ mod deferred_commit;
 mod definition_notices;
 mod described;
 mod direct_rows;
-mod domain_checks;
 mod entries_read;
 mod execute;
 mod explain;

@@ -90,13 +90,18 @@ impl SessionNames {
 
     fn constraint(&self, oid: u32) -> Option<String> {
         let id = ObjectId::of_oid(oid)?;
+        if let Some((_, check)) = self.catalog().check_of_domain(id) {
+            return Some(check_text(&check.expression, check.is_valid));
+        }
         let mut all = self
             .catalog()
             .tables()
             .flat_map(|table| table.constraints.iter().map(move |c| (table, c)));
         let (table, constraint) = all.find(|(_, constraint)| constraint.id == id)?;
         Some(match &constraint.kind {
-            ConstraintKind::Check { expression, .. } => check_text(expression),
+            ConstraintKind::Check {
+                expression, is_valid, ..
+            } => check_text(expression, *is_valid),
             ConstraintKind::PrimaryKey { .. }
             | ConstraintKind::Unique { .. }
             | ConstraintKind::ForeignKey(_) => definition(table, constraint, self.catalog(), &|parent| {

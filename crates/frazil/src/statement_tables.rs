@@ -17,7 +17,7 @@ use frazil_frontend::{
 use frazil_plan::operators::Scan;
 use frazil_plan::{Bounds, ColumnId, IndexInfo, IndexKeyInfo, Plan, Statistics};
 use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
-use frazil_types::{ColumnNumber, Error, ObjectId, Result, Value};
+use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -58,6 +58,8 @@ pub struct StatementTables {
     entries: Mutex<EntriesRead>,
     /// The catalog for functions that ask it, once a call needs it.
     registered: OnceLock<RegisteredCatalog>,
+    /// True if tables are seen without their checks that are NOT VALID.
+    hides_open_checks: bool,
 }
 
 impl StatementTables {
@@ -76,6 +78,15 @@ impl StatementTables {
             damage: Mutex::default(),
             entries: Mutex::default(),
             registered: OnceLock::new(),
+            hides_open_checks: false,
+        }
+    }
+
+    /// Hides checks that are NOT VALID: for an update by which no user changes a row.
+    pub fn without_open_checks(self) -> StatementTables {
+        StatementTables {
+            hides_open_checks: true,
+            ..self
         }
     }
 
@@ -261,7 +272,15 @@ impl StatementTables {
                 schema: entry.schema.clone(),
                 hidden: entry.hidden.clone(),
                 row_count: self.snapshot.table(entry.id).map_or(0, |t| t.rows()),
-                constraints: entry.constraints.clone(),
+                constraints: match self.hides_open_checks {
+                    true => entry
+                        .constraints
+                        .iter()
+                        .filter(|c| c.is_valid())
+                        .cloned()
+                        .collect(),
+                    false => entry.constraints.clone(),
+                },
                 indexes: entry.indexes.clone(),
             }),
         })
@@ -399,6 +418,13 @@ impl CatalogView for StatementTables {
 
     fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>> {
         self.look_up(|entries, catalog| entries.user_type_of(catalog, id).cloned())
+    }
+
+    fn columns_of_domain(&self, domain: ObjectId) -> Vec<(ObjectId, Arc<Schema>, Vec<usize>)> {
+        let found = self.snapshot.catalog().columns_of_domain(domain).into_iter();
+        found
+            .map(|(table, positions)| (table.id, table.schema.clone(), positions))
+            .collect()
     }
 
     fn sequence(&self, name: &QualifiedName) -> Option<Arc<SequenceEntry>> {

@@ -1,10 +1,9 @@
 //! What the shell and other tools ask of tables, views and types.
 
-use crate::domain_checks::{ChecksOfDomains, own_default};
 use crate::sequence_info::generated_clause;
 use crate::view_text::restated;
 use frazil_catalog::{
-    Catalog, Constraint, ConstraintKind, Domain, ForeignKey, IndexEntry, PUBLIC, QualifiedName,
+    Catalog, Constraint, ConstraintKind, Domain, DomainCheck, ForeignKey, IndexEntry, PUBLIC, QualifiedName,
     ReferentialAction, SearchPath, TableEntry, TypeEntry, ViewEntry, identifier, is_temporary_schema,
     key_sql,
 };
@@ -25,8 +24,6 @@ pub struct TableInfo {
     types: Vec<String>,
     /// The clause of each column whose values the system makes: an identity, or a generated column.
     generated: Vec<Option<String>>,
-    /// True for each column whose domain is NOT NULL, by position.
-    has_strict_domain: Vec<bool>,
     /// The domain of each column that has one, by position; with its schema if that is not `public`.
     pub domains: Vec<Option<String>>,
     /// Its rows.
@@ -48,6 +45,8 @@ pub struct ConstraintInfo {
     pub shown: String,
     /// True for a check that the table has because a column is of a domain.
     pub is_of_domain: bool,
+    /// True for a check or foreign key that is NOT VALID.
+    is_open: bool,
     /// The name of the parent as SQL text, if the constraint is a foreign key.
     pub references: Option<String>,
 }
@@ -157,16 +156,34 @@ impl DomainInfo {
         column.default.clone_from(&self.domain.default);
         let default = default_text(&column).map_or(String::new(), |text| format!(" default {text}"));
         let null = if self.domain.nullable { "" } else { " not null" };
-        let checks = self.domain.checks.iter().map(|check| {
-            let (name, condition) = (identifier(&check.name), before_more(&check.expression));
-            format!(" constraint {name} check ({condition})")
-        });
+        let checks = self
+            .domain
+            .checks
+            .iter()
+            .filter(|check| check.is_valid)
+            .map(|check| {
+                let (name, condition) = (identifier(&check.name), before_more(&check.expression));
+                format!(" constraint {name} check ({condition})")
+            });
         let name = self.sql_name();
         format!(
             "create domain {name} as {}{default}{null}{};",
             self.base_name,
             checks.collect::<String>()
         )
+    }
+}
+
+impl DomainInfo {
+    /// ALTER DOMAIN statements for its checks that are NOT VALID: rows of tables that were there may violate them.
+    pub fn open_check_ddl(&self) -> Vec<String> {
+        let open = self.domain.checks.iter().filter(|check| !check.is_valid);
+        let name = self.sql_name();
+        let statement = |check: &DomainCheck| {
+            let (check, condition) = (identifier(&check.name), before_more(&check.expression));
+            format!("alter domain {name} add constraint {check} check ({condition}) not valid;")
+        };
+        open.map(statement).collect()
     }
 }
 
@@ -218,7 +235,6 @@ impl TableInfo {
 
     /// Describes a table of `rows` rows by the catalog, for a session of a search path.
     pub(crate) fn of(table: &TableEntry, rows: u64, catalog: &Catalog, path: &SearchPath) -> TableInfo {
-        let of_domains = ChecksOfDomains::of(table, catalog);
         let shown_name = |table: &TableEntry| catalog.shown_table(table, path);
         TableInfo {
             namespace: schema_of(table.namespace, catalog),
@@ -233,15 +249,17 @@ impl TableInfo {
                 .map(|c| generated_clause(c.default.as_ref()?, catalog))
                 .collect(),
             schema: with_shown_defaults(&table.schema, catalog),
-            has_strict_domain: of_domains.are_strict(),
-            domains: of_domains.names(catalog),
+            domains: (table.schema.columns.iter())
+                .map(|c| domain_name(c, catalog))
+                .collect(),
             rows,
-            constraints: (table.constraints.iter().enumerate())
-                .map(|(at, constraint)| ConstraintInfo {
+            constraints: (table.constraints.iter())
+                .map(|constraint| ConstraintInfo {
                     name: constraint.name.clone(),
                     definition: definition(table, constraint, catalog, &dumped_name(catalog)),
                     shown: definition(table, constraint, catalog, &shown_name),
-                    is_of_domain: of_domains.has(at),
+                    is_of_domain: constraint.is_of_domain(),
+                    is_open: !constraint.is_valid() && constraint.index().is_none(),
                     references: parent_name(constraint, catalog),
                 })
                 .collect(),
@@ -262,37 +280,58 @@ impl TableInfo {
     pub fn ddl(&self) -> String {
         let table = std::iter::once(self.table_ddl()).chain(self.index_ddl());
         let keys = self.foreign_key_ddl(|_| true);
-        table.chain(keys).collect::<Vec<_>>().join("\n")
+        table
+            .chain(self.open_check_ddl())
+            .chain(keys)
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    /// ALTER TABLE statements for its checks that are NOT VALID: rows that are there may violate them.
+    pub fn open_check_ddl(&self) -> Vec<String> {
+        let is_one = |c: &&ConstraintInfo| c.is_open && !c.is_of_domain && c.references.is_none();
+        self.constraints
+            .iter()
+            .filter(is_one)
+            .map(|c| self.added(c))
+            .collect()
+    }
+
+    /// ALTER TABLE … ADD CONSTRAINT.
+    fn added(&self, constraint: &ConstraintInfo) -> String {
+        let (table, name) = (self.sql_name(), identifier(&constraint.name));
+        format!(
+            "alter table {table} add constraint {name} {};",
+            constraint.definition
+        )
     }
 
     /// ALTER TABLE statements for its foreign keys, whose parents must be there, of those whose parents, by their names
     /// as SQL text, are wanted.
     pub fn foreign_key_ddl(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
         let wanted = |c: &&ConstraintInfo| c.references.as_deref().is_some_and(&is_wanted);
-        let table = self.sql_name();
-        let statement = |c: &ConstraintInfo| {
-            let name = identifier(&c.name);
-            format!("alter table {table} add constraint {name} {};", c.definition)
-        };
-        self.constraints.iter().filter(wanted).map(statement).collect()
+        self.constraints
+            .iter()
+            .filter(wanted)
+            .map(|c| self.added(c))
+            .collect()
     }
 
     /// Its CREATE TABLE statement, which makes the indexes of constraints, without foreign keys.
     pub fn table_ddl(&self) -> String {
         let types = self.types.iter().zip(&self.domains).zip(&self.generated);
-        let types = types.zip(&self.has_strict_domain);
-        let columns =
-            self.schema
-                .columns
-                .iter()
-                .zip(types)
-                .map(|(c, (((ty, domain), generated), is_strict))| {
-                    let null = if c.nullable || *is_strict { "" } else { " not null" };
-                    let clause = generated.clone().or_else(|| default_clause(c));
-                    let default = clause.map_or(String::new(), |clause| format!(" {clause}"));
-                    let ty = domain.as_ref().unwrap_or(ty);
-                    format!("  {} {ty}{default}{null}", identifier(&c.name))
-                });
+        let columns = self
+            .schema
+            .columns
+            .iter()
+            .zip(types)
+            .map(|(c, ((ty, domain), generated))| {
+                let null = if c.has_own_not_null() { " not null" } else { "" };
+                let clause = generated.clone().or_else(|| default_clause(c));
+                let default = clause.map_or(String::new(), |clause| format!(" {clause}"));
+                let ty = domain.as_ref().unwrap_or(ty);
+                format!("  {} {ty}{default}{null}", identifier(&c.name))
+            });
         let constraints = self.constraints_in_place().into_iter();
         let constraints =
             constraints.map(|c| format!("  constraint {} {}", identifier(&c.name), c.definition));
@@ -304,7 +343,7 @@ impl TableInfo {
     /// The constraints of CREATE TABLE in the order that it gives them: the primary key comes before UNIQUE even if
     /// ALTER TABLE added it later. So a dump of a dump has the same text.
     fn constraints_in_place(&self) -> Vec<&ConstraintInfo> {
-        let is_part = |c: &&ConstraintInfo| !c.is_of_domain && c.references.is_none();
+        let is_part = |c: &&ConstraintInfo| !c.is_of_domain && !c.is_open && c.references.is_none();
         let mut constraints: Vec<&ConstraintInfo> = self.constraints.iter().filter(is_part).collect();
         let first = |word: &str| constraints.iter().position(|c| c.definition.starts_with(word));
         if let (Some(primary), Some(unique)) = (first("PRIMARY KEY"), first("UNIQUE"))
@@ -359,13 +398,31 @@ fn with_shown_defaults(schema: &Arc<Schema>, catalog: &Catalog) -> Arc<Schema> {
         |c: &ColumnDef| c.domain.is_some() || matches!(c.default, Some(ColumnDefault::Expression(_)));
     if schema.columns.iter().any(changes) {
         for column in &mut Arc::make_mut(&mut schema).columns {
-            column.default = own_default(column, catalog).cloned();
+            column.default = shown_default(column, catalog);
             if let Some(ColumnDefault::Expression(text)) = &mut column.default {
                 *text = catalog.shown_default(text);
             }
         }
     }
     schema
+}
+
+/// The default that a column declares: NULL if it has none, but its domain does.
+pub(crate) fn shown_default(column: &ColumnDef, catalog: &Catalog) -> Option<ColumnDefault> {
+    let Some(domain) = column.domain.filter(|_| column.default.is_none()) else {
+        return column.own_default().cloned();
+    };
+    let entry = catalog.user_type_of(domain.id);
+    let has_one = entry
+        .and_then(|entry| entry.as_domain()?.default.as_ref())
+        .is_some();
+    (has_one && !domain.gives_default).then_some(ColumnDefault::Value(Value::Null))
+}
+
+/// The name of a column's domain as a dump writes it.
+fn domain_name(column: &ColumnDef, catalog: &Catalog) -> Option<String> {
+    let entry = catalog.user_type_of(column.domain_id()?)?;
+    Some(shown(&schema_of(entry.namespace, catalog), &entry.name))
 }
 
 /// The clause of a column that gives its values, as SQL without the options of a sequence: `default 1`, `generated
@@ -421,7 +478,12 @@ pub(crate) fn definition(
             Some(columns) => format!("UNIQUE{NOT_DISTINCT} {columns}{deferral}"),
             None => format!("UNIQUE {columns}{deferral}"),
         },
-        ConstraintKind::Check { expression, .. } => format!("CHECK ({})", before_more(expression)),
+        ConstraintKind::Check {
+            expression, is_valid, ..
+        } => {
+            let open = if *is_valid { "" } else { NOT_VALID };
+            format!("CHECK ({}){open}", before_more(expression))
+        }
         ConstraintKind::ForeignKey(key) => match catalog.table_by_id(key.parent) {
             Some(parent) => foreign_key_text(table, key, parent, &name_of(parent)),
             None => String::new(),
@@ -430,11 +492,12 @@ pub(crate) fn definition(
 }
 
 /// A CHECK with its condition in parentheses of its own, as PostgreSQL shows it.
-pub(crate) fn check_text(condition: &str) -> String {
+pub(crate) fn check_text(condition: &str, is_valid: bool) -> String {
     let is_word = condition.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let open = if is_valid { "" } else { NOT_VALID };
     match is_word {
-        true => format!("CHECK ({condition})"),
-        false => format!("CHECK (({}))", before_more(condition.trim())),
+        true => format!("CHECK ({condition}){open}"),
+        false => format!("CHECK (({})){open}", before_more(condition.trim())),
     }
 }
 
@@ -489,11 +552,12 @@ fn foreign_key_text(child: &TableEntry, key: &ForeignKey, parent: &TableEntry, p
     }
     text.push_str(key.deferral.words());
     if !key.is_valid {
-        text.push_str(" NOT VALID");
+        text.push_str(NOT_VALID);
     }
     text
 }
 
+const NOT_VALID: &str = " NOT VALID";
 const NOT_DISTINCT: &str = " NULLS NOT DISTINCT";
 
 fn index_columns(table: &TableEntry, index: &IndexEntry) -> String {
@@ -556,6 +620,8 @@ mod tests {
         let check = NewConstraintKind::Check {
             expression: "a > 0".to_string(),
             columns: vec![0],
+            is_valid: true,
+            of_domain: None,
         };
         let new = NewTable {
             name: "t".into(),

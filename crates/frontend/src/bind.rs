@@ -1,10 +1,10 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
 use crate::binder::{
-    self, Binder, Nesting, TableUses, alter_identity, alter_table, alter_type, copy_from, create_domain,
-    create_index, create_table, create_type, create_view, delete, describe, describe_columns, drop_schemas,
-    drop_types, find_own_table, find_table, finished, insert, leave_generated_out, missing_relation,
-    refuse_remote, rename, sequence, set_schema, tables, update,
+    self, Binder, Nesting, TableUses, alter_domain, alter_identity, alter_table, alter_type, copy_from,
+    create_domain, create_index, create_table, create_type, create_view, delete, describe, describe_columns,
+    drop_schemas, drop_types, find_own_table, find_table, finished, insert, leave_generated_out,
+    missing_relation, refuse_remote, rename, sequence, set_schema, tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
@@ -131,6 +131,7 @@ impl<'a> Context<'a> {
                 return bind_ast(self.binder(parsed), ast.get().ok_or_else(missing)?);
             }
             ParsedKind::CreateDomain(ast) => return self.create_domain(parsed, ast.get()),
+            ParsedKind::AlterDomain(ast) => return self.alter_domain(parsed, ast.get()),
             ParsedKind::ShowTables => return tables(self.binder(parsed)),
             ParsedKind::Describe { table } => return describe(self.binder(parsed), table),
             ParsedKind::DescribeQuery { query } => return self.describe_query(parsed, query),
@@ -217,6 +218,14 @@ impl<'a> Context<'a> {
     fn create_domain(&self, parsed: &ParsedStatement, ast: Option<&Ast>) -> Result<Bound> {
         match ast {
             Some(Ast::CreateTable(create)) => create_domain(self.binder(parsed), create),
+            _ => Err(Error::internal("a domain that was not read as a table")),
+        }
+    }
+
+    /// ALTER DOMAIN, which is read as ALTER TABLE.
+    fn alter_domain(&self, parsed: &ParsedStatement, ast: Option<&Ast>) -> Result<Bound> {
+        match ast {
+            Some(Ast::AlterTable(alter)) => alter_domain(self.binder(parsed), alter),
             _ => Err(Error::internal("a domain that was not read as a table")),
         }
     }
@@ -540,7 +549,7 @@ fn columns_of_types(
 ) -> Result<Vec<(ObjectId, Vec<AlterAction>)>> {
     let is_of_them = |column: &ColumnDef| {
         let e = column.ty.enumeration_within().map(|e| ObjectId(e.id()));
-        column.domain.or(e).is_some_and(is_gone) || e.is_some_and(is_gone)
+        column.domain_id().or(e).is_some_and(is_gone) || e.is_some_and(is_gone)
     };
     let mut columns = Vec::new();
     for name in catalog
@@ -611,6 +620,7 @@ fn find_readers(
             | AlterAction::SetNotNull { .. }
             | AlterAction::DropNotNull { .. }
             | AlterAction::SetDefault { .. }
+            | AlterAction::DropDefault { .. }
             | AlterAction::AddSequence(_)
             | AlterAction::SetIdentity { .. }
             | AlterAction::DropIdentity { .. }

@@ -84,6 +84,8 @@ pub trait CatalogView: Sync {
     fn user_type(&self, name: &QualifiedName) -> Option<Arc<TypeEntry>>;
     /// The same by its identity.
     fn user_type_of(&self, id: ObjectId) -> Option<Arc<TypeEntry>>;
+    /// The tables that have columns of a domain: their identities, their columns, and the positions of these.
+    fn columns_of_domain(&self, domain: ObjectId) -> Vec<(ObjectId, Arc<Schema>, Vec<usize>)>;
     /// A sequence by its name.
     fn sequence(&self, name: &QualifiedName) -> Option<Arc<SequenceEntry>>;
     /// A sequence by its identity.

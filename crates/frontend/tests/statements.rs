@@ -201,7 +201,9 @@ fn constraints(sql: &str) -> Vec<String> {
             } => {
                 format!("{name} unique {columns:?} {nulls_distinct}{}", deferral.words())
             }
-            NewConstraintKind::Check { expression, columns } => {
+            NewConstraintKind::Check {
+                expression, columns, ..
+            } => {
                 format!("{name} check {expression} {columns:?}")
             }
             NewConstraintKind::ForeignKey(key) => {

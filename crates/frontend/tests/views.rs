@@ -35,6 +35,10 @@ impl CatalogView for Relations {
         self.relation(name).is_some()
     }
 
+    fn columns_of_domain(&self, _domain: ObjectId) -> Vec<(ObjectId, std::sync::Arc<Schema>, Vec<usize>)> {
+        Vec::new()
+    }
+
     fn sequence(&self, _: &QualifiedName) -> Option<std::sync::Arc<frazil_catalog::SequenceEntry>> {
         None
     }

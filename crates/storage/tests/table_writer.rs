@@ -278,6 +278,8 @@ fn rows_without_a_result_for_each_check_are_refused() {
         kind: NewConstraintKind::Check {
             expression: "a < 100".to_string(),
             columns: vec![0],
+            is_valid: true,
+            of_domain: None,
         },
     };
     let new = NewTable {

@@ -48,7 +48,7 @@ pub use object_id::{FIRST_TEMPORARY, FIRST_USER_OID, ObjectId};
 pub use restriction::{CompareOp, Disjunction, Restriction, RestrictionKind};
 pub use row_id::RowId;
 pub use row_values::RowValues;
-pub use schema::{ColumnDef, ColumnDefault, ColumnNumber, Origin, Schema, attribute_number};
+pub use schema::{ColumnDef, ColumnDefault, ColumnDomain, ColumnNumber, Origin, Schema, attribute_number};
 pub use shared_strings::SharedBytes;
 pub use span::Span;
 pub use sql_type::{Category, Counts, DocumentForm, Kind, Order, TypeInfo};

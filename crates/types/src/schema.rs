@@ -33,7 +33,18 @@ pub struct ColumnDef {
     /// Its value in rows that were written before the table had the column, and do not store it.
     pub missing: Value,
     /// The domain that it was declared with; its type is the domain's.
-    pub domain: Option<ObjectId>,
+    pub domain: Option<ColumnDomain>,
+}
+
+/// The domain of a column, and the parts of the column that come from the domain: they change with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnDomain {
+    /// The domain.
+    pub id: ObjectId,
+    /// True if no DEFAULT was written for the column, so that its default is the domain's.
+    pub gives_default: bool,
+    /// True if the column is NOT NULL only because its domain is.
+    pub gives_not_null: bool,
 }
 
 /// What a column gets that an INSERT does not name.
@@ -95,6 +106,38 @@ impl ColumnDef {
                 | ColumnDefault::Identity { .. }
                 | ColumnDefault::Generated { .. },
             ) => None,
+        }
+    }
+
+    /// The identity of its domain, if it has one.
+    pub fn domain_id(&self) -> Option<ObjectId> {
+        self.domain.map(|domain| domain.id)
+    }
+
+    /// Its own default: `None` also if it has the default of its domain.
+    pub fn own_default(&self) -> Option<&ColumnDefault> {
+        let is_of_domain = self.domain.is_some_and(|domain| domain.gives_default);
+        self.default.as_ref().filter(|_| !is_of_domain)
+    }
+
+    /// True if it is NOT NULL itself, and not only because its domain is.
+    pub fn has_own_not_null(&self) -> bool {
+        !self.nullable && !self.domain.is_some_and(|domain| domain.gives_not_null)
+    }
+
+    /// Makes it NOT NULL itself.
+    pub fn set_not_null(&mut self) {
+        self.nullable = false;
+        if let Some(domain) = &mut self.domain {
+            domain.gives_not_null = false;
+        }
+    }
+
+    /// Gives it a default of its own; `None` stands for NULL.
+    pub fn set_default(&mut self, default: Option<ColumnDefault>) {
+        self.default = default;
+        if let Some(domain) = &mut self.domain {
+            domain.gives_default = false;
         }
     }
 

@@ -5,9 +5,8 @@ use super::cells::Cells;
 use super::numbers::{self, HEAP, OWNER};
 use super::virtual_table::Context;
 use super::wanted::Cell;
-use crate::domain_checks::{ChecksOfDomains, own_default};
-use crate::table_info::{default_text, view_text};
-use frazil_catalog::{Catalog, ConstraintKind, Relation, SequenceEntry, TableEntry};
+use crate::table_info::{self, default_text, view_text};
+use frazil_catalog::{Catalog, Constraint, ConstraintKind, Relation, SequenceEntry, TableEntry};
 use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result, USER, Value, attribute_number};
 use std::rc::Rc;
 
@@ -120,12 +119,8 @@ pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {
 
 fn class_of_relation(seen: &Seen<'_>, catalog: &Catalog) -> Cells {
     let checks = seen.table.map_or(0, |table| {
-        let of_domains = ChecksOfDomains::of(table, catalog);
-        let constraints = table.constraints.iter().enumerate();
-        let is_own = |at: usize, kind: &ConstraintKind| {
-            matches!(kind, ConstraintKind::Check { .. }) && !of_domains.has(at)
-        };
-        constraints.filter(|(at, c)| is_own(*at, &c.kind)).count()
+        let is_own = |c: &&Constraint| matches!(c.kind, ConstraintKind::Check { of_domain: None, .. });
+        table.constraints.iter().filter(is_own).count()
     });
     let kind = if seen.is_view { "v" } else { "r" };
     class(seen.oid, seen.name, seen.namespace, kind)
@@ -188,7 +183,7 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
             let has_default = shown_default(column, context.catalog()).is_some();
             rows.push(
                 attribute(seen.oid, number, column)
-                    .with("attnotnull", !column.nullable)
+                    .with("attnotnull", column.has_own_not_null())
                     .with("atthasdef", has_default),
             );
         }
@@ -247,8 +242,13 @@ fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
 /// The default of a column as SQL that says its type, as PostgreSQL shows it.
 /// `None` for an identity column, which has a sequence instead, and for the default of a domain.
 pub(super) fn shown_default(column: &ColumnDef, catalog: &Catalog) -> Option<String> {
-    let (text, default) = (default_text(column)?, own_default(column, catalog));
+    let default = table_info::shown_default(column, catalog);
+    let text = default_text(&ColumnDef {
+        default: default.clone(),
+        ..column.clone()
+    })?;
     match default {
+        Some(ColumnDefault::Value(Value::Null)) => Some(format!("NULL::{}", column.ty.name())),
         Some(ColumnDefault::Value(Value::Bool(truth))) => Some(truth.to_string()),
         Some(ColumnDefault::Value(_)) if text.starts_with(['\'', '-']) => {
             let quoted = match text.strip_prefix('-') {

@@ -17,7 +17,8 @@ pub(crate) fn class_of(catalog: &Catalog, id: ObjectId) -> &'static str {
         return "pg_type";
     }
     let mut constraints = catalog.tables().flat_map(|table| &table.constraints);
-    match constraints.any(|constraint| constraint.id == id) {
+    let is_one = constraints.any(|constraint| constraint.id == id);
+    match is_one || catalog.check_of_domain(id).is_some() {
         true => "pg_constraint",
         false => "pg_class",
     }

@@ -4,7 +4,6 @@ use super::catalog_rows::{Seen, column_number, own_relations};
 use super::cells::{Cells, list};
 use super::virtual_table::Context;
 use super::wanted::Cell;
-use crate::domain_checks::ChecksOfDomains;
 use crate::table_info::{check_text, definition};
 use frazil_catalog::{
     Catalog, Constraint, ConstraintKind, Deferral, ForeignKey, ReferentialAction, TableEntry,
@@ -37,10 +36,11 @@ pub(super) fn of_tables<'a>(
         Some((seen, table))
     });
     tables.flat_map(move |(seen, table)| {
-        let of_domains = ChecksOfDomains::of(table, context.catalog());
-        let own = table.constraints.iter().enumerate();
-        let own = own.filter(move |(at, _)| !of_domains.has(*at));
-        own.map(move |(_, constraint)| SeenConstraint {
+        let own = table
+            .constraints
+            .iter()
+            .filter(|constraint| !constraint.is_of_domain());
+        own.map(move |constraint| SeenConstraint {
             schema: seen.schema.to_string(),
             namespace: seen.namespace,
             table,
@@ -99,7 +99,9 @@ impl SeenConstraint<'_> {
     /// Its definition, as PostgreSQL shows it.
     pub fn definition(&self) -> String {
         match &self.constraint.kind {
-            ConstraintKind::Check { expression, .. } => check_text(expression),
+            ConstraintKind::Check {
+                expression, is_valid, ..
+            } => check_text(expression, *is_valid),
             ConstraintKind::PrimaryKey { .. }
             | ConstraintKind::Unique { .. }
             | ConstraintKind::ForeignKey(_) => {
@@ -152,7 +154,34 @@ pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
         };
         rows.push(of_foreign_key(row.with("conbin", bin), &seen)?);
     }
+    rows.extend(of_domains(context.catalog()));
     Ok(rows)
+}
+
+/// The checks of domains.
+fn of_domains(catalog: &Catalog) -> impl Iterator<Item = Cells> {
+    let checks = catalog
+        .domains()
+        .flat_map(|(entry, domain)| domain.checks.iter().map(move |check| (entry, check)));
+    checks.map(|(entry, check)| {
+        Cells::new()
+            .with("oid", check.id.oid())
+            .with("conname", check.name.as_str())
+            .with("connamespace", entry.namespace.oid())
+            .with("contype", "c")
+            .with("condeferrable", false)
+            .with("condeferred", false)
+            .with("convalidated", check.is_valid)
+            .with("conrelid", 0)
+            .with("contypid", entry.id.oid())
+            .with("conindid", 0)
+            .with("confupdtype", " ")
+            .with("confdeltype", " ")
+            .with("confmatchtype", " ")
+            .with("conislocal", true)
+            .with("connoinherit", false)
+            .with("conbin", check.expression.as_str())
+    })
 }
 
 /// A row with the values that depend on whether the constraint is a foreign key.
@@ -160,7 +189,7 @@ fn of_foreign_key(row: Cells, seen: &SeenConstraint<'_>) -> Result<Cells> {
     let index = seen.constraint.index();
     let Some((key, parent)) = seen.foreign_key() else {
         return Ok(row
-            .with("convalidated", true)
+            .with("convalidated", seen.constraint.is_valid())
             .with("conindid", index.map_or(0, |index| index.oid()))
             .with("confupdtype", " ")
             .with("confdeltype", " ")

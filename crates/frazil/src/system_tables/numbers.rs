@@ -71,7 +71,9 @@ pub fn element_of_array(oid: u32) -> Option<u32> {
 
 /// The oid of a column's type: that of its domain if it has one.
 pub(super) fn column_type(column: &ColumnDef) -> u32 {
-    column.domain.map_or_else(|| type_oid(column.ty), ObjectId::oid)
+    column
+        .domain_id()
+        .map_or_else(|| type_oid(column.ty), ObjectId::oid)
 }
 
 /// The modifier of a column, which a domain has instead of its columns.

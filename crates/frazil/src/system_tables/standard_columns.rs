@@ -41,7 +41,7 @@ pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
                 )
                 .with("is_updatable", yes_or_no(!seen.is_view));
             let row = of_type(of_identity(row, column, catalog), column.ty, catalog);
-            let domain = column.domain.and_then(|id| catalog.user_type_of(id));
+            let domain = column.domain_id().and_then(|id| catalog.user_type_of(id));
             rows.push(match domain {
                 Some(entry) => row
                     .with("domain_catalog", DATABASE)

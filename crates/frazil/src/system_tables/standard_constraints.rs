@@ -39,7 +39,7 @@ fn not_null(context: &Context<'_>) -> Vec<[String; 4]> {
             .columns
             .iter()
             .enumerate()
-            .filter(|(_, column)| !column.nullable)
+            .filter(|(_, column)| column.has_own_not_null())
         {
             let number = column_number(seen.columns, position);
             let name = format!("{}_{}_{number}_not_null", seen.namespace, seen.oid);
@@ -93,7 +93,7 @@ pub(super) fn checks(context: &Context<'_>) -> Result<Vec<Cells>> {
         named(&schema, &name).with("check_clause", format!("{column} IS NOT NULL"))
     });
     let of_domains = checks_of_domains(context).map(|(schema, _, check)| {
-        let definition = check_text(&check.expression);
+        let definition = check_text(&check.expression, check.is_valid);
         let clause = definition.strip_prefix("CHECK ").unwrap_or(&definition);
         named(&schema, &check.name).with("check_clause", clause)
     });

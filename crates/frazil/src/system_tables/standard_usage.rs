@@ -67,7 +67,7 @@ fn columns<'a>(context: &'a Context<'_>) -> impl Iterator<Item = SeenColumn<'a>>
 
 /// The domain of a column.
 fn domain_of<'a>(column: &ColumnDef, catalog: &'a Catalog) -> Option<&'a TypeEntry> {
-    let entry = catalog.user_type_of(column.domain?)?;
+    let entry = catalog.user_type_of(column.domain_id()?)?;
     Some(entry)
 }
 

@@ -133,6 +133,7 @@ fn pass_of_action(action: &AlterAction) -> u8 {
         AlterAction::SetNotNull { .. } => 3,
         AlterAction::ValidateConstraint { .. } => 5,
         AlterAction::SetDefault { .. }
+        | AlterAction::DropDefault { .. }
         | AlterAction::RenameTable { .. }
         | AlterAction::SetIdentity { .. }
         | AlterAction::DropIdentity { .. }
@@ -293,7 +294,7 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// ADD CONSTRAINT. 0A000 for a key or check that is NOT VALID.
+    /// ADD CONSTRAINT. 0A000 for a primary or unique key that is NOT VALID.
     fn added_constraint(
         &mut self,
         altered: &Altered<'a>,
@@ -310,11 +311,17 @@ impl<'a> Binder<'a> {
         let mut made = constraints.in_order(&altered.entry.name)?.pop();
         match made.as_mut().map(|made| &mut made.kind) {
             Some(NewConstraintKind::ForeignKey(key)) => key.is_valid = !not_valid,
-            _ if not_valid => {
+            Some(NewConstraintKind::Check { is_valid, .. }) => *is_valid = !not_valid,
+            Some(NewConstraintKind::PrimaryKey { .. } | NewConstraintKind::Unique { .. }) if not_valid => {
                 let span = self.place.span(constraint.span());
-                return Err(Error::unsupported("a key or check that is NOT VALID").at_span(span));
+                let what = match constraint {
+                    TableConstraint::PrimaryKey(_) => "PRIMARY KEY",
+                    _ => "UNIQUE",
+                };
+                let message = format!("{what} constraints cannot be marked NOT VALID");
+                return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span));
             }
-            _ => {}
+            Some(NewConstraintKind::PrimaryKey { .. } | NewConstraintKind::Unique { .. }) | None => {}
         }
         made.map(AlterAction::AddConstraint)
             .ok_or_else(|| Error::internal("a constraint that is none"))
@@ -426,10 +433,7 @@ impl<'a> Binder<'a> {
             }
             AlterColumnOperation::DropDefault => {
                 refuse_identity(altered, column, Some((" instead.", " instead.")))?;
-                AlterAction::SetDefault {
-                    column,
-                    default: None,
-                }
+                AlterAction::DropDefault { column }
             }
             _ => return Err(Error::unsupported("this ALTER COLUMN")),
         })

@@ -19,6 +19,9 @@ pub(crate) fn comment_on(catalog: &dyn CatalogView, written: &CommentOn) -> Stat
         CommentedName::Type(name, only_domains) => {
             CommentTarget::Type(type_to_drop(catalog, name), *only_domains)
         }
+        CommentedName::DomainConstraint(name, domain) => {
+            CommentTarget::DomainConstraint(name.clone(), type_to_drop(catalog, domain))
+        }
         CommentedName::Constraint(name, table) => CommentTarget::Constraint(name.clone(), resolved(table)),
     };
     let text = written.text.clone();

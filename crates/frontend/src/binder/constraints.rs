@@ -48,17 +48,6 @@ impl Constraints {
         self.found.push((span.start, constraint));
     }
 
-    /// True if one is a check of this text.
-    pub fn has_check(&self, text: &str) -> bool {
-        let is_it = |kind: &NewConstraintKind| match kind {
-            NewConstraintKind::Check { expression, .. } => expression == text,
-            NewConstraintKind::PrimaryKey { .. }
-            | NewConstraintKind::Unique { .. }
-            | NewConstraintKind::ForeignKey(_) => false,
-        };
-        self.found.iter().any(|(_, constraint)| is_it(&constraint.kind))
-    }
-
     /// The constraints in the order in which they are written. 42P16 for two primary keys.
     pub fn in_order(mut self, table: &str) -> Result<Vec<NewConstraint>> {
         let is_primary = |c: &&(u32, NewConstraint)| matches!(c.1.kind, NewConstraintKind::PrimaryKey { .. });
@@ -203,6 +192,8 @@ impl<'a> Binder<'a> {
         Ok(NewConstraintKind::Check {
             expression: self.written(&check.expr),
             columns,
+            is_valid: true,
+            of_domain: None,
         })
     }
 

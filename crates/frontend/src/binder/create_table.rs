@@ -280,13 +280,14 @@ impl<'a> Binder<'a> {
             match &option.option {
                 ColumnOption::Null => null = Some(true),
                 ColumnOption::NotNull => {
-                    column.nullable = false;
+                    column.set_not_null();
                     null = null.or(Some(false));
                 }
                 ColumnOption::Default(_) if has_default => return Err(second_default(&column, span)),
                 ColumnOption::Default(e) => {
                     has_default = true;
-                    column.default = self.default(&column, e)?;
+                    let default = self.default(&column, e)?;
+                    column.set_default(default);
                 }
                 option @ ColumnOption::Generated { .. } => {
                     self.generated_option(&mut column, has_default, option, span)?;
@@ -339,7 +340,7 @@ impl<'a> Binder<'a> {
             let message = format!("{what} for column \"{}\"", column.name);
             return Err(error(SqlState::SYNTAX_ERROR, message, span));
         }
-        column.nullable = false;
+        column.set_not_null();
         self.column_sequence = Some(self.sequence_of_column(column, Some(always), span)?);
         Ok(())
     }

@@ -109,7 +109,7 @@ pub(crate) use create_index::create_index;
 pub(crate) use create_table::create_table;
 pub(crate) use delete::delete;
 pub(crate) use describe::{describe, describe_columns, tables};
-pub(crate) use domain::create_domain;
+pub(crate) use domain::{alter_domain, create_domain};
 pub(crate) use execute::execute_values;
 pub(crate) use finish::finished;
 pub(crate) use generated_columns::generated_query;

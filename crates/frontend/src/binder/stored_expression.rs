@@ -43,7 +43,7 @@ impl Binder<'_> {
     }
 
     /// The CHECK constraints of a table for rows of its `columns`: names, and boolean columns that are computed. With
-    /// `touched`, only those that read one of these positions. Where `guard` is not true they are not computed.
+    /// `touched`, only those that read one of these positions, and those that rows may violate that are there. Where `guard` is not true they are not computed.
     pub(super) fn checks(
         &mut self,
         entry: &TableEntry,
@@ -58,11 +58,17 @@ impl Binder<'_> {
             let ConstraintKind::Check {
                 expression,
                 columns: read,
+                is_valid,
+                of_domain,
             } = &constraint.kind
             else {
                 continue;
             };
-            if touched.is_some_and(|touched| !read.iter().any(|c| touched.contains(c))) {
+            // A row that is there satisfies the checks of the columns that it keeps, unless a check is NOT VALID. The
+            // value of a domain is not asked again.
+            let holds_before = *is_valid || of_domain.is_some();
+            let is_touched = |touched: &[usize]| read.iter().any(|c| touched.contains(c));
+            if holds_before && touched.is_some_and(|touched| !is_touched(touched)) {
                 continue;
             }
             let bound = self.stored(expression, vec![row.clone()], Clause::Check)?;

@@ -48,6 +48,9 @@ impl Binder<'_> {
                     (copy.nullable, copy.domain) = (column.nullable, column.domain);
                     let new_text = text.map(|(_, text)| text.as_str());
                     copy.default = self.copied_default(column, like.parts, (first, new_text))?;
+                    if copy.default.is_none() && column.own_default().is_some() {
+                        self.take_default_of_domain(&mut copy);
+                    }
                     if let Some(ColumnDefault::Identity { sequence, always }) = &column.default
                         && like.parts.identity
                     {
@@ -75,7 +78,9 @@ impl Binder<'_> {
         (first, text): (usize, Option<&str>),
     ) -> Result<Option<ColumnDefault>> {
         Ok(match &column.default {
-            Some(default @ (ColumnDefault::Value(_) | ColumnDefault::Expression(_))) if parts.defaults => {
+            Some(default @ (ColumnDefault::Value(_) | ColumnDefault::Expression(_)))
+                if parts.defaults || column.own_default().is_none() =>
+            {
                 Some(default.clone())
             }
             Some(ColumnDefault::Generated { text: old, reads }) if parts.generated => {
@@ -132,15 +137,27 @@ impl Binder<'_> {
         let texts = self.texts_after(source, Renamed::Table(&target.name.name))?;
         let moved = |columns: &[usize]| columns.iter().map(|at| at + copied.first).collect();
         for constraint in &source.constraints {
-            let ConstraintKind::Check { expression, columns } = &constraint.kind else {
+            let ConstraintKind::Check {
+                expression,
+                columns,
+                of_domain: None,
+                ..
+            } = &constraint.kind
+            else {
                 continue;
             };
             let changed = texts.checks.iter().find(|(name, _)| *name == constraint.name);
             let expression = changed.map_or(expression, |(_, text)| text).clone();
-            if copied.parts.constraints && !constraints.has_check(&expression) {
+            if copied.parts.constraints {
                 let columns = moved(columns);
                 let name = Some(constraint.name.clone());
-                let kind = NewConstraintKind::Check { expression, columns };
+                // The new table is empty.
+                let kind = NewConstraintKind::Check {
+                    expression,
+                    columns,
+                    is_valid: true,
+                    of_domain: None,
+                };
                 constraints.push(copied.span, NewConstraint { name, kind });
             }
         }

@@ -170,7 +170,7 @@ impl<'a> Binder<'a> {
         for (position, (name, column)) in names.into_iter().zip(&schema.columns).enumerate() {
             let id = self.columns.add(name.as_str(), column.ty, column.nullable);
             read.push((id, position));
-            self.domains.extend(column.domain.map(|domain| (id, domain)));
+            self.domains.extend(column.domain_id().map(|domain| (id, domain)));
             columns.push(OutputColumn::new(name, id));
         }
         self.note_scan(table, &columns);

@@ -26,6 +26,8 @@ pub(crate) enum CommentedName {
     Type(WrittenName, bool),
     /// A constraint and its table.
     Constraint(String, WrittenName),
+    /// A constraint and its domain.
+    DomainConstraint(String, WrittenName),
 }
 
 /// COMMENT ON kind name IS 'text' | NULL. 0A000 for a kind of objects that there is not.
@@ -67,7 +69,8 @@ fn object(cursor: &mut Cursor) -> Result<CommentedName> {
             let name = cursor.name()?;
             cursor.expect_word("on")?;
             if cursor.word().as_deref() == Some("domain") && cursor.peek_behind().is_some_and(is_name) {
-                return Err(Error::unsupported("COMMENT ON CONSTRAINT of a domain"));
+                cursor.next();
+                return Ok(CommentedName::DomainConstraint(name, cursor.table_name()?));
             }
             Ok(CommentedName::Constraint(name, cursor.table_name()?))
         }

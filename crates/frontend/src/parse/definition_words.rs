@@ -31,6 +31,7 @@ pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>) -> Result<()> {
     };
     if words[body].token == Token::LParen {
         columns(words, body)?;
+        take_not_valid(words, body);
     }
     with_data(words, body);
     Ok(())
@@ -71,6 +72,19 @@ fn columns(words: &mut Vec<TokenWithSpan>, open: usize) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Takes NOT VALID off constraints: a table that is created has no rows that violate them.
+fn take_not_valid(words: &mut Vec<TokenWithSpan>, open: usize) {
+    let mut at = open + 1;
+    while at + 1 < words.len() {
+        let is_behind = words[at - 1].token == Token::RParen;
+        let is_valid = matches!(&words[at + 1].token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("valid"));
+        match is_behind && is_valid && is_word(&words[at], Keyword::NOT) {
+            true => drop(words.drain(at..at + 2)),
+            false => at += 1,
+        }
+    }
 }
 
 /// Takes WITH DATA off the end of CREATE TABLE … AS; with WITH NO DATA the query gives no rows.

@@ -297,6 +297,11 @@ impl Reading {
                 Ok(ParsedKind::CreateDomain(Arc::new(Deep::new(ast, depth))))
             }
             "alter" if privileges::is_owner(&cursor) => privileges::owner(&mut cursor),
+            "alter" if !is_renamed && create_domain::alters(&cursor) => {
+                let words = create_domain::as_altered_table(&mut cursor)?;
+                let ast = on_deep_stack(depth, || self.tree(words))?;
+                Ok(ParsedKind::AlterDomain(Arc::new(Deep::new(ast, depth))))
+            }
             "create" | "alter" if sequences::is_next(&cursor) => sequences::parse(&mut cursor),
             "create" if schemas::is_create(&cursor) => schemas::create(&mut cursor),
             "comment" => comment_on::parse(&mut cursor).map(ParsedKind::CommentOn),

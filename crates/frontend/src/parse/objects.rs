@@ -55,7 +55,7 @@ pub(super) fn refuse(cursor: &Cursor, first: &str) -> Result<()> {
     }
     let is_none = OBJECTS.binary_search(&kind.as_str()).is_ok()
         || kind == "user" && word(2) != "."
-        || first == "alter" && ["domain", "schema"].contains(&kind.as_str());
+        || first == "alter" && kind == "schema";
     if is_none {
         let (first, kind) = (first.to_uppercase(), kind.to_uppercase());
         return Err(Error::unsupported(format!("{first} {kind}")));

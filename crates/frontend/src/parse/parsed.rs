@@ -53,6 +53,8 @@ pub(crate) enum ParsedKind {
     Ast(Arc<Deep<Ast>>),
     /// CREATE DOMAIN as CREATE TABLE with one column.
     CreateDomain(Arc<Deep<Ast>>),
+    /// ALTER DOMAIN, read as ALTER TABLE.
+    AlterDomain(Arc<Deep<Ast>>),
     CopyFrom {
         table: WrittenName,
         columns: Vec<String>,

@@ -66,11 +66,12 @@ pub(super) fn is_rename(cursor: &Cursor) -> bool {
     let words: Vec<String> = words(cursor).take(10).collect();
     let kind = words.get(1).map(String::as_str).unwrap_or_default();
     let at = words.iter().position(|word| word == "rename");
-    ["view", "index", "domain", "schema"].contains(&kind) && at.is_some_and(|at| at > 2)
+    let is_constraint = |at: usize| words.get(at + 1).is_some_and(|word| word == "constraint");
+    ["view", "index", "domain", "schema"].contains(&kind) && at.is_some_and(|at| at > 2 && !is_constraint(at))
 }
 
 /// ALTER VIEW [IF EXISTS] name RENAME TO name | RENAME [COLUMN] name TO name, ALTER INDEX [IF EXISTS], ALTER DOMAIN and
-/// ALTER SCHEMA name RENAME TO name. 0A000 for constraints of domains.
+/// ALTER SCHEMA name RENAME TO name.
 pub(super) fn rename(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.expect_word("alter")?;
     let kind = cursor.word().as_deref().and_then(MovedKind::of);
@@ -82,9 +83,6 @@ pub(super) fn rename(cursor: &mut Cursor) -> Result<ParsedKind> {
     }
     let name = cursor.table_name()?;
     cursor.expect_word("rename")?;
-    if kind == MovedKind::Domain && cursor.word().as_deref() == Some("constraint") {
-        return Err(Error::unsupported("ALTER DOMAIN … RENAME CONSTRAINT"));
-    }
     let to = if cursor.take("to") {
         RenameTo::Name(cursor.name()?)
     } else if kind == MovedKind::View {
