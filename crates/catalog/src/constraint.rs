@@ -157,8 +157,8 @@ impl IndexEntry {
 
 impl Catalog {
     /// Gives an id to each constraint of a table or domain that has none, in the order of tables and constraints, and
-    /// connects the checks of tables with those of domains. Returns the new entries of the tables concerned. The version
-    /// stays what it is.
+    /// connects the checks of tables with those of domains. Returns the new entries of the tables concerned. The
+    /// version stays what it is.
     pub fn identify_constraints(&mut self) -> Vec<Arc<TableEntry>> {
         let mut tables = self.identify_constraints_of_tables();
         for entry in self.identify_checks_of_domains() {

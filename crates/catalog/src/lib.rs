@@ -4,7 +4,6 @@
 
 mod alter;
 mod alter_columns;
-mod alter_domain;
 mod column_types;
 mod comment;
 mod comments;
@@ -34,12 +33,11 @@ mod user_types;
 mod view;
 
 pub use alter::{AlterAction, RowTexts};
-pub use alter_domain::{AlterDomain, ColumnText};
 pub use column_types::{Replacement, SetType};
 pub use comment::{CommentTarget, Commented, CommentedKind, Comments, NewComment};
 pub use constraint::{Constraint, ConstraintKind, DropIndexes, IndexEntry, IndexKey};
 pub use dependents::{DropBehavior, DropRelations, RelationKind};
-pub use domains::{Domain, DomainCheck, domain_violation};
+pub use domains::{AlterDomain, ColumnText, Domain, DomainCheck, domain_violation};
 pub use drop_schemas::DropSchemas;
 pub use foreign_key::{Deferral, ForeignKey, NewForeignKey, ReferentialAction};
 pub use foreign_keys::Reference;

@@ -130,8 +130,9 @@ impl<'a> Context<'a> {
                 let missing = || Error::internal("a statement without a tree");
                 return bind_ast(self.binder(parsed), ast.get().ok_or_else(missing)?);
             }
-            ParsedKind::CreateDomain(ast) => return self.create_domain(parsed, ast.get()),
-            ParsedKind::AlterDomain(ast) => return self.alter_domain(parsed, ast.get()),
+            ParsedKind::CreateDomain(ast) | ParsedKind::AlterDomain(ast) => {
+                return self.domain(parsed, ast.get());
+            }
             ParsedKind::ShowTables => return tables(self.binder(parsed)),
             ParsedKind::Describe { table } => return describe(self.binder(parsed), table),
             ParsedKind::DescribeQuery { query } => return self.describe_query(parsed, query),
@@ -214,17 +215,10 @@ impl<'a> Context<'a> {
         create_view(binder, head, query)
     }
 
-    /// CREATE DOMAIN, which is read as a table of one column.
-    fn create_domain(&self, parsed: &ParsedStatement, ast: Option<&Ast>) -> Result<Bound> {
+    /// CREATE DOMAIN and ALTER DOMAIN, which are read as statements on a table of one column.
+    fn domain(&self, parsed: &ParsedStatement, ast: Option<&Ast>) -> Result<Bound> {
         match ast {
             Some(Ast::CreateTable(create)) => create_domain(self.binder(parsed), create),
-            _ => Err(Error::internal("a domain that was not read as a table")),
-        }
-    }
-
-    /// ALTER DOMAIN, which is read as ALTER TABLE.
-    fn alter_domain(&self, parsed: &ParsedStatement, ast: Option<&Ast>) -> Result<Bound> {
-        match ast {
             Some(Ast::AlterTable(alter)) => alter_domain(self.binder(parsed), alter),
             _ => Err(Error::internal("a domain that was not read as a table")),
         }

@@ -70,8 +70,8 @@ pub(crate) fn create_domain<'a>(mut binder: Binder<'a>, create: &'a CreateTable)
     }))
 }
 
-/// Binds ALTER DOMAIN, which was read as ALTER TABLE of a table with a column. 42704 without the type, 42809 for another
-/// type, 42601 for actions that are only a table's.
+/// Binds ALTER DOMAIN, which was read as ALTER TABLE of a table with a column. 42704 without the type, 42809 for
+/// another type, 42601 for actions that are only a table's.
 pub(crate) fn alter_domain<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> Result<Bound> {
     let written = binder.written_name(&alter.name)?;
     let found = find_type(binder.catalog, binder.catalog.path(), &written);

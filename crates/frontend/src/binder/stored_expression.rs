@@ -43,7 +43,8 @@ impl Binder<'_> {
     }
 
     /// The CHECK constraints of a table for rows of its `columns`: names, and boolean columns that are computed. With
-    /// `touched`, only those that read one of these positions, and those that rows may violate that are there. Where `guard` is not true they are not computed.
+    /// `touched`, only those that read one of these positions, and those that rows may violate that are
+    /// there. Where `guard` is not true they are not computed.
     pub(super) fn checks(
         &mut self,
         entry: &TableEntry,

@@ -24,8 +24,8 @@ pub(super) fn alters(cursor: &Cursor) -> bool {
         && domain.is_some_and(|t| super::tokens::is_word(t, Keyword::DOMAIN))
 }
 
-/// ALTER DOMAIN name SET | DROP … as ALTER TABLE name ALTER COLUMN value SET | DROP …, and ALTER DOMAIN name with an
-/// action on a constraint as that of a table. 42601 for another action.
+/// ALTER DOMAIN name SET | DROP … as ALTER TABLE name ALTER COLUMN value SET | DROP …, and ALTER DOMAIN name with
+/// an action on a constraint as that of a table. 42601 for another action.
 pub(super) fn as_altered_table(cursor: &mut Cursor) -> Result<Vec<TokenWithSpan>> {
     let all = cursor.rest();
     cursor.next();

@@ -79,7 +79,10 @@ fn take_not_valid(words: &mut Vec<TokenWithSpan>, open: usize) {
     let mut at = open + 1;
     while at + 1 < words.len() {
         let is_behind = words[at - 1].token == Token::RParen;
-        let is_valid = matches!(&words[at + 1].token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case("valid"));
+        let is_valid = match &words[at + 1].token {
+            Token::Word(w) => w.quote_style.is_none() && w.value.eq_ignore_ascii_case("valid"),
+            _ => false,
+        };
         match is_behind && is_valid && is_word(&words[at], Keyword::NOT) {
             true => drop(words.drain(at..at + 2)),
             false => at += 1,
