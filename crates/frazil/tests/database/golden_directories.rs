@@ -31,6 +31,8 @@ const FOREIGN_KEYS: &str = include_str!("../golden/foreign_keys.sql");
 const COMMENTS: &str = include_str!("../golden/comments.sql");
 /// Behind it, keys that are checked later.
 const DEFERRABLE_KEYS: &str = include_str!("../golden/deferrable_keys.sql");
+/// Behind it, what version 12 added: checks that are NOT VALID, partial indexes, and indexes on expressions.
+const OPEN_CHECKS: &str = include_str!("../golden/open_checks.sql");
 
 /// These statements made a directory of version 10 with numerics without precision, frozen and hot. Older
 /// directories hold them as decimals.
@@ -350,6 +352,44 @@ fn a_directory_with_deferrable_keys_opens_and_is_written_again() {
     open_and_write_again(&golden, &|c| {
         check(c, 9);
         check_deferrable_keys(c);
+    });
+}
+
+#[test]
+fn a_directory_with_open_checks_and_partial_indexes_opens_and_is_written_again() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/directory_v12");
+    write_if_asked(&golden, OPEN_CHECKS);
+    open_and_write_again(&golden, &|c| {
+        check(c, 9);
+        assert_eq!(
+            rows(
+                c,
+                "select conname, convalidated from pg_constraint where conname in ('small', 'even') order by 1"
+            ),
+            "even|f\nsmall|f"
+        );
+        assert_eq!(
+            rows(
+                c,
+                "select relname, indisunique, indpred is not null, indexprs is not null from pg_index \
+                 join pg_class on oid = indexrelid where relname in ('amounts_note', 'amounts_large') order by 1"
+            ),
+            "amounts_large|t|t|t\namounts_note|t|f|t"
+        );
+        assert_eq!(rows(c, "select n from amounts where lower(note) = 'note 5'"), "5");
+        for (sql, wanted) in [
+            (
+                "update amounts set note = 'x' where n = 6",
+                SqlState::CHECK_VIOLATION,
+            ),
+            ("update amounts set of = 3 where n = 2", SqlState::CHECK_VIOLATION),
+            (
+                "update amounts set note = 'NOTE 4' where n = 2",
+                SqlState::UNIQUE_VIOLATION,
+            ),
+        ] {
+            assert_eq!(state(c, sql), wanted, "{sql}");
+        }
     });
 }
 
