@@ -177,27 +177,21 @@ impl Catalog {
             AlterAction::RenameColumn { column, name, texts } => {
                 entry.refuse_second_column(&name)?;
                 set_texts(&mut entry, texts);
-                Arc::make_mut(&mut entry.schema).columns[column].name = name;
+                entry.column_mut(column).name = name;
             }
             AlterAction::ValidateConstraint { name } => self.validate(&mut entry, &name)?,
             AlterAction::RenameConstraint { from, to } => self.rename_constraint(&mut entry, &from, to)?,
-            AlterAction::SetDefault { column, default } => {
-                Arc::make_mut(&mut entry.schema).columns[column].set_default(default);
-            }
-            AlterAction::DropDefault { column } => {
-                self.take_default_of_domain(&mut Arc::make_mut(&mut entry.schema).columns[column]);
-            }
+            AlterAction::SetDefault { column, default } => entry.column_mut(column).set_default(default),
+            AlterAction::DropDefault { column } => self.take_default_of_domain(entry.column_mut(column)),
             AlterAction::DropExpression { column, if_exists } => {
                 if !entry.drop_expression(column, if_exists)? {
                     return Ok((self.clone(), old));
                 }
             }
-            AlterAction::SetNotNull { column } => {
-                Arc::make_mut(&mut entry.schema).columns[column].set_not_null();
-            }
+            AlterAction::SetNotNull { column } => entry.column_mut(column).set_not_null(),
             AlterAction::DropNotNull { column } => {
                 entry.refuse_key_column(column)?;
-                self.take_null_of_domain(&mut Arc::make_mut(&mut entry.schema).columns[column]);
+                self.take_null_of_domain(entry.column_mut(column));
             }
             AlterAction::DropConstraint {
                 name,
@@ -342,6 +336,11 @@ fn missing_constraint(message: &str) -> Error {
 }
 
 impl TableEntry {
+    /// A column, to be changed.
+    fn column_mut(&mut self, column: usize) -> &mut ColumnDef {
+        &mut Arc::make_mut(&mut self.schema).columns[column]
+    }
+
     /// 42P16 for a column of the primary key.
     fn refuse_key_column(&self, column: usize) -> Result<()> {
         let is_key = |key: &Arc<IndexEntry>| key.keys.iter().any(|k| k.column == column);

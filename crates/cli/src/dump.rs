@@ -91,13 +91,7 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
         shell.output.write(|out| {
             write_losses(out, losses.iter().filter(|loss| loss.table.is_none()))?;
             writeln!(out, "begin;")?;
-            if !schemas.is_empty() {
-                // Names without a schema are those of public, whatever path the reader has.
-                writeln!(out, "set local search_path = public;")?;
-            }
-            for schema in &schemas {
-                writeln!(out, "create schema {};", identifier(schema))?;
-            }
+            write_schemas(out, &schemas)?;
             for ty in enumerations.iter().filter(|ty| is_needed(&ty.name)) {
                 writeln!(out, "{}", ty.ddl())?;
             }
@@ -141,6 +135,17 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
         })?;
         failed.map_or(Ok(()), Err)
     })
+}
+
+fn write_schemas(out: &mut dyn Write, schemas: &[String]) -> io::Result<()> {
+    if !schemas.is_empty() {
+        // Names without a schema are those of public, whatever path the reader has.
+        writeln!(out, "set local search_path = public;")?;
+    }
+    for schema in schemas {
+        writeln!(out, "create schema {};", identifier(schema))?;
+    }
+    Ok(())
 }
 
 /// The domains that a dump has: all, or those of the columns of some tables.

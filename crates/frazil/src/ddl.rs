@@ -87,13 +87,18 @@ pub fn define(
         Definition::Drop(drop) => {
             refuse_used_drop(runner, transaction, &drop)?;
             transaction.drop_relations(&drop)?;
-            match drop.kind {
-                RelationKind::Table => "DROP TABLE",
-                RelationKind::View => "DROP VIEW",
-                RelationKind::Sequence => "DROP SEQUENCE",
-            }
+            drop_tag(drop.kind)
         }
     })
+}
+
+/// The tag of DROP of relations of a kind.
+fn drop_tag(kind: RelationKind) -> &'static str {
+    match kind {
+        RelationKind::Table => "DROP TABLE",
+        RelationKind::View => "DROP VIEW",
+        RelationKind::Sequence => "DROP SEQUENCE",
+    }
 }
 
 /// 55006 if a table that is to be dropped is read by a cursor, or if checks of its rows were put off.

@@ -39,8 +39,8 @@ fn an_upsert_reads_the_rows_in_its_way_and_no_others() {
          On conflict:\n  \
          Output number, n = n#11, s = s#9, t_n_check = t_n_check#12\n  \
          Map t_n_check#12 := n#11 >= 0\n    \
-         Map n#11 := n#6 + n#7\n      \
-         Given (n#6 = 1, n#7 = 4, s#9 = 5, number = 6)\n\
+         Map n#11 := n#5 + n#8\n      \
+         Given (n#5 = 1, n#8 = 4, s#9 = 5, number = 6)\n\
          Returning:\n  \
          Output s = s#15\n  \
          Given (s#15 = 2)"

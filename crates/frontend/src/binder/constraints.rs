@@ -60,8 +60,8 @@ impl Constraints {
 }
 
 impl<'a> Binder<'a> {
-    /// Adds the constraint that a column's option is, if it is one. The column is the one at `position`, and its name is
-    /// at `span`.
+    /// Adds the constraint that a column's option is, if it is one. The column is the one at `position`, and its name
+    /// is at `span`.
     pub(super) fn column_constraint(
         &mut self,
         target: &Target<'_>,

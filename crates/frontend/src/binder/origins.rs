@@ -42,8 +42,8 @@ impl Binder<'_> {
         }
     }
 
-    /// The new row's columns as columns of the table that is written, for RETURNING: those that statements see. A column
-    /// that shows another one, or that fills two columns, is copied.
+    /// The new row's columns as columns of the table that is written, for RETURNING: those that statements see. A
+    /// column that shows another one, or that fills two columns, is copied.
     pub(super) fn as_written(
         &mut self,
         entry: &TableEntry,

@@ -293,14 +293,12 @@ impl Reading {
             }
             "create" if create_domain::is_next(&cursor) => {
                 let words = create_domain::as_table(&mut cursor)?;
-                let ast = on_deep_stack(depth, || self.tree(words))?;
-                Ok(ParsedKind::CreateDomain(Arc::new(Deep::new(ast, depth))))
+                Ok(ParsedKind::CreateDomain(self.deep_tree(words, depth)?))
             }
             "alter" if privileges::is_owner(&cursor) => privileges::owner(&mut cursor),
             "alter" if !is_renamed && create_domain::alters(&cursor) => {
                 let words = create_domain::as_altered_table(&mut cursor)?;
-                let ast = on_deep_stack(depth, || self.tree(words))?;
-                Ok(ParsedKind::AlterDomain(Arc::new(Deep::new(ast, depth))))
+                Ok(ParsedKind::AlterDomain(self.deep_tree(words, depth)?))
             }
             "create" | "alter" if sequences::is_next(&cursor) => sequences::parse(&mut cursor),
             "create" if schemas::is_create(&cursor) => schemas::create(&mut cursor),
@@ -336,11 +334,14 @@ impl Reading {
             "update" | "delete" if own::names_cursor(cursor.rest()) => {
                 Err(Error::unsupported("WHERE CURRENT OF"))
             }
-            _ => {
-                let ast = on_deep_stack(depth, || self.tree(words))?;
-                Ok(ParsedKind::Ast(Arc::new(Deep::new(ast, depth))))
-            }
+            _ => Ok(ParsedKind::Ast(self.deep_tree(words, depth)?)),
         }
+    }
+
+    /// Returns the tree of words that are nested as deeply as `depth`.
+    fn deep_tree(&self, words: Vec<TokenWithSpan>, depth: usize) -> Result<Arc<Deep<Ast>>> {
+        let ast = on_deep_stack(depth, || self.tree(words))?;
+        Ok(Arc::new(Deep::new(ast, depth)))
     }
 
     /// PREPARE, EXECUTE or DEALLOCATE, whose word is `first`.
