@@ -157,7 +157,11 @@ pub fn run(name: &'static str, joins: &[Join], args: &BenchArgs) -> Result<Repor
     let cases: Vec<Case<'_>> = pairs.chain(first).collect();
     let mut report = Report::default();
     let names = taking_turns::run(&mut report, name, "", &cases, &connection, args)?;
-    for pair in names[..2 * texts.len()].chunks(2) {
+    // The names of all cases for each number of threads.
+    let paired = names
+        .chunks(cases.len())
+        .flat_map(|names| names[..2 * texts.len()].chunks(2));
+    for pair in paired {
         report.compare(&pair[0], &pair[1], "ms");
     }
     Ok(report)
