@@ -1,7 +1,7 @@
-//! Domains: types with a default and conditions. A value of a domain is one of its base type: what a domain asks is asked
-//! where a value becomes one, by a cast, and of rows by constraints of their table, which columns of a domain get from it.
-//! Columns of a domain have its default and its NOT NULL unless they declare their own: all of this changes with the
-//! domain.
+//! Domains: types with a default and conditions. A value of a domain is one of its base type: what a domain asks is
+//! asked where a value becomes one, by a cast, and of rows by constraints of their table, which columns of a domain
+//! get from it. Columns of a domain have its default and its NOT NULL unless they declare their own: all of this
+//! changes with the domain.
 
 use crate::object_names::choose;
 use crate::user_types::{TypeEntry, TypeKind};
@@ -82,9 +82,9 @@ impl Catalog {
         checks.find(|(_, check)| check.id == id)
     }
 
-    /// Gives ids to the checks of domains that have none, and connects the checks of tables with those that they repeat:
-    /// by their texts, which are the domain's with the column in the place of the value. Returns the new entries of the
-    /// tables concerned.
+    /// Gives ids to the checks of domains that have none, and connects the checks of tables with those that they
+    /// repeat, by their texts: these are the domain's with the column in the place of the value. Returns the new
+    /// entries of the tables concerned.
     pub(crate) fn identify_checks_of_domains(&mut self) -> Vec<Arc<TableEntry>> {
         let lacks_id = |check: &DomainCheck| check.id == Constraint::NO_ID;
         let lacks = |(_, domain): &(&TypeEntry, &Domain)| domain.checks.iter().any(lacks_id);

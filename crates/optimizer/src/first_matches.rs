@@ -26,8 +26,7 @@ use crate::pushdown::take;
 use crate::volatile::calls_volatile;
 use frazil_plan::operators::{Aggregate, Filter, Join, Map, TopPerGroup};
 use frazil_plan::{
-    AggregateFunction, Band, ColumnId, Columns, Expr, FirstMatches, JoinKind, Operator, Plan, SortKey,
-    Statistics,
+    Band, ColumnId, Columns, Expr, FirstMatches, JoinKind, Operator, Plan, SortKey, Statistics,
 };
 
 /// Cost of a pair that is made and kept among the first rows of a group, in units of a pair that a nested loop
@@ -224,39 +223,27 @@ impl Rule<'_> {
 
 /// Columns in which the rows of a tree are distinct, if some are known. `shared`: those of shared subplans.
 fn distinct_in(op: &Operator, shared: &[Option<Vec<ColumnId>>]) -> Option<Vec<ColumnId>> {
-    match op {
-        Operator::Aggregate(Aggregate { groups, .. }) => Some(groups.iter().map(|(id, _)| *id).collect()),
-        Operator::Filter(Filter { input, .. }) => distinct_in(input, shared),
-        Operator::Map(Map { input, expressions }) => {
-            let distinct = distinct_in(input, shared)?;
-            // Whoever reads a column by its new name finds that one.
-            let renamed = |id: ColumnId| {
-                let alias = expressions.iter().find(|(_, e)| e.as_column() == Some(id));
-                alias.map_or(id, |(alias, _)| *alias)
-            };
-            Some(distinct.into_iter().map(renamed).collect())
-        }
-        Operator::Shared(read) => {
-            let distinct = shared.get(read.id.0).cloned().flatten()?;
-            let made = |id: ColumnId| Some(read.columns.iter().find(|(_, stored)| *stored == id)?.0);
-            distinct.into_iter().map(made).collect()
-        }
-        Operator::Scan(_)
-        | Operator::Values(_)
-        | Operator::Given(_)
-        | Operator::Join(_)
-        | Operator::DependentJoin(_)
-        | Operator::GroupingSets(_)
-        | Operator::Sort(_)
-        | Operator::TopPerGroup(_)
-        | Operator::Window(_)
-        | Operator::Recursion(_)
-        | Operator::Turn(_)
-        | Operator::Limit(_)
-        | Operator::Expand(_)
-        | Operator::UnionAll(_)
-        | Operator::Write(_) => None,
+    if let Operator::Aggregate(Aggregate { groups, .. }) = op {
+        return Some(groups.iter().map(|(id, _)| *id).collect());
     }
+    if let Operator::Filter(Filter { input, .. }) = op {
+        return distinct_in(input, shared);
+    }
+    if let Operator::Map(Map { input, expressions }) = op {
+        let distinct = distinct_in(input, shared)?;
+        // Whoever reads a column by its new name finds that one.
+        let renamed = |id: ColumnId| {
+            let alias = expressions.iter().find(|(_, e)| e.as_column() == Some(id));
+            alias.map_or(id, |(alias, _)| *alias)
+        };
+        return Some(distinct.into_iter().map(renamed).collect());
+    }
+    let Operator::Shared(read) = op else {
+        return None;
+    };
+    let distinct = shared.get(read.id.0).cloned().flatten()?;
+    let made = |id: ColumnId| Some(read.columns.iter().find(|(_, stored)| *stored == id)?.0);
+    distinct.into_iter().map(made).collect()
 }
 
 /// A column as the operators below some maps know it.
@@ -315,10 +302,7 @@ fn wanted_extreme(of: &Aggregate) -> Option<Wanted> {
     if of.groups.is_empty() || calls.any(|other| other != call) || call.filter.is_some() {
         return None;
     }
-    let descending = call.function == AggregateFunction::Max;
-    if !descending && call.function != AggregateFunction::Min {
-        return None;
-    }
+    let descending = call.function.is_greatest()?;
     let key = SortKey {
         column: call.argument.as_ref()?.as_column()?,
         descending,

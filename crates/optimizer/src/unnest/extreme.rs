@@ -38,8 +38,8 @@ impl Unnesting<'_> {
             return (root, condition);
         }
         let function = match op {
-            CompareOp::Gt | CompareOp::Ge => AggregateFunction::Min,
-            CompareOp::Lt | CompareOp::Le => AggregateFunction::Max,
+            CompareOp::Gt | CompareOp::Ge => AggregateFunction::extreme(false),
+            CompareOp::Lt | CompareOp::Le => AggregateFunction::extreme(true),
             CompareOp::Eq | CompareOp::Ne => return (root, condition),
         };
         let column = self.columns.add("value", value.ty, value.nullable);

@@ -81,6 +81,21 @@ pub enum AggregateFunction {
 }
 
 impl AggregateFunction {
+    /// MAX if `is_greatest`, else MIN.
+    pub fn extreme(is_greatest: bool) -> AggregateFunction {
+        match is_greatest {
+            true => AggregateFunction::Max,
+            false => AggregateFunction::Min,
+        }
+    }
+
+    /// True for MAX, false for MIN, and `None` for all others.
+    pub fn is_greatest(self) -> Option<bool> {
+        [false, true]
+            .into_iter()
+            .find(|is_greatest| AggregateFunction::extreme(*is_greatest) == self)
+    }
+
     /// All of them.
     pub const ALL: &'static [AggregateFunction] = &[
         AggregateFunction::CountRows,
