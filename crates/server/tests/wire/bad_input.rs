@@ -172,7 +172,18 @@ fn sessions_survive_or_end_and_others_go_on() {
     }
 }
 
-/// Alone in its process, so that no other test opens files meanwhile: `cargo test` runs it by name.
+#[test]
+fn descriptors_are_given_back() {
+    let program = std::env::current_exe().expect("the program of the tests");
+    let alone = std::process::Command::new(program)
+        .args(["--ignored", "--exact", "bad_input::no_descriptor_is_left"])
+        .output()
+        .expect("the process starts");
+    let said = String::from_utf8_lossy(&alone.stdout);
+    assert!(alone.status.success() && said.contains("1 passed"), "{said}");
+}
+
+/// The body of `descriptors_are_given_back`, alone in its process, so that no other test opens files meanwhile.
 #[test]
 #[ignore = "counts the descriptors of the process: run it alone"]
 fn no_descriptor_is_left() {
