@@ -64,6 +64,7 @@ impl Transaction {
     /// stays as it is. 22023 for options that its columns cannot have.
     pub fn set_options(&mut self, table: ObjectId, options: TableOptions) -> Result<()> {
         self.define_with(table)?;
+        self.lock_table(table, TableMode::Share)?;
         let options = table_options::checked(options, self.view().table(table)?.schema())?;
         let (catalog, entry) = self.view().catalog().set_options(table, options)?;
         self.set_catalog(catalog)?;

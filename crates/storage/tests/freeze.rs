@@ -147,6 +147,7 @@ fn freezing_in_the_background_keeps_readers_and_deletes_right() {
     let done = AtomicBool::new(false);
     let mut deleted = std::collections::BTreeSet::new();
     std::thread::scope(|scope| {
+        let at_end = frazil_testkit::RaisedAtEnd(&done);
         let freezer = scope.spawn(|| {
             while !done.load(Ordering::Acquire) {
                 store.freeze_step().unwrap();
@@ -177,7 +178,7 @@ fn freezing_in_the_background_keeps_readers_and_deletes_right() {
             let seen = store.snapshot().table(id).unwrap().rows();
             assert_eq!(seen as usize, 150_000 - deleted.len());
         }
-        done.store(true, Ordering::Release);
+        drop(at_end);
         freezer.join().unwrap();
     });
     let table = store.snapshot().table(id).unwrap().clone();

@@ -247,6 +247,7 @@ fn readers_and_deletes_go_on_meanwhile() {
     let done = AtomicBool::new(false);
     let mut deleted = std::collections::BTreeSet::new();
     let rebuilt = std::thread::scope(|scope| {
+        let at_end = frazil_testkit::RaisedAtEnd(&done);
         let worker = scope.spawn(|| {
             let mut rebuilt = 0;
             while !done.load(Ordering::Acquire) {
@@ -296,7 +297,7 @@ fn readers_and_deletes_go_on_meanwhile() {
             deleted.extend(found.iter().map(|r| r.1[0].as_int().unwrap()));
             transaction.commit().unwrap();
         }
-        done.store(true, Ordering::Release);
+        drop(at_end);
         reader.join().unwrap();
         worker.join().unwrap()
     });

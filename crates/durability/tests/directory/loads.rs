@@ -181,6 +181,7 @@ fn checkpoints_beside_loads_leave_what_the_log_names() {
         let id = create(directory.store(), "t");
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
+            let at_end = frazil_testkit::RaisedAtEnd(&is_over);
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
                     directory.checkpoint().unwrap();
@@ -193,7 +194,7 @@ fn checkpoints_beside_loads_leave_what_the_log_names() {
                 transaction.commit_as(acknowledge).unwrap();
             }
             commit(&directory, |t| load(t, id, 600..605));
-            is_over.store(true, Ordering::Relaxed);
+            drop(at_end);
         });
         let sim = sim.restart_after_power_cut();
         let directory = Directory::open_over(sim.vfs(), Path::new("/db")).unwrap();

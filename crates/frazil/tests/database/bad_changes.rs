@@ -148,6 +148,7 @@ fn a_change_that_is_cancelled_leaves_nothing() {
         leaves_nothing(&c, sql, SqlState::QUERY_CANCELED, &|c, sql| {
             let done = AtomicBool::new(false);
             std::thread::scope(|scope| {
+                let at_end = frazil_testkit::RaisedAtEnd(&done);
                 scope.spawn(|| {
                     // What is cancelled before the statement begins is forgotten.
                     while !done.load(Ordering::Relaxed) {
@@ -156,7 +157,7 @@ fn a_change_that_is_cancelled_leaves_nothing() {
                     }
                 });
                 let found = state(c, sql);
-                done.store(true, Ordering::Relaxed);
+                drop(at_end);
                 found
             })
         });

@@ -219,6 +219,7 @@ fn a_migration_is_before_or_after_each_step() {
         assert!(is_after || found == states[step], "step {step}, {sql}: {found}");
         let end = AtomicBool::new(false);
         std::thread::scope(|scope| {
+            let at_end = frazil_testkit::RaisedAtEnd(&end);
             let reader = scope.spawn(|| read(&database.connect(), "1", &end));
             if !is_after {
                 rows(&c, "begin");
@@ -226,7 +227,7 @@ fn a_migration_is_before_or_after_each_step() {
                 rows(&c, "rollback");
                 rows(&c, sql);
             }
-            end.store(true, Ordering::Relaxed);
+            drop(at_end);
             reader.join().expect("its rows are right");
         });
         let faults = c.verify().expect("it verifies").findings;

@@ -767,6 +767,7 @@ fn many_connections_run_one_statement() {
     table(&c);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let at_end = frazil_testkit::RaisedAtEnd(&stop);
         let readers: Vec<_> = (0..4)
             .map(|_| {
                 let connection = c.database().connect();
@@ -795,7 +796,7 @@ fn many_connections_run_one_statement() {
         for round in 0..3000 {
             assert_eq!(outcome(&update, &[int(round % 50)]), "UPDATE Some(1)");
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(at_end);
         readers
             .into_iter()
             .for_each(|reader| reader.join().expect("no panic"));

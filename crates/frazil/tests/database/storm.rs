@@ -362,6 +362,7 @@ fn a_storm_of_everything_keeps_every_invariant_and_leaves_nothing_held() {
     let is_over = AtomicBool::new(false);
     let (database, cancels, is_over) = (&database, &cancels, &is_over);
     let (done, others) = std::thread::scope(|scope| {
+        let at_end = frazil_testkit::RaisedAtEnd(is_over);
         let writers = connections.into_iter().enumerate().map(|(number, connection)| {
             let mut writer = Writer {
                 database,
@@ -386,7 +387,7 @@ fn a_storm_of_everything_keeps_every_invariant_and_leaves_nothing_held() {
             ])
             .collect();
         let done: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
-        is_over.store(true, Ordering::Relaxed);
+        drop(at_end);
         let others = others.into_iter().map(|other| other.join().expect("no panic"));
         let others: Vec<u64> = others.collect();
         let done = done.into_iter().map(|done| done.expect("no panic"));

@@ -71,6 +71,7 @@ fn transfers_keep_the_sum(database: &Database, level: &str, transfers: u64) {
     let is_over = AtomicBool::new(false);
     let threads = 4;
     std::thread::scope(|scope| {
+        let at_end = frazil_testkit::RaisedAtEnd(&is_over);
         let reader = scope.spawn(|| {
             let c = database.connect();
             let mut seen = 0;
@@ -100,7 +101,7 @@ fn transfers_keep_the_sum(database: &Database, level: &str, transfers: u64) {
                 again_and_again(c, &statements);
             }
         });
-        is_over.store(true, Ordering::Relaxed);
+        drop(at_end);
         reader.join().expect("no panic");
     });
     let changes = (2 * threads * transfers).to_string();
@@ -605,6 +606,7 @@ fn a_storm_leaves_sums_keys_and_indexes_as_they_must_be() {
     );
     let is_over = AtomicBool::new(false);
     let again: u64 = std::thread::scope(|scope| {
+        let at_end = frazil_testkit::RaisedAtEnd(&is_over);
         let reader = scope.spawn(|| {
             let c = database.connect();
             while !is_over.load(Ordering::Relaxed) {
@@ -644,7 +646,7 @@ fn a_storm_leaves_sums_keys_and_indexes_as_they_must_be() {
                 .map(|number| again_and_again(c, &stormy_transaction(&mut random, thread, number)))
                 .sum::<u64>()
         });
-        is_over.store(true, Ordering::Relaxed);
+        drop(at_end);
         reader.join().expect("no panic");
         maintainer.join().expect("no panic");
         definer.join().expect("no panic");
