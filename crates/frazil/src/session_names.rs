@@ -116,8 +116,8 @@ impl SessionCatalog for SessionNames {
         let catalog = self.catalog();
         match asked {
             Asked::Relation => self.shown(asked, oid),
-            Asked::Type => match system_tables::element_of_array(oid) {
-                Some(element) => Some(format!("{}[]", self.shown(asked, element)?)),
+            Asked::Type => match ObjectId::of_array_oid(oid) {
+                Some(element) => Some(format!("{}[]", self.shown(asked, element.oid())?)),
                 None => self.shown(asked, oid),
             },
             Asked::Schema => {
@@ -162,10 +162,11 @@ impl SessionCatalog for SessionNames {
             Asked::Type => match text.trim().strip_suffix("[]") {
                 Some(element) => self
                     .found(asked, &WrittenName::read(element))
-                    .map(system_tables::array_of),
+                    .and_then(ObjectId::of_oid)
+                    .map(ObjectId::array_oid),
                 None => {
                     let name = WrittenName::read(text);
-                    let array = || self.found(asked, &name.element()?).map(system_tables::array_of);
+                    let array = || Some(ObjectId::of_oid(self.found(asked, &name.element()?)?)?.array_oid());
                     self.found(asked, &name).or_else(array)
                 }
             },

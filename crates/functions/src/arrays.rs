@@ -170,7 +170,10 @@ impl Typing {
             Operand::Unknown(_) => {
                 let element = x.ty().filter(|ty| ty.element().is_none()).unwrap_or(TEXT);
                 // A literal has as many digits as its elements.
-                let element = type_of_kind(Kind::of(element), Some(element));
+                let element = match element.enumeration() {
+                    Some(_) => element,
+                    None => type_of_kind(Kind::of(element), Some(element)),
+                };
                 let ty = element.array().unwrap_or(LogicalType::TEXT_ARRAY);
                 self.cast(right.clone(), ty, CastContext::Implicit, Span::NONE)?
             }

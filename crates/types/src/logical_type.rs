@@ -4,7 +4,7 @@ use crate::sql_type::{
     Category, Counts, DocumentForm, ElementType, EnumType, Kind, NativeOf, Order, TypeInfo,
 };
 use crate::zone::Zone;
-use crate::{Error, NativeType, Result, Value};
+use crate::{Error, NativeType, ObjectId, Result, Value};
 use std::fmt;
 
 /// A SQL type.
@@ -335,12 +335,13 @@ impl LogicalType {
         }
     }
 
-    /// PostgreSQL's number of the type; of an enumeration its number in its database, and 0 of arrays of it.
+    /// PostgreSQL's number of the type; of an enumeration, and of arrays of it, the number in its database.
     pub fn oid(self) -> u32 {
-        match (self, self.element()) {
-            (LogicalType::Enum(e), _) => e.id(),
-            (_, Some(element)) => element.info().array_oid,
-            (_, None) => self.info().oid,
+        match (self.enumeration_within(), self.element()) {
+            (Some(e), None) => ObjectId(e.id()).oid(),
+            (Some(e), Some(_)) => ObjectId(e.id()).array_oid(),
+            (None, Some(element)) => element.info().array_oid,
+            (None, None) => self.info().oid,
         }
     }
 

@@ -18,6 +18,9 @@ pub const FIRST_TEMPORARY: u32 = 1 << 30;
 /// The number behind those of temporary objects.
 const END_OF_TEMPORARY: u32 = 1 << 31;
 
+/// The bit that makes the oid of a type that a statement defined the oid of its arrays.
+const ARRAY_OFFSET: u32 = 1 << 31;
+
 impl ObjectId {
     /// True for a temporary object, also for a schema of such.
     pub const fn is_temporary(self) -> bool {
@@ -28,6 +31,19 @@ impl ObjectId {
     /// own rows' affair.
     pub const fn oid(self) -> u32 {
         self.0.wrapping_add(FIRST_USER_OID)
+    }
+
+    /// The number of the arrays of a type that a statement defined.
+    pub const fn array_oid(self) -> u32 {
+        self.oid() | ARRAY_OFFSET
+    }
+
+    /// The type of whose arrays the oid is, if a statement defined it.
+    pub const fn of_array_oid(oid: u32) -> Option<ObjectId> {
+        match oid & ARRAY_OFFSET != 0 {
+            true => ObjectId::of_oid(oid & !ARRAY_OFFSET),
+            false => None,
+        }
     }
 
     /// The object of an oid; `None` for oids of what is built in.

@@ -98,11 +98,11 @@ fn of_types(catalog: &Catalog, rows: &mut Vec<Cells>) {
     for entry in catalog.types() {
         let address = (TYPE, entry.id.oid(), 0);
         rows.push(row(address, (NAMESPACE, entry.namespace.oid(), 0), NORMAL));
-        let arrays = (TYPE, numbers::array_oid(entry.id.oid()), 0);
+        let arrays = (TYPE, entry.id.array_oid(), 0);
         rows.push(row(arrays, address, INTERNAL));
         let base = entry.as_domain().map(|domain| domain.base);
         if let Some(base) = base.filter(|base| base.enumeration_within().is_some()) {
-            rows.push(row(address, (TYPE, numbers::type_oid(base), 0), NORMAL));
+            rows.push(row(address, (TYPE, base.oid(), 0), NORMAL));
         }
     }
 }

@@ -34,7 +34,7 @@ use frazil_catalog::{SYSTEM_SCHEMA, WrittenName};
 use frazil_types::{Error, Result, SqlState};
 pub use joined_keys::{wanted_by, wanted_by_scan};
 pub(crate) use numbers::DATABASE;
-pub use numbers::{array_oid as array_of, element_of_array, namespaces};
+pub use numbers::namespaces;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 pub(crate) use virtual_table::schema;

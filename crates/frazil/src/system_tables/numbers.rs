@@ -18,8 +18,6 @@ pub(super) const HEAP: u32 = 2;
 /// PostgreSQL's number of B-trees, which is what indexes are called.
 pub(super) const BTREE: u32 = 403;
 
-/// The bit that makes the oid of a defined type the oid of its arrays.
-const ARRAY_OFFSET: u32 = 1 << 31;
 /// The bit that makes the oid of a view the oid of its rule.
 const RULE_OFFSET: u32 = 1 << 30;
 /// The first number of what has no identity in the catalog: defaults of columns.
@@ -45,35 +43,14 @@ pub(super) fn system_namespace(name: &str) -> u32 {
     }
 }
 
-/// The oid of a type.
-pub(super) fn type_oid(ty: LogicalType) -> u32 {
-    match (ty.enumeration_within(), ty.element()) {
-        (Some(e), None) => ObjectId(e.id()).oid(),
-        (Some(e), Some(_)) => array_oid(ObjectId(e.id()).oid()),
-        (None, _) => ty.oid(),
-    }
-}
-
-/// The oid of arrays of a type that a statement defined.
-pub fn array_oid(oid: u32) -> u32 {
-    oid | ARRAY_OFFSET
-}
-
 /// The oid of the rule of a view.
 pub(super) fn rule_oid(view: u32) -> u32 {
     view | RULE_OFFSET
 }
 
-/// The type of whose arrays the oid is, if a statement defined it.
-pub fn element_of_array(oid: u32) -> Option<u32> {
-    (oid & ARRAY_OFFSET != 0).then_some(oid & !ARRAY_OFFSET)
-}
-
 /// The oid of a column's type: that of its domain if it has one.
 pub(super) fn column_type(column: &ColumnDef) -> u32 {
-    column
-        .domain_id()
-        .map_or_else(|| type_oid(column.ty), ObjectId::oid)
+    column.domain_id().map_or_else(|| column.ty.oid(), ObjectId::oid)
 }
 
 /// The modifier of a column, which a domain has instead of its columns.
@@ -97,7 +74,7 @@ pub(super) fn collation(ty: LogicalType) -> u32 {
 /// The facts that `pg_type` shows of a type. Those of arrays derive from their elements.
 pub(super) fn catalog_row(ty: LogicalType) -> CatalogRow {
     match ty.element() {
-        Some(element) => element.info().catalog.of_arrays(type_oid(element)),
+        Some(element) => element.info().catalog.of_arrays(element.oid()),
         None => ty.info().catalog,
     }
 }

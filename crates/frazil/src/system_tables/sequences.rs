@@ -1,7 +1,6 @@
 //! Rows of sequences: `pg_sequence`, `pg_sequences`, and `information_schema.sequences`.
 
 use super::cells::{Cells, DATABASE, yes_or_no};
-use super::numbers;
 use super::virtual_table::Context;
 use frazil_types::sql_type::named_oid;
 use frazil_types::{Result, USER, Value};
@@ -11,7 +10,7 @@ pub(super) fn definitions(context: &Context<'_>) -> Result<Vec<Cells>> {
         let of = &sequence.definition;
         Cells::new()
             .with("seqrelid", sequence.id.oid())
-            .with("seqtypid", numbers::type_oid(of.ty))
+            .with("seqtypid", of.ty.oid())
             .with("seqstart", of.start)
             .with("seqincrement", of.increment)
             .with("seqmax", of.max)
@@ -28,7 +27,7 @@ pub(super) fn with_values(context: &Context<'_>) -> Result<Vec<Cells>> {
     let rows = catalog.sequences().map(|sequence| {
         let of = &sequence.definition;
         let position = sequence.state.shown().0;
-        let ty = named_oid(numbers::type_oid(of.ty), of.ty.name());
+        let ty = named_oid(of.ty.oid(), of.ty.name());
         Cells::new()
             .with("schemaname", catalog.qualified(sequence.namespace, "").schema)
             .with("sequencename", sequence.name.as_str())

@@ -2,7 +2,7 @@
 //! and `pg_locks` of all.
 
 use super::cells::{self, Cells};
-use super::numbers::{DATABASE, OWNER, type_oid};
+use super::numbers::{DATABASE, OWNER};
 use super::virtual_table::Context;
 use crate::activity::Step;
 use crate::lock_waits::{mode_name, wait_kind};
@@ -73,7 +73,7 @@ pub(super) fn prepared(context: &Context<'_>) -> Result<Vec<Cells>> {
         let types = kept
             .types
             .iter()
-            .map(|ty| Value::Bytes(named_oid(type_oid(*ty), ty.name())));
+            .map(|ty| Value::Bytes(named_oid(ty.oid(), ty.name())));
         let types = encode_list(&types.collect::<Vec<_>>(), LogicalType::Regtype)?;
         Ok(Cells::new()
             .with("name", name)

@@ -79,7 +79,7 @@ fn array(oid: u32, name: &str, namespace: u32, catalog: &CatalogRow) -> Cells {
 /// A type that a statement defined, and its arrays.
 fn defined(entry: &TypeEntry) -> [Cells; 2] {
     let (oid, namespace, ty) = (entry.id.oid(), entry.namespace.oid(), entry.ty());
-    let arrays = numbers::array_oid(oid);
+    let arrays = entry.id.array_oid();
     let catalog = numbers::catalog_row(ty);
     let catalog = match entry.as_domain() {
         Some(_) => catalog.of_domains(),
@@ -102,7 +102,7 @@ fn of_domain(row: Cells, domain: &Domain) -> Cells {
     let analyze = if is_array { ARRAY_ANALYZE } else { (0, "-") };
     row.with("typanalyze", function(analyze))
         .with("typnotnull", !domain.nullable)
-        .with("typbasetype", numbers::type_oid(domain.base))
+        .with("typbasetype", domain.base.oid())
         .with("typtypmod", (domain.base.info().modifier)(domain.base))
         .with("typndims", u32::from(is_array))
         .with("typdefault", default_text(&column))

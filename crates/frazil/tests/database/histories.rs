@@ -404,6 +404,10 @@ fn threaded(seed: u64, level: Level, transactions: usize) -> (History, u64, usiz
         let mut is_frozen = number > 0;
         while session.open.is_some() || session.transactions.len() < transactions {
             session.step();
+            if session.open.is_some() {
+                // On few cores a transaction would often be over before another thread runs.
+                std::thread::sleep(std::time::Duration::from_micros(20));
+            }
             if !is_frozen && session.open.is_none() && session.transactions.len() * 2 >= transactions {
                 freeze(&session.connection);
                 is_frozen = true;

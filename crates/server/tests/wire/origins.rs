@@ -47,6 +47,18 @@ fn origins(description: &Answer, names: &HashMap<u32, String>) -> String {
     origins.join(" ")
 }
 
+/// The oids of the types in a RowDescription.
+fn types(description: &Answer) -> Vec<u32> {
+    // Behind each column's name: the relation's oid, the column's number, the type's oid.
+    let mut rest = &description.1[2..];
+    let mut types = Vec::new();
+    while let Some(end) = rest.iter().position(|byte| *byte == 0) {
+        types.push(u32::from_be_bytes(rest[end + 7..end + 11].try_into().unwrap()));
+        rest = &rest[end + 19..];
+    }
+    types
+}
+
 /// The origins of a statement's columns by the simple protocol, and by Describe before it runs, which must agree.
 fn told(client: &mut Client, names: &HashMap<u32, String>, text: &str) -> String {
     let described = |answers: &[Answer]| answers.iter().find(|a| a.0 == b'T').map(|a| origins(a, names));
@@ -238,18 +250,43 @@ fn vectors_of_the_catalog_have_types_and_texts_of_postgresql() {
                 where conrelid = 't'::regclass";
     client.send(&query(text));
     let answers = client.until_ready();
-    // Behind each column's name: the relation's oid, the column's number, the type's oid.
-    let mut rest = &answers[0].1[2..];
-    let mut types = Vec::new();
-    while let Some(end) = rest.iter().position(|byte| *byte == 0) {
-        types.push(u32::from_be_bytes(rest[end + 7..end + 11].try_into().unwrap()));
-        rest = &rest[end + 19..];
-    }
-    assert_eq!(types, [22, 22, 30, 1005, 25]);
+    assert_eq!(types(&answers[0]), [22, 22, 30, 1005, 25]);
     let values = answers[1].values();
     assert_eq!(
         [&values[0], &values[1], &values[3], &values[4]],
         ["3 1", "0 0", "{3,1}", "{3,1}"]
     );
     assert_eq!(values[2].split(' ').count(), 2);
+}
+
+#[test]
+fn types_that_statements_define_are_told_by_their_numbers_in_pg_type() {
+    let served = Served::trusting();
+    let mut client = served.client();
+    client.ask(&[query(
+        "create type mood as enum ('sad', 'ok'); create domain calm as mood; create table t (m mood, c calm)",
+    )]);
+    client.send(&query("select oid, typarray from pg_type where typname = 'mood'"));
+    let number = |text: &String| text.parse::<u32>().unwrap();
+    let known: Vec<u32> = client.until_ready()[1].values().iter().map(number).collect();
+    let [mood, moods] = known[..] else {
+        panic!("{known:?}")
+    };
+    client.send(&query(
+        "select 'ok'::mood, m, array[m], '{sad}'::mood[], c from t",
+    ));
+    let answers = client.until_ready();
+    assert_eq!(types(&answers[0]), [mood, mood, moods, moods, mood]);
+    let text = "select 1 from t where m = $1 and m = any ($2)";
+    client.send(&[parse("", text, &[]), describe('S', ""), sync()].concat());
+    let answers = client.until_ready();
+    let parameters = answers
+        .iter()
+        .find(|answer| answer.0 == b't')
+        .expect("they are told");
+    let told: Vec<u32> = parameters.1[2..]
+        .chunks_exact(4)
+        .map(|oid| u32::from_be_bytes(oid.try_into().unwrap()))
+        .collect();
+    assert_eq!(told, [mood, moods]);
 }
