@@ -347,7 +347,7 @@ impl Change {
         };
         match self {
             Change::Insert(columns, rows, conflict) => {
-                return insert(run, table, columns, rows, conflict.as_ref());
+                insert(run, table, columns, rows, conflict.as_ref())
             }
             Change::Update(values, condition) => {
                 let mut rows = met(run, condition)?;
