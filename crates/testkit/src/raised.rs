@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Raises a flag when it is dropped. A scope of threads waits for all of them: where the flag is raised by a statement at
-/// the end, a panic before it leaves the others in their loops, and a test that fails hangs instead.
+/// Raises a flag when it is dropped. A scope of threads waits for all of them: where a statement at the end raises the
+/// flag, a panic before it leaves the others in their loops, and a test that fails hangs instead.
 pub struct RaisedAtEnd<'a>(pub &'a AtomicBool);
 
 impl Drop for RaisedAtEnd<'_> {
