@@ -30,6 +30,11 @@ impl Answers {
         std::mem::take(&mut self.bytes)
     }
 
+    /// The bytes that were not taken.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Keeps the first `len` bytes, and takes back all that was written since.
     pub fn truncate(&mut self, len: usize) {
         self.bytes.truncate(len);

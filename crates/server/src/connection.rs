@@ -1,43 +1,29 @@
 //! A client's connection: the task that waits for its socket.
 
-use crate::inbox::Inbox;
 use crate::login::{self, Start};
 use crate::messages::{Message, violation};
 use crate::output::{CopyPart, Outgoing, Output};
-use crate::registry::{Phase, Place};
+use crate::registry::{Phase, Place, Registry};
 use crate::server::Shared;
-use crate::session::{Flow, Session};
-use crate::tls::{Secured, Tls};
+use crate::session::Session;
+use crate::wire::{Pipe, Wire};
+use crate::work::{self, Pulse, Work};
 use frazil::{Activity, Block, CancelHandle, Error, Listener, Result, SqlState};
-use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io;
+use std::net;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::sync::{Notify, watch};
 
 /// Time that a client has to log in.
 const LOGIN: Duration = Duration::from_secs(60);
-/// Bytes that are read in one go.
-const READ: usize = 16 << 10;
-
-/// A socket with the bytes that arrived.
-pub struct Wire {
-    stream: TcpStream,
-    /// Encrypts the bytes of the socket; `None` without TLS.
-    secured: Option<Secured>,
-    /// Bytes for the socket that TLS made while it read: they are written before the next ones.
-    owed: Vec<u8>,
-    /// Bytes that arrived.
-    pub inbox: Inbox,
-    /// Messages that arrived and were not run.
-    queue: VecDeque<Message>,
-}
+/// Time that a client has to take the error that ends its session.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Why a session ended.
 #[derive(Debug)]
@@ -60,113 +46,9 @@ impl From<io::Error> for Ended {
     }
 }
 
-impl Wire {
-    /// Waits for bytes. False at their end.
-    pub async fn read(&mut self) -> Result<bool, Ended> {
-        loop {
-            self.stream.readable().await?;
-            if let Some(is_more) = self.read_ready()? {
-                return Ok(is_more);
-            }
-        }
-    }
-
-    /// Reads bytes that are there: `None` if there are none, false at their end.
-    fn read_ready(&mut self) -> Result<Option<bool>, Ended> {
-        let mut bytes = [0; READ];
-        match self.stream.try_read(&mut bytes) {
-            Ok(0) => Ok(Some(false)),
-            Ok(count) => self.receive(&bytes[..count]).map(Some),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Takes bytes of the socket. False if the client sends no more.
-    fn receive(&mut self, bytes: &[u8]) -> Result<bool, Ended> {
-        let Wire { secured, inbox, .. } = self;
-        let Some(secured) = secured else {
-            inbox.add(bytes);
-            return Ok(true);
-        };
-        let (owed, is_over) = secured.receive(bytes, &mut |plain| inbox.add(plain));
-        self.owed.extend(owed);
-        Ok(!is_over?)
-    }
-
-    /// Writes bytes.
-    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Ended> {
-        let Some(secured) = &mut self.secured else {
-            return Ok(self.stream.write_all(bytes).await?);
-        };
-        let mut sent = std::mem::take(&mut self.owed);
-        sent.extend(secured.send(bytes)?);
-        Ok(self.stream.write_all(&sent).await?)
-    }
-
-    /// True if the connection is encrypted.
-    pub fn is_secured(&self) -> bool {
-        self.secured.is_some()
-    }
-
-    /// Encrypts the connection. Bytes that arrived are those of the client's handshake.
-    pub async fn secure(&mut self, tls: &Tls) -> Result<(), Ended> {
-        let arrived = self.inbox.take_all();
-        self.secured = Some(tls.secured()?);
-        let mut is_more = self.receive(&arrived)?;
-        loop {
-            let owed = std::mem::take(&mut self.owed);
-            self.stream.write_all(&owed).await?;
-            match &self.secured {
-                Some(secured) if secured.is_handshaking() && is_more => is_more = self.read().await?,
-                Some(secured) if secured.is_handshaking() => return Err(Ended::Gone),
-                _ => return Ok(()),
-            }
-        }
-    }
-
-    /// 08P01 unless the client of an encrypted connection named the protocol.
-    pub fn check_protocol(&self) -> Result<()> {
-        self.secured.as_ref().map_or(Ok(()), Secured::check_protocol)
-    }
-
-    /// Ends the connection. A client that does not read does not hear of it.
-    async fn close(&mut self) {
-        if let Some(secured) = &mut self.secured {
-            self.owed.extend(secured.close());
-            let _ = self.stream.try_write(&self.owed);
-        }
-        let _ = self.stream.shutdown().await;
-    }
-
-    /// The next message; `None` at the end of the bytes. 08P01 for one that cannot be.
-    pub async fn message(&mut self) -> Result<Option<Message>, Ended> {
-        loop {
-            if let Some(message) = self.queue.pop_front() {
-                return Ok(Some(message));
-            }
-            let read = self.inbox.messages(&mut self.queue);
-            if self.queue.is_empty() {
-                read?;
-                if !self.read().await? {
-                    return Ok(None);
-                }
-            }
-        }
-    }
-}
-
 /// Serves a client until it leaves.
 pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
-    // Answers are written in whole.
-    let _ = stream.set_nodelay(true);
-    let mut wire = Wire {
-        stream,
-        secured: None,
-        owed: Vec::new(),
-        inbox: Inbox::default(),
-        queue: VecDeque::new(),
-    };
+    let mut wire = Wire::new(stream);
     let login = tokio::time::timeout(LOGIN, enter(&mut wire, &shared)).await;
     let login = login.unwrap_or_else(|_| {
         let error = Error::new(
@@ -175,13 +57,15 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         );
         Err(Ended::Told(error))
     });
-    let ended = match login {
+    // The place is free before the client sees the end of the connection, and the server waits for what it is told.
+    let (ended, place) = match login {
         Ok(None) => return,
         Ok(Some((session, place, cancel))) => {
             let activity = session.activity();
             let mut task = Task {
-                wire,
+                wire: Some(wire),
                 activity,
+                registry: shared.registry.clone(),
                 phase: shared.registry.phase(),
                 cancel,
                 listener: session.listener(),
@@ -189,15 +73,20 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
                 is_gone: false,
             };
             let ended = task.run(Box::new(session)).await;
-            drop(place);
-            wire = task.wire;
-            ended
+            let Some(back) = task.wire else {
+                // The socket was lost with its thread.
+                return;
+            };
+            wire = back;
+            (ended, Some(place))
         }
-        Err(ended) => Err(ended),
+        Err(ended) => (Err(ended), None),
     };
     if let Err(Ended::Told(error)) = ended {
-        login::farewell(&mut wire, &error).await;
+        // A client that does not read does not hear of it.
+        let _ = tokio::time::timeout(FAREWELL, login::farewell(&mut wire, &error)).await;
     }
+    drop(place);
     wire.close().await;
 }
 
@@ -252,7 +141,9 @@ fn transaction_timeout() -> Error {
 
 /// A session's task.
 struct Task {
-    wire: Wire,
+    /// The socket; `None` while it is lent to a thread.
+    wire: Option<Wire>,
+    registry: Arc<Registry>,
     phase: watch::Receiver<Phase>,
     cancel: CancelHandle,
     /// The session's activity, as others see it. It says if somebody ends the session.
@@ -265,19 +156,27 @@ struct Task {
     is_gone: bool,
 }
 
+/// A socket that a thread has.
+struct Lent {
+    stream: Arc<net::TcpStream>,
+    pulse: Arc<Pulse>,
+}
+
 /// An event while a thread runs messages.
 enum Event {
     /// It sent something; `None`: it is done.
     Sent(Option<Outgoing>),
     /// The socket can be read, or failed.
     Readable,
+    /// The client left while a thread had the socket.
+    Left,
 }
 
 impl Task {
     async fn run(&mut self, mut session: Box<Session>) -> Result<(), Ended> {
         let (arrival, ending) = (self.arrival.clone(), self.arrival.clone());
         self.listener.on_arrival(move || arrival.notify_one());
-        let client = self.wire.stream.peer_addr()?;
+        let client = self.wire()?.client()?;
         self.activity.serve(client, move || ending.notify_one());
         loop {
             let limit = session.transaction_limit();
@@ -287,21 +186,45 @@ impl Task {
             if !self.wait_patiently(session.block(), patience).await? {
                 return Ok(());
             }
-            let (output, receiver) = Output::new();
-            let queue = std::mem::take(&mut self.wire.queue);
-            let work = tokio::task::spawn_blocking(move || work(session, queue, output));
-            match limit {
-                Some(limit) => self.pass_on_within(receiver, limit).await,
-                None => self.pass_on(receiver).await,
-            }
-            let (back, rest, flow) = work.await.map_err(lost)?;
-            session = back;
-            self.wire.queue.extend(rest);
-            match flow {
-                Ok(Flow::Continue) if !self.is_gone => {}
-                Ok(_) => return Ok(()),
-                Err(_) => return Err(Ended::Gone),
-            }
+            session = self.lend(session, limit).await?;
+        }
+    }
+
+    /// The socket. It is not lent while the task waits for messages.
+    fn wire(&mut self) -> Result<&mut Wire, Ended> {
+        self.wire.as_mut().ok_or(Ended::Gone)
+    }
+
+    /// Lends the socket to a thread that runs the messages, until it gives the session back.
+    async fn lend(&mut self, session: Box<Session>, limit: Option<Duration>) -> Result<Box<Session>, Ended> {
+        let mut line = self.wire.take().ok_or(Ended::Gone)?.lend()?;
+        let lent = Lent {
+            stream: line.stream(),
+            pulse: Arc::default(),
+        };
+        let queue = std::mem::take(&mut line.pipe.queue);
+        let (output, receiver) = Output::new(line, self.activity.clone());
+        let work = Work {
+            session,
+            queue,
+            output,
+            pulse: lent.pulse.clone(),
+            registry: self.registry.clone(),
+        };
+        let work = tokio::task::spawn_blocking(move || work.run());
+        match limit {
+            Some(limit) => self.pass_on_within(receiver, lent, limit).await,
+            None => self.pass_on(receiver, lent).await,
+        }
+        let done = work.await.map_err(lost)?;
+        if let Some(line) = done.line {
+            self.wire = Some(line.back()?);
+        }
+        self.wire()?.pipe.queue.extend(done.queue);
+        done.ended?;
+        match self.is_gone {
+            true => Err(Ended::Gone),
+            false => Ok(done.session),
         }
     }
 
@@ -325,7 +248,7 @@ impl Task {
     }
 
     /// Passes on what a thread sends, and ends the session once its transaction has taken longer than `limit`.
-    async fn pass_on_within(&mut self, receiver: Receiver<Outgoing>, limit: Duration) {
+    async fn pass_on_within(&mut self, receiver: Receiver<Outgoing>, lent: Lent, limit: Duration) {
         let activity = self.activity.clone();
         let watch = async move {
             loop {
@@ -340,7 +263,7 @@ impl Task {
             }
         };
         let mut watch = pin!(watch);
-        let mut passing = pin!(self.pass_on(receiver));
+        let mut passing = pin!(self.pass_on(receiver, lent));
         poll_fn(|context| {
             // It never ends.
             let _ = watch.as_mut().poll(context);
@@ -358,12 +281,13 @@ impl Task {
             }
             let phase = *self.phase.borrow_and_update();
             if phase == Phase::Ending
-                || phase == Phase::Draining && block == Block::Idle && self.wire.queue.is_empty()
+                || phase == Phase::Draining && block == Block::Idle && self.wire()?.pipe.queue.is_empty()
             {
                 return Err(frazil::terminated().into());
             }
-            let read = self.wire.inbox.messages(&mut self.wire.queue);
-            if !self.wire.queue.is_empty() {
+            let Pipe { inbox, queue, .. } = &mut self.wire()?.pipe;
+            let read = inbox.messages(queue);
+            if !queue.is_empty() {
                 // A message that cannot be comes behind these.
                 return Ok(true);
             }
@@ -371,7 +295,7 @@ impl Task {
             if block == Block::Idle {
                 self.tell_notifications().await?;
             }
-            if self.arrived().await? && self.wire.read_ready()? == Some(false) {
+            if self.arrived().await? && self.wire()?.read_ready()? == Some(false) {
                 return Ok(false);
             }
         }
@@ -385,16 +309,16 @@ impl Task {
         }
         let mut answers = crate::answers::Answers::default();
         notifications.iter().for_each(|n| answers.notification(n));
-        self.wire.write(&answers.take()).await
+        self.wire()?.write(&answers.take()).await
     }
 
     /// Waits until the socket can be read; false if the phase changed or notifications came before.
     async fn arrived(&mut self) -> Result<bool, Ended> {
-        let stream = &self.wire.stream;
+        let wire = self.wire.as_ref().ok_or(Ended::Gone)?;
         let mut changed = pin!(self.phase.changed());
         let mut notified = pin!(self.arrival.notified());
         let arrived = poll_fn(|context| {
-            if let Poll::Ready(ready) = stream.poll_read_ready(context) {
+            if let Poll::Ready(ready) = wire.poll_readable(context) {
                 return Poll::Ready(ready.map(|()| true));
             }
             if notified.as_mut().poll(context).is_ready() {
@@ -406,46 +330,57 @@ impl Task {
     }
 
     /// Passes on what a thread sends, until it is done.
-    async fn pass_on(&mut self, mut receiver: Receiver<Outgoing>) {
-        while let Some(sent) = self.next(&mut receiver).await {
-            let passed = match sent {
-                Outgoing::Bytes(bytes) => self.wire.write(&bytes).await,
-                Outgoing::CopyIn(parts, queue) => {
-                    self.wire.queue = queue;
-                    self.copy_in(parts).await
+    async fn pass_on(&mut self, mut receiver: Receiver<Outgoing>, lent: Lent) {
+        let left = || work::left(lent.stream.clone(), lent.pulse.clone());
+        let mut leaving = pin!(left());
+        loop {
+            let event = poll_fn(|context| {
+                if let Poll::Ready(sent) = receiver.poll_recv(context) {
+                    return Poll::Ready(Event::Sent(sent));
                 }
-            };
-            if passed.is_err() {
-                self.leave();
+                match &self.wire {
+                    // Messages that a client sends ahead are read up to a bound.
+                    Some(wire) if wire.pipe.inbox.has_room() => {
+                        wire.poll_readable(context).map(|_| Event::Readable)
+                    }
+                    Some(_) => Poll::Pending,
+                    None => leaving.as_mut().poll(context).map(|()| Event::Left),
+                }
+            });
+            match event.await {
+                Event::Sent(None) => return,
+                Event::Sent(Some(sent)) => {
+                    if self.pass(sent).await.is_err() {
+                        self.leave();
+                    }
+                }
+                Event::Readable => match self.wire.as_mut().map(Wire::read_ready) {
+                    Some(Ok(None | Some(true))) => {}
+                    _ => self.leave(),
+                },
+                Event::Left => {
+                    self.leave();
+                    // The thread may have more to run, for nobody.
+                    leaving.set(left());
+                }
             }
-            if self.is_gone {
+            if self.is_gone && self.wire.is_some() {
                 // The thread's next answer finds nobody.
                 return;
             }
         }
     }
 
-    /// Waits for the next answer of the thread. Meanwhile a client that leaves is noticed, and what it sends ahead is
-    /// read up to a bound.
-    async fn next(&mut self, receiver: &mut Receiver<Outgoing>) -> Option<Outgoing> {
-        loop {
-            let wants_bytes = !self.is_gone && self.wire.inbox.has_room();
-            let stream = &self.wire.stream;
-            let event = poll_fn(|context| {
-                if let Poll::Ready(sent) = receiver.poll_recv(context) {
-                    return Poll::Ready(Event::Sent(sent));
+    /// Passes on what a thread sent.
+    async fn pass(&mut self, sent: Outgoing) -> Result<(), Ended> {
+        match sent {
+            Outgoing::Bytes(bytes) => self.wire()?.write(&bytes).await,
+            Outgoing::CopyIn(wanted) => {
+                if let Some(line) = wanted.line {
+                    self.wire = Some(line.back()?);
                 }
-                match wants_bytes {
-                    true => stream.poll_read_ready(context).map(|_| Event::Readable),
-                    false => Poll::Pending,
-                }
-            });
-            match event.await {
-                Event::Sent(sent) => return sent,
-                Event::Readable => match self.wire.read_ready() {
-                    Ok(None | Some(true)) => {}
-                    Ok(Some(false)) | Err(_) => self.leave(),
-                },
+                self.wire()?.pipe.queue = wanted.queue;
+                self.copy_in(wanted.parts).await
             }
         }
     }
@@ -459,7 +394,8 @@ impl Task {
     /// Waits for the next message of COPY, or for the end of the session by others.
     async fn copy_message(&mut self) -> Result<Option<Message>, Ended> {
         let (arrival, activity) = (self.arrival.clone(), self.activity.clone());
-        let mut message = pin!(self.wire.message());
+        let wire = self.wire.as_mut().ok_or(Ended::Gone)?;
+        let mut message = pin!(wire.message());
         loop {
             let mut told = pin!(arrival.notified());
             let next = poll_fn(|context| {
@@ -490,7 +426,7 @@ impl Task {
                 }
                 Ok(Some(Message::Terminate)) | Ok(None) | Err(Ended::Gone) => return Err(Ended::Gone),
                 Ok(Some(other)) => {
-                    self.wire.queue.push_front(other);
+                    self.wire()?.pipe.queue.push_front(other);
                     CopyPart::Failed(violation("unexpected message during COPY from stdin"))
                 }
                 Err(Ended::Told(error)) => CopyPart::Failed(error),
@@ -502,14 +438,4 @@ impl Task {
             }
         }
     }
-}
-
-/// Runs messages on a thread. Returns the session with those that are left.
-fn work(
-    mut session: Box<Session>,
-    mut queue: VecDeque<Message>,
-    mut output: Output,
-) -> (Box<Session>, VecDeque<Message>, Result<Flow>) {
-    let flow = session.run(&mut queue, &mut output);
-    (session, queue, flow)
 }

@@ -3,6 +3,7 @@
 use crate::messages::{Message, violation};
 use frazil::{Error, Result};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Bytes before the content of a message: its type and its length.
 const HEAD: usize = 5;
@@ -45,8 +46,14 @@ impl Inbox {
     /// Takes all messages that are whole. 08P01 for a type or a length that cannot be, which ends the session; messages
     /// before it are taken.
     pub fn messages(&mut self, queue: &mut VecDeque<Message>) -> Result<()> {
-        while let Some(message) = self.message()? {
-            queue.push_back(message);
+        loop {
+            if let Some(Message::CopyData(data)) = queue.back_mut() {
+                self.more_data(data);
+            }
+            match self.message()? {
+                Some(message) => queue.push_back(message),
+                None => break,
+            }
         }
         if self.read == self.bytes.len() {
             // A session that waits keeps no memory.
@@ -54,6 +61,25 @@ impl Inbox {
             self.read = 0;
         }
         Ok(())
+    }
+
+    /// Appends the content of CopyData messages that follow CopyData, up to a bound: COPY reads bytes, and most clients
+    /// send a message for each row.
+    fn more_data(&mut self, data: &mut Vec<u8>) {
+        while data.len() < AHEAD
+            && let Some(content) = self.next_data()
+        {
+            data.extend_from_slice(&self.bytes[content.clone()]);
+            self.read = content.end;
+        }
+    }
+
+    /// The place in `bytes` of the next message's content, if it is CopyData and whole.
+    fn next_data(&self) -> Option<Range<usize>> {
+        let (&[kind, ref length @ ..], _) = self.rest().split_first_chunk::<HEAD>()?;
+        let start = self.read + HEAD;
+        let end = start + length_of(length).ok()?;
+        (kind == b'd' && end <= self.bytes.len()).then_some(start..end)
     }
 
     fn message(&mut self) -> Result<Option<Message>> {
@@ -140,6 +166,17 @@ mod tests {
         let expected = [Message::Query("a".to_owned()), Message::Sync, Message::Terminate];
         assert_eq!(queue, expected);
         assert!(inbox.is_empty());
+    }
+
+    #[test]
+    fn rows_of_copy_are_one_message() {
+        let sent = b"S\0\0\0\x04d\0\0\0\x06a\nd\0\0\0\x06b\nd\0\0\0\x04d\0\0\0\x05cc\0\0\0\x04d\0\0\0\x03";
+        let (mut inbox, mut queue) = (Inbox::default(), VecDeque::new());
+        inbox.add(sent);
+        // The last length cannot be.
+        assert!(inbox.messages(&mut queue).is_err());
+        let data = Message::CopyData(b"a\nb\nc".to_vec());
+        assert_eq!(queue, [Message::Sync, data, Message::CopyDone]);
     }
 
     #[test]

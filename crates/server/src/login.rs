@@ -1,12 +1,13 @@
 //! The login of a client: its first packet, its password, the settings that it wants.
 
 use crate::answers::{Answers, Gravity};
-use crate::connection::{Ended, Wire};
+use crate::connection::Ended;
 use crate::messages::{Content, Message, violation};
 use crate::scram::{MECHANISM, Verifier};
 use crate::server::{Authentication, Shared};
 use crate::session::Session;
 use crate::tls::HANDSHAKE;
+use crate::wire::Wire;
 use frazil::{Connection, Error, Result, SqlState};
 
 /// The code of a packet that asks for TLS.
@@ -43,11 +44,12 @@ pub struct Start {
 /// Reads packets up to the one that starts a session. `None` if the client wanted something else, and has it.
 pub async fn start(wire: &mut Wire, shared: &Shared) -> Result<Option<Start>, Ended> {
     loop {
-        if let (Some(tls), false, Some(HANDSHAKE)) = (&shared.tls, wire.is_secured(), wire.inbox.first()) {
+        if let (Some(tls), false, Some(HANDSHAKE)) = (&shared.tls, wire.is_secured(), wire.pipe.inbox.first())
+        {
             wire.secure(tls).await?;
             wire.check_protocol()?;
         }
-        let Some(packet) = wire.inbox.start_packet()? else {
+        let Some(packet) = wire.pipe.inbox.start_packet()? else {
             if !wire.read().await? {
                 return Ok(None);
             }
@@ -56,7 +58,7 @@ pub async fn start(wire: &mut Wire, shared: &Shared) -> Result<Option<Start>, En
         let mut content = Content(&packet);
         match content.i32()? {
             code @ (SSL_REQUEST | GSS_REQUEST) => {
-                if !wire.inbox.is_empty() || wire.is_secured() {
+                if !wire.pipe.inbox.is_empty() || wire.is_secured() {
                     return Err(violation("received unencrypted data after a request for encryption").into());
                 }
                 match &shared.tls {

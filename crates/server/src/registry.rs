@@ -114,6 +114,11 @@ impl Registry {
         }
     }
 
+    /// True until the server drains.
+    pub fn is_running(&self) -> bool {
+        *self.phase.borrow() == Phase::Running
+    }
+
     /// Tells of each change of the phase.
     pub fn phase(&self) -> watch::Receiver<Phase> {
         self.phase.subscribe()

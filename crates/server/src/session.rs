@@ -70,6 +70,11 @@ impl Session {
         self.connection.activity()
     }
 
+    /// True if somebody ends the session.
+    pub fn is_ending(&self) -> bool {
+        self.activity.ending().is_some()
+    }
+
     /// Returns the state of the session's transaction.
     pub fn block(&self) -> Block {
         self.connection.block()

@@ -1,6 +1,6 @@
 //! Bytes that no client sends: the server answers with an error or ends the session, and others go on.
 
-use crate::client::{Served, bind, describe, execute, message, parse, query, sync};
+use crate::client::{Client, Served, bind, describe, execute, message, parse, query, sync};
 use frazil_testkit::Random;
 use std::io::Write;
 
@@ -127,6 +127,43 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
             bytes.splice(at..at, part);
         }
         _ => {}
+    }
+}
+
+/// A client is watched while its statement takes long: one that stays has its answer, one that leaves is cancelled.
+#[test]
+fn a_long_statement_ends_with_its_client() {
+    let served = Served::trusting();
+    let (mut stays, mut leaves, mut other) = (served.client(), served.client(), served.client());
+    leaves.send(&query("begin; create table t (a integer); select pg_sleep(3600)"));
+    // Messages that are sent ahead do not hide the end.
+    leaves.send(&[query("select 1"), query("select 2")].concat());
+    stays.send(&query("select pg_sleep(0.5)"));
+    stays.send(&query("select 1"));
+    let asleep = "select count(*) from pg_stat_activity where query like '%sleep(3600)' and state = 'active'";
+    until(&mut other, asleep, "1");
+    leaves
+        .stream
+        .shutdown(std::net::Shutdown::Both)
+        .expect("the socket");
+    drop(leaves);
+    until(&mut other, "select count(*) from pg_stat_activity", "2");
+    until(&mut other, "select count(*) from pg_locks", "0");
+    assert_eq!(stays.until_ready().len(), 4);
+    assert_eq!(stays.until_ready().len(), 4);
+}
+
+/// Asks until the value is the wanted one.
+fn until(client: &mut Client, text: &str, wanted: &str) {
+    let begun = std::time::Instant::now();
+    let wanted = format!("T D[{wanted}] C[SELECT 1] ZI");
+    loop {
+        let found = client.ask(&[query(text)]);
+        if found == wanted {
+            return;
+        }
+        assert!(begun.elapsed().as_secs() < 60, "{text}: {found}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
 
