@@ -1,5 +1,6 @@
 //! A client's connection: the task that waits for its socket.
 
+use crate::ended::Ended;
 use crate::login::{self, Start};
 use crate::messages::{Message, violation};
 use crate::output::{CopyPart, Outgoing, Output};
@@ -10,7 +11,6 @@ use crate::wire::{Pipe, Wire};
 use crate::work::{self, Pulse, Work};
 use frazil::{Activity, Block, CancelHandle, Error, Listener, Result, SqlState};
 use std::future::{Future, poll_fn};
-use std::io;
 use std::net;
 use std::pin::pin;
 use std::sync::Arc;
@@ -24,27 +24,6 @@ use tokio::sync::{Notify, watch};
 const LOGIN: Duration = Duration::from_secs(60);
 /// Time that a client has to take the error that ends its session.
 const FAREWELL: Duration = Duration::from_secs(1);
-
-/// Why a session ended.
-#[derive(Debug)]
-pub enum Ended {
-    /// The client left.
-    Gone,
-    /// This error, which the client is told.
-    Told(Error),
-}
-
-impl From<Error> for Ended {
-    fn from(error: Error) -> Ended {
-        Ended::Told(error)
-    }
-}
-
-impl From<io::Error> for Ended {
-    fn from(_: io::Error) -> Ended {
-        Ended::Gone
-    }
-}
 
 /// Serves a client until it leaves.
 pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {

@@ -23,6 +23,7 @@ mod catalog_vectors;
 mod connection;
 mod copy_rows;
 mod copying;
+mod ended;
 mod inbox;
 mod login;
 mod messages;

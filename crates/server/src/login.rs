@@ -1,7 +1,7 @@
 //! The login of a client: its first packet, its password, the settings that it wants.
 
 use crate::answers::{Answers, Gravity};
-use crate::connection::Ended;
+use crate::ended::Ended;
 use crate::messages::{Content, Message, violation};
 use crate::scram::{MECHANISM, Verifier};
 use crate::server::{Authentication, Shared};

@@ -4,7 +4,7 @@
 //! back. A client asks for TLS by SSLRequest, or begins with a handshake at once and names the protocol `postgresql`
 //! (ALPN), as PostgreSQL 17 has it.
 
-use crate::connection::Ended;
+use crate::ended::Ended;
 use crate::messages::violation;
 use frazil::{Error, Result, SqlState};
 use rustls::crypto::ring;

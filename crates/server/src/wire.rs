@@ -4,7 +4,7 @@
 //! and keeps the socket for [`LINGER`] after each answer, because a client that has just asked asks again. Then the
 //! task has the socket back, and no thread is held.
 
-use crate::connection::Ended;
+use crate::ended::Ended;
 use crate::inbox::Inbox;
 use crate::messages::Message;
 use crate::tls::{Secured, Tls};

@@ -1,6 +1,6 @@
 //! The work of a thread to which a socket is lent: messages, until none comes for a moment.
 
-use crate::connection::Ended;
+use crate::ended::Ended;
 use crate::messages::Message;
 use crate::output::Output;
 use crate::registry::Registry;

@@ -346,9 +346,7 @@ impl Change {
             )
         };
         match self {
-            Change::Insert(columns, rows, conflict) => {
-                insert(run, table, columns, rows, conflict.as_ref())
-            }
+            Change::Insert(columns, rows, conflict) => insert(run, table, columns, rows, conflict.as_ref()),
             Change::Update(values, condition) => {
                 let mut rows = met(run, condition)?;
                 run.order.sort(&mut rows);
