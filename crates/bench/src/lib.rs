@@ -23,6 +23,7 @@ mod joins;
 mod keys;
 mod layout_search;
 mod layouts_compile;
+mod memory;
 mod mempax;
 mod micro;
 mod plan;
@@ -40,6 +41,7 @@ mod table_lookup;
 mod taking_turns;
 mod topn;
 mod windows;
+mod writers;
 
 pub use arguments::BenchArgs;
 
@@ -52,8 +54,16 @@ use std::io::Write;
 /// Runs `frazil bench` with its arguments, writing to standard output.
 pub fn run(arguments: &[String]) -> Result<()> {
     let mut out = std::io::stdout().lock();
+    if let [first, unit] = arguments
+        && first == writers::SERVE
+    {
+        return writers::serve(unit, std::io::stdin().lock(), out);
+    }
     match BenchArgs::parse(arguments).map_err(naming_experiments)? {
-        Some(args) => run_experiment(&args, &mut out),
+        Some(args) => {
+            let program = std::env::current_exe().ok();
+            run_experiment(&BenchArgs { program, ..args }, &mut out)
+        }
         None => write_out(
             &mut out,
             &arguments::usage(&EXPERIMENTS.map(|e| (e.name, e.about))),
@@ -93,6 +103,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Keys(cases) => keys::run(experiment.name, cases, args),
         Kind::Statements(cases) => statements::run(experiment.name, cases, args),
         Kind::References => references::run(experiment.name, args),
+        Kind::Writers => writers::run(experiment.name, args),
         Kind::Recovery(cases) => recovery::run(experiment.name, cases, args),
         Kind::Commit(plan) => commit::run(experiment.name, plan, args),
         Kind::Checkpoints(plan) => checkpoints::run(experiment.name, plan, args),

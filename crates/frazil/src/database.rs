@@ -9,7 +9,7 @@ use crate::plan_cache::PlanCache;
 use frazil_durability::{Access, Directory, Inspection, Loss, Opening};
 use frazil_exec::WorkerPool;
 use frazil_files::{FileAccess, FooterCache};
-use frazil_storage::Store;
+use frazil_storage::{CommitTimes, Store};
 use frazil_types::{Cancel, Error, MemoryBudget, Result, SqlState};
 use frazil_vfs::{Process, SystemVfs, Vfs};
 use std::path::Path;
@@ -347,6 +347,11 @@ impl Database {
     /// Number of waits of statements for other transactions since the database was opened.
     pub fn waits_so_far(&self) -> u64 {
         self.0.store.locks().map_or(0, |locks| locks.counters().waits)
+    }
+
+    /// Times the section in which commits take turns from now on, and returns the times so far.
+    pub fn time_commits(&self) -> CommitTimes {
+        self.0.store.time_commits()
     }
 
     pub(crate) fn store(&self) -> &Arc<Store> {

@@ -127,6 +127,7 @@ pub use frazil_exec::Progress;
 pub use frazil_files::{ArrowBatches, ArrowTexts, FileAccess, json_of};
 pub use frazil_frontend::{Isolation, StatementRole};
 pub use frazil_functions::{FunctionClass, FunctionDoc, list as functions};
+pub use frazil_storage::CommitTimes;
 pub use frazil_types::array::Dimension;
 pub use frazil_types::{
     Cancel, Category, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, Kind, LogicalType, NativeType,

@@ -11,6 +11,7 @@
 use crate::log::{Durability, Lsn};
 use crate::other_writers::{OtherWriters, Room};
 use crate::persistent_map::PersistentMap;
+use crate::section::{CommitTimes, Section, Turn};
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::transaction::Transaction;
 use crate::writer_memory::WriterMemory;
@@ -35,7 +36,7 @@ pub struct Store {
     /// Timestamp of the newest version.
     newest_timestamp: AtomicU64,
     /// Held while a commit is merged, gets its place in the log and is installed.
-    section: Mutex<()>,
+    section: Section,
     kept: Mutex<Kept>,
     /// Claims of rows, and who may write. `None`: nobody but one thread knows the store.
     locks: Option<Locks>,
@@ -125,7 +126,7 @@ impl Store {
         Arc::new(Store {
             current: ArcSwap::new(snapshot.clone()),
             newest_timestamp: AtomicU64::new(timestamp),
-            section: Mutex::default(),
+            section: Section::default(),
             kept: Mutex::new(Kept {
                 newest: snapshot,
                 spare: Vec::new(),
@@ -242,9 +243,13 @@ impl Store {
     }
 
     /// Waits until no other commit is in the section. Nobody waits for anything else in the section.
-    pub(crate) fn section(&self) -> MutexGuard<'_, ()> {
-        // A commit that panicked in it installed nothing.
-        self.section.lock().unwrap_or_else(|e| e.into_inner())
+    pub(crate) fn section(&self) -> Turn<'_> {
+        self.section.enter()
+    }
+
+    /// Times commits from now on, and returns the times so far.
+    pub fn time_commits(&self) -> CommitTimes {
+        self.section.time()
     }
 
     /// Makes `next` the newest version, and returns the one before. Called in the section.

@@ -4,7 +4,6 @@
 //! Each pair has databases of its own, in memory unless it counts syncs. `--rows N` sets the rows of the large tables,
 //! `--only NAME` runs the pairs whose names begin so.
 
-mod memory;
 mod pair;
 mod pairs;
 mod side;

@@ -1,6 +1,6 @@
 //! One side of a pair: a database, and the work that is timed in it.
 
-use super::memory;
+use crate::memory;
 use crate::scratch::Scratch;
 use frazil::{Connection, Database, Outcome, Statement};
 use frazil_testkit::Random;
