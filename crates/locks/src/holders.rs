@@ -16,6 +16,11 @@ struct OwnLocks {
 }
 
 impl OwnLocks {
+    fn new(first: Held) -> OwnLocks {
+        let more = Vec::new();
+        OwnLocks { first, more }
+    }
+
     fn all(&self) -> impl Iterator<Item = &Held> {
         std::iter::once(&self.first).chain(&self.more)
     }
@@ -24,7 +29,11 @@ impl OwnLocks {
 /// The locks on one table, or the claims on one key.
 #[derive(Default)]
 pub(crate) struct Holders {
-    held: IdMap<TxnId, OwnLocks>,
+    /// The locks of one transaction. Most keys have one holder, and its locks need no map. `None`: nobody holds
+    /// anything, or the transaction that did is gone and others are in `others`.
+    first: Option<OwnLocks>,
+    /// The locks of the other transactions.
+    others: IdMap<TxnId, OwnLocks>,
     /// `counts[i]`: locks in the mode of bit `i`.
     counts: [u32; MODES],
     /// The modes whose count is not 0.
@@ -40,18 +49,25 @@ fn bit(mode: AnyMode) -> usize {
 impl Holders {
     /// True if nobody holds the table or key, or waits for it.
     pub fn is_idle(&self) -> bool {
-        self.held.is_empty() && !self.is_waited
+        self.first.is_none() && self.others.is_empty() && !self.is_waited
     }
 
     /// Calls `each` with every lock.
     pub fn holders(&self, each: impl FnMut(Held)) {
-        self.held.values().flat_map(OwnLocks::all).copied().for_each(each);
+        let all = self.first.iter().chain(self.others.values());
+        all.flat_map(OwnLocks::all).copied().for_each(each);
+    }
+
+    /// The locks of a transaction.
+    fn of(&self, txn: TxnId) -> impl Iterator<Item = &Held> {
+        let first = self.first.as_ref().filter(|own| own.first.txn == txn);
+        let own = first.or_else(|| self.others.get(&txn));
+        own.into_iter().flat_map(OwnLocks::all)
     }
 
     /// The modes that conflict with what a transaction holds.
     pub fn own(&self, txn: TxnId) -> Modes {
-        let own = self.held.get(&txn).into_iter().flat_map(OwnLocks::all);
-        own.fold(0, |modes, held| modes | held.mode.conflicts())
+        self.of(txn).fold(0, |modes, held| modes | held.mode.conflicts())
     }
 
     /// True if a lock of another transaction conflicts with `wanted`.
@@ -62,7 +78,7 @@ impl Holders {
         }
         let all = (0..MODES).filter(|mode| conflicts >> mode & 1 == 1);
         let all: u32 = all.map(|mode| self.counts[mode]).sum();
-        let own = self.held.get(&wanted.txn).into_iter().flat_map(OwnLocks::all);
+        let own = self.of(wanted.txn);
         all as usize > own.filter(|held| held.mode.conflicts_with(wanted.mode)).count()
     }
 
@@ -81,19 +97,24 @@ impl Holders {
     pub fn add(&mut self, held: Held) -> Placed {
         self.counts[bit(held.mode)] += 1;
         self.present |= held.mode.bit();
-        match self.held.entry(held.txn) {
-            Entry::Occupied(mut own) => own.get_mut().more.push(held),
-            Entry::Vacant(none) => {
-                let more = Vec::new();
-                none.insert(OwnLocks { first: held, more });
-            }
+        match &mut self.first {
+            Some(own) if own.first.txn == held.txn => own.more.push(held),
+            None if !self.others.contains_key(&held.txn) => self.first = Some(OwnLocks::new(held)),
+            _ => match self.others.entry(held.txn) {
+                Entry::Occupied(mut own) => own.get_mut().more.push(held),
+                Entry::Vacant(none) => drop(none.insert(OwnLocks::new(held))),
+            },
         }
         Placed::New
     }
 
     /// Takes away the locks of a transaction from a level on.
     pub fn free(&mut self, txn: TxnId, from: u32) {
-        let Some(OwnLocks { first, more }) = self.held.remove(&txn) else {
+        let own = match self.first.take_if(|own| own.first.txn == txn) {
+            Some(own) => Some(own),
+            None => self.others.remove(&txn),
+        };
+        let Some(OwnLocks { first, more }) = own else {
             return;
         };
         for held in std::iter::once(first).chain(more) {

@@ -109,7 +109,7 @@ fn copies(sizes: &Sizes, key: &str) -> Result<Side> {
     let path = files.path().join("children.csv").display().to_string();
     let written = Database::memory()?.connect();
     let children = format!(
-        "select i, i * 7919 % {}, i % 100 from generate_series(0, {}) as s (i)",
+        "select i, i::bigint * 7919 % {}, i % 100 from generate_series(0, {}) as s (i)",
         sizes.rows,
         sizes.rows - 1
     );
