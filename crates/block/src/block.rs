@@ -21,18 +21,20 @@ pub struct Block(Arc<Inner>);
 struct Inner {
     bytes: BlockBytes,
     rows: u32,
-    /// The columns of the directory, in its order.
+    /// The columns of the directory, in its order, then those that were added beside it.
     stored: Arc<[Arc<Column>]>,
+    /// Bytes of the blocks that [`Block::with_columns`] added. Their offsets begin where the block ends.
+    added: Arc<AlignedBytes>,
     /// The columns that are shown.
     columns: Arc<[Arc<Column>]>,
-    /// Sections of constants that are shown and not stored. Their offsets begin where the block ends.
+    /// Sections of constants that are shown and not stored. Their offsets begin behind `added`.
     beside: AlignedBytes,
 }
 
 /// A column that a block shows.
 #[derive(Clone, Debug)]
 pub enum ShownColumn {
-    /// The one at a position of the directory.
+    /// The one at a position of the directory, or, behind it, of the columns that were added.
     Stored(usize),
     /// One whose rows all have one value, which the block does not store.
     Constant(Constant),
@@ -96,6 +98,7 @@ impl Block {
             bytes,
             rows: header.rows,
             stored: columns.clone(),
+            added: Arc::default(),
             columns,
             beside: AlignedBytes::default(),
         })))
@@ -119,16 +122,59 @@ impl Block {
             bytes: self.0.bytes.clone(),
             rows: self.0.rows,
             stored: self.0.stored.clone(),
+            added: self.0.added.clone(),
             columns: shown.into(),
             beside,
         })))
+    }
+
+    /// A block that stores the columns of other blocks of as many rows behind its own, and shows all of them. Nobody
+    /// can write it: [`Block::bytes`] lack the added columns. An internal error if a block has other rows, or shows
+    /// other columns than it stores; XX001 if one is damaged.
+    pub fn with_columns(&self, others: &[Block]) -> Result<Block> {
+        let mut added = AlignedBytes::default();
+        added.extend(self.0.added.as_slice());
+        let mut stored: Vec<Arc<Column>> = self.0.stored.to_vec();
+        for other in others {
+            let is_whole = other.0.added.is_empty() && other.0.beside.is_empty();
+            if other.rows() != self.rows() || !is_whole {
+                return Err(Error::internal(
+                    "columns of another block do not fit beside those of a block",
+                ));
+            }
+            other.verify()?;
+            added.align();
+            let moved = (self.bytes().len() + added.len()) as u64;
+            added.extend(other.bytes());
+            stored.extend(other.0.stored.iter().map(|column| {
+                let column = Column::new(column.entry.moved(moved));
+                column.trusted.store(true, Ordering::Relaxed);
+                Arc::new(column)
+            }));
+        }
+        // Readers of strings may look beyond the last one.
+        added.extend_zeroed(READ_PADDING);
+        let stored: Arc<[Arc<Column>]> = stored.into();
+        Ok(Block(Arc::new(Inner {
+            bytes: self.0.bytes.clone(),
+            rows: self.0.rows,
+            columns: stored.clone(),
+            stored,
+            added: Arc::new(added),
+            beside: AlignedBytes::default(),
+        })))
+    }
+
+    /// Bytes of columns that were added to those of the directory.
+    pub fn added_bytes(&self) -> usize {
+        self.0.added.len()
     }
 
     /// A column of one value, whose sections are appended to those beside the block.
     fn constant(&self, constant: &Constant, beside: &mut AlignedBytes) -> Column {
         let rows = u64::from(self.rows());
         let encoded = constant.encode(self.rows() as usize);
-        let end = self.bytes().len() as u64;
+        let end = (self.bytes().len() + self.0.added.len()) as u64;
         let mut place = |bytes: &[u8]| match bytes.len() as u64 {
             0 => Section::default(),
             bytes_there => {
@@ -169,12 +215,13 @@ impl Block {
         self.0.columns.len()
     }
 
-    /// Number of columns in the directory.
+    /// Number of columns in the directory, and of those that were added.
     pub fn stored_columns(&self) -> usize {
         self.0.stored.len()
     }
 
-    /// All bytes, as they are to be written to a file (at an offset that is a multiple of 64).
+    /// All bytes, as they are to be written to a file (at an offset that is a multiple of 64). Columns that were
+    /// added lie elsewhere.
     pub fn bytes(&self) -> &[u8] {
         self.0.bytes.as_slice()
     }
@@ -239,7 +286,16 @@ impl Block {
         let (start, bytes) = (section.offset as usize, self.0.bytes.as_slice());
         match start.checked_sub(bytes.len()) {
             None => &bytes[start..start + section.bytes as usize],
-            Some(start) => &self.0.beside.as_slice()[start..start + section.bytes as usize],
+            Some(start) => self.section_beside(start, section.bytes as usize),
+        }
+    }
+
+    /// Bytes of a section that begins `start` bytes behind the end of the block.
+    fn section_beside(&self, start: usize, bytes: usize) -> &[u8] {
+        let added = self.0.added.as_slice();
+        match start.checked_sub(added.len()) {
+            None => &added[start..start + bytes],
+            Some(start) => &self.0.beside.as_slice()[start..start + bytes],
         }
     }
 

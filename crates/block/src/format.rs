@@ -120,6 +120,36 @@ impl ColumnEntry {
         }
     }
 
+    /// The entry of the column whose sections begin `by` bytes later.
+    pub(crate) fn moved(&self, by: u64) -> ColumnEntry {
+        let place = |section: Section| Section {
+            offset: section.offset + by,
+            ..section
+        };
+        let Sections {
+            sma,
+            psma,
+            dictionary,
+            codes,
+            heap,
+            bitmap,
+            symbols,
+        } = self.sections;
+        ColumnEntry {
+            sections: Sections {
+                sma: place(sma),
+                psma: place(psma),
+                dictionary: place(dictionary),
+                codes: place(codes),
+                heap: place(heap),
+                bitmap: place(bitmap),
+                symbols: place(symbols),
+            },
+            extent: place(self.extent),
+            ..self.clone()
+        }
+    }
+
     /// Whether a flag is set.
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0

@@ -314,7 +314,7 @@ fn write_table(
         let mut record = match places.find(entry) {
             // Of a hot chunk that was written before, it is not known by which options.
             Some(known) => {
-                if is_altered && entry.is_hot() {
+                if is_altered && entry.whole_block().is_none() {
                     check_written(state, table.table(), entry, &known)?;
                 }
                 ChunkRecord { stale: true, ..known }
@@ -362,7 +362,7 @@ fn write_chunk(
         bytes: 0,
     };
     let record = ChunkRecord::of_block(entry, nowhere);
-    if let Some(block) = entry.block() {
+    if let Some(block) = entry.whole_block() {
         entry.verify(table.table().entry())?;
         let block = segment.write(block.bytes())?;
         return Ok(ChunkRecord { block, ..record });

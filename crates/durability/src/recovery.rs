@@ -447,6 +447,7 @@ impl Replay<'_, '_, '_> {
             | Change::Delete { .. }
             | Change::Truncate(_)
             | Change::Removed { .. }
+            | Change::Filled { .. }
             | Change::Held(_) => Err(Error::internal("a table's own change was not dealt out")),
         }
     }

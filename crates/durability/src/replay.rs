@@ -372,6 +372,13 @@ fn replay(table: &mut TableSnapshot, portion: &Portion, position: &mut u64, salv
                     stride.finish(table, position)?;
                     table.replay_removed(&chunks);
                 }
+                Change::Filled {
+                    chunk, column, block, ..
+                } => {
+                    stride.finish(table, position)?;
+                    *position = piece.position;
+                    table.replay_filled(chunk, column, block)?;
+                }
                 // Blocks that no checkpoint has are built again when their rows are cold.
                 Change::Held(_) => {}
                 Change::Catalog(_) | Change::Load { .. } | Change::Sequence { .. } => {

@@ -3,7 +3,7 @@
 use crate::column_types::set_types;
 use crate::foreign_keys;
 use crate::open_cursors;
-use crate::own_queries::{missing_value, run_text, update_text};
+use crate::own_queries::{fill_text, missing_value, run_text};
 use crate::query::Runner;
 use frazil_catalog::{
     AlterAction, Constraint, ConstraintKind, NewConstraint, NewConstraintKind, TableEntry, identifier,
@@ -125,7 +125,7 @@ fn fill(runner: &Runner, transaction: &mut Transaction, entry: &TableEntry, colu
         "update {table} set {} = default",
         identifier(&entry.schema.columns[column].name)
     );
-    update_text(runner, transaction, &text)
+    fill_text(runner, transaction, &text)
 }
 
 /// 23514 if a row violates the CHECK constraint that came last.

@@ -1,9 +1,9 @@
-//! ALTER COLUMN … TYPE. If values have to be written anew, a column with a number of its own is added, one UPDATE fills
-//! the new column, and it takes the place of the old one. Until the transaction commits, all other sessions see the old
-//! column.
+//! ALTER COLUMN … TYPE. If values have to be written anew, a column with a number of its own is added, is filled
+//! beside the rows ([`crate::filling`]), and takes the place of the old one. Until the transaction commits, all other
+//! sessions see the old column.
 
 use crate::alter_table::{contains_nulls, has_row, refuse_violations_of};
-use crate::own_queries::{check_default, update_text};
+use crate::own_queries::{check_default, fill_text};
 use crate::query::Runner;
 use frazil_catalog::{AlterAction, ConstraintKind, Replacement, SetType, TableEntry, identifier};
 use frazil_storage::Transaction;
@@ -92,7 +92,7 @@ fn fill(
         .catalog()
         .qualified(entry.namespace, &entry.name);
     let text = format!("update {table} set {}", assignments.join(", "));
-    update_text(runner, transaction, &text)?;
+    fill_text(runner, transaction, &text)?;
     Ok(names)
 }
 

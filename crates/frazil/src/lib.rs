@@ -54,6 +54,7 @@ mod explain;
 mod explain_freeze;
 mod file_restrictions;
 mod file_tables;
+mod filling;
 mod foreign_keys;
 mod frame_tables;
 mod gate;

@@ -1,7 +1,8 @@
-//! Queries and updates of Frazil's own within a writing statement: they see what its transaction did.
+//! Queries of Frazil's own within a writing statement, and values that it gives to columns: they see what its
+//! transaction did.
 
-use crate::bound_plans;
 use crate::bundle::{Bundle, TypedBy};
+use crate::filling;
 use crate::parameters::{self, hidden_value};
 use crate::query::{self, Runner};
 use crate::rows::Rows;
@@ -45,8 +46,9 @@ pub fn run_text(runner: &Runner, snapshot: Arc<Snapshot>, text: &str) -> Result<
     run_query(runner, tables, bound, text, started)
 }
 
-/// Runs an update whose text is Frazil's own. Rows keep what they violate of checks that are NOT VALID.
-pub fn update_text(runner: &Runner, transaction: &mut Transaction, text: &str) -> Result<()> {
+/// Fills the columns that an UPDATE sets, whose text is Frazil's own: see [`filling::fill`]. Rows keep what they
+/// violate of checks that are NOT VALID.
+pub fn fill_text(runner: &Runner, transaction: &mut Transaction, text: &str) -> Result<()> {
     let started = Instant::now();
     let parsed = frazil_frontend::parse(text, &limits_of(runner))?;
     let [parsed] = &parsed[..] else {
@@ -54,7 +56,7 @@ pub fn update_text(runner: &Runner, transaction: &mut Transaction, text: &str) -
     };
     let tables = runner.own_tables(transaction.snapshot()).without_open_checks();
     let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
-    run_update(runner, transaction, (bound, tables), text, started)
+    run_fill(runner, transaction, (bound, tables), text, started)
 }
 
 /// Computes the hidden columns of a table from position `first` on for all rows. `condition`: the position of the
@@ -71,10 +73,10 @@ pub fn fill_hidden(
     let catalog = transaction.view().catalog();
     let name = catalog.qualified(entry.namespace, &entry.name);
     let bound = frazil_frontend::bind_hidden(&name, first, condition, &tables, &limits_of(runner))?;
-    run_update(runner, transaction, (bound, tables), "", started)
+    run_fill(runner, transaction, (bound, tables), "", started)
 }
 
-fn run_update(
+fn run_fill(
     runner: &Runner,
     transaction: &mut Transaction,
     (bound, tables): (Bound, StatementTables),
@@ -91,7 +93,7 @@ fn run_update(
         return Err(Error::internal("an update that does not write"));
     };
     let bundle = bundle(tables, hidden, depth, text, started);
-    bound_plans::write_plan(runner, transaction, plan, bundle, &mut None).map(drop)
+    frazil_frontend::on_deep_stack(depth, || filling::fill(runner, transaction, plan, bundle))
 }
 
 fn limits_of(runner: &Runner) -> Limits {

@@ -412,7 +412,7 @@ impl Runner {
     }
 
     /// Runs a query, and hands its rows over while it runs; how many they were.
-    fn stream(
+    pub fn stream(
         &self,
         query: &CompiledQuery,
         bundle: Bundle,

@@ -187,6 +187,11 @@ impl ChunkEntry {
         self.frozen_chunk().map(|frozen| &frozen.block)
     }
 
+    /// Returns the block if the chunk is frozen and the block has all of its columns, as a segment can have it.
+    pub fn whole_block(&self) -> Option<&Block> {
+        self.block().filter(|block| block.added_bytes() == 0)
+    }
+
     /// The block and what is known beside it, if it is frozen.
     pub fn frozen_chunk(&self) -> Option<&FrozenChunk> {
         match &*self.chunk {

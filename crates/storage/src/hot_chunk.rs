@@ -8,12 +8,14 @@
 //! behind them mark them.
 //! The chunk's memory is reserved whole and committed page by page as rows come, so nothing moves.
 //!
-//! Columns that come to a table and go leave its cells where they are: [`HotChunk::showing`] makes another chunk of the same cells,
-//! which shows some of their columns and, for those that the cells do not have, one value for all rows. A chunk of lent rows
-//! ([`LentColumn`]) has no cells of its own.
+//! Columns that come to a table and go leave its cells where they are: [`HotChunk::showing`] makes another chunk of
+//! the same cells, which shows some of their columns and, for those that the cells do not have, one value for all
+//! rows. A chunk of lent rows ([`LentColumn`]) has no cells of its own. A column that was computed for all rows at
+//! once ([`FilledCells`]) has cells beside those of the chunk.
 
 use crate::bounds::{ColumnBounds, Widening};
 use crate::columns::Columns;
+use crate::filled_column::FilledCells;
 use crate::hot_layout::HotLayout;
 use crate::lent_cells::{LentCells, LentColumn};
 use crate::string_arena::StringArena;
@@ -40,6 +42,8 @@ pub struct HotChunk {
     /// Of the columns that are shown.
     layout: Arc<HotLayout>,
     cells: Arc<Cells>,
+    /// Columns that were computed for all rows. Their positions follow those of the columns that the cells have.
+    filled: Arc<[Arc<FilledCells>]>,
     /// The columns that are shown; `None`: those that the cells have.
     shown: Option<Arc<[HotColumn]>>,
 }
@@ -49,6 +53,8 @@ pub struct HotChunk {
 pub(crate) enum HotColumn {
     /// The one at a position of the cells' layout.
     Stored(usize),
+    /// The one at a position of [`HotChunk::filled`].
+    Filled(usize),
     /// The value of all rows: a column of one row.
     Constant(ColumnVector),
     /// One whose cells lie elsewhere.
@@ -98,6 +104,7 @@ impl HotChunk {
         Ok(HotChunk {
             layout,
             cells: Arc::new(cells),
+            filled: Arc::default(),
             shown: None,
         })
     }
@@ -108,13 +115,49 @@ impl HotChunk {
         HotChunk {
             layout,
             cells: self.cells.clone(),
+            filled: self.filled.clone(),
             shown,
         }
     }
 
+    /// Returns a chunk of the same cells with columns that were computed for all rows. [`HotChunk::showing`] shows
+    /// them.
+    pub(crate) fn with_filled(&self, more: Vec<Arc<FilledCells>>) -> HotChunk {
+        HotChunk {
+            layout: self.cells.layout.clone(),
+            cells: self.cells.clone(),
+            filled: self.filled.iter().cloned().chain(more).collect(),
+            shown: None,
+        }
+    }
+
+    /// The column at a position of those that the chunk stores.
+    pub(crate) fn stored_column(&self, position: usize) -> HotColumn {
+        match position.checked_sub(self.cells.layout.columns()) {
+            None => HotColumn::Stored(position),
+            Some(filled) => HotColumn::Filled(filled),
+        }
+    }
+
+    /// True if the chunk stores columns beside its cells.
+    pub(crate) fn has_filled(&self) -> bool {
+        !self.filled.is_empty()
+    }
+
     /// The layout of the cells as one of other columns. An internal error for a position that the cells do not have.
     pub(crate) fn layout_showing(&self, columns: &[ShownColumn]) -> Result<Arc<HotLayout>> {
-        let shown = self.cells.layout.showing(columns);
+        let stored = self.cells.layout.columns();
+        let in_cells = |column: &ShownColumn| match column {
+            ShownColumn::Stored(position) => {
+                let filled = position.checked_sub(stored).and_then(|at| self.filled.get(at));
+                filled.map_or(column.clone(), |filled| {
+                    ShownColumn::Constant(Constant::null(filled.native()))
+                })
+            }
+            ShownColumn::Constant(_) => column.clone(),
+        };
+        let columns: Vec<ShownColumn> = columns.iter().map(in_cells).collect();
+        let shown = self.cells.layout.showing(&columns);
         let shown =
             shown.ok_or_else(|| Error::internal("a chunk is to show a column that it does not have"))?;
         Ok(Arc::new(shown))
@@ -130,7 +173,7 @@ impl HotChunk {
     pub fn constant(&self, column: usize) -> Option<&ColumnVector> {
         match &self.shown.as_ref()?[column] {
             HotColumn::Constant(value) => Some(value),
-            HotColumn::Stored(_) | HotColumn::Lent(_) => None,
+            HotColumn::Stored(_) | HotColumn::Filled(_) | HotColumn::Lent(_) => None,
         }
     }
 
@@ -148,6 +191,7 @@ impl HotChunk {
     fn lent_cells(&self, column: usize) -> Option<&LentCells> {
         match &self.shown.as_ref()?[column] {
             HotColumn::Lent(lent) => Some(lent.cells()),
+            HotColumn::Filled(position) => Some(self.filled[*position].cells()),
             HotColumn::Stored(_) | HotColumn::Constant(_) => None,
         }
     }
@@ -159,7 +203,7 @@ impl HotChunk {
         };
         let lent = columns.into_iter().filter_map(|column| match &shown[column] {
             HotColumn::Lent(lent) => Some(lent).filter(|lent| lent.is_missing()),
-            HotColumn::Stored(_) | HotColumn::Constant(_) => None,
+            HotColumn::Stored(_) | HotColumn::Filled(_) | HotColumn::Constant(_) => None,
         });
         let mut missing: Vec<&Arc<LentColumn>> = lent.collect();
         while !missing.is_empty() {
@@ -173,7 +217,7 @@ impl HotChunk {
     fn some_lent(&self) -> Option<&LentColumn> {
         match self.shown.as_ref()?.first()? {
             HotColumn::Lent(lent) => Some(lent),
-            HotColumn::Stored(_) | HotColumn::Constant(_) => None,
+            HotColumn::Stored(_) | HotColumn::Filled(_) | HotColumn::Constant(_) => None,
         }
     }
 
@@ -205,7 +249,7 @@ impl HotChunk {
                 Some(apart) => Arc::new(apart),
                 None => lent.clone(),
             })),
-            HotColumn::Stored(_) | HotColumn::Constant(_) => None,
+            HotColumn::Stored(_) | HotColumn::Filled(_) | HotColumn::Constant(_) => None,
         };
         let shown = shown.iter().map(column).collect::<Option<Arc<[HotColumn]>>>()?;
         Some(self.showing(Some(shown), self.layout.clone()))
@@ -225,7 +269,9 @@ impl HotChunk {
     fn stored(&self, column: usize) -> usize {
         match self.shown.as_ref().map(|shown| &shown[column]) {
             Some(HotColumn::Stored(position)) => *position,
-            Some(HotColumn::Constant(_) | HotColumn::Lent(_)) => unreachable!("the column has no cells"),
+            Some(HotColumn::Constant(_) | HotColumn::Filled(_) | HotColumn::Lent(_)) => {
+                unreachable!("the column has no cells")
+            }
             None => column,
         }
     }
@@ -259,11 +305,15 @@ impl HotChunk {
         let per_row: usize = (0..layout.columns())
             .map(|c| layout.column(c).native.size() + usize::from(layout.column(c).validity.is_some()))
             .sum();
-        self.written() * per_row + self.cells.strings.bytes()
+        let filled: usize = self.filled.iter().map(|filled| filled.bytes()).sum();
+        self.written() * per_row + self.cells.strings.bytes() + filled
     }
 
     /// Bounds of `column` over all rows written, visible or not.
     pub fn bounds(&self, column: usize) -> ColumnBounds {
+        if let Some(HotColumn::Filled(position)) = self.shown.as_ref().map(|shown| &shown[column]) {
+            return self.filled[*position].bounds();
+        }
         match self.constant(column) {
             Some(value) => ColumnBounds {
                 nulls: if value.is_null(0) {

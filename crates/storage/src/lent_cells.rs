@@ -96,6 +96,16 @@ impl LentCells {
         }
     }
 
+    /// Number of cells.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A byte for each row, 1: valid; `None` if no row is NULL.
+    pub(crate) fn validity(&self) -> Option<&[u8]> {
+        self.validity.as_ref().map(|bytes| &bytes[..self.rows])
+    }
+
     /// Pointer to the cell of a row.
     pub(crate) fn value_ptr(&self, row: usize) -> *const u8 {
         self.first.wrapping_add(row * self.native.size())

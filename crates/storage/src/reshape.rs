@@ -60,7 +60,7 @@ impl<'a> Reshape<'a> {
     }
 
     fn hot(&mut self, hot: &HotChunk, stored: &Arc<[ColumnNumber]>) -> Result<HotChunk> {
-        let (schema, is_all) = (self.schema, *stored == self.numbers);
+        let (schema, is_all) = (self.schema, *stored == self.numbers && !hot.has_filled());
         let shape = self.shape(stored)?;
         if let Some(known) = &shape.hot
             && Arc::ptr_eq(&known.cells, hot.cell_layout())
@@ -68,7 +68,7 @@ impl<'a> Reshape<'a> {
             return Ok(hot.showing(known.columns.clone(), known.layout.clone()));
         }
         let columns = (schema.columns.iter().zip(&shape.shown)).map(|(def, shown)| match shown {
-            ShownColumn::Stored(position) => HotColumn::Stored(*position),
+            ShownColumn::Stored(position) => hot.stored_column(*position),
             ShownColumn::Constant(constant) => {
                 let value = std::slice::from_ref(constant.value());
                 HotColumn::Constant(ColumnVector::from_values(def.ty, value))

@@ -11,7 +11,7 @@ use crate::moved_columns::Moved;
 use crate::persistent_map::PersistentMap;
 use crate::reshape::Reshape;
 use crate::statistics::{DistinctEstimate, TableStatistics};
-use crate::table_indexes::TableIndexes;
+use crate::table_indexes::{TableIndex, TableIndexes};
 use crate::table_options::build_options;
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, QualifiedName, TableEntry};
@@ -103,6 +103,11 @@ impl Table {
             true => Ok(entry),
             false => Reshape::new(self.schema(), self.numbers.clone(), None).show(&entry),
         }
+    }
+
+    /// Forgets the estimates of distinct values: a column has others.
+    pub(crate) fn forget_distinct(&self) {
+        *self.distinct_cell().lock().unwrap_or_else(|e| e.into_inner()) = None;
     }
 
     /// The numbers of its columns.
@@ -288,6 +293,13 @@ impl TableSnapshot {
     /// The indexes of the table, as far as this version knows them.
     pub fn indexes(&self) -> &Arc<TableIndexes> {
         &self.indexes
+    }
+
+    /// Leaves out the indexes that have one of some columns, so that they are built anew.
+    pub(crate) fn forget_indexes_of(&mut self, columns: &[usize]) {
+        let has_none = |index: &&Arc<TableIndex>| !index.columns().iter().any(|c| columns.contains(c));
+        let kept = self.indexes.iter().filter(has_none).cloned().collect();
+        self.indexes = Arc::new(TableIndexes::of(kept));
     }
 
     pub(crate) fn set_indexes(&mut self, indexes: TableIndexes) {

@@ -6,7 +6,9 @@ mod support;
 use frazil_block::BuildOptions;
 use frazil_catalog::{AlterAction, DropBehavior};
 use frazil_storage::{NewRows, RowFetch, ScanOptions, Store, TableScan, TableSnapshot, Transaction};
-use frazil_types::{Cancel, ColumnDef, Disjunction, LogicalType, ObjectId, RowId, Schema, Value};
+use frazil_types::{
+    Cancel, ColumnDef, Disjunction, LogicalType, MemoryBudget, ObjectId, RowId, Schema, Value,
+};
 use std::sync::Arc;
 use support::*;
 
@@ -32,6 +34,40 @@ fn remove(transaction: &mut Transaction, id: ObjectId, column: usize) {
     transaction.alter_table(id, action, &Cancel::new()).unwrap();
 }
 
+/// Adds columns with a value of its own for each row. The values come in batches, in an order of their own.
+fn fill(random: &mut Random, transaction: &mut Transaction, id: ObjectId, model: &mut Model) {
+    let added: Vec<ColumnDef> = (0..1 + random.below(2))
+        .map(|_| {
+            let ty = TYPES[random.below(TYPES.len() as u64) as usize];
+            ColumnDef::new(format!("f{}", random.below(1 << 40)), ty)
+        })
+        .collect();
+    for column in &added {
+        add(transaction, id, column.clone());
+    }
+    let columns = model.schema.columns.len()..model.schema.columns.len() + added.len();
+    let schema = Schema::new(added);
+    model.schema = (**transaction.view().table(id).unwrap().schema()).clone();
+    model.rows.sort_by_key(|row| row.0);
+    if random.below(2) == 0 {
+        let most = model.rows.len() as u64;
+        for at in 0..model.rows.len() {
+            model.rows.swap(at, random.below(most) as usize);
+        }
+    }
+    let budget = MemoryBudget::unlimited();
+    let mut filled = transaction.begin_fill(id, columns.collect(), &budget).unwrap();
+    for rows in model.rows.chunks_mut(1 + random.below(200) as usize) {
+        let values = random.rows(&schema, rows.len());
+        let ids: Vec<RowId> = rows.iter().map(|row| row.0).collect();
+        filled.take(&ids, &NewRows::of(&batch(&schema, &values))).unwrap();
+        rows.iter_mut()
+            .zip(values)
+            .for_each(|(row, values)| row.1.extend(values));
+    }
+    transaction.end_fill(filled, &Cancel::new()).unwrap();
+}
+
 const TYPES: [LogicalType; 8] = [
     LogicalType::BigInt,
     LogicalType::Boolean,
@@ -48,7 +84,8 @@ const TYPES: [LogicalType; 8] = [
 
 /// Does something to a table and to its model.
 fn step(random: &mut Random, transaction: &mut Transaction, id: ObjectId, model: &mut Model) {
-    match random.below(7) {
+    match random.below(8) {
+        7 => fill(random, transaction, id, model),
         0 => {
             let ty = TYPES[random.below(TYPES.len() as u64) as usize];
             let mut column = ColumnDef::new(format!("n{}", random.below(1 << 40)), ty);

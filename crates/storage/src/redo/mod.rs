@@ -20,6 +20,7 @@
 //! sequence sequence u32, value i64, is_called u8: in the record of a commit, or in a record of its own beside commits
 //! held     table u32: the same rows in other blocks; nothing is to be done
 //! truncate table u32
+//! filled   table u32, chunk u32, number of the column u32, then a block of the column: for all rows of the chunk
 //! ```
 
 mod columns;
@@ -43,4 +44,5 @@ mod kind {
     pub const HELD: u8 = 7;
     pub const TRUNCATE: u8 = 8;
     pub const REMOVED: u8 = 9;
+    pub const FILLED: u8 = 10;
 }

@@ -4,8 +4,9 @@ use super::columns::RedoColumns;
 use super::kind;
 use super::write::LoadedBlock;
 use crate::log::SegmentPlace;
+use frazil_block::{Block, BlockBytes};
 use frazil_catalog::Position;
-use frazil_types::{CHUNK_ROWS, Error, ObjectId, Result, RowId, SqlState};
+use frazil_types::{CHUNK_ROWS, ColumnNumber, Error, ObjectId, Result, RowId, SqlState};
 
 /// Something that a transaction did.
 #[derive(Clone, Debug)]
@@ -48,6 +49,17 @@ pub enum Change<'a> {
         sequence: ObjectId,
         /// The position.
         position: Position,
+    },
+    /// A column got values for the rows that a chunk had.
+    Filled {
+        /// The table.
+        table: ObjectId,
+        /// Number of the chunk.
+        chunk: u32,
+        /// The column.
+        column: ColumnNumber,
+        /// A block of the column.
+        block: Block,
     },
     /// All rows of this table were removed.
     Truncate(ObjectId),
@@ -92,7 +104,7 @@ pub fn raw_changes(redo: &[u8]) -> impl Iterator<Item = Result<RawChange<'_>>> {
                 bytes: rest.take(length)?,
             };
             let table = match kind {
-                kind::INSERT | kind::DELETE | kind::TRUNCATE | kind::REMOVED | kind::HELD => {
+                kind::INSERT | kind::DELETE | kind::TRUNCATE | kind::REMOVED | kind::HELD | kind::FILLED => {
                     Some(ObjectId(body.u32()?))
                 }
                 // Changes that are read tell those that are known from others.
@@ -159,6 +171,7 @@ fn entry<'a>(rest: &mut Bytes<'a>) -> Result<Change<'a>> {
                 is_called: body.u8()? != 0,
             },
         },
+        kind::FILLED => return filled(body),
         kind::TRUNCATE => Change::Truncate(ObjectId(body.u32()?)),
         kind::HELD => Change::Held(ObjectId(body.u32()?)),
         _ => {
@@ -187,6 +200,20 @@ fn insert(mut body: Bytes<'_>) -> Result<Change<'_>> {
             columns,
             bytes: body,
         },
+    })
+}
+
+fn filled(mut body: Bytes<'_>) -> Result<Change<'_>> {
+    let (table, chunk, column) = (body.u32()?, body.u32()?, body.u32()?);
+    let rest = body.take(body.bytes.len())?;
+    let block = Block::open(BlockBytes::copy_of(rest))
+        .and_then(|block| block.verify().map(|()| block))
+        .map_err(|e| body.damaged(e.message()))?;
+    Ok(Change::Filled {
+        table: ObjectId(table),
+        chunk,
+        column: ColumnNumber(column),
+        block,
     })
 }
 

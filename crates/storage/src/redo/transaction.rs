@@ -7,7 +7,7 @@ use crate::log::{Durability, NamedBlocks, Reserved, SegmentPlace};
 use crate::snapshot::Snapshot;
 use frazil_block::Block;
 use frazil_catalog::Position;
-use frazil_types::{Error, ObjectId, Result, RowId};
+use frazil_types::{ColumnNumber, Error, ObjectId, Result, RowId};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -289,6 +289,19 @@ impl TransactionRedo {
                 place,
                 end,
             });
+        }
+    }
+
+    /// A chunk got a column, whose values a block has. `None`: a chunk got one that no record says.
+    pub fn filled(&mut self, table: ObjectId, filled: Option<(u32, ColumnNumber, &Block)>) {
+        if self.is_left_out(table) {
+            return;
+        }
+        match filled {
+            // Before anything is copied.
+            Some((_, _, block)) if self.len() + block.bytes().len() > MOST_BYTES => self.whole(),
+            Some((chunk, column, block)) => self.write(|buffer| buffer.filled(table, chunk, column, block)),
+            None => self.whole(),
         }
     }
 

@@ -3,8 +3,9 @@
 use super::{columns, kind};
 use crate::columns::Columns;
 use crate::log::SegmentPlace;
+use frazil_block::Block;
 use frazil_catalog::Position;
-use frazil_types::{ObjectId, RowBatch, RowId};
+use frazil_types::{ColumnNumber, ObjectId, RowBatch, RowId};
 use std::ops::Range;
 
 /// Redo of a transaction, in the order of its statements.
@@ -132,6 +133,16 @@ impl RedoBuffer {
             for number in [block.place.segment, block.place.offset, block.place.bytes] {
                 out.extend_from_slice(&number.to_le_bytes());
             }
+        });
+    }
+
+    /// A column got values for the rows of a chunk: those of a block of one column.
+    pub fn filled(&mut self, table: ObjectId, chunk: u32, column: ColumnNumber, block: &Block) {
+        self.entry(kind::FILLED, |out| {
+            for number in [table.0, chunk, column.0] {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+            out.extend_from_slice(block.bytes());
         });
     }
 
