@@ -3,8 +3,8 @@
 use crate::dependents::{Part, Within};
 use crate::view::taken;
 use crate::{
-    Catalog, ColumnSequence, ConstraintKind, DropBehavior, IndexEntry, NewConstraint, QualifiedName,
-    Replacement, SearchPath, SequenceOptions, SetType, TableEntry,
+    Catalog, ColumnSequence, ConstraintKind, Deferral, DropBehavior, IndexEntry, NewConstraint,
+    QualifiedName, Replacement, SearchPath, SequenceOptions, SetType, TableEntry,
 };
 use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
@@ -114,6 +114,18 @@ pub enum AlterAction {
         /// Its name.
         name: String,
     },
+    /// ALTER CONSTRAINT of a foreign key.
+    SetDeferral {
+        /// Its name.
+        name: String,
+        /// When it is checked.
+        deferral: Deferral,
+    },
+    /// Gives the rows that there are the default of a column. Done to a catalog alone, it changes nothing.
+    FillColumn {
+        /// The column.
+        column: usize,
+    },
     /// DROP CONSTRAINT.
     DropConstraint {
         /// Its name.
@@ -179,6 +191,8 @@ impl Catalog {
                 set_texts(&mut entry, texts);
                 entry.column_mut(column).name = name;
             }
+            AlterAction::SetDeferral { name, deferral } => entry.set_deferral(&name, deferral)?,
+            AlterAction::FillColumn { .. } => return Ok((self.clone(), old)),
             AlterAction::ValidateConstraint { name } => self.validate(&mut entry, &name)?,
             AlterAction::RenameConstraint { from, to } => self.rename_constraint(&mut entry, &from, to)?,
             AlterAction::SetDefault { column, default } => entry.column_mut(column).set_default(default),
@@ -341,6 +355,29 @@ impl TableEntry {
         &mut Arc::make_mut(&mut self.schema).columns[column]
     }
 
+    /// ALTER CONSTRAINT. 42704 without the constraint, 42809 if it is not a foreign key.
+    fn set_deferral(&mut self, name: &str, deferral: Deferral) -> Result<()> {
+        let table = &self.name;
+        let Some(constraint) = self.constraints.iter_mut().find(|c| c.name == name) else {
+            return Err(missing_constraint(&format!(
+                "constraint \"{name}\" of relation \"{table}\" does not exist"
+            )));
+        };
+        match &mut constraint.kind {
+            ConstraintKind::ForeignKey(key) => {
+                key.deferral = deferral;
+                Ok(())
+            }
+            ConstraintKind::PrimaryKey { .. }
+            | ConstraintKind::Unique { .. }
+            | ConstraintKind::Check { .. } => {
+                let message =
+                    format!("constraint \"{name}\" of relation \"{table}\" is not a foreign key constraint");
+                Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message))
+            }
+        }
+    }
+
     /// 42P16 for a column of the primary key.
     fn refuse_key_column(&self, column: usize) -> Result<()> {
         let is_key = |key: &Arc<IndexEntry>| key.keys.iter().any(|k| k.column == column);
@@ -399,7 +436,7 @@ pub(crate) fn set_texts(entry: &mut TableEntry, texts: RowTexts) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Deferral, NewConstraintKind, NewTable, TableOptions};
+    use crate::{NewConstraintKind, NewTable, TableOptions};
     use frazil_types::{ColumnDef, LogicalType, Schema, Value};
 
     /// Table `t` of `a`, its primary key, and `b`, which is unique, and table `u`.

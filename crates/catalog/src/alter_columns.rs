@@ -136,6 +136,17 @@ impl Catalog {
             reads.for_each(|reading| drop(reading.columns.remove(column)));
             self.objects.put_relation(Relation::View(view));
         }
+        let tables = self.tables();
+        let reads_it = |of: &&Arc<TableEntry>| of.materialized.iter().any(|m| m.reads.iter().any(sees));
+        let tables: Vec<Arc<TableEntry>> = tables.filter(reads_it).cloned().collect();
+        for table in tables {
+            let mut entry = TableEntry::clone(&table);
+            if let Some(materialized) = &mut entry.materialized {
+                let reads = Arc::make_mut(materialized).reads.iter_mut().filter(|r| sees(r));
+                reads.for_each(|reading| drop(reading.columns.remove(column)));
+            }
+            self.put(entry);
+        }
     }
 }
 

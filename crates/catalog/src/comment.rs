@@ -54,6 +54,8 @@ pub enum CommentedKind {
     Table,
     /// VIEW.
     View,
+    /// MATERIALIZED VIEW.
+    MaterializedView,
     /// INDEX.
     Index,
     /// SEQUENCE.

@@ -183,7 +183,8 @@ impl Catalog {
 
     fn relation_of_kind(&self, kind: CommentedKind, name: &QualifiedName) -> Result<ObjectId> {
         let found = match kind {
-            CommentedKind::Table => self.find(name).map(|table| table.id),
+            CommentedKind::Table => self.stored(name, false),
+            CommentedKind::MaterializedView => self.stored(name, true),
             CommentedKind::View => match self.relation(name) {
                 Some(Relation::View(view)) => Some(view.id),
                 Some(Relation::Table(_)) | None => None,
@@ -194,10 +195,19 @@ impl Catalog {
         let what = match kind {
             CommentedKind::Table => "table",
             CommentedKind::View => "view",
+            CommentedKind::MaterializedView => "materialized view",
             CommentedKind::Index => "index",
             CommentedKind::Sequence => "sequence",
         };
         found.ok_or_else(|| self.not_of_kind(what, name))
+    }
+
+    /// The identity of a table, or of a materialized view.
+    fn stored(&self, name: &QualifiedName, is_materialized: bool) -> Option<ObjectId> {
+        let table = self
+            .find(name)
+            .filter(|table| table.materialized.is_some() == is_materialized);
+        table.map(|table| table.id)
     }
 
     /// 42809 for a relation of another kind, 42P01 if there is none, 3F000 without the schema.

@@ -7,7 +7,7 @@
 use crate::objects::Object;
 use crate::sequence_entry::not_a_sequence;
 use crate::sequence_text::sequences_of_default;
-use crate::view::{not_a_table, not_a_view};
+use crate::view::{not_a_table, not_a_view, not_materialized};
 use crate::{Catalog, QualifiedName, Relation, SearchPath, TableEntry, identifier};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, SqlState};
 use std::cmp::Reverse;
@@ -23,6 +23,8 @@ pub enum RelationKind {
     Table,
     /// A view.
     View,
+    /// A materialized view.
+    MaterializedView,
     /// A sequence.
     Sequence,
 }
@@ -33,6 +35,7 @@ impl RelationKind {
         match self {
             RelationKind::Table => "table",
             RelationKind::View => "view",
+            RelationKind::MaterializedView => "materialized view",
             RelationKind::Sequence => "sequence",
         }
     }
@@ -47,7 +50,7 @@ pub enum DropBehavior {
     Cascade,
 }
 
-/// DROP TABLE, DROP VIEW or DROP SEQUENCE.
+/// DROP TABLE, DROP [MATERIALIZED] VIEW or DROP SEQUENCE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropRelations {
     /// What is dropped.
@@ -315,6 +318,9 @@ impl Catalog {
             Some((id, kind)) if kind == drop.kind => return Ok(Some(id)),
             Some((_, RelationKind::Table)) => "Use DROP TABLE to remove a table.",
             Some((_, RelationKind::View)) => "Use DROP VIEW to remove a view.",
+            Some((_, RelationKind::MaterializedView)) => {
+                "Use DROP MATERIALIZED VIEW to remove a materialized view."
+            }
             Some((_, RelationKind::Sequence)) => "Use DROP SEQUENCE to remove a sequence.",
             None if self.index(name).is_some() => "Use DROP INDEX to remove an index.",
             None if drop.if_exists => return Ok(None),
@@ -323,6 +329,7 @@ impl Catalog {
         let error = match drop.kind {
             RelationKind::Table => not_a_table(&name.name),
             RelationKind::View => not_a_view(&name.name),
+            RelationKind::MaterializedView => not_materialized(&name.name),
             RelationKind::Sequence => not_a_sequence(&name.name),
         };
         Err(error.with_hint(hint))
@@ -359,6 +366,8 @@ impl Catalog {
             add(whole, relation.namespace());
             match relation {
                 Relation::Table(table) => {
+                    let read = table.materialized.iter().flat_map(|m| &m.reads);
+                    read.filter_map(|r| r.id).for_each(|id| add(whole, id));
                     for column in &table.schema.columns {
                         let part = Part {
                             id: table.id,

@@ -61,7 +61,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub use table_options::{BlockOptions, OnCommit, TableOptions};
 pub use user_types::{AlterType, DropTypes, LabelPlace, TypeEntry, TypeKind};
-pub use view::{ExistingView, NewView, Reading, ViewEntry, not_a_table};
+pub use view::{ExistingView, Materialized, NewView, Reading, ViewEntry, not_a_table, not_materialized};
 
 /// A table as the catalog knows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +87,8 @@ pub struct TableEntry {
     pub indexes: Vec<Arc<IndexEntry>>,
     /// Its fate at the end of a transaction, if it is temporary.
     pub on_commit: OnCommit,
+    /// Its query, if it holds the rows of a materialized view.
+    pub materialized: Option<Arc<Materialized>>,
 }
 
 impl TableEntry {
@@ -113,6 +115,7 @@ impl TableEntry {
             constraints: Vec::new(),
             indexes: Vec::new(),
             on_commit: OnCommit::default(),
+            materialized: None,
         }
     }
 }
@@ -164,6 +167,7 @@ impl Relation {
     /// What it is.
     pub fn kind(&self) -> RelationKind {
         match self {
+            Relation::Table(table) if table.materialized.is_some() => RelationKind::MaterializedView,
             Relation::Table(_) => RelationKind::Table,
             Relation::View(_) => RelationKind::View,
         }

@@ -2,12 +2,12 @@
 //! actions of ALTER TABLE, and those of types and sequences are with these.
 
 use crate::view::taken;
-use crate::{Catalog, Relation, SYSTEM_SCHEMA, SchemaEntry, TableEntry, ViewEntry, identifier};
+use crate::{AlterAction, Catalog, Relation, SYSTEM_SCHEMA, SchemaEntry, TableEntry, ViewEntry, identifier};
 use frazil_types::{Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
 /// Another name, or another schema, for an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RenameObject {
     /// ALTER VIEW … RENAME TO.
     View {
@@ -32,6 +32,13 @@ pub enum RenameObject {
         /// The new schema.
         schema: String,
     },
+    /// ALTER MATERIALIZED VIEW … RENAME TO, RENAME COLUMN and SET SCHEMA, as of its table.
+    Materialized {
+        /// The table.
+        id: ObjectId,
+        /// The action on it.
+        action: AlterAction,
+    },
     /// ALTER INDEX … RENAME TO.
     Index {
         /// The index.
@@ -55,6 +62,7 @@ impl RenameObject {
             RenameObject::View { id, .. }
             | RenameObject::ViewColumn { id, .. }
             | RenameObject::MoveView { id, .. }
+            | RenameObject::Materialized { id, .. }
             | RenameObject::Index { id, .. }
             | RenameObject::Schema { id, .. } => *id,
         }
@@ -96,6 +104,10 @@ impl Catalog {
                     .name
                     .clone_from(name);
                 Ok((self.with_view(view), None))
+            }
+            RenameObject::Materialized { id, action } => {
+                let (catalog, entry) = self.alter_table(*id, action.clone())?;
+                Ok((catalog, Some(entry)))
             }
             RenameObject::Index { id, name } => self.rename_index(*id, name),
             RenameObject::Schema { id, name } => Ok((self.rename_schema(*id, name)?, None)),

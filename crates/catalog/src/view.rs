@@ -4,7 +4,7 @@
 //! its identity and the columns that it had. By these the text means the same ever after, whatever becomes of names and
 //! of further columns.
 
-use crate::{Catalog, QualifiedName, Relation, WrittenName};
+use crate::{Catalog, QualifiedName, Relation, TableEntry, TableOptions, WrittenName};
 use frazil_types::{Error, ObjectId, Result, Schema, SqlState};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,6 +35,17 @@ pub struct Reading {
     pub id: Option<ObjectId>,
     /// The names of its first columns. The query does not see later ones.
     pub columns: Vec<String>,
+}
+
+/// The query of a materialized view. Its rows are those of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Materialized {
+    /// The text of the query.
+    pub query: String,
+    /// The relations that the query reads.
+    pub reads: Vec<Reading>,
+    /// False before the first REFRESH, and after REFRESH … WITH NO DATA: nobody may read the rows.
+    pub is_populated: bool,
 }
 
 /// What CREATE VIEW does with a view of its name that is there already.
@@ -103,14 +114,78 @@ impl Catalog {
         Ok(next)
     }
 
+    /// The next version, with one more materialized view that was never refreshed, and its table; `None` if there is a
+    /// relation of its name that may be there.
+    ///
+    /// 3F000 without the schema, 42P07 if the name is taken, 42710 if a type has it, 0A000 for a column of a type that
+    /// is only an expression's.
+    pub fn create_materialized(&self, view: NewView) -> Result<Option<(Catalog, Arc<TableEntry>)>> {
+        let namespace = self.namespace(&view.name.schema)?;
+        if self.has_relation(&view.name) {
+            return match view.existing {
+                ExistingView::Keep => Ok(None),
+                ExistingView::Refuse | ExistingView::Replace => Err(taken(&view.name.name)),
+            };
+        }
+        self.refuse_type_name(&view.name)?;
+        if let Some(column) = view.schema.columns.iter().find(|c| !c.ty.info().is_stored) {
+            return Err(Error::unsupported(format!(
+                "column \"{}\" of type {}",
+                column.name, column.ty
+            )));
+        }
+        let mut next = self.next();
+        let id = next.take_id(namespace);
+        let materialized = Materialized {
+            query: view.query,
+            reads: view.reads,
+            is_populated: false,
+        };
+        let entry = TableEntry {
+            namespace,
+            materialized: Some(Arc::new(materialized)),
+            ..TableEntry::new(id, view.name.name, Arc::new(view.schema), TableOptions::default())
+        };
+        let entry = next.put(entry);
+        Ok(Some((next, entry)))
+    }
+
+    /// The next version, in which a materialized view is populated or not, and its table; `None` if there is nothing to
+    /// do.
+    pub fn set_populated(
+        &self,
+        table: ObjectId,
+        is_populated: bool,
+    ) -> Result<Option<(Catalog, Arc<TableEntry>)>> {
+        let mut entry = TableEntry::clone(&*self.by_id(table)?);
+        let Some(materialized) = &mut entry.materialized else {
+            return Err(Error::internal("a refresh of a table"));
+        };
+        if materialized.is_populated == is_populated {
+            return Ok(None);
+        }
+        Arc::make_mut(materialized).is_populated = is_populated;
+        let mut next = self.next();
+        let entry = next.put(entry);
+        Ok(Some((next, entry)))
+    }
+
+    /// The views and materialized views, by schema and name.
+    pub fn all_views(&self) -> impl Iterator<Item = Arc<ViewEntry>> {
+        self.relations().filter_map(|relation| match relation {
+            Relation::View(view) => Some(view.clone()),
+            Relation::Table(table) => table.as_view(),
+        })
+    }
+
     /// The relation that a view's query reads under a name; `None` for a system table.
     pub fn read_by(&self, reading: &Reading) -> Option<&Relation> {
         self.relation_of(reading.id?)
     }
 
-    /// The views, each behind those that it reads; else the older ones first.
+    /// The views and materialized views, each behind those that it reads; else the older ones first.
     pub fn views_by_reading(&self) -> Vec<Arc<ViewEntry>> {
-        let mut left: Vec<&Arc<ViewEntry>> = self.views().collect();
+        let mut left: Vec<Arc<ViewEntry>> = self.all_views().collect();
         left.sort_by_key(|view| view.id);
         let mut waiting: BTreeSet<ObjectId> = left.iter().map(|view| view.id).collect();
         let mut ordered = Vec::with_capacity(left.len());
@@ -130,7 +205,7 @@ impl Catalog {
             });
             if ordered.len() == before {
                 // No view reads itself; a catalog that says so is damaged, and still listed.
-                ordered.extend(left.drain(..).cloned());
+                ordered.append(&mut left);
             }
         }
         ordered
@@ -158,6 +233,27 @@ impl Catalog {
         }
         Ok(())
     }
+}
+
+impl TableEntry {
+    /// The view that a materialized view is, without its rows; `None` for a table.
+    pub fn as_view(&self) -> Option<Arc<ViewEntry>> {
+        let materialized = self.materialized.as_ref()?;
+        Some(Arc::new(ViewEntry {
+            id: self.id,
+            namespace: self.namespace,
+            name: self.name.clone(),
+            schema: self.schema.clone(),
+            query: materialized.query.clone(),
+            reads: materialized.reads.clone(),
+        }))
+    }
+}
+
+/// 42809 for another relation where a materialized view must be.
+pub fn not_materialized(name: &str) -> Error {
+    let message = format!("\"{name}\" is not a materialized view");
+    Error::new(SqlState::WRONG_OBJECT_TYPE, message)
 }
 
 /// 42P07.

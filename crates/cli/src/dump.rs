@@ -128,13 +128,20 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
             write_behind_rows(out, &whole, losses.is_empty())?;
             write_positions(out, &sequences)?;
             for view in &views {
-                writeln!(out, "{}", view.ddl())?;
+                write_view(out, view)?;
             }
             write_comments(out, &connection, (names, &wanted), &whole, losses.is_empty())?;
             writeln!(out, "commit;")
         })?;
         failed.map_or(Ok(()), Err)
     })
+}
+
+/// Writes a view, and the indexes of a materialized one.
+fn write_view(out: &mut dyn Write, view: &ViewInfo) -> io::Result<()> {
+    writeln!(out, "{}", view.ddl())?;
+    let mut indexes = view.index_ddl().into_iter();
+    indexes.try_for_each(|index| writeln!(out, "{index}"))
 }
 
 fn write_schemas(out: &mut dyn Write, schemas: &[String]) -> io::Result<()> {
@@ -183,6 +190,9 @@ fn write_positions(out: &mut dyn Write, sequences: &[SequenceInfo]) -> io::Resul
 fn write_behind_rows(out: &mut dyn Write, tables: &[&TableInfo], are_whole: bool) -> io::Result<()> {
     for index in tables.iter().flat_map(|table| table.index_ddl()) {
         writeln!(out, "{index}")?;
+    }
+    for key in tables.iter().flat_map(|table| table.repeated_key_ddl()) {
+        writeln!(out, "{key}")?;
     }
     for check in tables.iter().flat_map(|table| table.open_check_ddl()) {
         writeln!(out, "{check}")?;

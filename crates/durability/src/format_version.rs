@@ -18,7 +18,9 @@ pub(crate) const WITH_REFERENCES: u32 = 10;
 pub(crate) const WITH_COMMENTS: u32 = 11;
 /// The version of a manifest with an index on an expression, a partial index, or a check that is NOT VALID.
 pub(crate) const WITH_PARTIAL_INDEXES: u32 = 12;
+/// The version of a manifest with a materialized view.
+pub(crate) const WITH_MATERIALIZED_VIEWS: u32 = 13;
 /// The greatest version that is read.
-pub const NEWEST: u32 = WITH_PARTIAL_INDEXES;
+pub const NEWEST: u32 = WITH_MATERIALIZED_VIEWS;
 /// The oldest version that is read.
 pub(crate) const OLDEST: u32 = 1;

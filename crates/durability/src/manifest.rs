@@ -14,8 +14,8 @@ use crate::type_names::{
 };
 use crate::wal::DatabaseId;
 use frazil_catalog::{
-    Catalog, Comments, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry, ViewEntry,
-    WrittenName,
+    Catalog, Comments, Materialized, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry,
+    ViewEntry, WrittenName,
 };
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
@@ -298,6 +298,14 @@ pub(crate) fn write_entry(entry: &TableEntry) -> Json {
     if !entry.hidden.is_empty() {
         json["hidden"] = write_table_columns(&entry.hidden);
     }
+    // Written from version 13 on.
+    if let Some(materialized) = &entry.materialized {
+        json["materialized"] = json!({
+            "query": materialized.query,
+            "reads": write_reads(&materialized.reads),
+            "is_populated": materialized.is_populated,
+        });
+    }
     json
 }
 
@@ -328,7 +336,17 @@ fn write_columns(columns: &[ColumnDef]) -> Json {
 }
 
 pub(crate) fn write_view(view: &ViewEntry) -> Json {
-    let reads = view.reads.iter().map(|r| {
+    json!({
+        "id": view.id.0,
+        "name": write_name(view.namespace, &view.name),
+        "columns": write_columns(&view.schema.columns),
+        "query": view.query,
+        "reads": write_reads(&view.reads),
+    })
+}
+
+fn write_reads(reads: &[Reading]) -> Json {
+    let reads = reads.iter().map(|r| {
         json!({
             "name": r.name.name,
             "schema": r.name.schema,
@@ -336,13 +354,7 @@ pub(crate) fn write_view(view: &ViewEntry) -> Json {
             "columns": r.columns,
         })
     });
-    json!({
-        "id": view.id.0,
-        "name": write_name(view.namespace, &view.name),
-        "columns": write_columns(&view.schema.columns),
-        "query": view.query,
-        "reads": reads.collect::<Vec<_>>(),
-    })
+    reads.collect()
 }
 
 fn write_chunk(table: &TableEntry, chunk: &ChunkRecord) -> Json {
@@ -531,8 +543,19 @@ fn read_column_domain(
     }))
 }
 
-pub(crate) fn read_view(json: &Json, types: &[Arc<TypeEntry>]) -> Option<ViewEntry> {
-    let reads = json["reads"].as_array()?.iter().map(|r| {
+fn read_materialized(json: &Json) -> Option<Option<Arc<Materialized>>> {
+    if json.is_null() {
+        return Some(None);
+    }
+    Some(Some(Arc::new(Materialized {
+        query: json["query"].as_str()?.to_string(),
+        reads: read_reads(&json["reads"])?,
+        is_populated: json["is_populated"].as_bool()?,
+    })))
+}
+
+fn read_reads(json: &Json) -> Option<Vec<Reading>> {
+    let reads = json.as_array()?.iter().map(|r| {
         let columns = r["columns"].as_array()?.iter();
         Some(Reading {
             name: WrittenName {
@@ -552,6 +575,10 @@ pub(crate) fn read_view(json: &Json, types: &[Arc<TypeEntry>]) -> Option<ViewEnt
                 .collect::<Option<_>>()?,
         })
     });
+    reads.collect()
+}
+
+pub(crate) fn read_view(json: &Json, types: &[Arc<TypeEntry>]) -> Option<ViewEntry> {
     let (namespace, name) = read_name(&json["name"])?;
     Some(ViewEntry {
         id: ObjectId(read_u32(&json["id"])?),
@@ -559,7 +586,7 @@ pub(crate) fn read_view(json: &Json, types: &[Arc<TypeEntry>]) -> Option<ViewEnt
         name,
         schema: Arc::new(read_columns(&json["columns"], types)?),
         query: json["query"].as_str()?.to_string(),
-        reads: reads.collect::<Option<_>>()?,
+        reads: read_reads(&json["reads"])?,
     })
 }
 
@@ -580,6 +607,7 @@ pub(crate) fn read_entry(json: &Json, types: &[Arc<TypeEntry>]) -> Option<TableE
         constraints,
         indexes,
         on_commit: OnCommit::default(),
+        materialized: read_materialized(&json["materialized"])?,
     })
 }
 

@@ -1,7 +1,8 @@
 //! The version of the directory format that a manifest needs.
 
 use crate::format_version::{
-    VERSION, WITH_CHANGES, WITH_COMMENTS, WITH_PARTIAL_INDEXES, WITH_REFERENCES, WITH_SCHEMAS,
+    VERSION, WITH_CHANGES, WITH_COMMENTS, WITH_MATERIALIZED_VIEWS, WITH_PARTIAL_INDEXES, WITH_REFERENCES,
+    WITH_SCHEMAS,
 };
 use crate::manifest::Manifest;
 use frazil_catalog::{Constraint, ConstraintKind, Deferral, TypeKind};
@@ -13,6 +14,9 @@ impl Manifest {
     pub(crate) fn version(&self) -> u32 {
         let has_changes = self.tables.iter().any(|table| table.behind.is_some())
             || self.unread.iter().any(|table| !table.json()["behind"].is_null());
+        if self.has_materialized_views() {
+            return WITH_MATERIALIZED_VIEWS;
+        }
         if self.has_hidden_columns() || self.has_open_checks() {
             return WITH_PARTIAL_INDEXES;
         }
@@ -75,6 +79,19 @@ impl Manifest {
             .iter()
             .any(|table| table.entry.foreign_keys().next().is_some())
             || self.unread.iter().any(|table| has(&table.json()["constraints"]))
+    }
+
+    /// True if a table holds the rows of a materialized view.
+    fn has_materialized_views(&self) -> bool {
+        let mut entries = self
+            .tables
+            .iter()
+            .flat_map(|table| [&table.entry, table.entry_of_chunks()]);
+        entries.any(|entry| entry.materialized.is_some())
+            || self
+                .unread
+                .iter()
+                .any(|table| !table.json()["materialized"].is_null())
     }
 
     /// True if a check of a table or domain is NOT VALID.

@@ -40,6 +40,7 @@ pub fn alter_table(
         let filled = match &action {
             AlterAction::AddColumn { column } if column.is_generated() => Some(entry.schema.columns.len()),
             AlterAction::AddSequence(sequence) if sequence.fills => Some(sequence.column),
+            AlterAction::FillColumn { column } => Some(*column),
             _ => None,
         };
         if let AlterAction::ValidateConstraint { name } = &action {

@@ -7,6 +7,7 @@ use crate::foreign_keys;
 use crate::query::Runner;
 use crate::row_checks::{self, RowChecks};
 use arrow_array::RecordBatch;
+use frazil_catalog::not_a_table;
 use frazil_storage::{Acknowledge, TableMode, Transaction};
 use frazil_types::{CHUNK_ROWS, ColumnDef, Error, ObjectId, Result, RowBatch, SqlState};
 
@@ -36,7 +37,11 @@ impl Appender {
         let find = |transaction: &Transaction| {
             let catalog = transaction.view().catalog();
             let name = resolved(catalog, &session.settings().search_path, table);
-            catalog.table(&name).cloned()
+            let table = catalog.table(&name)?;
+            match table.materialized {
+                Some(_) => Err(not_a_table(&table.name)),
+                None => Ok(table.clone()),
+            }
         };
         let found = find(&transaction)?;
         transaction.lock_table(found.id, TableMode::RowExclusive)?;

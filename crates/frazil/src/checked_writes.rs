@@ -51,6 +51,8 @@ fn extent_of_definition(definition: &Definition) -> Extent {
         | Definition::CommentOn(_)
         | Definition::CreateSchema(_)
         | Definition::CreateView(_)
+        | Definition::CreateMaterialized { .. }
+        | Definition::Refresh { .. }
         | Definition::Rename { .. }
         | Definition::CreateIndex(_)
         | Definition::CreateSequence(_)

@@ -294,7 +294,7 @@ impl Connection {
         let (snapshot, path) = (session.snapshot(), session.settings().search_path.clone());
         let tables = snapshot.catalog().tables();
         let entries = tables
-            .filter(|t| sees(snapshot.catalog(), t.namespace))
+            .filter(|t| t.materialized.is_none() && sees(snapshot.catalog(), t.namespace))
             .map(|entry| {
                 let rows = snapshot.table(entry.id).map_or(0, |t| t.rows());
                 TableInfo::of(entry, rows, snapshot.catalog(), &path)

@@ -5,6 +5,7 @@ use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
 use crate::definition_notices;
 use crate::foreign_keys;
+use crate::materialized_view;
 use crate::open_cursors;
 use crate::own_queries::fill_hidden;
 use crate::query::{self, Runner};
@@ -21,13 +22,14 @@ use frazil_storage::{TableMode, Transaction};
 use frazil_types::{Error, ObjectId, Result, Schema, Value};
 use std::sync::Arc;
 
-/// ALTER TABLE, CREATE VIEW, CREATE INDEX, CREATE TYPE, ALTER TYPE, DROP, TRUNCATE. Returns the command's tag.
+/// Runs a definition. Returns the command's tag, and the number of rows that CREATE MATERIALIZED VIEW computed.
 pub fn define(
     runner: &Runner,
     transaction: &mut Transaction,
     definition: Definition,
-) -> Result<&'static str> {
-    Ok(match definition {
+) -> Result<(&'static str, Option<u64>)> {
+    let mut rows = None;
+    let tag = match definition {
         Definition::AlterOptions { table, options } => {
             alter_options(transaction, table, &options)?;
             "ALTER TABLE"
@@ -39,10 +41,7 @@ pub fn define(
             "ALTER TABLE"
         }
         Definition::CommentOn(new) => transaction.set_comment(&new).map(|()| "COMMENT")?,
-        Definition::CreateSchema(new) => {
-            transaction.create_schema(&new)?;
-            "CREATE SCHEMA"
-        }
+        Definition::CreateSchema(new) => transaction.create_schema(&new).map(|()| "CREATE SCHEMA")?,
         Definition::DropSchemas { drop, columns } => {
             drop_columns(runner, transaction, columns)?;
             transaction.drop_schemas(&drop)?;
@@ -50,14 +49,16 @@ pub fn define(
         }
         Definition::CreateSequence(new) => create_sequence(transaction, &new)?,
         Definition::AlterSequence(altered) => alter_sequence(transaction, altered)?,
-        Definition::CreateView(view) => {
-            create_view(transaction, view)?;
-            "CREATE VIEW"
+        Definition::CreateView(view) => create_view(transaction, view).map(|()| "CREATE VIEW")?,
+        Definition::CreateMaterialized { view, has_data } => {
+            rows = materialized_view::create(runner, transaction, view, has_data)?;
+            "CREATE MATERIALIZED VIEW"
         }
-        Definition::CreateIndex(new) => {
-            create_index(runner, transaction, new)?;
-            "CREATE INDEX"
+        Definition::Refresh { table, has_data } => {
+            materialized_view::refresh(runner, transaction, table, has_data)
+                .map(|_| "REFRESH MATERIALIZED VIEW")?
         }
+        Definition::CreateIndex(new) => create_index(runner, transaction, new).map(|()| "CREATE INDEX")?,
         Definition::DropIndexes(drop) => transaction.drop_indexes(&drop).map(|()| "DROP INDEX")?,
         Definition::CreateType { name, labels } => {
             transaction.create_type(&name, &labels).map(|()| "CREATE TYPE")?
@@ -89,7 +90,8 @@ pub fn define(
             transaction.drop_relations(&drop)?;
             drop_tag(drop.kind)
         }
-    })
+    };
+    Ok((tag, rows))
 }
 
 /// The tag of DROP of relations of a kind.
@@ -97,6 +99,7 @@ fn drop_tag(kind: RelationKind) -> &'static str {
     match kind {
         RelationKind::Table => "DROP TABLE",
         RelationKind::View => "DROP VIEW",
+        RelationKind::MaterializedView => "DROP MATERIALIZED VIEW",
         RelationKind::Sequence => "DROP SEQUENCE",
     }
 }
@@ -294,14 +297,21 @@ fn alter_options(transaction: &mut Transaction, table: ObjectId, set: &[(String,
 /// CREATE VIEW.
 fn create_view(transaction: &mut Transaction, view: NewView) -> Result<()> {
     system_tables::refuse_name(&view.name.name)?;
-    let frame = (view.reads.iter()).find(|r| r.id.is_none() && !system_tables::is_one(&r.name));
-    if let Some(frame) = frame {
-        let message = format!("a frame in a view: \"{}\"", frame.name);
-        return Err(
-            Error::unsupported(message).with_hint("load it: CREATE TABLE t AS SELECT * FROM the frame")
-        );
-    }
+    refuse_frame(&view, "a view")?;
     transaction.create_view(view)
+}
+
+/// 0A000 for a view that reads a frame, which is gone when the view is read.
+pub(crate) fn refuse_frame(view: &NewView, what: &str) -> Result<()> {
+    let mut reads = view.reads.iter();
+    match reads.find(|r| r.id.is_none() && !system_tables::is_one(&r.name)) {
+        Some(frame) => {
+            let message = format!("a frame in {what}: \"{}\"", frame.name);
+            let hint = "load it: CREATE TABLE t AS SELECT * FROM the frame";
+            Err(Error::unsupported(message).with_hint(hint))
+        }
+        None => Ok(()),
+    }
 }
 
 /// FREEZE TABLE. Returns the number of blocks that were built.

@@ -3,7 +3,7 @@
 use crate::notice::Notice;
 use frazil_catalog::{
     AlterAction, AlterDomain, AlterType, Catalog, DropBehavior, DropIndexes, DropRelations, DropSchemas,
-    DropTypes, NewIndex, QualifiedName, SearchPath, WrittenName,
+    DropTypes, ExistingView, NewIndex, QualifiedName, SearchPath, WrittenName,
 };
 use frazil_frontend::Definition;
 use frazil_types::{ObjectId, Result, SqlState};
@@ -20,6 +20,11 @@ pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
         }
         Definition::CreateSequence(new) if new.if_not_exists && catalog.has_relation(&new.name) => {
             vec![existing_relation(&new.name.name)]
+        }
+        Definition::CreateMaterialized { view, .. }
+            if view.existing == ExistingView::Keep && catalog.has_relation(&view.name) =>
+        {
+            vec![existing_relation(&view.name.name)]
         }
         Definition::CreateIndex(new) => of_index(catalog, new).into_iter().collect(),
         Definition::AlterType { id, action, .. } => {
@@ -42,6 +47,8 @@ pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
         | Definition::AlterTable { .. }
         | Definition::AlterSequence(_)
         | Definition::CreateView(_)
+        | Definition::CreateMaterialized { .. }
+        | Definition::Refresh { .. }
         | Definition::Rename { .. }
         | Definition::CreateType { .. }
         | Definition::CreateDomain { .. }

@@ -626,11 +626,12 @@ fn write(
             // What it was bound to is let go, so that the transaction need not copy it.
             drop(bundle);
             let notices = definition_notices::of(transaction.view().catalog(), &definition)?;
-            let tag = ddl::define(runner, transaction, definition)?;
-            Ok(Response {
-                notices,
-                ..done(tag, started)
-            })
+            let (tag, rows) = ddl::define(runner, transaction, definition)?;
+            let response = match rows {
+                Some(rows) => counted(tag, rows, started),
+                None => done(tag, started),
+            };
+            Ok(Response { notices, ..response })
         }
     }
 }

@@ -197,6 +197,7 @@ impl FileTables {
                 row_count: table.rows().map_or(0, |rows| rows.rows()),
                 constraints: Vec::new(),
                 indexes: Vec::new(),
+                materialized: None,
             });
         }
         let message = format!("a statement reads at most {MOST} files or patterns of files");

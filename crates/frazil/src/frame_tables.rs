@@ -131,6 +131,7 @@ impl FrameTables {
                 row_count: table.rows.rows(),
                 constraints: Vec::new(),
                 indexes: Vec::new(),
+                materialized: None,
             }));
         }
         let message = format!("a statement reads at most {MOST} frames");

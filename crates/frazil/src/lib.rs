@@ -64,6 +64,7 @@ mod loader;
 mod lock_table;
 mod lock_waits;
 mod made_table;
+mod materialized_view;
 mod notice;
 mod notification_statement;
 mod notifications;
@@ -147,7 +148,8 @@ pub use statement::Statement;
 pub use statements::{Block, Statements};
 pub use system_tables::names as system_tables;
 pub use table_info::{
-    ConstraintInfo, DomainInfo, EnumInfo, IndexInfo, TableInfo, ViewInfo, default_clause, default_text,
+    ConstraintInfo, DomainInfo, EnumInfo, IndexInfo, MaterializedInfo, TableInfo, ViewInfo, default_clause,
+    default_text,
 };
 pub use transaction_guard::{Savepoint, Transaction};
 pub use typed_statement::{Begun, Declared, TypedStatement};

@@ -20,8 +20,13 @@ pub fn run(session: &mut Session, lock: &LockTable, bundle: Bundle, started: Ins
     Ok(done("LOCK TABLE", started))
 }
 
-/// Locks one table. 42P01 if it was dropped meanwhile.
+/// Locks one table. 42P01 if it was dropped meanwhile, 42809 for a materialized view.
 fn take(transaction: &mut Transaction, table: &LockedName, mode: TableMode, nowait: bool) -> Result<()> {
+    if table.is_materialized {
+        let message = format!("cannot lock relation \"{}\"", table.name);
+        return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message)
+            .with_detail("This operation is not supported for materialized views."));
+    }
     if nowait {
         if !transaction.try_lock_table(table.table, mode)? {
             let message = format!("could not obtain lock on relation \"{}\"", table.name);

@@ -7,7 +7,7 @@ use crate::parameters::{self, hidden_value};
 use crate::query::{self, Runner};
 use crate::rows::Rows;
 use crate::statement_tables::StatementTables;
-use frazil_catalog::TableEntry;
+use frazil_catalog::{TableEntry, ViewEntry};
 use frazil_frontend::{Bound, HiddenParameter, Limits, PlanSettings, Statement, Writing};
 use frazil_storage::{Snapshot, Transaction};
 use frazil_types::{ColumnDef, Error, Result, Value};
@@ -44,6 +44,14 @@ pub fn run_text(runner: &Runner, snapshot: Arc<Snapshot>, text: &str) -> Result<
     let tables = runner.own_tables(snapshot);
     let bound = frazil_frontend::bind(parsed, &tables, &PlanSettings::default(), &[])?;
     run_query(runner, tables, bound, text, started)
+}
+
+/// The rows of the query of a view.
+pub fn view_rows(runner: &Runner, snapshot: Arc<Snapshot>, view: &ViewEntry) -> Result<Rows> {
+    let started = Instant::now();
+    let tables = StatementTables::new(snapshot);
+    let bound = frazil_frontend::bind_view(view, &tables, &limits_of(runner))?;
+    run_query(runner, tables, bound, "", started)
 }
 
 /// Fills the columns that an UPDATE sets, whose text is Frazil's own: see [`filling::fill`]. Rows keep what they

@@ -138,7 +138,7 @@ impl SessionCatalog for SessionNames {
             }
             Asked::View => match catalog.relation_of(ObjectId::of_oid(oid)?)? {
                 Relation::View(view) => Some(view_text(view, catalog)),
-                Relation::Table(_) => None,
+                Relation::Table(table) => Some(view_text(&*table.as_view()?, catalog)),
             },
             Asked::Sequence => {
                 let sequence = catalog.sequence_of(ObjectId::of_oid(oid)?)?;

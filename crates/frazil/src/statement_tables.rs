@@ -282,6 +282,8 @@ impl StatementTables {
                     false => entry.constraints.clone(),
                 },
                 indexes: entry.indexes.clone(),
+                materialized: (entry.materialized.as_ref())
+                    .and_then(|materialized| Some((entry.as_view()?, materialized.is_populated))),
             }),
         })
     }
@@ -333,6 +335,7 @@ impl StatementTables {
             row_count: rows.made().map_or(UNKNOWN_ROWS, |rows| rows.rows()),
             constraints: Vec::new(),
             indexes: Vec::new(),
+            materialized: None,
         })
     }
 }

@@ -79,6 +79,17 @@ pub struct ViewInfo {
     pub query: String,
     /// The same by the names that are today.
     restated: String,
+    /// Rows and indexes of a materialized view; `None` for another view.
+    pub materialized: Option<MaterializedInfo>,
+}
+
+/// Rows and indexes of a materialized view.
+#[derive(Clone, Debug)]
+pub struct MaterializedInfo {
+    /// False before the first REFRESH.
+    pub is_populated: bool,
+    /// Its indexes, in the order in which they were made.
+    pub indexes: Vec<IndexInfo>,
 }
 
 /// An enumeration of the database.
@@ -206,7 +217,16 @@ impl ViewInfo {
             schema: view.schema.clone(),
             query: view.query.clone(),
             restated: restated(view, catalog).into_owned(),
+            materialized: catalog
+                .table_by_id(view.id)
+                .and_then(|table| MaterializedInfo::of(table)),
         }
+    }
+
+    /// CREATE INDEX statements for the indexes of a materialized view.
+    pub fn index_ddl(&self) -> Vec<String> {
+        let indexes = self.materialized.iter().flat_map(|m| &m.indexes);
+        indexes.map(|index| index.ddl(&self.sql_name())).collect()
     }
 
     /// Its CREATE VIEW statement, which makes it over the tables that there are.
@@ -218,7 +238,18 @@ impl ViewInfo {
             false => format!(" ({})", columns.join(", ")),
         };
         let name = self.sql_name();
-        format!("create view {name}{list} as\n{};", before_more(&self.restated))
+        let query = before_more(&self.restated);
+        match &self.materialized {
+            None => format!("create view {name}{list} as\n{query};"),
+            Some(materialized) => {
+                let data = if materialized.is_populated {
+                    ""
+                } else {
+                    "\nwith no data"
+                };
+                format!("create materialized view {name}{list} as\n{query}{data};")
+            }
+        }
     }
 }
 
@@ -263,15 +294,7 @@ impl TableInfo {
                     references: parent_name(constraint, catalog),
                 })
                 .collect(),
-            indexes: (table.indexes.iter())
-                .map(|index| IndexInfo {
-                    name: index.name.clone(),
-                    columns: index_columns(table, index),
-                    is_unique: index.unique,
-                    constraint: index.constraint.clone(),
-                    deferral: index.deferral.words(),
-                })
-                .collect(),
+            indexes: IndexInfo::of(table),
         }
     }
 
@@ -281,6 +304,7 @@ impl TableInfo {
         let table = std::iter::once(self.table_ddl()).chain(self.index_ddl());
         let keys = self.foreign_key_ddl(|_| true);
         table
+            .chain(self.repeated_key_ddl())
             .chain(self.open_check_ddl())
             .chain(keys)
             .collect::<Vec<_>>()
@@ -295,6 +319,24 @@ impl TableInfo {
             .filter(is_one)
             .map(|c| self.added(c))
             .collect()
+    }
+
+    /// True for a unique key of the columns of another key: CREATE TABLE would make one of the two.
+    fn is_repeated(&self, constraint: &ConstraintInfo) -> bool {
+        let columns = |c: &ConstraintInfo| c.definition.strip_prefix("UNIQUE").map(str::to_owned);
+        let Some(own) = columns(constraint) else {
+            return false;
+        };
+        let primary = |c: &ConstraintInfo| c.definition.strip_prefix("PRIMARY KEY").map(str::to_owned);
+        let mut before = self.constraints.iter().take_while(|c| c.name != constraint.name);
+        before.any(|c| columns(c).as_ref() == Some(&own))
+            || self.constraints.iter().any(|c| primary(c).as_ref() == Some(&own))
+    }
+
+    /// ALTER TABLE statements for unique keys of the columns of another key.
+    pub fn repeated_key_ddl(&self) -> Vec<String> {
+        let repeated = self.constraints.iter().filter(|c| self.is_repeated(c));
+        repeated.map(|c| self.added(c)).collect()
     }
 
     /// ALTER TABLE … ADD CONSTRAINT.
@@ -343,7 +385,9 @@ impl TableInfo {
     /// The constraints of CREATE TABLE in the order that it gives them: the primary key comes before UNIQUE even if
     /// ALTER TABLE added it later. So a dump of a dump has the same text.
     fn constraints_in_place(&self) -> Vec<&ConstraintInfo> {
-        let is_part = |c: &&ConstraintInfo| !c.is_of_domain && !c.is_open && c.references.is_none();
+        let is_part = |c: &&ConstraintInfo| {
+            !c.is_of_domain && !c.is_open && c.references.is_none() && !self.is_repeated(c)
+        };
         let mut constraints: Vec<&ConstraintInfo> = self.constraints.iter().filter(is_part).collect();
         let first = |word: &str| constraints.iter().position(|c| c.definition.starts_with(word));
         if let (Some(primary), Some(unique)) = (first("PRIMARY KEY"), first("UNIQUE"))
@@ -357,12 +401,38 @@ impl TableInfo {
     /// CREATE INDEX statements for the indexes that no constraint makes.
     pub fn index_ddl(&self) -> Vec<String> {
         let own = self.indexes.iter().filter(|index| index.constraint.is_none());
-        let statement = |index: &IndexInfo| {
-            let unique = if index.is_unique { "unique " } else { "" };
-            let (name, table) = (identifier(&index.name), self.sql_name());
-            format!("create {unique}index {name} on {table} {};", index.columns)
+        own.map(|index| index.ddl(&self.sql_name())).collect()
+    }
+}
+
+impl IndexInfo {
+    /// The indexes of a table.
+    fn of(table: &TableEntry) -> Vec<IndexInfo> {
+        let info = |index: &Arc<IndexEntry>| IndexInfo {
+            name: index.name.clone(),
+            columns: index_columns(table, index),
+            is_unique: index.unique,
+            constraint: index.constraint.clone(),
+            deferral: index.deferral.words(),
         };
-        own.map(statement).collect()
+        table.indexes.iter().map(info).collect()
+    }
+
+    /// Its CREATE INDEX statement. `table`: the table's name as SQL text.
+    fn ddl(&self, table: &str) -> String {
+        let unique = if self.is_unique { "unique " } else { "" };
+        let name = identifier(&self.name);
+        format!("create {unique}index {name} on {table} {};", self.columns)
+    }
+}
+
+impl MaterializedInfo {
+    /// `None` for a table.
+    fn of(table: &Arc<TableEntry>) -> Option<MaterializedInfo> {
+        Some(MaterializedInfo {
+            is_populated: table.materialized.as_ref()?.is_populated,
+            indexes: IndexInfo::of(table),
+        })
     }
 }
 
@@ -661,6 +731,7 @@ mod tests {
             schema: table.schema,
             query: "table t".into(),
             restated: "table t".into(),
+            materialized: None,
         };
         assert_eq!(view.ddl(), "create view \"V\" (a, \"B c\") as\ntable t;");
     }

@@ -9,6 +9,7 @@ use crate::binder::{
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
 use crate::copy::{CopiedTable, CopyEnd, CopyOptions};
+use crate::deep_stack::Deep;
 use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::limits::Limits;
 use crate::parse::{Maintain, ParsedKind, ParsedStatement, ViewHead, parse};
@@ -17,7 +18,7 @@ use crate::summary;
 use crate::{CatalogView, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
 use frazil_catalog::{
     AlterAction, ConstraintKind, DropBehavior, DropIndexes, DropRelations, DropTypes, RelationKind,
-    ViewEntry, WrittenName,
+    ViewEntry, WrittenName, not_a_table,
 };
 use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, SqlState};
@@ -126,10 +127,7 @@ impl<'a> Context<'a> {
 
     fn bind_kind(&self, parsed: &ParsedStatement) -> Result<Bound> {
         Ok(Bound::plain(match &parsed.kind {
-            ParsedKind::Ast(ast) => {
-                let missing = || Error::internal("a statement without a tree");
-                return bind_ast(self.binder(parsed), ast.get().ok_or_else(missing)?);
-            }
+            ParsedKind::Ast(ast) => return bind_ast(self.binder(parsed), tree(ast)?),
             ParsedKind::CreateDomain(ast) | ParsedKind::AlterDomain(ast) => {
                 return self.domain(parsed, ast.get());
             }
@@ -137,6 +135,7 @@ impl<'a> Context<'a> {
             ParsedKind::Describe { table } => return describe(self.binder(parsed), table),
             ParsedKind::DescribeQuery { query } => return self.describe_query(parsed, query),
             ParsedKind::Summarize { query, is_query } => return self.summarize(query, *is_query),
+            ParsedKind::Refresh(refresh) => return binder::refresh(self.catalog, refresh),
             ParsedKind::CreateView { head, query } => return self.create_view(parsed, head, query),
             ParsedKind::Explain { options, inner } => return self.explain(*options, inner),
             ParsedKind::CopyFrom {
@@ -158,12 +157,13 @@ impl<'a> Context<'a> {
             ParsedKind::SetSessionTransaction { modes } => Statement::SetSessionTransaction { modes: *modes },
             ParsedKind::Maintain(maintain) => self.maintain(maintain)?,
             ParsedKind::Reindex(reindex) => binder::reindex(self.catalog, reindex)?,
-            ParsedKind::ColumnAdvice(advice) => binder::advise(self.catalog, advice)?,
+            ParsedKind::TableAdvice(advice) => binder::advise(self.catalog, advice)?,
             ParsedKind::Truncate {
                 tables,
                 restarts,
                 cascade,
             } => self.truncate(tables, *restarts, *cascade)?.into(),
+            ParsedKind::AlterConstraint(altered) => return binder::alter_constraint(self.catalog, altered),
             ParsedKind::Identity(altered) => return alter_identity(self.catalog, altered),
             ParsedKind::Privileges(privileges) => binder::privileges(self.catalog, privileges)?,
             ParsedKind::CommentOn(written) => binder::comment_on(self.catalog, written),
@@ -242,7 +242,10 @@ impl<'a> Context<'a> {
     }
 
     fn truncate(&self, tables: &[WrittenName], restarts: bool, cascade: bool) -> Result<Definition> {
-        let tables = tables.iter().map(|name| find_own_table(self.catalog, name));
+        let tables = tables.iter().map(|name| {
+            let table = find_own_table(self.catalog, name)?;
+            refuse_materialized(self.catalog, name).map(|()| table)
+        });
         Ok(Definition::Truncate {
             tables: tables.collect::<Result<_>>()?,
             restarts,
@@ -341,6 +344,9 @@ impl<'a> Context<'a> {
     ) -> Result<Bound> {
         refuse_remote(end)?;
         let mut bound = self.bind(query)?;
+        if let Some((table, _)) = table {
+            refuse_copy_of_materialized(self.catalog, table)?;
+        }
         if let (Some((table, columns)), Statement::Query(plan)) = (table, &mut bound.statement) {
             leave_generated_out(self.catalog, table, columns, &mut plan.output)?;
         }
@@ -398,6 +404,12 @@ fn bind_query<'a>(mut binder: Binder<'a>, query: &'a Query) -> Result<Bound> {
     finished(binder, relation.op, relation.columns, Statement::Query)
 }
 
+/// The tree of a statement that sqlparser read.
+fn tree(ast: &Deep<Ast>) -> Result<&Ast> {
+    ast.get()
+        .ok_or_else(|| Error::internal("a statement without a tree"))
+}
+
 fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
     match ast {
         Ast::Query(query) => bind_query(binder, query),
@@ -426,6 +438,26 @@ fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             with_columns(bound, catalog, &limits)
         }
         other => Err(unsupported_statement(other)),
+    }
+}
+
+/// 42809 for a materialized view where a table must be.
+fn refuse_materialized(catalog: &dyn CatalogView, written: &WrittenName) -> Result<()> {
+    match find_table(catalog, written)?.materialized {
+        Some(_) => Err(not_a_table(&written.name)),
+        None => Ok(()),
+    }
+}
+
+/// 42809 for COPY of a materialized view to a file or client.
+fn refuse_copy_of_materialized(catalog: &dyn CatalogView, written: &WrittenName) -> Result<()> {
+    match find_table(catalog, written) {
+        Ok(table) if table.materialized.is_some() => {
+            let message = format!("cannot copy from materialized view \"{}\"", written.name);
+            let hint = "Try the COPY (SELECT ...) TO variant.";
+            Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message).with_hint(hint))
+        }
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -487,7 +519,7 @@ fn bind_drop<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
         Ast::Drop {
             object_type: ObjectType::MaterializedView,
             ..
-        } => Err(Error::unsupported("DROP MATERIALIZED VIEW")),
+        } => drop_relations(&binder, ast, RelationKind::MaterializedView),
         other => Err(unsupported_statement(other)),
     }
 }
@@ -623,6 +655,8 @@ fn find_readers(
             | AlterAction::SetSchema { .. }
             | AlterAction::RenameColumn { .. }
             | AlterAction::ValidateConstraint { .. }
+            | AlterAction::SetDeferral { .. }
+            | AlterAction::FillColumn { .. }
             | AlterAction::RenameConstraint { .. } => continue,
         };
         let needs_it = |uses: TableUses| match dropped {
@@ -630,8 +664,13 @@ fn find_readers(
             None => uses.needs_key,
         };
         for name in catalog.own_relation_names() {
-            let Some(catalog_view::Relation::View(view)) = catalog.relation(&name) else {
-                continue;
+            let view = match catalog.relation(&name) {
+                Some(catalog_view::Relation::View(view)) => view,
+                Some(catalog_view::Relation::Table(table)) => match table.materialized {
+                    Some((view, _)) => view,
+                    None => continue,
+                },
+                None => continue,
             };
             let id = catalog.catalog_id(table.id);
             if view.reads.iter().any(|reading| reading.id == id)

@@ -2,12 +2,12 @@
 //! generated columns of rows that no plan computes.
 
 use crate::bind::in_context;
-use crate::binder::{self, Binder, default_query, fill_hidden, generated_query};
+use crate::binder::{self, Binder, default_query, fill_hidden, generated_query, rows_of_view};
 use crate::bound::{Bound, PlanSettings};
 use crate::limits::Limits;
 use crate::parse::{ParsedStatement, parse};
 use crate::{CatalogView, TableEntry, catalog_view};
-use frazil_catalog::QualifiedName;
+use frazil_catalog::{QualifiedName, ViewEntry};
 use frazil_types::{ColumnDef, Error, LogicalType, Result};
 
 /// Binds the values of EXECUTE for a statement whose parameters have these types: a query of one row. 42601 if they are
@@ -85,5 +85,17 @@ fn over_rows(
             }
         },
     );
+    bound.map(|(bound, depth)| Bound { depth, ..bound })
+}
+
+/// Binds the query of a view, whose rows have the names and types of the view's columns.
+pub fn bind_view(view: &ViewEntry, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
+    let parsed = parse("select null", limits)?;
+    let [parsed] = &parsed[..] else {
+        return Err(Error::internal("a statement that is not one"));
+    };
+    let bound = in_context(parsed, catalog, &PlanSettings::default(), &[], |context| {
+        rows_of_view(context.binder(parsed), view)
+    });
     bound.map(|(bound, depth)| Bound { depth, ..bound })
 }

@@ -28,6 +28,8 @@ pub struct TableEntry {
     pub constraints: Vec<Constraint>,
     /// Its indexes, in the order in which they were made.
     pub indexes: Vec<Arc<IndexEntry>>,
+    /// The view whose rows it has, if that is materialized, and true if it has them.
+    pub materialized: Option<(Arc<ViewEntry>, bool)>,
 }
 
 impl TableEntry {

@@ -162,6 +162,8 @@ pub struct LockTable {
 pub struct LockedName {
     /// The table.
     pub table: ObjectId,
+    /// True for a materialized view, which LOCK TABLE refuses.
+    pub is_materialized: bool,
     /// Its name.
     pub name: String,
 }
@@ -372,6 +374,20 @@ pub enum Definition {
     },
     /// CREATE VIEW.
     CreateView(NewView),
+    /// CREATE MATERIALIZED VIEW.
+    CreateMaterialized {
+        /// The view.
+        view: NewView,
+        /// False for WITH NO DATA.
+        has_data: bool,
+    },
+    /// REFRESH MATERIALIZED VIEW.
+    Refresh {
+        /// The table of the view's rows.
+        table: ObjectId,
+        /// False for WITH NO DATA.
+        has_data: bool,
+    },
     /// RENAME, SET SCHEMA of a view, an index or a schema.
     Rename {
         /// The object with its new name; `None` if the object need not exist and does not.
@@ -463,6 +479,8 @@ impl Definition {
             Definition::DropIndexes(drop) => drop.names.iter().all(is_one),
             Definition::Truncate { tables, .. } => tables.iter().all(|table| table.is_temporary()),
             Definition::CommentOn(_)
+            | Definition::CreateMaterialized { .. }
+            | Definition::Refresh { .. }
             | Definition::CreateSchema(_)
             | Definition::DropSchemas { .. }
             | Definition::CreateType { .. }

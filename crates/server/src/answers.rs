@@ -121,7 +121,7 @@ impl Answers {
             let tag = match (tag, rows) {
                 ("INSERT", Some(rows)) => format!("INSERT 0 {rows}"),
                 ("SHOW" | "EXPLAIN", Some(_)) => tag.to_owned(),
-                ("CREATE TABLE AS", Some(rows)) => format!("SELECT {rows}"),
+                ("CREATE TABLE AS" | "CREATE MATERIALIZED VIEW", Some(rows)) => format!("SELECT {rows}"),
                 (tag, Some(rows)) => format!("{tag} {rows}"),
                 (tag, None) => tag.to_owned(),
             };

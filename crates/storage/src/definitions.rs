@@ -140,6 +140,31 @@ impl Transaction {
         self.set_catalog(catalog)
     }
 
+    /// Creates a materialized view without rows; see [`Catalog::create_materialized`].
+    pub fn create_materialized(&mut self, view: NewView) -> Result<Option<Arc<TableEntry>>> {
+        self.define_in(&view.name.schema)?;
+        let Some((catalog, entry)) = self.view().catalog().create_materialized(view)? else {
+            return Ok(None);
+        };
+        self.set_catalog(catalog)?;
+        self.add_table(TableSnapshot::empty(Table::new(entry.clone(), 0)));
+        Ok(Some(entry))
+    }
+
+    /// Removes all rows of a materialized view, and notes whether those that come are its query's. Queries go on with
+    /// the rows that they see.
+    pub fn refresh(&mut self, table: ObjectId, is_populated: bool) -> Result<()> {
+        self.define_with(table)?;
+        self.lock_whole(table, TableMode::Exclusive)?;
+        if let Some((catalog, entry)) = self.view().catalog().set_populated(table, is_populated)? {
+            self.set_catalog(catalog)?;
+            self.redefine(entry)?;
+        }
+        self.redo().truncate_table(table);
+        self.table_mut(table)?.clear();
+        Ok(())
+    }
+
     /// Creates an enumeration; see [`Catalog::create_type`].
     pub fn create_type(&mut self, name: &QualifiedName, labels: &[String]) -> Result<()> {
         self.define()?;

@@ -2,7 +2,7 @@
 
 use crate::complaint::Complaint;
 use crate::shell::Shell;
-use frazil::{ConstraintInfo, Outcome, RawValue as Value, TableInfo, default_clause, default_text};
+use frazil::{ConstraintInfo, Outcome, RawValue as Value, TableInfo, ViewInfo, default_clause, default_text};
 use std::collections::HashMap;
 
 /// Lists tables and views.
@@ -11,9 +11,20 @@ pub fn list(shell: &mut Shell) -> Result<(), Complaint> {
     shell.output.write(|out| {
         (tables.iter())
             .try_for_each(|t| writeln!(out, "{} ({} rows)", listed(&t.namespace, &t.name), t.rows))?;
-        (views.iter()).try_for_each(|v| writeln!(out, "{} (view)", listed(&v.namespace, &v.name)))
+        (views.iter()).try_for_each(|v| {
+            let kind = kind_of(v).to_lowercase();
+            writeln!(out, "{} ({kind})", listed(&v.namespace, &v.name))
+        })
     })?;
     Ok(())
+}
+
+/// The kind of a view, as a title has it.
+fn kind_of(view: &ViewInfo) -> &'static str {
+    match view.materialized {
+        Some(_) => "Materialized view",
+        None => "View",
+    }
 }
 
 /// The name of a table or view in a list: with its schema, unless that is public.
@@ -28,7 +39,7 @@ fn listed(schema: &str, name: &str) -> String {
 pub fn columns(shell: &mut Shell, name: &str) -> Result<(), Complaint> {
     let (title, schema, more) = match shell.connection.view(name) {
         Some(view) => (
-            format!("View {}", listed(&view.namespace, &view.name)),
+            format!("{} {}", kind_of(&view), listed(&view.namespace, &view.name)),
             view.schema,
             Vec::new(),
         ),
@@ -216,14 +227,26 @@ pub fn schema(shell: &mut Shell, name: Option<&str>) -> Result<(), Complaint> {
         None => {
             let tables = shell.connection.tables();
             let views = shell.connection.views();
-            let own = |table: &TableInfo| std::iter::once(table.table_ddl()).chain(table.index_ddl());
+            let own = |table: &TableInfo| {
+                let keys = table.repeated_key_ddl().into_iter().chain(table.open_check_ddl());
+                std::iter::once(table.table_ddl())
+                    .chain(table.index_ddl())
+                    .chain(keys)
+            };
             (tables.iter().flat_map(own))
                 .chain(tables.iter().flat_map(|t| t.foreign_key_ddl(|_| true)))
-                .chain(views.iter().map(|v| v.ddl()))
+                .chain(
+                    views
+                        .iter()
+                        .flat_map(|v| std::iter::once(v.ddl()).chain(v.index_ddl())),
+                )
                 .collect()
         }
         Some(name) => vec![match shell.connection.view(name) {
-            Some(view) => view.ddl(),
+            Some(view) => std::iter::once(view.ddl())
+                .chain(view.index_ddl())
+                .collect::<Vec<_>>()
+                .join("\n"),
             None => shell.connection.table(name)?.ddl(),
         }],
     };

@@ -150,6 +150,7 @@ struct Relation {
     name: String,
     /// Rows of a table.
     rows: Option<u64>,
+    kind: &'static str,
 }
 
 fn text(text: impl Into<String>) -> Value {
@@ -165,11 +166,17 @@ fn relations(call: &Call<'_>, wanted: Wanted) -> Result<Vec<Relation>, Complaint
             schema: t.namespace,
             name: t.name,
             rows: Some(t.rows),
+            kind: "table",
         }));
     }
     if wanted != Wanted::Tables {
         found.extend(call.shell.connection.views().into_iter().map(|v| Relation {
             schema: v.namespace,
+            kind: if v.materialized.is_some() {
+                "materialized view"
+            } else {
+                "view"
+            },
             name: v.name,
             rows: None,
         }));
@@ -184,8 +191,8 @@ fn show_relations(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, Complaint
         .map(|relation| {
             let mut row = vec![text(relation.schema), text(relation.name)];
             match relation.rows {
-                Some(rows) => row.extend([text("table"), Value::Int(rows.into())]),
-                None => row.push(text("view")),
+                Some(rows) => row.extend([text(relation.kind), Value::Int(rows.into())]),
+                None => row.push(text(relation.kind)),
             }
             row
         })
@@ -208,9 +215,9 @@ fn show_relations_in_full(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, C
                 Some(rows) => {
                     let key = (relation.schema.clone(), relation.name.clone());
                     let bytes = bytes.get(&key).copied().unwrap_or(0);
-                    ("table", Value::Int(rows.into()), Value::Int(bytes))
+                    (relation.kind, Value::Int(rows.into()), Value::Int(bytes))
                 }
-                None => ("view", Value::Null, Value::Null),
+                None => (relation.kind, Value::Null, Value::Null),
             };
             vec![
                 text(relation.schema),

@@ -6,7 +6,9 @@ use super::numbers::{self, HEAP, OWNER};
 use super::virtual_table::Context;
 use super::wanted::Cell;
 use crate::table_info::{self, default_text, view_text};
-use frazil_catalog::{Catalog, Constraint, ConstraintKind, Relation, SequenceEntry, TableEntry};
+use frazil_catalog::{
+    Catalog, Constraint, ConstraintKind, Relation, RelationKind, SequenceEntry, TableEntry,
+};
 use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result, USER, Value, attribute_number};
 use std::rc::Rc;
 
@@ -32,6 +34,7 @@ pub(super) struct Seen<'a> {
     pub oid: u32,
     pub columns: &'a [ColumnDef],
     pub is_view: bool,
+    pub is_materialized: bool,
     /// The entry of a table that a statement made.
     pub table: Option<&'a TableEntry>,
 }
@@ -46,6 +49,7 @@ pub(super) fn relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Se
             oid: table.oid?,
             columns: &table.columns.columns,
             is_view: table.is_view,
+            is_materialized: false,
             table: None,
         })
     });
@@ -75,6 +79,7 @@ pub(super) fn own_relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item 
             Relation::View(view) => &view.schema.columns,
         },
         is_view: matches!(relation, Relation::View(_)),
+        is_materialized: relation.kind() == RelationKind::MaterializedView,
         table: match relation {
             Relation::Table(table) => Some(table),
             Relation::View(_) => None,
@@ -122,7 +127,11 @@ fn class_of_relation(seen: &Seen<'_>, catalog: &Catalog) -> Cells {
         let is_own = |c: &&Constraint| matches!(c.kind, ConstraintKind::Check { of_domain: None, .. });
         table.constraints.iter().filter(is_own).count()
     });
-    let kind = if seen.is_view { "v" } else { "r" };
+    let kind = match (seen.is_view, seen.is_materialized) {
+        (true, _) => "v",
+        (false, true) => "m",
+        (false, false) => "r",
+    };
     class(seen.oid, seen.name, seen.namespace, kind)
         .with("relam", if seen.is_view { 0 } else { HEAP })
         .with("relnatts", seen.columns.len())
@@ -131,9 +140,16 @@ fn class_of_relation(seen: &Seen<'_>, catalog: &Catalog) -> Cells {
             "relhasindex",
             seen.table.is_some_and(|table| !table.indexes.is_empty()),
         )
-        .with("relhasrules", seen.is_view)
+        .with("relhasrules", seen.is_view || seen.is_materialized)
         .with("relhastriggers", has_triggers(seen, catalog))
+        .with("relispopulated", is_populated(seen))
         .with("relreplident", if seen.table.is_some() { "d" } else { "n" })
+}
+
+/// False for a materialized view that was not refreshed.
+fn is_populated(seen: &Seen<'_>) -> bool {
+    let materialized = seen.table.and_then(|table| table.materialized.as_ref());
+    materialized.is_none_or(|materialized| materialized.is_populated)
 }
 
 /// True for a table that PostgreSQL gives triggers: the child or the parent of a foreign key.
@@ -308,7 +324,8 @@ pub(super) fn defaults(context: &Context<'_>) -> Result<Vec<Cells>> {
 }
 
 pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let rows = relations(context).filter(|seen| !seen.is_view).map(|seen| {
+    let is_table = |seen: &Seen<'_>| !seen.is_view && !seen.is_materialized;
+    let rows = relations(context).filter(is_table).map(|seen| {
         Cells::new()
             .with("schemaname", &*seen.schema)
             .with("tablename", seen.name)
@@ -336,9 +353,30 @@ pub(super) fn views(context: &Context<'_>) -> Result<Vec<Cells>> {
     Ok(rows.collect())
 }
 
+pub(super) fn materialized_views(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let catalog = context.catalog();
+    let rows = own_relations(context)
+        .filter(|seen| seen.is_materialized)
+        .filter_map(|seen| {
+            let view = seen.table?.as_view()?;
+            let row = Cells::new()
+                .with("schemaname", seen.schema.as_ref())
+                .with("matviewname", seen.name)
+                .with("matviewowner", USER)
+                .with(
+                    "hasindexes",
+                    seen.table.is_some_and(|table| !table.indexes.is_empty()),
+                )
+                .with("ispopulated", is_populated(&seen))
+                .with("definition", view_text(&view, catalog));
+            Some(row)
+        });
+    Ok(rows.collect())
+}
+
 /// The rules of views: one for each, which is its query.
 pub(super) fn rules(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let rows = context.catalog().views().map(|view| {
+    let rows = context.catalog().all_views().map(|view| {
         Cells::new()
             .with("oid", numbers::rule_oid(view.id.oid()))
             .with("rulename", "_RETURN")
@@ -347,7 +385,7 @@ pub(super) fn rules(context: &Context<'_>) -> Result<Vec<Cells>> {
             .with("ev_enabled", "O")
             .with("is_instead", true)
             .with("ev_qual", "<>")
-            .with("ev_action", view_text(view, context.catalog()))
+            .with("ev_action", view_text(&view, context.catalog()))
     });
     Ok(rows.collect())
 }

@@ -109,7 +109,7 @@ fn of_types(catalog: &Catalog, rows: &mut Vec<Cells>) {
 
 /// The rule of each view is a part of the view, and depends on the relations and types that its query reads.
 fn of_views(catalog: &Catalog, rows: &mut Vec<Cells>) {
-    for view in catalog.views() {
+    for view in catalog.all_views() {
         let rule = (REWRITE, numbers::rule_oid(view.id.oid()), 0);
         let address = (CLASS, view.id.oid(), 0);
         rows.push(row(rule, address, INTERNAL));

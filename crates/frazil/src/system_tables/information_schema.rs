@@ -1,6 +1,6 @@
 //! Rows of `information_schema`: schemas, tables, views, domains.
 
-use super::catalog_rows::relations;
+use super::catalog_rows::{Seen, relations};
 use super::cells::{Cells, DATABASE, yes_or_no};
 use super::numbers;
 use super::standard_columns::of_type;
@@ -44,7 +44,8 @@ pub(super) fn schemata(context: &Context<'_>) -> Result<Vec<Cells>> {
 }
 
 pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let visible = relations(context).filter(|seen| !context.is_of_others(&seen.schema));
+    let is_shown = |seen: &Seen<'_>| !seen.is_materialized && !context.is_of_others(&seen.schema);
+    let visible = relations(context).filter(is_shown);
     let wanted = visible.filter(|seen| context.wants(&[("table_name", Cell::Text(seen.name))]));
     let rows = wanted.map(|seen| {
         let table = match is_temporary_schema(&seen.schema) {

@@ -29,6 +29,7 @@ const CATALOG: &[(&str, CellsOf)] = &[
     ("pg_index", indexes::indexes),
     ("pg_indexes", indexes::listed),
     ("pg_language", fixed::languages),
+    ("pg_matviews", catalog_rows::materialized_views),
     ("pg_namespace", catalog_rows::namespaces),
     ("pg_opclass", fixed::operator_classes),
     ("pg_opfamily", fixed::operator_families),

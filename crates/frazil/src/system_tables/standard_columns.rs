@@ -1,6 +1,6 @@
 //! Rows of `information_schema.columns`.
 
-use super::catalog_rows::{column_number, relations, shown_default};
+use super::catalog_rows::{Seen, column_number, relations, shown_default};
 use super::cells::Cells;
 use super::cells::{DATABASE, yes_or_no};
 use super::numbers;
@@ -14,8 +14,11 @@ pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
     let catalog = context.catalog();
     let mut rows = Vec::new();
     let wants = |name: &str| context.wants(&[("table_name", Cell::Text(name))]);
-    let visible = relations(context).filter(|seen| !context.is_of_others(&seen.schema));
-    for seen in visible.filter(|seen| wants(seen.name)) {
+    let is_shown = |seen: &Seen<'_>| !seen.is_materialized && !context.is_of_others(&seen.schema);
+    for seen in relations(context)
+        .filter(is_shown)
+        .filter(|seen| wants(seen.name))
+    {
         for (position, column) in seen.columns.iter().enumerate() {
             let number = column_number(seen.columns, position);
             let row = Cells::new()

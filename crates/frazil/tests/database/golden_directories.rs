@@ -33,6 +33,8 @@ const COMMENTS: &str = include_str!("../golden/comments.sql");
 const DEFERRABLE_KEYS: &str = include_str!("../golden/deferrable_keys.sql");
 /// Behind it, what version 12 added: checks that are NOT VALID, partial indexes, and indexes on expressions.
 const OPEN_CHECKS: &str = include_str!("../golden/open_checks.sql");
+/// Behind it, what version 13 added: materialized views, with rows and without.
+const MATERIALIZED: &str = include_str!("../golden/materialized.sql");
 
 /// These statements made a directory of version 10 with numerics without precision, frozen and hot. Older
 /// directories hold them as decimals.
@@ -390,6 +392,33 @@ fn a_directory_with_open_checks_and_partial_indexes_opens_and_is_written_again()
         ] {
             assert_eq!(state(c, sql), wanted, "{sql}");
         }
+    });
+}
+
+#[test]
+fn a_directory_with_materialized_views_opens_and_is_written_again() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/directory_v13");
+    write_if_asked(&golden, MATERIALIZED);
+    open_and_write_again(&golden, &|c| {
+        check(c, 9);
+        assert_eq!(rows(c, "select count(*), sum(total) from sums"), "3|21");
+        assert_eq!(rows(c, "select total from sums where part = 2"), "7");
+        assert_eq!(
+            rows(
+                c,
+                "select relname, relispopulated from pg_class where relkind = 'm' order by 1"
+            ),
+            "later|f\nsums|t"
+        );
+        assert_eq!(state(c, "select * from later"), SqlState::NOT_IN_STATE);
+        rows(c, "refresh materialized view later");
+        assert_eq!(rows(c, "select count(*) from later"), "6");
+        rows(c, "refresh materialized view later with no data");
+        assert_eq!(
+            state(c, "insert into sums values (9, 9)"),
+            SqlState::WRONG_OBJECT_TYPE
+        );
+        assert_eq!(state(c, "drop table amounts"), SqlState::DEPENDENT_OBJECTS);
     });
 }
 

@@ -49,14 +49,6 @@ const ITEMS: &[(&str, &[&str])] = &[
         "changes through views",
         &["insert into v values (1)", "update v set a = 1", "delete from v"],
     ),
-    (
-        "materialized views",
-        &[
-            "create materialized view x as select 1",
-            "drop materialized view x",
-            "refresh materialized view x",
-        ],
-    ),
     ("recursive views", &["create recursive view x (n) as select 1"]),
     (
         "with check option",

@@ -2,12 +2,15 @@
 
 use super::constraints::{Constraints, Target};
 use super::rename::Renamed;
-use super::{Binder, TableEntry, error, fold};
-use crate::parse::{MovedKind, RenameTo};
-use crate::{Bound, Definition};
+use super::scope::Clause;
+use super::select::calls_volatile;
+use super::{Binder, TableEntry, error, find_own_table, fold};
+use crate::parse::{AlteredConstraint, MovedKind, RenameTo};
+use crate::{Bound, CatalogView, Definition};
 use frazil_catalog::{
     AlterAction, ColumnSequence, DropBehavior, NewConstraintKind, SearchPath, WrittenName, nearest,
 };
+use frazil_functions::Operand;
 use frazil_types::{ColumnDefault, Error, Result, Schema, Span, SqlState};
 use sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation as Operation, ColumnDef, DropBehavior as Behavior,
@@ -32,6 +35,9 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
         Err(e) => return Err(e),
         Ok(_) => binder.table(&alter.name)?,
     };
+    if entry.materialized.is_some() {
+        refuse_of_materialized(&entry, &alter.operations)?;
+    }
     if let [Operation::SetOptionsParens { options }] = &alter.operations[..] {
         return Ok(Bound::plain(Definition::AlterOptions {
             table: entry.id,
@@ -63,6 +69,43 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
         table: Some(altered.entry.id),
         actions,
     }))
+}
+
+/// Binds ALTER CONSTRAINT. 42P01, 42809 for a view.
+pub(crate) fn alter_constraint(catalog: &dyn CatalogView, altered: &AlteredConstraint) -> Result<Bound> {
+    let (table, actions) = match find_own_table(catalog, &altered.table) {
+        Ok(table) => {
+            let (name, deferral) = (altered.name.clone(), altered.deferral);
+            (Some(table), vec![AlterAction::SetDeferral { name, deferral }])
+        }
+        Err(e) if altered.if_exists && e.state() == SqlState::UNDEFINED_TABLE => (None, Vec::new()),
+        Err(e) => return Err(e),
+    };
+    Ok(Bound::plain(Definition::AlterTable { table, actions }))
+}
+
+/// 42809 for an action that changes the rows of a materialized view or what is asked of them.
+fn refuse_of_materialized(entry: &TableEntry, operations: &[Operation]) -> Result<()> {
+    let is_allowed = |operation: &&Operation| {
+        matches!(
+            operation,
+            Operation::RenameTable { .. }
+                | Operation::RenameColumn { .. }
+                | Operation::SetOptionsParens { .. }
+        )
+    };
+    let Some(refused) = operations.iter().find(|operation| !is_allowed(operation)) else {
+        return Ok(());
+    };
+    let words = refused.to_string();
+    let words: Vec<&str> = words.split_whitespace().take(2).collect();
+    let message = format!(
+        "ALTER action {} cannot be performed on relation \"{}\"",
+        words.join(" "),
+        entry.name
+    );
+    Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message)
+        .with_detail("This operation is not supported for materialized views."))
 }
 
 /// Binds ALTER TABLE … RENAME of a view or an index, which PostgreSQL allows; `None` for anything else.
@@ -123,6 +166,7 @@ fn pass_of_action(action: &AlterAction) -> u8 {
         | AlterAction::DropNotNull { .. } => 0,
         AlterAction::AddColumn { .. }
         | AlterAction::AddSequence(_)
+        | AlterAction::FillColumn { .. }
         | AlterAction::SetType(_)
         | AlterAction::ReplaceColumn(_) => 1,
         AlterAction::AddConstraint(new) => match new.kind {
@@ -140,6 +184,7 @@ fn pass_of_action(action: &AlterAction) -> u8 {
         | AlterAction::DropExpression { .. }
         | AlterAction::SetSchema { .. }
         | AlterAction::RenameColumn { .. }
+        | AlterAction::SetDeferral { .. }
         | AlterAction::RenameConstraint { .. } => 4,
     }
 }
@@ -210,15 +255,7 @@ impl<'a> Binder<'a> {
                 if_not_exists,
                 column_def,
                 ..
-            } => {
-                let Some(column) = self.added_column(altered, column_def, *if_not_exists)? else {
-                    return Ok(());
-                };
-                super::list_limits::columns(altered.schema.columns.len(), self.span(&column_def.name))?;
-                let sequence = self.column_sequence.take();
-                actions.extend(with_sequence(altered.schema.columns.len() - 1, column, sequence));
-                return Ok(());
-            }
+            } => return self.add_column(altered, column_def, *if_not_exists, actions),
             Operation::DropColumn {
                 column_names,
                 if_exists,
@@ -268,6 +305,38 @@ impl<'a> Binder<'a> {
             other => return Err(Error::unsupported(refused(other))),
         });
         Ok(())
+    }
+
+    /// Adds the actions of ADD COLUMN; none if IF NOT EXISTS finds the column.
+    fn add_column(
+        &mut self,
+        altered: &mut Altered<'a>,
+        column: &'a ColumnDef,
+        if_not_exists: bool,
+        actions: &mut Vec<AlterAction>,
+    ) -> Result<()> {
+        let span = self.span(&column.name);
+        let Some(column) = self.added_column(altered, column, if_not_exists)? else {
+            return Ok(());
+        };
+        super::list_limits::columns(altered.schema.columns.len(), span)?;
+        let position = altered.schema.columns.len() - 1;
+        match self.column_sequence.take() {
+            None if self.is_volatile_default(&column)? => actions.extend(with_values(position, column)),
+            sequence => actions.extend(with_sequence(position, column, sequence)),
+        }
+        Ok(())
+    }
+
+    /// True if the default of a column has another value for each row.
+    fn is_volatile_default(&mut self, column: &frazil_types::ColumnDef) -> Result<bool> {
+        let Some(ColumnDefault::Expression(text)) = &column.default else {
+            return Ok(false);
+        };
+        Ok(match self.stored(text, Vec::new(), Clause::Default)? {
+            Operand::Typed(e) => calls_volatile(&e),
+            Operand::Unknown(_) => false,
+        })
     }
 
     /// ALTER COLUMN, whose effect later actions see. A new type takes the place of one that changed nothing.
@@ -466,6 +535,31 @@ fn with_sequence(
         AlterAction::AddSequence(sequence),
         AlterAction::SetNotNull { column: position },
     ]
+}
+
+/// The actions that add a column whose default each row that there is gets by itself, before the column is NOT NULL.
+fn with_values(position: usize, mut column: frazil_types::ColumnDef) -> Vec<AlterAction> {
+    let is_strict = column.has_own_not_null();
+    let is_of_domain = column.domain.is_some_and(|domain| domain.gives_default);
+    let default = column.default.take();
+    column.nullable |= is_strict;
+    let default = match is_of_domain {
+        // The column has its domain's again.
+        true => AlterAction::DropDefault { column: position },
+        false => AlterAction::SetDefault {
+            column: position,
+            default,
+        },
+    };
+    let mut actions = vec![
+        AlterAction::AddColumn { column },
+        default,
+        AlterAction::FillColumn { column: position },
+    ];
+    if is_strict {
+        actions.push(AlterAction::SetNotNull { column: position });
+    }
+    actions
 }
 
 /// 42601 for what an identity column does not take, and for another default of a generated one. `ends`: how the hints

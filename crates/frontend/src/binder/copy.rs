@@ -25,6 +25,10 @@ pub(crate) fn copy_from(
         }
         _ => e,
     })?;
+    if entry.materialized.is_some() {
+        let message = format!("cannot copy to materialized view \"{}\"", entry.name);
+        return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message));
+    }
     let names = columns.iter().map(|name| (name.as_str(), Span::NONE));
     let columns = copied(&entry, positions(&entry, names)?, !columns.is_empty())?;
     for (i, column) in entry.schema.columns.iter().enumerate() {

@@ -120,6 +120,7 @@ fn table_of_value(name: String, ty: LogicalType, constraints: Vec<Constraint>) -
         row_count: 0,
         constraints,
         indexes: Vec::new(),
+        materialized: None,
     }
 }
 

@@ -62,6 +62,10 @@ impl<'a> Binder<'a> {
             _ => e,
         };
         match self.own_table(&key.foreign_table) {
+            Ok(_) if self.table(&key.foreign_table)?.materialized.is_some() => Err(refuse_view(Error::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                "a materialized view",
+            ))),
             Ok(parent) => Ok(Some(parent)),
             Err(e) if is_own && e.state() == SqlState::UNDEFINED_TABLE => Ok(None),
             Err(e) => Err(refuse_view(e)),

@@ -36,9 +36,12 @@ fn add(catalog: &dyn CatalogView, relation: Relation, locked: &mut Vec<LockedNam
     let mut left = vec![relation];
     while let Some(relation) = left.pop() {
         match relation {
+            // A view that is locked leaves the materialized views that it reads alone.
+            Relation::Table(table) if table.materialized.is_some() && !is_named => {}
             Relation::Table(table) => match catalog.catalog_id(table.id) {
                 Some(id) => locked.push(LockedName {
                     table: id,
+                    is_materialized: table.materialized.is_some(),
                     name: table.name,
                 }),
                 None if is_named => {

@@ -12,6 +12,7 @@ use super::recursion::reads_turns;
 use super::rows::Computed;
 use super::written::{WriteQueries, Written};
 use super::{Binder, Relation, error};
+use crate::catalog_view;
 use crate::parse::STRENGTH;
 use frazil_plan::operators::{Join, Scan};
 use frazil_plan::{
@@ -160,6 +161,12 @@ impl<'a> Binder<'a> {
     ) -> Result<()> {
         if self.catalog.catalog_id(scan.table).is_none() {
             return Ok(());
+        }
+        if let Some(catalog_view::Relation::Table(table)) = self.catalog.relation_of(scan.table)
+            && table.materialized.is_some()
+        {
+            let message = format!("cannot lock rows in materialized view \"{}\"", table.name);
+            return Err(error(SqlState::WRONG_OBJECT_TYPE, message, Span::NONE));
         }
         if is_nullable {
             let why = "cannot be applied to the nullable side of an outer join";

@@ -100,7 +100,7 @@ mod windows;
 mod writing_with;
 mod written;
 
-pub(crate) use alter_table::alter_table;
+pub(crate) use alter_table::{alter_constraint, alter_table};
 pub(crate) use column_uses::TableUses;
 pub(crate) use columns_read::columns_read;
 pub(crate) use comment_on::comment_on;
@@ -127,7 +127,7 @@ pub(crate) use sequences::{alter_identity, sequence};
 pub(crate) use target::default_query;
 pub(crate) use update::{fill_hidden, update};
 pub(crate) use user_types::{alter_type, create_type, drop_types};
-pub(crate) use view::create_view;
+pub(crate) use view::{create_view, refresh, rows_of_view};
 pub use writing_with::{MOST_WRITES, RETURNED_ID};
 
 use crate::limits::Limits;
@@ -307,9 +307,9 @@ impl<'a> Binder<'a> {
         naming::find_own_table(self.catalog, &written).map_err(|e| e.at_span(span))
     }
 
-    /// The table whose rows a statement changes; 42P01, 0A000 for a view.
+    /// The table whose rows a statement changes; 42P01, 0A000 for a view, 42809 for a materialized one.
     pub fn table_to_change(&self, name: &ObjectName, what: &str) -> Result<TableEntry> {
-        self.table(name).map_err(|e| match e.state() {
+        let entry = self.table(name).map_err(|e| match e.state() {
             SqlState::WRONG_OBJECT_TYPE if self.is_sequence(name) => {
                 let message = format!("cannot change sequence \"{name}\"");
                 error(SqlState::WRONG_OBJECT_TYPE, message, e.span())
@@ -318,7 +318,14 @@ impl<'a> Binder<'a> {
                 .with_hint("change the rows of the tables that it reads")
                 .at_span(e.span()),
             _ => e,
-        })
+        })?;
+        match entry.materialized {
+            Some(_) => {
+                let message = format!("cannot change materialized view \"{}\"", entry.name);
+                Err(error(SqlState::WRONG_OBJECT_TYPE, message, self.name_span(name)))
+            }
+            None => Ok(entry),
+        }
     }
 
     /// A name as it is written, folded. 42601 for a reserved word, 0A000 for a name of another database.

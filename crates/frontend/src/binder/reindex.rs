@@ -2,10 +2,10 @@
 
 use super::insert::column_position;
 use super::naming::{find_table, index_named, missing_relation, schema_name};
-use crate::parse::{Advice, ColumnAdvice, Reindex, Reindexed};
-use crate::{CatalogView, Statement};
+use crate::parse::{Advice, Reindex, Reindexed, TableAdvice};
+use crate::{CatalogView, Statement, TableEntry};
 use frazil_catalog::{WrittenName, missing_schema};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Error, LogicalType, Result, SqlState};
 
 /// Checks that REINDEX names what is there. 42P01, 3F000; 42809 for a relation of another kind.
 pub(crate) fn reindex(catalog: &dyn CatalogView, reindex: &Reindex) -> Result<Statement> {
@@ -53,27 +53,53 @@ fn other_kind(name: &WrittenName, wanted: &str) -> Error {
     Error::new(SqlState::WRONG_OBJECT_TYPE, message)
 }
 
-/// Checks ALTER COLUMN … SET STATISTICS, STORAGE and COMPRESSION. 42P01, 42703; 0A000 for a storage that the column's
-/// type cannot have.
-pub(crate) fn advise(catalog: &dyn CatalogView, advice: &ColumnAdvice) -> Result<Statement> {
-    let tag = "ALTER TABLE";
+/// Checks ALTER COLUMN … SET STATISTICS, STORAGE and COMPRESSION, CLUSTER ON and SET WITHOUT CLUSTER. 42P01, 42703 and
+/// 42704; 0A000 for a storage that the column's type cannot have, and for a partial index.
+pub(crate) fn advise(catalog: &dyn CatalogView, advice: &TableAdvice) -> Result<Statement> {
+    let tag = advice.tag;
     let table = match find_table(catalog, &advice.table) {
         Err(error) if advice.if_exists && error.state() == SqlState::UNDEFINED_TABLE => {
             return Ok(Statement::Checked { tag });
         }
         table => table?,
     };
-    let ty = table.schema.columns[column_position(&table, &advice.column)?].ty;
-    let is_fixed = ty.info().typlen > 0;
-    match advice.what {
-        Advice::Storage { is_plain: false } if is_fixed => {
-            let message = format!("column data type {} can only have storage PLAIN", ty.name());
+    let type_of = |column: &str| -> Result<LogicalType> {
+        Ok(table.schema.columns[column_position(&table, column)?].ty)
+    };
+    let is_fixed = |ty: LogicalType| ty.info().typlen > 0;
+    match &advice.what {
+        Advice::Statistics { column } => type_of(column).map(drop)?,
+        Advice::Storage { column, is_plain } => {
+            let ty = type_of(column)?;
+            if !is_plain && is_fixed(ty) {
+                let message = format!("column data type {} can only have storage PLAIN", ty.name());
+                return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+            }
+        }
+        Advice::Compression { column } => {
+            let ty = type_of(column)?;
+            if is_fixed(ty) {
+                let message = format!("column data type {} does not support compression", ty.name());
+                return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+            }
+        }
+        Advice::Cluster { index: None } => {}
+        Advice::Cluster { index: Some(name) } => check_order(&table, name)?,
+    }
+    Ok(Statement::Checked { tag })
+}
+
+/// 42704 without an index of the name on the table, 0A000 for a partial index.
+fn check_order(table: &TableEntry, name: &str) -> Result<()> {
+    match table.indexes.iter().find(|index| index.name == name) {
+        None => {
+            let message = format!("index \"{name}\" for table \"{}\" does not exist", table.name);
+            Err(Error::new(SqlState::UNDEFINED_OBJECT, message))
+        }
+        Some(index) if index.condition.is_some() => {
+            let message = format!("cannot cluster on partial index \"{name}\"");
             Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message))
         }
-        Advice::Compression if is_fixed => {
-            let message = format!("column data type {} does not support compression", ty.name());
-            Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message))
-        }
-        Advice::Statistics | Advice::Storage { .. } | Advice::Compression => Ok(Statement::Checked { tag }),
+        Some(_) => Ok(()),
     }
 }

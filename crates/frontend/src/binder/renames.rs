@@ -3,7 +3,9 @@
 use super::naming::{find_relation, find_type, index_named, missing_relation, missing_type, schema_name};
 use crate::parse::{MovedKind, RenameTo, RenamedObject};
 use crate::{Bound, CatalogView, Definition, catalog_view};
-use frazil_catalog::{AlterType, RenameObject, ViewEntry, WrittenName, missing_schema};
+use frazil_catalog::{
+    AlterAction, AlterType, RenameObject, RowTexts, ViewEntry, WrittenName, missing_schema, not_materialized,
+};
 use frazil_types::{Error, Result, SqlState};
 
 /// Binds RENAME. The errors of [`rename_as`].
@@ -22,6 +24,7 @@ pub(super) fn rename_as(
     let renamed = match kind {
         MovedKind::Type | MovedKind::Domain => return of_type(catalog, kind, written, to),
         MovedKind::Schema => of_schema(catalog, written, to).map(Some),
+        MovedKind::MaterializedView => of_materialized(catalog, written, to).map(Some),
         MovedKind::View | MovedKind::Index | MovedKind::Table => of_relation(catalog, kind, written, to),
     };
     let renamed = match renamed {
@@ -46,6 +49,37 @@ fn of_type(catalog: &dyn CatalogView, kind: MovedKind, written: &WrittenName, to
     };
     let (id, tag) = (entry.id, kind.tag());
     Ok(Bound::plain(Definition::AlterType { id, action, tag }))
+}
+
+/// 42P01, 42809 for another relation, 42703.
+fn of_materialized(catalog: &dyn CatalogView, written: &WrittenName, to: RenameTo) -> Result<RenameObject> {
+    let found = find_relation(catalog, catalog.path(), written);
+    let Some((_, relation)) = found else {
+        return Err(missing_relation(catalog, written));
+    };
+    let catalog_view::Relation::Table(table) = relation else {
+        return Err(not_materialized(&written.name));
+    };
+    if table.materialized.is_none() {
+        return Err(not_materialized(&written.name));
+    }
+    let texts = RowTexts::default();
+    let action = match to {
+        RenameTo::Name(name) => AlterAction::RenameTable { name, texts },
+        RenameTo::Schema(schema) => AlterAction::SetSchema { schema },
+        RenameTo::Column { from, to } => {
+            let column = table.schema.index_of(&from).ok_or_else(|| {
+                let message = format!("column \"{from}\" does not exist");
+                Error::new(SqlState::UNDEFINED_COLUMN, message)
+            })?;
+            AlterAction::RenameColumn {
+                column,
+                name: to,
+                texts,
+            }
+        }
+    };
+    Ok(RenameObject::Materialized { id: table.id, action })
 }
 
 fn of_schema(catalog: &dyn CatalogView, written: &WrittenName, to: RenameTo) -> Result<RenameObject> {

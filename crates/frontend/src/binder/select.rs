@@ -412,7 +412,7 @@ impl<'a> Distinctness<'a> {
 }
 
 /// True if an expression calls a volatile function outside of its subqueries.
-fn calls_volatile(e: &Expr) -> bool {
+pub(super) fn calls_volatile(e: &Expr) -> bool {
     let mut found = false;
     e.walk(&mut |part| {
         found |= matches!(&part.kind, ExprKind::VectorFunction(function, _) if function.0.is_volatile());

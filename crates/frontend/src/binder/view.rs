@@ -7,19 +7,21 @@
 
 use super::nesting::Names;
 use super::rows::Computed;
-use super::{Binder, OutputColumn, Relation, error, missing_relation, naming};
+use super::{Binder, OutputColumn, Relation, error, finished, missing_relation, naming};
 use crate::deep_stack::on_deep_stack;
-use crate::parse::{ParsedStatement, ViewHead, parse};
-use crate::{Bound, Definition, catalog_view};
+use crate::parse::{ParsedStatement, Refresh, ViewHead, parse};
+use crate::{Bound, CatalogView, Definition, Statement, TableEntry, catalog_view};
 use frazil_catalog::{
-    NewView, PUBLIC, PUBLIC_ALIAS, QualifiedName, Reading, SearchPath, ViewEntry, WrittenName,
+    IndexEntry, IndexKey, NewView, PUBLIC, PUBLIC_ALIAS, QualifiedName, Reading, SearchPath, ViewEntry,
+    WrittenName,
 };
 use frazil_functions::CastContext;
 use frazil_plan::operators::Scan;
 use frazil_plan::{Expr, Operator};
-use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState};
+use frazil_types::{ColumnDef, Error, ObjectId, Result, Schema, Span, SqlState, Zone};
 use sqlparser::ast::ObjectName;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Binds CREATE VIEW.
 pub(crate) fn create_view<'a>(
@@ -27,7 +29,7 @@ pub(crate) fn create_view<'a>(
     head: &ViewHead,
     query: &'a ParsedStatement,
 ) -> Result<Bound> {
-    let behind = binder.place.text().len() - query.text.len();
+    let behind = binder.place.text().len() - head.tail - query.text.len();
     let Some(query) = query.query() else {
         return Err(Error::internal("a view without a query"));
     };
@@ -53,7 +55,7 @@ pub(crate) fn create_view<'a>(
         }
         columns.push(ColumnDef::new(name, binder.columns[column.id].ty));
     }
-    let text = binder.kept_text(behind..binder.place.text().len());
+    let text = binder.kept_text(behind..binder.place.text().len() - head.tail);
     let Names::Noted(reads) = binder.names else {
         return Err(Error::internal("what a view reads was not noted"));
     };
@@ -61,17 +63,74 @@ pub(crate) fn create_view<'a>(
     let reads_temporary = reads
         .iter()
         .any(|read| read.id.is_some_and(ObjectId::is_temporary));
+    if reads_temporary && head.has_data.is_some() {
+        let message = "materialized views must not use temporary tables or views";
+        return Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, Span::NONE));
+    }
     let name = match head.is_temporary || reads_temporary {
         true => naming::to_create_temporary(binder.catalog, &head.name)?,
         false => naming::to_create(binder.catalog, &head.name)?,
     };
-    Ok(Bound::plain(Definition::CreateView(NewView {
+    if head.has_data.is_some() {
+        columns
+            .iter_mut()
+            .for_each(|column| column.ty = column.ty.in_zone(Zone::UTC));
+    }
+    let view = NewView {
         name,
         existing: head.existing,
         schema: Schema::new(columns),
         query: text.ok_or_else(|| Error::internal("a view whose text is not that of its statement"))?,
         reads,
-    })))
+    };
+    Ok(Bound::plain(match head.has_data {
+        None => Definition::CreateView(view),
+        Some(has_data) => Definition::CreateMaterialized { view, has_data },
+    }))
+}
+
+/// Binds REFRESH MATERIALIZED VIEW. 42P01, 42809 for a view and 0A000 for a table; 42601 for CONCURRENTLY WITH NO DATA,
+/// and for CONCURRENTLY 55000 without a unique index and 0A000 without rows.
+pub(crate) fn refresh(catalog: &dyn CatalogView, refresh: &Refresh) -> Result<Bound> {
+    let found = naming::find_relation(catalog, catalog.path(), &refresh.name);
+    let (name, relation) = found.ok_or_else(|| missing_relation(catalog, &refresh.name))?;
+    let catalog_view::Relation::Table(table) = &relation else {
+        let message = format!("\"{}\" is not a table or materialized view", name.name);
+        return Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message));
+    };
+    let Some((_, is_populated)) = &table.materialized else {
+        let message = format!("\"{}\" is not a materialized view", name.name);
+        return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+    };
+    if refresh.is_concurrent && !refresh.has_data {
+        let message = "REFRESH options CONCURRENTLY and WITH NO DATA cannot be used together";
+        return Err(Error::new(SqlState::SYNTAX_ERROR, message));
+    }
+    if refresh.is_concurrent && !is_populated {
+        let message = "CONCURRENTLY cannot be used when the materialized view is not populated";
+        return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+    }
+    let is_column = |key: &IndexKey| key.column < table.schema.columns.len();
+    let is_whole = |index: &Arc<IndexEntry>| {
+        index.unique && index.condition.is_none() && index.keys.iter().all(is_column)
+    };
+    if refresh.is_concurrent && !table.indexes.iter().any(is_whole) {
+        let message = format!("cannot refresh materialized view \"{name}\" concurrently");
+        return Err(Error::new(SqlState::NOT_IN_STATE, message).with_hint(
+            "Create a unique index with no WHERE clause on one or more columns of the materialized view.",
+        ));
+    }
+    Ok(Bound::plain(Definition::Refresh {
+        table: table.id,
+        has_data: refresh.has_data,
+    }))
+}
+
+/// Binds the query of a view: its rows under the names and types of the view's columns.
+pub(crate) fn rows_of_view<'a>(mut binder: Binder<'a>, view: &'a ViewEntry) -> Result<Bound> {
+    binder.takes_parameters = false;
+    let relation = binder.view(view)?;
+    finished(binder, relation.op, relation.columns, Statement::Query)
 }
 
 impl<'a> Binder<'a> {
@@ -82,6 +141,7 @@ impl<'a> Binder<'a> {
         let (name, relation, columns) = self.find(&written).map_err(|e| e.at_span(span))?;
         let (id, schema) = match relation {
             catalog_view::Relation::Table(table) => {
+                self.refuse_unpopulated(&table)?;
                 let names = columns.unwrap_or_else(|| names_of(&table.schema));
                 let relation = self.scan(table.id, &name.name, names, &table.schema);
                 self.originate(table.oid, &table.schema, &relation.columns);
@@ -104,6 +164,17 @@ impl<'a> Binder<'a> {
         };
         let names = columns.unwrap_or_else(|| names_of(&schema));
         Ok((self.scan(id, &name.name, names, &schema), name))
+    }
+
+    /// 55000 for a materialized view without rows, unless a view is being defined.
+    fn refuse_unpopulated(&self, table: &TableEntry) -> Result<()> {
+        let is_defining = matches!(self.names, Names::Noted(_)) || self.uses.is_some();
+        if is_defining || !matches!(table.materialized, Some((_, false))) {
+            return Ok(());
+        }
+        let message = format!("materialized view \"{}\" has not been populated", table.name);
+        Err(Error::new(SqlState::NOT_IN_STATE, message)
+            .with_hint("Use the REFRESH MATERIALIZED VIEW command."))
     }
 
     /// The relation of a name with the name by which the query sees it, and the names of the columns that are seen of

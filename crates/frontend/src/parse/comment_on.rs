@@ -58,6 +58,10 @@ fn object(cursor: &mut Cursor) -> Result<CommentedName> {
     match kind.as_str() {
         "table" => relation(CommentedKind::Table, cursor),
         "view" => relation(CommentedKind::View, cursor),
+        "materialized" => {
+            cursor.expect_word("view")?;
+            relation(CommentedKind::MaterializedView, cursor)
+        }
         "index" => relation(CommentedKind::Index, cursor),
         "sequence" => relation(CommentedKind::Sequence, cursor),
         "database" => Ok(CommentedName::Database(cursor.name()?)),

@@ -1,6 +1,6 @@
 //! Text → statements. Statements of our own are read from the tokens; all else is sqlparser's.
 
-mod column_advice;
+mod alter_constraint;
 mod comment_on;
 mod conflict_words;
 mod create_domain;
@@ -37,15 +37,16 @@ mod settings;
 mod source;
 mod sql_cursors;
 mod subqueries;
+mod table_advice;
 mod tokens;
 mod transactions;
 mod whole_tables;
 mod window_words;
 
-pub(crate) use column_advice::{Advice, ColumnAdvice};
+pub(crate) use alter_constraint::AlteredConstraint;
 pub(crate) use comment_on::{CommentOn, CommentedName};
 pub(crate) use create_domain::VALUE;
-pub(crate) use create_view::ViewHead;
+pub(crate) use create_view::{Refresh, ViewHead};
 pub(crate) use cursor::Cursor;
 pub(crate) use definition_words::UNTYPED;
 pub(crate) use depth::MAX_DEPTH;
@@ -68,6 +69,7 @@ pub(crate) use sequences::{
     AlteredIdentity, IdentityAction, Overriding, SequenceAction, WrittenOptions, WrittenSequence,
 };
 pub(crate) use source::Place;
+pub(crate) use table_advice::{Advice, TableAdvice};
 pub(crate) use window_words::EXCLUDE;
 
 use crate::copy::{self, Copied, CopyStatement};
@@ -185,14 +187,17 @@ fn reserve(tokens: usize, bytes: usize, limits: &Limits) -> Result<Option<Reserv
         .map_err(|e| e.with_detail(format!("the text has {tokens} words and signs")))
 }
 
-/// Reads ALTER TABLE of one column that sqlparser does not read: of its identity, or as advice. `None` for any other
-/// statement.
+/// Reads ALTER TABLE of one column or constraint that sqlparser does not read: of an identity, as advice, or when a
+/// constraint is checked. `None` for any other statement.
 fn of_one_column(source: &Source, words: &[TokenWithSpan]) -> Result<Option<ParsedKind>> {
     if let Some(identity) = sequences::identity(&Cursor::new(source, words))? {
         return Ok(Some(identity));
     }
-    let advice = column_advice::parse(Cursor::new(source, words))?;
-    Ok(advice.map(ParsedKind::ColumnAdvice))
+    if let Some(altered) = alter_constraint::parse(Cursor::new(source, words))? {
+        return Ok(Some(ParsedKind::AlterConstraint(altered)));
+    }
+    let advice = table_advice::parse(Cursor::new(source, words))?;
+    Ok(advice.map(ParsedKind::TableAdvice))
 }
 
 /// Reads VACUUM, ANALYZE or REINDEX, whose word is `first`. 42601.
@@ -287,8 +292,9 @@ impl Reading {
         match first.as_str() {
             "explain" => self.explained(&mut cursor),
             "create" if create_view::is_next(&cursor) => {
-                let head = create_view::head(&mut cursor)?;
-                let query = Box::new(self.statement(cursor.rest().to_vec())?);
+                let mut head = create_view::head(&mut cursor)?;
+                let query = create_view::query_of(&cursor, &mut head);
+                let query = Box::new(self.statement(query)?);
                 Ok(ParsedKind::CreateView { head, query })
             }
             "create" if create_domain::is_next(&cursor) => {
@@ -307,6 +313,7 @@ impl Reading {
             "alter" if schemas::is_rename(&cursor) => schemas::rename(&mut cursor),
             "alter" if schemas::is_move(&cursor) => schemas::alter(&mut cursor),
             "alter" if objects::alters_view(&cursor) => Err(Error::unsupported("ALTER VIEW")),
+            "refresh" => create_view::refresh(&mut cursor).map(ParsedKind::Refresh),
             "copy" => self.copy(copy::parse(&mut cursor)?),
             "freeze" => own::freeze(&mut cursor),
             "set" => settings::set(&mut cursor),

@@ -1,8 +1,8 @@
 //! Statements as they are read: sqlparser's tree, or what was read from the tokens.
 
-use super::column_advice::ColumnAdvice;
+use super::alter_constraint::AlteredConstraint;
 use super::comment_on::CommentOn;
-use super::create_view::ViewHead;
+use super::create_view::{Refresh, ViewHead};
 use super::like_words::WrittenLike;
 use super::maintenance::Maintain;
 use super::privileges::Privileges;
@@ -10,6 +10,7 @@ use super::reindex::Reindex;
 use super::schemas::{MovedObject, RenamedObject};
 use super::sequences::{AlteredIdentity, Overriding, WrittenOptions, WrittenSequence};
 use super::source::Place;
+use super::table_advice::TableAdvice;
 use crate::copy::{CopiedTable, CopyEnd, CopyOptions};
 use crate::deep_stack::Deep;
 use crate::limits::Limits;
@@ -71,6 +72,8 @@ pub(crate) enum ParsedKind {
         head: ViewHead,
         query: Box<ParsedStatement>,
     },
+    /// REFRESH MATERIALIZED VIEW.
+    Refresh(Refresh),
     Freeze {
         table: WrittenName,
         order_by: Option<String>,
@@ -97,8 +100,10 @@ pub(crate) enum ParsedKind {
     },
     /// VACUUM or ANALYZE.
     Maintain(Maintain),
+    /// ALTER CONSTRAINT.
+    AlterConstraint(AlteredConstraint),
     /// ALTER COLUMN … SET STATISTICS, STORAGE or COMPRESSION.
-    ColumnAdvice(ColumnAdvice),
+    TableAdvice(TableAdvice),
     /// REINDEX.
     Reindex(Reindex),
     Truncate {

@@ -69,9 +69,11 @@ const PRIVILEGES: [&str; 13] = [
 ];
 
 /// Kinds of objects with an owner: the word behind ALTER, the kind, the tag.
-const OWNED: [(&str, Object, &str); 7] = [
+const OWNED: [(&str, Object, &str); 8] = [
     ("table", Object::Relation, "ALTER TABLE"),
     ("view", Object::Relation, "ALTER VIEW"),
+    // The word VIEW follows.
+    ("materialized", Object::Relation, "ALTER MATERIALIZED VIEW"),
     ("index", Object::Relation, "ALTER INDEX"),
     ("sequence", Object::Relation, "ALTER SEQUENCE"),
     ("type", Object::Type, "ALTER TYPE"),
@@ -101,6 +103,9 @@ pub(super) fn owner(cursor: &mut Cursor) -> Result<ParsedKind> {
         return Err(cursor.error());
     };
     cursor.next();
+    if kind == "materialized" {
+        cursor.expect_word("view")?;
+    }
     let if_exists = *object == Object::Relation && cursor.take("if");
     if if_exists {
         cursor.expect_word("exists")?;

@@ -10,6 +10,7 @@ use frazil_types::{Error, Result, USER};
 pub(crate) enum MovedKind {
     Table,
     View,
+    MaterializedView,
     Index,
     Type,
     Domain,
@@ -22,6 +23,8 @@ impl MovedKind {
         Some(match word {
             "table" => MovedKind::Table,
             "view" => MovedKind::View,
+            // The word VIEW follows.
+            "materialized" => MovedKind::MaterializedView,
             "index" => MovedKind::Index,
             "type" => MovedKind::Type,
             "domain" => MovedKind::Domain,
@@ -35,6 +38,7 @@ impl MovedKind {
         match self {
             MovedKind::Table => "ALTER TABLE",
             MovedKind::View => "ALTER VIEW",
+            MovedKind::MaterializedView => "ALTER MATERIALIZED VIEW",
             MovedKind::Index => "ALTER INDEX",
             MovedKind::Type => "ALTER TYPE",
             MovedKind::Domain => "ALTER DOMAIN",
@@ -67,7 +71,8 @@ pub(super) fn is_rename(cursor: &Cursor) -> bool {
     let kind = words.get(1).map(String::as_str).unwrap_or_default();
     let at = words.iter().position(|word| word == "rename");
     let is_constraint = |at: usize| words.get(at + 1).is_some_and(|word| word == "constraint");
-    ["view", "index", "domain", "schema"].contains(&kind) && at.is_some_and(|at| at > 2 && !is_constraint(at))
+    ["view", "materialized", "index", "domain", "schema"].contains(&kind)
+        && at.is_some_and(|at| at > 2 && !is_constraint(at))
 }
 
 /// ALTER VIEW [IF EXISTS] name RENAME TO name | RENAME [COLUMN] name TO name, ALTER INDEX [IF EXISTS], ALTER DOMAIN and
@@ -77,7 +82,14 @@ pub(super) fn rename(cursor: &mut Cursor) -> Result<ParsedKind> {
     let kind = cursor.word().as_deref().and_then(MovedKind::of);
     let kind = kind.ok_or_else(|| cursor.error())?;
     cursor.next();
-    let if_exists = matches!(kind, MovedKind::View | MovedKind::Index) && cursor.take("if");
+    if kind == MovedKind::MaterializedView {
+        cursor.expect_word("view")?;
+    }
+    let has_condition = matches!(
+        kind,
+        MovedKind::View | MovedKind::MaterializedView | MovedKind::Index
+    );
+    let if_exists = has_condition && cursor.take("if");
     if if_exists {
         cursor.expect_word("exists")?;
     }
@@ -85,7 +97,7 @@ pub(super) fn rename(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.expect_word("rename")?;
     let to = if cursor.take("to") {
         RenameTo::Name(cursor.name()?)
-    } else if kind == MovedKind::View {
+    } else if matches!(kind, MovedKind::View | MovedKind::MaterializedView) {
         cursor.take("column");
         let from = cursor.name()?;
         cursor.expect_word("to")?;
@@ -128,7 +140,7 @@ pub(super) fn is_move(cursor: &Cursor) -> bool {
     let kind = first.next().unwrap_or_default();
     let words: Vec<String> = words(cursor).collect();
     let is_set = matches!(&words[..], [.., set, schema, _] if set == "set" && schema == "schema");
-    is_set && ["table", "view", "type", "domain"].contains(&kind.as_str())
+    is_set && ["table", "view", "materialized", "type", "domain"].contains(&kind.as_str())
 }
 
 /// The unquoted words, folded; empty for other tokens.
@@ -179,7 +191,14 @@ pub(super) fn alter(cursor: &mut Cursor) -> Result<ParsedKind> {
     let kind = cursor.word().as_deref().and_then(MovedKind::of);
     let kind = kind.ok_or_else(|| cursor.error())?;
     cursor.next();
-    let if_exists = matches!(kind, MovedKind::Table | MovedKind::View) && cursor.take("if");
+    if kind == MovedKind::MaterializedView {
+        cursor.expect_word("view")?;
+    }
+    let has_condition = matches!(
+        kind,
+        MovedKind::Table | MovedKind::View | MovedKind::MaterializedView
+    );
+    let if_exists = has_condition && cursor.take("if");
     if if_exists {
         cursor.expect_word("exists")?;
     }

@@ -61,6 +61,7 @@ impl Tables {
                 row_count,
                 constraints: Vec::new(),
                 indexes: Vec::new(),
+                materialized: None,
             });
         Tables(entries.collect())
     }

@@ -66,4 +66,18 @@ fn the_tag_of_a_table_of_a_query_counts_as_select() {
         client.ask(&[query("create table if not exists w as select 1 as a")]),
         "N[42P07] C[CREATE TABLE AS] ZI"
     );
+    assert_eq!(
+        client.ask(&[query("create materialized view m as select * from w")]),
+        "C[SELECT 3] ZI"
+    );
+    assert_eq!(
+        client.ask(&[query(
+            "create materialized view n as select * from w with no data"
+        )]),
+        "C[CREATE MATERIALIZED VIEW] ZI"
+    );
+    assert_eq!(
+        client.ask(&[query("refresh materialized view n")]),
+        "C[REFRESH MATERIALIZED VIEW] ZI"
+    );
 }
