@@ -2,9 +2,9 @@
 
 use crate::column_types::set_types;
 use crate::foreign_keys;
-use crate::open_cursors;
 use crate::own_queries::{fill_text, missing_value, run_text};
 use crate::query::Runner;
+use crate::used_tables::UsedTables;
 use frazil_catalog::{
     AlterAction, Constraint, ConstraintKind, NewConstraint, NewConstraintKind, TableEntry, identifier,
     multiple_primary_keys,
@@ -98,8 +98,9 @@ fn refuse_used(
     if actions.iter().all(only_names) {
         return Ok(());
     }
-    open_cursors::refuse_open(runner, transaction, id, "ALTER TABLE")?;
-    foreign_keys::refuse_pending(transaction, id, "ALTER TABLE")?;
+    let used = UsedTables::of(runner, Some(transaction));
+    let catalog = transaction.view().catalog();
+    used.refuse(catalog, id, "ALTER TABLE")?;
     let entry = transaction.view().table(id)?.table().entry();
     for action in actions {
         let AlterAction::DropConstraint { name, .. } = action else {
@@ -108,7 +109,7 @@ fn refuse_used(
         let mut keys = entry
             .foreign_keys()
             .filter(|(constraint, _)| constraint.name == *name);
-        keys.try_for_each(|(_, key)| foreign_keys::refuse_pending(transaction, key.parent, "ALTER TABLE"))?;
+        keys.try_for_each(|(_, key)| used.refuse(catalog, key.parent, "ALTER TABLE"))?;
     }
     Ok(())
 }

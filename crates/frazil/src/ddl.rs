@@ -4,17 +4,16 @@ use crate::alter_domain;
 use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
 use crate::definition_notices;
-use crate::foreign_keys;
 use crate::materialized_view;
-use crate::open_cursors;
 use crate::own_queries::fill_hidden;
 use crate::query::{self, Runner};
 use crate::row_checks::{self, RowChecks};
 use crate::rows::{Response, counted, done, noted};
 use crate::system_tables;
+use crate::used_tables::UsedTables;
 use frazil_catalog::{
-    AlterAction, AlterSequence, ColumnSequence, DropBehavior, DropRelations, NewConstraint, NewIndex,
-    NewSequence, NewTable, NewView, OnCommit, QualifiedName, RelationKind, TableOptions,
+    AlterAction, AlterSequence, ColumnSequence, DropBehavior, NewConstraint, NewIndex, NewSequence, NewTable,
+    NewView, OnCommit, QualifiedName, RelationKind, TableOptions,
 };
 use frazil_frontend::Definition;
 use frazil_plan::Plan;
@@ -44,7 +43,7 @@ pub fn define(
         Definition::CreateSchema(new) => transaction.create_schema(&new).map(|()| "CREATE SCHEMA")?,
         Definition::DropSchemas { drop, columns } => {
             drop_columns(runner, transaction, columns)?;
-            transaction.drop_schemas(&drop)?;
+            drop_unused(runner, transaction, |t| t.drop_schemas(&drop))?;
             "DROP SCHEMA"
         }
         Definition::CreateSequence(new) => create_sequence(transaction, &new)?,
@@ -86,8 +85,7 @@ pub fn define(
             behavior,
         } => truncate(runner, transaction, &tables, (restarts, behavior))?,
         Definition::Drop(drop) => {
-            refuse_used_drop(runner, transaction, &drop)?;
-            transaction.drop_relations(&drop)?;
+            drop_unused(runner, transaction, |t| t.drop_relations(&drop))?;
             drop_tag(drop.kind)
         }
     };
@@ -104,14 +102,16 @@ fn drop_tag(kind: RelationKind) -> &'static str {
     }
 }
 
-/// 55006 if a table that is to be dropped is read by a cursor, or if checks of its rows were put off.
-fn refuse_used_drop(runner: &Runner, transaction: &Transaction, drop: &DropRelations) -> Result<()> {
-    let catalog = transaction.view().catalog();
-    let mut tables = drop.names.iter().filter_map(|name| catalog.find(name));
-    tables.try_for_each(|table| {
-        open_cursors::refuse_open(runner, transaction, table.id, "DROP TABLE")?;
-        foreign_keys::refuse_pending(transaction, table.id, "DROP TABLE")
-    })
+/// Drops tables and what depends on them. 55006 if the session uses one, once it is known that the rest may go.
+fn drop_unused(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    drop: impl FnOnce(&mut Transaction) -> Result<()>,
+) -> Result<()> {
+    let used = UsedTables::of(runner, Some(transaction));
+    let before = transaction.view().catalog().clone();
+    drop(transaction)?;
+    used.refuse_gone(&before, transaction.view().catalog())
 }
 
 /// CREATE SEQUENCE.
@@ -212,8 +212,8 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
     if let Some(name) = &new.name {
         system_tables::refuse_name(name)?;
     }
-    open_cursors::refuse_open(runner, transaction, new.table, "CREATE INDEX")?;
-    foreign_keys::refuse_pending(transaction, new.table, "CREATE INDEX")?;
+    let used = UsedTables::of(runner, Some(transaction));
+    used.refuse(transaction.view().catalog(), new.table, "CREATE INDEX")?;
     transaction.lock_whole(new.table, TableMode::Share)?;
     runner.progress().enter("indexing");
     let Some(new) = with_hidden_columns(runner, transaction, new)? else {
@@ -256,19 +256,17 @@ fn truncate(
     tables: &[ObjectId],
     (restarts, behavior): (bool, DropBehavior),
 ) -> Result<&'static str> {
-    let refuse_used = |transaction: &Transaction, tables: &[ObjectId]| {
-        tables.iter().try_for_each(|table| {
-            open_cursors::refuse_open(runner, transaction, *table, "TRUNCATE")?;
-            foreign_keys::refuse_pending(transaction, *table, "TRUNCATE")
-        })
+    let used = UsedTables::of(runner, Some(transaction));
+    let catalog = transaction.view().catalog();
+    let refuse_used = |tables: &[ObjectId]| {
+        tables
+            .iter()
+            .try_for_each(|table| used.refuse(catalog, *table, "TRUNCATE"))
     };
-    refuse_used(transaction, tables)?;
+    refuse_used(tables)?;
     let cascades = behavior == DropBehavior::Cascade;
-    let tables = transaction
-        .view()
-        .catalog()
-        .tables_to_truncate(tables, cascades)?;
-    refuse_used(transaction, &tables)?;
+    let tables = catalog.tables_to_truncate(tables, cascades)?;
+    refuse_used(&tables)?;
     transaction.guard_statement();
     for table in &tables {
         transaction.truncate(*table)?;
@@ -321,7 +319,7 @@ pub fn freeze(
     table: ObjectId,
     order_by: Option<usize>,
 ) -> Result<u64> {
-    foreign_keys::refuse_pending(transaction, table, "FREEZE TABLE")?;
+    UsedTables::put_off(transaction).refuse(transaction.view().catalog(), table, "FREEZE TABLE")?;
     transaction.lock_whole(table, TableMode::Exclusive)?;
     runner.progress().enter("freezing");
     let options = transaction.snapshot().table(table)?.build_options();

@@ -20,6 +20,7 @@ use crate::rows::{Response, Timing, counted, done, noted};
 use crate::session::{Extent, Session};
 use crate::setting_statement;
 use crate::statement_tables::StatementTables;
+use crate::used_tables::tables_for;
 use crate::write::WriteAction;
 use crate::{copy, copy_to, cursors, ddl, explain, explain_freeze, query, table_locks, with_writes};
 use frazil_codegen::OneRun;
@@ -413,7 +414,8 @@ pub(crate) fn run_bound(
         true => session.database().store().snapshot(),
         false => session.snapshot(),
     };
-    let tables = query::Runner::new(session).tables(snapshot);
+    let runner = query::Runner::new(session);
+    let tables = tables_for(parsed, &runner, session.transaction().written(), snapshot);
     let (statement, bundle) = bind(parsed, tables, call)?;
     frazil_frontend::on_deep_stack(bundle.depth, || {
         run_as_bound(session, parsed, call, statement, bundle, kept)
@@ -552,13 +554,18 @@ fn run_writing(
         let (writing, bundle) = match bound.take().filter(|(_, bundle)| is_of(bundle)) {
             Some(bound) => bound,
             None => {
-                let again = |snapshot| rebound(parsed, runner.tables(snapshot), call);
-                let (writing, bundle) = again(snapshot)?;
+                let tables = |transaction: &Transaction, snapshot| {
+                    tables_for(parsed, &runner, Some(transaction), snapshot)
+                };
+                let again = |transaction: &Transaction, snapshot| {
+                    rebound(parsed, tables(transaction, snapshot), call)
+                };
+                let (writing, bundle) = again(transaction, snapshot)?;
                 table_locks::take(transaction, &table_locks::of_statement(&writing))?;
                 let now = transaction.snapshot();
                 match Arc::ptr_eq(&now, bundle.tables.snapshot()) {
                     true => (writing, bundle),
-                    false => again(now)?,
+                    false => again(transaction, now)?,
                 }
             }
         };

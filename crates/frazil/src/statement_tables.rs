@@ -8,6 +8,7 @@ use crate::session_view::SessionView;
 use crate::slots::Slots;
 use crate::system_rows::SystemRows;
 use crate::system_tables::{self, Context, MOST_TABLES, STANDARD_SCHEMA, VirtualTable, Wanted};
+use crate::used_tables::UsedTables;
 use frazil_catalog::{Catalog, QualifiedName, Reading, SYSTEM_SCHEMA, SearchPath, SequenceEntry, TypeEntry};
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
@@ -60,6 +61,8 @@ pub struct StatementTables {
     registered: OnceLock<RegisteredCatalog>,
     /// True if tables are seen without their checks that are NOT VALID.
     hides_open_checks: bool,
+    /// The tables that the session uses, if the statement asks for them.
+    used: UsedTables,
 }
 
 impl StatementTables {
@@ -79,6 +82,7 @@ impl StatementTables {
             entries: Mutex::default(),
             registered: OnceLock::new(),
             hides_open_checks: false,
+            used: UsedTables::default(),
         }
     }
 
@@ -88,6 +92,11 @@ impl StatementTables {
             hides_open_checks: true,
             ..self
         }
+    }
+
+    /// Refuses definitions of tables that the session uses.
+    pub fn sparing(self, used: UsedTables) -> StatementTables {
+        StatementTables { used, ..self }
     }
 
     /// Finds names without a schema along a session's path.
@@ -446,6 +455,10 @@ impl CatalogView for StatementTables {
                 .find(|sequence| sequence.is_owned_by(table, column))?;
             Some(catalog.qualified(owned.namespace, &owned.name))
         })
+    }
+
+    fn refuse_used(&self, table: ObjectId, what: &str) -> Result<()> {
+        self.used.refuse(self.snapshot.catalog(), table, what)
     }
 
     fn relation_names(&self) -> Vec<QualifiedName> {

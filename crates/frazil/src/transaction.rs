@@ -361,10 +361,15 @@ impl TransactionState {
 
     /// True if the open transaction put off checks.
     pub fn has_put_off(&self) -> bool {
-        let has = |writer: &Transaction| writer.deferred().pending().next().is_some();
+        let writer = self.written();
+        writer.is_some_and(|writer| writer.deferred().pending().next().is_some())
+    }
+
+    /// The writing part of the open transaction; `None` until it writes.
+    pub fn written(&self) -> Option<&Transaction> {
         match self {
-            TransactionState::Open(open) => open.writer.as_ref().is_some_and(has),
-            TransactionState::None | TransactionState::Failed(_) => false,
+            TransactionState::Open(open) => open.writer.as_ref(),
+            TransactionState::None | TransactionState::Failed(_) => None,
         }
     }
 

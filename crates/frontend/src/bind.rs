@@ -244,7 +244,8 @@ impl<'a> Context<'a> {
     fn truncate(&self, tables: &[WrittenName], restarts: bool, cascade: bool) -> Result<Definition> {
         let tables = tables.iter().map(|name| {
             let table = find_own_table(self.catalog, name)?;
-            refuse_materialized(self.catalog, name).map(|()| table)
+            refuse_materialized(self.catalog, name)?;
+            self.catalog.refuse_used(table, "TRUNCATE").map(|()| table)
         });
         Ok(Definition::Truncate {
             tables: tables.collect::<Result<_>>()?,

@@ -94,6 +94,8 @@ pub trait CatalogView: Sync {
     fn sequence_of(&self, id: ObjectId) -> Option<Arc<SequenceEntry>>;
     /// The name of the sequence that a column of a table owns.
     fn owned_sequence(&self, table: ObjectId, column: ColumnNumber) -> Option<QualifiedName>;
+    /// 55006 if the session itself uses a table that a statement defines otherwise. `what`: the statement.
+    fn refuse_used(&self, table: ObjectId, what: &str) -> Result<()>;
     /// The names of all tables and views, for hints.
     fn relation_names(&self) -> Vec<QualifiedName>;
 

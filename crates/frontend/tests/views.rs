@@ -31,6 +31,10 @@ impl CatalogView for Relations {
         name == PUBLIC
     }
 
+    fn refuse_used(&self, _: ObjectId, _: &str) -> Result<()> {
+        Ok(())
+    }
+
     fn has_relation(&self, name: &QualifiedName) -> bool {
         self.relation(name).is_some()
     }

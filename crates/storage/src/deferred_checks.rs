@@ -148,9 +148,9 @@ impl DeferredChecks {
         entries.filter(is_pending).map(|(_, entry)| entry)
     }
 
-    /// True if checks of rows of a table are still to be done.
-    pub fn concerns(&self, table: ObjectId) -> bool {
-        self.pending().any(|entry| entry.table() == Some(table))
+    /// The tables whose rows are still to be checked. A table may come several times.
+    pub fn tables(&self) -> impl Iterator<Item = ObjectId> {
+        self.pending().filter_map(DeferredEntry::table)
     }
 
     /// Adds an entry.
@@ -269,7 +269,7 @@ mod tests {
         );
         let keys: Vec<_> = list.pending().filter_map(|entry| entry.check()).collect();
         assert_eq!(keys, [(ObjectId(1), b), (ObjectId(1), b)]);
-        assert!(list.concerns(ObjectId(1)) && !list.concerns(ObjectId(2)));
+        assert!(list.tables().all(|table| table == ObjectId(1)));
         list.truncate(savepoint);
         assert!(list.is_deferred(a, false));
         assert_eq!(list.pending().count(), 2);

@@ -7,7 +7,7 @@ use crate::deferrable_keys;
 use crate::query::Runner;
 use frazil_catalog::{Deferral, ReferentialAction};
 use frazil_storage::{DeferredChecks, DeferredEntry, RowFetch, TableMode, Transaction};
-use frazil_types::{Error, ObjectId, Result, RowId, SqlState, Value};
+use frazil_types::{ObjectId, Result, RowId, Value};
 
 /// Rows whose keys are compared together.
 const STEP: usize = 4096;
@@ -115,18 +115,6 @@ pub fn set_mode(
         constraints,
         is_deferred,
     })
-}
-
-/// 55006 if checks of rows of a table were put off: a definition would move or drop the rows. `what`: the statement.
-pub fn refuse_pending(transaction: &Transaction, table: ObjectId, what: &str) -> Result<()> {
-    if !transaction.deferred().concerns(table) {
-        return Ok(());
-    }
-    let entry = transaction.view().catalog().table_by_id(table);
-    let name = entry.map_or("", |entry| entry.name.as_str());
-    let message = format!("cannot {what} \"{name}\" because it has pending trigger events");
-    Err(Error::new(SqlState::OBJECT_IN_USE, message)
-        .with_hint("SET CONSTRAINTS ALL IMMEDIATE does the checks"))
 }
 
 /// Does the checks of the constraints that are wanted.

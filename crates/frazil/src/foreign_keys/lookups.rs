@@ -158,10 +158,10 @@ fn wanted(
             let mut old = before.columns.iter().zip(&key);
             old.all(|(column, value)| column.value(at) == *value)
         };
-        // A row that was there before a key that is NOT VALID may lack its parent until it is changed twice.
+        // The transaction's own row was perhaps never checked: its check finds it replaced, or its key was NOT VALID.
         let was_checked = || {
             let old = children.before.get(from + at);
-            pair.key.is_valid || old.is_none_or(|old| !transaction.is_own(pair.child.id, *old))
+            old.is_none_or(|old| !transaction.is_own(pair.child.id, *old))
         };
         if before.as_ref().is_some_and(stays) && was_checked() {
             continue;

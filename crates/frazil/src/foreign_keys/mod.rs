@@ -20,7 +20,7 @@ mod whole_tables;
 
 use crate::deferrable_keys;
 use crate::query::Runner;
-pub use deferred::{finish_transaction, refuse_pending, set_mode};
+pub use deferred::{finish_transaction, set_mode};
 use frazil_catalog::{Catalog, ReferentialAction};
 use frazil_storage::{KeyMode, QueuedRows, RowFetch, Snapshot, TableMode, Transaction, WrittenRows};
 use frazil_types::{Error, ObjectId, Result, RowBatch, RowId, Value};

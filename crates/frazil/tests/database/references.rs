@@ -167,7 +167,7 @@ impl Pair {
         let cutting = count * 3 / 4;
         let mut random = Random::new(seed);
         for (at, statement) in case.statements.iter().enumerate() {
-            if at >= freezing && !self.model.is_inside() {
+            if at >= freezing && at <= cutting && !self.model.is_inside() {
                 freezing = usize::MAX;
                 self.freeze()?;
                 self.inspect(at)?;
@@ -181,8 +181,8 @@ impl Pair {
                 let operation = self.sim.operations() + 1 + random.below(OPERATIONS);
                 self.sim.fail_at(operation, Failure::PowerCut);
             }
-            self.step(statement, at > cutting)?;
-            if at % VERIFIED == 0 && at <= cutting {
+            self.step(statement, at >= cutting)?;
+            if at % VERIFIED == 0 && at < cutting {
                 self.verify()?;
             }
         }

@@ -38,6 +38,9 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     if entry.materialized.is_some() {
         refuse_of_materialized(&entry, &alter.operations)?;
     }
+    if !alter.operations.iter().all(is_rename) {
+        binder.catalog.refuse_used(entry.id, "ALTER TABLE")?;
+    }
     if let [Operation::SetOptionsParens { options }] = &alter.operations[..] {
         return Ok(Bound::plain(Definition::AlterOptions {
             table: entry.id,
@@ -106,6 +109,14 @@ fn refuse_of_materialized(entry: &TableEntry, operations: &[Operation]) -> Resul
     );
     Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message)
         .with_detail("This operation is not supported for materialized views."))
+}
+
+/// True for an action that PostgreSQL takes as a statement of its own, which leaves rows alone.
+fn is_rename(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::RenameTable { .. } | Operation::RenameColumn { .. } | Operation::RenameConstraint { .. }
+    )
 }
 
 /// Binds ALTER TABLE … RENAME of a view or an index, which PostgreSQL allows; `None` for anything else.

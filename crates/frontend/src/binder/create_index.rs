@@ -16,6 +16,10 @@ pub(crate) fn create_index<'a>(mut binder: Binder<'a>, create: &'a CreateIndex) 
     operator_class::check_options(&create.with)?;
     let id = binder.own_table(&create.table_name)?;
     let entry = binder.table(&create.table_name)?;
+    // Expressions are analyzed before the table is looked at.
+    if create.predicate.is_none() && create.columns.iter().all(is_column) {
+        binder.catalog.refuse_used(id, "CREATE INDEX")?;
+    }
     let columns = create.columns.len() + create.include.len();
     super::list_limits::index_columns(columns, binder.name_span(&create.table_name))?;
     let name = create
@@ -46,6 +50,11 @@ pub(crate) fn create_index<'a>(mut binder: Binder<'a>, create: &'a CreateIndex) 
         hidden: parts.hidden,
         condition,
     })))
+}
+
+/// True for a part of a key that names a column.
+fn is_column(part: &IndexColumn) -> bool {
+    matches!(part.column.expr, SqlExpr::Identifier(_))
 }
 
 fn refuse(c: &CreateIndex) -> Result<()> {

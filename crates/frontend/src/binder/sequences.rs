@@ -88,6 +88,7 @@ pub(crate) fn alter_identity(catalog: &dyn CatalogView, altered: &AlteredIdentit
         found => found?,
     };
     let table = find_own_table(catalog, &altered.table)?;
+    catalog.refuse_used(table, "ALTER TABLE")?;
     let column = column_position(&entry, &altered.column)?;
     let action = match &altered.action {
         IdentityAction::Add { always, options } => {

@@ -298,6 +298,17 @@ impl ParsedStatement {
         )
     }
 
+    /// True if binding it asks which tables the session uses: it alters, empties or indexes one.
+    pub fn asks_for_used_tables(&self) -> bool {
+        match &self.kind {
+            ParsedKind::Ast(ast) => {
+                matches!(ast.get(), Some(Ast::AlterTable(_) | Ast::CreateIndex(_)))
+            }
+            ParsedKind::Truncate { .. } | ParsedKind::Identity(_) => true,
+            _ => false,
+        }
+    }
+
     /// Its query, if it is one.
     pub(crate) fn query(&self) -> Option<&Query> {
         match &self.kind {

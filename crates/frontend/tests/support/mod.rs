@@ -77,6 +77,10 @@ impl CatalogView for Tables {
         name == PUBLIC
     }
 
+    fn refuse_used(&self, _: ObjectId, _: &str) -> Result<()> {
+        Ok(())
+    }
+
     fn has_relation(&self, name: &QualifiedName) -> bool {
         self.relation(name).is_some()
     }
