@@ -6,8 +6,7 @@ use crate::csv_reader::{CsvOptions, Header, Records};
 use crate::file_output::FileOutput;
 use crate::in_order::in_order;
 use crate::text_splitter::push_escaped;
-use crate::value_text::Texts;
-use frazil_types::{ColumnVector, Result, RowBatch, Schema};
+use frazil_types::{ColumnVector, Result, RowBatch, Schema, Texts};
 use std::ops::Range;
 
 /// Bytes of text that are handed on at once.

@@ -6,8 +6,7 @@ use crate::file_output::FileOutput;
 use crate::in_order::in_order;
 use crate::json_arrays::push_array;
 use crate::json_text::{push_scalar, push_string};
-use crate::value_text::Texts;
-use frazil_types::{ColumnVector, Error, NativeType, Result, RowBatch, Schema};
+use frazil_types::{ColumnVector, Error, NativeType, Result, RowBatch, Schema, Texts};
 use std::ops::Range;
 
 /// Bytes of text that a piece takes, by estimate.

@@ -55,7 +55,6 @@ mod sniff;
 mod source;
 mod text_splitter;
 mod to_arrow;
-mod value_text;
 mod writer;
 mod zstd_input;
 

@@ -4,8 +4,8 @@
 use crate::batch_writer::{BatchWriter, pieces};
 use crate::file_output::FileOutput;
 use crate::in_order::in_order;
-use frazil_types::sql_type::send_sized;
-use frazil_types::{LogicalType, Result, RowBatch, Schema};
+use frazil_types::sql_type::SentColumn;
+use frazil_types::{Result, RowBatch};
 use std::ops::Range;
 
 /// The first bytes: they change if something on the way takes them for text.
@@ -20,16 +20,14 @@ const PIECE_ROWS: usize = 1024;
 /// Writes rows as they come.
 pub struct PgcopyWriter<'a> {
     output: FileOutput<'a>,
-    types: Vec<LogicalType>,
     is_first: bool,
 }
 
 impl<'a> PgcopyWriter<'a> {
     /// Begins.
-    pub fn new(output: FileOutput<'a>, schema: &Schema) -> PgcopyWriter<'a> {
+    pub fn new(output: FileOutput<'a>) -> PgcopyWriter<'a> {
         PgcopyWriter {
             output,
-            types: schema.columns.iter().map(|column| column.ty).collect(),
             is_first: true,
         }
     }
@@ -44,11 +42,12 @@ impl<'a> PgcopyWriter<'a> {
 }
 
 /// Appends rows of a batch. The errors of types without a binary form.
-fn rows(out: &mut Vec<u8>, batch: &RowBatch, rows: Range<usize>, types: &[LogicalType]) -> Result<()> {
+fn rows(out: &mut Vec<u8>, batch: &RowBatch, rows: Range<usize>) -> Result<()> {
+    let columns: Vec<_> = batch.columns.iter().map(SentColumn::of).collect();
     for row in rows {
-        out.extend((types.len() as i16).to_be_bytes());
-        for (column, ty) in batch.columns.iter().zip(types) {
-            send_sized(out, &column.value(row), *ty)?;
+        out.extend((columns.len() as i16).to_be_bytes());
+        for column in &columns {
+            column.push(out, row)?;
         }
     }
     Ok(())
@@ -58,11 +57,10 @@ impl BatchWriter for PgcopyWriter<'_> {
     fn write(&mut self, batches: &[RowBatch], threads: usize) -> Result<()> {
         self.begin()?;
         let pieces: Vec<(&RowBatch, Range<usize>)> = pieces(batches, PIECE_ROWS).collect();
-        let types = &self.types;
         let bytes_of = |piece: usize| {
             let (batch, of_piece) = &pieces[piece];
             let mut bytes = Vec::with_capacity(PIECE_BYTES);
-            rows(&mut bytes, batch, of_piece.clone(), types).map(|()| bytes)
+            rows(&mut bytes, batch, of_piece.clone()).map(|()| bytes)
         };
         let output = &mut self.output;
         in_order(threads, pieces.len(), bytes_of, |bytes| output.write(&bytes?))

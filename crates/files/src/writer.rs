@@ -50,7 +50,7 @@ pub fn writer<'a>(
         }
         Form::Pgcopy(compression) => {
             let output = FileOutput::new(to, *compression)?;
-            Ok(Box::new(PgcopyWriter::new(output, schema)))
+            Ok(Box::new(PgcopyWriter::new(output)))
         }
         Form::Parquet {
             compression,

@@ -3,10 +3,10 @@
 use crate::catalog_vectors;
 use crate::output::Output;
 use crate::parameters::{Format, Formats};
-use frazil::{Error, LogicalType, Result, RowBatch, RowSink, Schema, SqlState};
-use frazil_types::sql_type::{send_sized, too_long};
-use frazil_types::{ColumnVector, Value};
-use std::fmt::Write;
+use frazil::{Error, Result, RowBatch, RowSink, Schema, SqlState};
+use frazil_types::sql_type::{SentColumn, too_long};
+use frazil_types::{ColumnVector, Texts};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The treatment of columns when rows begin.
@@ -25,11 +25,8 @@ pub struct RowSender<'a> {
     pub heading: Heading<'a>,
     /// The formats of the columns.
     pub formats: &'a Formats,
-    /// The types of the columns.
-    types: Vec<LogicalType>,
     /// True for columns that are vectors of `pg_catalog`.
     vectors: Vec<bool>,
-    scratch: String,
 }
 
 impl<'a> RowSender<'a> {
@@ -39,17 +36,23 @@ impl<'a> RowSender<'a> {
             output,
             heading,
             formats,
-            types: Vec::new(),
             vectors: Vec::new(),
-            scratch: String::new(),
         }
     }
 
     /// Sends a part of a batch.
-    pub fn part(&mut self, batch: &RowBatch, rows: std::ops::Range<usize>) -> Result<()> {
+    pub fn part(&mut self, batch: &RowBatch, rows: Range<usize>) -> Result<()> {
+        let cells = batch.columns.iter().enumerate();
+        let cells: Vec<_> = cells
+            .map(|(at, column)| match self.formats.of(at) {
+                Format::Binary => Cells::Binary(SentColumn::of(column)),
+                Format::Text if self.vectors[at] => Cells::Vectors(column),
+                Format::Text => Cells::Texts(column, Texts::of(column)),
+            })
+            .collect();
         for row in rows {
             let start = self.output.answers.len();
-            if let Err(error) = self.row(&batch.columns, row) {
+            if let Err(error) = self.row(&cells, row) {
                 // The error takes the place of the row.
                 self.output.answers.truncate(start);
                 return Err(error);
@@ -59,20 +62,12 @@ impl<'a> RowSender<'a> {
         Ok(())
     }
 
-    fn row(&mut self, columns: &[ColumnVector], row: usize) -> Result<()> {
+    fn row(&mut self, cells: &[Cells<'_>], row: usize) -> Result<()> {
         let at = self.output.answers.begin(b'D');
         let out = self.output.answers.content();
-        out.extend((columns.len() as u16).to_be_bytes());
-        for (column, values) in columns.iter().enumerate() {
-            let (value, ty) = (values.value(row), self.types[column]);
-            match self.formats.of(column) {
-                Format::Binary => send_sized(out, &value, ty)?,
-                Format::Text if self.vectors[column] && value != Value::Null => {
-                    let text = catalog_vectors::from_array(&value.display(ty).to_string());
-                    text_sized(out, &Value::Text(text), ty, &mut self.scratch)?;
-                }
-                Format::Text => text_sized(out, &value, ty, &mut self.scratch)?,
-            }
+        out.extend_from_slice(&(cells.len() as u16).to_be_bytes());
+        for column in cells {
+            column.push(out, row)?;
         }
         if out.len() - at > i32::MAX as usize {
             return Err(too_long());
@@ -82,31 +77,42 @@ impl<'a> RowSender<'a> {
     }
 }
 
-/// Appends the text of a value behind its length; -1 for NULL.
-fn text_sized(out: &mut Vec<u8>, value: &Value, ty: LogicalType, scratch: &mut String) -> Result<()> {
-    let text = match value {
-        Value::Null => {
-            out.extend((-1i32).to_be_bytes());
+/// The values of a column in a format.
+enum Cells<'a> {
+    Binary(SentColumn<'a>),
+    Texts(&'a ColumnVector, Texts<'a>),
+    /// Vectors of `pg_catalog` as texts.
+    Vectors(&'a ColumnVector),
+}
+
+impl Cells<'_> {
+    /// Appends the value of a row behind its length; -1 for NULL.
+    fn push(&self, out: &mut Vec<u8>, row: usize) -> Result<()> {
+        let column = match self {
+            Cells::Binary(sent) => return sent.push(out, row),
+            Cells::Texts(column, _) | Cells::Vectors(column) => column,
+        };
+        let at = out.len();
+        out.extend_from_slice(&(-1i32).to_be_bytes());
+        if column.is_null(row) {
             return Ok(());
         }
-        Value::Text(text) => text.as_str(),
-        other => {
-            scratch.clear();
-            write!(scratch, "{}", other.display(ty))
-                .map_err(|_| Error::internal("a value without a text"))?;
-            scratch.as_str()
+        match self {
+            Cells::Texts(_, texts) => texts.push(out, row),
+            _ => {
+                let text = column.value(row).display(column.ty()).to_string();
+                out.extend_from_slice(catalog_vectors::from_array(&text).as_bytes());
+            }
         }
-    };
-    let length = i32::try_from(text.len()).map_err(|_| too_long())?;
-    out.extend(length.to_be_bytes());
-    out.extend(text.as_bytes());
-    Ok(())
+        let length = i32::try_from(out.len() - at - 4).map_err(|_| too_long())?;
+        out[at..at + 4].copy_from_slice(&length.to_be_bytes());
+        Ok(())
+    }
 }
 
 impl RowSink for RowSender<'_> {
     fn begin(&mut self, schema: &Arc<Schema>) -> Result<()> {
         self.formats.check(schema.columns.len())?;
-        self.types = schema.columns.iter().map(|column| column.ty).collect();
         let columns = 0..schema.columns.len();
         self.vectors = columns.map(|at| catalog_vectors::is_vector(schema, at)).collect();
         match self.heading {

@@ -31,6 +31,7 @@ pub mod sql_type;
 pub mod statement_clock;
 pub mod string_builder;
 pub mod string_ref;
+pub mod texts;
 pub mod value;
 pub mod value_ops;
 pub mod zone;
@@ -54,6 +55,7 @@ pub use span::Span;
 pub use sql_type::{Category, Counts, DocumentForm, Kind, Order, TypeInfo};
 pub use string_builder::StringVectorBuilder;
 pub use string_ref::StringRef;
+pub use texts::Texts;
 pub use value::Value;
 pub use zone::Zone;
 

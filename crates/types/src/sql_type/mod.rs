@@ -12,6 +12,7 @@ mod info;
 mod moments;
 mod named_oid;
 mod object_reference;
+mod sent_column;
 mod wire;
 
 use crate::{LogicalType, NativeType};
@@ -31,6 +32,7 @@ pub(crate) use named_oid::oid_bytes;
 pub use named_oid::{named_oid, oid_of};
 pub(crate) use real::of_double as real_of_double;
 pub use record::push_field as push_field_of_record;
+pub use sent_column::SentColumn;
 pub use uuid::{of_bytes as uuid_of_bytes, to_bytes as uuid_to_bytes};
 pub use wire::{numeric_text, send_sized, too_long, utf8};
 

@@ -1,13 +1,16 @@
-//! The texts of a column's values, as PostgreSQL writes them: the kinds that tables are full of without the machinery of formatting.
+//! The texts of a column's values, as PostgreSQL writes them: the kinds that tables are full of are written without the
+//! machinery of formatting.
 
-use frazil_types::{ColumnVector, NativeType, date};
-use std::fmt::Write;
+use crate::{ColumnVector, NativeType, date};
+use std::io::Write;
 
 /// A column whose values are written.
-pub(crate) enum Texts<'a> {
-    /// Integers.
+pub enum Texts<'a> {
+    /// Integers of 16 bits.
     I16(&'a [i16]),
+    /// Integers of 32 bits.
     I32(&'a [i32]),
+    /// Integers of 64 bits.
     I64(&'a [i64]),
     /// Decimals held in 64 bits, and the digits behind their point.
     Decimal(&'a [i64], usize),
@@ -57,8 +60,8 @@ impl<'a> Texts<'a> {
             Texts::Timestamps(values) => push_timestamp(out, values[row]),
             Texts::Strings(column) => out.extend_from_slice(column.string(row)),
             Texts::Others(column) => {
-                let shown = column.value(row).display(column.ty()).to_string();
-                out.extend_from_slice(shown.as_bytes());
+                // Memory takes all that is written.
+                let _ = write!(out, "{}", column.value(row).display(column.ty()));
             }
         }
     }
@@ -117,17 +120,17 @@ fn push_timestamp(out: &mut Vec<u8>, micros: i64) {
     let ([a, b], [c, d], [e, f]) = (two(seconds / 3600), two(seconds / 60 % 60), two(seconds % 60));
     out.extend_from_slice(&[b' ', a, b, b':', c, d, b':', e, f]);
     if fraction != 0 {
-        let mut shown = String::with_capacity(7);
-        let _ = write!(shown, ".{fraction:06}");
-        out.extend_from_slice(shown.trim_end_matches('0').as_bytes());
+        let _ = write!(out, ".{fraction:06}");
+        while out.last() == Some(&b'0') {
+            out.pop();
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frazil_types::LogicalType;
-    use frazil_types::Value;
+    use crate::{LogicalType, Value};
 
     fn check(ty: LogicalType, values: &[i128]) {
         let values: Vec<Value> = values.iter().map(|&v| Value::Int(v)).collect();
