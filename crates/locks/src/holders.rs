@@ -10,19 +10,44 @@ use std::collections::hash_map::Entry;
 const MODES: usize = Modes::BITS as usize;
 
 /// The locks of one transaction on the table or key: nearly always one.
-struct OwnLocks {
+pub(crate) struct OwnLocks {
     first: Held,
     more: Vec<Held>,
 }
 
 impl OwnLocks {
-    fn new(first: Held) -> OwnLocks {
+    /// One lock.
+    pub fn of(held: Held) -> OwnLocks {
         let more = Vec::new();
-        OwnLocks { first, more }
+        OwnLocks { first: held, more }
     }
 
-    fn all(&self) -> impl Iterator<Item = &Held> {
+    /// Adds a lock of the transaction.
+    pub fn push(&mut self, held: Held) {
+        self.more.push(held);
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &Held> {
         std::iter::once(&self.first).chain(&self.more)
+    }
+
+    /// The transaction.
+    pub fn txn(&self) -> TxnId {
+        self.first.txn
+    }
+
+    /// The modes that conflict with one of the locks.
+    pub fn conflicts(&self) -> Modes {
+        self.all().fold(0, |modes, held| modes | held.mode.conflicts())
+    }
+
+    /// The locks of levels before one; `None` if there are none.
+    pub fn below(self, level: u32) -> Option<OwnLocks> {
+        let all = std::iter::once(self.first).chain(self.more);
+        let mut kept = all.filter(|held| held.level < level);
+        let first = kept.next()?;
+        let more = kept.collect();
+        Some(OwnLocks { first, more })
     }
 }
 
@@ -99,13 +124,33 @@ impl Holders {
         self.present |= held.mode.bit();
         match &mut self.first {
             Some(own) if own.first.txn == held.txn => own.more.push(held),
-            None if !self.others.contains_key(&held.txn) => self.first = Some(OwnLocks::new(held)),
+            None if !self.others.contains_key(&held.txn) => self.first = Some(OwnLocks::of(held)),
             _ => match self.others.entry(held.txn) {
                 Entry::Occupied(mut own) => own.get_mut().more.push(held),
-                Entry::Vacant(none) => drop(none.insert(OwnLocks::new(held))),
+                Entry::Vacant(none) => drop(none.insert(OwnLocks::of(held))),
             },
         }
         Placed::New
+    }
+
+    /// Records locks of a transaction that conflict with no others.
+    pub fn add_all(&mut self, own: OwnLocks) {
+        for held in own.all() {
+            self.add(*held);
+        }
+    }
+
+    /// True if all locks are in these modes and nobody waits.
+    pub fn is_within(&self, modes: Modes) -> bool {
+        self.present & !modes == 0 && !self.is_waited
+    }
+
+    /// Takes all locks away, by transaction.
+    pub fn take_all(&mut self) -> impl Iterator<Item = OwnLocks> + use<'_> {
+        self.counts = [0; MODES];
+        self.present = 0;
+        let first = self.first.take().into_iter();
+        first.chain(self.others.drain().map(|(_, own)| own))
     }
 
     /// Takes away the locks of a transaction from a level on.

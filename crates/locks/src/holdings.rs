@@ -7,24 +7,24 @@ use crate::held::{Held, Placed, Target, TxnId};
 use crate::holders::Holders;
 use crate::mode::{AnyMode, Modes};
 use crate::sync::{Mutex, MutexGuard, lock};
+use crate::table_locks::TableLocks;
 use frazil_types::ObjectId;
 
-/// Shards of chunks, of tables and of keys. A power of two. Some times the threads that a machine has; loom looks at
+/// Shards of chunks and of keys. A power of two. Some times the threads that a machine has; loom looks at
 /// two.
 const SHARDS: usize = if cfg!(test) { 2 } else { 256 };
-/// Chunks or tables without claims that a shard keeps, so that claiming and freeing one row allocates nothing.
+/// Chunks without claims that a shard keeps, so that claiming and freeing one row allocates nothing.
 const KEPT: usize = 4;
 /// Most rows that the hash of a kept chunk has room for.
 const KEPT_ROWS: usize = 28;
 
 type ChunkShard = IdMap<(ObjectId, u32), ChunkClaims>;
-type TableShard = IdMap<ObjectId, Holders>;
 type KeyShard = IdMap<(ObjectId, u64), Holders>;
 
 /// All claims and table locks of a database.
 pub(crate) struct Holdings {
     chunks: Box<[Mutex<ChunkShard>]>,
-    tables: Box<[Mutex<TableShard>]>,
+    tables: TableLocks,
     keys: Box<[Mutex<KeyShard>]>,
 }
 
@@ -88,7 +88,7 @@ impl Holdings {
     pub fn new() -> Holdings {
         Holdings {
             chunks: (0..SHARDS).map(|_| Mutex::new(ChunkShard::default())).collect(),
-            tables: (0..SHARDS).map(|_| Mutex::new(TableShard::default())).collect(),
+            tables: TableLocks::new(),
             keys: (0..SHARDS).map(|_| Mutex::new(KeyShard::default())).collect(),
         }
     }
@@ -96,10 +96,6 @@ impl Holdings {
     fn chunk_shard(&self, table: ObjectId, chunk: u32) -> MutexGuard<'_, ChunkShard> {
         // Shards and buckets of a map come from different bits.
         lock(&self.chunks[(hash_of((table, chunk)) >> 24) as usize % SHARDS])
-    }
-
-    fn table_shard(&self, table: ObjectId) -> MutexGuard<'_, TableShard> {
-        lock(&self.tables[(hash_of(table) >> 24) as usize % SHARDS])
     }
 
     fn key_shard(&self, index: ObjectId, hash: u64) -> MutexGuard<'_, KeyShard> {
@@ -114,7 +110,7 @@ impl Holdings {
                 let claims = shard.entry((table, row.chunk())).or_default();
                 claims.place(row.offset(), held)
             }
-            Target::Table(table) => self.table_shard(table).entry(table).or_default().place(held),
+            Target::Table(table) => self.tables.place(table, held),
             Target::Key(index, hash) => {
                 let mut shard = self.key_shard(index, hash);
                 shard.entry((index, hash)).or_default().place(held)
@@ -128,13 +124,9 @@ impl Holdings {
             Target::Row(table, row) => self.with_chunk(table, row.chunk(), |claims| {
                 look(&mut Place::Row(claims, row.offset()))
             }),
-            Target::Table(table) => {
-                let mut shard = self.table_shard(table);
-                let holders = shard.entry(table).or_default();
-                let found = look(&mut Place::Whole(holders));
-                forget_idle_table(&mut shard, table);
-                found
-            }
+            Target::Table(table) => self
+                .tables
+                .with(table, |holders| look(&mut Place::Whole(holders))),
             Target::Key(index, hash) => {
                 let mut shard = self.key_shard(index, hash);
                 let holders = shard.entry((index, hash)).or_default();
@@ -168,16 +160,7 @@ impl Holdings {
                 }
                 is_waited
             }
-            Target::Table(table) => {
-                let mut shard = self.table_shard(table);
-                let Some(holders) = shard.get_mut(&table) else {
-                    return false;
-                };
-                holders.free(txn, from);
-                let is_waited = holders.is_waited;
-                forget_idle_table(&mut shard, table);
-                is_waited
-            }
+            Target::Table(table) => self.tables.free(table, txn, from),
             Target::Key(index, hash) => {
                 let mut shard = self.key_shard(index, hash);
                 let Some(holders) = shard.get_mut(&(index, hash)) else {
@@ -202,11 +185,8 @@ impl Holdings {
                 });
             }
         }
-        for shard in &self.tables {
-            for (table, holders) in lock(shard).iter() {
-                holders.holders(|held| each(held.txn, Target::Table(*table), held.mode, 0));
-            }
-        }
+        let mut lock_of = |table, held: Held| each(held.txn, Target::Table(table), held.mode, 0);
+        self.tables.each(&mut lock_of);
         for shard in &self.keys {
             for ((index, hash), holders) in lock(shard).iter() {
                 holders.holders(|held| each(held.txn, Target::Key(*index, *hash), held.mode, 1));
@@ -220,12 +200,6 @@ fn forget_idle_chunk(shard: &mut ChunkShard, key: (ObjectId, u32)) {
     let goes = |claims: &ChunkClaims| claims.is_empty() && (is_crowded || claims.capacity() > KEPT_ROWS);
     if shard.get(&key).is_some_and(goes) {
         shard.remove(&key);
-    }
-}
-
-fn forget_idle_table(shard: &mut TableShard, table: ObjectId) {
-    if shard.len() > KEPT && shard.get(&table).is_some_and(Holders::is_idle) {
-        shard.remove(&table);
     }
 }
 

@@ -57,6 +57,9 @@
 //! has a flag if somebody waits for it; then, and where a holder is in the way, the claim is tried again under the
 //! lock of the waits ([`waits`]).
 //!
+//! Locks on tables that writers share are in slots by transaction, so that sessions that write one table do not meet
+//! ([`table_locks`]). Whoever wants a lock that they conflict with gathers them first.
+//!
 //! The flag is set under the latch under which the holder was seen. *Set later, the holder frees the row between,
 //! finds no flag and wakes nobody.* Whoever frees a row with the flag asks the queue afterwards. Between these two
 //! moments the row is free, but a newcomer finds the flag, asks the queue and stands behind those who came first.
@@ -115,6 +118,7 @@ mod registry;
 #[cfg(test)]
 mod schedules;
 mod sync;
+mod table_locks;
 mod waiter;
 mod waits;
 

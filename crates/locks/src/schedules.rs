@@ -404,3 +404,50 @@ fn the_end_of_a_change_wakes_who_waits_for_the_key() {
         database.has_waited()
     });
 }
+
+/// Locks the table, and counts itself as a holder of the mode while it has the lock.
+fn hold_table(database: &OneRow, mode: TableMode) {
+    let cancel = Cancel::new();
+    let owner = database.locks.begin();
+    owner
+        .lock_table_waiting(TABLE, mode, wait_for_ever(&cancel))
+        .unwrap();
+    {
+        let mut newest = database.newest.lock().unwrap();
+        assert!(newest.1, "two locks that conflict are held at once");
+        newest.1 = false;
+    }
+    database.newest.lock().unwrap().1 = true;
+}
+
+#[test]
+fn a_lock_that_keeps_writers_away_sees_the_lock_of_each_writer() {
+    explore(4, || {
+        let database = Arc::new(OneRow::new());
+        let other = database.clone();
+        let other = thread::spawn(move || hold_table(&other, TableMode::Share));
+        hold_table(&database, TableMode::RowExclusive);
+        other.join().unwrap();
+        assert!(database.is_quiet());
+        database.has_waited()
+    });
+}
+
+#[test]
+fn a_lock_that_is_gathered_and_goes_back_while_it_is_freed_is_freed() {
+    explore(4, || {
+        let database = Arc::new(OneRow::new());
+        let writer = database.locks.begin();
+        let locked = writer.lock_table(TABLE, TableMode::RowExclusive).unwrap();
+        assert_eq!(locked, Outcome::Granted);
+        let other = database.clone();
+        let other = thread::spawn(move || {
+            let owner = other.locks.begin();
+            owner.lock_table(TABLE, TableMode::Exclusive).unwrap()
+        });
+        drop(writer);
+        let is_met = other.join().unwrap() != Outcome::Granted;
+        assert!(database.is_quiet());
+        is_met
+    });
+}

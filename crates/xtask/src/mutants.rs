@@ -41,11 +41,28 @@ const ISOLATION: (&str, &str) = ("database", "frazil/tests/database/isolation.rs
 const WRITERS: (&str, &str) = ("database", "frazil/tests/database/writers.rs");
 const FAMILIES: (&str, &str) = ("database", "frazil/tests/database/families.rs");
 const TABLE_INDEXES: (&str, &str) = ("table_indexes", "storage/tests/table_indexes.rs");
+const LOCK_SCHEDULES: (&str, &str) = ("--lib", "locks/src/schedules.rs");
 const MANY_WRITERS: (&str, &str) = ("--lib", "storage/src/many_writers.rs");
 const GROUPS: (&str, &str) = ("wal", "durability/tests/wal/groups.rs");
 
 /// All of them.
 pub const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "a lock on a table that moved back to its slot is not freed",
+        file: "locks/src/table_locks.rs",
+        line: "self.slot(txn).free(table, txn, from);",
+        mutated: "",
+        program: LOCK_SCHEDULES,
+        test: "schedules::a_lock_that_is_gathered_and_goes_back_while_it_is_freed_is_freed",
+    },
+    Mutant {
+        name: "a writer does not hear that locks on its table were gathered",
+        file: "locks/src/table_locks.rs",
+        line: "slot.is_closed[at] = true;",
+        mutated: "",
+        program: LOCK_SCHEDULES,
+        test: "schedules::a_lock_that_keeps_writers_away_sees_the_lock_of_each_writer",
+    },
     Mutant {
         name: "a commit answers before its record is durable",
         file: "storage/src/transaction.rs",
