@@ -13,10 +13,10 @@ use frazil_catalog::{Catalog, QualifiedName, Reading, SYSTEM_SCHEMA, SearchPath,
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
 use frazil_frontend::{
-    CatalogView, FileSource, MOST_WRITES, RETURNED_ID, RegisteredCatalog, Relation, TableEntry,
+    CatalogView, FileSource, Limits, MOST_WRITES, RETURNED_ID, RegisteredCatalog, Relation, TableEntry,
 };
 use frazil_plan::operators::Scan;
-use frazil_plan::{Bounds, ColumnId, IndexInfo, IndexKeyInfo, Plan, Statistics};
+use frazil_plan::{Bounds, ColumnId, IndexInfo, IndexKeyInfo, Plan, Statistics, StoredExpression};
 use frazil_storage::{Snapshot, TableIndex, TableSnapshot, TableStatistics, WidestBounds};
 use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema, Value};
 use std::collections::BTreeMap;
@@ -549,5 +549,18 @@ impl Statistics for StatementTables {
             }
         };
         version.indexes().iter().map(info).collect()
+    }
+
+    fn stored_expressions(&self, table: ObjectId) -> Vec<StoredExpression> {
+        let catalog = self.snapshot.catalog();
+        let Ok(entry) = catalog.by_id(table) else {
+            return Vec::new();
+        };
+        if entry.hidden.is_empty() {
+            return Vec::new();
+        }
+        let name = catalog.qualified(entry.namespace, &entry.name);
+        // A query whose plan does not know the expressions has the same answer.
+        frazil_frontend::bind_stored_expressions(&name, self, &Limits::none()).unwrap_or_default()
     }
 }

@@ -2,12 +2,13 @@
 //! generated columns of rows that no plan computes.
 
 use crate::bind::in_context;
-use crate::binder::{self, Binder, default_query, fill_hidden, generated_query, rows_of_view};
+use crate::binder::{self, Binder, default_query, fill_hidden, generated_query, rows_of_view, stored_expressions};
 use crate::bound::{Bound, PlanSettings};
 use crate::limits::Limits;
 use crate::parse::{ParsedStatement, parse};
 use crate::{CatalogView, TableEntry, catalog_view};
 use frazil_catalog::{QualifiedName, ViewEntry};
+use frazil_plan::StoredExpression;
 use frazil_types::{ColumnDef, Error, LogicalType, Result};
 
 /// Binds the values of EXECUTE for a statement whose parameters have these types: a query of one row. 42601 if they are
@@ -43,9 +44,22 @@ pub fn bind_default(column: &ColumnDef, catalog: &dyn CatalogView, limits: &Limi
 /// Binds the values of the generated columns of a table, hidden ones among these: a query over its rows, with a column
 /// for each of them.
 pub fn bind_generated(table: &QualifiedName, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
-    over_rows(table, catalog, limits, |binder, entry| {
+    let bound = over_rows(table, catalog, limits, |binder, entry| {
         generated_query(binder, entry)
+    });
+    bound.map(|(bound, depth)| Bound { depth, ..bound })
+}
+
+/// Binds the expressions and conditions of the indexes of a table.
+pub fn bind_stored_expressions(
+    table: &QualifiedName,
+    catalog: &dyn CatalogView,
+    limits: &Limits,
+) -> Result<Vec<StoredExpression>> {
+    over_rows(table, catalog, limits, |binder, entry| {
+        stored_expressions(binder, entry)
     })
+    .map(|(expressions, _)| expressions)
 }
 
 /// Binds the UPDATE that computes the hidden columns of an index that comes, at position `first` and behind, for all
@@ -57,23 +71,24 @@ pub fn bind_hidden(
     catalog: &dyn CatalogView,
     limits: &Limits,
 ) -> Result<Bound> {
-    over_rows(table, catalog, limits, |binder, entry| {
+    let bound = over_rows(table, catalog, limits, |binder, entry| {
         fill_hidden(binder, entry, first, condition)
-    })
+    });
+    bound.map(|(bound, depth)| Bound { depth, ..bound })
 }
 
-/// Binds a statement of Frazil's own over the rows of a table.
-fn over_rows(
+/// Binds what is Frazil's own over the rows of a table. Returns with it the depth of the stack that it needed.
+fn over_rows<T>(
     table: &QualifiedName,
     catalog: &dyn CatalogView,
     limits: &Limits,
-    bind: impl Fn(Binder<'_>, &TableEntry) -> Result<Bound>,
-) -> Result<Bound> {
+    bind: impl Fn(Binder<'_>, &TableEntry) -> Result<T>,
+) -> Result<(T, usize)> {
     let parsed = parse("select null", limits)?;
     let [parsed] = &parsed[..] else {
         return Err(Error::internal("a statement that is not one"));
     };
-    let bound = in_context(
+    in_context(
         parsed,
         catalog,
         &PlanSettings::default(),
@@ -84,8 +99,7 @@ fn over_rows(
                 Err(Error::internal("generated columns of a table that is not there"))
             }
         },
-    );
-    bound.map(|(bound, depth)| Bound { depth, ..bound })
+    )
 }
 
 /// Binds the query of a view, whose rows have the names and types of the view's columns.

@@ -25,7 +25,9 @@ mod summary;
 mod transaction_modes;
 
 pub use bind::bind;
-pub use bind_values::{bind_default, bind_generated, bind_hidden, bind_values, bind_view};
+pub use bind_values::{
+    bind_default, bind_generated, bind_hidden, bind_stored_expressions, bind_values, bind_view,
+};
 pub use binder::{MOST_WRITES, RETURNED_ID};
 pub use bound::{Bound, PlanSettings};
 pub use catalog_view::{CatalogView, Relation, TableEntry};

@@ -41,6 +41,7 @@ mod shared_filters;
 mod shared_trees;
 mod simplify;
 mod stage_policy;
+mod stored_expressions;
 mod top_bounds;
 mod unions;
 mod unnest;
@@ -126,6 +127,9 @@ pub fn optimize(
     order_joins(&mut plan, statistics, settings, cancel)?;
     cancel.check()?;
     if settings.restrictions {
+        if settings.use_indexes {
+            stored_expressions::plan(&mut plan, statistics);
+        }
         restriction_split::plan(&mut plan);
     }
     limits::plan(&mut plan);

@@ -614,7 +614,7 @@ pub fn same_native(a: Expr, b: Expr) -> (Expr, Expr) {
 }
 
 /// Whether a predicate cannot be true when all these columns are NULL.
-fn rejects_null(p: &Expr, side: &[ColumnId]) -> bool {
+pub fn rejects_null(p: &Expr, side: &[ColumnId]) -> bool {
     /// NULL if any column of the side it reads is.
     fn is_strict(e: &Expr, side: &[ColumnId]) -> bool {
         match &e.kind {

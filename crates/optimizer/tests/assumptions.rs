@@ -7,7 +7,7 @@ use frazil_plan::breakers::Breaker;
 use frazil_plan::operators::Aggregate;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, Assumption, Bounds, Expr, ExprKind, IndexInfo, Operator,
+    AggregateCall, AggregateFunction, ArithmeticOp, Assumption, Bounds, Expr, ExprKind, IndexInfo, StoredExpression, Operator,
     Plan, Statistics,
 };
 use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Value};
@@ -36,6 +36,10 @@ impl Statistics for Prices {
         Shop::statistics().null_count(table, column)
     }
     fn indexes(&self, _: ObjectId) -> Vec<IndexInfo> {
+        Vec::new()
+    }
+
+    fn stored_expressions(&self, _: ObjectId) -> Vec<StoredExpression> {
         Vec::new()
     }
 }

@@ -1,7 +1,7 @@
 //! What the optimizer may ask of a table. Implemented by storage's owner, `frazil`.
 
-use crate::Bounds;
-use frazil_types::ObjectId;
+use crate::{Bounds, Expr};
+use frazil_types::{LogicalType, ObjectId};
 
 /// Statistics of tables at the snapshot a statement is planned for.
 pub trait Statistics {
@@ -18,6 +18,34 @@ pub trait Statistics {
     fn null_count(&self, table: ObjectId, column: usize) -> u64;
     /// The indexes of a table that statements may use, in the order in which they were made.
     fn indexes(&self, table: ObjectId) -> Vec<IndexInfo>;
+    /// The expressions and conditions of the indexes of a table, which its rows store.
+    fn stored_expressions(&self, table: ObjectId) -> Vec<StoredExpression>;
+}
+
+/// An expression or a condition of an index. Rows store its value in a column that no statement names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredExpression {
+    /// The position of that column in the table.
+    pub position: usize,
+    /// The label of that column.
+    pub name: String,
+    /// The type of that column.
+    pub ty: LogicalType,
+    /// The expression. Its column `n` is the column at position `n` of the table, except for those that it makes itself.
+    pub value: Expr,
+    /// The rows that store the value.
+    pub stored: Stored,
+}
+
+/// Which rows store the value of a [`StoredExpression`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// All rows.
+    Always,
+    /// Rows for which the condition is true, whose column is at this position. Others store NULL.
+    Where(usize),
+    /// Rows for which the expression, a condition, is true. Others store NULL.
+    WhereTrue,
 }
 
 /// An index of a table.

@@ -85,6 +85,7 @@ mod session_cuts;
 mod settings;
 mod sharing;
 mod statements;
+mod stored_expressions;
 mod storm;
 mod streaming;
 mod syncs;

@@ -10,7 +10,7 @@ use frazil_catalog::{IndexEntry, QualifiedName};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::operators::Scan;
 use frazil_plan::subquery::has_subquery;
-use frazil_plan::{ColumnId, Expr, ExprKind, Operator};
+use frazil_plan::{ColumnId, Expr, ExprKind, Operator, Stored, StoredExpression};
 use frazil_types::{ColumnDef, ColumnDefault, Error, LogicalType, Result, Schema, Span, SqlState};
 use sqlparser::ast::{ColumnDef as SqlColumn, ColumnOption, Expr as SqlExpr, GeneratedAs};
 use std::sync::Arc;
@@ -295,6 +295,43 @@ pub(crate) fn generated_query(mut binder: Binder<'_>, entry: &TableEntry) -> Res
     let column = |(_, id): (usize, ColumnId)| OutputColumn::new(binder.columns[id].label.as_str(), id);
     let output = values.into_iter().map(column).collect();
     finished(binder, computed.above(op), output, Statement::Query)
+}
+
+/// The expressions and conditions of a table's indexes, over the positions of its columns.
+pub(crate) fn stored_expressions(mut binder: Binder<'_>, entry: &TableEntry) -> Result<Vec<StoredExpression>> {
+    // These are the first columns of the binder: their ids are their positions.
+    let mut ids = Vec::with_capacity(entry.schema.columns.len());
+    for column in &entry.schema.columns {
+        let id = binder
+            .columns
+            .add(column.name.as_str(), column.ty, column.nullable);
+        ids.push(id);
+    }
+    let row = Item::named(&entry.name, named(entry, &ids)).in_schema(&entry.schema_name);
+    let mut expressions = Vec::with_capacity(entry.hidden.len());
+    for (at, column) in entry.hidden.iter().enumerate() {
+        let position = entry.schema.columns.len() + at;
+        let text = column.default.as_ref().and_then(ColumnDefault::expression);
+        let text = text.ok_or_else(|| Error::internal("a hidden column without an expression"))?;
+        let bound = binder.stored(text, vec![row.clone()], Clause::Generated)?;
+        let stored = match condition_of(entry, position) {
+            None => Stored::Always,
+            Some(condition) if condition == position => Stored::WhereTrue,
+            Some(condition) => Stored::Where(condition),
+        };
+        let value = match stored {
+            Stored::WhereTrue => binder.typing.predicate(bound, "WHERE")?,
+            Stored::Always | Stored::Where(_) => binder.typing.settle(bound)?,
+        };
+        expressions.push(StoredExpression {
+            position,
+            name: column.name.clone(),
+            ty: column.ty,
+            value,
+            stored,
+        });
+    }
+    Ok(expressions)
 }
 
 /// Functions and operators of instants that do not read the time zone.

@@ -112,7 +112,7 @@ pub(crate) use describe::{describe, describe_columns, tables};
 pub(crate) use domain::{alter_domain, create_domain};
 pub(crate) use execute::execute_values;
 pub(crate) use finish::finished;
-pub(crate) use generated_columns::generated_query;
+pub(crate) use generated_columns::{generated_query, stored_expressions};
 pub(crate) use insert::{column_position, insert};
 pub(crate) use lock_table::lock_table;
 pub(crate) use naming::{find_own_table, find_table, fold, missing_relation};

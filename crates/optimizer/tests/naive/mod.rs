@@ -7,7 +7,7 @@ use frazil_plan::operators::{
 };
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expansion, Expr, ExprKind,
-    FirstMatches, IndexInfo, JoinKind, Operator, Plan, RowCount, RowsFunction, ScalarFunction,
+    FirstMatches, IndexInfo, StoredExpression, JoinKind, Operator, Plan, RowCount, RowsFunction, ScalarFunction,
     ScanDisjunction, ScanRestriction, SortKey, Statistics, Subquery, SubqueryKind,
 };
 use frazil_types::{ObjectId, Value};
@@ -75,6 +75,10 @@ impl Statistics for Tables {
             .count() as u64
     }
     fn indexes(&self, _: ObjectId) -> Vec<IndexInfo> {
+        Vec::new()
+    }
+
+    fn stored_expressions(&self, _: ObjectId) -> Vec<StoredExpression> {
         Vec::new()
     }
 }

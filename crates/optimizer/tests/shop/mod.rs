@@ -4,7 +4,7 @@
 
 use frazil_plan::operators::{Filter, Join, Scan};
 use frazil_plan::{
-    Bounds, ColumnId, Columns, Expr, ExprKind, IndexInfo, JoinKind, Operator, Plan, Statistics,
+    Bounds, ColumnId, Columns, Expr, ExprKind, IndexInfo, StoredExpression, JoinKind, Operator, Plan, Statistics,
 };
 use frazil_types::date_input::parse_date;
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
@@ -168,6 +168,10 @@ impl Statistics for ShopStatistics {
         0
     }
     fn indexes(&self, _: ObjectId) -> Vec<IndexInfo> {
+        Vec::new()
+    }
+
+    fn stored_expressions(&self, _: ObjectId) -> Vec<StoredExpression> {
         Vec::new()
     }
 }

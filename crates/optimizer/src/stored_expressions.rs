@@ -1,0 +1,272 @@
+//! Filters over scans read what rows store: the value of an index's expression instead of the expression, and the
+//! condition of a partial index beside the predicates that imply it. So restrictions find such an index as they find
+//! one on plain columns.
+//!
+//! A row stores the value that the expression had when the row was written. Expressions of indexes are immutable, and an
+//! expression that fails refuses its row: reading the stored value neither loses nor adds an error. Rows outside of a
+//! partial index store NULL, so that its expressions are read only where its condition is implied.
+
+use crate::pushdown::rejects_null;
+use crate::rename::{self, Names};
+use crate::simplify;
+use frazil_plan::operators::{Filter, Scan};
+use frazil_plan::{
+    ColumnId, Columns, Expr, ExprKind, Operator, Own, Plan, Statistics, Stored, StoredExpression, bounds,
+};
+use frazil_types::{CompareOp, LogicalType, Value};
+
+/// Rewrites the filters of a plan.
+pub fn plan(plan: &mut Plan, statistics: &dyn Statistics) {
+    let (trees, columns) = plan.trees_mut();
+    for tree in trees {
+        operator(tree, columns, statistics);
+    }
+}
+
+fn operator(op: &mut Operator, columns: &mut Columns, statistics: &dyn Statistics) {
+    if let Operator::Filter(Filter { input, predicate }) = op
+        && let Operator::Scan(scan) = &mut **input
+    {
+        let stored = statistics.stored_expressions(scan.table);
+        if !stored.is_empty() {
+            filter(predicate, scan, stored, columns);
+        }
+        return;
+    }
+    let inputs = op.inputs_mut();
+    inputs
+        .into_iter()
+        .for_each(|input| operator(input, columns, statistics));
+}
+
+/// A stored expression as a scan's filter would have it.
+struct Known {
+    stored: StoredExpression,
+    /// The column of the scan, once the filter reads it.
+    column: Option<ColumnId>,
+}
+
+impl Known {
+    /// The column that the scan makes of it.
+    fn column(&mut self, scan: &mut Scan, columns: &mut Columns) -> ColumnId {
+        *self.column.get_or_insert_with(|| {
+            let id = columns.add(self.stored.name.as_str(), self.stored.ty, true);
+            scan.columns.push((id, self.stored.position));
+            id
+        })
+    }
+}
+
+fn filter(predicate: &mut Expr, scan: &mut Scan, stored: Vec<StoredExpression>, columns: &mut Columns) {
+    let stored = stored.into_iter().filter_map(|expression| {
+        let stored = over_scan(expression, scan, columns)?;
+        Some(Known { stored, column: None })
+    });
+    let mut known: Vec<Known> = stored.collect();
+    let whole = std::mem::replace(predicate, Expr::unknown());
+    let mut conjuncts = whole.into_conjuncts();
+    let cleared: Vec<Expr> = conjuncts.iter().map(without_nullability).collect();
+    let mut holding = Vec::new();
+    for condition in known.iter_mut().filter(|k| k.stored.stored == Stored::WhereTrue) {
+        if !implies(&cleared, &condition.stored.value) {
+            continue;
+        }
+        holding.push(condition.stored.position);
+        let column = Expr::column(condition.column(scan, columns), columns);
+        let is_true = ExprKind::Compare(CompareOp::Eq, Box::new(column), Box::new(Expr::truth(true)));
+        conjuncts.push(Expr::boolean(is_true, true));
+    }
+    known.retain(|known| match known.stored.stored {
+        Stored::Always => true,
+        Stored::Where(condition) => holding.contains(&condition),
+        Stored::WhereTrue => false,
+    });
+    for (conjunct, cleared) in conjuncts.iter_mut().zip(&cleared) {
+        read_stored(conjunct, cleared, &mut known, scan, columns);
+    }
+    *predicate = Expr::conjunction(conjuncts).unwrap_or_else(|| Expr::truth(true));
+}
+
+/// The expression over the columns of a scan, simplified like the expressions of the plan and without nullability. `None` if
+/// the scan does not make a column that it reads, so that the filter cannot have it, or if its value is not what the
+/// column stores.
+fn over_scan(mut stored: StoredExpression, scan: &Scan, columns: &mut Columns) -> Option<StoredExpression> {
+    // A boolean expression is a predicate: as a column it would be none that storage tests.
+    let is_condition = stored.stored == Stored::WhereTrue;
+    if stored.value.ty != stored.ty || stored.ty == LogicalType::Boolean && !is_condition {
+        return None;
+    }
+    let read = stored.value.columns_read();
+    let mut names = Names::new();
+    for id in read {
+        let made = scan.columns.iter().find(|made| made.1 == id.0 as usize)?;
+        names.insert(id, made.0);
+    }
+    let mut makes = Vec::new();
+    stored.value.walk(&mut |part| {
+        if let (Own::Makes(id), ExprKind::Let { value, .. }) = (part.own(), &part.kind) {
+            makes.push((id, value.ty, value.nullable));
+        }
+    });
+    for (id, ty, nullable) in makes {
+        names.insert(id, columns.add("value", ty, nullable));
+    }
+    rename::rename_in(&mut stored.value, &names);
+    simplify::expression(&mut stored.value, columns);
+    stored.value = without_nullability(&stored.value);
+    let is_trivial = matches!(stored.value.kind, ExprKind::Column(_) | ExprKind::Constant(_));
+    (is_condition || !is_trivial).then_some(stored)
+}
+
+/// A copy whose parts are all nullable, so that copies are equal that differ in what is known of NULLs alone.
+fn without_nullability(e: &Expr) -> Expr {
+    fn clear(e: &mut Expr) {
+        e.nullable = true;
+        e.children_mut().into_iter().for_each(clear);
+    }
+    let mut copy = e.clone();
+    clear(&mut copy);
+    copy
+}
+
+/// Puts columns in the places of stored expressions. `cleared`: the expression without nullability.
+fn read_stored(e: &mut Expr, cleared: &Expr, known: &mut [Known], scan: &mut Scan, columns: &mut Columns) {
+    if let Some(known) = known.iter_mut().find(|known| known.stored.value == *cleared) {
+        *e = Expr::column(known.column(scan, columns), columns).at(e.span);
+        return;
+    }
+    for (child, cleared) in e.children_mut().into_iter().zip(cleared.children()) {
+        read_stored(child, cleared, known, scan, columns);
+    }
+}
+
+/// True if a condition is true wherever all of some predicates are. Like PostgreSQL's `predicate_implied_by`, it may
+/// answer false for a condition that is implied.
+fn implies(predicates: &[Expr], condition: &Expr) -> bool {
+    match &condition.kind {
+        ExprKind::And(parts) => parts.iter().all(|part| implies(predicates, part)),
+        ExprKind::Or(parts) if parts.iter().any(|part| implies(predicates, part)) => true,
+        _ => predicates
+            .iter()
+            .any(|predicate| one_implies(predicate, condition)),
+    }
+}
+
+fn one_implies(predicate: &Expr, condition: &Expr) -> bool {
+    if predicate == condition || simplify::is_bool(condition, true) {
+        return true;
+    }
+    match &predicate.kind {
+        ExprKind::Or(parts) => {
+            return parts.iter().all(|part| {
+                let conjuncts = part.clone().into_conjuncts();
+                implies(&conjuncts, condition)
+            });
+        }
+        ExprKind::And(parts) => return implies(parts, condition),
+        _ => {}
+    }
+    match &condition.kind {
+        ExprKind::Not(inner) => match &inner.kind {
+            ExprKind::IsNull(value) => {
+                let column = value.as_column();
+                column.is_some_and(|column| rejects_null(predicate, &[column]))
+            }
+            _ => false,
+        },
+        ExprKind::Compare(..) | ExprKind::InList { .. } => test_implies(predicate, condition),
+        _ => false,
+    }
+}
+
+/// A comparison of a value with a constant, or a value in a list, or not in it.
+enum Test<'e> {
+    Compare(CompareOp, &'e Value),
+    List(&'e [Value]),
+    NotList(&'e [Value]),
+}
+
+/// A test of a value with constants, and the value.
+fn test(e: &Expr) -> Option<(&Expr, Test<'_>)> {
+    match &e.kind {
+        ExprKind::Compare(op, l, r) => match (l.as_constant(), r.as_constant()) {
+            (None, Some(constant)) => Some((l, Test::Compare(*op, constant))),
+            (Some(constant), None) => Some((r, Test::Compare(op.flip(), constant))),
+            (None, None) | (Some(_), Some(_)) => None,
+        },
+        ExprKind::InList { value, list, negated } => match negated {
+            true => Some((value, Test::NotList(list))),
+            false => Some((value, Test::List(list))),
+        },
+        _ => None,
+    }
+}
+
+/// True if a test of a value with constants passes only values that pass another.
+fn test_implies(predicate: &Expr, condition: &Expr) -> bool {
+    let (Some((tested, known)), Some((value, wanted))) = (test(predicate), test(condition)) else {
+        return false;
+    };
+    if tested != value || !is_exact(value.ty) {
+        return false;
+    }
+    match known {
+        Test::Compare(CompareOp::Eq, constant) => passes(constant, &wanted),
+        Test::List(list) => list.iter().all(|constant| passes(constant, &wanted)),
+        Test::Compare(known, constant) => bound_implies(known, constant, &wanted),
+        Test::NotList(known) => match wanted {
+            Test::Compare(CompareOp::Ne, constant) => known.contains(constant),
+            Test::NotList(wanted) => wanted.iter().all(|constant| known.contains(constant)),
+            Test::Compare(..) | Test::List(_) => false,
+        },
+    }
+}
+
+/// True for types whose values are equal exactly if they are written alike.
+fn is_exact(ty: LogicalType) -> bool {
+    bounds::of_type(ty).is_some() || matches!(ty, LogicalType::Text | LogicalType::Varchar(_))
+}
+
+/// True if a constant passes a test.
+fn passes(constant: &Value, wanted: &Test<'_>) -> bool {
+    match wanted {
+        Test::List(list) => list.contains(constant),
+        Test::NotList(list) => !list.contains(constant) && !constant.is_null(),
+        Test::Compare(CompareOp::Eq, other) => constant == *other,
+        Test::Compare(CompareOp::Ne, other) => constant != *other && !constant.is_null() && !other.is_null(),
+        Test::Compare(op, Value::Int(other)) => match constant {
+            Value::Int(constant) => match op {
+                CompareOp::Lt => constant < other,
+                CompareOp::Le => constant <= other,
+                CompareOp::Gt => constant > other,
+                CompareOp::Ge => constant >= other,
+                CompareOp::Eq => constant == other,
+                CompareOp::Ne => constant != other,
+            },
+            _ => false,
+        },
+        Test::Compare(..) => false,
+    }
+}
+
+/// True if values that compare so with a constant pass a test.
+fn bound_implies(known: CompareOp, constant: &Value, wanted: &Test<'_>) -> bool {
+    if let Test::Compare(op, other) = wanted
+        && *op == known
+        && *other == constant
+    {
+        return true;
+    }
+    let Value::Int(constant) = constant else { return false };
+    let Test::Compare(op, Value::Int(other)) = wanted else {
+        return false;
+    };
+    use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
+    match (known, op) {
+        (Gt, Gt | Ge | Ne) | (Ge, Ge) => constant >= other,
+        (Ge, Gt | Ne) => constant > other,
+        (Lt, Lt | Le | Ne) | (Le, Le) => constant <= other,
+        (Le, Lt | Ne) => constant < other,
+        (Gt | Ge, Lt | Le | Eq) | (Lt | Le, Gt | Ge | Eq) | (Eq | Ne, _) => false,
+    }
+}
