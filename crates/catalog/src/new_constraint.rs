@@ -102,6 +102,11 @@ impl Catalog {
         self.objects.index(name)
     }
 
+    /// An index by its identity.
+    pub fn index_by_id(&self, id: ObjectId) -> Option<&Arc<IndexEntry>> {
+        self.objects.index_of(id)
+    }
+
     /// A table by its identity.
     pub fn table_by_id(&self, id: ObjectId) -> Option<&Arc<TableEntry>> {
         match self.relation_of(id)? {

@@ -9,19 +9,40 @@ use frazil_catalog::{
 use frazil_frontend::{Asked, Bytes, SessionCatalog};
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{ObjectId, Schema, attribute_number};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 /// The catalog of a statement and the path of its session.
 #[derive(Debug)]
 pub struct SessionNames {
     snapshot: Arc<Snapshot>,
     path: SearchPath,
+    /// The tables of all indexes and constraints by the ids of these; made when one is asked for.
+    owners: OnceLock<HashMap<ObjectId, ObjectId>>,
 }
 
 impl SessionNames {
     /// Answers questions about a snapshot.
     pub fn new(snapshot: Arc<Snapshot>, path: SearchPath) -> SessionNames {
-        SessionNames { snapshot, path }
+        SessionNames {
+            snapshot,
+            path,
+            owners: OnceLock::new(),
+        }
+    }
+
+    /// The table of an index or a constraint.
+    fn owner(&self, part: ObjectId) -> Option<&Arc<TableEntry>> {
+        let owners = self.owners.get_or_init(|| {
+            let of_table = |table: &'_ Arc<TableEntry>| {
+                let indexes = table.indexes.iter().map(|index| index.id);
+                let parts = indexes.chain(table.constraints.iter().map(|constraint| constraint.id));
+                let id = table.id;
+                parts.map(move |part| (part, id)).collect::<Vec<_>>()
+            };
+            self.catalog().tables().flat_map(of_table).collect()
+        });
+        self.catalog().table_by_id(*owners.get(&part)?)
     }
 
     fn catalog(&self) -> &Catalog {
@@ -30,8 +51,8 @@ impl SessionNames {
 
     fn index(&self, oid: u32) -> Option<(&Arc<TableEntry>, &Arc<IndexEntry>)> {
         let id = ObjectId::of_oid(oid)?;
-        let mut tables = self.catalog().tables();
-        tables.find_map(|table| Some((table, table.index(id)?)))
+        let table = self.owner(id)?;
+        Some((table, table.index(id)?))
     }
 
     /// The name of a relation or type in its schema.
@@ -93,11 +114,8 @@ impl SessionNames {
         if let Some((_, check)) = self.catalog().check_of_domain(id) {
             return Some(check_text(&check.expression, check.is_valid));
         }
-        let mut all = self
-            .catalog()
-            .tables()
-            .flat_map(|table| table.constraints.iter().map(move |c| (table, c)));
-        let (table, constraint) = all.find(|(_, constraint)| constraint.id == id)?;
+        let table = self.owner(id)?;
+        let constraint = table.constraints.iter().find(|constraint| constraint.id == id)?;
         Some(match &constraint.kind {
             ConstraintKind::Check {
                 expression, is_valid, ..

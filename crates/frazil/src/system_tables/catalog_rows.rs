@@ -2,6 +2,7 @@
 //! `pg_views`.
 
 use super::cells::Cells;
+use super::named_relations::{Named, Naming};
 use super::numbers::{self, HEAP, OWNER};
 use super::virtual_table::Context;
 use super::wanted::Cell;
@@ -11,6 +12,7 @@ use frazil_catalog::{
 };
 use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result, USER, Value, attribute_number};
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub(super) fn namespaces(context: &Context<'_>) -> Result<Vec<Cells>> {
     let row = |(name, oid)| {
@@ -41,7 +43,44 @@ pub(super) struct Seen<'a> {
 
 /// All tables and views, those of the system first.
 pub(super) fn relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Seen<'a>> {
-    let system = context.system.iter().filter_map(|table| {
+    system_relations(context).chain(own_relations(context))
+}
+
+/// The tables and views of the system, and those that wanted rows are of: see [`Named`].
+pub(super) fn wanted_relations<'a>(
+    context: &'a Context<'_>,
+    naming: Naming,
+) -> impl Iterator<Item = Seen<'a>> {
+    system_relations(context).chain(own_wanted_relations(context, naming))
+}
+
+/// The tables and views that statements made, and that wanted rows are of.
+pub(super) fn own_wanted_relations<'a>(
+    context: &'a Context<'_>,
+    naming: Naming,
+) -> impl Iterator<Item = Seen<'a>> {
+    let named = Named::of(context, naming);
+    let all = named.is_none().then(|| own_relations(context));
+    let seen = |relation: &'a Relation| {
+        let schema = context.catalog().qualified(relation.namespace(), "").schema;
+        Seen::of(relation, schema.into())
+    };
+    let named = named.into_iter().flat_map(Named::relations).map(seen);
+    all.into_iter().flatten().chain(named)
+}
+
+/// The sequences that wanted rows are of.
+fn wanted_sequences<'a>(
+    context: &'a Context<'_>,
+    naming: Naming,
+) -> impl Iterator<Item = &'a Arc<SequenceEntry>> {
+    let named = Named::of(context, naming);
+    let all = named.is_none().then(|| context.catalog().sequences());
+    all.into_iter().flatten().chain(named.into_iter().flat_map(Named::sequences))
+}
+
+fn system_relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Seen<'a>> {
+    context.system.iter().filter_map(|table| {
         Some(Seen {
             schema: table.schema.into(),
             namespace: numbers::system_namespace(table.schema),
@@ -52,8 +91,7 @@ pub(super) fn relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Se
             is_materialized: false,
             table: None,
         })
-    });
-    system.chain(own_relations(context))
+    })
 }
 
 /// The tables and views that statements made.
@@ -69,22 +107,31 @@ pub(super) fn own_relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item 
             schema
         }
     };
-    catalog.relations().map(move |relation| Seen {
-        schema: schema_of(relation.namespace()),
-        namespace: relation.namespace().oid(),
-        name: relation.name(),
-        oid: relation.id().oid(),
-        columns: match relation {
-            Relation::Table(table) => &table.schema.columns,
-            Relation::View(view) => &view.schema.columns,
-        },
-        is_view: matches!(relation, Relation::View(_)),
-        is_materialized: relation.kind() == RelationKind::MaterializedView,
-        table: match relation {
-            Relation::Table(table) => Some(table),
-            Relation::View(_) => None,
-        },
-    })
+    catalog
+        .relations()
+        .map(move |relation| Seen::of(relation, schema_of(relation.namespace())))
+}
+
+impl<'a> Seen<'a> {
+    /// A relation that a statement made, in a schema of this name.
+    fn of(relation: &'a Relation, schema: Rc<str>) -> Seen<'a> {
+        Seen {
+            schema,
+            namespace: relation.namespace().oid(),
+            name: relation.name(),
+            oid: relation.id().oid(),
+            columns: match relation {
+                Relation::Table(table) => &table.schema.columns,
+                Relation::View(view) => &view.schema.columns,
+            },
+            is_view: matches!(relation, Relation::View(_)),
+            is_materialized: relation.kind() == RelationKind::MaterializedView,
+            table: match relation {
+                Relation::Table(table) => Some(table),
+                Relation::View(_) => None,
+            },
+        }
+    }
 }
 
 /// The number of a column at a position, from 1.
@@ -101,8 +148,12 @@ pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {
             ("relnamespace", Cell::Number(namespace)),
         ])
     };
+    let naming = Naming {
+        oid: "oid",
+        name: "relname",
+    };
     let mut rows = Vec::new();
-    for seen in relations(context) {
+    for seen in wanted_relations(context, naming) {
         if wants(seen.oid, seen.name, seen.namespace) {
             rows.push(class_of_relation(&seen, catalog));
         }
@@ -118,7 +169,7 @@ pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {
             }
         }
     }
-    rows.extend(catalog.sequences().map(|sequence| class_of_sequence(sequence)));
+    rows.extend(wanted_sequences(context, naming).map(|sequence| class_of_sequence(sequence)));
     Ok(rows)
 }
 
@@ -190,9 +241,13 @@ fn class(oid: u32, name: &str, namespace: u32, kind: &str) -> Cells {
 }
 
 pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let naming = Naming {
+        oid: "attrelid",
+        name: "",
+    };
     let mut rows = Vec::new();
     let wants = |oid: u32| context.wants(&[("attrelid", Cell::Number(oid))]);
-    for seen in relations(context) {
+    for seen in wanted_relations(context, naming) {
         let columns = if wants(seen.oid) { seen.columns } else { &[] };
         for (position, column) in columns.iter().enumerate() {
             let number = column_number(seen.columns, position);
@@ -216,7 +271,7 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
             }
         }
     }
-    for sequence in context.catalog().sequences() {
+    for sequence in wanted_sequences(context, naming) {
         for ((name, ty), number) in SEQUENCE_COLUMNS.into_iter().zip(1..) {
             let column = ColumnDef::new(name, ty);
             rows.push(attribute(sequence.id.oid(), number, &column).with("attnotnull", true));

@@ -1,7 +1,8 @@
 //! Rows of `pg_constraint`, and what other tables say of constraints.
 
-use super::catalog_rows::{Seen, column_number, own_relations};
+use super::catalog_rows::{Seen, column_number, own_wanted_relations};
 use super::cells::{Cells, list};
+use super::named_relations::Naming;
 use super::virtual_table::Context;
 use super::wanted::Cell;
 use crate::table_info::{check_text, definition};
@@ -22,15 +23,16 @@ pub(super) struct SeenConstraint<'a> {
 
 /// All constraints of tables but those that they have because a column is of a domain.
 pub(super) fn all<'a>(context: &'a Context<'_>) -> impl Iterator<Item = SeenConstraint<'a>> {
-    of_tables(context, |_| true)
+    of_tables(context, Naming::NONE, |_| true)
 }
 
-/// The constraints of the tables that `wants` takes, as [`all`] has them.
+/// The constraints of the tables that `wants` takes, as [`all`] has them. Rows name the tables by `naming`.
 pub(super) fn of_tables<'a>(
     context: &'a Context<'_>,
+    naming: Naming,
     wants: impl Fn(&Seen<'a>) -> bool + 'a,
 ) -> impl Iterator<Item = SeenConstraint<'a>> {
-    let tables = own_relations(context).filter(wants);
+    let tables = own_wanted_relations(context, naming).filter(wants);
     let tables = tables.filter_map(|seen| {
         let table = seen.table?;
         Some((seen, table))
@@ -124,7 +126,11 @@ impl SeenConstraint<'_> {
 pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
     let wants = |seen: &Seen<'_>| context.wants(&[("conrelid", Cell::Number(seen.oid))]);
-    for seen in of_tables(context, wants) {
+    let naming = Naming {
+        oid: "conrelid",
+        name: "",
+    };
+    for seen in of_tables(context, naming, wants) {
         let constraint = seen.constraint;
         let names = [
             ("oid", Cell::Number(constraint.id.oid())),

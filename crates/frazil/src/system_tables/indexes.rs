@@ -1,7 +1,8 @@
 //! Rows of `pg_index` and `pg_indexes`.
 
-use super::catalog_rows::{column_number, own_relations};
+use super::catalog_rows::{column_number, own_wanted_relations};
 use super::cells::{Cells, vector};
+use super::named_relations::Naming;
 use super::numbers;
 use super::virtual_table::Context;
 use super::wanted::Cell;
@@ -20,7 +21,11 @@ fn is_primary(table: &TableEntry, index: &IndexEntry) -> bool {
 
 pub(super) fn indexes(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
-    for table in own_relations(context).filter_map(|seen| seen.table) {
+    let naming = Naming {
+        oid: "indrelid",
+        name: "",
+    };
+    for table in own_wanted_relations(context, naming).filter_map(|seen| seen.table) {
         for index in &table.indexes {
             let numbers = [
                 ("indrelid", Cell::Number(table.id.oid())),
@@ -82,7 +87,11 @@ fn row(table: &TableEntry, index: &IndexEntry) -> Result<Cells> {
 
 pub(super) fn listed(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
-    for seen in own_relations(context) {
+    let naming = Naming {
+        oid: "",
+        name: "tablename",
+    };
+    for seen in own_wanted_relations(context, naming) {
         let Some(table) = seen.table else { continue };
         if !context.wants(&[("tablename", Cell::Text(seen.name))]) {
             continue;

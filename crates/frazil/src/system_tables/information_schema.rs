@@ -1,7 +1,8 @@
 //! Rows of `information_schema`: schemas, tables, views, domains.
 
-use super::catalog_rows::{Seen, relations};
+use super::catalog_rows::{Seen, wanted_relations};
 use super::cells::{Cells, DATABASE, yes_or_no};
+use super::named_relations::BY_TABLE_NAME;
 use super::numbers;
 use super::standard_columns::of_type;
 use super::virtual_table::Context;
@@ -45,7 +46,7 @@ pub(super) fn schemata(context: &Context<'_>) -> Result<Vec<Cells>> {
 
 pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
     let is_shown = |seen: &Seen<'_>| !seen.is_materialized && !context.is_of_others(&seen.schema);
-    let visible = relations(context).filter(is_shown);
+    let visible = wanted_relations(context, BY_TABLE_NAME).filter(is_shown);
     let wanted = visible.filter(|seen| context.wants(&[("table_name", Cell::Text(seen.name))]));
     let rows = wanted.map(|seen| {
         let table = match is_temporary_schema(&seen.schema) {

@@ -16,6 +16,7 @@ mod indexes;
 mod information_schema;
 mod joined_keys;
 mod kept;
+mod named_relations;
 mod numbers;
 mod privileges;
 mod relations;

@@ -1,8 +1,9 @@
 //! Rows of `information_schema.columns`.
 
-use super::catalog_rows::{Seen, column_number, relations, shown_default};
+use super::catalog_rows::{Seen, column_number, shown_default, wanted_relations};
 use super::cells::Cells;
 use super::cells::{DATABASE, yes_or_no};
+use super::named_relations::BY_TABLE_NAME;
 use super::numbers;
 use super::virtual_table::Context;
 use super::wanted::Cell;
@@ -15,10 +16,8 @@ pub(super) fn columns(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
     let wants = |name: &str| context.wants(&[("table_name", Cell::Text(name))]);
     let is_shown = |seen: &Seen<'_>| !seen.is_materialized && !context.is_of_others(&seen.schema);
-    for seen in relations(context)
-        .filter(is_shown)
-        .filter(|seen| wants(seen.name))
-    {
+    let visible = wanted_relations(context, BY_TABLE_NAME).filter(is_shown);
+    for seen in visible.filter(|seen| wants(seen.name)) {
         for (position, column) in seen.columns.iter().enumerate() {
             let number = column_number(seen.columns, position);
             let row = Cells::new()

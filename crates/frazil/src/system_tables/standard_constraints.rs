@@ -1,10 +1,11 @@
 //! Rows of `information_schema` about constraints. As in PostgreSQL, NOT NULL of a column is a CHECK there, with a name
 //! of numbers.
 
-use super::catalog_rows::{Seen, column_number, own_relations};
+use super::catalog_rows::{Seen, column_number, own_wanted_relations};
 use super::cells::Cells;
 use super::cells::{DATABASE, yes_or_no};
 use super::constraints::{SeenConstraint, all, of_tables};
+use super::named_relations::BY_TABLE_NAME;
 use super::virtual_table::Context;
 use super::wanted::Cell;
 use crate::table_info::check_text;
@@ -34,7 +35,8 @@ fn wants_table(context: &Context<'_>, seen: &Seen<'_>) -> bool {
 /// A column that is NOT NULL: its schema, its table, the name of the constraint, its own name.
 fn not_null(context: &Context<'_>) -> Vec<[String; 4]> {
     let mut found = Vec::new();
-    for seen in own_relations(context).filter(|seen| seen.table.is_some() && wants_table(context, seen)) {
+    let all = own_wanted_relations(context, BY_TABLE_NAME);
+    for seen in all.filter(|seen| seen.table.is_some() && wants_table(context, seen)) {
         for (position, column) in seen
             .columns
             .iter()
@@ -56,7 +58,7 @@ fn not_null(context: &Context<'_>) -> Vec<[String; 4]> {
 
 pub(super) fn constraints(context: &Context<'_>) -> Result<Vec<Cells>> {
     let more = |row: Cells, kind: &str| row.with("constraint_type", kind).with("enforced", "YES");
-    let wanted = of_tables(context, |seen| wants_table(context, seen));
+    let wanted = of_tables(context, BY_TABLE_NAME, |seen| wants_table(context, seen));
     let rows = wanted.map(|seen| {
         let row = of_table(&seen.schema, &seen.constraint.name, &seen.table.name);
         let deferral = seen.table.deferral_of(seen.constraint);
@@ -135,7 +137,7 @@ fn columns<'a>(seen: &'a SeenConstraint<'_>) -> impl Iterator<Item = (usize, &'a
 
 pub(super) fn keys(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
-    let wanted = of_tables(context, |seen| wants_table(context, seen));
+    let wanted = of_tables(context, BY_TABLE_NAME, |seen| wants_table(context, seen));
     for seen in wanted.filter(|seen| seen.kind().0 != "c") {
         for (place, column) in columns(&seen) {
             rows.push(

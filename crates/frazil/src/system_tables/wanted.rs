@@ -34,6 +34,19 @@ impl Wanted {
         self.is_any(agrees)
     }
 
+    /// The values of which a needed row has one in a column; `None` if rows with any value may be needed.
+    pub fn values_in(&self, column: &str) -> Option<Vec<&Value>> {
+        let Wanted::Rows(alternatives) = self else {
+            return None;
+        };
+        let mut found = Vec::new();
+        for all in alternatives {
+            let (_, values) = all.iter().find(|(name, _)| name == column)?;
+            found.extend(values);
+        }
+        Some(found)
+    }
+
     /// False if the row of these values is not needed.
     pub fn has_row(&self, columns: &Schema, row: &[Value]) -> bool {
         let agrees = |(column, values): &(String, Vec<Value>)| {
