@@ -21,12 +21,15 @@ impl LockTable {
     pub fn of(sessions: &Roster, locks: Option<&Locks>) -> LockTable {
         let sessions = sessions.all().into_iter().collect();
         match locks {
-            Some(locks) => LockTable {
-                sessions,
-                transactions: locks.transactions(),
-                holdings: locks.holdings(),
-                waits: locks.waits(),
-            },
+            Some(locks) => {
+                let holdings = locks.holdings();
+                LockTable {
+                    sessions,
+                    transactions: locks.transactions_with(&holdings),
+                    holdings,
+                    waits: locks.waits(),
+                }
+            }
             None => LockTable {
                 sessions,
                 ..LockTable::default()

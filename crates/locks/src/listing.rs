@@ -7,6 +7,7 @@ use crate::sync::lock;
 use crate::waiter::Awaited;
 use frazil_types::ObjectId;
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Claims of one transaction in one mode on rows of one chunk or on keys of one index, or a table lock.
@@ -52,6 +53,10 @@ pub struct OpenTransaction {
     pub rows: usize,
     /// True if one of its threads waits.
     pub waits: bool,
+    /// True if it sees one version of the data to its end.
+    pub keeps_view: bool,
+    /// Number of times that a statement of it ran again.
+    pub runs_again: u64,
 }
 
 impl Locks {
@@ -113,9 +118,16 @@ impl Locks {
 
     /// All open transactions, in the order of their numbers.
     pub fn transactions(&self) -> Vec<OpenTransaction> {
+        self.transactions_with(&self.holdings())
+    }
+
+    /// As [`Locks::transactions`], with the claims that are held.
+    pub fn transactions_with(&self, holdings: &[Holding]) -> Vec<OpenTransaction> {
         let mut rows: BTreeMap<TxnId, usize> = BTreeMap::new();
-        let holdings = self.holdings().into_iter();
-        for holding in holdings.filter(|holding| matches!(holding.first, Target::Row(..))) {
+        for holding in holdings
+            .iter()
+            .filter(|holding| matches!(holding.first, Target::Row(..)))
+        {
             *rows.entry(holding.transaction).or_default() += holding.rows;
         }
         let open = self.0.registry.list();
@@ -126,6 +138,8 @@ impl Locks {
             session: state.session,
             rows: rows.get(&state.id).copied().unwrap_or(0),
             waits: !waits.waiters_of(state.id).is_empty(),
+            keeps_view: state.keeps_view.load(Ordering::Relaxed),
+            runs_again: state.runs_again.load(Ordering::Relaxed),
         };
         open.iter().map(describe).collect()
     }

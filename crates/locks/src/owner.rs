@@ -10,6 +10,7 @@ use crate::waiter::{Awaited, Patience};
 use frazil_types::{MemoryBudget, ObjectId, Reservation, Result, RowId};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Outcome of an attempt to hold something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +151,16 @@ impl Owner {
     /// The number of the transaction.
     pub fn id(&self) -> TxnId {
         self.state.id
+    }
+
+    /// Notes whether the transaction sees one version of the data to its end, for those who list transactions.
+    pub fn note_view(&self, is_kept: bool) {
+        self.state.keeps_view.store(is_kept, Ordering::Relaxed);
+    }
+
+    /// Notes that a statement runs again, for those who list transactions.
+    pub fn note_rerun(&self) {
+        self.state.runs_again.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn state(&self) -> &Arc<TransactionState> {

@@ -19,6 +19,10 @@ pub(crate) struct TransactionState {
     /// True once somebody waited for what the transaction holds. Until then no circle goes through it, and its waits
     /// need no search. Read and set under the lock of the waits.
     pub blocks: AtomicBool,
+    /// True if the transaction sees one version of the data to its end. For lists alone.
+    pub keeps_view: AtomicBool,
+    /// Number of times that a statement of it ran again. For lists alone.
+    pub runs_again: AtomicU64,
     /// True once somebody waited for its end. Set under the lock of its shard of the registry.
     is_watched: AtomicBool,
 }
@@ -54,6 +58,8 @@ impl Registry {
             since: Instant::now(),
             session: statement_clock::session(),
             blocks: AtomicBool::new(false),
+            keeps_view: AtomicBool::new(false),
+            runs_again: AtomicU64::new(0),
             is_watched: AtomicBool::new(false),
         });
         self.shard(state.id).push(state.clone());

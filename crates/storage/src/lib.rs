@@ -149,6 +149,7 @@ pub use key_lookup::{FoundRow, RowCells};
 pub use lent_cells::{LentCells, LentRows};
 pub use log::{Acknowledge, Durability, Log, Lsn, NamedBlocks, Reserved, SegmentPlace};
 pub use new_rows::{CheckResult, NewRows};
+pub use other_writers::STORE;
 pub use refreeze::RefreezeStep;
 pub use row_fetch::RowFetch;
 pub use row_locks::{LocksBefore, RowLock};

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The number under which the store as a whole is locked. No table has the number.
-const STORE: ObjectId = ObjectId(u32::MAX);
+pub const STORE: ObjectId = ObjectId(u32::MAX);
 
 /// Bytes that the claim of a row takes, and most bytes of all claims of one transaction on one chunk.
 const CLAIM_BYTES: usize = 64;
@@ -79,6 +79,7 @@ impl OtherWriters {
             is_behind: AtomicBool::new(false),
             looked_at: AtomicU64::new(0),
         };
+        entered.keep_base(keeps_base);
         entered.take(match room {
             Room::Shared | Room::Defining => TableMode::RowExclusive,
             Room::Alone => TableMode::Exclusive,
@@ -199,6 +200,16 @@ impl OtherWriters {
     /// Sets whether the transaction sees one version to its end.
     pub fn keep_base(&mut self, keeps: bool) {
         self.keeps_base = keeps;
+        if let Some(owner) = &self.owner {
+            owner.note_view(keeps);
+        }
+    }
+
+    /// Notes that a statement runs again.
+    pub fn note_rerun(&self) {
+        if let Some(owner) = &self.owner {
+            owner.note_rerun();
+        }
     }
 
     /// True if nobody else can change the catalog.

@@ -308,6 +308,7 @@ impl Transaction {
         }
         self.renew()?;
         self.begin_statement();
+        self.others.note_rerun();
         Ok(true)
     }
 

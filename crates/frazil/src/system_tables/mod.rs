@@ -29,6 +29,7 @@ mod state;
 mod types;
 mod virtual_table;
 mod wanted;
+mod writers;
 
 pub(crate) use comments::class_of;
 use frazil_catalog::{SYSTEM_SCHEMA, WrittenName};

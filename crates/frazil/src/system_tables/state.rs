@@ -1,8 +1,9 @@
 //! Frazil's own system tables: `frazil_blocks`, a row for every column of every chunk, `frazil_access`, a row for every
 //! column of every table, `frazil_views`, a row for every view, `frazil_indexes`, a row for every index, `frazil_wal`, a
-//! row for the log, and `frazil_checkpoints`, a row for each of the last checkpoints.
+//! row for the log, and `frazil_checkpoints`, a row for each of the last checkpoints; and those of [`writers`].
 
-use super::virtual_table::{Context, Made, RowsOf, VirtualTable, schema};
+use super::virtual_table::{Columns, Context, Made, RowsOf, VirtualTable, schema};
+use super::writers;
 use frazil_catalog::{SYSTEM_SCHEMA, ViewEntry, key_sql};
 use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
@@ -10,18 +11,21 @@ use frazil_types::{Result, Value};
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Names and types of a table's columns.
-type Columns = &'static [(&'static str, &'static str)];
-
 /// The tables of this file, by name: their columns with types, and their rows.
 pub(super) fn tables() -> impl Iterator<Item = Result<VirtualTable>> {
-    let tables: [(&str, Columns, RowsOf); 6] = [
+    let tables: [(&str, Columns, RowsOf); 8] = [
         ("frazil_blocks", BLOCKS, blocks),
         ("frazil_access", ACCESS, access),
         ("frazil_views", VIEWS, views),
         ("frazil_indexes", INDEXES, indexes),
         ("frazil_wal", WAL, wal),
         ("frazil_checkpoints", CHECKPOINTS, checkpoints),
+        (
+            "frazil_transactions",
+            writers::TRANSACTIONS,
+            writers::transactions,
+        ),
+        ("frazil_locks", writers::LOCKS, writers::locks),
     ];
     tables.into_iter().map(|(name, columns, rows)| {
         Ok(VirtualTable {

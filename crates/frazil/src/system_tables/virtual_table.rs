@@ -50,6 +50,8 @@ impl Context<'_> {
     }
 }
 
+/// Names and types of a table's columns.
+pub(crate) type Columns = &'static [(&'static str, &'static str)];
 /// Makes rows whose values are in the order of the columns.
 pub type RowsOf = fn(&Context<'_>) -> Result<Vec<Vec<Value>>>;
 /// Makes rows whose values are named; those that are not named are empty.

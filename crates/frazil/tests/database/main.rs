@@ -52,6 +52,7 @@ mod lazy_parquet;
 mod limits;
 mod loads;
 mod lock_table;
+mod lock_views;
 mod logged_definitions;
 mod lookup_joins;
 mod lookup_keys;
