@@ -98,7 +98,7 @@ fn refuse_used(
     if actions.iter().all(only_names) {
         return Ok(());
     }
-    let used = UsedTables::of(runner, Some(transaction));
+    let used = UsedTables::of(&runner.cursors(), Some(transaction));
     let catalog = transaction.view().catalog();
     used.refuse(catalog, id, "ALTER TABLE")?;
     let entry = transaction.view().table(id)?.table().entry();

@@ -108,7 +108,7 @@ fn drop_unused(
     transaction: &mut Transaction,
     drop: impl FnOnce(&mut Transaction) -> Result<()>,
 ) -> Result<()> {
-    let used = UsedTables::of(runner, Some(transaction));
+    let used = UsedTables::of(&runner.cursors(), Some(transaction));
     let before = transaction.view().catalog().clone();
     drop(transaction)?;
     used.refuse_gone(&before, transaction.view().catalog())
@@ -212,7 +212,7 @@ fn create_index(runner: &Runner, transaction: &mut Transaction, new: NewIndex) -
     if let Some(name) = &new.name {
         system_tables::refuse_name(name)?;
     }
-    let used = UsedTables::of(runner, Some(transaction));
+    let used = UsedTables::of(&runner.cursors(), Some(transaction));
     used.refuse(transaction.view().catalog(), new.table, "CREATE INDEX")?;
     transaction.lock_whole(new.table, TableMode::Share)?;
     runner.progress().enter("indexing");
@@ -256,7 +256,7 @@ fn truncate(
     tables: &[ObjectId],
     (restarts, behavior): (bool, DropBehavior),
 ) -> Result<&'static str> {
-    let used = UsedTables::of(runner, Some(transaction));
+    let used = UsedTables::of(&runner.cursors(), Some(transaction));
     let catalog = transaction.view().catalog();
     let refuse_used = |tables: &[ObjectId]| {
         tables

@@ -4,7 +4,6 @@ use crate::execute;
 use crate::explain_freeze;
 use crate::query::{Runner, result_schema};
 use crate::session::Session;
-use crate::used_tables::tables_for;
 use crate::{cursors, setting_statement, settings};
 use frazil_frontend::{
     Bound, CopyEnd, CopyFormat, CopyOptions, Last, ParsedStatement, PlanSettings, Prepared, SettingStatement,
@@ -208,8 +207,7 @@ pub fn bind_within(
         true => session.database().store().snapshot(),
         false => session.snapshot(),
     };
-    let runner = Runner::new(session);
-    let tables = tables_for(parsed, &runner, session.transaction().written(), snapshot);
+    let tables = Runner::new(session).tables_for(parsed, session.transaction().written(), snapshot);
     let settings = PlanSettings {
         zone: session.settings().time_zone,
         ..PlanSettings::default()

@@ -20,7 +20,6 @@ use crate::rows::{Response, Timing, counted, done, noted};
 use crate::session::{Extent, Session};
 use crate::setting_statement;
 use crate::statement_tables::StatementTables;
-use crate::used_tables::tables_for;
 use crate::write::WriteAction;
 use crate::{copy, copy_to, cursors, ddl, explain, explain_freeze, query, table_locks, with_writes};
 use frazil_codegen::OneRun;
@@ -414,8 +413,7 @@ pub(crate) fn run_bound(
         true => session.database().store().snapshot(),
         false => session.snapshot(),
     };
-    let runner = query::Runner::new(session);
-    let tables = tables_for(parsed, &runner, session.transaction().written(), snapshot);
+    let tables = query::Runner::new(session).tables_for(parsed, session.transaction().written(), snapshot);
     let (statement, bundle) = bind(parsed, tables, call)?;
     frazil_frontend::on_deep_stack(bundle.depth, || {
         run_as_bound(session, parsed, call, statement, bundle, kept)
@@ -554,12 +552,8 @@ fn run_writing(
         let (writing, bundle) = match bound.take().filter(|(_, bundle)| is_of(bundle)) {
             Some(bound) => bound,
             None => {
-                let tables = |transaction: &Transaction, snapshot| {
-                    tables_for(parsed, &runner, Some(transaction), snapshot)
-                };
-                let again = |transaction: &Transaction, snapshot| {
-                    rebound(parsed, tables(transaction, snapshot), call)
-                };
+                let tables = |of: &Transaction, snapshot| runner.tables_for(parsed, Some(of), snapshot);
+                let again = |of: &Transaction, snapshot| rebound(parsed, tables(of, snapshot), call);
                 let (writing, bundle) = again(transaction, snapshot)?;
                 table_locks::take(transaction, &table_locks::of_statement(&writing))?;
                 let now = transaction.snapshot();

@@ -15,11 +15,13 @@ use crate::session::{Session, Writing};
 use crate::session_view::{ListedCursor, SessionView};
 use crate::settings::{Board, Settings};
 use crate::statement_tables::StatementTables;
+use crate::used_tables::UsedTables;
 use crate::write::WriteAction;
 use frazil_catalog::SearchPath;
 use frazil_codegen::{CompileOptions, Helpers, OneRun};
 use frazil_exec::{Environment, PlanResult, PlanStream, Progress};
 use frazil_files::ReadLimits;
+use frazil_frontend::ParsedStatement;
 use frazil_optimizer::known_calls;
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
@@ -139,6 +141,20 @@ impl Runner {
             .of_session(self.board.clone())
             .reading_within(self.read_limits(), self.frames.clone())
             .of_directory(directory.as_ref().map(Arc::downgrade).unwrap_or_default())
+    }
+
+    /// The tables of a snapshot as a statement is bound to them. `transaction`: its transaction, if that wrote.
+    pub fn tables_for(
+        &self,
+        parsed: &ParsedStatement,
+        transaction: Option<&Transaction>,
+        snapshot: Arc<Snapshot>,
+    ) -> StatementTables {
+        let tables = self.tables(snapshot);
+        match parsed.asks_for_used_tables() {
+            true => tables.sparing(UsedTables::of(&self.cursors(), transaction)),
+            false => tables,
+        }
     }
 
     /// The tables that a statement of Frazil's own sees in a snapshot. Its names are those of the catalog's texts, and

@@ -1,10 +1,8 @@
 //! Tables that the session itself uses: definitions of them are refused, as in PostgreSQL.
 
-use crate::query::Runner;
-use crate::statement_tables::StatementTables;
+use crate::session_view::ListedCursor;
 use frazil_catalog::Catalog;
-use frazil_frontend::ParsedStatement;
-use frazil_storage::{Snapshot, Transaction};
+use frazil_storage::Transaction;
 use frazil_types::{Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
@@ -22,9 +20,8 @@ enum Use {
 pub struct UsedTables(Vec<(ObjectId, Use)>);
 
 impl UsedTables {
-    /// The tables of a session whose transaction wrote, if it did.
-    pub fn of(runner: &Runner, transaction: Option<&Transaction>) -> UsedTables {
-        let cursors = runner.cursors();
+    /// The tables of a session with these cursors. `transaction`: its transaction, if that wrote.
+    pub fn of(cursors: &[Arc<ListedCursor>], transaction: Option<&Transaction>) -> UsedTables {
         let read = cursors.iter().flat_map(|cursor| cursor.tables.iter().copied());
         let mut used: Vec<(ObjectId, Use)> = read.map(|table| (table, Use::Cursor)).collect();
         if let Some(transaction) = transaction {
@@ -67,19 +64,5 @@ impl UsedTables {
         let is_gone = |table| before.table_by_id(table).is_some() && after.table_by_id(table).is_none();
         let mut gone = self.0.iter().filter(|(table, _)| is_gone(*table));
         gone.try_for_each(|(table, _)| self.refuse(before, *table, "DROP TABLE"))
-    }
-}
-
-/// The tables of a snapshot for a statement. `transaction`: its transaction, if that wrote.
-pub fn tables_for(
-    parsed: &ParsedStatement,
-    runner: &Runner,
-    transaction: Option<&Transaction>,
-    snapshot: Arc<Snapshot>,
-) -> StatementTables {
-    let tables = runner.tables(snapshot);
-    match parsed.asks_for_used_tables() {
-        true => tables.sparing(UsedTables::of(runner, transaction)),
-        false => tables,
     }
 }

@@ -3,7 +3,7 @@
 use crate::binder::{
     self, Binder, Nesting, TableUses, alter_domain, alter_identity, alter_table, alter_type, copy_from,
     create_domain, create_index, create_table, create_type, create_view, delete, describe, describe_columns,
-    drop_schemas, drop_types, find_own_table, find_table, finished, insert, leave_generated_out,
+    drop_schemas, drop_types, find_table, find_unused_table, finished, insert, leave_generated_out,
     missing_relation, refuse_remote, rename, sequence, set_schema, tables, update,
 };
 use crate::binder::{column_position, unsupported_statement};
@@ -242,11 +242,11 @@ impl<'a> Context<'a> {
     }
 
     fn truncate(&self, tables: &[WrittenName], restarts: bool, cascade: bool) -> Result<Definition> {
-        let tables = tables.iter().map(|name| {
-            let table = find_own_table(self.catalog, name)?;
+        let find = |name: &WrittenName| {
             refuse_materialized(self.catalog, name)?;
-            self.catalog.refuse_used(table, "TRUNCATE").map(|()| table)
-        });
+            find_unused_table(self.catalog, name, "TRUNCATE")
+        };
+        let tables = tables.iter().map(find);
         Ok(Definition::Truncate {
             tables: tables.collect::<Result<_>>()?,
             restarts,

@@ -115,7 +115,7 @@ pub(crate) use finish::finished;
 pub(crate) use generated_columns::{generated_query, stored_expressions};
 pub(crate) use insert::{column_position, insert};
 pub(crate) use lock_table::lock_table;
-pub(crate) use naming::{find_own_table, find_table, fold, missing_relation};
+pub(crate) use naming::{find_table, find_unused_table, fold, missing_relation};
 pub(crate) use nesting::Nesting;
 pub(crate) use privileges::checked as privileges;
 pub(crate) use refuse::unsupported_statement;

@@ -188,6 +188,16 @@ pub(crate) fn find_own_table(catalog: &dyn CatalogView, written: &WrittenName) -
     id.ok_or_else(|| missing_relation(catalog, written))
 }
 
+/// The identity of a table that a statement empties or defines otherwise. 55006 if the session uses it.
+pub(crate) fn find_unused_table(
+    catalog: &dyn CatalogView,
+    written: &WrittenName,
+    what: &str,
+) -> Result<ObjectId> {
+    let table = find_own_table(catalog, written)?;
+    catalog.refuse_used(table, what).map(|()| table)
+}
+
 /// 42P01 with the nearest name among those that the session sees.
 pub(crate) fn missing_relation(catalog: &dyn CatalogView, written: &WrittenName) -> Error {
     let message = format!("relation \"{written}\" does not exist");

@@ -2,7 +2,9 @@
 
 use super::from::FromRows;
 use super::insert::column_position;
-use super::naming::{find_own_table, find_sequence, find_table, schema_name, to_create, to_create_temporary};
+use super::naming::{
+    find_sequence, find_table, find_unused_table, schema_name, to_create, to_create_temporary,
+};
 use super::relation_call::{constant_text, is_null, written_in};
 use super::scope::Clause;
 use super::{Binder, OutputColumn};
@@ -87,8 +89,7 @@ pub(crate) fn alter_identity(catalog: &dyn CatalogView, altered: &AlteredIdentit
         }
         found => found?,
     };
-    let table = find_own_table(catalog, &altered.table)?;
-    catalog.refuse_used(table, "ALTER TABLE")?;
+    let table = find_unused_table(catalog, &altered.table, "ALTER TABLE")?;
     let column = column_position(&entry, &altered.column)?;
     let action = match &altered.action {
         IdentityAction::Add { always, options } => {
