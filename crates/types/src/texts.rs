@@ -20,7 +20,7 @@ pub enum Texts<'a> {
     Timestamps(&'a [i64]),
     /// Texts as they are.
     Strings(&'a ColumnVector),
-    /// What shows itself.
+    /// Values that write their own text.
     Others(&'a ColumnVector),
 }
 
