@@ -553,7 +553,7 @@ impl Statistics for StatementTables {
 
     fn stored_expressions(&self, table: ObjectId) -> Vec<StoredExpression> {
         let catalog = self.snapshot.catalog();
-        let Ok(entry) = catalog.by_id(table) else {
+        let Some(frazil_catalog::Relation::Table(entry)) = catalog.relation_of(table) else {
             return Vec::new();
         };
         if entry.hidden.is_empty() {
