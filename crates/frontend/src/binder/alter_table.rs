@@ -4,7 +4,8 @@ use super::constraints::{Constraints, Target};
 use super::rename::Renamed;
 use super::scope::Clause;
 use super::select::calls_volatile;
-use super::{Binder, TableEntry, error, find_own_table, fold};
+use super::naming::find_own_table;
+use super::{Binder, TableEntry, error, fold};
 use crate::parse::{AlteredConstraint, MovedKind, RenameTo};
 use crate::{Bound, CatalogView, Definition};
 use frazil_catalog::{
