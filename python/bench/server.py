@@ -260,23 +260,25 @@ def idle(options, table, directory):
             connection.execute("insert into point select i, 'text ' || i from generate_series(1, 100000) i")
         packet = b"\0\3\0\0user\0postgres\0database\0bench\0\0"
 
-        def connections(wanted):
+        def log_in(wanted):
+            """Sessions that are logged in: fifty at a time, so that the queue of the socket holds them."""
             opened = []
-            for number in range(wanted):
-                # Ports of one pair of addresses run out.
-                one = socket.create_connection(("127.0.0.1", server.port), source_address=(f"127.0.0.{2 + number // 20000}", 0))
-                one.sendall((len(packet) + 4).to_bytes(4, "big") + packet)
-                opened.append(one)
-                if number % 50 == 49:
-                    opened[-1].recv(16384)
-            for one in opened:
-                one.settimeout(10)
-                said = b""
-                while not said.endswith(b"Z\0\0\0\5I"):
-                    part = one.recv(16384)
-                    if not part:
-                        break
-                    said += part
+            while len(opened) < wanted:
+                batch = []
+                for number in range(len(opened), min(len(opened) + 50, wanted)):
+                    # One pair of addresses has too few ports for very many.
+                    source = (f"127.0.0.{2 + number // 20000}", 0)
+                    one = socket.create_connection(("127.0.0.1", server.port), timeout=60, source_address=source)
+                    one.sendall((len(packet) + 4).to_bytes(4, "big") + packet)
+                    batch.append(one)
+                for one in batch:
+                    said = b""
+                    while not said.endswith(b"Z\0\0\0\5I"):
+                        part = one.recv(16384)
+                        if not part:
+                            raise SystemExit(f"a login failed: {said!r}")
+                        said += part
+                opened += batch
             return opened
 
         def slowest():
@@ -288,11 +290,12 @@ def idle(options, table, directory):
                     times.append(seconds(lambda: cursor.execute("select t from point where id = %s", [number], prepare=True)))
             return 1e6 * statistics.quantiles(times, n=100)[98]
 
-        few = connections(10)
+        few = log_in(10)
         slow_of_few = slowest()
         before = server.memory()
-        many = connections(count)
+        many = log_in(count)
         time.sleep(12)
+        # Threads that ran the logins have ended by now.
         each = (server.memory() - before) / count / 1024
         slow_of_many = slowest()
         table.missed += (each > 64) + (slow_of_many > 2 * slow_of_few)

@@ -53,7 +53,7 @@ def psql(port, *arguments, script=None):
 # psql's commands that describe, each alone and with what it takes. `+` and `S` are tried with all that have them.
 DESCRIBES = """
 d d+ dS d_psql_pet d+_psql_pet d_whole.psql_person d+_whole.psql_person d_psql_names d+_psql_names d_psql_numbers
-d_psql_pet_pkey d_whole.* da daS dA dA+ dAc dAc+ dAf dAf+ dAo dAo+ dAp db db+ dc dcS dc+ dconfig dconfig+ dconfig_work_mem dC dC+
+d_psql_pet_pkey d_whole.* da daS dA dA+ dAc dAc+ dAf dAf+ dAo dAo+ dAp dAp+ db db+ dc dcS dc+ dconfig dconfig+ dconfig_work_mem dC dC+
 dC_integer dd ddS dD dD+ dDS ddp dE dE+ des des+ det det+ deu deu+ dew dew+ df df+ dfS_abs dF dF+ dFd dFd+ dFp dFp+ dFt
 dFt+ dg dg+ di di+ diS dl dl+ dL dL+ dm dm+ dn dn+ dnS do doS do_+ dO dO+ dp z dP dP+ dPi drds dRp dRp+ dRs dRs+ ds ds+ dsS
 dt dt+ dtS dt_whole.* dT dT+ dTS dT+_psql_mood du du+ dv dv+ dvS dx dx+ dX dy dy+ l l+ lo_list sv_psql_names

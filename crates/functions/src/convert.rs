@@ -91,13 +91,19 @@ impl Typing {
         .map(|e| if span.is_some() { e.at(span) } else { e })
     }
 
-    /// A regclass or its like of a text or an oid: the catalog of the statement that runs knows its name. 42846 of other
-    /// types.
+    /// A regclass or its like of a text or an oid, a regprocedure of a regproc, or the reverse: the catalog of the
+    /// statement that runs knows its name. 42846 of other types.
     fn named_oid(&self, x: Operand, ty: LogicalType) -> Result<Expr> {
         let e = match x.ty() {
             Some(from) if !from.is_string() => {
                 let oid = LogicalType::Oid;
-                if cast_context_of(from, oid) != Some(CastContext::Implicit) || from.kind().is_named_oid() {
+                let are_functions = matches!(
+                    (from.kind(), ty.kind()),
+                    (Kind::Regproc, Kind::Regprocedure) | (Kind::Regprocedure, Kind::Regproc)
+                );
+                if cast_context_of(from, oid) != Some(CastContext::Implicit)
+                    || from.kind().is_named_oid() && !are_functions
+                {
                     return Err(cannot_cast(from, ty));
                 }
                 self.cast(x, oid, CastContext::Implicit, Span::NONE)?
