@@ -138,6 +138,19 @@ fn refuse_violations(runner: &Runner, transaction: &Transaction, entry: &TableEn
     }
 }
 
+/// The errors of binding a CHECK constraint that is NOT VALID, whose rows are not tested.
+pub fn refuse_unbound(
+    runner: &Runner,
+    transaction: &Transaction,
+    entry: &TableEntry,
+    constraint: &Constraint,
+) -> Result<()> {
+    let ConstraintKind::Check { expression, .. } = &constraint.kind else {
+        return Ok(());
+    };
+    has_row(runner, transaction, entry, &format!("false and ({expression}\n)")).map(drop)
+}
+
 /// 23514 if a row violates a CHECK constraint.
 pub fn refuse_violations_of(
     runner: &Runner,

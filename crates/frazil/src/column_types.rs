@@ -2,7 +2,7 @@
 //! beside the rows ([`crate::filling`]), and takes the place of the old one. Until the transaction commits, all other
 //! sessions see the old column.
 
-use crate::alter_table::{contains_nulls, has_row, refuse_violations_of};
+use crate::alter_table::{contains_nulls, has_row, refuse_unbound, refuse_violations_of};
 use crate::own_queries::{check_default, fill_text};
 use crate::query::Runner;
 use frazil_catalog::{AlterAction, ConstraintKind, Replacement, SetType, TableEntry, identifier};
@@ -53,17 +53,15 @@ pub fn set_types(
     let entry = transaction.view().table(id)?.table().entry().clone();
     for constraint in &entry.constraints {
         let is_concerned = match &constraint.kind {
-            ConstraintKind::Check {
-                columns: read,
-                is_valid,
-                ..
-            } => *is_valid && read.iter().any(|column| columns.contains(column)),
+            ConstraintKind::Check { columns: read, .. } => read.iter().any(|column| columns.contains(column)),
             ConstraintKind::PrimaryKey { .. }
             | ConstraintKind::Unique { .. }
             | ConstraintKind::ForeignKey(_) => false,
         };
-        if is_concerned {
-            refuse_violations_of(runner, transaction, &entry, constraint)?;
+        match is_concerned {
+            true if constraint.is_valid() => refuse_violations_of(runner, transaction, &entry, constraint)?,
+            true => refuse_unbound(runner, transaction, &entry, constraint)?,
+            false => {}
         }
     }
     Ok(())

@@ -552,9 +552,10 @@ fn with_sequence(
 /// The actions that add a column whose default each row that there is gets by itself, before the column is NOT NULL.
 fn with_values(position: usize, mut column: frazil_types::ColumnDef) -> Vec<AlterAction> {
     let is_strict = column.has_own_not_null();
+    let is_of_strict_domain = !column.nullable && !is_strict;
     let is_of_domain = column.domain.is_some_and(|domain| domain.gives_default);
     let default = column.default.take();
-    column.nullable |= is_strict;
+    column.nullable = true;
     let default = match is_of_domain {
         // The column has its domain's again.
         true => AlterAction::DropDefault { column: position },
@@ -568,8 +569,12 @@ fn with_values(position: usize, mut column: frazil_types::ColumnDef) -> Vec<Alte
         default,
         AlterAction::FillColumn { column: position },
     ];
-    if is_strict {
+    if is_strict || is_of_strict_domain {
         actions.push(AlterAction::SetNotNull { column: position });
+    }
+    if is_of_strict_domain {
+        // The rows are checked by now, and the column has its domain's again.
+        actions.push(AlterAction::DropNotNull { column: position });
     }
     actions
 }
