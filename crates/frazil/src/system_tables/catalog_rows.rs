@@ -76,7 +76,9 @@ fn wanted_sequences<'a>(
 ) -> impl Iterator<Item = &'a Arc<SequenceEntry>> {
     let named = Named::of(context, naming);
     let all = named.is_none().then(|| context.catalog().sequences());
-    all.into_iter().flatten().chain(named.into_iter().flat_map(Named::sequences))
+    all.into_iter()
+        .flatten()
+        .chain(named.into_iter().flat_map(Named::sequences))
 }
 
 fn system_relations<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Seen<'a>> {

@@ -43,7 +43,9 @@ impl<'a> Named<'a> {
         let catalog = context.catalog();
         let mut named = Named::default();
         if let Some(ids) = context.wanted.values_in(naming.oid) {
-            ids.into_iter().try_for_each(|id| named.add_id(catalog, id)).ok()?;
+            ids.into_iter()
+                .try_for_each(|id| named.add_id(catalog, id))
+                .ok()?;
             return Some(named);
         }
         let names = context.wanted.values_in(naming.name)?;
@@ -95,8 +97,10 @@ impl<'a> Named<'a> {
         sequence: Option<&'a Arc<SequenceEntry>>,
         is_index: bool,
     ) -> Result<(), NamesIndex> {
-        self.relations.extend(relation.map(|relation| (relation.id(), relation)));
-        self.sequences.extend(sequence.map(|sequence| (sequence.id, sequence)));
+        self.relations
+            .extend(relation.map(|relation| (relation.id(), relation)));
+        self.sequences
+            .extend(sequence.map(|sequence| (sequence.id, sequence)));
         match is_index {
             true => Err(NamesIndex),
             false => Ok(()),
