@@ -40,6 +40,7 @@ mod resolve;
 mod scan_predicate;
 mod selectivity;
 pub mod sma;
+mod stored_text;
 mod strategy;
 mod text_predicate;
 pub mod unpack;

@@ -7,7 +7,7 @@ use crate::encodings::Encoding;
 use crate::encodings::patched::PatchedRange;
 use crate::psma;
 use crate::selectivity;
-use crate::text_predicate::TextPredicate;
+use crate::stored_text::TextTest;
 use frazil_types::{RestrictionKind, Result};
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ pub(crate) enum PredicateKind {
     /// Wide integers in any of the ranges.
     Wide(Vec<(i128, i128)>),
     /// Raw strings.
-    Text(TextPredicate),
+    Text(TextTest),
 }
 
 /// The rank of wide integers, which have no vector unit.
@@ -112,7 +112,7 @@ impl Block {
                 (PredicateKind::Frames(ordinals), rank)
             }
             Translated::Wide(ranges) => (PredicateKind::Wide(ranges), WIDE_RANK),
-            Translated::Text(test) => (PredicateKind::Text(test), TEXT_RANK),
+            Translated::Text(test) => (PredicateKind::Text(TextTest::new(test)), TEXT_RANK),
         };
         self.touch(column)?;
         if rows.is_empty() {

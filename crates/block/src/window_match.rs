@@ -203,10 +203,17 @@ impl WindowMatch {
         combine: Combine,
         bits: &mut [u64],
     ) -> Result<()> {
-        let PredicateKind::Text(text) = &test.kind else {
+        let PredicateKind::Text(stored) = &test.kind else {
             return Ok(());
         };
+        let text = &stored.predicate;
         if combine == Combine::Replace {
+            if self
+                .block
+                .match_stored(test.column, stored, range.clone(), bits)?
+            {
+                return Ok(());
+            }
             self.collect_strings(test.column, Selection::all(range.clone()))?;
             let Scratch {
                 text: heap, offsets, ..

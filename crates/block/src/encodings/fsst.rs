@@ -8,6 +8,7 @@
 
 use super::strings::Strings;
 use crate::format::corrupted;
+use frazil_kernels::like::automaton::{ByteAutomaton, CodeAutomaton};
 use frazil_types::Result;
 use fsst::Compressor;
 
@@ -119,6 +120,15 @@ impl Decoder {
             out.lengths[i] = len;
         }
         Ok(out)
+    }
+
+    /// An automaton over bytes as one over the codes of this table.
+    pub fn over_codes(&self, automaton: &ByteAutomaton) -> CodeAutomaton {
+        let words = self.symbols.map(u64::to_le_bytes);
+        let symbols: Vec<&[u8]> = (words[..self.count].iter().zip(self.lengths))
+            .map(|(word, len)| &word[..usize::from(len)])
+            .collect();
+        automaton.over_codes(&symbols, ESCAPE)
     }
 
     /// Length of a string once decompressed; an error if a code is unknown or an escape is last.
