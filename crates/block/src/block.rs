@@ -85,6 +85,13 @@ impl Column {
             decoder: OnceLock::new(),
         }
     }
+
+    /// A column whose bytes were checked, or made by this process.
+    fn trusted(entry: ColumnEntry) -> Column {
+        let column = Column::new(entry);
+        column.trusted.store(true, Ordering::Relaxed);
+        column
+    }
 }
 
 impl Block {
@@ -134,7 +141,13 @@ impl Block {
     pub fn with_columns(&self, others: &[Block]) -> Result<Block> {
         let mut added = AlignedBytes::default();
         added.extend(self.0.added.as_slice());
-        let mut stored: Vec<Arc<Column>> = self.0.stored.to_vec();
+        // References to strings point into `added`, which is another one now.
+        let end = self.bytes().len() as u64;
+        let again = |column: &Arc<Column>| match column.entry.extent.offset < end {
+            true => column.clone(),
+            false => Arc::new(Column::trusted(column.entry.clone())),
+        };
+        let mut stored: Vec<Arc<Column>> = self.0.stored.iter().map(again).collect();
         for other in others {
             let is_whole = other.0.added.is_empty() && other.0.beside.is_empty();
             if other.rows() != self.rows() || !is_whole {
@@ -146,11 +159,8 @@ impl Block {
             added.align();
             let moved = (self.bytes().len() + added.len()) as u64;
             added.extend(other.bytes());
-            stored.extend(other.0.stored.iter().map(|column| {
-                let column = Column::new(column.entry.moved(moved));
-                column.trusted.store(true, Ordering::Relaxed);
-                Arc::new(column)
-            }));
+            let moved = |column: &Arc<Column>| Arc::new(Column::trusted(column.entry.moved(moved)));
+            stored.extend(other.0.stored.iter().map(moved));
         }
         // Readers of strings may look beyond the last one.
         added.extend_zeroed(READ_PADDING);
@@ -191,9 +201,7 @@ impl Block {
         entry.sections.sma = place(&encoded.sma);
         entry.sections.heap = place(&encoded.heap);
         entry.raw_bytes = rows * (constant.native().size() + encoded.heap.len()) as u64;
-        let column = Column::new(entry);
-        column.trusted.store(true, Ordering::Relaxed);
-        column
+        Column::trusted(entry)
     }
 
     /// Opens bytes that the builder of this process has just made.

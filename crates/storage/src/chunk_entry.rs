@@ -204,7 +204,7 @@ impl ChunkEntry {
     pub fn bytes(&self) -> usize {
         match &*self.chunk {
             Chunk::Hot(hot) => hot.bytes(),
-            Chunk::Frozen(frozen) => frozen.block.bytes().len(),
+            Chunk::Frozen(frozen) => frozen.block.bytes().len() + frozen.block.added_bytes(),
         }
     }
 

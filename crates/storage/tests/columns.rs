@@ -321,3 +321,40 @@ fn nulls_that_are_allowed_later_have_a_place() {
     let nulls: Vec<usize> = (0..6).filter(|&i| found[i].1[0].is_null()).collect();
     assert_eq!(nulls, [4]);
 }
+
+#[test]
+fn strings_of_filled_columns_stay_when_others_are_filled() {
+    let schema = Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Integer)]));
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let mut transaction = begin(&store);
+    let rows: Vec<Vec<Value>> = (0..500).map(|i| vec![Value::Int(i)]).collect();
+    let ids = insert(&mut transaction, id, &batch(&schema, &rows));
+    let options = BuildOptions::default();
+    transaction
+        .freeze_table(id, None, options, &Cancel::new())
+        .unwrap();
+    transaction.commit().unwrap();
+    let text =
+        |column: usize, row: usize| format!("a text of column {column} that is long enough {}", row % 7);
+    for column in 1..=4 {
+        let mut transaction = begin(&store);
+        let def = ColumnDef::new(format!("t{column}"), LogicalType::Text);
+        add(&mut transaction, id, def.clone());
+        let budget = MemoryBudget::unlimited();
+        let mut filled = transaction.begin_fill(id, vec![column], &budget).unwrap();
+        let values: Vec<Vec<Value>> = (0..500).map(|row| vec![Value::Text(text(column, row))]).collect();
+        let values = batch(&Schema::new(vec![def]), &values);
+        filled.take(&ids, &NewRows::of(&values)).unwrap();
+        transaction.end_fill(filled, &Cancel::new()).unwrap();
+        transaction.commit().unwrap();
+        // Nobody holds the version before: its bytes are free.
+        let found = scan(store.snapshot().table(id).unwrap(), &[], ScanOptions::default());
+        for (row, (_, values)) in found.iter().enumerate() {
+            let texts = (1..=column).map(|column| Value::Text(text(column, row)));
+            assert!(
+                same(&[values[1..].to_vec()], &[texts.collect::<Vec<_>>()]),
+                "row {row}: {values:?}"
+            );
+        }
+    }
+}
