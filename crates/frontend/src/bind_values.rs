@@ -2,7 +2,9 @@
 //! generated columns of rows that no plan computes.
 
 use crate::bind::in_context;
-use crate::binder::{self, Binder, default_query, fill_hidden, generated_query, rows_of_view, stored_expressions};
+use crate::binder::{
+    self, Binder, default_query, fill_hidden, generated_query, rows_of_view, stored_expressions,
+};
 use crate::bound::{Bound, PlanSettings};
 use crate::limits::Limits;
 use crate::parse::{ParsedStatement, parse};

@@ -257,7 +257,9 @@ fn bound_implies(known: CompareOp, constant: &Value, wanted: &Test<'_>) -> bool 
     {
         return true;
     }
-    let Value::Int(constant) = constant else { return false };
+    let Value::Int(constant) = constant else {
+        return false;
+    };
     let Test::Compare(op, Value::Int(other)) = wanted else {
         return false;
     };

@@ -7,8 +7,8 @@ use frazil_plan::breakers::Breaker;
 use frazil_plan::operators::Aggregate;
 use frazil_plan::pipeline::{PipelinePlan, StagePolicy};
 use frazil_plan::{
-    AggregateCall, AggregateFunction, ArithmeticOp, Assumption, Bounds, Expr, ExprKind, IndexInfo, StoredExpression, Operator,
-    Plan, Statistics,
+    AggregateCall, AggregateFunction, ArithmeticOp, Assumption, Bounds, Expr, ExprKind, IndexInfo, Operator,
+    Plan, Statistics, StoredExpression,
 };
 use frazil_types::{Cancel, LogicalType, NativeType, ObjectId, Value};
 use shop::Shop;

@@ -38,9 +38,17 @@ const INDEXES: [(&str, &[&str], &[&str]); 10] = [
         ],
         &["upper(email) = 'USER77@X'", "email = 'User77@X'"],
     ),
-    ("((a + b))", &["a + b = 8", "a + b between 5 and 40"], &["b + a = 8", "a + b is null"]),
+    (
+        "((a + b))",
+        &["a + b = 8", "a + b between 5 and 40"],
+        &["b + a = 8", "a + b is null"],
+    ),
     ("((a % 100), id)", &["a % 100 = 7 and id < 100"], &["a % 99 = 7"]),
-    ("(coalesce(a, -1), id)", &["coalesce(a, -1) = 77"], &["coalesce(a, -2) = 77"]),
+    (
+        "(coalesce(a, -1), id)",
+        &["coalesce(a, -1) = 77"],
+        &["coalesce(a, -2) = 77"],
+    ),
     (
         "((case when a > 390 then a end))",
         &["case when a > 390 then a end = 395"],
@@ -53,18 +61,35 @@ const INDEXES: [(&str, &[&str], &[&str]); 10] = [
     ),
     (
         "(id) where a > 300",
-        &["a > 390 and id < 500", "a = 350 and id < 500", "a in (301, 350) and id < 500"],
-        &["a > 299 and id < 20", "a in (300, 350) and id < 20", "a < 350 and id < 20"],
+        &[
+            "a > 390 and id < 500",
+            "a = 350 and id < 500",
+            "a in (301, 350) and id < 500",
+        ],
+        &[
+            "a > 299 and id < 20",
+            "a in (300, 350) and id < 20",
+            "a < 350 and id < 20",
+        ],
     ),
     (
         "(id) where email is not null",
-        &["email = 'User77@X' and id < 100", "lower(email) like 'user7%' and id < 100"],
-        &["email is null and id < 20", "coalesce(email, 'x') = 'x' and id < 20"],
+        &[
+            "email = 'User77@X' and id < 100",
+            "lower(email) like 'user7%' and id < 100",
+        ],
+        &[
+            "email is null and id < 20",
+            "coalesce(email, 'x') = 'x' and id < 20",
+        ],
     ),
     (
         "(lower(email)) where a = 77 or a = 78",
         &["lower(email) = 'user78@x' and a = 78"],
-        &["lower(email) = 'user78@x' and a = 79", "lower(email) = 'user78@x'"],
+        &[
+            "lower(email) = 'user78@x' and a = 79",
+            "lower(email) = 'user78@x'",
+        ],
     ),
     (
         "(id) where b > 100 and email <> 'User5@X'",
@@ -126,7 +151,10 @@ fn parameters_and_writes_find_the_index() {
     table(&c);
     rows(&c, "create index k on t (lower(email))");
     rows(&c, "prepare p as select count(*) from t where lower(email) = $1");
-    assert_eq!(rows(&c, "execute p ('user77@x')"), rows(&c, "select count(*) from t where email = 'User77@X'"));
+    assert_eq!(
+        rows(&c, "execute p ('user77@x')"),
+        rows(&c, "select count(*) from t where email = 'User77@X'")
+    );
     rows(&c, "update t set email = 'Gone' where lower(email) = 'user77@x'");
     assert_eq!(rows(&c, "execute p ('user77@x')").trim(), "0");
     assert!(uses(&c, "select id from t where lower(email) = 'gone'"));
@@ -182,12 +210,27 @@ fn random_predicates_over_changing_rows_have_one_answer() {
     for turn in 0..120 {
         let (first, second) = (part(&mut random), part(&mut random));
         let joined = if random.below(4) == 0 { "or" } else { "and" };
-        answer(&c, &format!("select id, a, b from t where {first} {joined} {second} order by id"));
+        answer(
+            &c,
+            &format!("select id, a, b from t where {first} {joined} {second} order by id"),
+        );
         match turn % 12 {
-            3 => drop(rows(&c, &format!("update t set a = a + 7, done = not done where {first}"))),
-            5 => drop(rows(&c, &format!("update t set email = upper(email) || 'z' where {second} and id % 3 = 0"))),
-            7 => drop(rows(&c, &format!("delete from t where {first} and {second} and id % 5 = 0"))),
-            9 => drop(rows(&c, "insert into t select id + 10000, email, a - 1, b, d, done from t where id % 97 = 0")),
+            3 => drop(rows(
+                &c,
+                &format!("update t set a = a + 7, done = not done where {first}"),
+            )),
+            5 => drop(rows(
+                &c,
+                &format!("update t set email = upper(email) || 'z' where {second} and id % 3 = 0"),
+            )),
+            7 => drop(rows(
+                &c,
+                &format!("delete from t where {first} and {second} and id % 5 = 0"),
+            )),
+            9 => drop(rows(
+                &c,
+                "insert into t select id + 10000, email, a - 1, b, d, done from t where id % 97 = 0",
+            )),
             11 if turn == 59 => drop(rows(&c, "freeze table t")),
             _ => {}
         }

@@ -1,10 +1,10 @@
 //! ALTER TABLE. Each action is bound to the columns that those before it leave.
 
 use super::constraints::{Constraints, Target};
+use super::naming::find_own_table;
 use super::rename::Renamed;
 use super::scope::Clause;
 use super::select::calls_volatile;
-use super::naming::find_own_table;
 use super::{Binder, TableEntry, error, fold};
 use crate::parse::{AlteredConstraint, MovedKind, RenameTo};
 use crate::{Bound, CatalogView, Definition};

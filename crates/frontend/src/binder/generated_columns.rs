@@ -298,7 +298,10 @@ pub(crate) fn generated_query(mut binder: Binder<'_>, entry: &TableEntry) -> Res
 }
 
 /// The expressions and conditions of a table's indexes, over the positions of its columns.
-pub(crate) fn stored_expressions(mut binder: Binder<'_>, entry: &TableEntry) -> Result<Vec<StoredExpression>> {
+pub(crate) fn stored_expressions(
+    mut binder: Binder<'_>,
+    entry: &TableEntry,
+) -> Result<Vec<StoredExpression>> {
     // These are the first columns of the binder: their ids are their positions.
     let mut ids = Vec::with_capacity(entry.schema.columns.len());
     for column in &entry.schema.columns {

@@ -7,8 +7,8 @@ use frazil_plan::operators::{
 };
 use frazil_plan::{
     AggregateCall, AggregateFunction, ArithmeticOp, Bounds, ColumnId, Expansion, Expr, ExprKind,
-    FirstMatches, IndexInfo, StoredExpression, JoinKind, Operator, Plan, RowCount, RowsFunction, ScalarFunction,
-    ScanDisjunction, ScanRestriction, SortKey, Statistics, Subquery, SubqueryKind,
+    FirstMatches, IndexInfo, JoinKind, Operator, Plan, RowCount, RowsFunction, ScalarFunction,
+    ScanDisjunction, ScanRestriction, SortKey, Statistics, StoredExpression, Subquery, SubqueryKind,
 };
 use frazil_types::{ObjectId, Value};
 use std::cell::OnceCell;

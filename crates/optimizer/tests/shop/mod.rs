@@ -4,7 +4,8 @@
 
 use frazil_plan::operators::{Filter, Join, Scan};
 use frazil_plan::{
-    Bounds, ColumnId, Columns, Expr, ExprKind, IndexInfo, StoredExpression, JoinKind, Operator, Plan, Statistics,
+    Bounds, ColumnId, Columns, Expr, ExprKind, IndexInfo, JoinKind, Operator, Plan, Statistics,
+    StoredExpression,
 };
 use frazil_types::date_input::parse_date;
 use frazil_types::{CompareOp, LogicalType, ObjectId, Value};
