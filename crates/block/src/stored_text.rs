@@ -1,5 +1,5 @@
-//! Tests of FSST strings as they are stored: a symbol table is met by the test once, and then each row costs a look-up for each code
-//! of its string. Nothing is decompressed.
+//! Tests of FSST strings as they are stored: a symbol table is met by the test once, and then each row costs a look-up
+//! for each code of its string. Nothing is decompressed.
 
 use crate::block::Block;
 use crate::format::FLAG_FSST;
@@ -9,8 +9,8 @@ use frazil_types::{CompareOp, Result};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Rows of a block for each state of the automaton from which on its table pays: a state takes 256 symbols of a few bytes, a row
-/// saves the decompression of its string.
+/// Rows of a block for each state of the automaton from which on its table pays: a state takes 256 symbols of a few
+/// bytes, a row saves the decompression of its string.
 const ROWS_OF_STATE: usize = 64;
 /// Codes of the mean string from which on a needle is searched in the decompressed strings, by SIMD.
 const MOST_CODES_SEARCHED: usize = 16;
@@ -42,8 +42,9 @@ impl TextTest {
 }
 
 impl Block {
-    /// Sets the bits of rows of a raw column whose strings pass, and clears those of the others. Returns false, and leaves the bits,
-    /// if the strings have to be looked at as text. NULLs are empty strings. The column has been touched.
+    /// Sets the bits of rows of a raw column whose strings pass, and clears those of the others. Returns false, and
+    /// leaves the bits, if the strings have to be looked at as text. NULLs are empty strings. The column has been
+    /// touched.
     pub(crate) fn match_stored(
         &self,
         column: usize,

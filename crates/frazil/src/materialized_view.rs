@@ -26,8 +26,8 @@ pub fn create(
     }
 }
 
-/// REFRESH MATERIALIZED VIEW. Returns the number of its rows. 23505 if rows have one key of a unique index, and the errors
-/// of the query.
+/// REFRESH MATERIALIZED VIEW. Returns the number of its rows. 23505 if rows have one key of a unique index, and the
+/// errors of the query.
 pub fn refresh(
     runner: &Runner,
     transaction: &mut Transaction,

@@ -1,5 +1,6 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
+use crate::bind_drop::{drop_behavior, drop_indexes, drop_relations, refuse_drop_options};
 use crate::binder::{
     self, Binder, Nesting, TableUses, alter_domain, alter_identity, alter_table, alter_type, copy_from,
     create_domain, create_index, create_table, create_type, create_view, delete, describe, describe_columns,
@@ -17,12 +18,11 @@ use crate::statement::{CursorOptions, CursorStatement, Definition, Explained, Pr
 use crate::summary;
 use crate::{CatalogView, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
 use frazil_catalog::{
-    AlterAction, ConstraintKind, DropBehavior, DropIndexes, DropRelations, DropTypes, RelationKind,
-    ViewEntry, WrittenName, not_a_table,
+    AlterAction, ConstraintKind, DropBehavior, DropTypes, RelationKind, ViewEntry, WrittenName, not_a_table,
 };
 use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, SqlState};
-use sqlparser::ast::{DataType, ObjectName, ObjectType, Query, SetExpr, Statement as Ast};
+use sqlparser::ast::{DataType, ObjectType, Query, SetExpr, Statement as Ast};
 
 /// Binds a statement. `parameter_types` are those the client gave, by position. Errors have the position in the
 /// statement's text.
@@ -525,13 +525,6 @@ fn bind_drop<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
     }
 }
 
-fn drop_behavior(cascade: bool) -> DropBehavior {
-    match cascade {
-        true => DropBehavior::Cascade,
-        false => DropBehavior::Restrict,
-    }
-}
-
 /// DROP TYPE … CASCADE with the columns of tables that go with the types, and the views that read these.
 fn with_columns(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) -> Result<Bound> {
     let Statement::Writing(Writing::Define(Definition::DropTypes { drop, columns })) = &mut bound.statement
@@ -687,52 +680,4 @@ fn find_readers(
 fn is_primary_key(table: &TableEntry, constraint: &str) -> bool {
     let named = table.constraints.iter().find(|c| c.name == constraint);
     named.is_some_and(|c| matches!(c.kind, ConstraintKind::PrimaryKey { .. }))
-}
-
-/// Binds DROP INDEX.
-fn drop_indexes(binder: &Binder, ast: &Ast, names: &[ObjectName], if_exists: bool) -> Result<Bound> {
-    refuse_drop_options(ast)?;
-    let names = names.iter().map(|n| binder.name_to_drop(n));
-    Ok(Bound::plain(Definition::DropIndexes(DropIndexes {
-        names: names.collect::<Result<_>>()?,
-        if_exists,
-        behavior: drop_behavior(matches!(ast, Ast::Drop { cascade: true, .. })),
-        path: binder.catalog.path().clone(),
-    })))
-}
-
-fn refuse_drop_options(ast: &Ast) -> Result<()> {
-    match ast {
-        Ast::Drop {
-            purge,
-            temporary,
-            table,
-            ..
-        } if *purge || *temporary || table.is_some() => {
-            Err(Error::unsupported("DROP with TEMPORARY, PURGE or ON"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Binds DROP TABLE and DROP VIEW.
-fn drop_relations(binder: &Binder, ast: &Ast, kind: RelationKind) -> Result<Bound> {
-    let Ast::Drop {
-        if_exists,
-        names,
-        cascade,
-        ..
-    } = ast
-    else {
-        return Err(unsupported_statement(ast));
-    };
-    refuse_drop_options(ast)?;
-    let names = names.iter().map(|n| binder.name_to_drop(n));
-    Ok(Bound::plain(Definition::Drop(DropRelations {
-        kind,
-        names: names.collect::<Result<_>>()?,
-        if_exists: *if_exists,
-        behavior: drop_behavior(*cascade),
-        path: binder.catalog.path().clone(),
-    })))
 }

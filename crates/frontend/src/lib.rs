@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod bind;
+mod bind_drop;
 mod bind_values;
 mod binder;
 mod bound;

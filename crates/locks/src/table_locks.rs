@@ -5,11 +5,12 @@
 //! none of each other (ACCESS SHARE, ROW SHARE, ROW EXCLUSIVE) are kept in a slot of the transaction, as PostgreSQL's
 //! fast path does.
 //!
-//! A shard is *open* or *closed*. While it is open, all locks on its tables are weak, nobody waits, and the locks are in
-//! slots. Whoever wants to see all locks on a table closes the shard under its latch: one slot after the other, it moves
-//! the locks on tables of the shard from the slot to the shard and marks the shard as closed there, both under the latch
-//! of the slot. So a weak lock is taken before its slot is emptied, and then moved, or it finds the mark and goes to the
-//! shard. When only weak locks are left and nobody waits, the shard opens again: the locks move back, then the marks go.
+//! A shard is *open* or *closed*. While it is open, all locks on its tables are weak, nobody waits, and the locks are
+//! in slots. Whoever wants to see all locks on a table closes the shard under its latch: one slot after the other, it
+//! moves the locks on tables of the shard from the slot to the shard and marks the shard as closed there, both under
+//! the latch of the slot. So a weak lock is taken before its slot is emptied, and then moved, or it finds the mark and
+//! goes to the shard. When only weak locks are left and nobody waits, the shard opens again: the locks move back, then
+//! the marks go.
 //!
 //! Latches are taken in the order shard, slot. A transaction that frees a lock looks in its slot, then in the shard,
 //! then, under the latch of the shard, in its slot again. *Without the third look, a lock that moves back between the

@@ -2,9 +2,9 @@
 //! condition of a partial index beside the predicates that imply it. So restrictions find such an index as they find
 //! one on plain columns.
 //!
-//! A row stores the value that the expression had when the row was written. Expressions of indexes are immutable, and an
-//! expression that fails refuses its row: reading the stored value neither loses nor adds an error. Rows outside of a
-//! partial index store NULL, so that its expressions are read only where its condition is implied.
+//! A row stores the value that the expression had when the row was written. Expressions of indexes are immutable, and
+//! an expression that fails refuses its row: reading the stored value neither loses nor adds an error. Rows outside of
+//! a partial index store NULL, so that its expressions are read only where its condition is implied.
 
 use crate::pushdown::rejects_null;
 use crate::rename::{self, Names};
@@ -87,9 +87,9 @@ fn filter(predicate: &mut Expr, scan: &mut Scan, stored: Vec<StoredExpression>, 
     *predicate = Expr::conjunction(conjuncts).unwrap_or_else(|| Expr::truth(true));
 }
 
-/// The expression over the columns of a scan, simplified like the expressions of the plan and without nullability. `None` if
-/// the scan does not make a column that it reads, so that the filter cannot have it, or if its value is not what the
-/// column stores.
+/// The expression over the columns of a scan, simplified like the expressions of the plan and without nullability.
+/// `None` if the scan does not make a column that it reads, so that the filter cannot have it, or if its value is not
+/// what the column stores.
 fn over_scan(mut stored: StoredExpression, scan: &Scan, columns: &mut Columns) -> Option<StoredExpression> {
     // A boolean expression is a predicate: as a column it would be none that storage tests.
     let is_condition = stored.stored == Stored::WhereTrue;

@@ -31,13 +31,14 @@ pub struct StoredExpression {
     pub name: String,
     /// The type of that column.
     pub ty: LogicalType,
-    /// The expression. Its column `n` is the column at position `n` of the table, except for those that it makes itself.
+    /// The expression. Its column `n` is the column at position `n` of the table, except for those that it makes
+    /// itself.
     pub value: Expr,
     /// The rows that store the value.
     pub stored: Stored,
 }
 
-/// Which rows store the value of a [`StoredExpression`].
+/// The rows that store the value of a [`StoredExpression`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
     /// All rows.

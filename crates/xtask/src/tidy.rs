@@ -22,8 +22,9 @@ const BEHIND_VFS: [&str; 2] = ["storage", "durability"];
 /// Calls that give the cells of a hot chunk, and the files that may make them: those behind `ChunkView`, and generated
 /// code's source, which reads them through a `Lease`.
 const CELLS: [&str; 4] = [".first_cell(", ".value_ptr(", ".cells::<", ".validity_cells("];
-const READERS_OF_CELLS: [&str; 7] = [
+const READERS_OF_CELLS: [&str; 8] = [
     "storage/src/chunk_view.rs",
+    "storage/src/filled_column.rs",
     "storage/src/hot_chunk.rs",
     "storage/src/hot_match.rs",
     "storage/src/read_chunk.rs",

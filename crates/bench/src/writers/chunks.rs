@@ -61,7 +61,7 @@ pub fn measure(plan: &Plan, report: &mut Report) -> Result<()> {
 }
 
 impl Side {
-    /// A table of so many chunks that `rows` rows are in, evenly.
+    /// A table of `chunks` chunks with `rows` rows, evenly.
     fn new(chunks: usize, rows: usize) -> Result<Side> {
         let database = Database::memory()?;
         let connection = database.connect();

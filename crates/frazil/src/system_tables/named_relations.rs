@@ -1,5 +1,5 @@
-//! Relations and sequences of which the rows of a system table are, found by the ids or names that a plan wants: a query for
-//! one relation looks at that relation, however many others there are.
+//! Relations and sequences of which the rows of a system table are, found by the ids or names that a plan wants: a
+//! query for one relation looks at that relation, however many others there are.
 
 use super::virtual_table::Context;
 use frazil_catalog::{Catalog, QualifiedName, Relation, SequenceEntry};

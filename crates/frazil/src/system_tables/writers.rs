@@ -114,7 +114,7 @@ fn level(locks: &LockTable, open: &OpenTransaction) -> &'static str {
     }
 }
 
-/// What transactions hold, then what they wait for, the longest wait first.
+/// Rows for the locks that transactions hold, then for those that they wait for, the longest wait first.
 pub(super) fn locks(context: &Context<'_>) -> Result<Vec<Vec<Value>>> {
     let Some(own) = &context.session else {
         return Ok(Vec::new());
@@ -180,7 +180,7 @@ fn named(catalog: &Catalog, target: Option<Target>) -> [Value; 5] {
 }
 
 /// The schema and name of a table, or of an index's table with the name of the index. A transaction that is not
-/// committed may have made it: then there is no name.
+/// committed may have made it: then the name is NULL.
 fn relation(catalog: &Catalog, id: ObjectId) -> (Option<(String, String)>, Option<String>) {
     let named = |table| {
         let entry = catalog.table_by_id(table)?;

@@ -25,7 +25,7 @@ fn uses(c: &Connection, query: &str) -> bool {
     plan.contains("rows of index k") || plan.contains("by index k")
 }
 
-/// What follows CREATE INDEX, with predicates that the index serves, and predicates that it does not serve.
+/// Texts that follow CREATE INDEX, with predicates that the index serves, and predicates that it does not serve.
 const INDEXES: [(&str, &[&str], &[&str]); 10] = [
     (
         "(lower(email))",

@@ -1,6 +1,6 @@
-//! ALTER TABLE … ALTER COLUMN … SET STATISTICS, SET STORAGE and SET COMPRESSION, ALTER TABLE and ALTER MATERIALIZED VIEW …
-//! CLUSTER ON and SET WITHOUT CLUSTER, each alone in its statement as dumps have them. They advise PostgreSQL how to keep a
-//! column or the order of rows; Frazil decides by itself.
+//! ALTER TABLE … ALTER COLUMN … SET STATISTICS, SET STORAGE and SET COMPRESSION, ALTER TABLE and ALTER MATERIALIZED
+//! VIEW … CLUSTER ON and SET WITHOUT CLUSTER, each alone in its statement as dumps have them. They advise PostgreSQL
+//! how to keep a column or the order of rows; Frazil decides by itself.
 
 use super::cursor::Cursor;
 use frazil_catalog::WrittenName;

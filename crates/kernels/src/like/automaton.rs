@@ -1,9 +1,10 @@
-//! Patterns without `_` as automata over bytes, and over the codes of a symbol table (FSST): a string is matched as it is stored,
-//! by one look-up for each code, and is never decompressed.
+//! Patterns without `_` as automata over bytes, and over the codes of a symbol table (FSST): a string is matched as it
+//! is stored, by one look-up for each code, and is never decompressed.
 //!
-//! A state is how much of the pattern has been read: bytes of the prefix, then of each needle, then of the suffix. Behind the
-//! needles the longest beginning of the needle that the text ends in is kept, as Knuth, Morris and Pratt do. A code leads from a
-//! state to the state that the bytes of its symbol lead to: this is computed once for a table, not once for each row.
+//! A state is how much of the pattern has been read: bytes of the prefix, then of each needle, then of the suffix.
+//! Behind the needles the longest beginning of the needle that the text ends in is kept, as Knuth, Morris and Pratt do.
+//! A code leads from a state to the state that the bytes of its symbol lead to: this is computed once for a table, not
+//! once for each row.
 
 use super::{LikePattern, Shape};
 
@@ -106,8 +107,8 @@ impl ByteAutomaton {
         self.steps.len()
     }
 
-    /// The automaton over codes: code `c` stands for `symbols[c]`, and the byte behind the code `escape` for itself. A code
-    /// without a symbol stands for nothing.
+    /// The automaton over codes: code `c` stands for `symbols[c]`, and the byte behind the code `escape` for itself. A
+    /// code without a symbol stands for nothing.
     pub fn over_codes(&self, symbols: &[&[u8]], escape: u8) -> CodeAutomaton {
         let states = self.steps.len();
         let mut steps = vec![[DEAD; 256]; states * 2];
@@ -130,8 +131,8 @@ impl ByteAutomaton {
     }
 }
 
-/// Adds a state for each byte of a needle that has been read. The needle's end leads to the next state to be added. Returns the
-/// state whose steps are those of the needle's end while the search goes on.
+/// Adds a state for each byte of a needle that has been read. The needle's end leads to the next state to be added.
+/// Returns the state whose steps are those of the needle's end while the search goes on.
 fn search(needle: &[u8], steps: &mut Vec<[u8; 256]>) -> usize {
     let first = steps.len();
     // The state of the longest beginning that the bytes read so far, without the first of them, end in.
@@ -154,7 +155,8 @@ fn search(needle: &[u8], steps: &mut Vec<[u8; 256]>) -> usize {
 /// An automaton over the codes of one symbol table. A code of another table means nothing to it.
 #[derive(Debug)]
 pub struct CodeAutomaton {
-    /// `steps[s][c]` is the state that code `c` leads to from state `s`. The second half of the states are those behind an escape.
+    /// `steps[s][c]` is the state that code `c` leads to from state `s`. The second half of the states are those behind
+    /// an escape.
     steps: Vec<[u8; 256]>,
     accepts: Vec<bool>,
     start: u8,
@@ -175,8 +177,8 @@ impl CodeAutomaton {
         self.steps[usize::from(state)][usize::from(code)]
     }
 
-    /// Sets bit `i` of `out` if the string of codes `heap[offsets[i]..offsets[i + 1]]` is accepted, and clears the bit if not.
-    /// `out` has `(offsets.len() - 1).div_ceil(64)` words.
+    /// Sets bit `i` of `out` if the string of codes `heap[offsets[i]..offsets[i + 1]]` is accepted, and clears the bit
+    /// if not. `out` has `(offsets.len() - 1).div_ceil(64)` words.
     pub fn match_heap(&self, heap: &[u8], offsets: &[u32], out: &mut [u64]) {
         let rows = offsets.len().saturating_sub(1);
         assert_eq!(out.len(), rows.div_ceil(64), "words of match bits");

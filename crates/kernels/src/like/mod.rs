@@ -1,10 +1,9 @@
 //! LIKE: a pattern compiled once, matched against one string or a whole vector.
 //!
-//! A pattern without `_` is a prefix, needles to be found one after the other, and a suffix; any of
-//! them may be missing. Leftmost matches are enough: if the rest cannot follow the leftmost match of a
-//! needle, it cannot follow a later one. The needles are found by `memchr::memmem`, which picks its
-//! own SIMD. A pattern with `_` (one code point) takes the general matcher. [`automaton`] matches strings of FSST codes as they are
-//! stored.
+//! A pattern without `_` is a prefix, needles to be found one after the other, and a suffix; any of them may be
+//! missing. Leftmost matches are enough: if the rest cannot follow the leftmost match of a needle, it cannot follow a
+//! later one. The needles are found by `memchr::memmem`, which picks its own SIMD. A pattern with `_` (one code point)
+//! takes the general matcher. [`automaton`] matches strings of FSST codes as they are stored.
 //!
 //! `%a%b%` over strings that lie one after the other in a heap searches for `a` over all of them at
 //! once: setting a search up per string would cost more than the search (TPC-H query 13).
