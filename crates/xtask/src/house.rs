@@ -86,7 +86,7 @@ pub const TYPES: House = House {
         "crates/functions/src/json_rows.rs",
         "crates/frazil/src/value/",
     ],
-    most: 19,
+    most: 20,
     all: 294,
     aim: 10,
 };

@@ -122,7 +122,7 @@ fn what_would_move_rows_waits_for_their_checks() {
     for sql in [
         "truncate c",
         "alter table c add x integer",
-        "drop table c",
+        "drop table c cascade",
         "freeze c",
     ] {
         rows(&c, "begin; insert into c values (7, 70, 'x')");

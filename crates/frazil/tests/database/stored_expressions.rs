@@ -33,14 +33,13 @@ const INDEXES: [(&str, &[&str], &[&str]); 10] = [
             "lower(email) = 'user77@x'",
             "'user77@x' = lower(email) and a > 3",
             "lower(email) in ('user77@x', 'user78@x')",
-            "lower(t.email) like 'user77%'",
-            "lower(email) > 'user899'",
+            "lower(t.email) = 'user78@x'",
         ],
         &["upper(email) = 'USER77@X'", "email = 'User77@X'"],
     ),
     (
         "((a + b))",
-        &["a + b = 8", "a + b between 5 and 40"],
+        &["a + b = 8", "8 = a + b and id > 3"],
         &["b + a = 8", "a + b is null"],
     ),
     ("((a % 100), id)", &["a % 100 = 7 and id < 100"], &["a % 99 = 7"]),
@@ -62,9 +61,9 @@ const INDEXES: [(&str, &[&str], &[&str]); 10] = [
     (
         "(id) where a > 300",
         &[
-            "a > 390 and id < 500",
-            "a = 350 and id < 500",
-            "a in (301, 350) and id < 500",
+            "a > 390 and id = 50",
+            "a = 350 and id = 50",
+            "a in (301, 350) and id = 50",
         ],
         &[
             "a > 299 and id < 20",
@@ -75,8 +74,8 @@ const INDEXES: [(&str, &[&str], &[&str]); 10] = [
     (
         "(id) where email is not null",
         &[
-            "email = 'User77@X' and id < 100",
-            "lower(email) like 'user7%' and id < 100",
+            "email = 'User77@X' and id = 77",
+            "lower(email) like 'user7%' and id = 77",
         ],
         &[
             "email is null and id < 20",
@@ -93,7 +92,7 @@ const INDEXES: [(&str, &[&str], &[&str]); 10] = [
     ),
     (
         "(id) where b > 100 and email <> 'User5@X'",
-        &["b > 100 and id < 60 and email = 'User50@X'"],
+        &["b > 100 and id = 50 and email = 'User50@X'"],
         &["b > 100 and id < 60", "b > 99 and id < 60 and email = 'User50@X'"],
     ),
 ];
@@ -166,6 +165,7 @@ fn parameters_and_writes_find_the_index() {
 fn an_expression_that_fails_outside_of_the_partial_index_is_not_read_there() {
     let c = memory();
     table(&c);
+    rows(&c, "insert into t (id, a) values (-1, 0)");
     rows(&c, "create index k on t ((1000 / a)) where a > 0");
     assert_eq!(answer(&c, "select count(*) from t where 1000 / a = 5"), "22012");
     answer(&c, "select count(*) from t where 1000 / a = 5 and a > 0");
