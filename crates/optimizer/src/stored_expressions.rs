@@ -143,40 +143,39 @@ fn read_stored(e: &mut Expr, cleared: &Expr, known: &mut [Known], scan: &mut Sca
 /// True if a condition is true wherever all of some predicates are. Like PostgreSQL's `predicate_implied_by`, it may
 /// answer false for a condition that is implied.
 fn implies(predicates: &[Expr], condition: &Expr) -> bool {
-    match &condition.kind {
-        ExprKind::And(parts) => parts.iter().all(|part| implies(predicates, part)),
-        ExprKind::Or(parts) if parts.iter().any(|part| implies(predicates, part)) => true,
-        _ => predicates
-            .iter()
-            .any(|predicate| one_implies(predicate, condition)),
+    if let ExprKind::And(parts) = &condition.kind {
+        return parts.iter().all(|part| implies(predicates, part));
     }
+    if let ExprKind::Or(parts) = &condition.kind
+        && parts.iter().any(|part| implies(predicates, part))
+    {
+        return true;
+    }
+    predicates
+        .iter()
+        .any(|predicate| one_implies(predicate, condition))
 }
 
 fn one_implies(predicate: &Expr, condition: &Expr) -> bool {
     if predicate == condition || simplify::is_bool(condition, true) {
         return true;
     }
-    match &predicate.kind {
-        ExprKind::Or(parts) => {
-            return parts.iter().all(|part| {
-                let conjuncts = part.clone().into_conjuncts();
-                implies(&conjuncts, condition)
-            });
-        }
-        ExprKind::And(parts) => return implies(parts, condition),
-        _ => {}
+    if let ExprKind::Or(parts) = &predicate.kind {
+        return parts.iter().all(|part| {
+            let conjuncts = part.clone().into_conjuncts();
+            implies(&conjuncts, condition)
+        });
     }
-    match &condition.kind {
-        ExprKind::Not(inner) => match &inner.kind {
-            ExprKind::IsNull(value) => {
-                let column = value.as_column();
-                column.is_some_and(|column| rejects_null(predicate, &[column]))
-            }
-            _ => false,
-        },
-        ExprKind::Compare(..) | ExprKind::InList { .. } => test_implies(predicate, condition),
-        _ => false,
+    if let ExprKind::And(parts) = &predicate.kind {
+        return implies(parts, condition);
     }
+    if let ExprKind::Not(inner) = &condition.kind
+        && let ExprKind::IsNull(value) = &inner.kind
+    {
+        let column = value.as_column();
+        return column.is_some_and(|column| rejects_null(predicate, &[column]));
+    }
+    test_implies(predicate, condition)
 }
 
 /// A comparison of a value with a constant, or a value in a list, or not in it.
@@ -188,17 +187,19 @@ enum Test<'e> {
 
 /// A test of a value with constants, and the value.
 fn test(e: &Expr) -> Option<(&Expr, Test<'_>)> {
-    match &e.kind {
-        ExprKind::Compare(op, l, r) => match (l.as_constant(), r.as_constant()) {
-            (None, Some(constant)) => Some((l, Test::Compare(*op, constant))),
-            (Some(constant), None) => Some((r, Test::Compare(op.flip(), constant))),
-            (None, None) | (Some(_), Some(_)) => None,
-        },
-        ExprKind::InList { value, list, negated } => match negated {
-            true => Some((value, Test::NotList(list))),
-            false => Some((value, Test::List(list))),
-        },
-        _ => None,
+    if let ExprKind::InList { value, list, negated } = &e.kind {
+        return Some(match negated {
+            true => (value, Test::NotList(list)),
+            false => (value, Test::List(list)),
+        });
+    }
+    let ExprKind::Compare(op, l, r) = &e.kind else {
+        return None;
+    };
+    match (l.as_constant(), r.as_constant()) {
+        (None, Some(constant)) => Some((l, Test::Compare(*op, constant))),
+        (Some(constant), None) => Some((r, Test::Compare(op.flip(), constant))),
+        (None, None) | (Some(_), Some(_)) => None,
     }
 }
 
