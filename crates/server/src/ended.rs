@@ -8,7 +8,7 @@ use std::io;
 pub enum Ended {
     /// The client left.
     Gone,
-    /// This error, which the client is told.
+    /// An error, which the client is told.
     Told(Error),
 }
 

@@ -7,7 +7,7 @@ use frazil_types::{Error, Result};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Takes the parentheses from names in targets. 0A000 for a condition: there are no partial indexes.
+/// Takes the parentheses from names in targets. 0A000 for a condition: ON CONFLICT does not look for partial indexes.
 pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>, source: &Source) -> Result<()> {
     let mut at = 0;
     while at + 2 < words.len() {

@@ -106,6 +106,16 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// The table of ALTER TABLE: [IF EXISTS] [ONLY] name [*]. True with it if IF EXISTS stands there; `None` without
+    /// a name.
+    pub fn altered_table(&mut self) -> Option<(WrittenName, bool)> {
+        let if_exists = self.take("if") && self.take("exists");
+        self.take("only");
+        let table = self.table_name().ok()?;
+        self.take_token(&Token::Mul);
+        Some((table, if_exists))
+    }
+
     pub fn dotted_name(&mut self) -> Result<String> {
         let mut name = self.name()?;
         while self.take_token(&Token::Period) {

@@ -189,12 +189,9 @@ pub(super) fn identity(cursor: &Cursor) -> Result<Option<ParsedKind>> {
     if !cursor.take("alter") || !cursor.take("table") {
         return Ok(None);
     }
-    let if_exists = cursor.take("if") && cursor.take("exists");
-    cursor.take("only");
-    let Ok(table) = cursor.table_name() else {
+    let Some((table, if_exists)) = cursor.altered_table() else {
         return Ok(None);
     };
-    cursor.take_token(&Token::Mul);
     if !cursor.take("alter") {
         return Ok(None);
     }

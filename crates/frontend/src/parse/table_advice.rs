@@ -58,12 +58,9 @@ fn read(cursor: &mut Cursor<'_>) -> Result<Option<TableAdvice>> {
     if !cursor.take(kind) {
         return Ok(None);
     }
-    let if_exists = cursor.take("if") && cursor.take("exists");
-    cursor.take("only");
-    let Ok(table) = cursor.table_name() else {
+    let Some((table, if_exists)) = cursor.altered_table() else {
         return Ok(None);
     };
-    cursor.take_token(&Token::Mul);
     let what = match cursor.take("alter") {
         true => of_column(cursor)?,
         false => clustering(cursor),
