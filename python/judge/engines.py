@@ -305,9 +305,19 @@ def judges_there():
     found = []
     if importlib.util.find_spec("duckdb"):
         found.append(DUCKDB)
-    if importlib.util.find_spec("psycopg") and any(Path(SOCKET).glob(".s.PGSQL.*[0-9]")):
+    if importlib.util.find_spec("psycopg") and postgres_answers():
         found.append(POSTGRES)
     return found
+
+
+def postgres_answers():
+    """A server that was killed leaves its socket's file behind: only a connection tells."""
+    import psycopg
+    try:
+        psycopg.connect(f"host={SOCKET} user=postgres dbname=postgres", connect_timeout=5).close()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def open_judge(name, folder):

@@ -9,7 +9,6 @@ use crate::failures::FailurePoint;
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
-use frazil_plan::band::Ends;
 use frazil_plan::pipeline::{PipelineOperator, Source};
 use frazil_plan::{Expr, ExprKind, ScalarFunction};
 use frazil_runtime::abi::{PipelineContext, SCRATCH_LOOP_BYTES, Scratch};
@@ -65,7 +64,7 @@ fn operator_makes_strings(operator: &PipelineOperator) -> bool {
         PipelineOperator::Probe {
             keys, ends, residual, ..
         } => {
-            let ends = ends.iter().flat_map(Ends::values);
+            let ends = ends.iter().flat_map(|ends| ends.values());
             keys.iter().chain(ends).chain(residual).any(makes_strings)
         }
         PipelineOperator::Expand(expansion) => expansion.arguments().any(makes_strings),

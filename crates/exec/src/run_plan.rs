@@ -147,7 +147,8 @@ impl PlanRun {
     /// Runs a pipeline.
     fn pipeline(&mut self, index: usize, environment: &Environment<'_>) -> Result<()> {
         let begun = Instant::now();
-        let (breaker, filled) = self.enter(index, environment)?;
+        let filled = self.plan.pipelines[index].sink.breaker();
+        let breaker = self.enter(index, environment)?;
         let (parts, mut measured) = self.execute(index, breaker, environment)?;
         if let Some(filling) = filled.and_then(|id| self.filling[id.0].as_mut()) {
             filling.parts.extend(parts);
@@ -159,17 +160,12 @@ impl PlanRun {
     }
 
     /// Says that a pipeline begins; returns the breaker that it fills, if it does not only mark.
-    fn enter(
-        &mut self,
-        index: usize,
-        environment: &Environment<'_>,
-    ) -> Result<(Option<Arc<dyn Breaker>>, Option<BreakerId>)> {
+    fn enter(&mut self, index: usize, environment: &Environment<'_>) -> Result<Option<Arc<dyn Breaker>>> {
         let count = self.plan.pipelines.len();
         let phase = format!("pipeline {} of {count}", index + 1);
         environment.progress.enter(phase);
         let filled = self.plan.pipelines[index].sink.breaker();
-        let breaker = filled.map(|id| self.filling(id)).transpose()?;
-        Ok((breaker, filled))
+        filled.map(|id| self.filling(id)).transpose()
     }
 
     /// Begins a pipeline that fills the buffer of the result: its rows are to be handed over. `None` for any other
@@ -179,7 +175,7 @@ impl PlanRun {
         if filled.is_none() || filled != self.plan.result {
             return Ok(None);
         }
-        let (breaker, _) = self.enter(index, environment)?;
+        let breaker = self.enter(index, environment)?;
         let buffer = breaker.as_deref().map(|breaker| breaker as &dyn Any);
         let Some(buffer) = buffer.and_then(|buffer| buffer.downcast_ref::<BufferBuild>().cloned()) else {
             return Ok(None);

@@ -217,9 +217,7 @@ impl ViewInfo {
             schema: view.schema.clone(),
             query: view.query.clone(),
             restated: restated(view, catalog).into_owned(),
-            materialized: catalog
-                .table_by_id(view.id)
-                .and_then(|table| MaterializedInfo::of(table)),
+            materialized: catalog.table_by_id(view.id).and_then(MaterializedInfo::of),
         }
     }
 

@@ -5,7 +5,6 @@
 //! the sorter does not get: it marks no rows of a build side, and raises no error.
 
 use crate::can_fail::may_fail;
-use frazil_plan::band::Ends;
 use frazil_plan::breakers::{Breaker, SortTable};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
 use frazil_plan::{ColumnId, Columns, Expr, ExprKind, RowCount};
@@ -76,7 +75,7 @@ pub(crate) fn may_leave_out(operator: &PipelineOperator, types: &Columns) -> boo
             residual,
             ..
         } => {
-            let ends = ends.iter().flat_map(Ends::values);
+            let ends = ends.iter().flat_map(|ends| ends.values());
             !kind.marks_build_rows() && !keys.iter().chain(ends).chain(residual).any(fails)
         }
         // Functions of vectors may raise errors.

@@ -148,7 +148,7 @@ pub enum PipelineOperator {
         /// Probe keys.
         keys: Vec<Expr>,
         /// Ends of the run of build rows that a probe row meets, if the table is in order. There are no keys then.
-        ends: Option<Ends>,
+        ends: Option<Box<Ends>>,
         /// A further condition of a match.
         residual: Option<Expr>,
         /// See [`crate::Operator::Join`].
@@ -340,7 +340,7 @@ impl PipelineOperator {
             PipelineOperator::Probe {
                 keys, ends, residual, ..
             } => {
-                let ends = ends.iter().flat_map(Ends::values);
+                let ends = ends.iter().flat_map(|ends| ends.values());
                 keys.iter().chain(ends).chain(residual).for_each(add);
             }
             PipelineOperator::Call(call) => ids.extend(call.arguments.iter().chain(&call.guard)),

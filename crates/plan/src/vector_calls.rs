@@ -8,7 +8,6 @@
 //! function is called for those rows only; the result is NULL elsewhere, and nobody looks at it there.
 //! A condition that guards becomes a column itself, so that it is computed once.
 
-use crate::band::Ends;
 use crate::breakers::Computed;
 use crate::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, VectorCall};
 use crate::{ColumnId, Columns, Expr, ExprKind};
@@ -252,7 +251,7 @@ fn rewrite(pipeline: &mut Pipeline, computed: &[Steps], columns: &mut Columns) {
             }
             mut other => {
                 if let PipelineOperator::Probe { keys, ends, .. } = &mut other {
-                    let ends = ends.iter_mut().flat_map(Ends::values_mut);
+                    let ends = ends.iter_mut().flat_map(|ends| ends.values_mut());
                     keys.iter_mut()
                         .chain(ends)
                         .for_each(|k| steps.hoist(k, None, columns));
@@ -282,9 +281,10 @@ fn pipeline_calls(plan: &PipelinePlan, pipeline: &Pipeline) -> bool {
     let operators = pipeline.operators.iter().any(|o| match o {
         PipelineOperator::Filter(e) => calls(e),
         PipelineOperator::Map(list) => list.iter().any(|(_, e)| calls(e)),
-        PipelineOperator::Probe { keys, ends, .. } => {
-            keys.iter().chain(ends.iter().flat_map(Ends::values)).any(calls)
-        }
+        PipelineOperator::Probe { keys, ends, .. } => keys
+            .iter()
+            .chain(ends.iter().flat_map(|ends| ends.values()))
+            .any(calls),
         PipelineOperator::Expand(expansion) => expansion.arguments().any(calls),
         PipelineOperator::Call(_) => false,
     });

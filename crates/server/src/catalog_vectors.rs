@@ -29,10 +29,9 @@ fn is_column(relation: u32, column: u32) -> bool {
 /// The oid of the vector type of a result's column; `None` for any other column.
 fn vector(schema: &Schema, at: usize) -> Option<u32> {
     let origin = schema.origin(at)?;
-    let column = u32::try_from(origin.column).ok()?;
     let array = schema.columns[at].ty.oid();
     let known = TYPES.iter().find(|known| known.0 == array)?;
-    is_column(origin.relation, column).then_some(known.1)
+    is_column(origin.relation, origin.column).then_some(known.1)
 }
 
 /// The oid that a client is told for a result's column.

@@ -293,7 +293,8 @@ impl Transaction {
             cancel.check()?;
             for (number, column) in columns {
                 if table.is_temporary() || !self.redo().is_recorded() {
-                    return Ok(self.redo().filled(table, None));
+                    self.redo().filled(table, None);
+                    return Ok(());
                 }
                 let block = match column {
                     FilledColumn::Block(block) => block.clone(),

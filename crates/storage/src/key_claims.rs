@@ -243,6 +243,9 @@ fn lost_keys(
     Ok(keys)
 }
 
+/// The place of a row in a statement's list, and keys of it.
+type KeysOfRow = (usize, Vec<Key>);
+
 /// The rows that lose keys, by their places, each with the keys; `None` if they are more than `most`.
 fn losses(
     version: &TableSnapshot,
@@ -250,7 +253,7 @@ fn losses(
     rows: &[RowId],
     new: Option<NewValues<'_>>,
     most: usize,
-) -> Result<Option<Vec<(usize, Vec<Key>)>>> {
+) -> Result<Option<Vec<KeysOfRow>>> {
     let mut lost = Vec::new();
     for (at, &row) in rows.iter().enumerate() {
         let keys = lost_keys(version, indexes, row, new.map(|new| (new, at)))?;

@@ -94,7 +94,7 @@ fn family(rows: usize, key: &str) -> Vec<String> {
 fn inserts(sizes: &Sizes, key: &str, rows: usize) -> Result<Side> {
     Side::new(&family(rows, key), |connection| {
         Ok(Work::Rows {
-            statement: connection.prepare("insert into child values ($1, $2, 7)")?,
+            statement: Box::new(connection.prepare("insert into child values ($1, $2, 7)")?),
             first: rows,
             step: 1,
             units: sizes.units,
@@ -142,7 +142,7 @@ fn deletes(sizes: &Sizes, key: &str) -> Result<Side> {
     setup.push("create index on child (p)".to_owned());
     Side::new(&setup, |connection| {
         Ok(Work::Rows {
-            statement: connection.prepare("delete from parent where k = $1")?,
+            statement: Box::new(connection.prepare("delete from parent where k = $1")?),
             first: 1,
             step: 2,
             units: sizes.units,

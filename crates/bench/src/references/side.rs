@@ -14,7 +14,7 @@ pub enum Work {
     /// A prepared statement of a row's number and a random number below the bound, for as many rows in each run.
     Rows {
         /// The statement.
-        statement: Statement,
+        statement: Box<Statement>,
         /// The number of the first row of the first run.
         first: usize,
         /// From one row's number to the next.

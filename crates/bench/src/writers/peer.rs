@@ -55,7 +55,7 @@ pub enum Peer {
         output: BufReader<ChildStdout>,
     },
     /// In this process.
-    Thread(Unit, Worker),
+    Thread(Unit, Box<Worker>),
 }
 
 impl Peer {
@@ -63,7 +63,7 @@ impl Peer {
     pub fn start(program: Option<&Path>, unit: Unit) -> Result<Peer> {
         let Some(program) = program else {
             let database = Database::memory()?;
-            return Ok(Peer::Thread(unit, Worker::new(&database, 0)?));
+            return Ok(Peer::Thread(unit, Box::new(Worker::new(&database, 0)?)));
         };
         let failed = |e: &std::io::Error| io_error(format!("cannot start {}", program.display()), e);
         let mut child = Command::new(program)

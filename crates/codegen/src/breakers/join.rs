@@ -1,7 +1,6 @@
 //! The rows of a join's table: keys, then what is read above or in the residual.
 
 use super::lays::{Lays, Nullable, form};
-use frazil_plan::band::Ends;
 use frazil_plan::breakers::{BreakerId, JoinTable};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink};
 use frazil_plan::{ColumnId, Expr, ExprKind, JoinKind};
@@ -146,7 +145,7 @@ fn key_sides(plan: &PipelinePlan, join: BreakerId) -> Vec<Vec<&Expr>> {
             continue;
         };
         if *id == join {
-            let ends: Vec<&Expr> = ends.iter().flat_map(Ends::values).collect();
+            let ends: Vec<&Expr> = ends.iter().flat_map(|ends| ends.values()).collect();
             let keys = keys.iter().collect::<Vec<&Expr>>();
             sides.extend(ends.iter().map(|end| keys.iter().chain([end]).copied().collect()));
             if ends.is_empty() {

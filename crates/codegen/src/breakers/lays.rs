@@ -1,6 +1,5 @@
 //! What every layout gives, once, in its file; and what layouts are decided by.
 
-use frazil_plan::band::Ends;
 use frazil_plan::bounds;
 use frazil_plan::column::native_within;
 use frazil_plan::pipeline::{PipelineOperator, PipelinePlan, Sink, Source};
@@ -128,7 +127,7 @@ fn expressions(plan: &PipelinePlan) -> Vec<&Expr> {
                 PipelineOperator::Probe {
                     keys, ends, residual, ..
                 } => {
-                    let ends = ends.iter().flat_map(Ends::values);
+                    let ends = ends.iter().flat_map(|ends| ends.values());
                     all.extend(keys.iter().chain(ends).chain(residual));
                 }
                 PipelineOperator::Expand(expansion) => all.extend(expansion.arguments()),

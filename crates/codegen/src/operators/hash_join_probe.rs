@@ -101,7 +101,7 @@ impl Translator<'_, '_> {
             null_aware: *null_aware,
             keys,
             run,
-            ends: ends.as_ref(),
+            ends: ends.as_deref(),
             hash: None,
             done,
         };

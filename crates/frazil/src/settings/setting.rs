@@ -51,6 +51,9 @@ pub(super) enum Access {
     Constant(&'static str),
 }
 
+/// Sets a database's setting, shows it, and gives the text of its default.
+type DatabaseDoors = (fn(&Database, Option<Read>), fn(&Board) -> String, fn() -> String);
+
 impl Setting {
     pub(super) const fn session(
         name: &'static str,
@@ -108,7 +111,7 @@ impl Setting {
     pub(super) const fn database(
         name: &'static str,
         kind: ValueKind,
-        (set, show, default): (fn(&Database, Option<Read>), fn(&Board) -> String, fn() -> String),
+        (set, show, default): DatabaseDoors,
         about: &'static str,
     ) -> Setting {
         Setting {

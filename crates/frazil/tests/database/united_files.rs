@@ -155,8 +155,8 @@ impl Numbers {
 /// The files of a seed, and one file with all their rows, whose columns are in the order of their first appearance.
 fn parts_and_whole(seed: u64, folder: &Path) -> (Vec<String>, String) {
     let mut numbers = Numbers(seed);
-    let (mut order, mut parts, mut all): (Vec<usize>, Vec<String>, Vec<Vec<(usize, &str)>>) =
-        Default::default();
+    let (mut order, mut parts): (Vec<usize>, Vec<String>) = Default::default();
+    let mut all: Vec<Vec<(usize, &str)>> = Vec::new();
     let kinds: Vec<usize> = (0..6).map(|_| numbers.below(KINDS.len())).collect();
     for file in 0..1 + numbers.below(4) {
         let mut columns: Vec<usize> = Vec::new();
@@ -246,7 +246,8 @@ fn a_union_is_one_file_with_all_rows() {
         let united = format!("read_csv([{parts}], union_by_name => true, header => true, delimiter => ',')");
         let whole = format!("read_csv('{whole}', header => true, delimiter => ',')");
         let (mut mine, mut theirs) = (columns(&c, &united), columns(&c, &whole));
-        (mine.sort(), theirs.sort());
+        mine.sort();
+        theirs.sort();
         assert_eq!(mine, theirs, "seed {seed}");
         let names: Vec<&str> = theirs
             .iter()

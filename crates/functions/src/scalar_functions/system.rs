@@ -503,8 +503,8 @@ fn allowed_sequence(row: &Row<'_>, out: &mut Output) -> Result<()> {
 /// pg_has_role([user,] role, privileges).
 fn has_role(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let last = row.arguments() - 1;
-    let named = (0..last).filter(|i| row.ty(*i).is_string());
-    named.map(|i| user_exists(row.text(i))).collect::<Result<()>>()?;
+    let mut named = (0..last).filter(|i| row.ty(*i).is_string());
+    named.try_for_each(|i| user_exists(row.text(i)))?;
     check_words(
         row.text(last),
         &["USAGE", "MEMBER"],

@@ -11,7 +11,7 @@ use crate::opening::{Builder, NeededColumns, Opened, some_rows_of};
 use crate::pipeline::{PipelineOperator, Sink};
 use crate::role::Role;
 use crate::verify::{Check, Visible, comparable, defect};
-use crate::{Band, ColumnId, Ends, Expr, FirstMatches, JoinKind};
+use crate::{Band, ColumnId, Expr, FirstMatches, JoinKind};
 use frazil_types::Result;
 
 /// Joins two inputs. Without keys it is a nested loop over the build rows, or over a run of them
@@ -295,7 +295,7 @@ impl<T: Tree> Node<T> for Join<T> {
         let (ends, residual) = match self.band() {
             Some(band) => {
                 build_keys.push(band.key);
-                (Some(band.ends), Expr::conjunction(band.rest))
+                (Some(Box::new(band.ends)), Expr::conjunction(band.rest))
             }
             None => (None, self.residual.clone()),
         };
@@ -308,7 +308,7 @@ impl<T: Tree> Node<T> for Join<T> {
         let mut build_needed: NeededColumns = payload.clone();
         build_needed.extend(build_keys.iter().flat_map(Expr::columns_read));
         let mut probe_needed: NeededColumns = probe_visible.intersection(&wanted).copied().collect();
-        let ends_read = ends.iter().flat_map(Ends::values);
+        let ends_read = ends.iter().flat_map(|ends| ends.values());
         let probe_reads = self.keys.iter().map(|k| &k.1).chain(ends_read);
         probe_needed.extend(probe_reads.flat_map(Expr::columns_read));
 
