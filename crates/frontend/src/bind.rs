@@ -1,5 +1,6 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
+use crate::Definition;
 use crate::bind_drop::{drop_behavior, drop_indexes, drop_relations, refuse_drop_options};
 use crate::binder::{
     self, Binder, Nesting, TableUses, alter_domain, alter_identity, alter_table, alter_type, copy_from,
@@ -14,7 +15,7 @@ use crate::deep_stack::Deep;
 use crate::deep_stack::{SHALLOW, on_deep_stack};
 use crate::limits::Limits;
 use crate::parse::{Maintain, ParsedKind, ParsedStatement, ViewHead, parse};
-use crate::statement::{CursorOptions, CursorStatement, Definition, Explained, Prepared, Writing};
+use crate::statement::{CursorOptions, CursorStatement, Explained, Prepared, Writing};
 use crate::summary;
 use crate::{CatalogView, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
 use frazil_catalog::{

@@ -17,6 +17,7 @@ mod bound;
 mod catalog_view;
 mod copy;
 mod deep_stack;
+mod definition;
 mod file_source;
 mod limits;
 mod parse;
@@ -36,13 +37,14 @@ pub use copy::{
     CopyColumns, CopyCompression, CopyEnd, CopyExisting, CopyFormat, CopyHeader, CopyOnError, CopyOptions,
 };
 pub use deep_stack::on_deep_stack;
+pub use definition::Definition;
 pub use file_source::{FileEncoding, FileForm, FileSource, SaidTypes};
 pub use frazil_functions::{Asked, Bytes, HiddenParameter, RegisteredCatalog, SessionCatalog};
 pub use limits::Limits;
 pub use parse::{ParsedStatement, QualifiedPlace, QueryText, Script, StatementRole, parse};
 pub use statement::{
-    CursorOptions, CursorStatement, Definition, Discard, ExplainMode, ExplainOptions, Explained,
-    FetchDirection, Last, LockMode, LockTable, LockedName, NotificationStatement, Prepared, SetConstraints,
-    SettingStatement, Statement, WithWrite, Writing,
+    CursorOptions, CursorStatement, Discard, ExplainMode, ExplainOptions, Explained, FetchDirection, Last,
+    LockMode, LockTable, LockedName, NotificationStatement, Prepared, SetConstraints, SettingStatement,
+    Statement, WithWrite, Writing,
 };
 pub use transaction_modes::{Isolation, TransactionModes};
