@@ -1,6 +1,5 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
-use crate::Definition;
 use crate::bind_drop::{drop_behavior, drop_indexes, drop_relations, refuse_drop_options};
 use crate::binder::{
     self, Binder, Nesting, TableUses, alter_domain, alter_identity, alter_table, alter_type, copy_from,
@@ -17,7 +16,7 @@ use crate::limits::Limits;
 use crate::parse::{Maintain, ParsedKind, ParsedStatement, ViewHead, parse};
 use crate::statement::{CursorOptions, CursorStatement, Explained, Prepared, Writing};
 use crate::summary;
-use crate::{CatalogView, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
+use crate::{CatalogView, Definition, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
 use frazil_catalog::{
     AlterAction, ConstraintKind, DropBehavior, DropTypes, RelationKind, ViewEntry, WrittenName, not_a_table,
 };

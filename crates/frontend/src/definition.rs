@@ -1,6 +1,5 @@
 //! Bound statements that change the catalog.
 
-use crate::{Statement, Writing};
 use frazil_catalog::{
     AlterAction, AlterSequence, AlterType, Domain, DropBehavior, DropIndexes, DropRelations, DropSchemas,
     DropTypes, NewComment, NewIndex, NewSchema, NewSequence, NewView, QualifiedName, RenameObject,
@@ -135,11 +134,5 @@ impl Definition {
             | Definition::CreateDomain { .. }
             | Definition::DropTypes { .. } => false,
         }
-    }
-}
-
-impl From<Definition> for Statement {
-    fn from(definition: Definition) -> Statement {
-        Statement::Writing(Writing::Define(definition))
     }
 }

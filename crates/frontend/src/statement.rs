@@ -407,6 +407,12 @@ impl From<Writing> for Statement {
     }
 }
 
+impl From<Definition> for Statement {
+    fn from(definition: Definition) -> Statement {
+        Statement::Writing(Writing::Define(definition))
+    }
+}
+
 impl From<CursorStatement> for Statement {
     fn from(cursor: CursorStatement) -> Statement {
         Statement::Cursor(cursor)
