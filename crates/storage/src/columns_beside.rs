@@ -59,7 +59,7 @@ impl TableSnapshot {
     pub(crate) fn fill(&mut self, filled: &FilledColumns) -> Result<()> {
         self.seal_tail();
         let table = self.table().clone();
-        let mut reshape = Reshape::new(table.schema(), table.numbers().clone(), None);
+        let reshape = Reshape::new(table.schema().clone(), None)?;
         for (number, columns) in filled {
             let missing = || Error::internal(format!("chunk {number} is gone, which gets a column"));
             let before = self.entry(*number).ok_or_else(missing)?;

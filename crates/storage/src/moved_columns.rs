@@ -14,6 +14,18 @@ impl Moved {
         Moved(after.iter().map(old).collect())
     }
 
+    /// The way that leads first along `first` and then along this one.
+    pub fn after(&self, first: &Moved) -> Moved {
+        let old = |between: &Option<usize>| between.and_then(|at| first.0.get(at).copied().flatten());
+        Moved(self.0.iter().map(old).collect())
+    }
+
+    /// The positions of the columns that are new.
+    pub fn new_columns(&self) -> impl Iterator<Item = usize> {
+        let columns = self.0.iter().enumerate();
+        columns.filter(|(_, old)| old.is_none()).map(|(column, _)| column)
+    }
+
     /// What was known of each column, and what is known of a new one.
     pub fn of<T: Clone>(&self, before: &[T], new: T) -> Vec<T> {
         let known = |old: &Option<usize>| old.and_then(|old| before.get(old)).unwrap_or(&new).clone();

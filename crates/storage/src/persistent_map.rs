@@ -1,17 +1,46 @@
 //! An immutable map from numbers to values, kept as a tree of which a change copies one path: what versions hold
 //! many of, tables and chunks, is in such maps. So a commit costs what it touches, however many there are.
+//!
+//! A map can be seen through a [`Lens`], which changes all of its values at once: ADD COLUMN shows other columns of
+//! all chunks. That costs nothing at first. A node is seen when somebody first opens it: its values are made then, and
+//! its children become links that are seen later. Whoever opens a node makes it for all maps that share the link, and
+//! lets go of the node that was looked at. Links are never seen through two lenses: the second lens comes after the
+//! first one, and one look makes the values.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// Bits of a number that one level of the tree tells apart.
 const BITS: u32 = 4;
 const FAN_OUT: usize = 1 << BITS;
 
+/// Makes of each value of a map another one.
+pub(crate) trait Lens<V>: Clone {
+    /// Returns the value that stands in place of `value`.
+    fn see(&self, value: &V) -> V;
+
+    /// Returns a lens that does what `first` does, and then what this one does.
+    fn after(&self, first: &Self) -> Self;
+}
+
+/// The lens of maps that nobody looks at through one. It shows the values as they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unchanged;
+
+impl<V: Clone> Lens<V> for Unchanged {
+    fn see(&self, value: &V) -> V {
+        value.clone()
+    }
+
+    fn after(&self, _: &Unchanged) -> Unchanged {
+        Unchanged
+    }
+}
+
 /// Values by number, in the order of their numbers. A clone shares everything; a change clones the values that are
 /// in one leaf with the changed one, so values are best pointers.
 #[derive(Clone, Debug)]
-pub(crate) struct PersistentMap<V> {
-    root: Option<Arc<Node<V>>>,
+pub(crate) struct PersistentMap<V, L = Unchanged> {
+    root: Option<Link<V, L>>,
     /// Levels below the root.
     height: u32,
     len: usize,
@@ -22,21 +51,101 @@ pub(crate) struct PersistentMap<V> {
     clippy::large_enum_variant,
     reason = "nodes lie behind pointers of their own; leaves hold pointers, too"
 )]
-enum Node<V> {
-    Inner([Child<V>; FAN_OUT]),
+enum Node<V, L> {
+    Inner([Child<V, L>; FAN_OUT]),
     Leaf([Option<V>; FAN_OUT]),
 }
 
 #[derive(Clone, Debug)]
-struct Child<V> {
+struct Child<V, L> {
     /// `None` if there are no values below.
-    node: Option<Arc<Node<V>>>,
+    node: Option<Link<V, L>>,
     /// Values below.
     len: u32,
 }
 
-impl<V> Default for PersistentMap<V> {
-    fn default() -> PersistentMap<V> {
+/// The way to a node.
+#[derive(Clone, Debug)]
+enum Link<V, L> {
+    Direct(Arc<Node<V, L>>),
+    Seen(Arc<SeenNode<V, L>>),
+}
+
+/// A node that is seen through a lens.
+#[derive(Debug)]
+struct SeenNode<V, L> {
+    /// The node that is looked at, and the lens; `None` as soon as it was seen.
+    unseen: Mutex<Option<(Arc<Node<V, L>>, L)>>,
+    seen: OnceLock<Arc<Node<V, L>>>,
+}
+
+impl<V, L> SeenNode<V, L> {
+    fn new(node: Arc<Node<V, L>>, lens: L) -> Arc<SeenNode<V, L>> {
+        Arc::new(SeenNode {
+            unseen: Mutex::new(Some((node, lens))),
+            seen: OnceLock::new(),
+        })
+    }
+
+    fn unseen(&self) -> MutexGuard<'_, Option<(Arc<Node<V, L>>, L)>> {
+        self.unseen.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl<V: Clone, L: Lens<V>> SeenNode<V, L> {
+    /// The node as the lens shows it.
+    fn open(&self) -> &Arc<Node<V, L>> {
+        self.seen.get_or_init(|| {
+            let mut unseen = self.unseen();
+            let (node, lens) = unseen.as_ref().expect("a node that was not seen is there");
+            let seen = Arc::new(node.through(lens));
+            *unseen = None;
+            seen
+        })
+    }
+}
+
+impl<V: Clone, L: Lens<V>> Link<V, L> {
+    /// The node, with the values that it has by now.
+    fn open(&self) -> &Arc<Node<V, L>> {
+        match self {
+            Link::Direct(node) => node,
+            Link::Seen(seen) => seen.open(),
+        }
+    }
+
+    /// The node, which becomes this link's own.
+    fn own(&mut self) -> &mut Node<V, L> {
+        if let Link::Seen(seen) = self {
+            *self = Link::Direct(seen.open().clone());
+        }
+        match self {
+            Link::Direct(node) => Arc::make_mut(node),
+            Link::Seen(_) => unreachable!("the link was opened"),
+        }
+    }
+
+    /// The link through a lens, behind the one through which it is seen already.
+    fn through(&self, lens: &L) -> Link<V, L> {
+        let seen = match self {
+            Link::Direct(node) => SeenNode::new(node.clone(), lens.clone()),
+            Link::Seen(seen) => {
+                let unseen = seen.unseen();
+                match &*unseen {
+                    Some((node, first)) => SeenNode::new(node.clone(), lens.after(first)),
+                    None => {
+                        drop(unseen);
+                        SeenNode::new(seen.open().clone(), lens.clone())
+                    }
+                }
+            }
+        };
+        Link::Seen(seen)
+    }
+}
+
+impl<V, L> Default for PersistentMap<V, L> {
+    fn default() -> PersistentMap<V, L> {
         PersistentMap {
             root: None,
             height: 0,
@@ -50,10 +159,19 @@ fn place(number: u32, level: u32) -> usize {
     (number >> (BITS * level)) as usize % FAN_OUT
 }
 
-impl<V: Clone> PersistentMap<V> {
+impl<V: Clone, L: Lens<V>> PersistentMap<V, L> {
     /// How many values there are.
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// The map whose values are those of this one through a lens. Costs as much for any number of values; each value
+    /// is made when it is first needed.
+    pub fn seen_through(&self, lens: &L) -> PersistentMap<V, L> {
+        PersistentMap {
+            root: self.root.as_ref().map(|root| root.through(lens)),
+            ..*self
+        }
     }
 
     /// The value of a number.
@@ -63,7 +181,7 @@ impl<V: Clone> PersistentMap<V> {
         }
         let (mut node, mut level) = (self.root.as_ref()?, self.height);
         loop {
-            match &**node {
+            match &**node.open() {
                 Node::Leaf(values) => return values[place(number, 0)].as_ref(),
                 Node::Inner(children) => node = children[place(number, level)].node.as_ref()?,
             }
@@ -82,7 +200,7 @@ impl<V: Clone> PersistentMap<V> {
     pub fn at(&self, mut position: usize) -> Option<&V> {
         let mut node = self.root.as_ref()?;
         loop {
-            match &**node {
+            match &**node.open() {
                 Node::Leaf(values) => return values.iter().flatten().nth(position),
                 Node::Inner(children) => {
                     let mut below = children.iter();
@@ -108,7 +226,7 @@ impl<V: Clone> PersistentMap<V> {
                     node: Some(root),
                     len: self.len as u32,
                 };
-                self.root = Some(Arc::new(Node::Inner(children)));
+                self.root = Some(Link::Direct(Arc::new(Node::Inner(children))));
             }
         }
         let more = u32::from(self.get(number).is_none());
@@ -129,7 +247,7 @@ impl<V: Clone> PersistentMap<V> {
         let mut level = self.height;
         let mut node = self.root.as_mut();
         while let Some(this) = node {
-            match Arc::make_mut(this) {
+            match this.own() {
                 Node::Leaf(values) => {
                     values[place(number, 0)] = None;
                     return;
@@ -150,7 +268,7 @@ impl<V: Clone> PersistentMap<V> {
 
     /// All values in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &V> {
-        let mut open: Vec<&Node<V>> = self.root.as_deref().into_iter().collect();
+        let mut open: Vec<&Link<V, L>> = self.root.iter().collect();
         let mut leaf: std::slice::Iter<'_, Option<V>> = [].iter();
         std::iter::from_fn(move || {
             loop {
@@ -160,10 +278,10 @@ impl<V: Clone> PersistentMap<V> {
                         None => continue,
                     }
                 }
-                match open.pop()? {
+                match &**open.pop()?.open() {
                     Node::Leaf(values) => leaf = values.iter(),
                     Node::Inner(children) => {
-                        open.extend(children.iter().rev().filter_map(|c| c.node.as_deref()))
+                        open.extend(children.iter().rev().filter_map(|c| c.node.as_ref()))
                     }
                 }
             }
@@ -178,7 +296,7 @@ impl<V: Clone> PersistentMap<V> {
     /// there that were not.
     fn cell(&mut self, number: u32, more: u32) -> &mut Option<V> {
         let mut level = self.height;
-        let mut node = Arc::make_mut(self.root.get_or_insert_with(|| Arc::new(Node::empty(level))));
+        let mut node = self.root.get_or_insert_with(|| Link::empty(level)).own();
         loop {
             match node {
                 Node::Leaf(values) => return &mut values[place(number, 0)],
@@ -186,23 +304,41 @@ impl<V: Clone> PersistentMap<V> {
                     let child = &mut children[place(number, level)];
                     child.len += more;
                     level -= 1;
-                    node = Arc::make_mut(child.node.get_or_insert_with(|| Arc::new(Node::empty(level))));
+                    node = child.node.get_or_insert_with(|| Link::empty(level)).own();
                 }
             }
         }
     }
 }
 
-impl<V> Node<V> {
-    fn empty(level: u32) -> Node<V> {
-        match level {
+impl<V, L> Link<V, L> {
+    fn empty(level: u32) -> Link<V, L> {
+        Link::Direct(Arc::new(match level {
             0 => Node::Leaf(std::array::from_fn(|_| None)),
             _ => Node::Inner(empty_children()),
+        }))
+    }
+}
+
+impl<V: Clone, L: Lens<V>> Node<V, L> {
+    /// The node through a lens: its values, or the ways to its children.
+    fn through(&self, lens: &L) -> Node<V, L> {
+        let child = |child: &Child<V, L>| Child {
+            node: child.node.as_ref().map(|node| node.through(lens)),
+            len: child.len,
+        };
+        match self {
+            Node::Inner(children) => Node::Inner(children.each_ref().map(child)),
+            Node::Leaf(values) => Node::Leaf(
+                values
+                    .each_ref()
+                    .map(|value| value.as_ref().map(|value| lens.see(value))),
+            ),
         }
     }
 }
 
-fn empty_children<V>() -> [Child<V>; FAN_OUT] {
+fn empty_children<V, L>() -> [Child<V, L>; FAN_OUT] {
     std::array::from_fn(|_| Child { node: None, len: 0 })
 }
 
@@ -221,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_map_holds_what_was_put_in_and_its_clones_what_they_held() {
-        let mut map = PersistentMap::default();
+        let mut map: PersistentMap<u32> = PersistentMap::default();
         let all = [1u32, 2, 15, 16, 17, 255, 256, 4095, 4096, 70_000, u32::MAX];
         let mut before = Vec::new();
         for (i, &number) in all.iter().rev().enumerate() {
@@ -261,7 +397,7 @@ mod tests {
     #[test]
     fn a_change_copies_as_many_values_however_many_there_are() {
         let copied = |values: u32| {
-            let mut map = PersistentMap::default();
+            let mut map: PersistentMap<Counted> = PersistentMap::default();
             (0..values).for_each(|number| map.insert(number, Counted));
             let shared = map.clone();
             CLONED.set(0);
@@ -274,5 +410,86 @@ mod tests {
         assert_eq!(copied(3), 3);
         assert_eq!(copied(16), 16);
         assert_eq!(copied(3_000), 16);
+    }
+
+    thread_local!(static SEEN: Cell<usize> = const { Cell::new(0) });
+
+    /// Multiplies by the first number, and then adds the second one.
+    #[derive(Clone, Copy, Debug)]
+    struct Linear(u32, u32);
+
+    impl Lens<u32> for Linear {
+        fn see(&self, value: &u32) -> u32 {
+            SEEN.set(SEEN.get() + 1);
+            value.wrapping_mul(self.0).wrapping_add(self.1)
+        }
+
+        fn after(&self, first: &Linear) -> Linear {
+            Linear(
+                first.0.wrapping_mul(self.0),
+                first.1.wrapping_mul(self.0).wrapping_add(self.1),
+            )
+        }
+    }
+
+    #[test]
+    fn a_map_is_seen_when_it_is_read_and_no_more_of_it_than_is_read() {
+        let mut map: PersistentMap<u32, Linear> = PersistentMap::default();
+        (0..3_000).for_each(|number| map.insert(number, number));
+        SEEN.set(0);
+        let seen = map.seen_through(&Linear(2, 1));
+        assert_eq!((SEEN.get(), seen.len()), (0, 3_000));
+        let clone = seen.clone();
+        assert_eq!((seen.get(700), SEEN.get()), (Some(&1_401), 16));
+        assert_eq!((clone.at(701), SEEN.get()), (Some(&1_403), 16));
+        // Many lenses are looked through at once.
+        let mut again = seen.clone();
+        (0..100_000).for_each(|_| again = again.seen_through(&Linear(1, 1)));
+        SEEN.set(0);
+        assert_eq!((again.get(2), SEEN.get()), (Some(&100_005), 16));
+        assert_eq!(again.get(701), Some(&101_403));
+        assert_eq!(map.get(700), Some(&700));
+    }
+
+    #[test]
+    fn maps_that_are_seen_and_changed_hold_what_lists_do() {
+        for seed in 1..40u32 {
+            let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
+            let mut below = |limit: u32| {
+                state ^= state << 13;
+                state ^= state >> 17;
+                state ^= state << 5;
+                state % limit
+            };
+            let mut map: PersistentMap<u32, Linear> = PersistentMap::default();
+            let mut model = std::collections::BTreeMap::new();
+            let mut kept = Vec::new();
+            for _ in 0..200 {
+                let number = below(5) * below(900);
+                match below(8) {
+                    0..4 => {
+                        map.insert(number, number);
+                        model.insert(number, number);
+                    }
+                    4 => {
+                        map.remove(number);
+                        model.remove(&number);
+                    }
+                    5 => assert_eq!(map.get(number), model.get(&number)),
+                    6 => kept.push((map.clone(), model.clone())),
+                    _ => {
+                        let lens = Linear(below(9), below(9));
+                        map = map.seen_through(&lens);
+                        model.values_mut().for_each(|value| *value = lens.see(value));
+                    }
+                }
+            }
+            kept.push((map, model));
+            for (map, model) in kept {
+                assert_eq!(map.len(), model.len());
+                assert!(map.iter().eq(model.values()));
+                assert!((0..map.len()).all(|at| map.at(at).is_some()));
+            }
+        }
     }
 }

@@ -2,7 +2,8 @@
 //! is the one place that says what it shows of the columns of a table: those that it stores, and for the others the value that
 //! rows of before have. Whoever reads a chunk knows positions in the table alone.
 //!
-//! Nothing is rewritten: another chunk over the same cells or bytes takes the place of each chunk. Values of a column that was
+//! Nothing is rewritten: another chunk over the same cells or bytes takes the place of each chunk, when somebody first
+//! looks at it. A [`Reshape`] is the [`Lens`] through which a version sees the chunks of the version before. Values of a column that was
 //! dropped leave when their rows are frozen or moved, as blocks are built of what is shown.
 
 use crate::chunk::{Chunk, FrozenChunk};
@@ -10,64 +11,99 @@ use crate::chunk_entry::ChunkEntry;
 use crate::hot_chunk::{HotChunk, HotColumn};
 use crate::hot_layout::HotLayout;
 use crate::moved_columns::Moved;
+use crate::persistent_map::Lens;
 use frazil_block::{BuildOptions, Constant, ShownColumn};
 use frazil_types::{ColumnDef, ColumnNumber, ColumnVector, Result, Schema};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-/// What chunks show of the columns of a table. What was made for a chunk serves the next one, which mostly stores the same.
-pub(crate) struct Reshape<'a> {
-    schema: &'a Schema,
+/// Shows chunks with the columns of a table.
+#[derive(Debug)]
+pub(crate) struct Reshape {
+    schema: Arc<Schema>,
     numbers: Arc<[ColumnNumber]>,
     /// `None`: blocks were built for the table as it is.
     moved: Option<Moved>,
+    known: Mutex<Known>,
+}
+
+/// Parts that were made for one chunk and serve the next one, which mostly stores the same columns.
+#[derive(Debug, Default)]
+struct Known {
     shape: Option<Shape>,
     options: Option<(Arc<BuildOptions>, Arc<BuildOptions>)>,
 }
 
-/// What chunks show that store some columns.
+/// The columns that chunks show, if these are stored.
+#[derive(Debug)]
 struct Shape {
     stored: Arc<[ColumnNumber]>,
     shown: Vec<ShownColumn>,
     hot: Option<HotShape>,
 }
 
-/// The same of hot chunks of one layout.
+/// The columns that hot chunks of one layout show.
+#[derive(Debug)]
 struct HotShape {
     cells: Arc<HotLayout>,
     columns: Option<Arc<[HotColumn]>>,
     layout: Arc<HotLayout>,
 }
 
-impl<'a> Reshape<'a> {
-    /// Chunks are to show the columns of a schema, which have these numbers; their blocks were built before columns moved.
-    pub fn new(schema: &'a Schema, numbers: Arc<[ColumnNumber]>, moved: Option<Moved>) -> Reshape<'a> {
-        Reshape {
-            schema,
-            numbers,
+impl Lens<Arc<ChunkEntry>> for Arc<Reshape> {
+    fn see(&self, entry: &Arc<ChunkEntry>) -> Arc<ChunkEntry> {
+        let shown = self.show(entry);
+        // The chunk has the columns that its entry lists, and `Reshape::new` made every constant.
+        Arc::new(shown.expect("every column of a table is stored or constant"))
+    }
+
+    fn after(&self, first: &Arc<Reshape>) -> Arc<Reshape> {
+        let moved = match (&self.moved, &first.moved) {
+            (Some(moved), Some(first)) => Some(moved.after(first)),
+            (one, None) | (None, one) => one.clone(),
+        };
+        Arc::new(Reshape {
+            schema: self.schema.clone(),
+            numbers: self.numbers.clone(),
             moved,
-            shape: None,
-            options: None,
+            known: Mutex::default(),
+        })
+    }
+}
+
+impl Reshape {
+    /// Chunks are to show the columns of a schema; their blocks were built before columns moved. An internal error if a
+    /// column cannot hold the value that rows without it have.
+    pub fn new(schema: Arc<Schema>, moved: Option<Moved>) -> Result<Reshape> {
+        for column in &schema.columns {
+            constant(column)?;
         }
+        Ok(Reshape {
+            numbers: schema.numbers().collect(),
+            schema,
+            moved,
+            known: Mutex::default(),
+        })
     }
 
     /// The rows of an entry with the columns of the table.
-    pub fn show(&mut self, entry: &ChunkEntry) -> Result<ChunkEntry> {
+    pub fn show(&self, entry: &ChunkEntry) -> Result<ChunkEntry> {
+        let mut known = self.known.lock().unwrap_or_else(|e| e.into_inner());
         let chunk = match &**entry.chunk() {
-            Chunk::Hot(hot) => Chunk::Hot(self.hot(hot, entry.stored())?),
-            Chunk::Frozen(frozen) => Chunk::Frozen(self.frozen(frozen, entry.stored())?),
+            Chunk::Hot(hot) => Chunk::Hot(self.hot(&mut known, hot, entry.stored())?),
+            Chunk::Frozen(frozen) => Chunk::Frozen(self.frozen(&mut known, frozen, entry.stored())?),
         };
         Ok(entry.reshaped(chunk))
     }
 
-    fn hot(&mut self, hot: &HotChunk, stored: &Arc<[ColumnNumber]>) -> Result<HotChunk> {
-        let (schema, is_all) = (self.schema, *stored == self.numbers && !hot.has_filled());
-        let shape = self.shape(stored)?;
+    fn hot(&self, known: &mut Known, hot: &HotChunk, stored: &Arc<[ColumnNumber]>) -> Result<HotChunk> {
+        let is_all = *stored == self.numbers && !hot.has_filled();
+        let shape = self.shape(known, stored)?;
         if let Some(known) = &shape.hot
             && Arc::ptr_eq(&known.cells, hot.cell_layout())
         {
             return Ok(hot.showing(known.columns.clone(), known.layout.clone()));
         }
-        let columns = (schema.columns.iter().zip(&shape.shown)).map(|(def, shown)| match shown {
+        let columns = (self.schema.columns.iter().zip(&shape.shown)).map(|(def, shown)| match shown {
             ShownColumn::Stored(position) => hot.stored_column(*position),
             ShownColumn::Constant(constant) => {
                 let value = std::slice::from_ref(constant.value());
@@ -84,41 +120,52 @@ impl<'a> Reshape<'a> {
         Ok(reshaped)
     }
 
-    fn frozen(&mut self, frozen: &FrozenChunk, stored: &Arc<[ColumnNumber]>) -> Result<FrozenChunk> {
-        let block = frozen.block.showing(&self.shape(stored)?.shown)?;
+    fn frozen(
+        &self,
+        known: &mut Known,
+        frozen: &FrozenChunk,
+        stored: &Arc<[ColumnNumber]>,
+    ) -> Result<FrozenChunk> {
+        let block = frozen.block.showing(&self.shape(known, stored)?.shown)?;
         let mut judgement = frozen.built_for.judgement().clone();
-        judgement.options = judgement.options.map(|options| self.moved_options(options));
-        judgement.refused = judgement.refused.map(|options| self.moved_options(options));
+        judgement.options = (judgement.options).map(|options| self.moved_options(known, options));
+        judgement.refused = (judgement.refused).map(|options| self.moved_options(known, options));
         Ok(frozen.reshaped(block, judgement))
     }
 
-    fn moved_options(&mut self, before: Arc<BuildOptions>) -> Arc<BuildOptions> {
+    fn moved_options(&self, known: &mut Known, before: Arc<BuildOptions>) -> Arc<BuildOptions> {
         let Some(moved) = &self.moved else { return before };
-        match &self.options {
+        match &known.options {
             Some((known, after)) if Arc::ptr_eq(known, &before) => after.clone(),
             _ => {
                 let after = Arc::new(moved.options(&before));
-                self.options = Some((before, after.clone()));
+                known.options = Some((before, after.clone()));
                 after
             }
         }
     }
 
-    /// Chunks that store these columns. An internal error if rows have a value in a column that the column cannot hold.
-    fn shape(&mut self, stored: &Arc<[ColumnNumber]>) -> Result<&mut Shape> {
+    /// The columns that chunks show which store these columns. An internal error if rows have a value in a column that the column
+    /// cannot hold.
+    fn shape<'a>(&self, known: &'a mut Known, stored: &Arc<[ColumnNumber]>) -> Result<&'a mut Shape> {
         let shown = |column: &ColumnDef| match stored.iter().position(|n| *n == column.number) {
             Some(position) => Ok(ShownColumn::Stored(position)),
-            None => Constant::new(column.ty.native(), column.missing.clone()).map(ShownColumn::Constant),
+            None => constant(column).map(ShownColumn::Constant),
         };
-        let known = self.shape.take().filter(|shape| shape.stored == *stored);
-        let shape = match known {
-            Some(known) => known,
+        let same = known.shape.take().filter(|shape| shape.stored == *stored);
+        let shape = match same {
+            Some(same) => same,
             None => Shape {
                 stored: stored.clone(),
                 shown: self.schema.columns.iter().map(shown).collect::<Result<_>>()?,
                 hot: None,
             },
         };
-        Ok(self.shape.insert(shape))
+        Ok(known.shape.insert(shape))
     }
+}
+
+/// The value that rows have in a column that came after them.
+fn constant(column: &ColumnDef) -> Result<Constant> {
+    Constant::new(column.ty.native(), column.missing.clone())
 }

@@ -1,7 +1,7 @@
 //! What a statement reads: one version of the catalog and of every table.
 
 use crate::access_counters::AccessCounters;
-use crate::bounds::TableBounds;
+use crate::bounds::{ColumnBounds, TableBounds};
 use crate::chunk_entry::ChunkEntry;
 use crate::entry_collector::EntryCollector;
 use crate::hot_layout::HotLayout;
@@ -15,7 +15,7 @@ use crate::table_indexes::{TableIndex, TableIndexes};
 use crate::table_options::build_options;
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, QualifiedName, TableEntry};
-use frazil_types::{ColumnNumber, Error, ObjectId, Result, Schema};
+use frazil_types::{ColumnNumber, ColumnVector, Error, ObjectId, Result, Schema};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -101,7 +101,7 @@ impl Table {
     pub fn show(&self, entry: ChunkEntry) -> Result<ChunkEntry> {
         match *entry.stored() == self.numbers {
             true => Ok(entry),
-            false => Reshape::new(self.schema(), self.numbers.clone(), None).show(&entry),
+            false => Reshape::new(self.schema.clone(), None)?.show(&entry),
         }
     }
 
@@ -215,7 +215,7 @@ pub struct TableSnapshot {
     table: Arc<Table>,
     timestamp: u64,
     /// The chunks that take no further rows, by their numbers.
-    sealed: PersistentMap<Arc<ChunkEntry>>,
+    sealed: PersistentMap<Arc<ChunkEntry>, Arc<Reshape>>,
     /// The hot chunk that is being filled. It stands apart, so that a commit of a few rows copies one entry.
     tail: Option<Arc<ChunkEntry>>,
     live_rows: u64,
@@ -252,8 +252,8 @@ impl TableSnapshot {
         version
     }
 
-    /// The same rows of the same table under another entry. Where that has other columns, chunks show these, and store what they
-    /// did. Rows that come get a new chunk if the last one has no cells for them, or none for NULLs that are allowed now.
+    /// The same rows of the same table under another entry. If that has other columns, chunks show these from their
+    /// next reader on, and store what they did. No chunk is touched. Rows that come get a new chunk if the last one has no cells for them, or none for NULLs that are allowed now.
     pub(crate) fn with_entry(&self, entry: Arc<TableEntry>) -> Result<TableSnapshot> {
         let numbers: Vec<ColumnNumber> = entry.stored_columns().map(|column| column.number).collect();
         let moved =
@@ -270,18 +270,25 @@ impl TableSnapshot {
         {
             next.seal_tail();
         }
-        if moved.is_some() {
-            let table = next.table.clone();
-            let mut reshape = Reshape::new(table.schema(), table.numbers().clone(), moved);
-            next.sealed = PersistentMap::default();
-            for entry in self.chunks() {
-                let shown = reshape.show(entry)?;
-                take_in(&table, &shown);
-                next.sealed.insert(shown.number(), Arc::new(shown));
+        if let Some(moved) = moved {
+            if next.chunk_count() > 0 {
+                next.take_in_constants(&moved);
             }
+            let reshape = Reshape::new(next.schema().clone(), Some(moved))?;
+            next.sealed = next.sealed.seen_through(&Arc::new(reshape));
             next.statistics = OnceLock::new();
         }
         Ok(next)
+    }
+
+    /// Widens the bounds of the table by the values that rows have in columns that are new.
+    fn take_in_constants(&self, moved: &Moved) {
+        let mut widening = self.table.bounds().widening();
+        for position in moved.new_columns() {
+            let column = &self.schema().columns[position];
+            let constant = ColumnVector::from_values(column.ty, std::slice::from_ref(&column.missing));
+            widening.take_in(position, ColumnBounds::of(&constant, 0, 1));
+        }
     }
 
     /// Gives the table another entry, which has the same columns and indexes.

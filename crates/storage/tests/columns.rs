@@ -231,7 +231,10 @@ fn run_steps(random: &mut Random, store: &Arc<Store>, id: ObjectId, steps: usize
                 private = before;
             }
         }
-        compare(random, transaction.view().table(id).unwrap(), &private);
+        // Columns come and go, and rows are written, before anybody has read the chunks.
+        if random.below(2) == 0 {
+            compare(random, transaction.view().table(id).unwrap(), &private);
+        }
         match random.below(4) {
             0 => transaction.rollback(),
             _ => {
@@ -243,16 +246,19 @@ fn run_steps(random: &mut Random, store: &Arc<Store>, id: ObjectId, steps: usize
             compare(random, version, model);
         }
         let version = store.snapshot().table(id).unwrap().clone();
-        compare(random, &version, &model);
+        if random.below(2) == 0 {
+            compare(random, &version, &model);
+        }
         if random.below(4) == 0 {
             seen = Some((version, model.clone()));
         }
     }
+    compare(random, store.snapshot().table(id).unwrap(), &model);
 }
 
 #[test]
 fn chunks_show_the_columns_of_their_table() {
-    for seed in 0..24 {
+    for seed in 0..40 {
         let mut random = Random::new(seed);
         let k = [1, 3, 64, 1500, 65_536][seed as usize % 5];
         let (store, id) = store_with(schema(), k);
