@@ -25,7 +25,7 @@ def examples(tmp_path):
 CONFIGURATION = """
 [mypy]
 strict = True
-[mypy-numpy.*,pandas.*,polars.*,pyarrow.*]
+[mypy-numpy.*,pandas.*,polars.*,pyarrow.*,sqlalchemy.*]
 follow_imports = skip
 ignore_missing_imports = True
 """

@@ -1,5 +1,5 @@
 """Alembic and SQLAlchemy's reflection: tables made by autogenerate, no difference afterwards, every operation, migrations up
-and down. Usage: python alembic_steps.py PORT, in an empty folder."""
+and down. Usage: python alembic_steps.py PORT, or a URL, in an empty folder."""
 
 import pathlib
 import sys
@@ -16,7 +16,7 @@ from sqlalchemy.engine.reflection import ObjectKind, ObjectScope
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path.cwd())]
 from steps import finish, step
 
-URL = f"postgresql+psycopg://me@127.0.0.1:{sys.argv[1]}/frazil"
+URL = sys.argv[1] if ":" in sys.argv[1] else f"postgresql+psycopg://me@127.0.0.1:{sys.argv[1]}/frazil"
 engine = sa.create_engine(URL)
 metadata = sa.MetaData()
 parents = sa.Table(
