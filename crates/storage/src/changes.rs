@@ -282,7 +282,7 @@ impl Changes {
                 Some(id) => {
                     let table = table_of(&mut next, id)?;
                     self.redo(change, table, timestamp)?;
-                    table.make_private();
+                    table.make_unseen();
                 }
                 None => next.catalog = catalog_on(&own.catalog, newest, base)?,
             }
@@ -296,7 +296,12 @@ impl Changes {
     /// As [`Changes::on`], to go on from there: what undoes a change is what undoes it in the result. Later
     /// marks and earlier ones stay valid. Tables that were replaced are taken over as they are. An internal error if
     /// others have changed one of them, or lasting objects of the catalog beside the transaction.
-    pub fn rebase(&mut self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
+    /// `transaction`: see [`TableSnapshot::make_private`].
+    pub fn rebase(
+        &mut self,
+        (newest, base, own): (&Snapshot, &Snapshot, &Snapshot),
+        transaction: &Arc<()>,
+    ) -> Result<Snapshot> {
         let mut next = newest.clone();
         let timestamp = newest.timestamp + 1;
         let replaced: BTreeSet<ObjectId> = self.done.iter().filter_map(Change::replaced).collect();
@@ -334,7 +339,9 @@ impl Changes {
                 _ => 0,
             };
             self.redo(&self.done[at], table, timestamp)?;
-            table.make_private();
+            if !table.is_private() {
+                table.make_private(newest.tables.get(id.0).cloned(), transaction);
+            }
             match &mut self.done[at] {
                 Change::Inserted { shown, .. } => *shown = before,
                 Change::Began { begun, tail: old, .. } => {

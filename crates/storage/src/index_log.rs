@@ -6,6 +6,7 @@
 use crate::chunk::Chunk;
 use crate::table_indexes::TableIndexes;
 use frazil_types::{ObjectId, RowId};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Notes whose memory serves the next transaction.
@@ -77,13 +78,71 @@ impl IndexedRows {
         self.offsets.len()
     }
 
+    /// Number of the chunk.
+    pub fn chunk_number(&self) -> u32 {
+        self.number
+    }
+
     /// Takes the entries of the rows from `from` on out of the indexes, and forgets these rows.
     fn undo(&mut self, from: usize) {
-        let mut offsets = self.offsets.split_off(from);
+        let offsets = self.offsets.split_off(from);
+        self.remove(offsets);
+    }
+
+    /// Takes the entries of rows at some offsets out of the indexes.
+    fn remove(&self, mut offsets: Vec<u16>) {
         offsets.sort_unstable();
         offsets.dedup();
         // A block that cannot be read leaves candidates of rows that nobody shows.
         let _ = (self.indexes).remove_entries(&self.chunk, self.number, &offsets);
+    }
+
+    /// A note of other rows of the chunk.
+    fn of(&self, offsets: Vec<u16>) -> IndexedRows {
+        IndexedRows {
+            table: self.table,
+            indexes: self.indexes.clone(),
+            chunk: self.chunk.clone(),
+            number: self.number,
+            offsets: Offsets::List(offsets),
+        }
+    }
+
+    /// Takes the last rows, `most` of them at most, into a note of their own.
+    pub fn take_last(&mut self, most: usize) -> IndexedRows {
+        let from = self.len() - self.len().min(most);
+        let taken = self.offsets.split_off(from);
+        self.of(taken)
+    }
+
+    /// Takes the entries of the rows out of the indexes for which `shown_by` returns `None`. Returns the other rows,
+    /// by what it returned.
+    pub fn remove_entries_unless(
+        mut self,
+        shown_by: impl Fn(RowId) -> Option<usize>,
+    ) -> BTreeMap<usize, IndexedRows> {
+        let mut shown: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
+        let mut offsets = self.offsets.split_off(0);
+        offsets.retain(|&offset| {
+            let by = shown_by(RowId::new(self.number, offset));
+            if let Some(by) = by {
+                shown.entry(by).or_default().push(offset);
+            }
+            by.is_none()
+        });
+        self.remove(offsets);
+        let note = |(by, offsets)| (by, self.of(offsets));
+        shown.into_iter().map(note).collect()
+    }
+
+    /// Takes in the rows of another note, which is returned if it has another chunk or other indexes.
+    pub fn join(&mut self, mut other: IndexedRows) -> Option<IndexedRows> {
+        if !Arc::ptr_eq(&self.chunk, &other.chunk) || !Arc::ptr_eq(&self.indexes, &other.indexes) {
+            return Some(other);
+        }
+        let offsets = other.offsets.split_off(0);
+        offsets.into_iter().for_each(|offset| self.offsets.push(offset));
+        None
     }
 
     /// Takes the entries of `most` rows at most out of the indexes, and forgets these rows; how many they were.

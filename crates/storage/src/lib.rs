@@ -47,6 +47,10 @@
 //!    rows of another table locks that table as PostgreSQL does, in ROW SHARE mode, or in ROW EXCLUSIVE mode if it acts
 //!    on its rows. A definition that makes or drops a foreign key keeps the writers of both tables away: those that
 //!    began before would not know the key.
+//! 9. *An index entry leaves when no living version shows its row; a transaction's version holds the one that it
+//!    derives from* ([`entry_collector`]). The living versions are asked, not only the oldest one, so that rows which
+//!    come and go beside an old reader leave at once. If a transaction's version did not hold its base, a cursor of a
+//!    transaction that has gone over to a later base could no longer find rows that others have deleted since.
 //!
 //! Programs that lack rule 3 would take a log of many writers for a damaged one, so the log has had another version
 //! since there are many.

@@ -3,7 +3,7 @@
 use crate::access_counters::AccessCounters;
 use crate::bounds::{ColumnBounds, TableBounds};
 use crate::chunk_entry::ChunkEntry;
-use crate::entry_collector::EntryCollector;
+use crate::entry_collector::{EntryCollector, ShowsRows};
 use crate::hot_layout::HotLayout;
 use crate::kept_row::SpareRow;
 use crate::log::Lsn;
@@ -15,7 +15,7 @@ use crate::table_indexes::{TableIndex, TableIndexes};
 use crate::table_options::build_options;
 use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, QualifiedName, TableEntry};
-use frazil_types::{ColumnNumber, ColumnVector, Error, ObjectId, Result, Schema};
+use frazil_types::{ColumnNumber, ColumnVector, Error, ObjectId, Result, RowId, Schema};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -209,11 +209,23 @@ impl Table {
 /// The timestamp of a version that a transaction has made and not committed.
 const PRIVATE: u64 = u64::MAX;
 
+/// Kept alive by a version that a transaction has made and not committed.
+#[derive(Clone, Debug)]
+struct Private {
+    /// The version that it derives from, which shows the same rows of others: their index entries stay as long as it
+    /// lives. `None`: the table is the transaction's own.
+    _base: Option<Arc<TableSnapshot>>,
+    /// Held by all versions of the transaction.
+    _transaction: Arc<()>,
+}
+
 /// One immutable version of a table's rows.
 #[derive(Clone, Debug)]
 pub struct TableSnapshot {
     table: Arc<Table>,
     timestamp: u64,
+    /// `None` if the version is committed.
+    private: Option<Private>,
     /// The chunks that take no further rows, by their numbers.
     sealed: PersistentMap<Arc<ChunkEntry>, Arc<Reshape>>,
     /// The hot chunk that is being filled. It stands apart, so that a commit of a few rows copies one entry.
@@ -237,6 +249,7 @@ impl TableSnapshot {
         let mut version = TableSnapshot {
             table,
             timestamp: 0,
+            private: None,
             sealed: PersistentMap::default(),
             tail: None,
             live_rows: 0,
@@ -337,8 +350,20 @@ impl TableSnapshot {
         self.timestamp == PRIVATE
     }
 
-    pub(crate) fn make_private(&mut self) {
+    /// Makes it a version of a transaction, `base` with what the transaction did. `transaction` is held by all versions
+    /// of the transaction that somebody may see before it commits.
+    pub(crate) fn make_private(&mut self, base: Option<Arc<TableSnapshot>>, transaction: &Arc<()>) {
         self.timestamp = PRIVATE;
+        self.private = Some(Private {
+            _base: base,
+            _transaction: transaction.clone(),
+        });
+    }
+
+    /// Makes it a version that nobody sees before it is stamped.
+    pub(crate) fn make_unseen(&mut self) {
+        self.timestamp = PRIVATE;
+        self.private = None;
     }
 
     /// Rows it shows, deleted ones left out.
@@ -521,6 +546,13 @@ impl TableSnapshot {
 
     pub(crate) fn stamp(&mut self, timestamp: u64) {
         self.timestamp = timestamp;
+        self.private = None;
+    }
+}
+
+impl ShowsRows for TableSnapshot {
+    fn shows_row(&self, row: RowId) -> bool {
+        self.shows(row)
     }
 }
 

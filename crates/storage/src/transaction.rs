@@ -267,7 +267,7 @@ impl Transaction {
                 self.memory.own.clear();
                 newer.clone()
             }
-            false => Arc::new(self.memory.changes.rebase(&newer, base, &self.next)?),
+            false => Arc::new(self.memory.rebase(&newer, base, &self.next)?),
         };
         self.base = Some(newer);
         self.is_settled = !self.redo.is_wanted();
@@ -555,11 +555,12 @@ impl Transaction {
         &mut self.redo
     }
 
-    /// Lets entries of deleted rows leave the indexes when nobody reads the versions that were replaced. Returns the tables that may have
-    /// such. Called in the section, so that commits come in their order.
+    /// Lets entries of deleted rows leave the indexes when no living version shows the rows. Returns the tables that
+    /// may have such. Called in the section, so that commits come in their order.
     fn hand_over_entries(&mut self, before: &Snapshot, timestamp: u64) -> Vec<Arc<Table>> {
         let mut deleted = self.memory.index_log.commit();
         let mut tables = Vec::new();
+        let views = self.memory.views_that_others_have();
         for &(id, _) in &self.memory.own {
             let Some(new) = self.next.tables.get(id.0) else {
                 continue;
@@ -570,7 +571,9 @@ impl Transaction {
                 continue;
             }
             let rows: Vec<IndexedRows> = deleted.extract_if(.., |rows| rows.table == id).collect();
-            new.table().collector().add(timestamp, old, rows);
+            new.table()
+                .collector()
+                .add(timestamp, (old, views.as_ref()), rows);
             if new.table().collector().waiting() > 0 {
                 tables.push(new.table().clone());
             }
@@ -622,12 +625,11 @@ impl Transaction {
     }
 
     /// Takes a table into the transaction that is its own.
-    pub(crate) fn add_table(&mut self, version: TableSnapshot) {
+    pub(crate) fn add_table(&mut self, mut version: TableSnapshot) {
         let id = version.table().id();
         let first = self.memory.changes.len();
         self.memory.changes.replaced(id, None);
-        let mut version = version;
-        version.make_private();
+        version.make_private(None, &self.memory.views);
         Arc::make_mut(&mut self.next)
             .tables
             .insert(id.0, Arc::new(version));
@@ -670,11 +672,12 @@ impl Transaction {
         }
         let table = (Arc::make_mut(&mut self.next).tables.get_mut(id.0))
             .ok_or_else(|| Error::internal(format!("table {} is not in the transaction", id.0)))?;
-        let version = Arc::make_mut(table);
-        if !version.is_private() {
-            version.make_private();
+        if !table.is_private() {
+            let base = table.clone();
+            Arc::make_mut(table).make_private(Some(base), &self.memory.views);
             self.memory.own.push((id, first));
         }
+        let version = Arc::make_mut(table);
         Ok((version, &mut self.memory.changes))
     }
 }

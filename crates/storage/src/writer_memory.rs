@@ -5,7 +5,8 @@ use crate::changes::{Changes, Mark};
 use crate::index_log::IndexLog;
 use crate::row_queue::RowQueue;
 use crate::snapshot::Snapshot;
-use frazil_types::{EncodedKeys, ObjectId, RowId};
+use frazil_types::{EncodedKeys, ObjectId, Result, RowId};
+use std::sync::Arc;
 
 /// Most bytes of one list that wait for the next writer.
 const MOST_KEPT: usize = 64 << 10;
@@ -18,6 +19,8 @@ pub(crate) struct WriterMemory {
     pub own: Vec<(ObjectId, usize)>,
     /// All that the transaction did.
     pub changes: Changes,
+    /// Held by all versions that the transaction makes until they are committed, so that it knows if others have them.
+    pub views: Arc<()>,
     /// What the transaction did to the entries of indexes.
     pub index_log: IndexLog,
     /// Rows whose foreign keys are still to be checked.
@@ -29,6 +32,17 @@ pub(crate) struct WriterMemory {
 }
 
 impl WriterMemory {
+    /// Does everything again on top of a later version: see [`Changes::rebase`].
+    pub fn rebase(&mut self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
+        self.changes.rebase((newest, base, own), &self.views)
+    }
+
+    /// Returns what versions of the transaction hold that somebody else has: those that were stamped have let go of
+    /// it. `None` if there are no such versions.
+    pub fn views_that_others_have(&self) -> Option<Arc<()>> {
+        (Arc::strong_count(&self.views) > 1).then(|| self.views.clone())
+    }
+
     /// Undoes what was done since a moment, in the transaction's own version.
     pub fn undo_to(&mut self, mark: Mark, base: Option<&Snapshot>, own: &mut Snapshot) {
         self.changes.undo_to(mark, own);
@@ -50,6 +64,10 @@ impl WriterMemory {
         self.own.clear();
         self.own.shrink_to(few);
         self.changes.clear();
+        if Arc::get_mut(&mut self.views).is_none() {
+            // The collector of index entries waits for versions that outlive the transaction.
+            self.views = Arc::default();
+        }
         self.index_log.clear();
         drop(self.queue.take());
         self.keys.retain(|keys| keys.capacity() <= MOST_KEPT);
