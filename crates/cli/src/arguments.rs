@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Frazil, an SQL database for transactions and analytics on one copy of the data.
 #[derive(Parser)]
@@ -210,10 +211,14 @@ pub struct DumpOptions {
 #[derive(Args)]
 #[command(after_help = "\
 Without --trust-loopback clients log in as the role of --user with a password (SCRAM-SHA-256), which is read from the
-environment variable FRAZIL_PASSWORD, or from the first line of the file of --password-file. On networks that others
-share, give a certificate with --tls-cert and --tls-key.
+environment variable FRAZIL_PASSWORD, or from the first line of the file of --password-file. At an address that other
+machines reach, connections can be encrypted: with the certificate of --tls-cert and --tls-key, or with one that the
+server makes for itself.
 
-The first SIGTERM or Ctrl-C lets open transactions end, the second ends them at once.
+Every option can also be given as an environment variable (FRAZIL_LISTEN for --listen) or in the file of --config, in
+TOML (listen = \"0.0.0.0:5433\"). The command line comes before the environment, and the environment before the file.
+
+The first SIGTERM or Ctrl-C lets open transactions end, the second ends them at once. SIGHUP reads the certificate anew.
 
 Examples:
   frazil serve shop.frazil --trust-loopback
@@ -227,22 +232,22 @@ pub struct ServeOptions {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5433")]
     pub listen: SocketAddr,
     /// Let programs of this machine in without a password
-    #[arg(long, conflicts_with_all = ["user", "password_file"])]
+    #[arg(long)]
     pub trust_loopback: bool,
     /// Role that clients log in as
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
     /// File whose first line is the password
-    #[arg(long, value_name = "FILE", requires = "user")]
+    #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
     /// Certificate for TLS in PEM, followed by those that certify it
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    #[arg(long, value_name = "FILE")]
     pub tls_cert: Option<PathBuf>,
     /// Private key of the certificate in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(long, value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
     /// Refuse clients that do not use TLS
-    #[arg(long, requires = "tls_cert")]
+    #[arg(long)]
     pub tls_required: bool,
     /// Name of the database; without it, the directory's name up to its first dot, in memory frazil
     #[arg(long, value_name = "NAME")]
@@ -250,12 +255,37 @@ pub struct ServeOptions {
     /// Most clients at a time
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub max_connections: u16,
+    /// Time that a client has to log in
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
+    pub login_timeout: Duration,
+    /// Time in which open transactions may end after the first SIGTERM; any if not given
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub shutdown_timeout: Option<Duration>,
     /// Open the directory for reading: nothing in it changes
-    #[arg(long, requires = "directory")]
+    #[arg(long)]
     pub readonly: bool,
     /// Files that statements may name: on, off, or folders separated by commas
     #[arg(long, value_name = "WHICH", default_value = "off")]
     pub file_access: String,
+    /// File of options in TOML
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// Reads a time: a number with ms, s, min or h behind it.
+fn time(text: &str) -> Result<Duration, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let milliseconds = match text[end..].trim() {
+        "ms" => 1,
+        "s" => 1_000,
+        "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err("a time is a number with its unit: ms, s, min or h".to_owned()),
+    };
+    let number: Option<u64> = text[..end].parse().ok();
+    let time = number.and_then(|number| number.checked_mul(milliseconds));
+    time.map(Duration::from_millis)
+        .ok_or_else(|| format!("\"{text}\" is not a time"))
 }
 
 /// Arguments of `frazil bench`, which reads them itself.
@@ -269,6 +299,15 @@ pub struct BenchOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_has_a_unit() {
+        assert_eq!(time("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(time("2 min"), Ok(Duration::from_secs(120)));
+        for wrong in ["", "5", "s", "-1s", "1.5s", "5 days", "99999999999999999h"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn words_of_sqlite3_and_psql_are_understood() {

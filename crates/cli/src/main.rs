@@ -14,6 +14,7 @@ mod editor;
 mod highlight;
 mod interrupt;
 mod keywords;
+mod notify;
 mod opening;
 mod output;
 mod pager;
@@ -22,6 +23,7 @@ mod progress;
 mod running;
 mod script;
 mod serve;
+mod serve_options;
 mod shell;
 mod start;
 mod switching;
@@ -30,8 +32,7 @@ mod text;
 mod tpch;
 mod verify;
 
-use arguments::{Arguments, Command};
-use clap::Parser;
+use arguments::Command;
 use std::process::ExitCode;
 
 // Row pages, strings and batches are allocated and freed on all threads, which mimalloc does best.
@@ -39,7 +40,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse_from(arguments::normalized(std::env::args_os()));
+    let arguments = serve_options::parse(arguments::normalized(std::env::args_os()));
     let outcome = match &arguments.command {
         Some(Command::Tpch(options)) => tpch::run(options),
         Some(Command::Demo(options)) => demo::run(options),

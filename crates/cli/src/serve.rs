@@ -2,10 +2,10 @@
 
 use crate::arguments::ServeOptions;
 use crate::complaint::Complaint;
-use crate::opening;
+use crate::{notify, opening};
 use frazil::{Access, Error, FileAccess, SqlState};
-use frazil_server::{Authentication, Options, Server, Stopper, Tls, Verifier};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use frazil_server::{Authentication, Limits, Options, Server, Stopper, Tls, Verifier};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::Write;
 use std::path::Path;
@@ -18,13 +18,6 @@ const NAME: &str = "frazil";
 /// Runs the command.
 pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
     let authentication = authentication(options)?;
-    let tls = match (&options.tls_cert, &options.tls_key) {
-        (Some(certificate), Some(key)) => {
-            let tls = Tls::of_files(certificate, key, options.tls_required);
-            Some(tls.map_err(Complaint::opening)?)
-        }
-        _ => None,
-    };
     let allowed = FileAccess::of_text(&options.file_access).map_err(Complaint::opening)?;
     let access = match options.readonly {
         true => Access::Read,
@@ -34,22 +27,43 @@ pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
     let database = opening::open(directory, access, &allowed)?;
     let name = options.database.clone().or_else(|| directory.and_then(name_of));
     let name = name.unwrap_or_else(|| NAME.to_owned());
+    let tls = certificate(options, access).map_err(Complaint::opening)?;
     let server = Server::bind(
         database.clone(),
         Options {
             listen: options.listen,
             authentication,
-            tls,
+            tls: tls.clone(),
             name: name.clone(),
             max_connections: options.max_connections.into(),
+            limits: Limits {
+                login_timeout: options.login_timeout,
+                shutdown_timeout: options.shutdown_timeout,
+            },
         },
     );
     let server = server.map_err(Complaint::opening)?;
-    hear(server.stopper())?;
-    tell(options, &name, &server)?;
+    hear(server.stopper(), tls.clone())?;
+    tell(options, &name, &server, tls.as_ref())?;
+    notify::ready();
     let served = server.run();
     let closed = database.close();
     served.and(closed).map_err(Complaint::from)
+}
+
+/// The certificate: the one that the options name, or one that the server makes for itself if other machines reach it
+/// or TLS is required.
+fn certificate(options: &ServeOptions, access: Access) -> frazil::Result<Option<Tls>> {
+    if let (Some(certificate), Some(key)) = (&options.tls_cert, &options.tls_key) {
+        return Tls::of_files(certificate, key, options.tls_required).map(Some);
+    }
+    let address = options.listen.ip();
+    if address.is_loopback() && !options.tls_required {
+        return Ok(None);
+    }
+    let can_write = matches!(access, Access::Write);
+    let directory = options.directory.as_deref();
+    Tls::self_signed(directory, can_write, address, options.tls_required).map(Some)
 }
 
 /// The name of a directory up to its first dot.
@@ -95,17 +109,21 @@ fn password(options: &ServeOptions) -> Result<String, Complaint> {
     }
 }
 
-/// Drains the server at the first signal, and ends it at the second.
-fn hear(stopper: Stopper) -> Result<(), Complaint> {
-    let mut signals = Signals::new([SIGTERM, SIGINT])?;
+/// Drains the server at the first signal, and ends it at the second. SIGHUP reads the certificate anew.
+fn hear(stopper: Stopper, tls: Option<Tls>) -> Result<(), Complaint> {
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     let hear_all = move || {
-        for (count, _) in signals.forever().enumerate() {
-            match count {
-                0 => {
+        let mut is_draining = false;
+        for signal in signals.forever() {
+            match signal {
+                SIGHUP => reload(tls.as_ref()),
+                _ if is_draining => stopper.end(),
+                _ => {
                     eprintln!("shutting down: open transactions may end; another signal ends them");
+                    notify::stopping();
                     stopper.drain();
+                    is_draining = true;
                 }
-                _ => stopper.end(),
             }
         }
     };
@@ -115,14 +133,28 @@ fn hear(stopper: Stopper) -> Result<(), Complaint> {
     Ok(())
 }
 
+/// Reads the certificate anew, and says what came of it.
+fn reload(tls: Option<&Tls>) {
+    let Some((tls, certificate)) = tls.and_then(|tls| Some((tls, tls.certificate()?))) else {
+        return eprintln!("there is no certificate to be read anew");
+    };
+    match tls.reload() {
+        Ok(()) => eprintln!(
+            "new connections have the certificate of \"{}\"",
+            certificate.display()
+        ),
+        Err(error) => eprintln!("WARNING: the server keeps its certificate: {error}"),
+    }
+}
+
 /// Says what is served, where, and to whom.
-fn tell(options: &ServeOptions, name: &str, server: &Server) -> Result<(), Complaint> {
+fn tell(options: &ServeOptions, name: &str, server: &Server, tls: Option<&Tls>) -> Result<(), Complaint> {
     let who = match &options.user {
         None => "WITHOUT A PASSWORD, to every program of this machine".to_owned(),
         Some(user) => format!("to the role \"{user}\" with its password"),
     };
     let mut out = std::io::stdout().lock();
-    let how = match (&options.tls_cert, options.tls_required) {
+    let how = match (tls, options.tls_required) {
         (None, _) => "",
         (Some(_), false) => ", with TLS for clients that ask for it",
         (Some(_), true) => ", with TLS",
@@ -132,5 +164,12 @@ fn tell(options: &ServeOptions, name: &str, server: &Server) -> Result<(), Compl
         "serving database \"{name}\" at {} {who}{how}",
         server.address()
     )?;
+    if options.tls_cert.is_none() && tls.is_some() {
+        let certificate = tls
+            .and_then(Tls::certificate)
+            .map(|path| path.display().to_string());
+        let certificate = certificate.unwrap_or_else(|| "in memory, until the server ends".to_owned());
+        writeln!(out, "self-signed certificate: {certificate}")?;
+    }
     Ok(out.flush()?)
 }

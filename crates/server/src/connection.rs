@@ -20,15 +20,13 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::sync::{Notify, watch};
 
-/// Time that a client has to log in.
-const LOGIN: Duration = Duration::from_secs(60);
 /// Time that a client has to take the error that ends its session.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Serves a client until it leaves.
 pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let mut wire = Wire::new(stream);
-    let login = tokio::time::timeout(LOGIN, enter(&mut wire, &shared)).await;
+    let login = tokio::time::timeout(shared.limits.login_timeout, enter(&mut wire, &shared)).await;
     let login = login.unwrap_or_else(|_| {
         let error = Error::new(
             SqlState::QUERY_CANCELED,
@@ -77,6 +75,8 @@ async fn enter(
     let Some(start) = login::start(wire, shared).await? else {
         return Ok(None);
     };
+    // An address that waits takes no place meanwhile.
+    tokio::time::sleep(shared.failed_logins.admit(wire.client()?.ip())?).await;
     let place = shared.registry.enter()?;
     let mut output = crate::answers::Answers::default();
     start.negotiate(&mut output);

@@ -20,10 +20,12 @@
 
 mod answers;
 mod catalog_vectors;
+mod certificate;
 mod connection;
 mod copy_rows;
 mod copying;
 mod ended;
+mod failed_logins;
 mod inbox;
 mod login;
 mod messages;
@@ -40,5 +42,5 @@ mod wire;
 mod work;
 
 pub use scram::Verifier;
-pub use server::{Authentication, Options, Server, Stopper};
+pub use server::{Authentication, Limits, Options, Server, Stopper};
 pub use tls::Tls;

@@ -3,7 +3,7 @@
 use crate::answers::{Answers, Gravity};
 use crate::ended::Ended;
 use crate::messages::{Content, Message, violation};
-use crate::scram::{MECHANISM, Verifier};
+use crate::scram::{BOUND_MECHANISM, Channel, MECHANISM, Verifier};
 use crate::server::{Authentication, Shared};
 use crate::session::Session;
 use crate::tls::HANDSHAKE;
@@ -219,22 +219,35 @@ pub async fn authenticate(wire: &mut Wire, shared: &Shared, start: &Start) -> Re
         Authentication::Password { user, verifier } if *user == start.user => verifier.clone(),
         Authentication::Password { .. } => Verifier::of_nobody()?,
     };
+    let address = wire.client()?.ip();
     let wrong = || {
         let message = format!("password authentication failed for user \"{}\"", start.user);
         Ended::from(Error::new(SqlState::INVALID_PASSWORD, message))
     };
-    ask(wire, SASL, format!("{MECHANISM}\0\0").as_bytes()).await?;
+    let end_point = wire.end_point();
+    let offered = match &end_point {
+        Some(_) => format!("{BOUND_MECHANISM}\0{MECHANISM}\0\0"),
+        None => format!("{MECHANISM}\0\0"),
+    };
+    ask(wire, SASL, offered.as_bytes()).await?;
     let first = password(wire).await?;
     let mut content = Content(&first);
-    if content.text()? != MECHANISM {
-        return Err(violation("client selected an invalid SASL authentication mechanism").into());
-    }
+    let channel = match (content.text()?.as_str(), &end_point) {
+        (BOUND_MECHANISM, Some(end_point)) => Channel::Bound(end_point),
+        (MECHANISM, Some(_)) => Channel::Unbound,
+        (MECHANISM, None) => Channel::Plain,
+        _ => return Err(violation("client selected an invalid SASL authentication mechanism").into()),
+    };
     let length = usize::try_from(content.i32()?).unwrap_or(0);
     let first = text(content.bytes(length)?)?;
-    let (exchange, answer) = verifier.begin(first)?;
+    let (exchange, answer) = verifier.begin(first, channel)?;
     ask(wire, SASL_CONTINUE, answer.as_bytes()).await?;
     let last = password(wire).await?;
-    let answer = exchange.finish(text(&last)?)?.ok_or_else(wrong)?;
+    let Some(answer) = exchange.finish(text(&last)?)? else {
+        shared.failed_logins.note(address);
+        return Err(wrong());
+    };
+    shared.failed_logins.forget(address);
     let mut answers = Answers::default();
     answers.authentication(SASL_FINAL, answer.as_bytes());
     wire.write(&answers.take()).await

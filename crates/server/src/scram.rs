@@ -1,5 +1,6 @@
 //! SCRAM-SHA-256 (RFC 5802, RFC 7677) as PostgreSQL speaks it: the password never crosses the wire, and the server
-//! keeps no password.
+//! keeps no password. SCRAM-SHA-256-PLUS binds a login to the server's certificate, so that nobody between can pass
+//! it on.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,6 +10,10 @@ use unicode_normalization::UnicodeNormalization;
 
 /// The mechanism's name.
 pub const MECHANISM: &str = "SCRAM-SHA-256";
+/// The name of the mechanism that is bound to TLS.
+pub const BOUND_MECHANISM: &str = "SCRAM-SHA-256-PLUS";
+/// The header of a client that binds its login to the certificate of TLS.
+const BINDING: &str = "p=tls-server-end-point";
 
 /// Rounds of hashing, PostgreSQL's.
 const ROUNDS: u32 = 4096;
@@ -34,10 +39,50 @@ pub struct Verifier {
 pub struct Exchange {
     verifier: Verifier,
     nonce: String,
-    /// The header that the client's last message has to repeat.
-    header: String,
+    /// The bytes that the client's last message has to repeat: the header of the first one, and the certificate's hash
+    /// if the login is bound to it.
+    bound: Vec<u8>,
     /// The client's first message without its header, a comma, the server's first message.
     messages: String,
+}
+
+/// The channel of a login.
+#[derive(Clone, Copy, Debug)]
+pub enum Channel<'a> {
+    /// The server offers no binding.
+    Plain,
+    /// The server offers a binding, and the client chose the mechanism without one.
+    Unbound,
+    /// The login is bound to the certificate with this hash.
+    Bound(&'a [u8]),
+}
+
+impl Channel<'_> {
+    /// Checks the client's statement about its channel, by PostgreSQL's rules.
+    fn check(self, binding: &str) -> Result<()> {
+        match (self, binding) {
+            (Channel::Bound(_), BINDING) | (Channel::Plain, "n" | "y") | (Channel::Unbound, "n") => Ok(()),
+            (Channel::Unbound, "y") => Err(refused("SCRAM channel binding negotiation error").with_detail(
+                "The client supports SCRAM channel binding but thinks the server does not.  However, this \
+                 server does support channel binding.",
+            )),
+            (Channel::Bound(_), "n" | "y") => Err(malformed().with_detail(
+                "The client selected SCRAM-SHA-256-PLUS, but the SCRAM message does not include channel \
+                 binding data.",
+            )),
+            (Channel::Bound(_), other) if other.starts_with("p=") => {
+                let kind = &other[2..];
+                let message = format!("unsupported SCRAM channel-binding type \"{kind}\"");
+                Err(crate::messages::violation(message))
+            }
+            (Channel::Plain | Channel::Unbound, other) if other.starts_with("p=") => Err(malformed()
+                .with_detail(
+                    "The client selected SCRAM-SHA-256 without channel binding, but the SCRAM message \
+                     includes channel binding data.",
+                )),
+            _ => Err(malformed()),
+        }
+    }
 }
 
 impl Verifier {
@@ -66,22 +111,24 @@ impl Verifier {
         }
     }
 
-    /// Answers the client's first message. 08P01 for one that is malformed.
-    pub fn begin(&self, first: &str) -> Result<(Exchange, String)> {
+    /// Answers the client's first message. 08P01 for one that is malformed or does not fit the channel; 28000 for one
+    /// of a client that was made to believe that the server offers no binding.
+    pub fn begin(&self, first: &str, channel: Channel<'_>) -> Result<(Exchange, String)> {
         let nonce = STANDARD.encode(random::<RANDOM>()?);
-        self.begin_with(first, &nonce)
+        self.begin_with(first, channel, &nonce)
     }
 
-    fn begin_with(&self, first: &str, own_nonce: &str) -> Result<(Exchange, String)> {
+    fn begin_with(&self, first: &str, channel: Channel<'_>, own_nonce: &str) -> Result<(Exchange, String)> {
         let mut parts = first.splitn(3, ',');
         let (Some(binding), Some(_authorization), Some(bare)) = (parts.next(), parts.next(), parts.next())
         else {
             return Err(malformed());
         };
-        if !matches!(binding, "n" | "y") {
-            return Err(malformed().with_detail("the client requires channel binding, which needs TLS"));
+        channel.check(binding)?;
+        let mut bound = first.as_bytes()[..first.len() - bare.len()].to_vec();
+        if let Channel::Bound(end_point) = channel {
+            bound.extend(end_point);
         }
-        let header = first[..first.len() - bare.len()].to_owned();
         let client = bare.split(',').find_map(|field| field.strip_prefix("r="));
         let client = client.filter(|nonce| !nonce.is_empty()).ok_or_else(malformed)?;
         let nonce = format!("{client}{own_nonce}");
@@ -89,7 +136,7 @@ impl Verifier {
         let exchange = Exchange {
             verifier: self.clone(),
             nonce,
-            header,
+            bound,
             messages: format!("{bare},{answer}"),
         };
         Ok((exchange, answer))
@@ -103,8 +150,13 @@ impl Exchange {
         let proof: Hash = decoded(proof)?.try_into().map_err(|_| malformed())?;
         let mut fields = without_proof.split(',');
         let binding = fields.next().and_then(|field| field.strip_prefix("c="));
-        if decoded(binding.ok_or_else(malformed)?)? != self.header.as_bytes() {
-            return Err(malformed());
+        if decoded(binding.ok_or_else(malformed)?)? != self.bound {
+            return Err(match self.bound.starts_with(BINDING.as_bytes()) {
+                true => refused("SCRAM channel binding check failed"),
+                false => crate::messages::violation(
+                    "unexpected SCRAM channel-binding attribute in client-final-message",
+                ),
+            });
         }
         let nonce = fields.next().and_then(|field| field.strip_prefix("r="));
         if nonce != Some(&*self.nonce) {
@@ -130,6 +182,10 @@ impl Exchange {
 
 fn malformed() -> Error {
     crate::messages::violation("malformed SCRAM message")
+}
+
+fn refused(message: &str) -> Error {
+    Error::new(SqlState::INVALID_AUTHORIZATION, message)
 }
 
 fn decoded(text: &str) -> Result<Vec<u8>> {
@@ -184,7 +240,7 @@ mod tests {
         let verifier = Verifier::salted("pencil", salt);
         let first = "n,,n=user,r=rOprNGfwEbeRWgbNEkqO";
         let own = "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
-        let (exchange, answer) = verifier.begin_with(first, own).unwrap();
+        let (exchange, answer) = verifier.begin_with(first, Channel::Plain, own).unwrap();
         assert_eq!(
             answer,
             "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
@@ -204,11 +260,46 @@ mod tests {
     fn messages_that_are_none_are_errors() {
         let verifier = Verifier::new("secret").unwrap();
         for first in ["", "n", "n,,", "n,,n=u", "n,,r=", "p=tls-unique,,n=u,r=a"] {
-            assert!(verifier.begin(first).is_err(), "{first}");
+            assert!(verifier.begin(first, Channel::Plain).is_err(), "{first}");
         }
-        let (exchange, _) = verifier.begin("n,,n=,r=abc").unwrap();
+        let (exchange, _) = verifier.begin("n,,n=,r=abc", Channel::Plain).unwrap();
         for last in ["", "c=biws", "c=biws,r=abc,p=AA==", "c=x,r=abc,p=", ",p="] {
             assert!(exchange.finish(last).is_err(), "{last}");
         }
+    }
+
+    #[test]
+    fn a_login_is_bound_to_its_channel() {
+        let verifier = Verifier::new("secret").unwrap();
+        let state = |first: &str, channel| verifier.begin(first, channel).err().map(|e| e.state().0);
+        let bound = Channel::Bound(b"hash");
+        for (first, channel, expected) in [
+            ("y,,n=,r=abc", Channel::Plain, None),
+            ("n,,n=,r=abc", Channel::Unbound, None),
+            ("p=tls-server-end-point,,n=,r=abc", bound, None),
+            ("y,,n=,r=abc", Channel::Unbound, Some("28000")),
+            ("n,,n=,r=abc", bound, Some("08P01")),
+            ("p=tls-unique,,n=,r=abc", bound, Some("08P01")),
+            (
+                "p=tls-server-end-point,,n=,r=abc",
+                Channel::Unbound,
+                Some("08P01"),
+            ),
+            ("p=tls-server-end-point,,n=,r=abc", Channel::Plain, Some("08P01")),
+        ] {
+            assert_eq!(state(first, channel).as_deref(), expected, "{first} {channel:?}");
+        }
+        let (exchange, answer) = verifier.begin("p=tls-server-end-point,,n=,r=abc", bound).unwrap();
+        let nonce = answer.split(',').next().unwrap();
+        let proof = STANDARD.encode([0; 32]);
+        let last = |data: &[u8]| format!("c={},{nonce},p={proof}", STANDARD.encode(data));
+        assert_eq!(
+            exchange.finish(&last(b"p=tls-server-end-point,,hash")).unwrap(),
+            None
+        );
+        let error = exchange
+            .finish(&last(b"p=tls-server-end-point,,other"))
+            .unwrap_err();
+        assert_eq!(error.state(), SqlState::INVALID_AUTHORIZATION);
     }
 }

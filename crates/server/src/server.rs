@@ -1,6 +1,7 @@
 //! The server: its socket, its threads, its beginning and its end.
 
 use crate::connection;
+use crate::failed_logins::FailedLogins;
 use crate::registry::{Phase, Registry};
 use crate::scram::Verifier;
 use crate::tls::Tls;
@@ -36,6 +37,26 @@ pub struct Options {
     pub name: String,
     /// Most clients at a time.
     pub max_connections: usize,
+    /// Times that clients have.
+    pub limits: Limits,
+}
+
+/// Times that clients have.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Time to log in.
+    pub login_timeout: Duration,
+    /// Time in which open transactions may end while the server drains; `None` for any.
+    pub shutdown_timeout: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            login_timeout: Duration::from_secs(60),
+            shutdown_timeout: None,
+        }
+    }
 }
 
 /// The clients that may log in.
@@ -74,6 +95,10 @@ pub struct Shared {
     pub tls: Option<Tls>,
     /// The sessions.
     pub registry: Arc<Registry>,
+    /// Times that clients have.
+    pub limits: Limits,
+    /// Addresses whose logins failed.
+    pub failed_logins: FailedLogins,
 }
 
 /// Ends a server, from any thread.
@@ -125,6 +150,8 @@ impl Server {
             authentication: options.authentication,
             tls: options.tls,
             registry: Arc::new(Registry::new(options.max_connections)),
+            limits: options.limits,
+            failed_logins: FailedLogins::default(),
         };
         Ok(Server {
             listener,
@@ -182,7 +209,13 @@ async fn serve(listener: tokio::net::TcpListener, shared: &Arc<Shared>) {
         }
     }
     drop(listener);
-    shared.registry.left_all().await;
+    let registry = &shared.registry;
+    if let Some(time) = shared.limits.shutdown_timeout
+        && tokio::time::timeout(time, registry.left_all()).await.is_err()
+    {
+        registry.advance(Phase::Ending);
+    }
+    registry.left_all().await;
 }
 
 /// The next client; `None` if the phase changed.

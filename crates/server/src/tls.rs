@@ -4,16 +4,18 @@
 //! back. A client asks for TLS by SSLRequest, or begins with a handshake at once and names the protocol `postgresql`
 //! (ALPN), as PostgreSQL 17 has it.
 
+use crate::certificate;
 use crate::ended::Ended;
 use crate::messages::violation;
 use frazil::{Error, Result, SqlState};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem};
 use rustls::{ServerConfig, ServerConnection};
 use std::io::{self, Read, Write};
-use std::path::Path;
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// The protocol's name in ALPN.
 const PROTOCOL: &[u8] = b"postgresql";
@@ -22,18 +24,26 @@ pub const HANDSHAKE: u8 = 22;
 /// Bytes of decrypted data that are taken in one go.
 const TAKEN: usize = 16 << 10;
 
-/// A certificate with its key, and the clients that may do without TLS.
+/// A certificate with its key, and the clients that may do without TLS. Clones share the certificate.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    config: Arc<ServerConfig>,
+    identity: Arc<RwLock<Identity>>,
+    /// The files of the certificate and the key; `None` if they are in memory alone.
+    files: Option<(PathBuf, PathBuf)>,
     /// True if a client that does not ask for TLS is refused.
     pub is_required: bool,
 }
 
-impl Tls {
-    /// Reads a certificate, with those that certify it behind, and its private key: files in PEM. 58P01 or
-    /// 58030 for a file that cannot be read; 22023 for one that holds none, or for a key that is not the certificate's.
-    pub fn of_files(certificate: &Path, key: &Path, is_required: bool) -> Result<Tls> {
+/// The certificate that new connections see.
+#[derive(Clone, Debug)]
+struct Identity {
+    config: Arc<ServerConfig>,
+    /// The hash of the certificate that SCRAM binds a login to; `None` if there is none for its signature.
+    end_point: Option<Arc<[u8]>>,
+}
+
+impl Identity {
+    fn of_files((certificate, key): (&Path, &Path)) -> Result<Identity> {
         let chain = read(certificate)?;
         let chain: Result<Vec<CertificateDer<'static>>, _> = CertificateDer::pem_slice_iter(&chain).collect();
         let chain = chain.map_err(|error| malformed(certificate, "certificate", &error))?;
@@ -42,33 +52,107 @@ impl Tls {
         }
         let own =
             PrivateKeyDer::from_pem_slice(&read(key)?).map_err(|error| malformed(key, "key", &error))?;
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, own));
-        let mut config = config.map_err(|error| {
+        Identity::new(chain, own).map_err(|error| {
             let message = format!(
                 "the key of \"{}\" and the certificate of \"{}\" cannot be used: {error}",
                 key.display(),
                 certificate.display()
             );
             Error::new(SqlState::INVALID_PARAMETER, message)
-        })?;
-        config.alpn_protocols = vec![PROTOCOL.to_vec()];
-        Ok(Tls {
-            config: Arc::new(config),
-            is_required,
         })
+    }
+
+    fn new(
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+    ) -> Result<Identity, rustls::Error> {
+        let end_point = chain.first().and_then(|own| certificate::end_point(own));
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))?;
+        config.alpn_protocols = vec![PROTOCOL.to_vec()];
+        Ok(Identity {
+            config: Arc::new(config),
+            end_point,
+        })
+    }
+}
+
+impl Tls {
+    /// Reads a certificate, with those that certify it behind, and its private key: files in PEM. 58P01 or
+    /// 58030 for a file that cannot be read; 22023 for one that holds none, or for a key that is not the certificate's.
+    pub fn of_files(certificate: &Path, key: &Path, is_required: bool) -> Result<Tls> {
+        let files = Some((certificate.to_owned(), key.to_owned()));
+        let identity = Identity::of_files((certificate, key))?;
+        Ok(Tls::new(identity, files, is_required))
+    }
+
+    /// Takes the certificate that a server made for itself in a database's directory, or makes one for this machine's
+    /// names and the address `listen`. Without a directory, or if nothing in it may change, a new one stays in memory.
+    pub fn self_signed(
+        directory: Option<&Path>,
+        can_write: bool,
+        listen: IpAddr,
+        is_required: bool,
+    ) -> Result<Tls> {
+        let files = match directory {
+            Some(directory) if can_write => Some(certificate::kept(directory, listen)?),
+            Some(directory) => certificate::found(directory),
+            None => None,
+        };
+        if let Some((certificate, key)) = &files {
+            return Tls::of_files(certificate, key, is_required);
+        }
+        let made = certificate::make(listen)?;
+        let (own, key) = (
+            CertificateDer::from(made.certificate),
+            PrivatePkcs8KeyDer::from(made.key),
+        );
+        let identity = Identity::new(vec![own], key.into());
+        let identity =
+            identity.map_err(|error| Error::internal(format!("no certificate can be made: {error}")))?;
+        Ok(Tls::new(identity, None, is_required))
+    }
+
+    fn new(identity: Identity, files: Option<(PathBuf, PathBuf)>, is_required: bool) -> Tls {
+        Tls {
+            identity: Arc::new(RwLock::new(identity)),
+            files,
+            is_required,
+        }
+    }
+
+    /// Returns the file of the certificate; `None` if it is in memory alone.
+    pub fn certificate(&self) -> Option<&Path> {
+        self.files.as_ref().map(|(certificate, _)| certificate.as_path())
+    }
+
+    /// Reads the files anew. New connections have the new certificate; an error leaves the old one. Errors are those
+    /// of [`of_files`](Tls::of_files).
+    pub fn reload(&self) -> Result<()> {
+        let Some((certificate, key)) = &self.files else {
+            return Ok(());
+        };
+        let identity = Identity::of_files((certificate, key))?;
+        *self.identity.write().unwrap_or_else(PoisonError::into_inner) = identity;
+        Ok(())
     }
 
     /// The encrypted side of a new connection.
     pub fn secured(&self) -> Result<Secured, Ended> {
-        let connection = ServerConnection::new(self.config.clone());
+        let identity = self
+            .identity
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let connection = ServerConnection::new(identity.config);
         let mut connection =
             connection.map_err(|error| Error::internal(format!("TLS cannot begin: {error}")))?;
         // Answers are written in whole, and wait for the socket before the next ones.
         connection.set_buffer_limit(None);
         Ok(Secured {
             connection: Box::new(connection),
+            end_point: identity.end_point,
         })
     }
 }
@@ -88,6 +172,8 @@ fn malformed(path: &Path, what: &str, error: &pem::Error) -> Error {
 /// The encrypted side of a connection.
 pub struct Secured {
     connection: Box<ServerConnection>,
+    /// The hash of the certificate that SCRAM binds a login to.
+    pub end_point: Option<Arc<[u8]>>,
 }
 
 impl Secured {

@@ -122,6 +122,11 @@ impl Wire {
         self.pipe.secured.is_some()
     }
 
+    /// The hash of the certificate that a login can be bound to; `None` without TLS, or if the certificate has none.
+    pub fn end_point(&self) -> Option<Arc<[u8]>> {
+        self.pipe.secured.as_ref()?.end_point.clone()
+    }
+
     /// Encrypts the connection. Bytes that arrived are those of the client's handshake.
     pub async fn secure(&mut self, tls: &Tls) -> Result<(), Ended> {
         let arrived = self.pipe.inbox.take_all();

@@ -1,7 +1,7 @@
 //! A client that writes the messages it is told, and a server that it talks to.
 
 use frazil::Database;
-use frazil_server::{Authentication, Options, Server, Stopper, Verifier};
+use frazil_server::{Authentication, Limits, Options, Server, Stopper, Verifier};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread::JoinHandle;
@@ -41,6 +41,7 @@ impl Served {
                 tls: None,
                 name: "shop".to_owned(),
                 max_connections,
+                limits: Limits::default(),
             },
         )
     }

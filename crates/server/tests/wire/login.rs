@@ -2,7 +2,8 @@
 
 use crate::client::{Served, query};
 use frazil::Database;
-use frazil_server::{Authentication, Options, Server};
+use frazil_server::{Authentication, Limits, Options, Server};
+use std::time::{Duration, Instant};
 
 #[test]
 fn requests_for_encryption_are_declined() {
@@ -85,6 +86,7 @@ fn an_address_of_others_needs_a_password() {
         authentication: Authentication::Trust,
         name: "shop".to_owned(),
         max_connections: 1,
+        limits: Limits::default(),
     };
     let refused = Server::bind(Database::memory().unwrap(), options).unwrap_err();
     assert_eq!(refused.state().0, "28000");
@@ -150,23 +152,82 @@ fn a_statement_is_cancelled_by_its_key() {
 fn a_password_is_asked_for() {
     let served = Served::with_password("secret");
     for user in ["app", "nobody"] {
-        let mut client = served.stranger();
-        client.start(&[("user", user), ("database", "shop")]);
-        let asked = client.next().unwrap();
-        assert_eq!((asked.0, &asked.1[..4]), (b'R', &[0, 0, 0, 10][..]));
-        let first = b"SCRAM-SHA-256\0\0\0\0\x0bn,,n=,r=abc";
-        client.send(&crate::client::message(b'p', first));
-        let next = client.next().unwrap();
-        assert_eq!((next.0, &next.1[..4]), (b'R', &[0, 0, 0, 11][..]));
-        let answer = String::from_utf8(next.1[4..].to_vec()).unwrap();
-        let nonce = answer.split(',').next().unwrap();
-        let proof = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
-        client.send(&crate::client::message(
-            b'p',
-            format!("c=biws,{nonce},p={proof}").as_bytes(),
-        ));
-        assert_eq!(client.until_end(), "E[28P01]", "{user}");
+        assert_eq!(log_in_wrongly(&served, user), "E[28P01]", "{user}");
     }
+}
+
+/// Logs in with a wrong password. Returns the last answers.
+fn log_in_wrongly(served: &Served, user: &str) -> String {
+    let mut client = served.stranger();
+    client.start(&[("user", user), ("database", "shop")]);
+    let asked = client.next().unwrap();
+    assert_eq!((asked.0, &asked.1[..4]), (b'R', &[0, 0, 0, 10][..]));
+    let first = b"SCRAM-SHA-256\0\0\0\0\x0bn,,n=,r=abc";
+    client.send(&crate::client::message(b'p', first));
+    let next = client.next().unwrap();
+    assert_eq!((next.0, &next.1[..4]), (b'R', &[0, 0, 0, 11][..]));
+    let answer = String::from_utf8(next.1[4..].to_vec()).unwrap();
+    let nonce = answer.split(',').next().unwrap();
+    let proof = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    client.send(&crate::client::message(
+        b'p',
+        format!("c=biws,{nonce},p={proof}").as_bytes(),
+    ));
+    client.until_end()
+}
+
+#[test]
+fn an_address_that_fails_ten_times_waits() {
+    let served = Served::with_password("secret");
+    for _ in 0..10 {
+        assert_eq!(log_in_wrongly(&served, "app"), "E[28P01]");
+    }
+    let begun = Instant::now();
+    assert_eq!(log_in_wrongly(&served, "app"), "E[28P01]");
+    assert!(
+        begun.elapsed() > Duration::from_millis(500),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+fn limited(limits: Limits) -> Served {
+    let options = Options {
+        tls: None,
+        listen: "127.0.0.1:0".parse().unwrap(),
+        authentication: Authentication::Trust,
+        name: "shop".to_owned(),
+        max_connections: 4,
+        limits,
+    };
+    Served::with_options(Database::memory().unwrap(), options)
+}
+
+#[test]
+fn a_client_that_does_not_log_in_in_time_is_sent_away() {
+    let served = limited(Limits {
+        login_timeout: Duration::from_millis(100),
+        ..Limits::default()
+    });
+    let mut silent = served.stranger();
+    assert_eq!(silent.until_end(), "E[57014]");
+    // One that is logged in may take its time.
+    let mut client = served.client();
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(client.ask(&[query("select 1")]), "T D[1] C[SELECT 1] ZI");
+}
+
+#[test]
+fn a_server_that_drains_ends_in_its_time() {
+    let served = limited(Limits {
+        shutdown_timeout: Some(Duration::from_millis(100)),
+        ..Limits::default()
+    });
+    let mut busy = served.client();
+    assert_eq!(busy.ask(&[query("begin")]), "C[BEGIN] ZT");
+    served.stopper.drain();
+    assert_eq!(busy.until_end(), "E[57P01]");
+    served.ended();
 }
 
 #[test]

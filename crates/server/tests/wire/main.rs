@@ -2,6 +2,7 @@
 
 mod activity;
 mod bad_input;
+mod certificates;
 mod client;
 mod clients;
 mod copy_binary;

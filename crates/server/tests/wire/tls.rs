@@ -3,7 +3,7 @@
 use crate::client::{Client, Served, message, query};
 use crate::clients::{run, text};
 use frazil::{Database, SqlState};
-use frazil_server::{Authentication, Options, Tls, Verifier};
+use frazil_server::{Authentication, Limits, Options, Tls, Verifier};
 use frazil_testkit::Random;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -18,7 +18,8 @@ use std::sync::Arc;
 /// The code of SSLRequest.
 const SSL_REQUEST: [u8; 4] = 80_877_103i32.to_be_bytes();
 
-fn file(name: &str) -> PathBuf {
+/// A file of the tests' certificate.
+pub fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/tls")
         .join(name)
@@ -32,6 +33,7 @@ fn served(is_required: bool, authentication: Authentication) -> Served {
         tls: Some(tls),
         name: "shop".to_owned(),
         max_connections: 20,
+        limits: Limits::default(),
     };
     Served::with_options(Database::memory().unwrap(), options)
 }
