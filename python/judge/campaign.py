@@ -38,7 +38,8 @@ GOOD = ("same", "error", "tolerated", "unjudged")
 
 def settings(r):
     return {"frazil.stages": r.choice(STAGES), "frazil.scan": r.choice(SCANS), "threads": r.choice(["1", "2"]),
-            "frazil.window_rows": r.choice(["64", "4096", "65536"]), "frazil.early_probes": r.choice(["on", "on", "off"])}
+            "frazil.window_rows": r.choice(["64", "4096", "65536"]), "frazil.early_probes": r.choice(["on", "on", "off"]),
+            "frazil.codes_travel": r.choice(["on", "on", "off"])}
 
 
 def answer(engine, statement, query):

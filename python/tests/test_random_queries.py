@@ -72,6 +72,7 @@ def settings(draw, isas):
         "frazil.window_rows": draw.choice([64, 1024, 4096, 4096, 65536]),
         "frazil.stage_rows": draw.choice([64, 100, 1024, 1024]),
         "frazil.early_probes": draw.choice(["on", "on", "off"]),
+        "frazil.codes_travel": draw.choice(["on", "on", "off"]),
     }
 
 

@@ -17,6 +17,8 @@ pub enum ObjectSpec {
     Part,
     /// The columns handed to the sink: an array of `VectorColumn`.
     OutputColumns,
+    /// The cells of groups that a worker's scan finds by codes: a `CodeGroups`.
+    CodeGroups,
     /// A worker's call of a vector function: a `VectorCall`.
     VectorCall {
         /// The function.
@@ -75,7 +77,7 @@ impl Fingerprint for ObjectSpec {
         std::mem::discriminant(self).hash(hasher);
         match self {
             ObjectSpec::Finished(id) => id.hash(hasher),
-            ObjectSpec::Part | ObjectSpec::OutputColumns => {}
+            ObjectSpec::Part | ObjectSpec::OutputColumns | ObjectSpec::CodeGroups => {}
             ObjectSpec::VectorCall { made, .. } => made.hash(hasher),
             ObjectSpec::String(bytes) => bytes.hash(hasher),
             ObjectSpec::Like { pattern, escape } => (pattern, escape).hash(hasher),

@@ -10,7 +10,7 @@ use frazil_runtime::abi::{Partitions, VectorColumn};
 use frazil_runtime::breakers::join::join_hash_table::EarlyFilter;
 use frazil_runtime::breakers::{Finished, Shape};
 use frazil_runtime::expansion_rows::{ExpansionCursor, ExpansionRows};
-use frazil_runtime::{FieldPlace, ScanSource};
+use frazil_runtime::{CodeGroups, FieldPlace, ScanSource};
 use frazil_storage::TableScan;
 use frazil_types::{ColumnVector, Native, Result, RowBatch, STAGE_ROWS, dispatch_native};
 use std::sync::Arc;
@@ -94,7 +94,8 @@ impl SourceCursor {
             PipelineSource::Scan { scan, row_id, .. } => {
                 let read: Vec<bool> = shape.columns.iter().map(|c| c.read).collect();
                 let in_place = pipeline.pax_code != PaxCode::Gathered;
-                SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id, in_place)))
+                let keys = shape.code_keys.as_ref();
+                SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id, in_place, keys)))
             }
             PipelineSource::Of { finished, late, .. } => match finished.shape() {
                 Shape::Rows => SourceCursor::Rows(Gatherer::new(shape, late.clone())),
@@ -104,6 +105,14 @@ impl SourceCursor {
             PipelineSource::Batches(..) | PipelineSource::Values(..) | PipelineSource::Given => {
                 SourceCursor::Columns(Lender::default())
             }
+        }
+    }
+
+    /// Address of the cells of groups that are found by codes, for as long as the cursor lives; null if it has none.
+    pub fn code_groups(&self) -> *const CodeGroups {
+        match self {
+            SourceCursor::Scan(scan) => scan.code_groups(),
+            SourceCursor::Rows(_) | SourceCursor::Columns(_) | SourceCursor::Expansion(_) => std::ptr::null(),
         }
     }
 

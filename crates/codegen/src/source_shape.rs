@@ -4,10 +4,10 @@
 use crate::breakers::PlanLayouts;
 use crate::scope::SourceCell;
 use frazil_plan::breakers::BreakerId;
-use frazil_plan::pipeline::{LateColumns, Pipeline, PipelinePlan, Source};
+use frazil_plan::pipeline::{LateColumns, Pipeline, PipelineOperator, PipelinePlan, Source};
 use frazil_plan::{ColumnId, Expr, ExprKind};
-use frazil_runtime::FieldPlace;
 use frazil_runtime::breakers::Shape;
+use frazil_runtime::{CodeKeys, FieldPlace, GroupAddressing};
 use frazil_types::NativeType;
 
 /// One column of the source vectors.
@@ -32,6 +32,18 @@ pub struct SourceColumn {
 }
 
 impl SourceColumn {
+    /// Addresses of the cells of groups.
+    const CELLS: SourceColumn = SourceColumn {
+        id: None,
+        storage: NativeType::I64,
+        native: NativeType::I64,
+        nullable: false,
+        read: true,
+        flat: false,
+        in_table: None,
+        field: None,
+    };
+
     /// It as the column of that number.
     pub(crate) fn cell(&self, index: usize) -> SourceCell {
         SourceCell {
@@ -45,11 +57,14 @@ impl SourceColumn {
     }
 }
 
-/// All columns, in order. Of a scan: its columns, then the row id if it is asked for.
+/// All columns, in order. Of a scan: its columns, then the row id if it is asked for, then the cells of groups that
+/// are found by codes.
 #[derive(Clone, Debug, Default)]
 pub struct SourceShape {
     /// The columns.
     pub columns: Vec<SourceColumn>,
+    /// The group keys that are found by codes. The last column is one of cells if there are any.
+    pub code_keys: Option<CodeKeys>,
 }
 
 impl SourceShape {
@@ -60,10 +75,49 @@ impl SourceShape {
             live: crate::pipeline_function::live_at(plan, pipeline, 0),
             flat: !matches!(pipeline.source, Source::Scan { .. }),
         };
-        SourceShape {
-            columns: columns.of(&pipeline.source),
-        }
+        let mut columns = columns.of(&pipeline.source);
+        let code_keys = code_keys(plan, layouts, pipeline);
+        columns.extend(code_keys.as_ref().map(|_| SourceColumn::CELLS));
+        SourceShape { columns, code_keys }
     }
+
+    /// The column of the cells of groups.
+    pub(crate) fn cells(&self) -> Option<SourceCell> {
+        self.code_keys.as_ref()?;
+        let last = self.columns.len().checked_sub(1)?;
+        Some(self.columns[last].cell(last))
+    }
+}
+
+/// Group keys that are found by codes at most. The codes of more columns have too many combinations.
+const MOST_CODE_KEYS: usize = 4;
+
+/// The group keys of a pipeline that are found by codes: string columns of its scan, none of them computed, of
+/// groups that are looked up by hash, one row at a time.
+fn code_keys(plan: &PipelinePlan, layouts: &PlanLayouts, pipeline: &Pipeline) -> Option<CodeKeys> {
+    let Source::Scan { columns: scanned, .. } = &pipeline.source else {
+        return None;
+    };
+    let (id, breaker) = plan.filled(pipeline)?;
+    let (layout, table) = (layouts.groups(id)?, breaker.groups()?);
+    let by_hash = matches!(layout.spec.addressing, GroupAddressing::Hash { .. });
+    let by_vector = pipeline.boundaries.contains(&pipeline.operators.len());
+    if !by_hash || by_vector || layout.groups.len() > MOST_CODE_KEYS {
+        return None;
+    }
+    let key = |(column, e): &(ColumnId, Expr)| {
+        let id = e.as_column()?;
+        let strings = [*column, id].map(|id| plan.columns[id].native() == NativeType::String);
+        let place = scanned.iter().position(|c| c.0 == id)?;
+        (strings == [true; 2]).then_some(place)
+    };
+    let columns: Vec<usize> = layout.groups.iter().map(key).collect::<Option<_>>()?;
+    let calls = table.aggregates.iter().flat_map(|(_, call)| call.expressions());
+    let mut read: Vec<ColumnId> = calls.flat_map(Expr::columns_read).collect();
+    read.extend(pipeline.operators.iter().flat_map(PipelineOperator::reads));
+    let mut unread = columns.clone();
+    unread.retain(|&place| !read.contains(&scanned[place].0));
+    Some(CodeKeys { columns, unread })
 }
 
 /// The columns that the source of a pipeline has.

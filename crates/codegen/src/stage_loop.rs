@@ -15,6 +15,7 @@ use std::collections::HashSet;
 impl<'p> Translator<'_, 'p> {
     /// Translates the whole stage; what it hands on.
     pub fn stage(mut self, input: Option<StageVector>, source: &SourceShape) -> Result<StageVector> {
+        self.work.group_cells = source.cells();
         self.check_layout();
         self.poll_cancel();
         self.place_stage();

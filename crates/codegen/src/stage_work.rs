@@ -1,6 +1,7 @@
 //! What a stage function does, and what it has in hand while it is made.
 
 use crate::open_loops::OpenLoop;
+use crate::scope::SourceCell;
 use crate::stage_vector::{Slot, StageVector};
 use cranelift_codegen::ir::{self, Block, StackSlot};
 use cranelift_frontend::Variable;
@@ -32,6 +33,8 @@ pub(crate) struct StageWork<'p> {
     pub heads: Option<ProbeHeads>,
     /// What was found of the rows' groups before the loop.
     pub group_heads: Option<GroupHeads>,
+    /// The source's column of the cells of groups, if the sink finds them by codes.
+    pub group_cells: Option<SourceCell>,
     /// Key and row of the group found last.
     pub last_group: Option<(Variable, Variable)>,
     /// Where the groups found lately are, if keys are strings.
@@ -72,6 +75,7 @@ impl<'p> StageWork<'p> {
             count: None,
             heads: None,
             group_heads: None,
+            group_cells: None,
             last_group: None,
             recent_groups: None,
             states: None,

@@ -3,7 +3,6 @@
 use crate::objects::ObjectSpec;
 use crate::open_pipeline::{Constant, OpenPipeline};
 use crate::row_source::SourceCursor;
-use frazil_runtime::BufferWriter;
 use frazil_runtime::abi::{
     ErrorSlot, ParameterCell, Partitions, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK,
     STATUS_PAUSED, Scratch, VectorColumn,
@@ -12,6 +11,7 @@ use frazil_runtime::breakers::{Partial, part_as_mut};
 use frazil_runtime::caught_panic;
 use frazil_runtime::functions::VectorCall;
 use frazil_runtime::memory::Memory;
+use frazil_runtime::{BufferWriter, CodeGroups};
 use frazil_types::{Cancel, Error, MemoryBudget, Result};
 use std::sync::Arc;
 
@@ -69,11 +69,17 @@ impl Worker {
             .as_mut()
             .map_or(std::ptr::null_mut(), |part| part.address());
         let mut calls = Vec::new();
+        let cursor = SourceCursor::new(&open.source, pipeline);
+        let places = Places {
+            sink,
+            output: &output,
+            code_groups: cursor.code_groups(),
+        };
         let objects = (pipeline.objects.iter().enumerate())
-            .map(|(i, spec)| address(&open, i, spec, sink, &output, &mut calls))
+            .map(|(i, spec)| address(&open, i, spec, &places, &mut calls))
             .collect::<Result<_>>()?;
         Ok(Worker {
-            cursor: SourceCursor::new(&open.source, pipeline),
+            cursor,
             objects,
             partial,
             _output: output,
@@ -259,6 +265,15 @@ impl Worker {
     }
 }
 
+/// Addresses of the objects that other fields of a worker own.
+struct Places<'a> {
+    /// The worker's part of the sink's breaker; null if it has none.
+    sink: *mut u8,
+    output: &'a [VectorColumn],
+    /// Null if its source has no cells of groups.
+    code_groups: *const CodeGroups,
+}
+
 /// Where the object `spec`, the i-th of the pipeline, lies.
 #[expect(
     clippy::vec_box,
@@ -268,8 +283,7 @@ fn address(
     open: &OpenPipeline,
     i: usize,
     spec: &ObjectSpec,
-    sink: *mut u8,
-    output: &[VectorColumn],
+    places: &Places<'_>,
     calls: &mut Vec<Box<VectorCall>>,
 ) -> Result<*mut u8> {
     fn of<T>(object: &T) -> *mut u8 {
@@ -292,8 +306,9 @@ fn address(
                 None => std::ptr::null_mut(),
             }
         }
-        ObjectSpec::OutputColumns => output.as_ptr().cast_mut().cast(),
-        ObjectSpec::Part => sink,
+        ObjectSpec::OutputColumns => places.output.as_ptr().cast_mut().cast(),
+        ObjectSpec::CodeGroups => places.code_groups.cast_mut().cast(),
+        ObjectSpec::Part => places.sink,
         ObjectSpec::String(_) | ObjectSpec::Like { .. } | ObjectSpec::Values(_) => match &open.constants[i] {
             Some(Constant::String(string, _)) => of(&**string),
             Some(Constant::Like(pattern)) => of(&**pattern),

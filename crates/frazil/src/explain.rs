@@ -136,6 +136,9 @@ fn pipeline(p: &PipelineMetrics) -> String {
             scan.rows_returned,
             scan.bytes_touched
         ));
+        if scan.rows_by_code > 0 {
+            text.push_str(&format!(", {} rows by code", scan.rows_by_code));
+        }
     }
     text
 }

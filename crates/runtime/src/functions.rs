@@ -28,7 +28,7 @@ pub use vectors::VectorCall;
 
 use crate::abi::{AbiType, PipelineContext, RuntimeFunction, STATUS_FAILED, VectorColumn};
 use crate::caught_panic::catching;
-use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
+use crate::{AggregateTable, BufferWriter, CodeGroups, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::LikePattern;
 use frazil_types::StringRef;
 use frazil_types::value_ops::Series;
@@ -250,6 +250,8 @@ runtime_functions! {
     /// `(table, places, rows, out)`: for each row's hash, or slot of an array, the head of its chain, or its group; null where there is
     /// none. What they lead to is prefetched.
     AggregateHeads = catching objects::aggregate_heads(*const AggregateTable, *const u64, u64, *mut *const u8);
+    /// `(groups, cell, key, out) -> bool`: the string of a key in the group of a cell; false for NULL.
+    CodeGroupKey = catching objects::code_group_key(*const CodeGroups, *const u64, u64, TextOut) -> i32;
     /// `(context, table, list, cell) -> row`: a new row of a list whose state lies at the cell. Null on failure.
     AggregateAppend = catching objects::aggregate_append(Context, *mut AggregateTable, u64, *mut u8) -> *mut u8;
     /// `(context, table, cell, hash) -> status`: notes a value in the sketch whose state lies at the cell.

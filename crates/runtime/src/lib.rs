@@ -7,6 +7,7 @@
 pub mod abi;
 pub mod breakers;
 pub mod caught_panic;
+pub mod code_groups;
 pub mod expansion_rows;
 pub mod functions;
 mod integer_hash;
@@ -26,6 +27,7 @@ pub use breakers::groups::group_merge::{GroupMerge, Groups};
 pub use breakers::join::join_hash_table::{JoinBuild, JoinHeader, JoinSpec, JoinTable};
 pub use breakers::sorter::sorted_rows::{GroupCounts, SortField, SortSpec, SortedRows, SortedRun, Sorter};
 pub use breakers::windows::{BoundSpec, CallSpec, FrameSpec, WindowInput, WindowSpec, WindowStep};
+pub use code_groups::{CodeGroups, CodeKeys};
 pub use row_layout::{FieldPlace, RowField, RowLayout};
 pub use row_pages::RowPages;
 pub use scan_source::{BoundValues, ScanSource};

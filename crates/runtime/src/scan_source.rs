@@ -2,6 +2,7 @@
 //! binds a plan's restrictions to values.
 
 use crate::abi::{Partitions, VectorColumn};
+use crate::code_groups::{CodeGroups, CodeKeys};
 use frazil_plan::operators::{ScanDisjunction, ScanRestriction, ScanRestrictionKind};
 use frazil_plan::{ColumnId, Expr, ExprKind, RowCount};
 use frazil_storage::{ScanCursor, TableScan};
@@ -123,8 +124,8 @@ impl BoundValues<'_> {
     }
 }
 
-/// One worker's source of vectors. `columns()[i]` is the i-th column of the scan, in storage form; the
-/// row id follows as the last one if asked for.
+/// One worker's source of vectors. `columns()[i]` is the i-th column of the scan, in storage form; the row id
+/// follows if asked for, then the cells of groups that are found by codes.
 pub struct ScanSource {
     cursor: ScanCursor,
     columns: Vec<VectorColumn>,
@@ -134,13 +135,22 @@ pub struct ScanSource {
     /// Whether rows of hot chunks are read where they lie.
     in_place: bool,
     partitions: Partitions,
+    codes_travel: bool,
+    /// Boxed, because generated code knows its address.
+    code_groups: Option<Box<CodeGroups>>,
 }
 
 impl ScanSource {
     /// A source over `scan`. `read[i]`: whether column i is read; the others stay NULL. `in_place`: whether
-    /// vectors may lie in partitions.
-    pub fn new(scan: &Arc<TableScan>, read: &[bool], row_id: bool, in_place: bool) -> ScanSource {
-        let columns = scan.columns().len() + usize::from(row_id);
+    /// vectors may lie in partitions. With `keys` there is a column of cells: see [`CodeGroups`].
+    pub fn new(
+        scan: &Arc<TableScan>,
+        read: &[bool],
+        row_id: bool,
+        in_place: bool,
+        keys: Option<&CodeKeys>,
+    ) -> ScanSource {
+        let columns = scan.columns().len() + usize::from(row_id) + usize::from(keys.is_some());
         ScanSource {
             cursor: scan.cursor(),
             columns: vec![VectorColumn::null(); columns],
@@ -148,12 +158,23 @@ impl ScanSource {
             row_id,
             in_place: in_place && scan.options().lend_columns,
             partitions: Partitions::SIDE_BY_SIDE,
+            code_groups: keys.map(|keys| Box::new(CodeGroups::new(keys.clone()))),
+            codes_travel: scan.options().codes_travel,
         }
+    }
+
+    /// Address of the cells of groups, for generated code; null if there are none.
+    pub fn code_groups(&self) -> *const CodeGroups {
+        (self.code_groups.as_deref()).map_or(std::ptr::null(), std::ptr::from_ref)
     }
 
     /// Begins a morsel.
     pub fn open(&mut self, morsel: usize) -> Result<()> {
-        self.cursor.open(morsel)
+        self.cursor.open(morsel)?;
+        match &mut self.code_groups {
+            Some(groups) if self.codes_travel => groups.open(&self.cursor),
+            _ => Ok(()),
+        }
     }
 
     /// Moves to the next vector; its number of rows, or `None` at the morsel's end. The columns live until the
@@ -167,10 +188,12 @@ impl ScanSource {
         if !self.in_place || !self.lend() {
             self.fetch()?;
         }
-        if self.row_id
-            && let Some(last) = self.columns.last_mut()
-        {
-            *last = VectorColumn::flat(self.cursor.row_ids().as_ptr().cast());
+        let behind = self.columns.len() - usize::from(self.code_groups.is_some());
+        if self.row_id {
+            self.columns[behind - 1] = VectorColumn::flat(self.cursor.row_ids().as_ptr().cast());
+        }
+        if let Some(groups) = &mut self.code_groups {
+            self.columns[behind] = groups.column(&mut self.cursor, rows as usize)?;
         }
         Ok(Some(rows as usize))
     }
@@ -194,6 +217,10 @@ impl ScanSource {
 
     fn fetch(&mut self) -> Result<()> {
         for &i in &self.read {
+            if (self.code_groups.as_ref()).is_some_and(|groups| groups.replaces(i)) {
+                self.columns[i] = VectorColumn::null();
+                continue;
+            }
             let fetched = self.cursor.fetch(i)?;
             let mask = if fetched.constant { 0 } else { !0 };
             let mut column = VectorColumn {
@@ -320,7 +347,7 @@ mod tests {
         );
         let scan = TableScan::new(table, vec![0, 1], restrictions, ScanOptions::default()).unwrap();
         let scan = Arc::new(scan);
-        let mut source = ScanSource::new(&scan, &[true, false], true, false);
+        let mut source = ScanSource::new(&scan, &[true, false], true, false, None);
         let mut found = Vec::new();
         let mut ids = Vec::new();
         for morsel in 0..scan.morsels() {

@@ -10,6 +10,7 @@ use crate::access_counters::LocalAccess;
 use crate::chunk::Chunk;
 use crate::chunk_entry::ChunkEntry;
 use crate::chunk_view::{Lease, State};
+use crate::coded_strings::CodedStrings;
 use crate::early_probe::EarlyProbes;
 use crate::fetched_column::{FetchedColumn, at_positions_below, fetch};
 use crate::hot_chunk::HotChunk;
@@ -290,6 +291,11 @@ impl ScanCursor {
         Ok(Some(count as u32))
     }
 
+    /// Number of rows of the chunk that is open, those that the scan drops included.
+    pub fn chunk_rows(&self) -> usize {
+        (self.entry.as_ref()).map_or(0, |e| e.view().rows() as usize)
+    }
+
     /// Number of the chunk that is open.
     pub fn chunk_number(&self) -> u32 {
         self.entry.as_ref().map_or(0, |e| e.number())
@@ -344,6 +350,44 @@ impl ScanCursor {
 
     /// Fetches a column (an index into the scan's columns) of the current vector.
     pub fn fetch(&mut self, index: usize) -> Result<FetchedColumn> {
+        let sparse = self.goes_by_positions(index);
+        let selection = chosen(&self.vector, sparse, &self.words, &self.positions, self.end);
+        let entry = self.entry.as_ref().expect("a chunk is open");
+        let buffer = &mut self.buffers[index];
+        self.access.note_fetch(self.scan.columns[index], &selection);
+        fetch(&self.scan, entry, index, selection, buffer, &mut self.counters)
+    }
+
+    /// Returns the codes of string columns (indices into the scan's columns) in the open chunk; `None` if it is
+    /// hot, or if one of the columns has no codes there.
+    pub fn coded_strings(&self, indices: &[usize]) -> Result<Option<CodedStrings>> {
+        let entry = self.entry.as_ref().expect("a chunk is open");
+        let State::Frozen(frozen) = entry.view().state() else {
+            return Ok(None);
+        };
+        CodedStrings::new(&frozen.block, indices, &self.scan.columns)
+            .map_err(|e| entry.blame(self.scan.snapshot.table().entry(), e))
+    }
+
+    /// Puts the number that the codes of each row of the current vector make into `out`: see [`CodedStrings::count`].
+    /// `coded` is of the open chunk.
+    pub fn fetch_numbers(&mut self, coded: &CodedStrings, rows: usize, out: &mut Vec<u32>) {
+        out.clear();
+        out.resize(rows, 0);
+        for column in &coded.columns {
+            let sparse = self.goes_by_positions(column.index);
+            let selection = chosen(&self.vector, sparse, &self.words, &self.positions, self.end);
+            self.access.note_fetch(column.column, &selection);
+            self.counters.bytes_touched += coded.block.entry(column.column).code_bytes(rows) as u64;
+            let (isa, buffer) = (self.scan.options.isa, &mut self.buffers[column.index]);
+            (coded.block).add_string_codes(isa, column.column, selection, column.scale, buffer, out);
+        }
+        self.counters.rows_by_code += rows as u64;
+    }
+
+    /// Returns true if rows of the current vector are so few among those around them that a column's values are best
+    /// fetched at positions, which are made then.
+    fn goes_by_positions(&mut self, index: usize) -> bool {
         let entry = self.entry.as_ref().expect("a chunk is open");
         let sparse = match self.vector {
             Vector::Range { .. } => false,
@@ -355,22 +399,7 @@ impl ScanCursor {
         if sparse {
             self.make_positions();
         }
-        let selection = match self.vector {
-            Vector::Range { start, len } => Selection::All {
-                start: start as u32,
-                len: len as u32,
-            },
-            Vector::Words { .. } if sparse => Selection::Positions(&self.positions),
-            Vector::Words { from, to, .. } => Selection::Bits {
-                words: &self.words[from..to],
-                start: (from * 64) as u32,
-                len: (to * 64).min(self.end) as u32 - (from * 64) as u32,
-            },
-        };
-        let entry = self.entry.as_ref().expect("a chunk is open");
-        let buffer = &mut self.buffers[index];
-        self.access.note_fetch(self.scan.columns[index], &selection);
-        fetch(&self.scan, entry, index, selection, buffer, &mut self.counters)
+        sparse
     }
 
     fn make_positions(&mut self) {
@@ -525,6 +554,29 @@ impl ScanCursor {
         {
             frozen.visits.count();
         }
+    }
+}
+
+/// The rows of a vector of a chunk, in the form in which they are fetched: at `positions`, which are made, if they
+/// are sparse.
+fn chosen<'a>(
+    vector: &Vector,
+    sparse: bool,
+    words: &'a [u64],
+    positions: &'a [u16],
+    end: usize,
+) -> Selection<'a> {
+    match *vector {
+        Vector::Range { start, len } => Selection::All {
+            start: start as u32,
+            len: len as u32,
+        },
+        Vector::Words { .. } if sparse => Selection::Positions(positions),
+        Vector::Words { from, to, .. } => Selection::Bits {
+            words: &words[from..to],
+            start: (from * 64) as u32,
+            len: (to * 64).min(end) as u32 - (from * 64) as u32,
+        },
     }
 }
 

@@ -40,6 +40,8 @@ pub struct ScanOptions {
     pub early_probes: bool,
     /// Whether an index may say which rows are looked at.
     pub use_indexes: bool,
+    /// True if rows are handed out with codes of strings where the reader asks for them.
+    pub codes_travel: bool,
     /// Whether what is asked of the columns is counted (see [`crate::access_counters`]).
     pub count_access: bool,
 }
@@ -88,6 +90,7 @@ impl Default for ScanOptions {
             lend_columns: true,
             early_probes: true,
             use_indexes: true,
+            codes_travel: true,
             count_access: true,
         }
     }
@@ -122,6 +125,8 @@ pub struct ScanCounters {
     pub rows_returned: u64,
     /// Bytes of codes and values read, by estimate.
     pub bytes_touched: u64,
+    /// Rows returned with the codes of strings instead of the strings.
+    pub rows_by_code: u64,
 }
 
 /// A join's build keys, tested while its probe side is scanned (Data Blocks, appendix E): rows without a
@@ -152,7 +157,7 @@ pub struct TableScan {
     has_all_rows: bool,
     /// Whether nobody else reads the table.
     pub(crate) is_only: bool,
-    totals: [AtomicU64; 7],
+    totals: [AtomicU64; 8],
 }
 
 impl TableScan {
@@ -382,7 +387,8 @@ impl TableScan {
 
     /// What all cursors did; complete once they are at the end of their morsels or dropped.
     pub fn counters(&self) -> ScanCounters {
-        let [a, b, c, d, e, f, g] = [0, 1, 2, 3, 4, 5, 6].map(|i| self.totals[i].load(Ordering::Relaxed));
+        let [a, b, c, d, e, f, g, h] =
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|i| self.totals[i].load(Ordering::Relaxed));
         ScanCounters {
             chunks: a,
             chunks_skipped_by_sma: b,
@@ -391,6 +397,7 @@ impl TableScan {
             rows_dropped_early: e,
             rows_returned: f,
             bytes_touched: g,
+            rows_by_code: h,
         }
     }
 
@@ -403,6 +410,7 @@ impl TableScan {
             c.rows_dropped_early,
             c.rows_returned,
             c.bytes_touched,
+            c.rows_by_code,
         ];
         for (total, value) in self.totals.iter().zip(values) {
             if value > 0 {

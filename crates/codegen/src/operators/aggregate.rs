@@ -147,6 +147,9 @@ impl<'p> Translator<'_, 'p> {
         if let GroupAddressing::Array { slots } = layout.spec.addressing {
             return self.row_by_index(layout, slots as u64);
         }
+        if let Some(cells) = self.work.group_cells {
+            return self.row_by_code(layout, cells);
+        }
         let keys = self.group_keys(layout)?;
         self.row_by_hash(layout, &keys)
     }
@@ -226,7 +229,7 @@ impl<'p> Translator<'_, 'p> {
         Ok(self.enter(found)[0])
     }
 
-    fn row_by_hash(&mut self, layout: &GroupLayout, keys: &[SqlValue]) -> Result<ir::Value> {
+    pub(super) fn row_by_hash(&mut self, layout: &GroupLayout, keys: &[SqlValue]) -> Result<ir::Value> {
         if let Some(recent) = self.work.recent_groups {
             return self.row_of_strings(recent, layout, keys);
         }

@@ -3,6 +3,7 @@
 pub(crate) mod aggregate;
 mod boundary;
 pub(crate) mod expand;
+mod group_cells;
 mod group_heads;
 mod groups;
 mod hash_join_build;

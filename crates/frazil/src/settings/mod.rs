@@ -67,6 +67,8 @@ pub struct Settings {
     pub early_probes: bool,
     /// True if an index may say which rows a scan looks at.
     pub use_indexes: bool,
+    /// True if strings of dictionaries stay codes until somebody needs them.
+    pub codes_travel: bool,
     /// How generated code reads hot chunks; `None`: as pays.
     pub pax_code: Option<PaxCode>,
     /// True if Cranelift optimizes.
@@ -172,6 +174,7 @@ impl Default for Settings {
             plan_cache: true,
             early_probes: true,
             use_indexes: true,
+            codes_travel: true,
             pax_code: None,
             optimize: false,
             elide_checks: true,
@@ -256,6 +259,7 @@ impl Settings {
             lend_columns: self.scan != ScanMode::Vectorized,
             early_probes: pushed && self.early_probes,
             use_indexes: self.use_indexes,
+            codes_travel: self.codes_travel,
             count_access: self.access_counters,
         }
     }

@@ -351,6 +351,13 @@ pub(super) static SETTINGS: &[Setting] = &[
         "Whether scans use indexes.",
     ),
     Setting::session(
+        "frazil.codes_travel",
+        ValueKind::Boolean,
+        |s, v| put(&mut s.codes_travel, v.flag()),
+        |s| shown_flag(s.codes_travel).to_owned(),
+        "Whether rows are grouped by the dictionary codes of strings.",
+    ),
+    Setting::session(
         "frazil.elide_checks",
         ValueKind::Boolean,
         |s, v| put(&mut s.elide_checks, v.flag()),

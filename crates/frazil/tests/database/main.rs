@@ -9,6 +9,7 @@ mod bad_changes;
 mod bad_places;
 mod bombs;
 mod closing;
+mod codes_travel;
 mod comments;
 mod copying;
 mod damaged_files;

@@ -3,7 +3,7 @@
 use crate::abi::{PipelineContext, STATUS_ENOUGH, STATUS_OK, STATUS_PAUSED, VectorColumn};
 use crate::breakers::buffer::row_buffer::Wanted;
 use crate::integer_hash::Mixing;
-use crate::{AggregateTable, BufferWriter, JoinTable, RowPages, Sorter, StringHeap};
+use crate::{AggregateTable, BufferWriter, CodeGroups, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::hash::double_word;
 use frazil_types::{Result, StringRef, Value};
 use std::collections::HashSet;
@@ -33,6 +33,21 @@ pub unsafe fn rows_grow(context: *mut PipelineContext, pages: *mut RowPages) -> 
 pub unsafe fn sort_grow(context: *mut PipelineContext, sorter: *mut Sorter) -> *mut u8 {
     // SAFETY: by contract.
     unsafe { row_or_null(context, (*sorter).grow()) }
+}
+
+/// # Safety
+/// The cell is one that `groups` has handed out for the vector in hand; `out` must be valid for a write.
+pub unsafe fn code_group_key(
+    groups: *const CodeGroups,
+    cell: *const u64,
+    key: u64,
+    out: *mut StringRef,
+) -> i32 {
+    // SAFETY: by contract.
+    let string = unsafe { (*groups).string(key as usize, cell) };
+    // SAFETY: by contract.
+    unsafe { out.write_unaligned(string.unwrap_or_default()) };
+    i32::from(string.is_some())
 }
 
 /// # Safety
