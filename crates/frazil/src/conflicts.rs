@@ -70,7 +70,7 @@ impl WriteAction {
         for given in given {
             runner.cancel().check()?;
             let mut writer = transaction.writer(self.change.table)?;
-            let in_the_way = writer.in_the_way(&given.values, &update.arbiters, &update.set)?;
+            let in_the_way = writer.in_the_way(&given.values, &update.arbiters.indexes, &update.set)?;
             held.grow(in_the_way.bytes())?;
             met.push(in_the_way);
         }
@@ -133,7 +133,7 @@ impl WriteAction {
                     },
                     applies: changes.rows.columns.first(),
                 };
-                writer.upsert(&rows, &changes.met, &update.arbiters, &changed)
+                writer.upsert(&rows, &changes.met, &update.arbiters.indexes, &changed)
             }
             (
                 WriteKind::Insert {
@@ -141,7 +141,12 @@ impl WriteAction {
                     ..
                 },
                 None,
-            ) => given.insert(&mut writer, Conflict::Skip { arbiters }),
+            ) => given.insert(
+                &mut writer,
+                Conflict::Skip {
+                    arbiters: &arbiters.indexes,
+                },
+            ),
             _ => Err(Error::internal("queries of a write without ON CONFLICT")),
         }
     }

@@ -192,7 +192,10 @@ impl WriteAction {
         let written = match &self.change.kind {
             WriteKind::Insert { conflict, .. } => match conflict {
                 PlanConflict::Fail => given.insert(&mut writer, Conflict::Fail)?,
-                PlanConflict::Skip { arbiters } => given.insert(&mut writer, Conflict::Skip { arbiters })?,
+                PlanConflict::Skip { arbiters } => {
+                    let arbiters = &arbiters.indexes;
+                    given.insert(&mut writer, Conflict::Skip { arbiters })?
+                }
                 PlanConflict::Update(_) => {
                     return Err(Error::internal("rows in the way that nobody looks for"));
                 }

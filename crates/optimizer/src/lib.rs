@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod aggregate_reduction;
+mod arbiters;
 mod can_fail;
 pub mod cardinality;
 mod distinct_aggregates;
@@ -16,6 +17,7 @@ mod first_matches;
 mod grouping_branches;
 mod grouping_distinct;
 mod grouping_sets;
+mod implication;
 mod inequality_joins;
 mod join_graph;
 mod join_order;
@@ -81,7 +83,8 @@ impl Default for Settings {
     }
 }
 
-/// Rewrites a plan, and the queries of its [`Operator::Write`]. Errors: 0A000 for what has no plan, 54001 for what is too long to be compiled, 57014 once `cancel` is set, which is asked between the passes, and
+/// Rewrites a plan, and the queries of its [`Operator::Write`]. Errors: 42P10 for a target of ON CONFLICT without an
+/// index, 0A000 for what has no plan, 54001 for what is too long to be compiled, 57014 once `cancel` is set, which is asked between the passes, and
 /// in unnesting and ordering joins, whose work may grow with the square of how deep queries nest.
 pub fn optimize(
     mut plan: Plan,
@@ -89,6 +92,7 @@ pub fn optimize(
     settings: &Settings,
     cancel: &Cancel,
 ) -> Result<Plan> {
+    arbiters::plan(&mut plan)?;
     queries_of_write(&mut plan, statistics, settings, cancel)?;
     if grouping_sets::has_sets(&plan) {
         // A select list is bound before its GROUP BY tells that columns of NOT NULL are NULL in it.

@@ -1,10 +1,10 @@
 //! Changes of a table by INSERT, UPDATE and DELETE, and locks on rows by FOR UPDATE: what [`crate::operators::Write`]
 //! does with each row of its input.
 
-use crate::ColumnId;
 use crate::role::Role;
 use crate::row_locks::RowLocks;
-use frazil_types::ObjectId;
+use crate::{ColumnId, Expr};
+use frazil_types::{ObjectId, Span};
 use std::collections::BTreeSet;
 
 /// What a write does with the rows it is given.
@@ -55,11 +55,45 @@ pub enum PlanConflict {
     Fail,
     /// ON CONFLICT DO NOTHING: the row is left out.
     Skip {
-        /// The indexes whose keys count; with an empty list all unique ones do. In others a conflict is 23505.
-        arbiters: Vec<ObjectId>,
+        /// The indexes whose keys count. In others a conflict is 23505.
+        arbiters: Arbiters,
     },
     /// ON CONFLICT DO UPDATE: the row with the key is changed.
     Update(ConflictUpdate),
+}
+
+/// The unique indexes whose keys ON CONFLICT looks at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Arbiters {
+    /// The indexes; all unique ones if the list is empty.
+    pub indexes: Vec<ObjectId>,
+    /// The target as it is written. The optimizer replaces it by the indexes that match.
+    pub target: Option<Box<ConflictTarget>>,
+}
+
+/// The target of ON CONFLICT: keys, and the condition of a partial index. Its expressions are over columns that stand
+/// for those of the table, which no operator makes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConflictTarget {
+    /// The keys: columns, or expressions.
+    pub keys: Vec<Expr>,
+    /// WHERE: true for the rows of a partial index that is meant.
+    pub predicate: Option<Expr>,
+    /// The unique indexes on the columns that are among the keys.
+    pub candidates: Vec<ArbiterCandidate>,
+    /// The keys in the text.
+    pub span: Span,
+}
+
+/// A unique index that a [`ConflictTarget`] may mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArbiterCandidate {
+    /// The index.
+    pub index: ObjectId,
+    /// Its keys.
+    pub keys: Vec<Expr>,
+    /// The condition of a partial index.
+    pub condition: Option<Expr>,
 }
 
 /// ON CONFLICT DO UPDATE. A query computes what becomes of rows in the way. It is given the table's columns of each row in
@@ -68,8 +102,8 @@ pub enum PlanConflict {
 /// changed row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConflictUpdate {
-    /// The indexes whose keys count.
-    pub arbiters: Vec<ObjectId>,
+    /// The indexes whose keys count: at least one.
+    pub arbiters: Arbiters,
     /// Whether the query returns WHERE, a boolean: a row in the way is changed where it is true. Without it each row is.
     pub has_condition: bool,
     /// Positions of the columns that are set in the table.
@@ -114,6 +148,18 @@ impl Change {
                 ..
             } => Some(update),
             _ => None,
+        }
+    }
+
+    /// The arbiters of ON CONFLICT, if it has one.
+    pub fn arbiters_mut(&mut self) -> Option<&mut Arbiters> {
+        let WriteKind::Insert { conflict, .. } = &mut self.kind else {
+            return None;
+        };
+        match conflict {
+            PlanConflict::Fail => None,
+            PlanConflict::Skip { arbiters } => Some(arbiters),
+            PlanConflict::Update(update) => Some(&mut update.arbiters),
         }
     }
 

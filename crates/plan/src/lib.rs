@@ -53,7 +53,9 @@ pub use aggregate::{AggregateCall, AggregateKey};
 pub use aggregates::AggregateFunction;
 pub use assumptions::{Assumption, Grid};
 pub use band::{Band, End, Ends, FirstMatches};
-pub use change::{Change, ConflictUpdate, PlanConflict, WriteKind};
+pub use change::{
+    ArbiterCandidate, Arbiters, Change, ConflictTarget, ConflictUpdate, PlanConflict, WriteKind,
+};
 pub use column::{CONDITION, COUNT, ColumnId, ColumnInfo, Columns};
 pub use constant_value::value_by_parts;
 pub use expression::{Expr, ExprKind, Own, OwnMut, ScalarFunction};

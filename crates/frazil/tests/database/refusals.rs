@@ -42,10 +42,6 @@ const ITEMS: &[(&str, &[&str])] = &[
         &["alter view v alter a set default 1"],
     ),
     (
-        "where in the target of on conflict",
-        &["insert into t values (1) on conflict (a) where b > 0 do nothing"],
-    ),
-    (
         "changes through views",
         &["insert into v values (1)", "update v set a = 1", "delete from v"],
     ),

@@ -37,13 +37,13 @@ fn an_upsert_reads_the_rows_in_its_way_and_no_others() {
          Map t_n_check#3 := n#1 >= 0\n    \
          Values (k#0, n#1, s#2): (3, 1, 'new')  [1 rows]\n\
          On conflict:\n  \
-         Output number, n = n#11, s = s#9, t_n_check = t_n_check#12\n  \
-         Map t_n_check#12 := n#11 >= 0\n    \
-         Map n#11 := n#5 + n#8\n      \
-         Given (n#5 = 1, n#8 = 4, s#9 = 5, number = 6)\n\
+         Output number, n = n#14, s = s#12, t_n_check = t_n_check#15\n  \
+         Map t_n_check#15 := n#14 >= 0\n    \
+         Map n#14 := n#8 + n#11\n      \
+         Given (n#8 = 1, n#11 = 4, s#12 = 5, number = 6)\n\
          Returning:\n  \
-         Output s = s#15\n  \
-         Given (s#15 = 2)"
+         Output s = s#18\n  \
+         Given (s#18 = 2)"
     );
     rows(&c, "set frazil.use_indexes = off");
     assert_eq!(rows(&c, upsert), "new");

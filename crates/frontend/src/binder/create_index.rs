@@ -171,12 +171,7 @@ impl<'e> Parts<'e> {
         let value = binder.typing.settle(over.bound)?;
         let ty = value.ty.in_zone(Zone::UTC);
         if has_subquery(&value) {
-            let message = "cannot use subquery in index expression";
-            return Err(error(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                message,
-                binder.leaf_span(e),
-            ));
+            return Err(binder.has_subquery("expression", e));
         }
         if !binder.stays_the_same(&value, over.hidden_before) {
             return Err(not_immutable("expression"));
@@ -199,12 +194,7 @@ impl<'e> Parts<'e> {
         let over = self.over_row(binder, Clause::IndexPredicate, e)?;
         let value = binder.typing.predicate(over.bound, "WHERE")?;
         if has_subquery(&value) {
-            let message = "cannot use subquery in index predicate";
-            return Err(error(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                message,
-                binder.leaf_span(e),
-            ));
+            return Err(binder.has_subquery("predicate", e));
         }
         if !binder.stays_the_same(&value, over.hidden_before) {
             return Err(not_immutable("predicate"));

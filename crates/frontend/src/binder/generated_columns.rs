@@ -213,30 +213,35 @@ impl<'a> Binder<'a> {
         condition: Option<usize>,
         row: &Item,
     ) -> Result<Operand> {
-        let text = |position: usize| {
-            let default = entry
-                .stored_column(position)
-                .and_then(|column| column.default.as_ref());
-            default
-                .and_then(ColumnDefault::expression)
-                .ok_or_else(|| Error::internal("a hidden column without an expression"))
-        };
-        let bind = |binder: &mut Self, position: usize| {
-            binder.stored(text(position)?, vec![row.clone()], Clause::Generated)
-        };
         let Some(condition) = condition else {
-            return bind(self, position);
+            return self.hidden_expression(entry, position, row);
         };
-        let holds = bind(self, condition)?;
+        let holds = self.hidden_expression(entry, condition, row)?;
         let holds = self.typing.predicate(holds, "WHERE")?;
         let value = match condition == position {
             true => Expr::truth(true),
             false => {
-                let value = bind(self, position)?;
+                let value = self.hidden_expression(entry, position, row)?;
                 self.typing.settle(value)?
             }
         };
         Ok(self.where_true(holds, value)?.into())
+    }
+
+    /// The expression or condition of an index that the hidden column at `position` stores, over a row.
+    pub(super) fn hidden_expression(
+        &mut self,
+        entry: &TableEntry,
+        position: usize,
+        row: &Item,
+    ) -> Result<Operand> {
+        let default = entry
+            .stored_column(position)
+            .and_then(|column| column.default.as_ref());
+        let text = default
+            .and_then(ColumnDefault::expression)
+            .ok_or_else(|| Error::internal("a hidden column without an expression"))?;
+        self.stored(text, vec![row.clone()], Clause::Generated)
     }
 }
 
@@ -314,9 +319,7 @@ pub(crate) fn stored_expressions(
     let mut expressions = Vec::with_capacity(entry.hidden.len());
     for (at, column) in entry.hidden.iter().enumerate() {
         let position = entry.schema.columns.len() + at;
-        let text = column.default.as_ref().and_then(ColumnDefault::expression);
-        let text = text.ok_or_else(|| Error::internal("a hidden column without an expression"))?;
-        let bound = binder.stored(text, vec![row.clone()], Clause::Generated)?;
+        let bound = binder.hidden_expression(entry, position, &row)?;
         let stored = match condition_of(entry, position) {
             None => Stored::Always,
             Some(condition) if condition == position => Stored::WhereTrue,

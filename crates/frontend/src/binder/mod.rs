@@ -17,6 +17,7 @@ mod columns_read;
 mod comment_on;
 mod common_tables;
 mod computed;
+mod conflict_target;
 mod constraints;
 mod copy;
 mod create_index;

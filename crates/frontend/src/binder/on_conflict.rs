@@ -3,18 +3,20 @@
 //! The writer finds the rows in the way. What SET and WHERE say is a query over those and the rows that they stop, and RETURNING
 //! one over the rows that were written ([`Operator::Given`]).
 
+use super::conflict_target::WrittenTarget;
 use super::from::FromRows;
-use super::insert::{column_position, named};
+use super::insert::named;
 use super::rows::Computed;
 use super::scope::Item;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::TableEntry;
 use frazil_catalog::IndexEntry;
 use frazil_plan::operators::Given;
-use frazil_plan::{ColumnId, ConflictUpdate, Expr, Operator, PlanConflict};
+use frazil_plan::{Arbiters, ColumnId, ConflictUpdate, Expr, Operator, PlanConflict};
 use frazil_types::{Error, Result, Span, SqlState};
-use sqlparser::ast::{ConflictTarget, DoUpdate, Ident, ObjectName, OnConflict, OnConflictAction, SelectItem};
-use std::collections::BTreeSet;
+use sqlparser::ast::{
+    Assignment, ConflictTarget, Expr as SqlExpr, ObjectName, OnConflict, OnConflictAction, SelectItem,
+};
 use std::sync::Arc;
 
 impl<'a> Binder<'a> {
@@ -26,52 +28,37 @@ impl<'a> Binder<'a> {
         name: &str,
         on: &'a OnConflict,
     ) -> Result<(PlanConflict, Option<Relation>)> {
-        let arbiters = match &on.conflict_target {
-            Some(ConflictTarget::Columns(columns)) => self.arbiters(entry, columns)?,
-            Some(ConflictTarget::OnConstraint(name)) => Ok(vec![self.constraint_index(entry, name)?]),
-            None => Ok(Vec::new()),
+        let (written, selection) = match &on.action {
+            OnConflictAction::DoNothing => (None, None),
+            OnConflictAction::DoUpdate(update) => (
+                Some(WrittenTarget::of(&update.assignments)),
+                update.selection.as_ref(),
+            ),
         };
-        let ids = |arbiters: Vec<Arc<IndexEntry>>| arbiters.iter().map(|index| index.id).collect();
-        match &on.action {
-            OnConflictAction::DoNothing => {
-                let arbiters = ids(arbiters?);
-                Ok((PlanConflict::Skip { arbiters }, None))
-            }
-            OnConflictAction::DoUpdate(update) => {
-                if on.conflict_target.is_none() {
+        let arbiters = match (&on.conflict_target, &written) {
+            (Some(ConflictTarget::OnConstraint(name)), _) => Arbiters {
+                indexes: vec![self.constraint_index(entry, name)?.id],
+                target: None,
+            },
+            (_, Some(written)) if written.is_there() => Arbiters {
+                indexes: Vec::new(),
+                target: Some(Box::new(self.conflict_target(entry, name, written)?)),
+            },
+            _ => Arbiters::default(),
+        };
+        match written {
+            Some(written) if !written.does_nothing => {
+                if arbiters == Arbiters::default() {
                     let message = "ON CONFLICT DO UPDATE requires inference specification or constraint name";
                     return Err(Error::new(SqlState::SYNTAX_ERROR, message)
                         .with_hint("for example, ON CONFLICT (column_name)"));
                 }
-                let (query, mut update) = self.do_update(entry, name, update)?;
-                update.arbiters = ids(arbiters?);
+                let (query, mut update) = self.do_update(entry, name, written.assignments, selection)?;
+                update.arbiters = arbiters;
                 Ok((PlanConflict::Update(update), Some(query)))
             }
+            _ => Ok((PlanConflict::Skip { arbiters }, None)),
         }
-    }
-
-    /// The unique indexes over exactly these columns, in any order; 42P10 if there is none, which the errors of SET and
-    /// WHERE precede. 42703 for an unknown column.
-    fn arbiters(&self, entry: &TableEntry, names: &[Ident]) -> Result<Result<Vec<Arc<IndexEntry>>>> {
-        let mut wanted = BTreeSet::new();
-        for name in names {
-            let span = self.span(name);
-            wanted.insert(column_position(entry, &fold(name)).map_err(|e| e.at_span(span))?);
-        }
-        let fits = |index: &&Arc<IndexEntry>| {
-            // A partial index has other rows than the table, and one on expressions other keys than the columns.
-            let is_plain = !index.is_computed(entry.schema.columns.len());
-            is_plain && index.unique && index.keys.iter().map(|k| k.column).collect::<BTreeSet<_>>() == wanted
-        };
-        let found: Vec<Arc<IndexEntry>> = entry.indexes.iter().filter(fits).cloned().collect();
-        if !found.is_empty() {
-            return Ok(Ok(found));
-        }
-        let span = names
-            .iter()
-            .fold(Span::NONE, |span, name| span.to(self.span(name)));
-        let message = "there is no unique or exclusion constraint matching the ON CONFLICT specification";
-        Ok(Err(error(SqlState::INVALID_COLUMN_REFERENCE, message, span)))
     }
 
     /// The index of a constraint. 42704, 42809 for a constraint without one.
@@ -109,13 +96,14 @@ impl<'a> Binder<'a> {
         &mut self,
         entry: &TableEntry,
         name: &str,
-        update: &'a DoUpdate,
+        assignments: &'a [Assignment],
+        selection: Option<&'a SqlExpr>,
     ) -> Result<(Relation, ConflictUpdate)> {
         let Pairs { rows, number } = self.pairs(entry, name)?;
         let mut new: Vec<ColumnId> = rows.items[0].columns.iter().map(|c| c.id).collect();
         self.level().items = rows.items;
-        let set = self.assignments(entry, &update.assignments)?;
-        let condition = self.where_condition(update.selection.as_ref())?;
+        let set = self.assignments(entry, assignments)?;
+        let condition = self.where_condition(selection)?;
         self.level().items.clear();
 
         let mut output = vec![OutputColumn::new("number", number)];
@@ -154,7 +142,7 @@ impl<'a> Binder<'a> {
         let mut computed = Computed::default();
         let checks = self.checks(entry, &new, Some(&touched), applies.as_ref(), &mut computed)?;
         let update = ConflictUpdate {
-            arbiters: Vec::new(),
+            arbiters: Arbiters::default(),
             has_condition: applies.is_some(),
             set: touched,
             checks: checks.iter().map(|(name, _)| name.clone()).collect(),

@@ -59,6 +59,30 @@ fn takes(class: &str, types: &[&str], ty: LogicalType) -> bool {
 
 /// Checks the operator class of a key. 42704 for one that does not exist, 42804 for one of another type.
 pub(super) fn check_class(binder: &Binder, class: &ObjectName, ty: LogicalType) -> Result<()> {
+    match takes_type(binder, class, ty)? {
+        true => Ok(()),
+        false => {
+            let name = class
+                .0
+                .last()
+                .and_then(|part| part.as_ident())
+                .map(fold)
+                .unwrap_or_default();
+            let message = format!(
+                "operator class \"{name}\" does not accept data type {}",
+                ty.name()
+            );
+            Err(error(
+                SqlState::DATATYPE_MISMATCH,
+                message,
+                binder.name_span(class),
+            ))
+        }
+    }
+}
+
+/// True if an operator class is one of a type. 42704 for a class that does not exist.
+pub(super) fn takes_type(binder: &Binder, class: &ObjectName, ty: LogicalType) -> Result<bool> {
     let parts: Option<Vec<String>> = class.0.iter().map(|part| part.as_ident().map(fold)).collect();
     let name = match parts.as_deref() {
         Some([name]) => name,
@@ -70,16 +94,7 @@ pub(super) fn check_class(binder: &Binder, class: &ObjectName, ty: LogicalType) 
         let message = format!("operator class \"{name}\" does not exist for access method \"btree\"");
         return Err(error(SqlState::UNDEFINED_OBJECT, message, span));
     };
-    match takes(known, types, ty) {
-        true => Ok(()),
-        false => {
-            let message = format!(
-                "operator class \"{name}\" does not accept data type {}",
-                ty.name()
-            );
-            Err(error(SqlState::DATATYPE_MISMATCH, message, span))
-        }
-    }
+    Ok(takes(known, types, ty))
 }
 
 /// Checks the options of WITH, which have no effect. 22023 for an unknown one and for a value that it does not take.

@@ -2,7 +2,7 @@
 
 mod alter_constraint;
 mod comment_on;
-mod conflict_words;
+pub(crate) mod conflict_words;
 mod create_domain;
 mod create_view;
 mod cursor;
