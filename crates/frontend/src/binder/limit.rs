@@ -3,11 +3,12 @@
 use super::query::Tail;
 use super::scope::{Clause, Item, Level};
 use super::{Binder, Relation, error};
+use crate::parse::TIES_OF_LIMIT;
 use frazil_functions::CastContext;
 use frazil_plan::operators::{Limit, Sort};
-use frazil_plan::{COUNT, Operator, RowCount};
+use frazil_plan::{COUNT, Operator, RowCount, SortKey};
 use frazil_types::{Error, Result, SqlState, Value};
-use sqlparser::ast::{Expr as SqlExpr, Fetch, LimitClause};
+use sqlparser::ast::{Expr as SqlExpr, Fetch, LimitClause, Value as Literal};
 
 impl<'a> Binder<'a> {
     /// LIMIT and OFFSET of a query.
@@ -33,7 +34,9 @@ impl<'a> Binder<'a> {
             }
         }
         let mut fetched = None;
-        if let Some(fetch) = tail.fetch {
+        if let Some(fetch) = tail.fetch
+            && !is_of_limit(fetch)
+        {
             if limit.is_some() {
                 let message = "multiple LIMIT clauses not allowed";
                 return Err(Error::new(SqlState::SYNTAX_ERROR, message));
@@ -62,9 +65,6 @@ impl<'a> Binder<'a> {
 
     /// The rows that FETCH FIRST asks for; `None`: one.
     fn fetch(&self, fetch: &'a Fetch) -> Result<Option<&'a SqlExpr>> {
-        if fetch.with_ties {
-            return Err(Error::unsupported("FETCH FIRST … WITH TIES"));
-        }
         if fetch.percent {
             return Err(Error::unsupported("FETCH FIRST … PERCENT"));
         }
@@ -109,6 +109,16 @@ impl<'a> Binder<'a> {
     }
 }
 
+/// True for the FETCH that stands behind a LIMIT for `FETCH FIRST (expression) ROWS WITH TIES`.
+fn is_of_limit(fetch: &Fetch) -> bool {
+    match &fetch.quantity {
+        Some(SqlExpr::Value(value)) => {
+            matches!(&value.value, Literal::SingleQuotedString(text) if text == TIES_OF_LIMIT)
+        }
+        _ => false,
+    }
+}
+
 /// Bounded rows. The bound of sorted rows is the sort's.
 fn limited(relation: Relation, limit: Option<RowCount>, offset: RowCount) -> Relation {
     let Relation { mut op, columns } = relation;
@@ -126,6 +136,14 @@ fn limited(relation: Relation, limit: Option<RowCount>, offset: RowCount) -> Rel
         op = Operator::Limit(Limit { input, limit, offset });
     }
     Relation { op, columns }
+}
+
+/// The input of a sort, and its keys; `None` for rows without an order.
+pub(super) fn unsorted(op: Operator) -> Option<(Operator, Vec<SortKey>)> {
+    let Operator::Sort(Sort { input, keys, .. }) = op else {
+        return None;
+    };
+    Some((*input, keys))
 }
 
 /// The first row.

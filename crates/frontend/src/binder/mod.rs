@@ -98,6 +98,7 @@ mod whole_row;
 mod whole_statement;
 mod window;
 mod windows;
+mod with_ties;
 mod writing_with;
 mod written;
 

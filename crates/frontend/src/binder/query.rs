@@ -40,6 +40,10 @@ impl<'a> Tail<'a> {
         self.limit.is_some() || self.fetch.is_some()
     }
 
+    fn has_ties(&self) -> bool {
+        self.fetch.is_some_and(|fetch| fetch.with_ties)
+    }
+
     /// The first expression of its order.
     fn ordered_by(&self) -> Option<&'a Expr> {
         match &self.order_by?.kind {
@@ -126,8 +130,17 @@ impl<'a> Binder<'a> {
             }
         };
         let locked = std::mem::take(&mut self.locking.tables);
+        let skips_locked = locked.iter().any(|table| table.wait == LockWait::Skip);
+        if tail.has_ties() {
+            if skips_locked {
+                let message = "SKIP LOCKED and WITH TIES options cannot be used together";
+                return Err(Error::new(SqlState::SYNTAX_ERROR, message));
+            }
+            let relation = self.with_ties(relation, &tail)?;
+            return self.locked_rows(relation, locked, None);
+        }
         let (limit, offset) = self.bounds(&tail)?;
-        match locked.iter().any(|table| table.wait == LockWait::Skip) {
+        match skips_locked {
             true => self.locked_rows(relation, locked, Some((limit, offset))),
             false => self.locked_rows(self.limited(relation, limit, offset), locked, None),
         }

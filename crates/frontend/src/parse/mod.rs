@@ -70,6 +70,7 @@ pub(crate) use sequences::{
 };
 pub(crate) use source::Place;
 pub(crate) use table_advice::{Advice, TableAdvice};
+pub(crate) use tokens::TIES_OF_LIMIT;
 pub(crate) use window_words::EXCLUDE;
 
 use crate::copy::{self, Copied, CopyStatement};

@@ -3,7 +3,8 @@
 //!
 //! String literals continued on the next line become one. A number with letters behind it is an error unless it is
 //! a binary, octal or hexadecimal one. IS DISTINCT FROM becomes one operator, TABLE t becomes SELECT * FROM t,
-//! OFFSET goes before FETCH FIRST, LIKE ANY becomes `~~` ANY, SIMILAR and ESCAPE in `substring` become commas.
+//! OFFSET goes before FETCH FIRST, FETCH FIRST of an expression becomes LIMIT, LIKE ANY becomes `~~` ANY, SIMILAR and
+//! ESCAPE in `substring` become commas.
 
 use super::dialect::{IS_DISTINCT_FROM, IS_NOT_DISTINCT_FROM};
 use super::keywords::fold;
@@ -48,7 +49,12 @@ pub(super) fn statements(
     Ok(all)
 }
 
-/// Writes FETCH FIRST (expression) ROWS ONLY as LIMIT (expression): sqlparser's FETCH takes numbers only.
+/// The number of rows of a FETCH … WITH TIES whose rows are those of the LIMIT before it. No text of a script has a
+/// NUL.
+pub(crate) const TIES_OF_LIMIT: &str = "\0";
+
+/// Writes FETCH FIRST (expression) ROWS ONLY as LIMIT (expression), because sqlparser's FETCH takes numbers without a
+/// sign only. WITH TIES becomes LIMIT (expression) and a FETCH of [`TIES_OF_LIMIT`] rows.
 fn limit_for_fetch(words: &mut Vec<TokenWithSpan>) {
     let mut at = 0;
     while at + 2 < words.len() {
@@ -56,15 +62,33 @@ fn limit_for_fetch(words: &mut Vec<TokenWithSpan>) {
             && [Keyword::FIRST, Keyword::NEXT]
                 .iter()
                 .any(|w| is_word(&words[at + 1], *w))
-            && words[at + 2].token == Token::LParen;
+            && matches!(words[at + 2].token, Token::LParen | Token::Minus | Token::Plus);
         if is_fetch {
-            let rows = end_of_parenthesis(words, at + 2);
+            let rows = match words[at + 2].token {
+                Token::LParen => end_of_parenthesis(words, at + 2),
+                _ => words.len().min(at + 4),
+            };
             let is_rows = |w: &TokenWithSpan| is_word(w, Keyword::ROW) || is_word(w, Keyword::ROWS);
-            if let [first, only, ..] = &words[rows..]
-                && is_rows(first)
-                && is_word(only, Keyword::ONLY)
-            {
-                words.drain(rows..rows + 2);
+            let is_only = match &words[rows..] {
+                [first, only, ..] if is_rows(first) && is_word(only, Keyword::ONLY) => Some(true),
+                [first, with, ties, ..]
+                    if is_rows(first) && is_word(with, Keyword::WITH) && is_word(ties, Keyword::TIES) =>
+                {
+                    Some(false)
+                }
+                _ => None,
+            };
+            match is_only {
+                Some(true) => drop(words.drain(rows..rows + 2)),
+                Some(false) => {
+                    let number = Token::SingleQuotedString(TIES_OF_LIMIT.to_owned());
+                    let fetch = [Token::make_keyword("FETCH"), Token::make_keyword("FIRST"), number];
+                    let span = words[rows].span;
+                    words.splice(rows..rows, fetch.map(|token| TokenWithSpan { token, span }));
+                }
+                None => {}
+            }
+            if is_only.is_some() {
                 words[at].token = Token::make_keyword("LIMIT");
                 words.remove(at + 1);
             }
@@ -126,7 +150,7 @@ pub(super) fn has_order(words: &[TokenWithSpan], close: usize) -> bool {
     false
 }
 
-/// Puts OFFSET before FETCH FIRST … ONLY: PostgreSQL takes the two in any order.
+/// Puts OFFSET before FETCH FIRST … ONLY or WITH TIES: PostgreSQL takes the two in any order.
 fn offset_before_fetch(words: &mut [TokenWithSpan]) {
     let mut fetches: Vec<usize> = Vec::new();
     let mut at = 0;
@@ -134,7 +158,7 @@ fn offset_before_fetch(words: &mut [TokenWithSpan]) {
         match &words[at].token {
             Token::Word(_) if is_word(&words[at], Keyword::FETCH) => fetches.push(at),
             Token::Word(_) if is_word(&words[at], Keyword::OFFSET) && at > 0 => {
-                if is_word(&words[at - 1], Keyword::ONLY)
+                if (is_word(&words[at - 1], Keyword::ONLY) || is_word(&words[at - 1], Keyword::TIES))
                     && let Some(fetch) = fetches.pop()
                 {
                     let end = end_of_clause(words, at + 1);
