@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A ring that was not found by then never is: nothing waits for the time, unless the search is blind.
-const HANGS: Duration = Duration::from_secs(60);
+const HANGS: Duration = Duration::from_secs(20);
 
 /// A thing that a member of a ring holds and the one before it wants.
 #[derive(Clone, Copy, Debug)]

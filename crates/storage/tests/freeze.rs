@@ -308,6 +308,29 @@ fn a_change_of_one_row_leaves_the_entries_of_all_other_chunks_alone() {
     }
 }
 
+/// A chunk is full, but one slot of it belongs to a transaction that is open: a block would lack the row for ever.
+#[test]
+fn a_chunk_with_a_row_of_an_open_transaction_is_not_frozen() {
+    let mut random = Random::new(41);
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let rows = random.rows(&schema, 65_540);
+    append(&store, id, &rows[..1]);
+    let mut open = begin(&store);
+    insert(&mut open, id, &batch(&schema, &rows[1..2]));
+    append(&store, id, &rows[2..]);
+    let first_chunk_is_hot = || store.snapshot().table(id).unwrap().chunk(0).is_hot();
+    assert!(!store.freeze_step().unwrap() && first_chunk_is_hot());
+    open.commit().unwrap();
+    assert!(store.freeze_step().unwrap() && !first_chunk_is_hot());
+    check_at_random(
+        &mut random,
+        &store.snapshot().table(id).unwrap().clone(),
+        &rows,
+        2,
+    );
+}
+
 #[test]
 fn thinned_blocks_are_rewritten_and_empty_ones_go() {
     let mut random = Random::new(29);

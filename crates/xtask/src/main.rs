@@ -1,10 +1,10 @@
 //! Repository chores: `cargo xtask test` runs every test there is, `cargo xtask tidy` checks the rules that
 //! ARCHITECTURE.md lists, `cargo xtask house` prints what an addition costs, `cargo xtask inlined` that vector
-//! intrinsics have become instructions of the program, `cargo xtask mutants` that the tests of durability notice
-//! faults of one line, `cargo xtask wheel` builds and installs the Python module into a virtual environment below
-//! `target`, `cargo xtask wheels` makes wheels of it for Linux, `cargo xtask clients` installs PostgreSQL's
-//! clients below `target` and tries each with the server, and `cargo xtask judge --statements 100000` runs
-//! generated statements on Frazil and a judge (`python/judge`).
+//! intrinsics have become instructions of the program, `cargo xtask mutants` that tests notice faults of one
+//! line, `cargo xtask wheel` builds and installs the Python module into a virtual environment below `target`,
+//! `cargo xtask wheels` makes wheels of it for Linux, `cargo xtask clients` installs PostgreSQL's clients below
+//! `target` and tries each with the server, and `cargo xtask judge --statements 100000` runs generated
+//! statements on Frazil and a judge (`python/judge`).
 #![forbid(unsafe_code)]
 
 use std::env;

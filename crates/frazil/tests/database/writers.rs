@@ -147,13 +147,21 @@ fn transfers_keep_the_sum_in_a_directory() {
     );
 }
 
+/// A second unique index would meet a row that the first one let pass, so the key is alone in one of the tables.
 #[test]
 fn of_threads_that_insert_the_same_keys_one_gets_each() {
+    for other in ["integer unique", "integer"] {
+        one_gets_each_key(other);
+    }
+}
+
+/// Inserts the same keys by eight threads into a table whose last column is declared as `other`.
+fn one_gets_each_key(other: &str) {
     let database = Database::memory().expect("memory is there");
     let c = database.connect();
     rows(
         &c,
-        "create table keys (id integer primary key, thread integer, other integer unique)",
+        &format!("create table keys (id integer primary key, thread integer, other {other})"),
     );
     let keys = 60;
     let inserted = side_by_side(&database, 8, |thread, c| {

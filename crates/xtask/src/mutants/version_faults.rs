@@ -1,0 +1,161 @@
+//! Faults of versions: slots of rows, marks, merges, freezing beside writers, and entries that leave an index.
+
+use super::Death::Fails;
+use super::Fault::{Both, Dropped, Preceded, Replaced};
+use super::{Mutant, Program, WITHIN};
+
+const FREEZE: Program = ("freeze", "storage/tests/freeze.rs");
+const MANY_WRITERS: Program = (WITHIN, "storage/src/many_writers.rs");
+const OLD_READERS: Program = ("old_readers", "storage/tests/old_readers.rs");
+const TABLE_INDEXES: Program = ("table_indexes", "storage/tests/table_indexes.rs");
+
+/// The faults of this file.
+pub(super) const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "a merge shows slots of open transactions",
+        file: "storage/src/chunk_entry.rs",
+        places: &[(
+            "for slot in self.rows..slots.start {
+                marks.mark",
+            Both(
+                "for slot in (if MUTANT { slots.start } else { self.rows })..slots.start {
+                marks.mark",
+            ),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "a merge shows fewer slots than before",
+        file: "storage/src/chunk_entry.rs",
+        places: &[(
+            "self.rows = self.rows.max(slots.end);",
+            Replaced("self.rows = slots.end;"),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "a mark outlives the commit of its transaction",
+        file: "storage/src/chunk_entry.rs",
+        places: &[("marked.for_each(|slot| marks.unmark(slot as u16));", Dropped)],
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "a slot is used again after its transaction went back",
+        file: "storage/src/chunk_entry.rs",
+        places: &[(
+            "let slots = unsafe { hot.append(columns, rows.start, rows.len(), widening) };",
+            Both(
+                "let slots = match rows.start {
+            0 if MUTANT && self.rows > 0 => unsafe {
+                hot.fill(self.rows as usize, columns, rows.len(), widening);
+                self.rows as usize..self.rows as usize + rows.len()
+            },
+            _ => unsafe { hot.append(columns, rows.start, rows.len(), widening) },
+        };",
+            ),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "a block takes the place of a chunk that shows more rows by now",
+        file: "storage/src/freeze.rs",
+        places: &[(
+            "entry.shares_chunk(old) && !entry.shows_more_than(old);",
+            Both("entry.shares_chunk(old) && (MUTANT || !entry.shows_more_than(old));"),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::a_chunk_that_shows_more_rows_than_its_block_stays",
+        death: Fails,
+    },
+    Mutant {
+        name: "recovery skips rows below those that it has",
+        file: "storage/src/replay.rs",
+        places: &[(
+            "let filled = self.change(number, |entry| {",
+            Preceded(
+                "if (self.entry(number)).is_some_and(|entry| slots.end <= entry.view().rows()) {
+                return Ok(());
+            }",
+            ),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "a merge clears marks of its neighbours' slots",
+        file: "storage/src/chunk_entry.rs",
+        places: &[(
+            "let marked = slots.start..slots.end.min(self.rows);",
+            Both("let marked = if MUTANT { 0 } else { slots.start }..slots.end.min(self.rows);"),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "a chunk is frozen with an open slot",
+        file: "storage/src/freeze.rs",
+        places: &[(
+            "transaction.lock_table(table, TableMode::Exclusive);",
+            Both(
+                "transaction.lock_table(table, if MUTANT { TableMode::RowExclusive } else { TableMode::Exclusive });",
+            ),
+        )],
+        program: FREEZE,
+        test: "a_chunk_with_a_row_of_an_open_transaction_is_not_frozen",
+        death: Fails,
+    },
+    Mutant {
+        name: "entries leave although an old version shows their rows",
+        file: "storage/src/entry_collector.rs",
+        places: &[(
+            "Asked::Committed(version) => version.shows_row(row),",
+            Both("Asked::Committed(version) => !MUTANT && version.shows_row(row),"),
+        )],
+        program: OLD_READERS,
+        test: "rows_that_an_old_version_shows_are_found_in_it",
+        death: Fails,
+    },
+    Mutant {
+        name: "entries leave before old versions are asked",
+        file: "storage/src/entry_collector.rs",
+        places: &[(
+            "asks || dead.timestamp < shown_from",
+            Both("MUTANT || asks || dead.timestamp < shown_from"),
+        )],
+        program: TABLE_INDEXES,
+        test: "entries_of_dead_rows_stay_for_older_readers_and_leave_after_them",
+        death: Fails,
+    },
+    Mutant {
+        name: "earlier versions are not asked when a later one is gone",
+        file: "storage/src/entry_collector.rs",
+        places: &[(
+            "self.push_dead(timestamp, held.into_values().flatten().collect());",
+            Both(
+                "let timestamp = if MUTANT { 0 } else { timestamp };
+            self.push_dead(timestamp, held.into_values().flatten().collect());",
+            ),
+        )],
+        program: OLD_READERS,
+        test: "rows_of_several_old_versions_stay_until_the_last_of_these_is_gone",
+        death: Fails,
+    },
+    Mutant {
+        name: "a version of a transaction does not hold the one that it derives from",
+        file: "storage/src/snapshot.rs",
+        places: &[("_base: base,", Both("_base: if MUTANT { None } else { base },"))],
+        program: OLD_READERS,
+        test: "a_version_of_a_transaction_finds_rows_that_others_delete",
+        death: Fails,
+    },
+];
