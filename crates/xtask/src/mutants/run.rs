@@ -137,14 +137,16 @@ struct Tests<'a> {
 
 impl Tests<'_> {
     /// Runs the test of a mutant while the mutant of a number is awake, 0 for none. Returns how it ended, and its
-    /// time. An error if the program does not have the test.
+    /// time. The test's output is kept in a file with the number. An error if the program does not have the test.
     fn run(&self, mutant: &Mutant, number: u32, most: Duration) -> Result<(End, Duration), String> {
         let folder = mutant.tested_in();
         let key = (folder.to_string(), mutant.target());
         let program = (self.programs.get(&key))
             .ok_or_else(|| format!("{folder}: cargo built no program {}", mutant.target()))?;
-        let output = self.copy.join("output");
+        let outputs = self.copy.join("outputs");
+        let output = outputs.join(number.to_string());
         let failed = |e: io::Error| format!("{}: {e}", program.display());
+        fs::create_dir_all(&outputs).map_err(failed)?;
         let to = File::create(&output).map_err(failed)?;
         let package = self.copy.join("crates").join(folder);
         let mut child = Command::new(program)
