@@ -106,6 +106,8 @@ pub enum AlterAction {
         readers: Vec<ObjectId>,
         /// The path by which an error names views.
         path: SearchPath,
+        /// True for a generated column that goes with the column of a later action, which CASCADE drops.
+        is_dependent: bool,
     },
     /// ADD CONSTRAINT. All rows must satisfy it.
     AddConstraint(NewConstraint),
@@ -178,6 +180,7 @@ impl Catalog {
                 behavior,
                 readers,
                 path,
+                is_dependent: _,
             } => return self.drop_column(entry, column, (behavior, &path), &readers),
             AlterAction::AddConstraint(constraint) => return self.add_constraints(table, vec![constraint]),
             AlterAction::RenameTable { name, texts } => {
@@ -250,6 +253,27 @@ impl Catalog {
         entry.constraints.remove(at);
         entry.indexes.retain(|i| Some(i.id) != index);
         Ok(self.with_less(entry, more))
+    }
+
+    /// Describes what CASCADE drops with a constraint of a table, as [`Catalog::cascade`] does. `readers`: the views
+    /// whose queries need the constraint.
+    pub fn cascade_of_constraint(
+        &self,
+        table: &TableEntry,
+        name: &str,
+        readers: &[ObjectId],
+        path: &SearchPath,
+    ) -> Vec<String> {
+        let Some(constraint) = table.constraint(name) else {
+            return Vec::new();
+        };
+        let part = Part {
+            id: table.id,
+            within: Within::Constraint(constraint.id),
+        };
+        let index = constraint.index().map(Part::whole);
+        let gone: Vec<Part> = std::iter::once(part).chain(index).collect();
+        self.cascade_of_parts(&gone, &[(part, readers)], path)
     }
 
     /// The next version with an entry of a table, and without other parts, among them constraints of the table.

@@ -126,6 +126,33 @@ impl Catalog {
         Ok((next, entry))
     }
 
+    /// Describes what CASCADE drops with the last of some columns of a table, as [`Catalog::cascade`] does; the columns
+    /// before it are generated from it. Each is given by its position, with the views whose queries read it. `before`:
+    /// columns that the statement drops first.
+    pub fn cascade_of_columns(
+        &self,
+        table: &TableEntry,
+        columns: &[(usize, &[ObjectId])],
+        before: &[usize],
+        path: &SearchPath,
+    ) -> Vec<String> {
+        let part = |column: usize| Part {
+            id: table.id,
+            within: Within::Column(table.schema.columns[column].number),
+        };
+        let Some((last, _)) = columns.last() else {
+            return Vec::new();
+        };
+        let has_one = |index: &&Arc<IndexEntry>| columns.iter().any(|(c, _)| table.index_needs(index, *c));
+        let indexes = table.indexes.iter().filter(has_one);
+        let mut gone = vec![part(*last)];
+        gone.extend(indexes.map(|index| Part::whole(index.id)));
+        gone.extend(before.iter().map(|column| part(*column)));
+        let readers: Vec<(Part, &[ObjectId])> =
+            columns.iter().map(|(c, readers)| (part(*c), *readers)).collect();
+        self.cascade_of_parts(&gone, &readers, path)
+    }
+
     /// Takes a column of a table, which no view reads, off what the queries of views see of the table.
     fn forget_column(&mut self, table: ObjectId, column: usize) {
         let sees = |r: &crate::Reading| r.id == Some(table) && column < r.columns.len();
@@ -244,6 +271,7 @@ mod tests {
             behavior,
             readers: readers.to_vec(),
             path: SearchPath::default(),
+            is_dependent: false,
         }
     }
 

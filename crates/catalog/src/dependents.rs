@@ -193,15 +193,23 @@ impl Catalog {
     /// Describes what CASCADE drops with some objects, in PostgreSQL's order: `view v`, `constraint c on table t`.
     /// `readers`: views that read columns which go with the first object. Sequences that columns own are left out.
     pub fn cascade(&self, objects: &[ObjectId], readers: &[ObjectId], path: &SearchPath) -> Vec<String> {
-        let Some(first) = objects.first() else {
-            return Vec::new();
-        };
         let named: Vec<Part> = objects.iter().copied().map(Part::whole).collect();
+        let first = named.first().map(|first| (*first, readers));
+        self.cascade_of_parts(&named, first.as_slice(), path)
+    }
+
+    /// Describes what CASCADE drops with some parts, as [`Catalog::cascade`] does. `readers`: views that need a part.
+    pub(crate) fn cascade_of_parts(
+        &self,
+        gone: &[Part],
+        readers: &[(Part, &[ObjectId])],
+        path: &SearchPath,
+    ) -> Vec<String> {
         let mut known = self.dependencies();
-        let of_first = known.entry(Part::whole(*first)).or_default();
-        of_first.extend(readers.iter().copied().map(Part::whole));
-        *of_first = in_order(std::mem::take(of_first));
-        let dependents = self.dependents(&named, known);
+        for (part, readers) in readers {
+            self.add_readers(*part, readers, &mut known);
+        }
+        let dependents = self.dependents(gone, known);
         let shown = self.without_owned(&dependents).into_iter();
         shown
             .map(|dependent| self.describe(dependent.part, path))
@@ -267,13 +275,7 @@ impl Catalog {
         (behavior, path): (DropBehavior, &SearchPath),
     ) -> Result<Vec<Part>> {
         let mut known = self.dependencies();
-        let owned: Vec<ObjectId> = match part.within {
-            Within::Column(column) => self.owned(part.id, Some(column)).map(|s| s.id).collect(),
-            Within::Whole | Within::Default(_) | Within::Constraint(_) => Vec::new(),
-        };
-        let of_part = known.entry(part).or_default();
-        of_part.extend(readers.iter().copied().chain(owned).map(Part::whole));
-        *of_part = in_order(std::mem::take(of_part));
+        self.add_readers(part, readers, &mut known);
         let mut gone = vec![part];
         gone.extend(indexes.iter().map(|index| Part::whole(*index)));
         let dependents = self.dependents(&gone, known);
@@ -288,6 +290,17 @@ impl Catalog {
             return Err(self.still_needed(&dropping, &shown));
         }
         Ok(dependents.iter().map(|dependent| dependent.part).collect())
+    }
+
+    /// Adds what depends on a part beside the dependencies of the catalog: views, and sequences that a column owns.
+    fn add_readers(&self, part: Part, readers: &[ObjectId], known: &mut Dependents) {
+        let owned: Vec<ObjectId> = match part.within {
+            Within::Column(column) => self.owned(part.id, Some(column)).map(|s| s.id).collect(),
+            Within::Whole | Within::Default(_) | Within::Constraint(_) => Vec::new(),
+        };
+        let of_part = known.entry(part).or_default();
+        of_part.extend(readers.iter().copied().chain(owned).map(Part::whole));
+        *of_part = in_order(std::mem::take(of_part));
     }
 
     /// The foreign keys that go with indexes. 2BP01 if there are any and they may not go.

@@ -287,6 +287,7 @@ mod tests {
             behavior: DropBehavior::Restrict,
             readers: Vec::new(),
             path: SearchPath::default(),
+            is_dependent: false,
         };
         let (_, without) = catalog.alter_table(t, drop(2)).unwrap();
         assert_eq!(shown(&without), both);

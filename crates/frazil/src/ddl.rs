@@ -12,8 +12,8 @@ use crate::rows::{Response, counted, done, noted};
 use crate::system_tables;
 use crate::used_tables::UsedTables;
 use frazil_catalog::{
-    AlterAction, AlterSequence, ColumnSequence, DropBehavior, NewConstraint, NewIndex, NewSequence, NewTable,
-    NewView, OnCommit, QualifiedName, RelationKind, TableOptions,
+    AlterAction, AlterSequence, ColumnSequence, CopiedComments, DropBehavior, NewConstraint, NewIndex,
+    NewSequence, NewTable, NewView, OnCommit, QualifiedName, RelationKind, TableOptions,
 };
 use frazil_frontend::Definition;
 use frazil_plan::Plan;
@@ -33,7 +33,7 @@ pub fn define(
             alter_options(transaction, table, &options)?;
             "ALTER TABLE"
         }
-        Definition::AlterTable { table, actions } => {
+        Definition::AlterTable { table, actions, .. } => {
             if let Some(table) = table {
                 alter_table(runner, transaction, table, actions)?;
             }
@@ -158,6 +158,8 @@ pub struct Create<'a> {
     pub sequences: Vec<ColumnSequence>,
     /// Its indexes without constraints, which do not know the table.
     pub indexes: Vec<NewIndex>,
+    /// The comments that LIKE copies.
+    pub comments: Vec<CopiedComments>,
     /// WITH (name = value, …).
     pub options: &'a [(String, Value)],
 }
@@ -193,6 +195,10 @@ pub fn create_table(
     for index in create.indexes {
         let table = entry.id;
         transaction.create_index(NewIndex { table, ..index }, runner.cancel())?;
+    }
+    for copied in &create.comments {
+        let entry = transaction.view().table(entry.id)?.table().entry().clone();
+        transaction.copy_comments(&entry, copied)?;
     }
     let Some(plan) = as_query else {
         return Ok(done("CREATE TABLE", started));

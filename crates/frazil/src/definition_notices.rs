@@ -3,10 +3,11 @@
 use crate::notice::Notice;
 use frazil_catalog::{
     AlterAction, AlterDomain, AlterType, Catalog, DropBehavior, DropIndexes, DropRelations, DropSchemas,
-    DropTypes, ExistingView, NewIndex, QualifiedName, SearchPath, WrittenName,
+    DropTypes, ExistingView, NewIndex, QualifiedName, SearchPath, TableEntry, WrittenName,
 };
 use frazil_frontend::Definition;
-use frazil_types::{ObjectId, Result, SqlState};
+use frazil_types::{ColumnDef, ColumnDefault, ObjectId, Result, SqlState};
+use std::collections::BTreeSet;
 
 /// Dependents that a detail lists at most.
 const LISTED: usize = 100;
@@ -31,6 +32,16 @@ pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
             let notice = of_label(catalog, *id, action).or_else(|| of_check(catalog, *id, action));
             notice.into_iter().collect()
         }
+        Definition::AlterTable {
+            table,
+            actions,
+            skipped,
+        } => {
+            let of_skipped = skipped.iter().map(|(state, text)| Notice::of_state(*state, text));
+            let entry = table.and_then(|table| catalog.table_by_id(table));
+            let of_actions = entry.map(|entry| of_actions(catalog, entry, actions));
+            of_skipped.chain(of_actions.into_iter().flatten()).collect()
+        }
         Definition::Drop(drop) => of_relations(catalog, drop),
         Definition::DropIndexes(drop) => of_indexes(catalog, drop),
         Definition::DropSchemas { drop, columns } => of_schemas(catalog, drop, &readers(columns)),
@@ -44,7 +55,6 @@ pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
         | Definition::CreateSchema(_)
         | Definition::CreateSequence(_)
         | Definition::AlterOptions { .. }
-        | Definition::AlterTable { .. }
         | Definition::AlterSequence(_)
         | Definition::CreateView(_)
         | Definition::CreateMaterialized { .. }
@@ -102,6 +112,70 @@ fn of_check(catalog: &Catalog, id: ObjectId, action: &AlterType) -> Option<Notic
         .check(name)
         .is_none()
         .then(|| Notice::new(message))
+}
+
+/// The notices of actions of ALTER TABLE: what CASCADE drops, each object once, and what IF EXISTS does not find.
+fn of_actions(catalog: &Catalog, table: &TableEntry, actions: &[AlterAction]) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    // Positions of the columns that are left, as they were before.
+    let mut left: Vec<usize> = (0..table.schema.columns.len()).collect();
+    let (mut gone, mut before): (Vec<(usize, &[ObjectId])>, Vec<usize>) = Default::default();
+    let (mut told, mut plain) = (BTreeSet::new(), BTreeSet::new());
+    let mut tell = |dropped: Vec<String>| {
+        let new = dropped.into_iter().filter(|object| told.insert(object.clone()));
+        cascade(new.collect())
+    };
+    for action in actions {
+        match action {
+            AlterAction::DropColumn {
+                column,
+                behavior,
+                readers,
+                path,
+                is_dependent,
+            } => {
+                gone.push((left.remove(*column), readers));
+                if *is_dependent {
+                    continue;
+                }
+                if *behavior == DropBehavior::Cascade {
+                    notices.extend(tell(catalog.cascade_of_columns(table, &gone, &before, path)));
+                }
+                before.extend(gone.drain(..).map(|(column, _)| column));
+            }
+            AlterAction::DropConstraint {
+                name,
+                behavior: DropBehavior::Cascade,
+                readers,
+                path,
+                ..
+            } => notices.extend(tell(catalog.cascade_of_constraint(table, name, readers, path))),
+            AlterAction::DropIdentity { column, if_exists } => {
+                let column = &table.schema.columns[left[*column]];
+                let is_one = matches!(column.default, Some(ColumnDefault::Identity { .. }));
+                if *if_exists && (!is_one || plain.contains(&column.number)) {
+                    notices.push(not_of_kind(table, column, "an identity column"));
+                }
+                plain.insert(column.number);
+            }
+            AlterAction::DropExpression { column, if_exists } => {
+                let column = &table.schema.columns[left[*column]];
+                if *if_exists && (!column.is_generated() || plain.contains(&column.number)) {
+                    notices.push(not_of_kind(table, column, "a stored generated column"));
+                }
+                plain.insert(column.number);
+            }
+            _ => {}
+        }
+    }
+    notices
+}
+
+fn not_of_kind(table: &TableEntry, column: &ColumnDef, kind: &str) -> Notice {
+    let (column, table) = (&column.name, &table.name);
+    Notice::new(format!(
+        "column \"{column}\" of relation \"{table}\" is not {kind}, skipping"
+    ))
 }
 
 fn of_relations(catalog: &Catalog, drop: &DropRelations) -> Vec<Notice> {

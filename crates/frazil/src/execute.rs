@@ -591,6 +591,7 @@ fn write(
             constraints,
             sequences,
             indexes,
+            comments,
             as_query,
         } => {
             let create = ddl::Create {
@@ -601,6 +602,7 @@ fn write(
                 constraints,
                 sequences,
                 indexes,
+                comments,
                 options: &options,
             };
             ddl::create_table(runner, transaction, create, as_query, bundle)

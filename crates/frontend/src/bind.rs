@@ -590,6 +590,7 @@ fn columns_of_types(
             behavior: DropBehavior::Cascade,
             readers: Vec::new(),
             path: catalog.path().clone(),
+            is_dependent: false,
         };
         if !gone.is_empty() {
             let mut actions = gone.into_iter().map(drop).collect();
@@ -605,6 +606,7 @@ fn with_readers(mut bound: Bound, catalog: &dyn CatalogView, limits: &Limits) ->
     let Statement::Writing(Writing::Define(Definition::AlterTable {
         table: Some(table),
         actions,
+        ..
     })) = &mut bound.statement
     else {
         return Ok(bound);

@@ -5,7 +5,7 @@ use frazil_catalog::{
     DropTypes, NewComment, NewIndex, NewSchema, NewSequence, NewView, QualifiedName, RenameObject,
     is_temporary_schema,
 };
-use frazil_types::{ObjectId, Value};
+use frazil_types::{ObjectId, SqlState, Value};
 
 /// CREATE, ALTER and DROP of what the catalog has, but for the tables that CREATE TABLE fills; TRUNCATE.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub enum Definition {
         table: Option<ObjectId>,
         /// What is done, in order.
         actions: Vec<AlterAction>,
+        /// Notices of what IF EXISTS and IF NOT EXISTS left out.
+        skipped: Vec<(SqlState, String)>,
     },
     /// COMMENT ON.
     CommentOn(NewComment),
@@ -110,6 +112,16 @@ pub enum Definition {
 }
 
 impl Definition {
+    /// ALTER TABLE IF EXISTS of a relation that there is not.
+    pub(crate) fn skipped_alter(name: &str) -> Definition {
+        let notice = format!("relation \"{name}\" does not exist, skipping");
+        Definition::AlterTable {
+            table: None,
+            actions: Vec::new(),
+            skipped: vec![(SqlState::SUCCESSFUL_COMPLETION, notice)],
+        }
+    }
+
     /// True if the statement concerns temporary objects alone.
     pub fn is_of_temporary(&self) -> bool {
         let is_one = |name: &QualifiedName| is_temporary_schema(&name.schema);

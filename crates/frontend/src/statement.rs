@@ -2,7 +2,8 @@
 
 use crate::{CopyEnd, CopyOptions, Definition, ParsedStatement, TransactionModes};
 use frazil_catalog::{
-    ColumnSequence, NewConstraint, NewIndex, OnCommit, QualifiedName, WrittenName, is_temporary_schema,
+    ColumnSequence, CopiedComments, NewConstraint, NewIndex, OnCommit, QualifiedName, WrittenName,
+    is_temporary_schema,
 };
 use frazil_plan::Plan;
 use frazil_types::{LogicalType, ObjectId, Schema, Value};
@@ -306,6 +307,8 @@ pub enum Writing {
         sequences: Vec<ColumnSequence>,
         /// Its indexes without constraints: those of LIKE. They do not know the table.
         indexes: Vec<NewIndex>,
+        /// The comments that LIKE copies.
+        comments: Vec<CopiedComments>,
         /// The query whose rows fill it, of the schema's types: its `output` in order.
         as_query: Option<Plan>,
     },

@@ -7,9 +7,9 @@ use crate::snapshot::{Table, TableSnapshot};
 use crate::table_options;
 use crate::transaction::Transaction;
 use frazil_catalog::{
-    AlterAction, AlterType, Catalog, Domain, DropIndexes, DropRelations, DropSchemas, DropTypes, IndexEntry,
-    NewComment, NewIndex, NewSchema, NewTable, NewView, QualifiedName, RenameObject, TableEntry,
-    TableOptions, is_temporary_schema,
+    AlterAction, AlterType, Catalog, CopiedComments, Domain, DropIndexes, DropRelations, DropSchemas,
+    DropTypes, IndexEntry, NewComment, NewIndex, NewSchema, NewTable, NewView, QualifiedName, RenameObject,
+    TableEntry, TableOptions, is_temporary_schema,
 };
 use frazil_locks::TableMode;
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, Schema};
@@ -110,6 +110,12 @@ impl Transaction {
     pub fn set_comment(&mut self, new: &NewComment) -> Result<()> {
         self.define()?;
         let catalog = self.view().catalog().set_comment(new)?;
+        self.set_catalog(catalog)
+    }
+
+    /// Gives a new table the comments of what was copied into it; see [`Catalog::copy_comments`].
+    pub fn copy_comments(&mut self, table: &TableEntry, copied: &CopiedComments) -> Result<()> {
+        let catalog = self.view().catalog().copy_comments(table, copied)?;
         self.set_catalog(catalog)
     }
 

@@ -30,6 +30,7 @@ fn remove(transaction: &mut Transaction, id: ObjectId, column: usize) {
         behavior: DropBehavior::Restrict,
         readers: Vec::new(),
         path: frazil_catalog::SearchPath::default(),
+        is_dependent: false,
     };
     transaction.alter_table(id, action, &Cancel::new()).unwrap();
 }

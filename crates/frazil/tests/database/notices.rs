@@ -122,6 +122,100 @@ fn objects_that_are_there_or_not_are_skipped_with_a_notice() {
 }
 
 #[test]
+fn alter_table_says_what_it_skips_and_what_cascade_drops() {
+    let c = memory();
+    rows(
+        &c,
+        "create table t (a int primary key, b int generated always as (a + 1) stored, c int unique,
+         d int generated always as identity, e int, f serial)",
+    );
+    rows(
+        &c,
+        "create view v as select b from t; create view w as select c, e from t; create view x as select * from w",
+    );
+    rows(
+        &c,
+        "create table r (p int references t, q int references t (c), z int default nextval('t_f_seq'))",
+    );
+    let skips = "alter table t add column if not exists a int, drop column if exists nope,
+                 drop constraint if exists nada";
+    assert_eq!(
+        told(&c, skips),
+        [
+            "NOTICE 00000 column \"nope\" of relation \"t\" does not exist, skipping",
+            "NOTICE 00000 constraint \"nada\" of relation \"t\" does not exist, skipping",
+            "NOTICE 42701 column \"a\" of relation \"t\" already exists, skipping",
+        ]
+    );
+    for action in ["add g int", "alter a drop identity", "set schema public"] {
+        let missing = "NOTICE 00000 relation \"nosuch\" does not exist, skipping";
+        assert_eq!(
+            told(&c, &format!("alter table if exists nosuch {action}")),
+            [missing]
+        );
+    }
+    let identities = "alter table t alter a drop identity if exists, alter e drop identity if exists,
+                      alter d drop identity, alter d drop identity if exists";
+    let not_one = |column: &str, kind: &str| {
+        format!("NOTICE 00000 column \"{column}\" of relation \"t\" is not {kind}, skipping")
+    };
+    let expected = ["a", "e", "d"].map(|column| not_one(column, "an identity column"));
+    assert_eq!(told(&c, identities), expected);
+    assert_eq!(
+        told(&c, "alter table t alter c drop expression if exists"),
+        [not_one("c", "a stored generated column")]
+    );
+    let cascades: [(&str, &[&str]); 4] = [
+        (
+            "drop column f cascade",
+            &["NOTICE 00000 drop cascades to default value for column z of table r"],
+        ),
+        (
+            "drop column e cascade, drop column c cascade",
+            &[
+                "NOTICE 00000 drop cascades to 2 other objects",
+                "drop cascades to view w",
+                "drop cascades to view x",
+                "NOTICE 00000 drop cascades to constraint r_q_fkey on table r",
+            ],
+        ),
+        (
+            "drop constraint t_pkey cascade",
+            &["NOTICE 00000 drop cascades to constraint r_p_fkey on table r"],
+        ),
+        (
+            "drop column a cascade",
+            &[
+                "NOTICE 00000 drop cascades to 2 other objects",
+                "drop cascades to column b of table t",
+                "drop cascades to view v",
+            ],
+        ),
+    ];
+    for (actions, expected) in cascades {
+        assert_eq!(
+            told(&c, &format!("alter table t {actions}")),
+            *expected,
+            "{actions}"
+        );
+    }
+    rows(
+        &c,
+        "create table u (a int, b int generated always as (a + 1) stored,
+         c int generated always as (a + 2) stored, d int)",
+    );
+    rows(&c, "create view y as select c from u");
+    assert_eq!(
+        told(&c, "alter table u drop column b cascade, drop column a cascade"),
+        [
+            "NOTICE 00000 drop cascades to 2 other objects",
+            "drop cascades to column c of table u",
+            "drop cascades to view y",
+        ]
+    );
+}
+
+#[test]
 fn cascade_says_what_it_drops() {
     let c = memory();
     rows(

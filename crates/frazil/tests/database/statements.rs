@@ -54,6 +54,31 @@ fn create_table_as_keeps_types_and_rows() {
 }
 
 #[test]
+fn create_table_as_takes_parameters_and_the_time() {
+    let c = memory();
+    rows(&c, "create table t (a integer)");
+    rows(&c, "insert into t values (1), (2), (3)");
+    let create =
+        c.prepare("create table u as select a + $1 as a, $2::text as b, now() as n from t where a > $1");
+    let create = create.expect("it parses");
+    for (least, text) in [(1, "x"), (2, "y")] {
+        let values = [Value::Int(least), Value::Text(text.to_string())];
+        create.execute(&values).expect("it runs");
+        let expected: Vec<String> = (least + 1..=3)
+            .map(|a| format!("{}|{text}|t", a + least))
+            .collect();
+        assert_eq!(
+            rows(&c, "select a, b, n <= now() from u order by a"),
+            expected.join("\n")
+        );
+        rows(&c, "drop table u");
+    }
+    let none = c.execute_with("create table v as select $1::bigint as a with no data", (7,));
+    none.expect("it runs");
+    assert_eq!(rows(&c, "select count(*) from v"), "0");
+}
+
+#[test]
 fn freezing_changes_blocks_not_answers() {
     let c = memory();
     rows(&c, "create table t (a integer not null, s text)");

@@ -28,10 +28,8 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     }
     let entry = match binder.own_table(&alter.name) {
         Err(e) if alter.if_exists && e.state() == SqlState::UNDEFINED_TABLE => {
-            return Ok(Bound::plain(Definition::AlterTable {
-                table: None,
-                actions: Vec::new(),
-            }));
+            let name = binder.written_name(&alter.name)?.name;
+            return Ok(Bound::plain(Definition::skipped_alter(&name)));
         }
         Err(e) => return Err(e),
         Ok(_) => binder.table(&alter.name)?,
@@ -55,6 +53,7 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
         entry,
         before: None,
         added: Vec::new(),
+        skipped: Vec::new(),
     };
     let mut actions = Vec::with_capacity(alter.operations.len());
     let mut in_order: Vec<&Operation> = alter.operations.iter().collect();
@@ -72,20 +71,26 @@ pub(crate) fn alter_table<'a>(mut binder: Binder<'a>, alter: &'a AlterTable) -> 
     Ok(Bound::plain(Definition::AlterTable {
         table: Some(altered.entry.id),
         actions,
+        skipped: altered.skipped,
     }))
 }
 
 /// Binds ALTER CONSTRAINT. 42P01, 42809 for a view.
 pub(crate) fn alter_constraint(catalog: &dyn CatalogView, altered: &AlteredConstraint) -> Result<Bound> {
-    let (table, actions) = match find_own_table(catalog, &altered.table) {
+    match find_own_table(catalog, &altered.table) {
         Ok(table) => {
             let (name, deferral) = (altered.name.clone(), altered.deferral);
-            (Some(table), vec![AlterAction::SetDeferral { name, deferral }])
+            Ok(Bound::plain(Definition::AlterTable {
+                table: Some(table),
+                actions: vec![AlterAction::SetDeferral { name, deferral }],
+                skipped: Vec::new(),
+            }))
         }
-        Err(e) if altered.if_exists && e.state() == SqlState::UNDEFINED_TABLE => (None, Vec::new()),
-        Err(e) => return Err(e),
-    };
-    Ok(Bound::plain(Definition::AlterTable { table, actions }))
+        Err(e) if altered.if_exists && e.state() == SqlState::UNDEFINED_TABLE => {
+            Ok(Bound::plain(Definition::skipped_alter(&altered.table.name)))
+        }
+        Err(e) => Err(e),
+    }
 }
 
 /// 42809 for an action that changes the rows of a materialized view or what is asked of them.
@@ -209,9 +214,23 @@ pub(super) struct Altered<'a> {
     pub before: Option<Schema>,
     /// Columns that come: their positions, and where they are defined.
     added: Vec<(usize, &'a ColumnDef)>,
+    /// Notices of what IF EXISTS and IF NOT EXISTS left out.
+    skipped: Vec<(SqlState, String)>,
 }
 
 impl Altered<'_> {
+    fn has_constraint(&self, name: &str) -> bool {
+        let mut constraints = self.entry.constraints.iter();
+        constraints.any(|constraint| constraint.name == name)
+    }
+
+    /// Notes that IF EXISTS did not find an object of a kind.
+    fn skip(&mut self, kind: &str, name: &Ident) {
+        let (name, table) = (fold(name), &self.entry.name);
+        let notice = format!("{kind} \"{name}\" of relation \"{table}\" does not exist, skipping");
+        self.skipped.push((SqlState::SUCCESSFUL_COMPLETION, notice));
+    }
+
     /// Position of a column. 42703.
     fn position(&self, binder: &Binder, name: &Ident) -> Result<usize> {
         let (name, span) = (fold(name), binder.span(name));
@@ -313,7 +332,13 @@ impl<'a> Binder<'a> {
                 if_exists,
                 name,
                 drop_behavior,
-            } => dropped_constraint(name, *if_exists, *drop_behavior, self.catalog.path()),
+            } => {
+                if *if_exists && !altered.has_constraint(&fold(name)) {
+                    altered.skip("constraint", name);
+                    return Ok(());
+                }
+                dropped_constraint(name, *if_exists, *drop_behavior, self.catalog.path())
+            }
             other => return Err(Error::unsupported(refused(other))),
         });
         Ok(())
@@ -417,11 +442,13 @@ impl<'a> Binder<'a> {
     ) -> Result<Option<frazil_types::ColumnDef>> {
         let name = fold(&definition.name);
         if altered.schema.index_of(&name).is_some() {
-            if if_not_exists {
-                return Ok(None);
-            }
             let table = &altered.entry.name;
             let message = format!("column \"{name}\" of relation \"{table}\" already exists");
+            if if_not_exists {
+                let notice = format!("{message}, skipping");
+                altered.skipped.push((SqlState::DUPLICATE_COLUMN, notice));
+                return Ok(None);
+            }
             let span = self.span(&definition.name);
             return Err(error(SqlState::DUPLICATE_COLUMN, message, span));
         }
@@ -448,6 +475,7 @@ impl<'a> Binder<'a> {
         actions: &mut Vec<AlterAction>,
     ) -> Result<()> {
         if if_exists && altered.schema.index_of(&fold(name)).is_none() {
+            altered.skip("column", name);
             return Ok(());
         }
         let column = altered.position(self, name)?;
@@ -470,6 +498,7 @@ impl<'a> Binder<'a> {
                 behavior,
                 readers: Vec::new(),
                 path: self.catalog.path().clone(),
+                is_dependent: !gone.is_empty(),
             });
         }
         Ok(())

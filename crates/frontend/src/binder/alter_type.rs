@@ -4,7 +4,8 @@ use super::alter_table::Altered;
 use super::constraints::Target;
 use super::create_table::{FAIL_LATER, constant_value};
 use super::rename::Renamed;
-use super::{Binder, TableEntry, error, typed_literals};
+use super::scope::{Clause, Item};
+use super::{Binder, OutputColumn, TableEntry, error, typed_literals};
 use frazil_catalog::{AlterAction, ConstraintKind, RowTexts, SequenceOptions, SetType};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::Expr;
@@ -14,8 +15,8 @@ use sqlparser::ast::{DataType, Expr as SqlExpr};
 
 impl<'a> Binder<'a> {
     /// The actions that give a column another type. 42804 if an assignment does not cast the values or the default to
-    /// it; 0A000 for a column that has a domain or is generated, and for a column that got another type before. A type
-    /// that the column had already is replaced by the next one.
+    /// it; 0A000 for a column that has a domain or that a generated column reads, and for a column that got another
+    /// type before. A type that the column had already is replaced by the next one.
     pub(super) fn column_type(
         &mut self,
         altered: &mut Altered<'a>,
@@ -34,6 +35,7 @@ impl<'a> Binder<'a> {
             Some(expression) => self.check_using(altered, &before, (old, ty), expression)?,
             None => self.check_cast(old, ty, span)?,
         }
+        self.check_generated(altered, old, ty, span)?;
         let default = self.default_in(old, ty, span)?;
         let new = &mut altered.schema.columns[column];
         new.ty = ty;
@@ -109,21 +111,51 @@ impl<'a> Binder<'a> {
         match old.default {
             Some(ColumnDefault::Generated { .. }) if has_using => {
                 let message = "cannot specify USING when altering type of generated column";
-                Err(error(SqlState("42611"), message, span))
-            }
-            Some(ColumnDefault::Generated { .. }) => {
-                Err(Error::unsupported("ALTER COLUMN … TYPE of a generated column").at_span(span))
+                let detail = format!("Column \"{name}\" is a generated column.");
+                Err(error(SqlState("42611"), message, span).with_detail(detail))
             }
             Some(ColumnDefault::Identity { .. }) if !ty.kind().is_integer() => {
                 let message = "identity column type must be smallint, integer, or bigint";
                 Err(error(SqlState::INVALID_PARAMETER, message, span))
             }
-            _ if is_read_by_generated(&altered.schema, name) => {
-                let message = "cannot alter type of a column used by a generated column";
-                Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span))
-            }
-            _ => Ok(()),
+            _ => match generated_from(&altered.schema, name) {
+                Some(reader) => {
+                    let message = "cannot alter type of a column used by a generated column";
+                    let detail = format!(
+                        "Column \"{name}\" is used by generated column \"{}\".",
+                        reader.name
+                    );
+                    Err(error(SqlState::FEATURE_NOT_SUPPORTED, message, span).with_detail(detail))
+                }
+                None => Ok(()),
+            },
         }
+    }
+
+    /// 42804 if an assignment does not cast the expression of a generated column to a new type.
+    fn check_generated(
+        &mut self,
+        altered: &Altered<'a>,
+        old: &ColumnDef,
+        ty: LogicalType,
+        span: Span,
+    ) -> Result<()> {
+        let Some(ColumnDefault::Generated { text, .. }) = &old.default else {
+            return Ok(());
+        };
+        let mut columns = Vec::with_capacity(altered.schema.columns.len());
+        for column in &altered.schema.columns {
+            let id = self.columns.add(column.name.as_str(), column.ty, column.nullable);
+            columns.push(OutputColumn::new(column.name.as_str(), id));
+        }
+        let entry = &altered.entry;
+        let row = Item::named(&entry.name, columns).in_schema(&entry.schema_name);
+        let bound = self.stored(text, vec![row], Clause::Generated)?;
+        let cast = self.typing.cast(bound, ty, CastContext::Assignment, span);
+        cast.map(drop).map_err(|failed| {
+            let what = format!("generation expression for column \"{}\"", old.name);
+            not_automatic(failed, &what, ty, "", span)
+        })
     }
 
     /// USING is an expression over the row that an assignment casts to the type: 42804, 0A000 for a subquery.
@@ -190,14 +222,14 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// True if a generated column reads a column.
-fn is_read_by_generated(schema: &Schema, name: &str) -> bool {
+/// The first generated column that reads a column.
+fn generated_from<'a>(schema: &'a Schema, name: &str) -> Option<&'a ColumnDef> {
     let column = schema.index_of(name);
-    let reads_it = |generated: &ColumnDef| {
+    let reads_it = |generated: &&ColumnDef| {
         let reads = generated.generated_reads().unwrap_or_default();
         column.is_some_and(|column| reads.contains(&column))
     };
-    schema.columns.iter().any(reads_it)
+    schema.columns.iter().find(reads_it)
 }
 
 /// 42804 in place of the error of a cast that there is not; other errors stay.

@@ -9,10 +9,12 @@ use super::table_like::Copied;
 use super::{Binder, Relation, error, finished, fold};
 use crate::parse::UNTYPED;
 use crate::{Bound, Writing};
-use frazil_catalog::{ColumnSequence, OnCommit, QualifiedName, is_temporary_schema};
+use frazil_catalog::{
+    ColumnSequence, CopiedComments, NewConstraint, NewIndex, OnCommit, QualifiedName, is_temporary_schema,
+};
 use frazil_functions::{CastContext, Operand};
 use frazil_plan::subquery::has_subquery;
-use frazil_plan::{ColumnId, Expr, value_by_parts};
+use frazil_plan::{ColumnId, Expr, Plan, value_by_parts};
 use frazil_types::value_ops::{self, CastLength};
 use frazil_types::{
     ColumnDef, ColumnDefault, Error, LogicalType, Result, Schema, Span, SqlState, Value, Zone,
@@ -24,16 +26,20 @@ use std::cmp::Ordering;
 /// Binds CREATE TABLE and CREATE TABLE AS.
 pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) -> Result<Bound> {
     refuse(create)?;
-    let name = name_of(&binder, create)?;
-    let on_commit = on_commit(create);
-    let options = super::alter::options(&binder, &create.table_options)?;
-    let if_not_exists = create.if_not_exists;
+    let table = NewRelation::of(&binder, create)?;
     if let Some(query) = &create.query {
         let names = names_alone(&binder, create)?;
         let relation = binder.query(query)?;
-        return table_of_query(binder, relation, names, (name, if_not_exists, options, on_commit));
+        return table_of_query(binder, relation, names, table);
     }
     binder.takes_parameters = false;
+    if table.is_there {
+        // Nothing of the columns is looked at.
+        return Ok(Bound::plain(
+            table.with(Schema::new(Vec::new()), Parts::default()),
+        ));
+    }
+    let name = table.name.clone();
     let defined = binder.defined_columns(create, &name)?;
     let mut schema = defined.schema;
     check_columns(&schema, |at| {
@@ -59,44 +65,94 @@ pub(crate) fn create_table<'a>(mut binder: Binder<'a>, create: &'a CreateTable) 
     for constraint in &create.constraints {
         binder.table_constraint(&target, constraint, &mut constraints)?;
     }
-    let mut indexes = Vec::new();
+    let (mut indexes, mut comments) = (Vec::new(), Vec::new());
     for copied in &defined.copied {
+        comments.extend(copied.comments(indexes.len()));
         indexes.extend(binder.copied_constraints(copied, &target, &mut constraints)?);
     }
-    let sequences = defined.sequences;
-    let constraints = constraints.in_order(&name.name)?;
-    Ok(Bound::plain(Writing::CreateTable {
-        name,
-        schema,
-        if_not_exists,
-        on_commit,
-        options,
-        constraints,
-        sequences,
+    let parts = Parts {
+        constraints: constraints.in_order(&name.name)?,
+        sequences: defined.sequences,
         indexes,
+        comments,
         as_query: None,
-    }))
+    };
+    Ok(Bound::plain(table.with(schema, parts)))
 }
 
-/// Binds CREATE TABLE AS above its query. `names`: what the first columns are called, with their places; `table`: the
-/// table's name, IF NOT EXISTS, its options, ON COMMIT. 42601 for more names than columns, 54011 for too many columns.
+/// The table of CREATE TABLE without its columns.
+struct NewRelation {
+    name: QualifiedName,
+    if_not_exists: bool,
+    /// True if the table need not be created, because there is a relation of its name.
+    is_there: bool,
+    /// WITH (name = value, …).
+    options: Vec<(String, Value)>,
+    on_commit: OnCommit,
+}
+
+/// The parts of a table beside its columns.
+#[derive(Default)]
+struct Parts {
+    constraints: Vec<NewConstraint>,
+    sequences: Vec<ColumnSequence>,
+    indexes: Vec<NewIndex>,
+    comments: Vec<CopiedComments>,
+    as_query: Option<Plan>,
+}
+
+impl NewRelation {
+    /// The table that a statement names. 3F000, 42P16, 42601.
+    fn of(binder: &Binder, create: &CreateTable) -> Result<NewRelation> {
+        let name = name_of(binder, create)?;
+        let if_not_exists = create.if_not_exists;
+        Ok(NewRelation {
+            is_there: if_not_exists && binder.catalog.has_relation(&name),
+            name,
+            if_not_exists,
+            options: super::alter::options(binder, &create.table_options)?,
+            on_commit: on_commit(create),
+        })
+    }
+
+    /// The statement that creates the table with columns and other parts.
+    fn with(self, schema: Schema, parts: Parts) -> Writing {
+        Writing::CreateTable {
+            name: self.name,
+            schema,
+            if_not_exists: self.if_not_exists,
+            on_commit: self.on_commit,
+            options: self.options,
+            constraints: parts.constraints,
+            sequences: parts.sequences,
+            indexes: parts.indexes,
+            comments: parts.comments,
+            as_query: parts.as_query,
+        }
+    }
+}
+
+/// Binds CREATE TABLE AS above its query. `names`: what the first columns are called, with their places. 42601 for more
+/// names than columns, 54011 for too many columns, unless the table is there and may be.
 fn table_of_query(
     binder: Binder,
     mut relation: Relation,
     names: Vec<(String, Span)>,
-    table: (QualifiedName, bool, Vec<(String, Value)>, OnCommit),
+    table: NewRelation,
 ) -> Result<Bound> {
     let last = relation.columns.last().map_or(Span::NONE, |c| c.span);
     super::list_limits::columns(relation.columns.len(), last)?;
-    if let Some(more) = names.get(relation.columns.len()) {
+    if let Some(more) = names.get(relation.columns.len())
+        && !table.is_there
+    {
         let message = "too many column names were specified";
         return Err(error(SqlState::SYNTAX_ERROR, message, more.1));
     }
     for (column, (name, _)) in relation.columns.iter_mut().zip(names) {
         column.name = name;
     }
-    let (name, if_not_exists, options, on_commit) = table;
-    let (of_domains, constraints) = binder.domains_of(&name, &relation)?;
+    let is_there = table.is_there;
+    let (of_domains, constraints) = binder.domains_of(&table.name, &relation)?;
     let mut schema = Schema::new(Vec::new());
     let bound = finished(binder, relation.op, relation.columns, |plan| {
         let column = |((name, id), of_domain): (&(String, ColumnId), ColumnDef)| ColumnDef {
@@ -105,23 +161,16 @@ fn table_of_query(
             ..of_domain
         };
         schema = Schema::new(plan.output.iter().zip(of_domains.columns).map(column).collect());
-        let create = Writing::CreateTable {
-            name,
-            schema: schema.clone(),
-            if_not_exists,
-            on_commit,
-            options,
+        let parts = Parts {
             constraints,
-            sequences: Vec::new(),
-            indexes: Vec::new(),
             as_query: Some(plan),
+            ..Parts::default()
         };
-        create.into()
+        table.with(schema.clone(), parts).into()
     })?;
-    if !bound.hidden.is_empty() || !bound.parameters.is_empty() {
-        return Err(Error::unsupported("parameters or now() in CREATE TABLE AS"));
+    if !is_there {
+        check_columns(&schema, |_| Span::NONE)?;
     }
-    check_columns(&schema, |_| Span::NONE)?;
     Ok(bound)
 }
 

@@ -40,12 +40,17 @@ pub(crate) fn set_schema(catalog: &dyn CatalogView, moved: &MovedObject) -> Resu
         let to = RenameTo::Schema(schema);
         return super::renames::rename_as(catalog, (moved.kind, moved.if_exists, &moved.name), to);
     }
-    let (table, actions) = match find_own_table(catalog, &moved.name) {
-        Ok(table) => (Some(table), vec![AlterAction::SetSchema { schema }]),
-        Err(e) if moved.if_exists && e.state() == SqlState::UNDEFINED_TABLE => (None, Vec::new()),
-        Err(e) => return Err(e),
-    };
-    Ok(Bound::plain(Definition::AlterTable { table, actions }))
+    match find_own_table(catalog, &moved.name) {
+        Ok(table) => Ok(Bound::plain(Definition::AlterTable {
+            table: Some(table),
+            actions: vec![AlterAction::SetSchema { schema }],
+            skipped: Vec::new(),
+        })),
+        Err(e) if moved.if_exists && e.state() == SqlState::UNDEFINED_TABLE => {
+            Ok(Bound::plain(Definition::skipped_alter(&moved.name.name)))
+        }
+        Err(e) => Err(e),
+    }
 }
 
 impl Binder<'_> {

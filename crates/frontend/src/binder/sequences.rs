@@ -11,7 +11,7 @@ use super::{Binder, OutputColumn};
 use crate::parse::{
     AlteredIdentity, IdentityAction, Overriding, SequenceAction, WrittenOptions, WrittenSequence,
 };
-use crate::{Bound, CatalogView, Definition};
+use crate::{Bound, CatalogView, Definition, TableEntry};
 use frazil_catalog::{
     AlterAction, AlterSequence, ColumnSequence, NewSequence, QualifiedName, SYSTEM_SCHEMA, SequenceEntry,
     SequenceOptions, TEMPORARY_ALIAS, is_temporary_schema, missing_schema,
@@ -82,16 +82,37 @@ fn owner(catalog: &dyn CatalogView, options: &WrittenOptions) -> Result<Option<O
 pub(crate) fn alter_identity(catalog: &dyn CatalogView, altered: &AlteredIdentity) -> Result<Bound> {
     let entry = match find_table(catalog, &altered.table) {
         Err(e) if altered.if_exists && e.state() == SqlState::UNDEFINED_TABLE => {
-            return Ok(Bound::plain(Definition::AlterTable {
-                table: None,
-                actions: Vec::new(),
-            }));
+            return Ok(Bound::plain(Definition::skipped_alter(&altered.table.name)));
         }
         found => found?,
     };
     let table = find_unused_table(catalog, &altered.table, "ALTER TABLE")?;
-    let column = column_position(&entry, &altered.column)?;
-    let action = match &altered.action {
+    let mut actions = Vec::with_capacity(altered.actions.len());
+    for (column, action) in &altered.actions {
+        let column = column_position(&entry, column)?;
+        actions.push(identity_action(catalog, &entry, column, action)?);
+    }
+    // PostgreSQL's order: what goes, changes of what there is, what comes.
+    actions.sort_by_key(|action| match action {
+        AlterAction::AddSequence(_) => 2,
+        AlterAction::SetIdentity { .. } => 1,
+        _ => 0,
+    });
+    Ok(Bound::plain(Definition::AlterTable {
+        table: Some(table),
+        actions,
+        skipped: Vec::new(),
+    }))
+}
+
+/// An action on an identity or generated column. 22023 for a type that no identity column has.
+fn identity_action(
+    catalog: &dyn CatalogView,
+    entry: &TableEntry,
+    column: usize,
+    action: &IdentityAction,
+) -> Result<AlterAction> {
+    Ok(match action {
         IdentityAction::Add { always, options } => {
             let ty = identity_type(entry.schema.columns[column].ty)?;
             AlterAction::AddSequence(ColumnSequence {
@@ -119,11 +140,7 @@ pub(crate) fn alter_identity(catalog: &dyn CatalogView, altered: &AlteredIdentit
             column,
             if_exists: *if_exists,
         },
-    };
-    Ok(Bound::plain(Definition::AlterTable {
-        table: Some(table),
-        actions: vec![action],
-    }))
+    })
 }
 
 /// 22023 for a type that no identity column has.
@@ -234,7 +251,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The name of the sequence that a column owns, as `pg_get_serial_sequence` gives it; NULL if it owns none.
-    pub(super) fn serial_sequence(&self, table: &crate::TableEntry, column: usize, span: Span) -> Operand {
+    pub(super) fn serial_sequence(&self, table: &TableEntry, column: usize, span: Span) -> Operand {
         let number = table.schema.columns[column].number;
         let id = self.catalog.catalog_id(table.id);
         let owned = id.and_then(|id| self.catalog.owned_sequence(id, number));

@@ -7,8 +7,8 @@ use super::{Binder, TableEntry, missing_relation};
 use crate::catalog_view;
 use crate::parse::{LikeParts, WrittenLike};
 use frazil_catalog::{
-    ColumnSequence, ConstraintKind, IndexEntry, IndexKey, NewConstraint, NewConstraintKind, NewIndex,
-    QualifiedName, RowTexts, SequenceOptions,
+    ColumnSequence, ConstraintKind, CopiedComments, IndexEntry, IndexKey, NewConstraint, NewConstraintKind,
+    NewIndex, QualifiedName, RowTexts, SequenceOptions,
 };
 use frazil_types::{ColumnDef, ColumnDefault, Error, ObjectId, Result, Span};
 
@@ -20,7 +20,22 @@ pub(super) struct Copied {
     pub span: Span,
     /// The table they come from; `None` for a view.
     source: Option<TableEntry>,
+    /// The relation they come from as the catalog has it; `None` for a system table.
+    id: Option<ObjectId>,
     parts: LikeParts,
+}
+
+impl Copied {
+    /// The comments to copy, into a table that has `indexes` indexes without constraints so far.
+    pub fn comments(&self, indexes: usize) -> Option<CopiedComments> {
+        let source = self.id.filter(|_| self.parts.comments)?;
+        Some(CopiedComments {
+            source,
+            first: self.first,
+            constraints: self.parts.constraints,
+            indexes: self.parts.indexes.then_some(indexes),
+        })
+    }
 }
 
 impl Binder<'_> {
@@ -35,12 +50,15 @@ impl Binder<'_> {
         let (first, span) = (columns.len(), self.place.span(like.span));
         let found = find_relation(self.catalog, self.catalog.path(), &like.name);
         let found = found.ok_or_else(|| missing_relation(self.catalog, &like.name).at_span(span))?;
+        let mut id = None;
         let source = match found.1 {
             catalog_view::Relation::View(view) => {
+                id = Some(view.id);
                 columns.extend(view.schema.columns.iter().map(|c| ColumnDef::new(&c.name, c.ty)));
                 None
             }
             catalog_view::Relation::Table(table) => {
+                id = self.catalog.catalog_id(table.id).or(id);
                 let texts = self.texts_after(&table, Renamed::Table(&name.name))?;
                 for (at, column) in table.schema.columns.iter().enumerate() {
                     let text = texts.generated.iter().find(|(of, _)| *of == at);
@@ -65,6 +83,7 @@ impl Binder<'_> {
             first,
             span,
             source,
+            id,
             parts: like.parts,
         })
     }

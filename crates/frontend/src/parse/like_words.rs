@@ -21,7 +21,7 @@ pub(crate) struct WrittenLike {
     pub parts: LikeParts,
 }
 
-/// INCLUDING: true for each part that is copied. There are no comments, storage and statistics to copy.
+/// INCLUDING: true for each part that is copied. There are no storage parameters and statistics to copy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LikeParts {
     pub defaults: bool,
@@ -29,6 +29,7 @@ pub(crate) struct LikeParts {
     pub indexes: bool,
     pub identity: bool,
     pub generated: bool,
+    pub comments: bool,
 }
 
 impl LikeParts {
@@ -40,6 +41,7 @@ impl LikeParts {
             "indexes" => self.indexes = is_included,
             "identity" => self.identity = is_included,
             "generated" => self.generated = is_included,
+            "comments" => self.comments = is_included,
             "all" => {
                 *self = LikeParts {
                     defaults: is_included,
@@ -47,9 +49,10 @@ impl LikeParts {
                     indexes: is_included,
                     identity: is_included,
                     generated: is_included,
+                    comments: is_included,
                 }
             }
-            "comments" | "compression" | "statistics" | "storage" => {}
+            "compression" | "statistics" | "storage" => {}
             _ => return false,
         }
         true

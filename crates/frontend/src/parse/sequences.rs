@@ -69,17 +69,15 @@ pub(crate) enum IdentityAction {
     DropExpression { if_exists: bool },
 }
 
-/// ALTER TABLE with an action on an identity or generated column, alone.
+/// ALTER TABLE with actions on identity and generated columns only.
 #[derive(Clone, Debug)]
 pub(crate) struct AlteredIdentity {
     /// The table.
     pub table: WrittenName,
     /// IF EXISTS behind TABLE.
     pub if_exists: bool,
-    /// The column.
-    pub column: String,
-    /// The action.
-    pub action: IdentityAction,
+    /// The actions, each with its column.
+    pub actions: Vec<(String, IdentityAction)>,
 }
 
 fn is(words: &[TokenWithSpan], at: usize, wanted: &str) -> bool {
@@ -182,8 +180,8 @@ pub(super) fn take_identities(
     Ok(found)
 }
 
-/// ALTER TABLE [IF EXISTS] [ONLY] name ALTER [COLUMN] column with an action on an identity or generated column; `None`
-/// for any other statement. 0A000 beside other actions.
+/// ALTER TABLE [IF EXISTS] [ONLY] name ALTER [COLUMN] column with an action on an identity or generated column, and
+/// more of them behind commas; `None` if the first action is another one. 0A000 beside other actions.
 pub(super) fn identity(cursor: &Cursor) -> Result<Option<ParsedKind>> {
     let mut cursor = Cursor::new(cursor.source, cursor.rest());
     if !cursor.take("alter") || !cursor.take("table") {
@@ -192,6 +190,31 @@ pub(super) fn identity(cursor: &Cursor) -> Result<Option<ParsedKind>> {
     let Some((table, if_exists)) = cursor.altered_table() else {
         return Ok(None);
     };
+    let mut actions = Vec::new();
+    loop {
+        match column_action(&mut cursor)? {
+            Some(action) => actions.push(action),
+            None if actions.is_empty() => return Ok(None),
+            None => {
+                let what = "an action on an identity or generated column beside other actions of ALTER TABLE";
+                return Err(Error::unsupported(what).with_hint("write each as a statement of its own"));
+            }
+        }
+        if cursor.peek() != Some(&Token::Comma) {
+            break;
+        }
+        cursor.next();
+    }
+    cursor.end()?;
+    Ok(Some(ParsedKind::Identity(AlteredIdentity {
+        table,
+        if_exists,
+        actions,
+    })))
+}
+
+/// ALTER [COLUMN] column with an action on an identity or generated column; `None` for any other action.
+fn column_action(cursor: &mut Cursor) -> Result<Option<(String, IdentityAction)>> {
     if !cursor.take("alter") {
         return Ok(None);
     }
@@ -199,20 +222,8 @@ pub(super) fn identity(cursor: &Cursor) -> Result<Option<ParsedKind>> {
     let Ok(column) = cursor.label() else {
         return Ok(None);
     };
-    let Some(action) = identity_action(&mut cursor)? else {
-        return Ok(None);
-    };
-    if cursor.peek() == Some(&Token::Comma) {
-        let what = "an action on an identity or generated column beside other actions of ALTER TABLE";
-        return Err(Error::unsupported(what).with_hint("write each as a statement of its own"));
-    }
-    cursor.end()?;
-    Ok(Some(ParsedKind::Identity(AlteredIdentity {
-        table,
-        if_exists,
-        column,
-        action,
-    })))
+    let action = identity_action(cursor)?;
+    Ok(action.map(|action| (column, action)))
 }
 
 fn identity_action(cursor: &mut Cursor) -> Result<Option<IdentityAction>> {
