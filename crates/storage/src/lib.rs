@@ -31,8 +31,9 @@
 //!    behind those of the transaction.
 //! 5. *Rows are claimed before they are deleted, and new rows before unique indexes have their entries; then the newest
 //!    version is looked at* ([`other_writers`]). A statement claims all rows before it writes any. If one of them was
-//!    changed since, the statement runs again at READ COMMITTED; its claims are kept. FOR UPDATE claims rows in
-//!    this way and leaves them as they are ([`row_locks`]): whoever wants the key of such a row need not wait.
+//!    changed since, the statement runs again at READ COMMITTED; its claims are kept. A statement that ran again
+//!    three times locks the table, so that nobody overtakes it for ever ([`reruns`]). FOR UPDATE claims rows in this
+//!    way and leaves them as they are ([`row_locks`]): whoever wants the key of such a row need not wait.
 //! 6. *A commit is merged, gets its place in the log and is installed in one section; then its claims are freed*
 //!    ([`transaction`]). If they were freed before, a third transaction could claim a row and find it alive.
 //! 7. *Whoever changes a table as a whole keeps its writers away* ([`Transaction::lock_whole`]): definitions, TRUNCATE,
@@ -105,6 +106,7 @@ mod read_chunk;
 pub mod redo;
 pub mod refreeze;
 mod replay;
+mod reruns;
 mod reshape;
 pub mod row_fetch;
 mod row_locks;

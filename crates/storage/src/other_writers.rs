@@ -18,7 +18,7 @@ use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
 use frazil_locks::{Claims, Mode, Outcome, Owner, Patience, TableMode, TxnId};
 use frazil_types::{Cancel, Error, ObjectId, Result, RowId, SqlState};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The number under which the store as a whole is locked. No table has the number.
@@ -56,6 +56,8 @@ pub(crate) struct OtherWriters {
     cancel: Cancel,
     /// True once the transaction met a row of a commit that it does not see.
     is_behind: AtomicBool,
+    /// The table of the row, 0 if it is not known.
+    behind_in: AtomicU32,
     /// Place in the log up to which commits were looked at that the transaction does not see.
     looked_at: AtomicU64,
 }
@@ -77,6 +79,7 @@ impl OtherWriters {
             limit,
             cancel: cancel.clone(),
             is_behind: AtomicBool::new(false),
+            behind_in: AtomicU32::new(0),
             looked_at: AtomicU64::new(0),
         };
         entered.keep_base(keeps_base);
@@ -103,6 +106,7 @@ impl OtherWriters {
             limit: Duration::ZERO,
             cancel: Cancel::new(),
             is_behind: AtomicBool::new(false),
+            behind_in: AtomicU32::new(0),
             looked_at: AtomicU64::new(0),
         }
     }
@@ -259,6 +263,12 @@ impl OtherWriters {
 
     /// 40001: another transaction committed what this one does not see. Noted, so that the statement can run again.
     pub fn newer(&self) -> Error {
+        self.newer_in(ObjectId(0))
+    }
+
+    /// As [`OtherWriters::newer`]: what the transaction does not see is in this table.
+    pub fn newer_in(&self, table: ObjectId) -> Error {
+        self.behind_in.store(table.0, Ordering::Relaxed);
         self.is_behind.store(true, Ordering::Relaxed);
         Error::new(
             SqlState::SERIALIZATION_FAILURE,
@@ -277,9 +287,16 @@ impl OtherWriters {
         Lsn(self.looked_at.load(Ordering::Relaxed))
     }
 
-    /// True if [`OtherWriters::newer`] was called since the last call.
-    pub fn take_behind(&self) -> bool {
-        self.is_behind.swap(false, Ordering::Relaxed)
+    /// `Some` if [`OtherWriters::newer`] was called since the last call: the table, if it is known.
+    pub fn take_behind(&self) -> Option<Option<ObjectId>> {
+        let table = self.behind_in.swap(0, Ordering::Relaxed);
+        let is_behind = self.is_behind.swap(false, Ordering::Relaxed);
+        is_behind.then(|| Some(ObjectId(table)).filter(|table| table.0 > 0))
+    }
+
+    /// True if no table is locked, so that no row or key is claimed.
+    pub fn holds_no_table(&self) -> bool {
+        self.tables.is_empty()
     }
 
     /// The holder of the transaction's claims; `None` if the transaction is alone and makes none.

@@ -19,6 +19,7 @@ use crate::index_log::{IndexLog, IndexedRows, LogMark};
 use crate::log::{Acknowledge, Durability};
 use crate::other_writers::{Beside, OtherWriters, Standing};
 use crate::redo::TransactionRedo;
+use crate::reruns::Reruns;
 use crate::row_queue::QueuedRows;
 use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
@@ -52,8 +53,8 @@ pub struct Transaction {
     is_settled: bool,
     /// False once it is committed.
     is_open: bool,
-    /// The beginning of the statement that runs, if the statement may have to be undone in order to run again.
-    statement: Option<Savepoint>,
+    /// The statement that runs.
+    pub(crate) reruns: Reruns,
     /// Checks of foreign keys that it put off.
     pub(crate) deferred: DeferredChecks,
     /// Its standing among those that write beside it.
@@ -149,7 +150,7 @@ impl Transaction {
             redo: TransactionRedo::new(has_log),
             is_settled: !has_log,
             is_open: true,
-            statement: None,
+            reruns: Reruns::default(),
             deferred: DeferredChecks::default(),
             others,
         }
@@ -212,11 +213,21 @@ impl Transaction {
     /// Undoes everything since `savepoint`, and gives back what was claimed since.
     pub fn rollback_to(&mut self, savepoint: Savepoint) {
         self.undo_to(&savepoint);
+        self.give_back(savepoint);
+    }
+
+    /// Gives back what was claimed since `savepoint`.
+    pub(crate) fn give_back(&mut self, savepoint: Savepoint) {
         self.others.free_since(savepoint.standing);
     }
 
+    /// True if the transaction has changed nothing.
+    pub(crate) fn has_no_changes(&self) -> bool {
+        self.memory.changes.is_empty()
+    }
+
     /// Undoes everything since `savepoint`; claims are kept.
-    fn undo_to(&mut self, savepoint: &Savepoint) {
+    pub(crate) fn undo_to(&mut self, savepoint: &Savepoint) {
         let next = Arc::make_mut(&mut self.next);
         self.memory.undo_to(savepoint.changes, self.base.as_deref(), next);
         debug_assert_eq!(self.difference(), None);
@@ -280,38 +291,6 @@ impl Transaction {
         self.others.keep_base(keeps);
     }
 
-    /// Notes the beginning of a statement that may have to run again after it has written something.
-    pub fn guard_statement(&mut self) {
-        if self.statement.is_none() {
-            self.statement = Some(self.savepoint());
-        }
-    }
-
-    /// Begins a statement: see [`Transaction::runs_again`].
-    pub fn begin_statement(&mut self) {
-        self.others.take_behind();
-        self.statement = None;
-        if self.memory.changes.is_empty() {
-            self.guard_statement();
-        }
-    }
-
-    /// True if the statement that failed met a commit that it did not see, and is to run again: it was undone, its
-    /// claims were kept, and the transaction sees that commit now. False for a transaction that sees one version to its
-    /// end.
-    pub fn runs_again(&mut self) -> Result<bool> {
-        if !self.others.take_behind() || self.others.keeps_base() {
-            return Ok(false);
-        }
-        if let Some(begun) = self.statement.take() {
-            self.undo_to(&begun);
-        }
-        self.renew()?;
-        self.begin_statement();
-        self.others.note_rerun();
-        Ok(true)
-    }
-
     /// Claims rows that a statement is going to change or delete, before it writes anything: waits for others that have
     /// claimed them, then looks at the newest version. 40001 if one of the rows is dead there; 40P01, 55P03, 57014,
     /// 53200.
@@ -356,7 +335,7 @@ impl Transaction {
             return Ok(());
         }
         self.others.looks_at(&newest);
-        Err(self.others.newer())
+        Err(self.others.newer_in(table))
     }
 
     /// Claims rows that were inserted and are going to have entries in unique indexes. 53200.
@@ -664,7 +643,7 @@ impl Transaction {
         if self.take_table(id, TableMode::RowExclusive)?
             && let Err(newer) = self.check_definition(id)
         {
-            if self.statement.is_none() {
+            if !self.reruns.can_be_undone() {
                 // The statement may have written something that could not be undone, so it must not run again.
                 self.others.take_behind();
             }

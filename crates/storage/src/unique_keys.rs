@@ -52,7 +52,7 @@ impl TableIndexes {
                 Added::Free => {}
                 Added::Contested => contested.push((index.entry().id, row)),
                 Added::Refused(Met::Live) if matches!(rivals, Rivals::OfUpsert(_)) => return Err(met_twice()),
-                Added::Refused(_) => return Err(beside.others.newer()),
+                Added::Refused(_) => return Err(beside.others.newer_in(beside.own.table().id())),
             }
         }
         for (index, keys) in self
@@ -99,7 +99,7 @@ impl TableIndexes {
                 match met {
                     None | Some((_, Met::Dead)) => break,
                     Some((row, Met::Live)) => return Ok(Some(row)),
-                    Some((_, Met::Unseen)) => return Err(beside.others.newer()),
+                    Some((_, Met::Unseen)) => return Err(beside.others.newer_in(beside.own.table().id())),
                     Some((row, Met::Open(holder))) => beside.wait(row, holder)?,
                 }
             }
