@@ -9,6 +9,7 @@ use crate::entries_read::EntriesRead;
 use crate::given_values::GivenValues;
 use crate::plan_settings::PlanSettings;
 use crate::point_query::PointQuery;
+use crate::statistics::StatementCounts;
 use crate::write::WriteAction;
 use frazil_catalog::Catalog;
 use frazil_codegen::CompiledPlan;
@@ -41,6 +42,8 @@ pub struct CompiledStatement {
     pub catalog: AtomicU64,
     /// What it relies on.
     pub assumptions: Vec<TableAssumptions>,
+    /// The counts of its text; `None` for a statement that has no text of its own.
+    pub counts: Option<Arc<StatementCounts>>,
 }
 
 /// What a compiled statement does.
@@ -162,6 +165,7 @@ impl CompiledStatement {
             entries: EntriesRead::default(),
             catalog: AtomicU64::new(0),
             assumptions: Vec::new(),
+            counts: None,
         }
     }
 }

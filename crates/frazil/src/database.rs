@@ -5,7 +5,9 @@ use crate::background_checkpointer::{BackgroundCheckpointer, CheckpointPolicy};
 use crate::background_freezer::BackgroundFreezer;
 use crate::gate::{Gate, Inside};
 use crate::notifications::Exchange;
+use crate::parameters;
 use crate::plan_cache::PlanCache;
+use crate::statistics::DatabaseStatistics;
 use frazil_durability::{Access, Directory, Inspection, Loss, Opening};
 use frazil_exec::WorkerPool;
 use frazil_files::{FileAccess, FooterCache};
@@ -44,6 +46,7 @@ struct Inner {
     checkpointer: Mutex<Option<BackgroundCheckpointer>>,
     checkpoints: Arc<CheckpointPolicy>,
     plans: PlanCache,
+    statistics: DatabaseStatistics,
     exchange: Exchange,
     roster: Roster,
     footers: Arc<FooterCache>,
@@ -247,6 +250,7 @@ impl Database {
             budget: MemoryBudget::new(Database::default_memory_limit()),
             pool: Arc::new(WorkerPool::new()),
             plans: PlanCache::default(),
+            statistics: DatabaseStatistics::new(parameters::now_micros()),
             footers: Arc::default(),
             file_access,
             presence: Arc::default(),
@@ -402,6 +406,11 @@ impl Database {
 
     pub(crate) fn exchange(&self) -> &Exchange {
         &self.0.exchange
+    }
+
+    /// The counts of its transactions, rows and statements.
+    pub(crate) fn statistics(&self) -> &DatabaseStatistics {
+        &self.0.statistics
     }
 
     pub(crate) fn plan_cache(&self) -> &PlanCache {

@@ -17,6 +17,7 @@ use crate::prepared;
 use crate::prepared_statements::Prepared;
 use crate::row_sink::Delivery;
 use crate::rows::{Response, Timing, counted, done, noted};
+use crate::run_counts::Run;
 use crate::session::{Extent, Session};
 use crate::setting_statement;
 use crate::statement_tables::StatementTables;
@@ -192,7 +193,8 @@ pub fn run_compiled(
     given: GivenValues<'_>,
     to: Delivery<'_>,
 ) -> Option<Result<Response>> {
-    guarded(session, |session| {
+    let run_count = Run::begin(session);
+    let result = guarded(session, |session| {
         session.transaction().check()?;
         if !statement.serves(given) {
             return Ok(None);
@@ -200,8 +202,12 @@ pub fn run_compiled(
         let call = Call::new(session, given, to);
         let response = run_kept(session, statement, &call)?;
         response.map(|response| response.delivered(to)).transpose()
-    })
-    .transpose()
+    });
+    let result = result.transpose();
+    if let Some(result) = &result {
+        run_count.end(session, result, statement.counts.as_deref());
+    }
+    result
 }
 
 /// Runs a statement that was compiled before, within another; `None` if it no longer fits.
@@ -345,12 +351,14 @@ pub fn run(
     to: Delivery<'_>,
     kept: &mut Option<Arc<CompiledStatement>>,
 ) -> Result<Response> {
+    let run_count = Run::begin(session);
     let result = guarded(session, |session| {
         let call = Call::new(session, given, to);
         let run = || run_bound(session, parsed, &call, kept);
         let response = frazil_frontend::on_deep_stack(parsed.depth(), run)?;
         told(session, response.delivered(to)?)
     });
+    run_count.end_of_text(session, &result, (parsed, kept.as_deref()));
     result.map_err(|error| parsed.placed(error))
 }
 
@@ -361,6 +369,7 @@ pub fn run_prepared(
     values: &[Value],
     to: Delivery<'_>,
 ) -> Result<Response> {
+    let run_count = Run::begin(session);
     let result = guarded(session, |session| {
         if !statement.parsed.leaves_failure() {
             session.transaction().check()?;
@@ -369,6 +378,7 @@ pub fn run_prepared(
         let response = prepared::run_values(session, statement, values, &call)?;
         told(session, response.delivered(to)?)
     });
+    run_count.end_of_prepared(session, &result, statement);
     result.map_err(|error| statement.parsed.placed(error))
 }
 

@@ -58,7 +58,10 @@ fn execute(
         ));
     }
     let values = evaluated(session, name, &prepared.types, values, call)?;
-    run_values(session, &prepared, &values, call).map_err(Error::without_place)
+    let response = run_values(session, &prepared, &values, call).map_err(Error::without_place)?;
+    let statistics = session.database().statistics();
+    statistics.count_statement(session.number(), &response, prepared.counts(statistics));
+    Ok(response)
 }
 
 /// Runs a prepared statement with values of its types. An error's place is in the statement's text.

@@ -4,10 +4,11 @@ use crate::bundle::TypedBy;
 use crate::compiled_statement::CompiledStatement;
 use crate::parameters;
 use crate::session_view::{ListedStatement, ListedStatements};
+use crate::statistics::{DatabaseStatistics, StatementCounts};
 use frazil_frontend::ParsedStatement;
 use frazil_types::{Error, LogicalType, Result, SqlState};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// A statement by a name.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub struct Prepared {
     /// Who fixed the parameter types: PREPARE, the text, or the first values.
     pub typed_by: TypedBy,
     compiled: Mutex<Option<Arc<CompiledStatement>>>,
+    counts: OnceLock<Arc<StatementCounts>>,
 }
 
 impl Prepared {
@@ -29,7 +31,13 @@ impl Prepared {
             types,
             typed_by,
             compiled: Mutex::default(),
+            counts: OnceLock::new(),
         }
+    }
+
+    /// The counts of its text.
+    pub fn counts(&self, statistics: &DatabaseStatistics) -> &StatementCounts {
+        self.counts.get_or_init(|| statistics.of_text(&self.parsed.text))
     }
 
     /// What it was compiled to, if that serves again.

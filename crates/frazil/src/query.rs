@@ -349,6 +349,7 @@ impl Runner {
             entries: bundle.tables.entries_read(),
             catalog: bundle.tables.snapshot().catalog().version().into(),
             assumptions,
+            counts: (!bundle.text.is_empty()).then(|| self.database.statistics().of_text(&bundle.text)),
         });
         if lasts && bundle.typed_by.is_kept_by_text() && self.settings.plan_cache {
             self.database.plan_cache().put(bundle.text.trim(), &statement);

@@ -466,6 +466,8 @@ impl Session {
     /// The settings after a transaction, or after one before another in a chain.
     fn end_settings(&mut self, is_committed: bool) {
         self.ended += 1;
+        let statistics = self.database.statistics();
+        statistics.count_transaction(self.number.get(), is_committed);
         if let Some(around) = self.around.take() {
             match is_committed {
                 true => self.settings = around.lasting,

@@ -3,6 +3,7 @@
 
 use crate::activity::Activity;
 use crate::lock_waits::LockTable;
+use crate::statistics::DatabaseStatistics;
 use frazil_frontend::CursorOptions;
 use frazil_types::{LogicalType, ObjectId};
 use std::collections::BTreeMap;
@@ -31,6 +32,9 @@ pub trait SessionView: Debug + Send + Sync {
 
     /// The locks of all sessions of the database.
     fn locks(&self) -> LockTable;
+
+    /// The counts of the database.
+    fn statistics(&self) -> &DatabaseStatistics;
 }
 
 /// A row of `pg_settings`.

@@ -108,6 +108,7 @@ pub mod refreeze;
 mod replay;
 mod reruns;
 mod reshape;
+mod row_counts;
 pub mod row_fetch;
 mod row_locks;
 mod row_queue;
@@ -159,6 +160,7 @@ pub use log::{Acknowledge, Durability, Log, Lsn, NamedBlocks, Reserved, SegmentP
 pub use new_rows::{CheckResult, NewRows};
 pub use other_writers::STORE;
 pub use refreeze::RefreezeStep;
+pub use row_counts::RowCounts;
 pub use row_fetch::RowFetch;
 pub use row_locks::{LocksBefore, RowLock};
 pub use row_queue::{QueuedRows, RowRun, WrittenRows};

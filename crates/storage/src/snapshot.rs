@@ -10,6 +10,7 @@ use crate::log::Lsn;
 use crate::moved_columns::Moved;
 use crate::persistent_map::PersistentMap;
 use crate::reshape::Reshape;
+use crate::row_counts::RowCounts;
 use crate::statistics::{DistinctEstimate, TableStatistics};
 use crate::table_indexes::{TableIndex, TableIndexes};
 use crate::table_options::build_options;
@@ -40,6 +41,7 @@ struct Shared {
     distinct: Mutex<Option<DistinctEstimate>>,
     bounds: TableBounds,
     access: AccessCounters,
+    row_counts: Arc<RowCounts>,
     collector: Arc<EntryCollector<TableSnapshot>>,
 }
 
@@ -57,6 +59,7 @@ impl Shared {
             distinct: Mutex::new(distinct),
             bounds: self.bounds.reshaped(moved),
             access: self.access.reshaped(moved),
+            row_counts: self.row_counts.clone(),
             collector: self.collector.clone(),
         }
     }
@@ -70,6 +73,7 @@ impl Table {
             distinct: Mutex::new(None),
             bounds: TableBounds::new(entry.stored_columns().count()),
             access: AccessCounters::new(entry.stored_columns().count()),
+            row_counts: Arc::default(),
             collector: Arc::default(),
         };
         Table::of(entry, Arc::new(shared))
@@ -178,6 +182,11 @@ impl Table {
     /// How its columns are used.
     pub fn access(&self) -> &AccessCounters {
         &self.shared.access
+    }
+
+    /// Rows that were written, and scans.
+    pub fn row_counts(&self) -> &RowCounts {
+        &self.shared.row_counts
     }
 
     /// What waits to leave its indexes.

@@ -181,6 +181,9 @@ impl TableScan {
         let candidates = (options.use_indexes)
             .then(|| Candidates::find(&snapshot, &restrictions))
             .flatten();
+        if candidates.is_none() {
+            snapshot.table().row_counts().scan();
+        }
         Ok(TableScan {
             snapshot,
             columns,

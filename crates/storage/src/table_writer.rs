@@ -12,6 +12,7 @@ use crate::columns::Columns;
 use crate::hot_chunk::HotChunk;
 use crate::kept_columns::KeptColumns;
 use crate::new_rows::{NewRows, check_block, check_shape, check_update, first_fault, refuse_unchecked};
+use crate::row_counts::RowCounts;
 use crate::row_queue::{Contested, RowQueue};
 use crate::snapshot::{Table, TableSnapshot};
 use crate::table_indexes::TableIndexes;
@@ -89,6 +90,7 @@ impl TableWriter<'_> {
                 let rows = written.rows.iter().flatten();
                 rows.for_each(|row| queue.inserted(table, *row));
             });
+            self.counts()?.insert(written.count);
         }
         fault.map_or(Ok(written), Err)
     }
@@ -107,6 +109,7 @@ impl TableWriter<'_> {
             ids.clear();
             let memory = self.transaction.memory();
             (memory.keys, memory.ids) = (keys, ids);
+            self.counts()?.insert(count);
         }
         fault.map_or(Ok(count), Err)
     }
@@ -302,6 +305,7 @@ impl TableWriter<'_> {
             pairs.for_each(|(before, after)| queue.updated(table, before, after));
         });
         kept.give_back(self.current()?);
+        self.counts()?.update(written.count);
         fault.map_or(Ok(written), Err)
     }
 
@@ -354,7 +358,13 @@ impl TableWriter<'_> {
             let rows = written.rows.iter().flatten();
             rows.for_each(|row| queue.deleted(table, *row));
         });
+        self.counts()?.delete(written.count);
         Ok(written)
+    }
+
+    /// The counts of the table's rows.
+    fn counts(&self) -> Result<&RowCounts> {
+        Ok(self.current()?.table().row_counts())
     }
 
     /// Queues rows for the check of foreign keys, if the table is part of any.
@@ -438,6 +448,7 @@ impl TableWriter<'_> {
         self.add_chunk_entries(number, &Rivals::Live)?;
         self.transaction.note_block(self.table, number)?;
         self.queue(|queue, table| queue.inserted_chunk(table, number, rows as u32));
+        self.counts()?.insert(rows);
         Ok(rows)
     }
 

@@ -10,6 +10,7 @@ use crate::notifications::{self, Mailbox};
 use crate::session_view::{
     ListedCursor, ListedCursors, ListedSetting, ListedStatement, ListedStatements, SessionView,
 };
+use crate::statistics::DatabaseStatistics;
 use frazil_frontend::{Isolation, TransactionModes};
 use frazil_types::sequence_values::SequenceValues;
 use frazil_types::session_settings::SessionSettings;
@@ -245,6 +246,10 @@ impl SessionView for Board {
 
     fn locks(&self) -> LockTable {
         LockTable::of(self.database.roster(), self.database.store().locks())
+    }
+
+    fn statistics(&self) -> &DatabaseStatistics {
+        self.database.statistics()
     }
 }
 

@@ -6,6 +6,7 @@
 //! Tables that show the catalog alone are made once for each version of the catalog and kept while it is in use; for a
 //! plan that needs few of their rows ([`wanted`]), only these are made.
 
+mod activity_counts;
 mod catalog_rows;
 mod cells;
 mod comments;

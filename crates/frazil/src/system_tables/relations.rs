@@ -4,8 +4,8 @@
 
 use super::virtual_table::{CellsOf, Made, STANDARD_SCHEMA, VirtualTable, schema as schema_of};
 use super::{
-    catalog_rows, comments, constraints, depend, fixed, indexes, information_schema, privileges, sequences,
-    sessions, standard_columns, standard_constraints, standard_usage, types,
+    activity_counts, catalog_rows, comments, constraints, depend, fixed, indexes, information_schema,
+    privileges, sequences, sessions, standard_columns, standard_constraints, standard_usage, types,
 };
 use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_types::{Error, Result};
@@ -84,6 +84,13 @@ const LIVE: &[(&str, CellsOf)] = &[
     ("pg_sequences", sequences::with_values),
     ("pg_settings", sessions::settings),
     ("pg_stat_activity", sessions::activity),
+    ("pg_stat_all_indexes", activity_counts::of_indexes),
+    ("pg_stat_all_tables", activity_counts::of_tables),
+    ("pg_stat_database", activity_counts::database),
+    ("pg_stat_user_indexes", activity_counts::of_indexes),
+    ("pg_stat_user_tables", activity_counts::of_tables),
+    ("pg_statio_all_tables", activity_counts::io_of_tables),
+    ("pg_statio_user_tables", activity_counts::io_of_tables),
 ];
 
 /// Schema and name of each table that is not empty.

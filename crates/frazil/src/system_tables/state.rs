@@ -3,7 +3,7 @@
 //! row for the log, and `frazil_checkpoints`, a row for each of the last checkpoints; and those of [`writers`].
 
 use super::virtual_table::{Columns, Context, Made, RowsOf, VirtualTable, schema};
-use super::writers;
+use super::{activity_counts, writers};
 use frazil_catalog::{SYSTEM_SCHEMA, ViewEntry, key_sql};
 use frazil_durability::Directory;
 use frazil_storage::{Snapshot, TableSnapshot};
@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The tables of this file, by name: their columns with types, and their rows.
 pub(super) fn tables() -> impl Iterator<Item = Result<VirtualTable>> {
-    let tables: [(&str, Columns, RowsOf); 8] = [
+    let tables: [(&str, Columns, RowsOf); 9] = [
         ("frazil_blocks", BLOCKS, blocks),
         ("frazil_access", ACCESS, access),
         ("frazil_views", VIEWS, views),
@@ -26,6 +26,11 @@ pub(super) fn tables() -> impl Iterator<Item = Result<VirtualTable>> {
             writers::transactions,
         ),
         ("frazil_locks", writers::LOCKS, writers::locks),
+        (
+            "pg_stat_statements",
+            activity_counts::STATEMENTS,
+            activity_counts::statements,
+        ),
     ];
     tables.into_iter().map(|(name, columns, rows)| {
         Ok(VirtualTable {
