@@ -195,7 +195,7 @@ def test_pgjdbc(port):  # noqa: F811
 
 
 def test_tokio_postgres(port):  # noqa: F811
-    check_steps([installed("bin/tokio_postgres_steps", "tokio-postgres"), str(port)], 17)
+    check_steps([installed("bin/tokio_postgres_steps", "tokio-postgres"), str(port)], 18)
 
 
 def test_django(port, tmp_path):  # noqa: F811

@@ -19,6 +19,7 @@ use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::{Outcome, Response};
 use crate::session::Session;
 use frazil_frontend::{Bound, CursorOptions, ParsedStatement, StatementRole};
+use frazil_functions::RESULT_PARAMETER;
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
 use frazil_types::{Error, Kind, LogicalType, Result, SqlState, Value};
 use std::cell::RefCell;
@@ -46,6 +47,8 @@ pub enum Declared {
     Type(LogicalType),
     /// numeric of any precision: values are decimal texts.
     Numeric,
+    /// void: the parameter stands for the result of the function whose argument it is, and has no value.
+    Void,
 }
 
 impl Declared {
@@ -57,6 +60,7 @@ impl Declared {
                 precision: DECIMAL_MAX_DIGITS,
                 scale: OPEN_SCALE,
             },
+            Declared::Void => RESULT_PARAMETER,
         }
     }
 }
@@ -230,6 +234,7 @@ impl Typed {
                 (None, _) | (_, None) => true,
                 (Some(_), _) if inferred.bound.guessed.contains(&at) => false,
                 (Some(Declared::Numeric), Some(ty)) => ty.is_numeric(),
+                (Some(Declared::Void), Some(_)) => false,
                 (Some(Declared::Type(declared)), Some(ty)) => holds(*ty, *declared),
             }
         };
@@ -417,7 +422,7 @@ impl TypedStatement {
             let from = match self.declared.get(at).copied().flatten() {
                 Some(Declared::Type(from)) => from.in_zone(zone),
                 Some(Declared::Numeric) => LogicalType::UNTYPED,
-                None => return Ok(value.clone()),
+                Some(Declared::Void) | None => return Ok(value.clone()),
             };
             match value.is_null() || from == *ty {
                 true => Ok(value.clone()),

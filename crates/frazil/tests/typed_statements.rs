@@ -9,9 +9,15 @@ const TABLE: &str = "create table d (i integer, s smallint, b bigint, n numeric(
      c char(3), f double precision, r real, dt date, \
      ts timestamp, tz timestamptz, u uuid, j jsonb, a integer[], bo boolean, iv interval)";
 
+/// The number of the type void.
+const VOID: u32 = 2278;
+
 fn declared(oid: u32) -> Option<Declared> {
     if oid == Kind::Numeric.info().oid {
         return Some(Declared::Numeric);
+    }
+    if oid == VOID {
+        return Some(Declared::Void);
     }
     let of_kind = |kind: &Kind| {
         let (ty, info) = (kind.plain()?, kind.info());
@@ -32,6 +38,7 @@ fn oid(declared: Declared) -> u32 {
     match declared {
         Declared::Type(ty) => ty.oid(),
         Declared::Numeric => Kind::Numeric.info().oid,
+        Declared::Void => VOID,
     }
 }
 
@@ -67,6 +74,20 @@ fn statements_are_described_as_postgresql_describes_them() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn parameters_of_the_type_void_are_no_arguments() {
+    let connection = Database::memory().unwrap().connect();
+    let types = [Some(Declared::Void), Some(Declared::Type(LogicalType::Text))];
+    for sql in [
+        "select * from upper($1, $2) as result",
+        "select upper($2, $1)",
+        "select upper(lower($1, $2))",
+    ] {
+        let values = [RawValue::Null, RawValue::Text("ab".into())];
+        assert_eq!(row(&connection, sql, &types, &values), ["AB"], "{sql}");
+    }
 }
 
 #[test]

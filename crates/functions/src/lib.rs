@@ -74,7 +74,7 @@ pub use literal::negated_literal;
 pub use named_oids::DATABASE;
 pub use operand::{Operand, Subscript, Unknown, UnknownKind};
 pub use parameter_names::{Parameter, parameter_defaults, parameters_of};
-pub use record::Record;
+pub use record::{RESULT_PARAMETER, Record};
 pub use rows::{ArrayLines, EXPAND_ARRAY, TypedRowsCall, numbered_elements};
 pub use sample::SampleMethod;
 pub use scalar_functions::{

@@ -9,6 +9,10 @@ use frazil_plan::{CONDITION, Columns, Expr};
 use frazil_types::sql_type::push_field_of_record;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, json};
 
+/// Type of the parameters that stand for the result of a call whose first argument they are, as JDBC writes
+/// `{? = call f(?)}`: void in PostgreSQL's protocol. No client declares a record.
+pub const RESULT_PARAMETER: LogicalType = LogicalType::Record;
+
 /// A row value: its columns, and what tells whether there is a row.
 pub struct Record {
     /// Names of the columns.

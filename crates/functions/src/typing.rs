@@ -119,6 +119,11 @@ impl Typing {
         }
     }
 
+    /// True for a parameter of the type [`RESULT_PARAMETER`](crate::RESULT_PARAMETER), counted from 0.
+    pub fn is_result(&self, index: usize) -> bool {
+        self.parameters.borrow().get(index) == Some(&Some(crate::RESULT_PARAMETER))
+    }
+
     /// Types of all parameters. 42P18 where nothing typed one.
     pub fn parameter_types(&self) -> Result<Vec<LogicalType>> {
         let known = self.parameters.borrow();

@@ -75,12 +75,18 @@ impl Formats {
     }
 }
 
+/// The number of PostgreSQL's type void.
+const VOID: u32 = 2278;
+
 /// The type that a client declares by a number. `None` for 0, and for types that there are not: such parameters have
 /// the type that the statement gives them.
 pub fn declared(oid: u32) -> Option<Declared> {
     let numeric = Kind::Numeric.info();
     if oid == numeric.oid {
         return Some(Declared::Numeric);
+    }
+    if oid == VOID {
+        return Some(Declared::Void);
     }
     let of_kind = |kind: &Kind| {
         let (ty, info) = (kind.plain()?, kind.info());
@@ -100,6 +106,7 @@ pub fn oid(declared: Declared) -> u32 {
     match declared {
         Declared::Type(ty) => ty.oid(),
         Declared::Numeric => Kind::Numeric.info().oid,
+        Declared::Void => VOID,
     }
 }
 
@@ -112,6 +119,7 @@ pub fn value(bytes: Option<&[u8]>, format: Format, declared: Declared, at: usize
         (Declared::Type(ty), Format::Binary) => (ty.info().receive)(bytes, ty),
         (Declared::Type(ty), Format::Text) => utf8(bytes).and_then(|text| (ty.info().read)(text, ty)),
         (Declared::Numeric, Format::Binary) => numeric_text(bytes).map(Value::Text),
+        (Declared::Void, _) => Ok(Value::Null),
         (Declared::Numeric, Format::Text) => utf8(bytes).map(|text| Value::Text(text.trim().to_owned())),
     };
     value.map_err(|error| match error.state() {

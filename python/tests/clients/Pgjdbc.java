@@ -304,6 +304,29 @@ public class Pgjdbc {
                 equal("aB|2020-01-02|3", r.getString(1) + "|" + r.getDate(2) + "|" + r.getInt(3));
             }
         });
+        step("calls", () -> {
+            // The driver sends the result as a parameter, which a simple query cannot.
+            if (isSimple()) {
+                return;
+            }
+            Map<String, Object> calls = new LinkedHashMap<>();
+            calls.put("{? = call upper(?)}", "ABC");
+            calls.put("{? = call pg_catalog.concat( ?, 'x', ? )}", "abcxabc");
+            calls.put("{? = call pi()}", Math.PI);
+            for (Map.Entry<String, Object> call : calls.entrySet()) {
+                try (CallableStatement s = c.prepareCall(call.getKey())) {
+                    s.registerOutParameter(1, call.getValue() instanceof String ? Types.VARCHAR : Types.DOUBLE);
+                    long parameters = call.getKey().chars().filter(letter -> letter == '?').count();
+                    for (int run = 0; run < 7; run++) {
+                        for (int n = 2; n <= parameters; n++) {
+                            s.setString(n, "abc");
+                        }
+                        s.execute();
+                        equal(call.getValue(), s.getObject(1));
+                    }
+                }
+            }
+        });
         step("arrays", () -> {
             try (PreparedStatement s = c.prepareStatement("select ?::integer[], ?::text[], array_length(?::bigint[], 1), array[[1.5, 2], [3, null]]")) {
                 s.setArray(1, c.createArrayOf("int4", new Object[] {1, null, 3}));

@@ -9,7 +9,7 @@ use frazil_types::{Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{
     DateTimeField, DuplicateTreatment, Expr as SqlExpr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Interval, ObjectName, OrderByExpr,
-    TrimWhereField,
+    TrimWhereField, Value,
 };
 
 /// What stands in the parentheses of a call, and WITHIN GROUP.
@@ -153,6 +153,7 @@ impl<'a> Binder<'a> {
 
     /// The arguments of a call, of which `normalize` takes a word.
     pub(super) fn arguments_of(&mut self, name: &str, mut list: Vec<&'a SqlExpr>) -> Result<Vec<Operand>> {
+        list.retain(|e| !self.is_result(e));
         Self::sequence_argument(name, &mut list);
         match list[..] {
             [text, SqlExpr::Identifier(form)] if name == "normalize" => {
@@ -164,6 +165,18 @@ impl<'a> Binder<'a> {
                 None => self.each(list),
             },
         }
+    }
+
+    /// True for a parameter that stands for the result of the call whose argument it is.
+    pub(super) fn is_result(&self, e: &SqlExpr) -> bool {
+        let SqlExpr::Value(value) = e else {
+            return false;
+        };
+        let Value::Placeholder(name) = &value.value else {
+            return false;
+        };
+        let number = name.strip_prefix('$').and_then(|n| n.parse::<usize>().ok());
+        number.is_some_and(|n| n > 0 && self.typing.is_result(n - 1))
     }
 
     pub(super) fn each(&mut self, list: Vec<&'a SqlExpr>) -> Result<Vec<Operand>> {

@@ -294,7 +294,9 @@ impl<'a> Binder<'a> {
             let FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) = argument else {
                 return Err(Error::unsupported("a named argument, or *").at_span(span));
             };
-            bound.push(self.expression(e)?);
+            if !self.is_result(e) {
+                bound.push(self.expression(e)?);
+            }
         }
         if let Some(function) = json_records(&name) {
             let call = self.typing.records(function, bound, span, &mut self.columns)?;

@@ -5,7 +5,7 @@ use futures_util::{SinkExt, StreamExt, TryStreamExt, future, pin_mut, stream};
 use std::error::Error;
 use std::time::Duration;
 use tokio_postgres::binary_copy::{BinaryCopyInWriter, BinaryCopyOutStream};
-use tokio_postgres::types::{FromSql, ToSql, Type};
+use tokio_postgres::types::{FromSql, Kind, ToSql, Type};
 use tokio_postgres::{AsyncMessage, Client, Config, IsolationLevel, NoTls, SimpleQueryMessage};
 
 type Done = Result<(), Box<dyn Error>>;
@@ -75,6 +75,7 @@ async fn run(client: &mut Client, config: &Config, messages: &mut Messages) -> b
         .await;
     step("batch_execute", defined.map_err(Into::into));
     step("types", types(client).await);
+    step("enumerations", enumerations(client).await);
     step("execute", execute(client).await);
     step("prepared", prepared(client).await);
     step("simple_query", simple(client).await);
@@ -91,6 +92,24 @@ async fn run(client: &mut Client, config: &Config, messages: &mut Messages) -> b
     step("notices", notices(client, messages).await);
     step("notifications", notifications(client, messages).await);
     failed
+}
+
+async fn enumerations(client: &Client) -> Done {
+    for expression in [
+        "'ok'::rust_mood",
+        "max(m) from unnest(enum_range(null::rust_mood)) m",
+        "coalesce(null, 'sad'::rust_mood)",
+        "$1::rust_mood",
+        "x.m from (values ('ok'::rust_mood)) x (m)",
+    ] {
+        let statement = client.prepare(&format!("select {expression}")).await?;
+        let ty = statement.columns()[0].type_();
+        let labels = matches!(ty.kind(), Kind::Enum(labels) if labels == &["sad", "ok"]);
+        check(ty.name() == "rust_mood" && labels, expression)?;
+    }
+    let statement = client.prepare("select enum_range(null::rust_mood)").await?;
+    let is_array = matches!(statement.columns()[0].type_().kind(), Kind::Array(of) if of.name() == "rust_mood");
+    check(is_array, "array")
 }
 
 async fn execute(client: &Client) -> Done {
