@@ -342,6 +342,7 @@ pub fn check_at_random(
                 early_probes: true,
                 use_indexes: true,
                 count_access: round % 2 == 1,
+                codes_travel: round % 2 == 0,
             };
             check(snapshot, expected, &restrictions, options.clone());
             let alternatives = (0..1 + random.below(3))
