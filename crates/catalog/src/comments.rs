@@ -42,6 +42,21 @@ impl Catalog {
         Some(Commented::Column(relation, number))
     }
 
+    /// True if a relation has the column of a comment or of privileges.
+    pub(crate) fn has_column_key(&self, of: Commented, relation: ObjectId) -> bool {
+        let columns = self.columns_of(relation).unwrap_or_default();
+        (0..columns.len()).any(|at| of == Commented::Column(relation, key_of(columns, at)))
+    }
+
+    /// The name of the column of a comment or of privileges.
+    pub fn column_of_key(&self, of: Commented) -> Option<String> {
+        let relation = of.id()?;
+        let columns = self.columns_of(relation)?;
+        let mut all = (0..columns.len()).zip(columns);
+        let found = all.find(|(at, _)| of == Commented::Column(relation, key_of(columns, *at)));
+        found.map(|(_, column)| column.name.clone())
+    }
+
     fn columns_of(&self, relation: ObjectId) -> Option<&[ColumnDef]> {
         Some(match self.relation_of(relation)? {
             Relation::Table(table) => &table.schema.columns,
@@ -283,7 +298,7 @@ impl Catalog {
     /// Names the object of a comment as the statement does. Returns `None` if the object does not exist.
     pub fn comment_words(&self, of: Commented) -> Option<String> {
         Some(match of {
-            Commented::Database => "database frazil".to_string(),
+            Commented::Database => format!("database {}", crate::DATABASE),
             Commented::Column(id, number) => {
                 let relation = self.relation_of(id)?;
                 let columns = self.columns_of(id)?;

@@ -2,6 +2,7 @@
 //! versions. A statement reads one version from its first name to its last row; a definition makes the next one.
 #![forbid(unsafe_code)]
 
+mod access;
 mod alter;
 mod alter_columns;
 mod column_types;
@@ -33,6 +34,10 @@ mod temporary;
 mod user_types;
 mod view;
 
+pub use access::{
+    AccessRules, Acl, AclItem, Attributes, DefaultKind, DefaultsOf, Demand, DropOwned, Grant, GrantRoles,
+    GrantTarget, Guarded, GuardedKind, Membership, NewRole, Right, Rights, Role, RoleId, RoleOptions,
+};
 pub use alter::{AlterAction, RowTexts};
 pub use column_types::{Replacement, SetType};
 pub use comment::{CommentTarget, Commented, CommentedKind, Comments, NewComment};
@@ -156,6 +161,14 @@ impl Relation {
         }
     }
 
+    /// Its columns that statements see.
+    pub fn columns(&self) -> &[ColumnDef] {
+        match self {
+            Relation::Table(table) => &table.schema.columns,
+            Relation::View(view) => &view.schema.columns,
+        }
+    }
+
     /// True if both are one entry: no definition has changed the relation between the versions of the catalog that have
     /// them.
     pub fn is_same_entry(&self, other: &Relation) -> bool {
@@ -176,8 +189,11 @@ impl Relation {
     }
 }
 
+/// The name of the database.
+pub const DATABASE: &str = "frazil";
+
 /// One immutable version of the catalog.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Catalog {
     version: u64,
     /// The greatest version ever made of it, rolled back ones included: its versions share this.
@@ -187,10 +203,11 @@ pub struct Catalog {
     last_temporary: Arc<AtomicU32>,
     objects: Objects,
     comments: Arc<Comments>,
+    access: Arc<AccessRules>,
 }
 
 /// The entries of a catalog that is restored.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Entries {
     /// The schemas.
     pub schemas: Vec<Arc<SchemaEntry>>,
@@ -202,6 +219,35 @@ pub struct Entries {
     pub sequences: Vec<Arc<SequenceEntry>>,
     /// Comments on objects. Those of objects that are not among the entries are forgotten.
     pub comments: Comments,
+    /// Roles, owners and privileges. Those of objects that are not among the entries are forgotten.
+    pub access: Arc<AccessRules>,
+}
+
+impl Default for Entries {
+    fn default() -> Entries {
+        Entries {
+            schemas: Vec::new(),
+            relations: Vec::new(),
+            types: Vec::new(),
+            sequences: Vec::new(),
+            comments: Comments::new(),
+            access: AccessRules::initial(),
+        }
+    }
+}
+
+impl Default for Catalog {
+    fn default() -> Catalog {
+        Catalog {
+            version: 0,
+            last_version: Arc::default(),
+            last_id: 0,
+            last_temporary: Arc::default(),
+            objects: Objects::default(),
+            comments: Arc::default(),
+            access: AccessRules::initial(),
+        }
+    }
 }
 
 impl Catalog {
@@ -243,8 +289,16 @@ impl Catalog {
             last_temporary: Arc::default(),
             objects,
             comments: Arc::new(entries.comments),
+            access: entries.access,
         };
         restored.comments = Arc::new(restored.comments());
+        restored.access = restored.current_access();
+        let roles = restored
+            .access
+            .roles
+            .keys()
+            .filter_map(|role| ObjectId::of_oid(role.0));
+        restored.last_id = roles.map(|id| id.0).fold(restored.last_id, u32::max);
         restored
     }
 
@@ -256,6 +310,7 @@ impl Catalog {
             types: self.types().cloned().collect(),
             sequences: self.sequences().cloned().collect(),
             comments: self.comments(),
+            access: self.current_access(),
         }
     }
 

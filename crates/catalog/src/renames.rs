@@ -175,6 +175,7 @@ mod tests {
         let new = NewSchema {
             name: "s".to_string(),
             if_not_exists: false,
+            owner: None,
         };
         let catalog = Catalog::new().create_schema(&new).unwrap();
         let columns = Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Integer)]));

@@ -3,7 +3,7 @@
 use crate::qualified_name::{
     PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SchemaEntry, WrittenName, missing_schema,
 };
-use crate::{Catalog, SearchPath, TableEntry, identifier};
+use crate::{Catalog, Guarded, RoleId, SearchPath, TableEntry, identifier};
 use frazil_types::{Error, ObjectId, Result, SqlState};
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ pub struct NewSchema {
     pub name: String,
     /// IF NOT EXISTS.
     pub if_not_exists: bool,
+    /// AUTHORIZATION; `None`: the role that creates it.
+    pub owner: Option<RoleId>,
 }
 
 /// 42939 for a name that only schemas of the system have.
@@ -71,7 +73,10 @@ impl Catalog {
         let mut next = self.next();
         let id = next.take_id(SchemaEntry::PUBLIC_ID);
         next.objects.put_schema(SchemaEntry::new(id, &new.name));
-        Ok(next)
+        Ok(match new.owner {
+            Some(owner) => next.with_owner(Guarded::Object(id), owner),
+            None => next,
+        })
     }
 
     /// A written name as it is looked for: [`PUBLIC_ALIAS`] means [`PUBLIC`], unless there is a schema of that name.

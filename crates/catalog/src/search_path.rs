@@ -18,6 +18,8 @@ struct Parts {
     text: String,
     /// The schemas in the order in which they are searched; some may not exist.
     schemas: Vec<String>,
+    /// The name of the role whose schema `$user` is.
+    user: String,
     /// The schema of the session's temporary objects; `None` for a path of no session.
     temporary: Option<Temporary>,
 }
@@ -37,19 +39,34 @@ impl SearchPath {
             let message = format!("invalid value for parameter \"search_path\": \"{text}\"");
             Error::new(SqlState::INVALID_PARAMETER, message).with_detail("List syntax is invalid.")
         })?;
-        Ok(SearchPath::new(text, names))
+        Ok(SearchPath::new(text, names, USER))
     }
 
-    fn new(text: &str, names: Vec<String>) -> SearchPath {
+    fn new(text: &str, names: Vec<String>, user: &str) -> SearchPath {
         let resolved = names.into_iter().map(|name| match name.as_str() {
-            USER_SCHEMA => USER.to_string(),
+            USER_SCHEMA => user.to_string(),
             _ => name,
         });
         SearchPath(Arc::new(Parts {
             text: text.to_string(),
             schemas: resolved.collect(),
+            user: user.to_string(),
             temporary: None,
         }))
+    }
+
+    /// The name of the role whose schema `$user` is.
+    pub fn user(&self) -> &str {
+        &self.0.user
+    }
+
+    /// This path with the schema of a role in the place of `$user`.
+    pub fn of_user(&self, user: &str) -> SearchPath {
+        if user == self.user() {
+            return self.clone();
+        }
+        let names = names(&self.0.text).unwrap_or_default();
+        SearchPath::new(&self.0.text, names, user).in_session_of(self)
     }
 
     /// This path in a session whose temporary objects are in the schema `name`; `is_made`: there may be some.
@@ -58,6 +75,7 @@ impl SearchPath {
         SearchPath(Arc::new(Parts {
             text: self.0.text.clone(),
             schemas: self.0.schemas.clone(),
+            user: self.0.user.clone(),
             temporary: Some(Temporary { name, is_made }),
         }))
     }
@@ -95,7 +113,7 @@ impl SearchPath {
     /// The path of [`PUBLIC`] alone, by which the catalog's own texts are read: those of CHECK, DEFAULT and views name
     /// objects of other schemas with their schemas.
     pub fn public() -> SearchPath {
-        SearchPath::new(PUBLIC, vec![PUBLIC.to_string()])
+        SearchPath::new(PUBLIC, vec![PUBLIC.to_string()], USER)
     }
 
     /// The text that SHOW gives.
@@ -136,7 +154,8 @@ impl PartialEq for SearchPath {
             temporary.filter(|temporary| temporary.is_made)
         };
         // A session without temporary objects sees what every other one sees.
-        Arc::ptr_eq(&self.0, &other.0) || self.0.text == other.0.text && made(self) == made(other)
+        Arc::ptr_eq(&self.0, &other.0)
+            || self.0.text == other.0.text && self.0.schemas == other.0.schemas && made(self) == made(other)
     }
 }
 
@@ -146,7 +165,7 @@ impl Eq for SearchPath {}
 impl Default for SearchPath {
     fn default() -> SearchPath {
         let names = [USER_SCHEMA, PUBLIC].map(str::to_string);
-        SearchPath::new("\"$user\", public", names.to_vec())
+        SearchPath::new("\"$user\", public", names.to_vec(), USER)
     }
 }
 
@@ -200,7 +219,7 @@ mod tests {
             ("S , \"T\"", Some("s|T")),
             ("\"a \"\"b\"\"\",c", Some("a \"b\"|c")),
             ("\"\"", Some("")),
-            ("\"$user\", public", Some("frazil|public")),
+            ("\"$user\", public", Some("postgres|public")),
             ("a b", None),
             ("a,", None),
             (",a", None),

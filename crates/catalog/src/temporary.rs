@@ -42,12 +42,13 @@ impl Catalog {
         let mut lasting = self.clone();
         lasting.remove_temporary(|_| true);
         lasting.forget_temporary_comments();
+        lasting.forget_temporary_access();
         lasting
     }
 
     /// True if two versions have the same lasting objects.
     pub fn has_lasting_of(&self, other: &Catalog) -> bool {
-        if !self.lasting_comments().eq(other.lasting_comments()) {
+        if !self.lasting_comments().eq(other.lasting_comments()) || !self.has_access_of(other) {
             return false;
         }
         let (mut own, mut others) = (self.objects.lasting(), other.objects.lasting());
@@ -161,6 +162,7 @@ impl Catalog {
             !before.is_some_and(|before| is_same(before, object))
         };
         next.take_temporary_comments(self);
+        next.take_temporary_access(self);
         // Schemas first: the others are in them.
         for (_, object) in self.objects.temporary().filter(is_new) {
             if let Object::Schema(schema) = object {

@@ -3,7 +3,7 @@
 use crate::arguments::ServeOptions;
 use crate::complaint::Complaint;
 use crate::{notify, opening};
-use frazil::{Access, Error, FileAccess, SqlState};
+use frazil::{Access, Database, Error, FileAccess, SqlState};
 use frazil_server::{Authentication, Limits, Options, Server, Stopper, Tls, Verifier};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -17,7 +17,6 @@ const NAME: &str = "frazil";
 
 /// Runs the command.
 pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
-    let authentication = authentication(options)?;
     let allowed = FileAccess::of_text(&options.file_access).map_err(Complaint::opening)?;
     let access = match options.readonly {
         true => Access::Read,
@@ -25,6 +24,7 @@ pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
     };
     let directory = options.directory.as_deref();
     let database = opening::open(directory, access, &allowed)?;
+    let authentication = authentication(options, &database)?;
     let name = options.database.clone().or_else(|| directory.and_then(name_of));
     let name = name.unwrap_or_else(|| NAME.to_owned());
     let tls = certificate(options, access).map_err(Complaint::opening)?;
@@ -73,15 +73,19 @@ fn name_of(directory: &Path) -> Option<String> {
     Some(stem.unwrap_or(&name).to_owned())
 }
 
-/// Reads from the options who may log in. 28000 if they do not say.
-fn authentication(options: &ServeOptions) -> Result<Authentication, Complaint> {
+/// Reads from the options who may log in: without any, the roles of the database. 28000 if none can.
+fn authentication(options: &ServeOptions, database: &Database) -> Result<Authentication, Complaint> {
     if options.trust_loopback {
         return Ok(Authentication::Trust);
     }
     let Some(user) = options.user.clone() else {
+        if database.has_logins() {
+            return Ok(Authentication::Roles);
+        }
         let error = Error::new(SqlState::INVALID_AUTHORIZATION, "nobody could log in");
         return Err(Complaint::opening(error.with_hint(
-            "--trust-loopback lets programs of this machine in without a password; --user NAME asks for one",
+            "--trust-loopback lets programs of this machine in without a password, --user NAME asks for one, and so do \
+             roles that were created with LOGIN PASSWORD",
         )));
     };
     let verifier = Verifier::new(&password(options)?).map_err(Complaint::opening)?;
@@ -150,7 +154,8 @@ fn reload(tls: Option<&Tls>) {
 /// Says what is served, where, and to whom.
 fn tell(options: &ServeOptions, name: &str, server: &Server, tls: Option<&Tls>) -> Result<(), Complaint> {
     let who = match &options.user {
-        None => "WITHOUT A PASSWORD, to every program of this machine".to_owned(),
+        None if options.trust_loopback => "WITHOUT A PASSWORD, to every program of this machine".to_owned(),
+        None => "to its roles with their passwords".to_owned(),
         Some(user) => format!("to the role \"{user}\" with its password"),
     };
     let mut out = std::io::stdout().lock();

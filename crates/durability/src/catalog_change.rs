@@ -1,6 +1,7 @@
 //! What a commit changed in the catalog, as bytes for the log, and back: the entries that are new or others, as the manifest writes
 //! them, and the ids of those that are gone.
 
+use crate::access::{applied, difference};
 use crate::comments::{read_comments, read_objects, write_comments, write_objects};
 use crate::manifest::{
     read_entry, read_schemas, read_u32, read_view, write_entry, write_schemas, write_view,
@@ -9,7 +10,8 @@ use crate::manifest_keys::check_table;
 use crate::sequences::{read_sequence, write_sequence};
 use crate::type_names::{read_types, write_type};
 use frazil_catalog::{
-    Catalog, Commented, Comments, Entries, Relation, SchemaEntry, SequenceEntry, SequenceState, TypeEntry,
+    AccessRules, Catalog, Commented, Comments, Entries, Relation, SchemaEntry, SequenceEntry, SequenceState,
+    TypeEntry,
 };
 use frazil_types::{Error, ObjectId, Result};
 use serde_json::{Value as Json, json};
@@ -33,6 +35,8 @@ pub(crate) struct CatalogChange {
     comments: Comments,
     /// Objects whose comments were removed.
     uncommented: Vec<Commented>,
+    /// Roles, owners and privileges after the change, if they are others.
+    access: Option<Arc<AccessRules>>,
     /// All schemas, if any came or went.
     schemas: Option<Vec<Arc<SchemaEntry>>>,
     /// Tables, views, types and sequences that are gone.
@@ -74,6 +78,7 @@ impl CatalogChange {
             sequences,
             comments,
             uncommented,
+            access: (!after.has_access_of(before)).then(|| after.lasting().current_access()),
             dropped: dropped.chain(old_sequences.into_keys()).collect(),
         }
     }
@@ -88,6 +93,7 @@ impl CatalogChange {
             sequences: Vec::new(),
             comments: Comments::new(),
             uncommented: Vec::new(),
+            access: None,
             schemas: None,
             dropped: Vec::new(),
         }
@@ -103,6 +109,7 @@ impl CatalogChange {
             types: types_after(before, &self.types, &self.dropped),
             sequences: self.sequences_after(before),
             comments: self.comments_after(before),
+            access: self.access.clone().unwrap_or_else(|| before.access().clone()),
         };
         Catalog::restore(self.version, self.last_id, entries)
     }
@@ -141,7 +148,7 @@ impl CatalogChange {
     /// The bytes, which recovery reads back as this change of `before`. An internal error, which names what recovery
     /// would refuse, if it would not.
     pub fn to_checked_bytes(&self, before: &Catalog) -> Result<Vec<u8>> {
-        let bytes = self.to_bytes();
+        let bytes = self.to_bytes(before);
         match CatalogChange::from_bytes(&bytes, before) {
             Ok(read) => {
                 debug_assert_eq!(
@@ -167,7 +174,8 @@ impl CatalogChange {
         change
     }
 
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// The bytes of a change of `before`.
+    pub fn to_bytes(&self, before: &Catalog) -> Vec<u8> {
         let (mut tables, mut views) = (Vec::new(), Vec::new());
         for relation in &self.changed {
             match relation {
@@ -192,6 +200,9 @@ impl CatalogChange {
         }
         if !self.uncommented.is_empty() {
             json["uncommented"] = write_objects(&self.uncommented);
+        }
+        if let Some(access) = &self.access {
+            json["access"] = difference(before.access(), access);
         }
         json.to_string().into_bytes()
     }
@@ -242,6 +253,10 @@ impl CatalogChange {
             },
             comments: read_comments(&json["comments"])?,
             uncommented: read_objects(&json["uncommented"])?,
+            access: match &json["access"] {
+                Json::Null => None,
+                change => Some(applied(before.access(), change)?),
+            },
             dropped,
         })
     }

@@ -249,6 +249,7 @@ impl Files {
             schemas: schemas_of(snapshot.catalog()),
             sequences: Vec::new(),
             comments: snapshot.catalog().comments(),
+            access: snapshot.catalog().current_access(),
             sequences_at: Lsn::default(),
         };
         for table in snapshot.tables() {

@@ -49,7 +49,8 @@ fn key(of: Commented) -> (Option<u32>, Option<u32>) {
     }
 }
 
-fn read_u32(json: &Json) -> Option<u32> {
+/// A number of 32 bits.
+pub(crate) fn read_u32(json: &Json) -> Option<u32> {
     json.as_u64()?.try_into().ok()
 }
 

@@ -92,7 +92,7 @@ impl Durability for Files {
     }
 
     fn no_catalog_change(&self, catalog: &Catalog) -> Vec<u8> {
-        CatalogChange::none(catalog).to_bytes()
+        CatalogChange::none(catalog).to_bytes(catalog)
     }
 
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {

@@ -20,7 +20,9 @@ pub(crate) const WITH_COMMENTS: u32 = 11;
 pub(crate) const WITH_PARTIAL_INDEXES: u32 = 12;
 /// The version of a manifest with a materialized view.
 pub(crate) const WITH_MATERIALIZED_VIEWS: u32 = 13;
+/// The version of a manifest with roles, owners or privileges that statements gave.
+pub(crate) const WITH_ROLES: u32 = 14;
 /// The greatest version that is read.
-pub const NEWEST: u32 = WITH_MATERIALIZED_VIEWS;
+pub const NEWEST: u32 = WITH_ROLES;
 /// The oldest version that is read.
 pub(crate) const OLDEST: u32 = 1;

@@ -21,6 +21,7 @@
 //! files as they are.
 #![forbid(unsafe_code)]
 
+mod access;
 mod backup;
 mod catalog_change;
 pub mod checkpoint;

@@ -1,6 +1,8 @@
 //! The manifest: one line that names format, version and checksum, then JSON. A manifest that was not
 //! written whole, or was changed since, is told from a good one by its first line alone.
 
+use crate::access::{read_access, write_into};
+pub(crate) use crate::comments::read_u32;
 use crate::comments::{read_comments, write_comments};
 use crate::damaged::UnreadTable;
 use crate::format_version::{NEWEST, OLDEST, VERSION};
@@ -14,8 +16,8 @@ use crate::type_names::{
 };
 use crate::wal::DatabaseId;
 use frazil_catalog::{
-    Catalog, Comments, Materialized, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry,
-    ViewEntry, WrittenName,
+    AccessRules, Catalog, Comments, Materialized, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions,
+    TypeEntry, ViewEntry, WrittenName,
 };
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
@@ -55,6 +57,8 @@ pub struct Manifest {
     pub sequences: Vec<SequenceRecord>,
     /// The comments.
     pub comments: Comments,
+    /// Roles, owners and privileges.
+    pub access: Arc<AccessRules>,
     /// The end of the log when the positions of the sequences were read: the positions cover all records before it.
     pub sequences_at: Lsn,
 }
@@ -161,6 +165,7 @@ impl Manifest {
         if !self.comments.is_empty() {
             json["comments"] = write_comments(&self.comments);
         }
+        write_into(&mut json, &self.access);
         let body = json.to_string();
         let crc = crc32c::crc32c(body.as_bytes());
         let version = self.version();
@@ -420,6 +425,7 @@ fn read_manifest(json: &Json) -> Option<Manifest> {
                 .collect::<Option<_>>()?,
         },
         comments: read_comments(&json["comments"])?,
+        access: read_access(json)?,
         sequences_at: match &json["sequences_at"] {
             Json::Null => Lsn::default(),
             position => Lsn(position.as_u64()?),
@@ -690,10 +696,6 @@ pub(crate) fn read_place(json: &Json) -> Option<SegmentPlace> {
         offset: offset.as_u64()?,
         bytes: bytes.as_u64()?,
     })
-}
-
-pub(crate) fn read_u32(json: &Json) -> Option<u32> {
-    json.as_u64()?.try_into().ok()
 }
 
 #[cfg(test)]

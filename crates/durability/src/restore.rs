@@ -99,6 +99,7 @@ fn restore_catalog(manifest: &Manifest) -> Catalog {
         types: manifest.types.clone(),
         sequences: manifest.sequences.iter().map(SequenceRecord::restored).collect(),
         comments: manifest.comments.clone(),
+        access: manifest.access.clone(),
     };
     Catalog::restore(manifest.catalog_version, manifest.last_table, entries)
 }

@@ -3,7 +3,7 @@
 use crate::foreign_keys;
 use crate::query::Runner;
 use crate::session::{Extent, Session, Writing};
-use frazil_frontend::Definition;
+use frazil_frontend::{AccessChange, Definition};
 use frazil_storage::Transaction;
 use frazil_types::Result;
 
@@ -46,6 +46,10 @@ pub fn extent_of(writing: &frazil_frontend::Writing) -> Extent {
 fn extent_of_definition(definition: &Definition) -> Extent {
     match definition {
         Definition::Truncate { restarts: false, .. } => Extent::Rows,
+        Definition::Access(change) => match **change {
+            AccessChange::DropOwned(_) => Extent::Everything,
+            _ => Extent::Definitions,
+        },
         Definition::AlterOptions { .. }
         | Definition::AlterTable { .. }
         | Definition::CommentOn(_)

@@ -16,7 +16,7 @@ use crate::rows::{Response, Rows};
 use crate::sequence_info::SequenceInfo;
 use crate::session::Session;
 use crate::session_view::SessionView;
-use crate::settings::SessionTimeouts;
+use crate::settings::{SessionTimeouts, User};
 use crate::statement::Statement;
 use crate::table_info::{DomainInfo, EnumInfo, TableInfo, ViewInfo};
 use frazil_catalog::{Catalog, QualifiedName, Relation};
@@ -240,6 +240,11 @@ impl Connection {
     /// The times after which a server ends the session.
     pub fn session_timeouts(&self) -> SessionTimeouts {
         self.session().settings().timeouts
+    }
+
+    /// Makes the roles of the session those of a login.
+    pub(crate) fn become_user(&self, user: User) {
+        self.session().log_in(user);
     }
 
     /// Makes the connection that of a client of a server, which can end the session.

@@ -1,10 +1,12 @@
 //! CREATE, ALTER and DROP of schemas, tables, views, indexes and types, TRUNCATE, FREEZE TABLE.
 
+use crate::access_statement::{self, adopting};
 use crate::alter_domain;
 use crate::alter_table::alter_table;
 use crate::bundle::Bundle;
 use crate::definition_notices;
 use crate::materialized_view;
+use crate::notice::Notice;
 use crate::own_queries::fill_hidden;
 use crate::query::{self, Runner};
 use crate::row_checks::{self, RowChecks};
@@ -20,23 +22,43 @@ use frazil_plan::Plan;
 use frazil_storage::{TableMode, Transaction};
 use frazil_types::{Error, ObjectId, Result, Schema, Value};
 use std::sync::Arc;
+use std::time::Instant;
 
-/// Runs a definition. Returns the command's tag, and the number of rows that CREATE MATERIALIZED VIEW computed.
-pub fn define(
+/// Runs a definition, whose objects belong to the current role.
+pub fn run(
     runner: &Runner,
     transaction: &mut Transaction,
     definition: Definition,
+    started: Instant,
+) -> Result<Response> {
+    let mut notices = definition_notices::of(transaction.view().catalog(), &definition)?;
+    let (tag, rows) = adopting(runner, transaction, |transaction| {
+        define(runner, transaction, definition, &mut notices)
+    })?;
+    let response = match rows {
+        Some(rows) => counted(tag, rows, started),
+        None => done(tag, started),
+    };
+    Ok(Response { notices, ..response })
+}
+
+/// Runs a definition. Returns the command's tag, and the number of rows that CREATE MATERIALIZED VIEW computed. Adds
+/// the notices of roles and privileges.
+fn define(
+    runner: &Runner,
+    transaction: &mut Transaction,
+    definition: Definition,
+    notices: &mut Vec<Notice>,
 ) -> Result<(&'static str, Option<u64>)> {
     let mut rows = None;
     let tag = match definition {
+        Definition::Access(change) => access_statement::run(runner, transaction, *change, notices)?,
         Definition::AlterOptions { table, options } => {
             alter_options(transaction, table, &options)?;
             "ALTER TABLE"
         }
         Definition::AlterTable { table, actions, .. } => {
-            if let Some(table) = table {
-                alter_table(runner, transaction, table, actions)?;
-            }
+            table.map_or(Ok(()), |table| alter_table(runner, transaction, table, actions))?;
             "ALTER TABLE"
         }
         Definition::CommentOn(new) => transaction.set_comment(&new).map(|()| "COMMENT")?,

@@ -51,7 +51,8 @@ pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
             behavior: DropBehavior::Cascade,
             ..
         } => of_truncate(catalog, tables)?,
-        Definition::CommentOn(_)
+        Definition::Access(_)
+        | Definition::CommentOn(_)
         | Definition::CreateSchema(_)
         | Definition::CreateSequence(_)
         | Definition::AlterOptions { .. }

@@ -1,7 +1,7 @@
 //! The catalog entries that a statement was bound to. A kept plan serves as long as every name and id that it looked up
 //! still has the entry that it had: definitions of other objects do not concern it.
 
-use frazil_catalog::{Catalog, QualifiedName, Relation, SchemaEntry, SequenceEntry, TypeEntry};
+use frazil_catalog::{AccessRules, Catalog, QualifiedName, Relation, SchemaEntry, SequenceEntry, TypeEntry};
 use frazil_types::ObjectId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -46,12 +46,19 @@ pub struct EntriesRead {
     found: BTreeMap<Lookup, Entry>,
     /// The version of the catalog whose names were all listed, if any was: each definition concerns the statement.
     listed: Option<u64>,
+    /// The roles, owners and privileges that were asked for.
+    access: Option<Arc<AccessRules>>,
 }
 
 impl EntriesRead {
     /// Notes that the names of all objects were listed.
     pub fn list(&mut self, catalog: &Catalog) {
         self.listed = Some(catalog.version());
+    }
+
+    /// Notes that roles, owners or privileges were asked for.
+    pub fn access(&mut self, catalog: &Catalog) {
+        self.access = Some(catalog.access().clone());
     }
 
     /// Looks up a schema by its name.
@@ -133,6 +140,10 @@ impl EntriesRead {
     /// suffices.
     pub fn hold_in(&self, catalog: &Catalog) -> bool {
         if self.listed.is_some_and(|version| version != catalog.version()) {
+            return false;
+        }
+        let same = |access: &Arc<AccessRules>| Arc::ptr_eq(access, catalog.access());
+        if !self.access.as_ref().is_none_or(same) {
             return false;
         }
         self.found.iter().all(|(lookup, entry)| {

@@ -1,11 +1,11 @@
 //! Runs one statement: binds it and sends it where its kind belongs.
 
+use crate::access_statement::adopting;
 use crate::bound_plans::{read, write_plan};
 use crate::bundle::{Bundle, TypedBy};
 use crate::checked_writes::{extent_of, write_checked};
 use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::deferred_commit;
-use crate::definition_notices;
 use crate::given_values::GivenValues;
 use crate::lock_table;
 use crate::notification_statement;
@@ -615,7 +615,9 @@ fn write(
                 comments,
                 options: &options,
             };
-            ddl::create_table(runner, transaction, create, as_query, bundle)
+            adopting(runner, transaction, |transaction| {
+                ddl::create_table(runner, transaction, create, as_query, bundle)
+            })
         }
         Writing::Freeze { table, order_by } => {
             let blocks = ddl::freeze(runner, transaction, table, order_by)?;
@@ -638,13 +640,7 @@ fn write(
         Writing::Define(definition) => {
             // What it was bound to is let go, so that the transaction need not copy it.
             drop(bundle);
-            let notices = definition_notices::of(transaction.view().catalog(), &definition)?;
-            let (tag, rows) = ddl::define(runner, transaction, definition)?;
-            let response = match rows {
-                Some(rows) => counted(tag, rows, started),
-                None => done(tag, started),
-            };
-            Ok(Response { notices, ..response })
+            ddl::run(runner, transaction, definition, started)
         }
     }
 }

@@ -17,6 +17,7 @@
 //! stages (`plan`) → `codegen` → `exec`, whose workers scan `storage` → [`Rows`].
 #![forbid(unsafe_code)]
 
+mod access_statement;
 mod activity;
 mod alter_domain;
 mod alter_table;
@@ -64,6 +65,7 @@ mod in_use;
 mod loader;
 mod lock_table;
 mod lock_waits;
+mod login;
 mod made_table;
 mod materialized_view;
 mod normalized_text;
@@ -75,6 +77,7 @@ mod panics;
 mod parameter_types;
 mod parameters;
 mod params;
+pub mod password;
 mod plan_cache;
 mod plan_settings;
 mod point_query;

@@ -2,6 +2,7 @@
 
 use frazil_catalog::SearchPath;
 use frazil_codegen::PaxCode;
+use frazil_frontend::UserRoles;
 use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_types::Zone;
@@ -25,6 +26,8 @@ pub struct PlanSettings {
     pub use_indexes: bool,
     /// The session's time zone.
     pub time_zone: Zone,
+    /// The roles of the session.
+    pub user: UserRoles,
     /// The session's search path.
     pub search_path: SearchPath,
 }

@@ -21,7 +21,7 @@ use frazil_catalog::SearchPath;
 use frazil_codegen::{CompileOptions, Helpers, OneRun};
 use frazil_exec::{Environment, PlanResult, PlanStream, Progress};
 use frazil_files::ReadLimits;
-use frazil_frontend::ParsedStatement;
+use frazil_frontend::{ParsedStatement, UserRoles};
 use frazil_optimizer::known_calls;
 use frazil_plan::assumptions::ceiling_of_rows;
 use frazil_plan::pipeline::{Pipeline, PipelinePlan, Source};
@@ -75,6 +75,11 @@ impl Runner {
             frames: writing.frames.cloned(),
             board: view_of(writing.board),
         }
+    }
+
+    /// The roles of the session.
+    pub fn user(&self) -> UserRoles {
+        self.settings.user.roles()
     }
 
     /// The session's time zone.
@@ -138,6 +143,7 @@ impl Runner {
         let directory = self.database.directory();
         StatementTables::new(snapshot)
             .searching(self.settings.search_path.clone())
+            .of_user(self.settings.user.roles())
             .of_session(self.board.clone())
             .reading_within(self.read_limits(), self.frames.clone())
             .of_directory(directory.as_ref().map(Arc::downgrade).unwrap_or_default())

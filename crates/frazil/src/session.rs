@@ -9,7 +9,7 @@ use crate::notifications::{Listening, Outbox};
 use crate::panics;
 use crate::prepared_statements::PreparedStatements;
 use crate::session_view::SessionView;
-use crate::settings::{self, Board, Change, Settings};
+use crate::settings::{self, Around, Board, Change, Settings, User};
 use crate::transaction::{self, Modes, TransactionState};
 pub use crate::writing::{Extent, Writing};
 use frazil_catalog::temporary_schema;
@@ -49,27 +49,6 @@ pub struct Session {
     ended: u64,
     /// LISTEN, UNLISTEN and notifications of the open transaction, which take effect when it commits.
     outbox: Outbox,
-}
-
-/// The settings around an open transaction.
-#[derive(Debug)]
-struct Around {
-    /// Before it: they come back with ROLLBACK.
-    before: Arc<Settings>,
-    /// After its COMMIT: without the changes of SET LOCAL.
-    lasting: Arc<Settings>,
-    /// For savepoints, by number: the settings then, and those that would have lasted.
-    moments: Vec<(Arc<Settings>, Arc<Settings>)>,
-}
-
-impl Around {
-    fn new(settings: &Arc<Settings>) -> Around {
-        Around {
-            before: settings.clone(),
-            lasting: settings.clone(),
-            moments: Vec::new(),
-        }
-    }
 }
 
 impl Session {
@@ -330,7 +309,15 @@ impl Session {
                 .with_hint("SET file_access narrows it for the rest of the session"));
         }
         let start = self.start.clone();
+        let user = match settings::is_role(name) {
+            true => Some(self.user_after(name, value)?),
+            false => None,
+        };
         let change = |settings: &mut Settings| match value {
+            _ if user.is_some() => {
+                user.clone().into_iter().for_each(|user| settings.set_user(user));
+                Ok(())
+            }
             Some(_) => settings.set(name, value),
             None => settings.reset(name, &start),
         };
@@ -344,6 +331,17 @@ impl Session {
         }
         self.tell();
         Ok(None)
+    }
+
+    /// The roles of the session after SET of one. 22023, 42501.
+    fn user_after(&self, name: &str, value: Option<&str>) -> Result<User> {
+        self.look(|snapshot| self.settings.user.set(name, value, snapshot.catalog().access()))
+    }
+
+    /// Makes it the session of a role that logged in.
+    pub fn log_in(&mut self, user: User) {
+        Arc::make_mut(&mut self.settings).set_user(user);
+        self.tell();
     }
 
     /// Makes it the session of a client of a server.
@@ -363,7 +361,9 @@ impl Session {
     /// RESET ALL: the connection's settings are those that it began with. Those of the database and the access to files
     /// stay as they are.
     pub fn reset_all(&mut self) {
-        let defaults = self.settings.rolled_back_to(&self.start);
+        let user = self.settings.user.clone();
+        let mut defaults = self.settings.rolled_back_to(&self.start);
+        defaults.set_user(user);
         self.settings = Arc::new(defaults);
         if let Some(around) = &mut self.around {
             around.lasting = self.settings.clone();
@@ -377,6 +377,7 @@ impl Session {
         self.forget_sequences();
         self.cursors.close(None)?;
         self.outbox.listen(Listening::ToNothing);
+        self.set_text("session_authorization", None, false)?;
         self.reset_all();
         self.prepared.remove(None).map(|_| ())
     }

@@ -2,7 +2,9 @@
 
 use crate::system_tables;
 use crate::table_info::{check_text, definition, index_definition, view_text};
-use frazil_catalog::{Catalog, Commented, ConstraintKind, IndexEntry, QualifiedName, Relation, SearchPath};
+use frazil_catalog::{
+    Catalog, Commented, ConstraintKind, IndexEntry, QualifiedName, Relation, RoleId, SearchPath,
+};
 use frazil_catalog::{
     SequenceEntry, TEMPORARY_ALIAS, TableEntry, WrittenName, identifier, is_temporary_schema, key_sql,
 };
@@ -158,6 +160,10 @@ impl SessionCatalog for SessionNames {
                 Relation::View(view) => Some(view_text(view, catalog)),
                 Relation::Table(table) => Some(view_text(&*table.as_view()?, catalog)),
             },
+            Asked::Role => {
+                let role = catalog.access().role(RoleId(oid))?;
+                Some(role.name.clone())
+            }
             Asked::Sequence => {
                 let sequence = catalog.sequence_of(ObjectId::of_oid(oid)?)?;
                 Some(sequence.name.clone())
@@ -194,6 +200,13 @@ impl SessionCatalog for SessionNames {
             | Asked::ShortIndex
             | Asked::View
             | Asked::Sequence => self.found(asked, &WrittenName::read(text)),
+            Asked::Role => {
+                let role = self
+                    .catalog()
+                    .access()
+                    .role_named(&WrittenName::read(text).name)?;
+                Some(role.id.0)
+            }
         }
     }
 

@@ -15,6 +15,9 @@ pub trait SessionView: Debug + Send + Sync {
     /// The number by which clients know the session.
     fn number(&self) -> i32;
 
+    /// The role of the session: its number and its name.
+    fn user(&self) -> (u32, String);
+
     /// The client's name for itself.
     fn application(&self) -> String;
 

@@ -14,6 +14,7 @@ use frazil_durability::Directory;
 use frazil_files::ReadLimits;
 use frazil_frontend::{
     CatalogView, FileSource, Limits, MOST_WRITES, RETURNED_ID, RegisteredCatalog, Relation, TableEntry,
+    UserRoles,
 };
 use frazil_plan::operators::Scan;
 use frazil_plan::{Bounds, ColumnId, IndexInfo, IndexKeyInfo, Plan, Statistics, StoredExpression};
@@ -39,6 +40,8 @@ pub struct StatementTables {
     snapshot: Arc<Snapshot>,
     /// The path along which names without a schema are found.
     path: SearchPath,
+    /// The roles of the session.
+    user: UserRoles,
     /// The session of the statement.
     session: Option<Weak<dyn SessionView>>,
     /// Where the database lies. It may be closed meanwhile.
@@ -71,6 +74,7 @@ impl StatementTables {
         StatementTables {
             snapshot,
             path: SearchPath::public(),
+            user: UserRoles::SUPERUSER,
             session: None,
             directory: Weak::new(),
             files: FileTables::new(ReadLimits::default()),
@@ -102,6 +106,11 @@ impl StatementTables {
     /// Finds names without a schema along a session's path.
     pub fn searching(self, path: SearchPath) -> StatementTables {
         StatementTables { path, ..self }
+    }
+
+    /// Asks for the rights of a session's roles.
+    pub fn of_user(self, user: UserRoles) -> StatementTables {
+        StatementTables { user, ..self }
     }
 
     /// Shows the session in system tables.
@@ -307,6 +316,7 @@ impl StatementTables {
         work(&Context {
             snapshot: &self.snapshot,
             path: &self.path,
+            user: self.user,
             session: self.session.as_ref().and_then(Weak::upgrade),
             directory: directory.as_deref(),
             system: system_tables::tables(),
@@ -360,6 +370,15 @@ impl StatementTables {
 }
 
 impl CatalogView for StatementTables {
+    fn user(&self) -> UserRoles {
+        self.user
+    }
+
+    fn guard(&self) -> &Catalog {
+        self.look_up(|entries, catalog| entries.access(catalog));
+        self.snapshot.catalog()
+    }
+
     fn path(&self) -> &SearchPath {
         &self.path
     }

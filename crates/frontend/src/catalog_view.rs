@@ -2,7 +2,8 @@
 
 use crate::file_source::FileSource;
 use frazil_catalog::{
-    Constraint, IndexEntry, QualifiedName, Reading, SearchPath, SequenceEntry, TypeEntry, ViewEntry,
+    Catalog, Constraint, IndexEntry, QualifiedName, Reading, RoleId, SearchPath, SequenceEntry, TypeEntry,
+    ViewEntry,
 };
 use frazil_types::{ColumnDef, ColumnNumber, ObjectId, Result, Schema};
 use std::sync::Arc;
@@ -58,8 +59,29 @@ pub enum Relation {
     View(Arc<ViewEntry>),
 }
 
+/// The roles of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserRoles {
+    /// The role by whose rights statements run: SET ROLE changes it.
+    pub current: RoleId,
+    /// The role of the session: SET SESSION AUTHORIZATION changes it.
+    pub session: RoleId,
+}
+
+impl UserRoles {
+    /// The first superuser.
+    pub const SUPERUSER: UserRoles = UserRoles {
+        current: RoleId::SUPERUSER,
+        session: RoleId::SUPERUSER,
+    };
+}
+
 /// One version of the catalog. Names are folded.
 pub trait CatalogView: Sync {
+    /// The roles of the session.
+    fn user(&self) -> UserRoles;
+    /// The catalog, to be asked for roles, owners and privileges. A plan depends on these from then on.
+    fn guard(&self) -> &Catalog;
     /// The session's search path.
     fn path(&self) -> &SearchPath;
     /// True if there is a schema of the name.

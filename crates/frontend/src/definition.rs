@@ -1,5 +1,6 @@
 //! Bound statements that change the catalog.
 
+use crate::AccessChange;
 use frazil_catalog::{
     AlterAction, AlterSequence, AlterType, Domain, DropBehavior, DropIndexes, DropRelations, DropSchemas,
     DropTypes, NewComment, NewIndex, NewSchema, NewSequence, NewView, QualifiedName, RenameObject,
@@ -10,6 +11,8 @@ use frazil_types::{ObjectId, SqlState, Value};
 /// CREATE, ALTER and DROP of what the catalog has, but for the tables that CREATE TABLE fills; TRUNCATE.
 #[derive(Clone, Debug)]
 pub enum Definition {
+    /// Roles, owners and privileges.
+    Access(Box<AccessChange>),
     /// ALTER TABLE … SET (name = value, …); DEFAULT is NULL.
     AlterOptions {
         /// The table.
@@ -136,7 +139,8 @@ impl Definition {
             Definition::Drop(drop) => drop.names.iter().all(is_one),
             Definition::DropIndexes(drop) => drop.names.iter().all(is_one),
             Definition::Truncate { tables, .. } => tables.iter().all(|table| table.is_temporary()),
-            Definition::CommentOn(_)
+            Definition::Access(_)
+            | Definition::CommentOn(_)
             | Definition::CreateMaterialized { .. }
             | Definition::Refresh { .. }
             | Definition::CreateSchema(_)

@@ -9,6 +9,7 @@
 //! syntax has joins. `optimizer` does the rest.
 #![forbid(unsafe_code)]
 
+mod access_change;
 mod bind;
 mod bind_drop;
 mod bind_values;
@@ -26,13 +27,14 @@ mod statement;
 mod summary;
 mod transaction_modes;
 
+pub use access_change::AccessChange;
 pub use bind::bind;
 pub use bind_values::{
     bind_default, bind_generated, bind_hidden, bind_stored_expressions, bind_values, bind_view,
 };
 pub use binder::{MOST_WRITES, RETURNED_ID};
 pub use bound::{Bound, PlanSettings};
-pub use catalog_view::{CatalogView, Relation, TableEntry};
+pub use catalog_view::{CatalogView, Relation, TableEntry, UserRoles};
 pub use copy::{
     CopyColumns, CopyCompression, CopyEnd, CopyExisting, CopyFormat, CopyHeader, CopyOnError, CopyOptions,
 };

@@ -7,7 +7,7 @@ use frazil_types::sql_type::named_oid;
 use frazil_types::{Error, Kind, Result, SqlState, Value};
 
 /// The name of every database.
-pub const DATABASE: &str = "frazil";
+pub const DATABASE: &str = frazil_catalog::DATABASE;
 
 /// Schemas of tables, and of functions and types.
 pub(crate) const SCHEMAS: [&str; 2] = ["public", "pg_catalog"];
@@ -150,6 +150,7 @@ fn missing_object(asked: Asked, row: &Row<'_>, name: &str) -> Result<Error> {
         | Asked::ShortIndex
         | Asked::View
         | Asked::Sequence => missing("42P01", "relation", name),
+        Asked::Role => missing("42704", "role", name),
     })
 }
 

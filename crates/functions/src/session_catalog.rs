@@ -32,6 +32,8 @@ pub enum Asked {
     View,
     /// The name of a sequence, if the relation is one.
     Sequence,
+    /// The name of a role.
+    Role,
 }
 
 /// A part of a relation that has a size.
@@ -182,6 +184,21 @@ pub(crate) fn type_is_visible(row: &Row<'_>, out: &mut Output<'_>) -> Result<()>
     match catalog_of(row)?.is_visible(Asked::Type, oid_of(row)) {
         Some(is_visible) => out.bool(is_visible),
         None => out.null(),
+    }
+}
+
+/// `to_regrole`: NULL for a name that no role has.
+pub(crate) fn to_role(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let catalog = catalog_of(row)?;
+    let oid = catalog.find(Asked::Role, row.text(0));
+    text_or_null(oid.and_then(|oid| catalog.answer(Asked::Role, oid)), out)
+}
+
+/// `pg_get_userbyid`.
+pub(crate) fn role_by_number(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    match catalog_of(row)?.answer(Asked::Role, oid_of(row)) {
+        Some(name) => out.text(&name),
+        None => out.text(&format!("unknown (OID={})", row.int(0))),
     }
 }
 

@@ -93,6 +93,7 @@ async fn enter(
 /// Opens a session with the settings that a client wants, and what it is told.
 fn open(shared: &Shared, start: Start, place: &Place) -> Result<(Session, CancelHandle, Vec<u8>)> {
     let connection = shared.database.connect();
+    connection.log_in(&start.user)?;
     connection.serve();
     start.set(&connection)?;
     connection.begin_session();
@@ -101,7 +102,7 @@ fn open(shared: &Shared, start: Start, place: &Place) -> Result<(Session, Cancel
     connection.listener().set_number(place.number);
     let mut session = Session::new(connection);
     let mut answers = crate::answers::Answers::default();
-    login::welcome(&mut session, &start, (place.number, key), &mut answers);
+    login::welcome(&mut session, (place.number, key), &mut answers);
     Ok((session, cancel, answers.take()))
 }
 

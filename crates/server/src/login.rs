@@ -217,7 +217,12 @@ pub async fn authenticate(wire: &mut Wire, shared: &Shared, start: &Start) -> Re
     let verifier = match &shared.authentication {
         Authentication::Trust => return Ok(()),
         Authentication::Password { user, verifier } if *user == start.user => verifier.clone(),
-        Authentication::Password { .. } => Verifier::of_nobody()?,
+        Authentication::Password { .. } | Authentication::Roles => {
+            match shared.database.verifier(&start.user) {
+                Some(keys) => Verifier::of(keys),
+                None => Verifier::of_nobody(&start.user, &shared.secret)?,
+            }
+        }
     };
     let address = wire.client()?.ip();
     let wrong = || {
@@ -273,10 +278,9 @@ async fn password(wire: &mut Wire) -> Result<Vec<u8>, Ended> {
 }
 
 /// Welcomes a client: AuthenticationOk, settings, the key to cancel, ReadyForQuery.
-pub fn welcome(session: &mut Session, start: &Start, (number, key): (i32, i32), answers: &mut Answers) {
+pub fn welcome(session: &mut Session, (number, key): (i32, i32), answers: &mut Answers) {
     answers.authentication(OK, &[]);
     session.report(answers);
-    answers.parameter("session_authorization", &start.user);
     answers.key(number, key);
     answers.ready(session.block());
 }

@@ -1,6 +1,6 @@
 //! The sessions of a server: how many there are, how each is cancelled, and that the server ends.
 
-use crate::scram::random;
+use frazil::password::random_bytes;
 use frazil::{CancelHandle, Error, Result, SqlState};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -128,7 +128,7 @@ impl Registry {
 impl Place {
     /// Makes the session one that can be cancelled by a key, which is returned. 58030.
     pub fn open(&self, cancel: CancelHandle) -> Result<i32> {
-        let key = i32::from_be_bytes(random()?);
+        let key = i32::from_be_bytes(random_bytes()?);
         let mut sessions = self.registry.sessions();
         sessions.known.insert(self.number, Some((key, cancel)));
         Ok(key)

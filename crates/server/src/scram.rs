@@ -4,9 +4,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use frazil::password::{self, Hash, hash, hmac, random_bytes};
 use frazil::{Error, Result, SqlState};
-use sha2::{Digest, Sha256};
-use unicode_normalization::UnicodeNormalization;
 
 /// The mechanism's name.
 pub const MECHANISM: &str = "SCRAM-SHA-256";
@@ -15,21 +14,13 @@ pub const BOUND_MECHANISM: &str = "SCRAM-SHA-256-PLUS";
 /// The header of a client that binds its login to the certificate of TLS.
 const BINDING: &str = "p=tls-server-end-point";
 
-/// Rounds of hashing, PostgreSQL's.
-const ROUNDS: u32 = 4096;
-/// Bytes of a block of SHA-256.
-const BLOCK: usize = 64;
-/// Bytes of a salt, and of the server's part of a nonce.
-const RANDOM: usize = 18;
-
-type Hash = [u8; 32];
+/// Bytes of the server's part of a nonce.
+const NONCE: usize = 18;
 
 /// The part of a password that the server keeps.
 #[derive(Clone, Debug)]
 pub struct Verifier {
-    salt: Vec<u8>,
-    stored_key: Hash,
-    server_key: Hash,
+    keys: password::Verifier,
     /// False for a role that is not there: its exchange takes as long, and fails at its end.
     is_real: bool,
 }
@@ -88,33 +79,31 @@ impl Channel<'_> {
 impl Verifier {
     /// The verifier of a password, with a new salt. 58030 if the system gives no random bytes.
     pub fn new(password: &str) -> Result<Verifier> {
-        Ok(Verifier::salted(password, random::<RANDOM>()?.to_vec()))
+        password::Verifier::new(password).map(Verifier::of)
     }
 
-    /// The verifier of a role that is not there: no password matches it.
-    pub fn of_nobody() -> Result<Verifier> {
-        let password: String = random::<RANDOM>()?.map(char::from).iter().collect();
-        Ok(Verifier {
-            is_real: false,
-            ..Verifier::new(&password)?
-        })
+    /// The verifier of a role.
+    pub fn of(keys: password::Verifier) -> Verifier {
+        Verifier { keys, is_real: true }
     }
 
-    fn salted(password: &str, salt: Vec<u8>) -> Verifier {
-        let password: String = password.nfkc().collect();
-        let salted = salted_password(password.as_bytes(), &salt);
-        Verifier {
-            stored_key: hash(&hmac(&salted, b"Client Key")),
-            server_key: hmac(&salted, b"Server Key"),
+    /// The verifier of a role that does not exist or has no password: no password matches it. The salt depends on the
+    /// name alone, so that repeated logins do not tell which roles exist.
+    pub fn of_nobody(name: &str, secret: &[u8]) -> Result<Verifier> {
+        let salt = hmac(secret, name.as_bytes())[..16].to_vec();
+        let keys = password::Verifier {
             salt,
-            is_real: true,
-        }
+            rounds: 4096,
+            stored_key: random_bytes()?,
+            server_key: random_bytes()?,
+        };
+        Ok(Verifier { keys, is_real: false })
     }
 
     /// Answers the client's first message. 08P01 for one that is malformed or does not fit the channel; 28000 for one
     /// of a client that was made to believe that the server offers no binding.
     pub fn begin(&self, first: &str, channel: Channel<'_>) -> Result<(Exchange, String)> {
-        let nonce = STANDARD.encode(random::<RANDOM>()?);
+        let nonce = STANDARD.encode(random_bytes::<NONCE>()?);
         self.begin_with(first, channel, &nonce)
     }
 
@@ -132,7 +121,8 @@ impl Verifier {
         let client = bare.split(',').find_map(|field| field.strip_prefix("r="));
         let client = client.filter(|nonce| !nonce.is_empty()).ok_or_else(malformed)?;
         let nonce = format!("{client}{own_nonce}");
-        let answer = format!("r={nonce},s={},i={ROUNDS}", STANDARD.encode(&self.salt));
+        let (salt, rounds) = (STANDARD.encode(&self.keys.salt), self.keys.rounds);
+        let answer = format!("r={nonce},s={salt},i={rounds}");
         let exchange = Exchange {
             verifier: self.clone(),
             nonce,
@@ -163,19 +153,19 @@ impl Exchange {
             return Err(malformed());
         }
         let messages = format!("{},{without_proof}", self.messages);
-        let signature = hmac(&self.verifier.stored_key, messages.as_bytes());
+        let signature = hmac(&self.verifier.keys.stored_key, messages.as_bytes());
         let client_key: Hash = std::array::from_fn(|at| proof[at] ^ signature[at]);
         // Every byte is compared, so that the time says nothing.
         let key = hash(&client_key);
         let is_wrong = key
             .iter()
-            .zip(&self.verifier.stored_key)
+            .zip(&self.verifier.keys.stored_key)
             .fold(0, |found, (a, b)| found | (a ^ b))
             != 0;
         if is_wrong || !self.verifier.is_real {
             return Ok(None);
         }
-        let signature = hmac(&self.verifier.server_key, messages.as_bytes());
+        let signature = hmac(&self.verifier.keys.server_key, messages.as_bytes());
         Ok(Some(format!("v={}", STANDARD.encode(signature))))
     }
 }
@@ -192,43 +182,6 @@ fn decoded(text: &str) -> Result<Vec<u8>> {
     STANDARD.decode(text).map_err(|_| malformed())
 }
 
-/// Bytes from the system's source of random numbers. 58030 if it fails.
-pub fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|e| {
-        let message = format!("the system gives no random bytes: {e}");
-        Error::new(SqlState::IO_ERROR, message)
-    })?;
-    Ok(bytes)
-}
-
-fn hash(bytes: &[u8]) -> Hash {
-    Sha256::digest(bytes).into()
-}
-
-/// HMAC (RFC 2104). The keys here are no longer than a block.
-fn hmac(key: &[u8], message: &[u8]) -> Hash {
-    let mut block = [0; BLOCK];
-    match key.len() <= BLOCK {
-        true => block[..key.len()].copy_from_slice(key),
-        false => block[..32].copy_from_slice(&hash(key)),
-    }
-    let keyed = |pad: u8| Sha256::new().chain_update(block.map(|byte| byte ^ pad));
-    let inner = keyed(0x36).chain_update(message).finalize();
-    keyed(0x5c).chain_update(inner).finalize().into()
-}
-
-/// PBKDF2 with HMAC, one block of it.
-fn salted_password(password: &[u8], salt: &[u8]) -> Hash {
-    let mut last = hmac(password, &[salt, &1u32.to_be_bytes()].concat());
-    let mut all = last;
-    for _ in 1..ROUNDS {
-        last = hmac(password, &last);
-        all.iter_mut().zip(last).for_each(|(all, last)| *all ^= last);
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,7 +190,7 @@ mod tests {
     #[test]
     fn the_example_of_the_rfc_is_spoken() {
         let salt = STANDARD.decode("W22ZaJ0SNY7soEsUEjb6gQ==").unwrap();
-        let verifier = Verifier::salted("pencil", salt);
+        let verifier = Verifier::of(password::Verifier::salted("pencil", salt));
         let first = "n,,n=user,r=rOprNGfwEbeRWgbNEkqO";
         let own = "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
         let (exchange, answer) = verifier.begin_with(first, Channel::Plain, own).unwrap();

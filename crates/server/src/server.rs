@@ -5,6 +5,7 @@ use crate::failed_logins::FailedLogins;
 use crate::registry::{Phase, Registry};
 use crate::scram::Verifier;
 use crate::tls::Tls;
+use frazil::password::random_bytes;
 use frazil::{Database, Error, Result, SqlState};
 use std::future::{Future, poll_fn};
 use std::net::{SocketAddr, TcpListener};
@@ -64,7 +65,10 @@ impl Default for Limits {
 pub enum Authentication {
     /// Whoever reaches the address, as any role: for loopback addresses alone.
     Trust,
-    /// One role, with its password by SCRAM-SHA-256.
+    /// The database's roles, each with its password by SCRAM-SHA-256.
+    Roles,
+    /// One more login with a password, beside the roles of the database. The session is that of the role of this name;
+    /// without one, of the first superuser.
     Password {
         /// The role.
         user: String,
@@ -91,6 +95,8 @@ pub struct Shared {
     pub name: String,
     /// The clients that may log in.
     pub authentication: Authentication,
+    /// Random bytes, from which the salts of names that no role has derive.
+    pub secret: [u8; 32],
     /// The certificate; `None`: no connection is encrypted.
     pub tls: Option<Tls>,
     /// The sessions.
@@ -148,6 +154,7 @@ impl Server {
             database,
             name: options.name,
             authentication: options.authentication,
+            secret: random_bytes()?,
             tls: options.tls,
             registry: Arc::new(Registry::new(options.max_connections)),
             limits: options.limits,

@@ -7,9 +7,9 @@ use crate::snapshot::{Table, TableSnapshot};
 use crate::table_options;
 use crate::transaction::Transaction;
 use frazil_catalog::{
-    AlterAction, AlterType, Catalog, CopiedComments, Domain, DropIndexes, DropRelations, DropSchemas,
-    DropTypes, IndexEntry, NewComment, NewIndex, NewSchema, NewTable, NewView, QualifiedName, RenameObject,
-    TableEntry, TableOptions, is_temporary_schema,
+    AlterAction, AlterType, Catalog, CopiedComments, Domain, DropIndexes, DropOwned, DropRelations,
+    DropSchemas, DropTypes, IndexEntry, NewComment, NewIndex, NewSchema, NewTable, NewView, QualifiedName,
+    RenameObject, RoleId, TableEntry, TableOptions, is_temporary_schema,
 };
 use frazil_locks::TableMode;
 use frazil_types::{Cancel, ColumnDef, Error, MemoryBudget, ObjectId, Result, Schema};
@@ -104,6 +104,34 @@ impl Transaction {
         self.define()?;
         let catalog = self.view().catalog().create_schema(new)?;
         self.set_catalog(catalog)
+    }
+
+    /// Goes over to a version of the catalog in which roles, owners or privileges are others.
+    pub fn change_access<T>(&mut self, change: impl FnOnce(&Catalog) -> Result<(Catalog, T)>) -> Result<T> {
+        self.define()?;
+        let (catalog, told) = change(self.view().catalog())?;
+        self.set_catalog(catalog)?;
+        Ok(told)
+    }
+
+    /// Drops the objects and privileges of roles; see [`Catalog::drop_owned`].
+    pub fn drop_owned(&mut self, by: RoleId, drop: &DropOwned) -> Result<()> {
+        self.alone()?;
+        let (catalog, ids) = self.view().catalog().drop_owned(by, drop)?;
+        for id in &ids {
+            self.lock_whole(*id, TableMode::AccessExclusive)?;
+        }
+        self.set_catalog(catalog)?;
+        self.forget_tables(ids);
+        self.follow_catalog()
+    }
+
+    /// Gives the objects that are not in `before` to a role; see [`Catalog::adopted`].
+    pub fn adopt(&mut self, before: &Catalog, owner: RoleId) -> Result<()> {
+        match self.view().catalog().adopted(before, owner) {
+            Some(catalog) => self.set_catalog(catalog),
+            None => Ok(()),
+        }
     }
 
     /// Sets or removes a comment; see [`Catalog::set_comment`].

@@ -48,6 +48,10 @@ sql_states! {
     FEATURE_NOT_SUPPORTED = "0A000";
     /// A privilege that an object does not have.
     INVALID_GRANT = "0LP01";
+    /// Rights that a role could not grant.
+    PRIVILEGE_NOT_GRANTED = "01007";
+    /// Rights that a role could not revoke.
+    PRIVILEGE_NOT_REVOKED = "01006";
     /// No row where one is wanted.
     NO_DATA = "02000";
     /// A scalar subquery returned more than one row, or a query that is to return one row returned several.
@@ -108,6 +112,8 @@ sql_states! {
     FOREIGN_KEY_VIOLATION = "23503";
     /// A row for which a CHECK constraint is false.
     CHECK_VIOLATION = "23514";
+    /// A warning without a code of its own.
+    WARNING = "01000";
     /// A notice without a code of its own.
     SUCCESSFUL_COMPLETION = "00000";
     /// A transaction that saw one version of the database cannot write on top of another.

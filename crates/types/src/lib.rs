@@ -59,8 +59,8 @@ pub use texts::Texts;
 pub use value::Value;
 pub use zone::Zone;
 
-/// The user of every session: there are no others.
-pub const USER: &str = "frazil";
+/// The superuser that every database has.
+pub const USER: &str = "postgres";
 
 /// Rows of a full chunk: 2^16, so that a position within a chunk fits in a `u16`
 /// (Data Blocks, section 3.1).

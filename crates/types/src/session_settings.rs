@@ -34,6 +34,12 @@ pub trait SessionSettings: Send + Sync {
     /// Returns the numbers of the sessions that keep a session waiting for a lock.
     fn blocking(&self, number: i32) -> Vec<i32>;
 
+    /// Returns the name of the role by whose rights statements run.
+    fn user(&self) -> String;
+
+    /// Returns the name of the session's role.
+    fn session_user(&self) -> String;
+
     /// Returns the channels that the session listens to.
     fn channels(&self) -> Vec<String>;
 

@@ -2,7 +2,7 @@
 //! `set_config` while a statement runs, on whatever thread.
 
 use super::setting::Access;
-use super::{Setting, Settings, find, listed};
+use super::{Setting, Settings, find, is_role, listed};
 use crate::activity::{self, Activity};
 use crate::database::Database;
 use crate::lock_waits::LockTable;
@@ -152,6 +152,24 @@ impl Board {
         self.direct.load(Relaxed)
     }
 
+    /// The name of the current role and that of the session's.
+    pub fn user_names(&self) -> (String, String) {
+        let user = self.state().settings.user.clone();
+        user.names(self.database.store().look().catalog().access())
+    }
+
+    /// The role of SET ROLE, or `none`.
+    pub fn role_setting(&self) -> String {
+        let user = self.state().settings.user.clone();
+        user.role_setting(self.database.store().look().catalog().access())
+    }
+
+    /// True if the current role is a superuser.
+    pub fn is_superuser(&self) -> bool {
+        let role = self.state().settings.user.roles().current;
+        self.database.store().look().catalog().access().is_superuser(role)
+    }
+
     fn modes(&self) -> TransactionModes {
         let state = self.state();
         state.modes.unwrap_or_else(|| state.settings.modes())
@@ -218,6 +236,11 @@ impl Board {
 impl SessionView for Board {
     fn number(&self) -> i32 {
         self.mailbox.number()
+    }
+
+    fn user(&self) -> (u32, String) {
+        let role = self.state().settings.user.roles().session.0;
+        (role, self.user_names().1)
     }
 
     fn application(&self) -> String {
@@ -299,6 +322,14 @@ impl SessionSettings for Board {
         self.locks().blocking(number)
     }
 
+    fn user(&self) -> String {
+        self.user_names().0
+    }
+
+    fn session_user(&self) -> String {
+        self.user_names().1
+    }
+
     fn channels(&self) -> Vec<String> {
         self.mailbox.channels()
     }
@@ -319,6 +350,11 @@ impl SessionSettings for Board {
         }
         let mut state = self.state();
         match value {
+            _ if is_role(name) => {
+                let store = self.database.store().look();
+                let user = state.settings.user.set(name, value, store.catalog().access())?;
+                Arc::make_mut(&mut state.settings).set_user(user);
+            }
             Some(_) => Arc::make_mut(&mut state.settings).set(name, value)?,
             None => {
                 let start = state.start.clone();
@@ -337,7 +373,8 @@ impl SessionSettings for Board {
         };
         state.changes.insert((name.to_lowercase(), is_local), pending);
         self.has_changes.store(true, Relaxed);
-        let shown = state.settings.show(name);
+        drop(state);
+        let shown = self.text(name);
         shown.ok_or_else(|| Error::internal(format!("no setting {name} after its change")))
     }
 }

@@ -1,16 +1,20 @@
 //! Settings: `SET name = value`, `SHOW name`. Each is a row of a table ([`all`]).
 
+mod around;
 mod board;
 mod kind;
 mod listed;
 mod own;
 mod postgresql;
 mod setting;
+mod user;
 
+pub(crate) use around::Around;
 pub(crate) use board::{Board, Change};
 pub(crate) use kind::{Read, shown_flag};
 pub(crate) use listed::{is_listed, listed};
 pub(crate) use setting::Setting;
+pub(crate) use user::{User, is_role};
 
 use crate::notice::Severity;
 use crate::plan_settings::PlanSettings;
@@ -89,6 +93,8 @@ pub struct Settings {
     pub time_zone: Zone,
     /// The schemas in which names without a schema are looked for.
     pub search_path: SearchPath,
+    /// The roles of the session.
+    pub(crate) user: User,
     /// Files that statements may name. It is only narrowed.
     pub file_access: FileAccess,
     /// The isolation level of transactions to come.
@@ -185,6 +191,7 @@ impl Default for Settings {
             synchronous_commit: Acknowledge::Durable,
             time_zone: Zone::UTC,
             search_path: SearchPath::default(),
+            user: User::default(),
             file_access: FileAccess::On,
             isolation: Isolation::default(),
             read_only: false,
@@ -233,6 +240,7 @@ impl Settings {
             elide_checks: self.elide_checks,
             use_indexes: self.use_indexes,
             time_zone: self.time_zone,
+            user: self.user.roles(),
             search_path: self.search_path.clone(),
         }
     }
@@ -354,6 +362,12 @@ impl Settings {
             origins.insert(setting.name, Origin::Client);
         }
         Ok(())
+    }
+
+    /// Takes the roles of a session, whose current one has the schema that `$user` stands for.
+    pub(crate) fn set_user(&mut self, user: User) {
+        self.search_path = self.search_path.of_user(user.current_name());
+        self.user = user;
     }
 
     /// Makes all values that are not the default those of the client's first packet.

@@ -13,7 +13,7 @@ use frazil_frontend::Isolation;
 use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_storage::Acknowledge;
-use frazil_types::{CHUNK_ROWS, Error, Result, STAGE_ROWS, USER, Zone};
+use frazil_types::{CHUNK_ROWS, Error, Result, STAGE_ROWS, Zone};
 use std::time::Duration;
 
 const ISOLATION: ValueKind = ValueKind::Choice(&[
@@ -154,7 +154,10 @@ pub(super) static SETTINGS: &[Setting] = &[
         ValueKind::Names,
         |s, v| {
             let path = SearchPath::parse(v.word()?);
-            let of_session = path.map(|path| path.in_session_of(&s.search_path));
+            let of_session = path.map(|path| {
+                let path = path.of_user(s.search_path.user());
+                path.in_session_of(&s.search_path)
+            });
             put(&mut s.search_path, of_session)
         },
         |s| s.search_path.text().to_owned(),
@@ -378,18 +381,16 @@ pub(super) static SETTINGS: &[Setting] = &[
         |s| shown_flag(s.plan_cache).to_owned(),
         "Whether compiled statements are kept for the next run.",
     ),
-    Setting::kept(
+    Setting::shown(
         "session_authorization",
-        ValueKind::Choice(&[USER]),
-        USER,
-        "The user of the session.",
+        |board| board.user_names().1,
+        "The role of the session.",
     )
     .reported(),
-    Setting::kept(
+    Setting::shown(
         "role",
-        ValueKind::Choice(&["none", USER]),
-        "none",
-        "The current role.",
+        |board| board.role_setting(),
+        "The role by whose rights statements run; none for that of the session.",
     ),
 ];
 

@@ -75,7 +75,12 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::constant("server_version_num", "150000", "The same, as a number."),
     Setting::constant("server_encoding", "UTF8", "Encoding of stored texts.").reported(),
     Setting::constant("integer_datetimes", "on", "Whether times are integers.").reported(),
-    Setting::constant("is_superuser", "on", "Whether the user may do everything.").reported(),
+    Setting::shown(
+        "is_superuser",
+        |board| super::shown_flag(board.is_superuser()).to_owned(),
+        "Whether the current role may do everything.",
+    )
+    .reported(),
     Setting::constant("in_hot_standby", "off", "Whether the server is a replica.").reported(),
     Setting::constant("max_identifier_length", "63", "Longest name, in bytes."),
     Setting::constant("max_index_keys", "32", "Most columns of an index."),

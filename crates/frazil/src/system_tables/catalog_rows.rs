@@ -3,28 +3,33 @@
 
 use super::cells::Cells;
 use super::named_relations::{Named, Naming};
-use super::numbers::{self, HEAP, OWNER};
+use super::numbers::{self, HEAP};
+use super::roles::{acl, acl_of, owner_name, owner_of};
 use super::virtual_table::Context;
 use super::wanted::Cell;
 use crate::table_info::{self, default_text, view_text};
 use frazil_catalog::{
-    Catalog, Constraint, ConstraintKind, Relation, RelationKind, SequenceEntry, TableEntry,
+    Catalog, Constraint, ConstraintKind, Guarded, Relation, RelationKind, RoleId, SequenceEntry, TableEntry,
 };
-use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result, USER, Value, attribute_number};
+use frazil_types::{ColumnDef, ColumnDefault, LogicalType, ObjectId, Result, Value, attribute_number};
 use std::rc::Rc;
 use std::sync::Arc;
 
 pub(super) fn namespaces(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let row = |(name, oid)| {
-        Cells::new()
+    let catalog = context.catalog();
+    let row = |(name, oid): (String, u32)| {
+        let of = catalog.schema(&name).map(|schema| Guarded::Object(schema.id));
+        let list = of.and_then(|of| catalog.stored_acl(of));
+        Ok(Cells::new()
             .with("oid", oid)
+            .with(
+                "nspowner",
+                of.map_or(RoleId::SUPERUSER, |of| catalog.owner_of(of)).0,
+            )
             .with("nspname", name)
-            .with("nspowner", OWNER)
+            .with("nspacl", acl(catalog, list.as_ref())?))
     };
-    Ok(numbers::namespaces(context.catalog())
-        .into_iter()
-        .map(row)
-        .collect())
+    numbers::namespaces(catalog).into_iter().map(row).collect()
 }
 
 /// A relation with what `pg_class` and others say of it.
@@ -157,22 +162,29 @@ pub(super) fn classes(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows = Vec::new();
     for seen in wanted_relations(context, naming) {
         if wants(seen.oid, seen.name, seen.namespace) {
-            rows.push(class_of_relation(&seen, catalog));
+            rows.push(owned(class_of_relation(&seen, catalog), catalog, seen.oid)?);
         }
         let indexes = seen.table.map_or(&[][..], |table| &table.indexes);
         for index in indexes {
             if wants(index.id.oid(), &index.name, seen.namespace) {
-                rows.push(
-                    class(index.id.oid(), &index.name, seen.namespace, "i")
-                        .with("relam", numbers::BTREE)
-                        .with("relnatts", index.keys.len() + index.include.len())
-                        .with("relreplident", "n"),
-                );
+                let row = class(index.id.oid(), &index.name, seen.namespace, "i")
+                    .with("relam", numbers::BTREE)
+                    .with("relnatts", index.keys.len() + index.include.len())
+                    .with("relreplident", "n");
+                rows.push(owned(row, catalog, index.id.oid())?);
             }
         }
     }
-    rows.extend(wanted_sequences(context, naming).map(|sequence| class_of_sequence(sequence)));
+    for sequence in wanted_sequences(context, naming) {
+        rows.push(owned(class_of_sequence(sequence), catalog, sequence.id.oid())?);
+    }
     Ok(rows)
+}
+
+/// The row of a relation with its owner and its privileges.
+fn owned(row: Cells, catalog: &Catalog, oid: u32) -> Result<Cells> {
+    let row = row.with("relowner", owner_of(catalog, oid).0);
+    Ok(row.with("relacl", acl_of(catalog, oid)?))
 }
 
 fn class_of_relation(seen: &Seen<'_>, catalog: &Catalog) -> Cells {
@@ -234,7 +246,6 @@ fn class(oid: u32, name: &str, namespace: u32, kind: &str) -> Cells {
         .with("oid", oid)
         .with("relname", name)
         .with("relnamespace", namespace)
-        .with("relowner", OWNER)
         .with("relfilenode", if kind == "v" { 0 } else { oid })
         .with("reltuples", Value::Double(-1.0))
         .with("relpersistence", if is_temporary { "t" } else { "p" })
@@ -257,7 +268,8 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
             rows.push(
                 attribute(seen.oid, number, column)
                     .with("attnotnull", column.has_own_not_null())
-                    .with("atthasdef", has_default),
+                    .with("atthasdef", has_default)
+                    .with("attacl", column_acl(context.catalog(), seen.oid, position)?),
             );
         }
         let indexes = seen.table.map_or(&[][..], |table| &table.indexes);
@@ -280,6 +292,13 @@ pub(super) fn attributes(context: &Context<'_>) -> Result<Vec<Cells>> {
         }
     }
     Ok(rows)
+}
+
+/// The privileges of a column of a relation; NULL if it has none of its own.
+fn column_acl(catalog: &Catalog, relation: u32, position: usize) -> Result<Value> {
+    let id = ObjectId::of_oid(relation);
+    let of = id.and_then(|id| catalog.column_key(id, position));
+    acl(catalog, of.and_then(|of| catalog.stored_acl(of)).as_ref())
 }
 
 fn attribute(relation: u32, number: u32, column: &ColumnDef) -> Cells {
@@ -386,7 +405,7 @@ pub(super) fn tables(context: &Context<'_>) -> Result<Vec<Cells>> {
         Cells::new()
             .with("schemaname", &*seen.schema)
             .with("tablename", seen.name)
-            .with("tableowner", USER)
+            .with("tableowner", owner_name(context.catalog(), seen.oid))
             .with(
                 "hasindexes",
                 seen.table.is_some_and(|table| !table.indexes.is_empty()),
@@ -404,7 +423,7 @@ pub(super) fn views(context: &Context<'_>) -> Result<Vec<Cells>> {
         Cells::new()
             .with("schemaname", catalog.qualified(view.namespace, "").schema)
             .with("viewname", view.name.as_str())
-            .with("viewowner", USER)
+            .with("viewowner", owner_name(catalog, view.id.oid()))
             .with("definition", view_text(view, catalog))
     });
     Ok(rows.collect())
@@ -419,7 +438,7 @@ pub(super) fn materialized_views(context: &Context<'_>) -> Result<Vec<Cells>> {
             let row = Cells::new()
                 .with("schemaname", seen.schema.as_ref())
                 .with("matviewname", seen.name)
-                .with("matviewowner", USER)
+                .with("matviewowner", owner_name(catalog, seen.oid))
                 .with(
                     "hasindexes",
                     seen.table.is_some_and(|table| !table.indexes.is_empty()),

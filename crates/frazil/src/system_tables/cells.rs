@@ -5,7 +5,7 @@ use frazil_types::sql_type::named_oid;
 use frazil_types::{Category, ColumnDef, Kind, LogicalType, NativeType, Result, Value};
 
 /// The name of the database, which is every catalog's.
-pub(super) const DATABASE: &str = "frazil";
+pub(super) const DATABASE: &str = frazil_catalog::DATABASE;
 
 /// YES or NO.
 pub(super) fn yes_or_no(truth: bool) -> &'static str {

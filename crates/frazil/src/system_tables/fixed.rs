@@ -1,11 +1,12 @@
-//! Rows that are the same in every database: access methods, collations, languages, the one user, the one database.
+//! Rows that are the same in every database: access methods, collations, languages, the one database.
 
-use super::cells::Cells;
+use super::cells::{self, Cells};
 use super::numbers::{self, BTREE, DATABASE, HEAP, OWNER};
+use super::roles::acl;
 use super::virtual_table::Context;
-use frazil_catalog::SYSTEM_SCHEMA;
+use frazil_catalog::{Guarded, SYSTEM_SCHEMA};
 use frazil_types::sql_type::{C_COLLATION, DEFAULT_COLLATION};
-use frazil_types::{Kind, Order, Result, USER};
+use frazil_types::{Kind, Order, Result};
 
 /// The encoding of all texts: PostgreSQL's number of UTF8.
 const UTF8: i32 = 6;
@@ -45,12 +46,17 @@ pub(super) fn collations(_: &Context<'_>) -> Result<Vec<Cells>> {
     Ok(all.map(row).into())
 }
 
-pub(super) fn databases(_: &Context<'_>) -> Result<Vec<Cells>> {
+pub(super) fn databases(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let catalog = context.catalog();
     Ok(vec![
         Cells::new()
             .with("oid", DATABASE)
-            .with("datname", USER)
-            .with("datdba", OWNER)
+            .with("datname", cells::DATABASE)
+            .with("datdba", catalog.owner_of(Guarded::Database).0)
+            .with(
+                "datacl",
+                acl(catalog, catalog.stored_acl(Guarded::Database).as_ref())?,
+            )
             .with("encoding", UTF8)
             .with("datlocprovider", "c")
             .with("datallowconn", true)
@@ -142,39 +148,4 @@ pub(super) fn tablespaces(_: &Context<'_>) -> Result<Vec<Cells>> {
     Ok([(DEFAULT_SPACE, "pg_default"), (1664, "pg_global")]
         .map(row)
         .into())
-}
-
-/// The one user, as `pg_authid` and `pg_roles` show it.
-fn role() -> Cells {
-    Cells::new()
-        .with("oid", OWNER)
-        .with("rolname", USER)
-        .with("rolsuper", true)
-        .with("rolinherit", true)
-        .with("rolcreaterole", true)
-        .with("rolcreatedb", true)
-        .with("rolcanlogin", true)
-        .with("rolreplication", true)
-        .with("rolbypassrls", true)
-        .with("rolconnlimit", -1)
-}
-
-pub(super) fn roles(_: &Context<'_>) -> Result<Vec<Cells>> {
-    Ok(vec![role()])
-}
-
-pub(super) fn roles_shown(_: &Context<'_>) -> Result<Vec<Cells>> {
-    Ok(vec![role().with("rolpassword", "********")])
-}
-
-pub(super) fn users(_: &Context<'_>) -> Result<Vec<Cells>> {
-    Ok(vec![
-        Cells::new()
-            .with("usename", USER)
-            .with("usesysid", OWNER)
-            .with("usecreatedb", true)
-            .with("usesuper", true)
-            .with("userepl", true)
-            .with("usebypassrls", true),
-    ])
 }

@@ -8,8 +8,9 @@ use super::standard_columns::of_type;
 use super::virtual_table::Context;
 use super::wanted::Cell;
 use crate::table_info::{default_text, view_text};
-use frazil_catalog::{ViewEntry, is_temporary_schema};
-use frazil_types::{ColumnDef, Result, USER};
+use frazil_catalog::{Guarded, Role, RoleId, ViewEntry, is_temporary_schema};
+use frazil_types::{ColumnDef, Result};
+use std::sync::Arc;
 
 pub(super) fn catalog_name(_: &Context<'_>) -> Result<Vec<Cells>> {
     Ok(vec![Cells::new().with("catalog_name", DATABASE)])
@@ -27,16 +28,28 @@ pub(super) fn character_sets(_: &Context<'_>) -> Result<Vec<Cells>> {
     ])
 }
 
-pub(super) fn roles(_: &Context<'_>) -> Result<Vec<Cells>> {
-    Ok(vec![Cells::new().with("role_name", USER)])
+pub(super) fn roles(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let access = context.catalog().access();
+    let current = context.user.current;
+    let enabled = access
+        .roles
+        .values()
+        .filter(|role| access.has_privileges_of(current, role.id));
+    let row = |role: &Arc<Role>| Cells::new().with("role_name", role.name.as_str());
+    Ok(enabled.map(row).collect())
 }
 
 pub(super) fn schemata(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let catalog = context.catalog();
     let row = |(name, _): (String, u32)| {
+        let schema = catalog.schema(&name);
+        let owner = schema.map_or(RoleId::SUPERUSER, |schema| {
+            catalog.owner_of(Guarded::Object(schema.id))
+        });
         Cells::new()
             .with("catalog_name", DATABASE)
             .with("schema_name", name)
-            .with("schema_owner", USER)
+            .with("schema_owner", catalog.access().role_name(owner))
     };
     Ok(numbers::namespaces(context.catalog())
         .into_iter()

@@ -21,6 +21,7 @@ mod named_relations;
 mod numbers;
 mod privileges;
 mod relations;
+mod roles;
 mod sequences;
 mod sessions;
 mod standard_columns;
@@ -117,6 +118,7 @@ mod tests {
         let context = Context {
             snapshot: &snapshot,
             path: &SearchPath::default(),
+            user: frazil_frontend::UserRoles::SUPERUSER,
             session: None,
             directory: None,
             system: tables(),

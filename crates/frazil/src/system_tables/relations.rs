@@ -5,7 +5,7 @@
 use super::virtual_table::{CellsOf, Made, STANDARD_SCHEMA, VirtualTable, schema as schema_of};
 use super::{
     activity_counts, catalog_rows, comments, constraints, depend, fixed, indexes, information_schema,
-    privileges, sequences, sessions, standard_columns, standard_constraints, standard_usage, types,
+    privileges, roles, sequences, sessions, standard_columns, standard_constraints, standard_usage, types,
 };
 use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_types::{Error, Result};
@@ -18,14 +18,17 @@ const CATALOG: &[(&str, CellsOf)] = &[
     ("pg_am", fixed::access_methods),
     ("pg_attrdef", catalog_rows::defaults),
     ("pg_attribute", catalog_rows::attributes),
-    ("pg_authid", fixed::roles),
+    ("pg_auth_members", roles::members),
+    ("pg_authid", roles::authids),
     ("pg_class", catalog_rows::classes),
     ("pg_collation", fixed::collations),
     ("pg_constraint", constraints::constraints),
     ("pg_database", fixed::databases),
+    ("pg_default_acl", roles::defaults),
     ("pg_depend", depend::dependencies),
     ("pg_description", comments::comments),
     ("pg_enum", types::labels),
+    ("pg_group", roles::groups),
     ("pg_index", indexes::indexes),
     ("pg_indexes", indexes::listed),
     ("pg_language", fixed::languages),
@@ -34,14 +37,14 @@ const CATALOG: &[(&str, CellsOf)] = &[
     ("pg_opclass", fixed::operator_classes),
     ("pg_opfamily", fixed::operator_families),
     ("pg_rewrite", catalog_rows::rules),
-    ("pg_roles", fixed::roles_shown),
+    ("pg_roles", roles::shown),
     ("pg_sequence", sequences::definitions),
-    ("pg_shadow", fixed::users),
+    ("pg_shadow", roles::shadows),
     ("pg_shdescription", comments::of_database),
     ("pg_tables", catalog_rows::tables),
     ("pg_tablespace", fixed::tablespaces),
     ("pg_type", types::types),
-    ("pg_user", fixed::users),
+    ("pg_user", roles::users),
     ("pg_views", catalog_rows::views),
 ];
 
@@ -50,7 +53,6 @@ const STANDARD: &[(&str, CellsOf)] = &[
     ("character_sets", information_schema::character_sets),
     ("check_constraints", standard_constraints::checks),
     ("column_domain_usage", standard_usage::columns_of_domains),
-    ("column_privileges", privileges::of_columns),
     ("column_udt_usage", standard_usage::columns_of_types),
     ("columns", standard_columns::columns),
     ("constraint_column_usage", standard_constraints::columns_used),
@@ -58,19 +60,15 @@ const STANDARD: &[(&str, CellsOf)] = &[
     ("domain_constraints", standard_constraints::of_domains),
     ("domains", information_schema::domains),
     ("element_types", standard_usage::elements),
-    ("enabled_roles", information_schema::roles),
     (
         "information_schema_catalog_name",
         information_schema::catalog_name,
     ),
     ("key_column_usage", standard_constraints::keys),
     ("referential_constraints", standard_constraints::references),
-    ("role_column_grants", privileges::of_columns),
-    ("role_table_grants", privileges::of_tables),
     ("schemata", information_schema::schemata),
     ("sequences", sequences::standard),
     ("table_constraints", standard_constraints::constraints),
-    ("table_privileges", privileges::of_tables),
     ("tables", information_schema::tables),
     ("view_table_usage", standard_usage::tables_of_views),
     ("views", information_schema::views),
@@ -93,11 +91,21 @@ const LIVE: &[(&str, CellsOf)] = &[
     ("pg_statio_user_tables", activity_counts::io_of_tables),
 ];
 
+/// The tables of `information_schema` whose rows depend on the role that asks.
+const STANDARD_LIVE: &[(&str, CellsOf)] = &[
+    ("column_privileges", privileges::of_columns),
+    ("enabled_roles", information_schema::roles),
+    ("role_column_grants", privileges::of_columns),
+    ("role_table_grants", privileges::of_tables),
+    ("table_privileges", privileges::of_tables),
+];
+
 /// Schema and name of each table that is not empty.
 #[cfg(test)]
 pub(super) fn filled() -> impl Iterator<Item = (&'static str, &'static str)> {
     let catalog = CATALOG.iter().chain(LIVE).map(|(name, _)| (SYSTEM_SCHEMA, *name));
-    catalog.chain(STANDARD.iter().map(|(name, _)| (STANDARD_SCHEMA, *name)))
+    let standard = STANDARD.iter().chain(STANDARD_LIVE);
+    catalog.chain(standard.map(|(name, _)| (STANDARD_SCHEMA, *name)))
 }
 
 /// The tables of the file.
@@ -113,7 +121,7 @@ fn relation(line: &'static str) -> Result<VirtualTable> {
     let (schema, name) = name.split_once('.').ok_or_else(damaged)?;
     let (schema, filled, live) = match schema {
         SYSTEM_SCHEMA => (SYSTEM_SCHEMA, CATALOG, LIVE),
-        _ => (STANDARD_SCHEMA, STANDARD, &[][..]),
+        _ => (STANDARD_SCHEMA, STANDARD, STANDARD_LIVE),
     };
     let parts: Option<Vec<(&str, &str)>> = columns
         .split(" | ")

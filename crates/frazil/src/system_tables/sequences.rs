@@ -1,9 +1,10 @@
 //! Rows of sequences: `pg_sequence`, `pg_sequences`, and `information_schema.sequences`.
 
 use super::cells::{Cells, DATABASE, yes_or_no};
+use super::roles::owner_name;
 use super::virtual_table::Context;
 use frazil_types::sql_type::named_oid;
-use frazil_types::{Result, USER, Value};
+use frazil_types::{Result, Value};
 
 pub(super) fn definitions(context: &Context<'_>) -> Result<Vec<Cells>> {
     let rows = context.catalog().sequences().map(|sequence| {
@@ -31,7 +32,7 @@ pub(super) fn with_values(context: &Context<'_>) -> Result<Vec<Cells>> {
         Cells::new()
             .with("schemaname", catalog.qualified(sequence.namespace, "").schema)
             .with("sequencename", sequence.name.as_str())
-            .with("sequenceowner", USER)
+            .with("sequenceowner", owner_name(catalog, sequence.id.oid()))
             .with("data_type", Value::Bytes(ty))
             .with("start_value", of.start)
             .with("min_value", of.min)

@@ -2,7 +2,7 @@
 //! and `pg_locks` of all.
 
 use super::cells::{self, Cells};
-use super::numbers::{DATABASE, OWNER};
+use super::numbers::DATABASE;
 use super::virtual_table::Context;
 use crate::activity::Step;
 use crate::lock_waits::{mode_name, wait_kind};
@@ -10,11 +10,17 @@ use crate::parameters;
 use frazil_locks::{Target, Wait};
 use frazil_types::array::encode_list;
 use frazil_types::sql_type::named_oid;
-use frazil_types::{LogicalType, Result, USER, Value};
+use frazil_types::{LogicalType, Result, Value};
 
 /// A time in microseconds since 1970.
 fn time(micros: i64) -> Value {
     Value::Int(micros.into())
+}
+
+/// An array of texts.
+pub(super) fn texts(texts: Vec<String>) -> Result<Value> {
+    let values: Vec<Value> = texts.into_iter().map(Value::Text).collect();
+    encode_list(&values, LogicalType::Text).map(Value::Bytes)
 }
 
 /// The settings of the session.
@@ -24,11 +30,8 @@ pub(super) fn settings(context: &Context<'_>) -> Result<Vec<Cells>> {
     };
     let rows = board.settings().into_iter().map(|setting| {
         let words = setting.words.map(|words| {
-            let words: Vec<Value> = words
-                .into_iter()
-                .map(|word| Value::Text(word.to_owned()))
-                .collect();
-            encode_list(&words, LogicalType::Text).map(Value::Bytes)
+            let words = words.into_iter().map(str::to_owned);
+            texts(words.collect())
         });
         let (least, most) = setting.range.unzip();
         Ok(Cells::new()
@@ -96,12 +99,13 @@ pub(super) fn activity(context: &Context<'_>) -> Result<Vec<Cells>> {
     let rows = locks.sessions.iter().map(|(number, board)| {
         let (started, client, now) = board.activity().look();
         let wait = locks.wait_of(*number);
+        let (role, name) = board.user();
         let row = Cells::new()
             .with("datid", DATABASE)
             .with("datname", cells::DATABASE)
             .with("pid", board.number())
-            .with("usesysid", OWNER)
-            .with("usename", USER)
+            .with("usesysid", role)
+            .with("usename", name)
             .with("application_name", board.application())
             .with("client_addr", client.map(|client| client.ip().to_string()))
             .with("client_port", client.map(|client| i32::from(client.port())))

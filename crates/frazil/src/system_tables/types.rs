@@ -2,16 +2,17 @@
 
 use super::cells::Cells;
 use super::numbers::{self, OWNER};
+use super::roles::{acl_of, owner_of};
 use super::virtual_table::Context;
 use crate::table_info::default_text;
-use frazil_catalog::{Domain, SYSTEM_SCHEMA, TypeEntry};
+use frazil_catalog::{Catalog, Domain, SYSTEM_SCHEMA, TypeEntry};
 use frazil_types::sql_type::{CatalogRow, NamedFunction, named_oid};
 use frazil_types::{ColumnDef, Kind, Result, Value};
 
 pub(super) fn types(context: &Context<'_>) -> Result<Vec<Cells>> {
     let mut rows: Vec<Cells> = Kind::ALL.into_iter().flat_map(built_in).collect();
     for entry in context.catalog().types() {
-        rows.extend(defined(entry));
+        rows.extend(defined(entry, context.catalog())?);
     }
     Ok(rows)
 }
@@ -77,21 +78,26 @@ fn array(oid: u32, name: &str, namespace: u32, catalog: &CatalogRow) -> Cells {
 }
 
 /// A type that a statement defined, and its arrays.
-fn defined(entry: &TypeEntry) -> [Cells; 2] {
+fn defined(entry: &TypeEntry, catalog: &Catalog) -> Result<[Cells; 2]> {
+    let (owner, list) = (
+        owner_of(catalog, entry.id.oid()).0,
+        acl_of(catalog, entry.id.oid())?,
+    );
     let (oid, namespace, ty) = (entry.id.oid(), entry.namespace.oid(), entry.ty());
     let arrays = entry.id.array_oid();
-    let catalog = numbers::catalog_row(ty);
-    let catalog = match entry.as_domain() {
-        Some(_) => catalog.of_domains(),
-        None => catalog,
+    let facts = numbers::catalog_row(ty);
+    let facts = match entry.as_domain() {
+        Some(_) => facts.of_domains(),
+        None => facts,
     };
-    let base = row(oid, &entry.name, namespace, (ty.info().typlen, &catalog)).with("typarray", arrays);
+    let base = row(oid, &entry.name, namespace, (ty.info().typlen, &facts)).with("typarray", arrays);
     let base = match entry.as_domain() {
         Some(domain) => of_domain(base, domain),
         None => base,
     };
     let name = format!("_{}", entry.name);
-    [base, array(arrays, &name, namespace, &catalog.of_arrays(oid))]
+    let array = array(arrays, &name, namespace, &facts.of_arrays(oid)).with("typowner", owner);
+    Ok([base.with("typowner", owner).with("typacl", list), array])
 }
 
 /// Adds what a domain says beside the facts of its base.

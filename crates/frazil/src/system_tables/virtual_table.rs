@@ -7,6 +7,7 @@ use crate::made_table;
 use crate::session_view::SessionView;
 use frazil_catalog::{Catalog, SearchPath, is_temporary_schema};
 use frazil_durability::Directory;
+use frazil_frontend::UserRoles;
 use frazil_storage::{Snapshot, TableSnapshot};
 use frazil_types::{Cancel, ColumnDef, ColumnVector, Error, LogicalType, Result, RowBatch, Schema, Value};
 use std::sync::{Arc, OnceLock};
@@ -23,6 +24,8 @@ pub struct Context<'a> {
     pub snapshot: &'a Snapshot,
     /// The path of the session.
     pub path: &'a SearchPath,
+    /// The roles of the session.
+    pub user: UserRoles,
     /// The session of the statement; `None` for a statement of the database's own.
     pub session: Option<Arc<dyn SessionView>>,
     /// The database's directory, if it has one.

@@ -35,6 +35,8 @@ const DEFERRABLE_KEYS: &str = include_str!("../golden/deferrable_keys.sql");
 const OPEN_CHECKS: &str = include_str!("../golden/open_checks.sql");
 /// Behind it, what version 13 added: materialized views, with rows and without.
 const MATERIALIZED: &str = include_str!("../golden/materialized.sql");
+/// Beside the tables of version 10, what version 14 added: roles, owners, privileges.
+const ROLES: &str = include_str!("../golden/roles.sql");
 
 /// These statements made a directory of version 10 with numerics without precision, frozen and hot. Older
 /// directories hold them as decimals.
@@ -419,6 +421,53 @@ fn a_directory_with_materialized_views_opens_and_is_written_again() {
             SqlState::WRONG_OBJECT_TYPE
         );
         assert_eq!(state(c, "drop table amounts"), SqlState::DEPENDENT_OBJECTS);
+    });
+}
+
+/// Rows of the catalog about roles, owners and privileges, for the directory of version 14.
+const ROLE_ANSWERS: [(&str, &str); 6] = [
+    (
+        "select rolname, rolsuper, rolinherit, rolcreatedb, rolcanlogin, rolconnlimit, \
+         rolvaliduntil = '2030-01-02 03:04:05Z', right(rolpassword, 5) from pg_authid where oid > 16384 order by 1",
+        "Größte|t|t|f|f|-1||\nreader|f|t|f|f|-1||\nwriter|f|f|t|t|3|t|l8Ts=",
+    ),
+    (
+        "select pg_get_userbyid(roleid), pg_get_userbyid(member), admin_option from pg_auth_members \
+         where member > 16384 order by 1",
+        "pg_read_all_data|reader|f\nreader|writer|t",
+    ),
+    (
+        "select relname, pg_get_userbyid(relowner), relacl from pg_class \
+         where relname in ('goods', 'fresh', 'made', 'seen', 'kinds') and relowner > 10 order by 1",
+        "fresh|writer|\ngoods|writer|\nmade|Größte|\nseen|Größte|",
+    ),
+    (
+        "select attname, attacl from pg_attribute where attacl is not null order by 1",
+        "id|{reader=r*/writer}\nname|{reader=r*/writer}\nprice|{reader=w*/writer}",
+    ),
+    (
+        "select nspname, nspacl, pg_get_userbyid(nspowner) from pg_namespace \
+         where nspname in ('own', 'sales') order by 1",
+        "own||writer\nsales|{postgres=UC/postgres,=U/postgres}|postgres",
+    ),
+    (
+        "select pg_get_userbyid(defaclrole), defaclobjtype, defaclacl, datacl \
+         from pg_default_acl, pg_database order by 1",
+        "postgres|T|{postgres=U/postgres}|{=Tc/postgres,postgres=CTc/postgres,reader=c/postgres}\n\
+         writer|r|{reader=r/writer}|{=Tc/postgres,postgres=CTc/postgres,reader=c/postgres}",
+    ),
+];
+
+#[test]
+fn a_directory_with_roles_opens_and_is_written_again() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/directory_v14");
+    write_if_asked(&golden, &[SEQUENCES, ROLES].concat());
+    open_and_write_again(&golden, &|c| {
+        check(c, 10);
+        for (sql, wanted) in ROLE_ANSWERS {
+            assert_eq!(rows(c, sql), wanted, "{sql}");
+        }
+        assert_eq!(state(c, "drop role writer"), SqlState::DEPENDENT_OBJECTS);
     });
 }
 

@@ -228,3 +228,35 @@ fn columns_that_were_computed_for_all_rows_in_the_log() {
         assert_eq!(answers(&c), before, "frozen");
     }
 }
+
+#[test]
+fn roles_owners_and_privileges_in_the_log() {
+    let (_, c) = survives(
+        41,
+        &[
+            "create table t (a integer, b integer); create schema s; create sequence q",
+            "create role one login password 'x'; create role two createdb; create role three",
+            "grant one to two with admin option; grant three to one",
+            "alter table t owner to one; grant select (a) on t to public; grant insert on t to two",
+            "grant usage, create on schema s to one; revoke connect on database frazil from public",
+            "alter default privileges for role one grant select on tables to two",
+            "set role one; create table s.made (a serial); reset role",
+            "revoke three from one; drop role three; alter role two rename to second",
+            "create role undone; drop role undone; alter sequence q owner to second; drop sequence q",
+            "begin; create role rolled_back; grant select on t to rolled_back; rollback",
+        ],
+        &[
+            "select * from pg_authid order by oid",
+            "select * from pg_auth_members order by 1, 2",
+            "select relname, relowner, relacl from pg_class where oid > 16384 order by oid",
+            "select attacl from pg_attribute where attacl is not null",
+            "select nspname, nspowner, nspacl from pg_namespace order by 1",
+            "select datacl from pg_database",
+            "select defaclrole, defaclobjtype, defaclacl from pg_default_acl",
+        ],
+    );
+    let made = "select relacl from pg_class where relname = 'made'";
+    assert_eq!(rows(&c, made), "{one=arwdDxt/one,second=r/one}");
+    assert_eq!(state(&c, "drop role second"), SqlState::DEPENDENT_OBJECTS);
+    rows(&c, "drop owned by one, second; drop role second, one");
+}

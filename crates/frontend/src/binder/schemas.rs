@@ -2,14 +2,34 @@
 
 use super::naming::{current_schema, current_schemas, find_own_table, schema_name};
 use super::relation_call::{constant_text, folded};
+use super::roles::role;
 use super::{Binder, fold};
-use crate::parse::{MovedKind, MovedObject, RenameTo};
+use crate::parse::{MovedKind, MovedObject, RenameTo, WrittenSchema};
 use crate::{Bound, CatalogView, Definition};
-use frazil_catalog::{AlterAction, DropBehavior, DropSchemas, PUBLIC, SYSTEM_SCHEMA, identifier};
+use frazil_catalog::{AlterAction, DropBehavior, DropSchemas, NewSchema, PUBLIC, SYSTEM_SCHEMA, identifier};
 use frazil_functions::Operand;
 use frazil_plan::Expr;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, array};
 use sqlparser::ast::ObjectName;
+
+/// Binds CREATE SCHEMA, whose name is that of its owner if none is written. 42704.
+pub(crate) fn create_schema(catalog: &dyn CatalogView, written: &WrittenSchema) -> Result<Definition> {
+    let owner = written
+        .owner
+        .as_ref()
+        .map(|owner| role(catalog, owner))
+        .transpose()?;
+    let name = match (&written.name, owner) {
+        (Some(name), _) => name.clone(),
+        (None, Some(owner)) => catalog.guard().access().role_name(owner),
+        (None, None) => return Err(Error::internal("a schema without a name")),
+    };
+    Ok(Definition::CreateSchema(NewSchema {
+        name,
+        if_not_exists: written.if_not_exists,
+        owner,
+    }))
+}
 
 /// Binds DROP SCHEMA, without the columns that CASCADE drops. 42601.
 pub(crate) fn drop_schemas(

@@ -24,7 +24,7 @@ pub(super) fn is_reserved_keyword(keyword: Keyword) -> bool {
 /// First words of statements that PostgreSQL, DuckDB or SQLite have and Frazil does not, sorted.
 pub(super) const UNSUPPORTED_STATEMENTS: &[&str] = &[
     "attach", "call", "cluster", "detach", "do", "from", "import", "install", "load", "merge", "pivot",
-    "pragma", "reassign", "refresh", "replace", "security", "unpivot",
+    "pragma", "refresh", "replace", "security", "unpivot",
 ];
 
 /// A name as the catalog keeps it: lower case unless quoted.

@@ -30,6 +30,7 @@ mod query_text;
 pub(crate) mod recursion_words;
 mod reference_words;
 mod reindex;
+mod roles;
 mod row_words;
 mod schemas;
 mod sequences;
@@ -59,12 +60,15 @@ pub(crate) use only::ROWS_FROM;
 pub(crate) use parsed::LockedTables;
 pub(crate) use parsed::ParsedKind;
 pub use parsed::{ParsedStatement, StatementRole};
-pub(crate) use privileges::{Object, Privileges};
+pub(crate) use privileges::{
+    GrantObjects, Object, WrittenAccess, WrittenDefaults, WrittenGrant, WrittenOwner, WrittenRight,
+};
 pub use query_text::{QualifiedPlace, QueryText};
 pub(crate) use reference_words::SET_COLUMNS;
 pub(crate) use reindex::{Reindex, Reindexed};
+pub(crate) use roles::{RoleStatement, WrittenRole};
 pub(crate) use row_words::ROW_OF;
-pub(crate) use schemas::{MovedKind, MovedObject, RenameTo, RenamedObject};
+pub(crate) use schemas::{MovedKind, MovedObject, RenameTo, RenamedObject, WrittenSchema};
 pub(crate) use sequences::{
     AlteredIdentity, IdentityAction, Overriding, SequenceAction, WrittenOptions, WrittenSequence,
 };
@@ -284,10 +288,12 @@ impl Reading {
         {
             return Ok(altered);
         }
-        // Most statements define nothing, and none of their other words is looked at.
+        if let Some(access) = privileges::parse(&mut cursor, &first)? {
+            return Ok(ParsedKind::Access(Box::new(access)));
+        }
         let is_definition = ["create", "alter", "drop"].contains(&first.as_str());
         let is_renamed = first == "alter" && (schemas::is_rename(&cursor) || schemas::is_move(&cursor));
-        if is_definition && !is_renamed && !privileges::is_owner(&cursor) {
+        if is_definition && !is_renamed {
             objects::refuse(&cursor, &first)?;
         }
         match first.as_str() {
@@ -302,7 +308,6 @@ impl Reading {
                 let words = create_domain::as_table(&mut cursor)?;
                 Ok(ParsedKind::CreateDomain(self.deep_tree(words, depth)?))
             }
-            "alter" if privileges::is_owner(&cursor) => privileges::owner(&mut cursor),
             "alter" if !is_renamed && create_domain::alters(&cursor) => {
                 let words = create_domain::as_altered_table(&mut cursor)?;
                 Ok(ParsedKind::AlterDomain(self.deep_tree(words, depth)?))
@@ -310,7 +315,6 @@ impl Reading {
             "create" | "alter" if sequences::is_next(&cursor) => sequences::parse(&mut cursor),
             "create" if schemas::is_create(&cursor) => schemas::create(&mut cursor),
             "comment" => comment_on::parse(&mut cursor).map(ParsedKind::CommentOn),
-            "grant" | "revoke" => privileges::grant(&mut cursor, first == "revoke"),
             "alter" if schemas::is_rename(&cursor) => schemas::rename(&mut cursor),
             "alter" if schemas::is_move(&cursor) => schemas::alter(&mut cursor),
             "alter" if objects::alters_view(&cursor) => Err(Error::unsupported("ALTER VIEW")),

@@ -8,28 +8,24 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Kinds of objects behind CREATE [OR REPLACE], ALTER or DROP, sorted.
-const OBJECTS: [&str; 31] = [
+const OBJECTS: [&str; 27] = [
     "access",
     "aggregate",
     "cast",
     "collation",
     "conversion",
     "database",
-    "default",
     "event",
     "extension",
     "foreign",
     "function",
-    "group",
     "language",
     "large",
     "macro",
     "operator",
-    "owned",
     "policy",
     "procedure",
     "publication",
-    "role",
     "routine",
     "rule",
     "server",

@@ -5,9 +5,9 @@ use super::comment_on::CommentOn;
 use super::create_view::{Refresh, ViewHead};
 use super::like_words::WrittenLike;
 use super::maintenance::Maintain;
-use super::privileges::Privileges;
+use super::privileges::WrittenAccess;
 use super::reindex::Reindex;
-use super::schemas::{MovedObject, RenamedObject};
+use super::schemas::{MovedObject, RenamedObject, WrittenSchema};
 use super::sequences::{AlteredIdentity, Overriding, WrittenOptions, WrittenSequence};
 use super::source::Place;
 use super::table_advice::TableAdvice;
@@ -18,7 +18,7 @@ use crate::{
     CursorOptions, CursorStatement, ExplainOptions, LockMode, NotificationStatement, SetConstraints,
     SettingStatement, TransactionModes,
 };
-use frazil_catalog::{NewSchema, WrittenName};
+use frazil_catalog::WrittenName;
 use frazil_types::{Error, Reservation, Span};
 use sqlparser::ast::{DataType, Query, SetExpr, Statement as Ast};
 use std::sync::Arc;
@@ -114,11 +114,11 @@ pub(crate) enum ParsedKind {
         cascade: bool,
     },
     CommentOn(CommentOn),
-    /// GRANT, REVOKE or OWNER TO.
-    Privileges(Privileges),
+    /// Roles, owners and privileges.
+    Access(Box<WrittenAccess>),
     /// ALTER COLUMN of an identity or generated column.
     Identity(AlteredIdentity),
-    CreateSchema(NewSchema),
+    CreateSchema(WrittenSchema),
     /// CREATE SEQUENCE, ALTER SEQUENCE.
     Sequence(WrittenSequence),
     /// SET SCHEMA of a table, view or type.

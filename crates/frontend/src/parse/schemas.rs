@@ -2,8 +2,9 @@
 
 use super::cursor::Cursor;
 use super::parsed::ParsedKind;
-use frazil_catalog::{NewSchema, WrittenName};
-use frazil_types::{Error, Result, USER};
+use super::roles::{self, WrittenRole};
+use frazil_catalog::WrittenName;
+use frazil_types::{Error, Result};
 
 /// A kind of objects that get another name or schema. The word is that of the statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +129,17 @@ pub(crate) struct MovedObject {
     pub schema: String,
 }
 
+/// CREATE SCHEMA as written.
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenSchema {
+    /// The name; `None`: that of the owner.
+    pub name: Option<String>,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
+    /// AUTHORIZATION.
+    pub owner: Option<WrittenRole>,
+}
+
 /// True if the statement is CREATE SCHEMA.
 pub(super) fn is_create(cursor: &Cursor) -> bool {
     let mut words = words(cursor);
@@ -153,7 +165,7 @@ fn words(cursor: &Cursor) -> impl Iterator<Item = String> {
 }
 
 /// CREATE SCHEMA [IF NOT EXISTS] name [AUTHORIZATION user], where the name may be left out for the user's. 0A000 for
-/// definitions behind it and for another user.
+/// definitions behind it.
 pub(super) fn create(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.expect_word("create")?;
     cursor.expect_word("schema")?;
@@ -166,21 +178,19 @@ pub(super) fn create(cursor: &mut Cursor) -> Result<ParsedKind> {
         Some("authorization") => None,
         _ => Some(cursor.name()?),
     };
-    if cursor.take("authorization") {
-        let user = cursor.label()?;
-        if ![USER, "current_user", "session_user", "current_role"].contains(&user.as_str()) {
-            return Err(Error::unsupported(format!("a schema of user \"{user}\""))
-                .with_hint(format!("there is one user, {USER}")));
-        }
-    }
+    let owner = match cursor.take("authorization") {
+        true => Some(roles::role(cursor)?),
+        false => None,
+    };
     if ["create", "grant"].contains(&cursor.word().unwrap_or_default().as_str()) {
         return Err(Error::unsupported("definitions in CREATE SCHEMA")
             .with_hint("write each as a statement of its own"));
     }
     cursor.end()?;
-    Ok(ParsedKind::CreateSchema(NewSchema {
-        name: name.unwrap_or_else(|| USER.to_string()),
+    Ok(ParsedKind::CreateSchema(WrittenSchema {
+        name,
         if_not_exists,
+        owner,
     }))
 }
 

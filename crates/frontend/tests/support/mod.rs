@@ -68,6 +68,15 @@ impl Tables {
 }
 
 impl CatalogView for Tables {
+    fn user(&self) -> frazil_frontend::UserRoles {
+        frazil_frontend::UserRoles::SUPERUSER
+    }
+
+    fn guard(&self) -> &frazil_catalog::Catalog {
+        static CATALOG: LazyLock<frazil_catalog::Catalog> = LazyLock::new(frazil_catalog::Catalog::new);
+        &CATALOG
+    }
+
     fn path(&self) -> &SearchPath {
         static PATH: LazyLock<SearchPath> = LazyLock::new(SearchPath::default);
         &PATH

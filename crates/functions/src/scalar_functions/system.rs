@@ -13,10 +13,8 @@ use crate::type_rules::Category;
 use crate::type_rules::Kind::{self, BigInt, Boolean, Integer, Oid, Regclass, Text, TimestampTz};
 use crate::vector::{OnNull, Output, Row, RowFn};
 use frazil_plan::Expr;
+use frazil_types::session_settings::{self, SessionSettings};
 use frazil_types::{Error, Result, SqlState, USER};
-
-/// PostgreSQL's number of the user who made the server.
-const FIRST_USER: i64 = 10;
 
 /// The catalog keeps expressions as SQL.
 const EXPRESSION: RowFn = |row, out| out.text(row.text(0));
@@ -38,7 +36,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "the comment on a column, by its table and number";
     "current_database", [rows(&[], |_, o| o.text(DATABASE), Text)], "`frazil`: a database has no name of its own";
     "current_schema", [rows(&[], |_, o| o.text(SCHEMAS[0]), Text)], "the first schema of `search_path` that exists";
-    "current_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
+    "current_user", [rows(&[], |_, o| o.text(&user(|session| session.user())), Text)],
+        "the role by whose rights statements run: SET ROLE changes it";
     "format_type", [Overload { parameters: &[Oid, Integer], run: Run::Catalog(format_type, OnNull::Called, Text) }],
         "the name of a type by its oid, with its length or digits";
     "getdatabaseencoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
@@ -90,7 +89,7 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_get_statisticsobjdef", DEFINITION, "NULL: statistics have no numbers";
     "pg_get_statisticsobjdef_columns", DEFINITION, "NULL: statistics have no numbers";
     "pg_get_triggerdef", PRETTY_DEFINITION, "NULL: triggers have no numbers";
-    "pg_get_userbyid", [rows(&[Oid], user_by_number, Text)], "the user with an id: 10 is `frazil`";
+    "pg_get_userbyid", [asking(&[Oid], session_catalog::role_by_number, Text)], "the name of a role by its oid";
     "pg_get_viewdef", [
         asking(&[Oid], session_catalog::view_definition, Text),
         asking(&[Oid, Boolean], session_catalog::view_definition, Text),
@@ -123,7 +122,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_ts_template_is_visible", VISIBLE, "NULL: there are no templates of text search";
     "pg_type_is_visible", [asking(&[Oid], type_is_visible, Boolean)],
         "true if a type is found without its schema";
-    "session_user", [rows(&[], |_, o| o.text(USER), Text)], "`frazil`: there are no users";
+    "session_user", [rows(&[], |_, o| o.text(&user(|session| session.session_user())), Text)],
+        "the role of the session: SET SESSION AUTHORIZATION changes it";
     "shobj_description", [asking(&[Oid, Text], session_catalog::object_comment, Text)],
         "the comment on the database";
     "to_regcollation", [rows(&[Text], collation, Text)], "the name of a collation, NULL if there is none";
@@ -135,8 +135,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "to_regproc", [rows(&[Text], function, Text)], "the name of a function, NULL if there is none or several";
     "to_regprocedure", [rows(&[Text], function_of_types, Text)],
         "the name of a function with its argument types, NULL if there is none";
-    "to_regrole", [rows(&[Text], |r, o| known(name(r.text(0)), &[USER], o), Text)],
-        "the name of a user, NULL if there is none";
+    "to_regrole", [asking(&[Text], session_catalog::to_role, Text)],
+        "the name of a role, NULL if there is none";
     "to_regtype", [rows(&[Text], type_name, Text)], "the name of a type, NULL if there is none";
     "version", [rows(&[], |_, o| o.text(VERSION), Text)], "the version of Frazil";
 };
@@ -154,6 +154,12 @@ fn type_is_visible(row: &Row<'_>, out: &mut Output) -> Result<()> {
     }
 }
 
+/// A role of the session whose statement runs; the superuser outside of sessions.
+fn user(role: impl FnOnce(&dyn SessionSettings) -> String) -> String {
+    let session = session_settings::of_statement();
+    session.map_or_else(|| USER.to_owned(), |session| role(&*session))
+}
+
 /// The encodings that a client may ask for, with PostgreSQL's numbers.
 const ENCODINGS: [(i64, &str); 3] = [(0, "SQL_ASCII"), (6, "UTF8"), (8, "LATIN1")];
 
@@ -166,13 +172,6 @@ fn encoding_number(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let asked = row.text(0).to_ascii_uppercase().replace('-', "");
     let numbered = ENCODINGS.iter().find(|(_, name)| *name == asked);
     out.int(numbered.map_or(-1, |(number, _)| i128::from(*number)))
-}
-
-fn user_by_number(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    match row.int(0) {
-        FIRST_USER => out.text(USER),
-        number => out.text(&format!("unknown (OID={number})")),
-    }
 }
 
 // --- Types -------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ fn a_client_is_told_settings_and_makes_them() {
         "integer_datetimes=on",
         "TimeZone=Europe/Rome",
         "application_name=test",
-        "session_authorization=me",
+        "session_authorization=postgres",
         "DateStyle=ISO, MDY",
     ] {
         assert!(told.contains(&format!("S[{setting}")), "{setting}: {told}");

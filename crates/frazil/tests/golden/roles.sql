@@ -1,0 +1,20 @@
+create role reader nologin;
+create user writer createdb noinherit connection limit 3 valid until '2030-01-02 03:04:05Z'
+    password 'SCRAM-SHA-256$4096:cNFzLhcxkVjAZZYKLIwYdA==$IgxuH8VmV5IUPQMbZQzkfbW4fKzZuYUHKXvhEWAZjQM=:ZIiBLpJxEt0PCWC4nZr5/0wGYTHT5zpMp4X5zRfl8Ts=';
+create role "Größte" superuser;
+create role gone;
+grant reader to writer with admin option;
+grant pg_read_all_data to reader;
+create schema own authorization writer;
+alter table goods owner to writer;
+alter sequence fresh owner to writer;
+grant select (id, name), update (price) on goods to reader with grant option;
+grant usage on schema sales to public;
+grant connect on database frazil to reader;
+alter default privileges for role writer in schema own grant select on tables to reader;
+alter default privileges revoke usage on types from public;
+drop role gone;
+set role "Größte";
+create table own.made (a integer);
+create view own.seen as select a from own.made;
+reset role;
