@@ -42,7 +42,7 @@ mod selectivity;
 pub mod sma;
 mod stored_text;
 mod strategy;
-mod string_codes;
+pub mod string_codes;
 mod text_predicate;
 pub mod unpack;
 pub mod verify;

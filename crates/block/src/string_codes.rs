@@ -6,11 +6,14 @@
 use crate::block::Block;
 use crate::column_buffer::ColumnBuffer;
 use crate::encodings::Encoding;
-use crate::format::FLAG_SMA;
+use crate::format::{FLAG_FSST, FLAG_SMA};
 use crate::layouts::codes::dispatch_words;
 use crate::unpack::for_each_row;
 use frazil_kernels::{CodeWord, Isa, Selection};
 use frazil_types::{NativeType, Result, StringRef};
+
+/// Most stored bytes that a word of [`Block::stored_words`] holds.
+pub const STORED_BYTES: usize = 12;
 
 impl Block {
     /// Returns the number of codes of a string column, that of NULL included: the entries of its dictionary, or 1 for a
@@ -68,6 +71,60 @@ impl Block {
             _ => entry.nullable() && code == 0,
         };
         (!is_null).then(|| self.prepared_strings(column)[code])
+    }
+
+    /// Returns the symbol table of a column whose strings are stored compressed and never NULL; `None` for other
+    /// columns. Equal bytes mean equal strings in all columns with equal tables. XX001 if its bytes are damaged.
+    pub fn stored_symbols(&self, column: usize) -> Result<Option<&[u8]>> {
+        let entry = self.entry(column);
+        let is_stored = entry.encoding == Encoding::Raw && entry.native == NativeType::String;
+        if !is_stored || !entry.has(FLAG_FSST) || entry.nullable() {
+            return Ok(None);
+        }
+        self.touch(column)?;
+        Ok(Some(self.section(entry.sections.symbols)))
+    }
+
+    /// Puts a word for each selected row of a column with [`Block::stored_symbols`] into `out`: the bytes of its string
+    /// as stored, the lowest first, and their number plus one in the highest byte; 0 for more than [`STORED_BYTES`].
+    pub fn stored_words(&self, column: usize, selection: Selection<'_>, out: &mut [u128]) {
+        let entry = self.entry(column);
+        let ends = self.slice::<u32>(entry.sections.codes);
+        let heap = self.section(entry.sections.heap);
+        let word = |row: usize| {
+            let (start, end) = (ends[row] as usize, ends[row + 1] as usize);
+            let bytes = end - start;
+            if bytes > STORED_BYTES {
+                return 0;
+            }
+            let stored = match heap[start..].first_chunk::<16>() {
+                Some(chunk) => u128::from_le_bytes(*chunk) & ((1 << (bytes * 8)) - 1),
+                None => {
+                    let mut chunk = [0; 16];
+                    chunk[..bytes].copy_from_slice(&heap[start..end]);
+                    u128::from_le_bytes(chunk)
+                }
+            };
+            stored | (bytes as u128 + 1) << 120
+        };
+        for_each_row(selection, |i, row| out[i] = word(row));
+    }
+
+    /// Appends the string of a word of [`Block::stored_words`] that is not 0 to `out`. Bits between the stored
+    /// bytes and the highest byte are ignored.
+    pub fn text_of_word(&self, column: usize, word: u128, out: &mut Vec<u8>) -> Result<()> {
+        let stored = word.to_le_bytes();
+        let bytes = usize::from(stored[15]).saturating_sub(1).min(STORED_BYTES);
+        let decoder = self.decoder(column)?;
+        out.reserve(bytes * 8 + 8);
+        // SAFETY: READ_BEYOND of the 16 bytes are behind the stored ones, 12 at most; 8 bytes a code and 8 more
+        // were reserved, and `decode` returns how many it has written.
+        unsafe {
+            let end = out.as_mut_ptr().add(out.len());
+            let written = decoder.decode(&stored[..bytes], end);
+            out.set_len(out.len() + written);
+        }
+        Ok(())
     }
 
     /// Returns true if every code of `column` means the string, or the NULL, that it means in a column of another
@@ -152,6 +209,34 @@ mod tests {
                 len: 128,
             };
             assert_eq!(by_codes(&block, bits), expected(&[1, 4, 64]));
+        }
+    }
+
+    #[test]
+    fn words_of_compressed_strings_lead_to_them() {
+        let text = |i: usize| match i % 100 {
+            99 => "as long as no word can be: ".to_owned() + &"xyzzy, quux; ".repeat(i % 7 + 9),
+            98 => String::new(),
+            _ => format!("https://example.com/pages/{}", i * 7919 % 5000),
+        };
+        let texts: Vec<String> = (0..4000).map(text).collect();
+        let rows: Vec<Option<&str>> = texts.iter().map(|text| Some(text.as_str())).collect();
+        let block = block(&rows);
+        assert!(block.stored_symbols(0).expect("whole bytes").is_some());
+        let mut words = vec![0; 4000];
+        block.stored_words(0, Selection::All { start: 0, len: 4000 }, &mut words);
+        let (mut held, mut found) = (0, Vec::new());
+        for (row, &word) in words.iter().enumerate().filter(|(_, word)| **word != 0) {
+            found.clear();
+            block.text_of_word(0, word, &mut found).expect("a decoder");
+            assert_eq!(found, texts[row].as_bytes());
+            held += 1;
+        }
+        assert!((3000..4000).contains(&held), "{held}");
+        for (row, word) in words.iter().enumerate() {
+            let other = &words[(row + 1250) % 4000];
+            let is_same = texts[row] == texts[(row + 1250) % 4000];
+            assert!(*word == 0 || is_same == (word == other));
         }
     }
 

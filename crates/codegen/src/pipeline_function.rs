@@ -253,7 +253,10 @@ fn stage_scope(unit: Unit<'_>, pipeline: &Pipeline, vector: &StageVector, start:
         match slot.content {
             SlotContent::Column(id) => scope.place(id, Place::Slot(*slot)),
             SlotContent::Anchor(anchor) => scope.anchor_in(anchor, *slot),
-            SlotContent::ProbeKey | SlotContent::GroupKey(_) | SlotContent::GroupPlace => {}
+            SlotContent::ProbeKey
+            | SlotContent::GroupKey(_)
+            | SlotContent::GroupCell
+            | SlotContent::GroupPlace => {}
         }
     }
     Ok(scope)

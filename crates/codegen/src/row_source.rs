@@ -109,10 +109,12 @@ impl SourceCursor {
     }
 
     /// Address of the cells of groups that are found by codes, for as long as the cursor lives; null if it has none.
-    pub fn code_groups(&self) -> *const CodeGroups {
+    pub fn code_groups(&mut self) -> *mut CodeGroups {
         match self {
             SourceCursor::Scan(scan) => scan.code_groups(),
-            SourceCursor::Rows(_) | SourceCursor::Columns(_) | SourceCursor::Expansion(_) => std::ptr::null(),
+            SourceCursor::Rows(_) | SourceCursor::Columns(_) | SourceCursor::Expansion(_) => {
+                std::ptr::null_mut()
+            }
         }
     }
 

@@ -93,7 +93,7 @@ impl SourceShape {
 const MOST_CODE_KEYS: usize = 4;
 
 /// The group keys of a pipeline that are found by codes: string columns of its scan, none of them computed, of
-/// groups that are looked up by hash, one row at a time.
+/// groups that are looked up by hash.
 fn code_keys(plan: &PipelinePlan, layouts: &PlanLayouts, pipeline: &Pipeline) -> Option<CodeKeys> {
     let Source::Scan { columns: scanned, .. } = &pipeline.source else {
         return None;
@@ -101,8 +101,10 @@ fn code_keys(plan: &PipelinePlan, layouts: &PlanLayouts, pipeline: &Pipeline) ->
     let (id, breaker) = plan.filled(pipeline)?;
     let (layout, table) = (layouts.groups(id)?, breaker.groups()?);
     let by_hash = matches!(layout.spec.addressing, GroupAddressing::Hash { .. });
+    // Rows whose groups are known overtake those that a vector is made of.
     let by_vector = pipeline.boundaries.contains(&pipeline.operators.len());
-    if !by_hash || by_vector || layout.groups.len() > MOST_CODE_KEYS {
+    let may_overtake = pipeline.operators.is_empty() && layout.is_any_order();
+    if !by_hash || by_vector && !may_overtake || layout.groups.len() > MOST_CODE_KEYS {
         return None;
     }
     let key = |(column, e): &(ColumnId, Expr)| {

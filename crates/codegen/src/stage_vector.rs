@@ -42,6 +42,8 @@ pub(crate) enum SlotContent {
     ProbeKey,
     /// A group key of the sink that is computed: its number.
     GroupKey(usize),
+    /// The cell of the row's group; 0 if it has none.
+    GroupCell,
     /// Where the row's group is looked for: the hash of its keys, or the slot of an array.
     GroupPlace,
 }
@@ -76,6 +78,7 @@ impl StageVector {
             SlotContent::Anchor(_)
             | SlotContent::ProbeKey
             | SlotContent::GroupKey(_)
+            | SlotContent::GroupCell
             | SlotContent::GroupPlace => None,
         };
         self.slots.iter().filter_map(column).collect()

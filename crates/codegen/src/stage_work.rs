@@ -105,6 +105,8 @@ pub(crate) struct GroupHeads {
     pub places: Slot,
     /// The first row of each chain, or the group of each slot; 0 where there was none.
     pub heads: Slot,
+    /// The cells of groups, if the rows come with them.
+    pub cells: Option<Slot>,
     /// Keys that were computed: number and values.
     pub keys: Vec<(usize, Slot)>,
 }

@@ -69,7 +69,7 @@ impl Worker {
             .as_mut()
             .map_or(std::ptr::null_mut(), |part| part.address());
         let mut calls = Vec::new();
-        let cursor = SourceCursor::new(&open.source, pipeline);
+        let mut cursor = SourceCursor::new(&open.source, pipeline);
         let places = Places {
             sink,
             output: &output,
@@ -271,7 +271,7 @@ struct Places<'a> {
     sink: *mut u8,
     output: &'a [VectorColumn],
     /// Null if its source has no cells of groups.
-    code_groups: *const CodeGroups,
+    code_groups: *mut CodeGroups,
 }
 
 /// Where the object `spec`, the i-th of the pipeline, lies.
@@ -307,7 +307,7 @@ fn address(
             }
         }
         ObjectSpec::OutputColumns => places.output.as_ptr().cast_mut().cast(),
-        ObjectSpec::CodeGroups => places.code_groups.cast_mut().cast(),
+        ObjectSpec::CodeGroups => places.code_groups.cast(),
         ObjectSpec::Part => places.sink,
         ObjectSpec::String(_) | ObjectSpec::Like { .. } | ObjectSpec::Values(_) => match &open.constants[i] {
             Some(Constant::String(string, _)) => of(&**string),

@@ -8,6 +8,7 @@
 //! their address is null.
 
 use crate::abi::VectorColumn;
+use crate::stored_groups::StoredGroups;
 use frazil_storage::{CodedStrings, ScanCursor};
 use frazil_types::{Error, Result, StringRef};
 
@@ -28,15 +29,29 @@ const ROWS_OF_COMBINATION: usize = 4;
 #[derive(Debug)]
 pub struct CodeGroups {
     keys: CodeKeys,
-    /// The columns whose numbers the cells go by.
+    /// The way in which the rows of the open chunk come by their cells.
+    open: Open,
+    /// The columns whose numbers the cells of [`Open::Coded`] go by.
     coded: Option<CodedStrings>,
     /// Addresses of groups by the number of their strings; 0 where none is known.
     cells: Vec<u64>,
-    /// True if the rows of the open chunk have cells.
-    is_open: bool,
+    stored: StoredGroups,
+    /// True if all rows of the vector in hand have cells.
+    covers: bool,
     numbers: Vec<u32>,
     /// The address of the cell of each row of the vector in hand.
     places: Vec<*mut u64>,
+}
+
+/// A way in which rows come by their cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    /// Rows have none.
+    Plain,
+    /// By the codes of dictionaries.
+    Coded,
+    /// By the bytes of compressed strings.
+    Stored,
 }
 
 /// The cell of rows that have none.
@@ -47,9 +62,11 @@ impl CodeGroups {
     pub fn new(keys: CodeKeys) -> CodeGroups {
         CodeGroups {
             keys,
+            open: Open::Plain,
             coded: None,
             cells: Vec::new(),
-            is_open: false,
+            stored: StoredGroups::default(),
+            covers: false,
             numbers: Vec::new(),
             places: Vec::new(),
         }
@@ -57,33 +74,65 @@ impl CodeGroups {
 
     /// Takes up the chunk that a cursor has opened. XX001 if a column is damaged.
     pub(crate) fn open(&mut self, cursor: &ScanCursor) -> Result<()> {
-        self.is_open = false;
-        let Some(coded) = cursor.coded_strings(&self.keys.columns)? else {
-            return Ok(());
+        self.open = match cursor.coded_strings(&self.keys.columns)? {
+            Some(coded) => self.open_coded(coded, cursor.chunk_rows()),
+            None => self.open_stored(cursor)?,
         };
+        Ok(())
+    }
+
+    fn open_coded(&mut self, coded: CodedStrings, rows: usize) -> Open {
         let is_known = (self.coded.as_ref()).is_some_and(|known| known.has_strings_of(&coded));
         if !is_known {
-            if coded.count() * ROWS_OF_COMBINATION > cursor.chunk_rows() {
-                return Ok(());
+            if coded.count() * ROWS_OF_COMBINATION > rows {
+                return Open::Plain;
             }
             self.cells.clear();
             self.cells.resize(coded.count(), 0);
         }
         self.coded = Some(coded);
-        self.is_open = true;
-        Ok(())
+        Open::Coded
     }
 
-    /// Returns true if a column of the scan need not be fetched for the vectors of the open chunk.
+    fn open_stored(&mut self, cursor: &ScanCursor) -> Result<Open> {
+        Ok(match self.keys.columns[..] {
+            // Strings that are fetched anyway are as quickly hashed.
+            [index] if !self.keys.unread.is_empty() && self.stored.open(cursor, index)? => Open::Stored,
+            _ => Open::Plain,
+        })
+    }
+
+    /// Returns true if a column of the scan need not be fetched for the vector in hand.
     pub(crate) fn replaces(&self, column: usize) -> bool {
-        self.is_open && self.keys.unread.contains(&column)
+        self.covers && self.keys.unread.contains(&column)
     }
 
-    /// The cells of the rows of the cursor's vector, as a column of addresses. It lives until the next call. An
-    /// internal error if a code is beyond the dictionary.
+    /// The cells of the rows of the cursor's vector, as a column of addresses, which is null for rows without one.
+    /// It lives until the next call. An internal error if a code is beyond the dictionary.
     pub(crate) fn column(&mut self, cursor: &mut ScanCursor, rows: usize) -> Result<VectorColumn> {
-        let Some(coded) = self.coded.as_ref().filter(|_| self.is_open) else {
+        self.covers = false;
+        let places = match self.open {
+            Open::Plain => None,
+            Open::Coded => self.coded_places(cursor, rows)?.then_some(&self.places[..]),
+            Open::Stored => {
+                let found = self.stored.places(cursor, self.keys.columns[0], rows);
+                found.map(|(places, covers)| {
+                    self.covers = covers;
+                    places
+                })
+            }
+        };
+        let Some(places) = places else {
             return Ok(VectorColumn::constant((&raw const NO_CELL).cast()));
+        };
+        cursor.note_rows_by_code(rows);
+        Ok(VectorColumn::flat(places.as_ptr().cast()))
+    }
+
+    /// Finds the cells of the rows of a vector by their codes; false if there are none.
+    fn coded_places(&mut self, cursor: &mut ScanCursor, rows: usize) -> Result<bool> {
+        let Some(coded) = &self.coded else {
+            return Ok(false);
         };
         cursor.fetch_numbers(coded, rows, &mut self.numbers);
         let greatest = self.numbers.iter().copied().max().unwrap_or(0);
@@ -94,12 +143,16 @@ impl CodeGroups {
         let place = |&number: &u32| first.wrapping_add(number as usize);
         self.places.clear();
         self.places.extend(self.numbers.iter().map(place));
-        Ok(VectorColumn::flat(self.places.as_ptr().cast()))
+        self.covers = true;
+        Ok(true)
     }
 
-    /// The string of a key in the combination of a cell; `None` for NULL. It lives as long as the chunk is open.
-    /// Panics if the cell is not one of these.
-    pub(crate) fn string(&self, key: usize, cell: *const u64) -> Option<StringRef> {
+    /// The string of a key in the group of a cell that was handed out for the vector in hand; `None` for NULL. It lives
+    /// until the next vector. Panics if the cell is not one of these.
+    pub(crate) fn string(&mut self, key: usize, cell: *const u64) -> Option<StringRef> {
+        if self.open == Open::Stored {
+            return Some(self.stored.string(cell).expect("a word that was stored"));
+        }
         let number = (cell.addr() - self.cells.as_ptr().addr()) / size_of::<u64>();
         assert!(number < self.cells.len(), "a cell of another dictionary");
         self.coded.as_ref().and_then(|coded| coded.string(key, number))

@@ -79,7 +79,7 @@ macro_rules! pointees {
 // Cells for numbers belong to functions with a status. Bytes, hashes and rows are arrays in the stage memory: they
 // keep what an earlier vector left there, and are zero before that.
 pointees! {
-    PipelineContext, RowPages, Sorter, StringHeap, AggregateTable, BufferWriter, VectorCall,
+    PipelineContext, RowPages, Sorter, StringHeap, AggregateTable, BufferWriter, CodeGroups, VectorCall,
     VectorColumn, Series, Elements, u8, i32, i64, u64, f64, *const u8
 }
 impl Pointee for StringRef {
@@ -251,7 +251,7 @@ runtime_functions! {
     /// none. What they lead to is prefetched.
     AggregateHeads = catching objects::aggregate_heads(*const AggregateTable, *const u64, u64, *mut *const u8);
     /// `(groups, cell, key, out) -> bool`: the string of a key in the group of a cell; false for NULL.
-    CodeGroupKey = catching objects::code_group_key(*const CodeGroups, *const u64, u64, TextOut) -> i32;
+    CodeGroupKey = catching objects::code_group_key(*mut CodeGroups, *const u64, u64, TextOut) -> i32;
     /// `(context, table, list, cell) -> row`: a new row of a list whose state lies at the cell. Null on failure.
     AggregateAppend = catching objects::aggregate_append(Context, *mut AggregateTable, u64, *mut u8) -> *mut u8;
     /// `(context, table, cell, hash) -> status`: notes a value in the sketch whose state lies at the cell.

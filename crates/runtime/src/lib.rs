@@ -16,6 +16,7 @@ pub mod one_row;
 pub mod row_layout;
 pub mod row_pages;
 pub mod scan_source;
+mod stored_groups;
 pub mod string_heap;
 pub mod vector_column;
 

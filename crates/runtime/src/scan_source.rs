@@ -164,8 +164,8 @@ impl ScanSource {
     }
 
     /// Address of the cells of groups, for generated code; null if there are none.
-    pub fn code_groups(&self) -> *const CodeGroups {
-        (self.code_groups.as_deref()).map_or(std::ptr::null(), std::ptr::from_ref)
+    pub fn code_groups(&mut self) -> *mut CodeGroups {
+        (self.code_groups.as_deref_mut()).map_or(std::ptr::null_mut(), std::ptr::from_mut)
     }
 
     /// Begins a morsel.
@@ -185,15 +185,15 @@ impl ScanSource {
             return Ok(None);
         };
         self.partitions = Partitions::SIDE_BY_SIDE;
+        let behind = self.columns.len() - usize::from(self.code_groups.is_some());
+        if let Some(groups) = &mut self.code_groups {
+            self.columns[behind] = groups.column(&mut self.cursor, rows as usize)?;
+        }
         if !self.in_place || !self.lend() {
             self.fetch()?;
         }
-        let behind = self.columns.len() - usize::from(self.code_groups.is_some());
         if self.row_id {
             self.columns[behind - 1] = VectorColumn::flat(self.cursor.row_ids().as_ptr().cast());
-        }
-        if let Some(groups) = &mut self.code_groups {
-            self.columns[behind] = groups.column(&mut self.cursor, rows as usize)?;
         }
         Ok(Some(rows as usize))
     }

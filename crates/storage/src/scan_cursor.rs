@@ -382,6 +382,36 @@ impl ScanCursor {
             let (isa, buffer) = (self.scan.options.isa, &mut self.buffers[column.index]);
             (coded.block).add_string_codes(isa, column.column, selection, column.scale, buffer, out);
         }
+    }
+
+    /// Returns the block of the open chunk and the position of a column (an index into the scan's columns) in it,
+    /// if the column's strings are stored there as [`Block::stored_words`] needs them.
+    pub fn stored_strings(&self, index: usize) -> Result<Option<(Block, usize)>> {
+        let entry = self.entry.as_ref().expect("a chunk is open");
+        let State::Frozen(frozen) = entry.view().state() else {
+            return Ok(None);
+        };
+        let column = self.scan.columns[index];
+        let symbols = (frozen.block.stored_symbols(column))
+            .map_err(|e| entry.blame(self.scan.snapshot.table().entry(), e))?;
+        Ok(symbols.map(|_| (frozen.block.clone(), column)))
+    }
+
+    /// Puts the words of the stored strings of the current vector's rows into `out`. `block` is that of
+    /// [`ScanCursor::stored_strings`].
+    pub fn fetch_words(&mut self, index: usize, block: &Block, rows: usize, out: &mut Vec<u128>) {
+        out.clear();
+        out.resize(rows, 0);
+        let column = self.scan.columns[index];
+        let sparse = self.goes_by_positions(index);
+        let selection = chosen(&self.vector, sparse, &self.words, &self.positions, self.end);
+        self.access.note_fetch(column, &selection);
+        self.counters.bytes_touched += block.entry(column).code_bytes(rows) as u64;
+        block.stored_words(column, selection, out);
+    }
+
+    /// Counts rows that are handed out with codes.
+    pub fn note_rows_by_code(&mut self, rows: usize) {
         self.counters.rows_by_code += rows as u64;
     }
 

@@ -98,6 +98,25 @@ impl GroupLayout {
         })
     }
 
+    /// True if groups come out alike, to the last bit, whatever the order of their rows.
+    pub(crate) fn is_any_order(&self) -> bool {
+        let is_integer = |state: &State| !matches!(state.field.native, NativeType::F64 | NativeType::String);
+        self.states.iter().all(|state| match state.kind {
+            StateKind::Count
+            | StateKind::Sum
+            | StateKind::Min
+            | StateKind::Max
+            | StateKind::BitAnd
+            | StateKind::BitOr
+            | StateKind::BitXor => state.list.is_none() && is_integer(state),
+            StateKind::Deviations { .. }
+            | StateKind::Picked { .. }
+            | StateKind::Rows(_)
+            | StateKind::Sketch
+            | StateKind::Made => false,
+        })
+    }
+
     /// The layout of an aggregation of a plan.
     pub(super) fn of(table: &GroupTable, plan: &PipelinePlan, nullable: &Nullable) -> Result<GroupLayout> {
         let mut made = States {

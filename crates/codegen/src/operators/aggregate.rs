@@ -7,7 +7,7 @@ use crate::breakers::groups::{GroupLayout, State};
 use crate::failures::FailurePoint;
 use crate::objects::ObjectSpec;
 use crate::sql_value::SqlValue;
-use crate::stage_work::{Cell, StateCells};
+use crate::stage_work::{Cell, GroupHeads, StateCells};
 use crate::translator::Translator;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, Block, InstBuilder, StackSlot, types};
@@ -146,6 +146,16 @@ impl<'p> Translator<'_, 'p> {
     fn group_row(&mut self, layout: &GroupLayout) -> Result<ir::Value> {
         if let GroupAddressing::Array { slots } = layout.spec.addressing {
             return self.row_by_index(layout, slots as u64);
+        }
+        if let Some(GroupHeads { cells, .. }) = &self.work.group_heads {
+            let cells = *cells;
+            let keys = self.group_keys(layout)?;
+            let row = self.row_by_hash(layout, &keys)?;
+            if let Some(cells) = cells {
+                let cell = self.slot_value(cells)?.value;
+                self.note_in_cell(cell, row);
+            }
+            return Ok(row);
         }
         if let Some(cells) = self.work.group_cells {
             return self.row_by_code(layout, cells);
@@ -420,7 +430,7 @@ impl<'p> Translator<'_, 'p> {
         }
     }
 
-    fn advance_all(&mut self, layout: &GroupLayout, cells: &[Cell]) -> Result<()> {
+    pub(super) fn advance_all(&mut self, layout: &GroupLayout, cells: &[Cell]) -> Result<()> {
         let own = layout.states.iter().zip(cells).filter(|s| s.0.list.is_none());
         // A picked value goes by what its state was before this row.
         let is_picked = |state: &State| matches!(state.kind, StateKind::Picked { .. });

@@ -32,6 +32,14 @@ impl Translator<'_, '_> {
             _ => HashSet::new(),
         };
         let mut contents = Vec::new();
+        let groups = self
+            .filled_groups()
+            .filter(|_| at == self.work.pipeline.operators.len());
+        // A row whose group is known goes no further.
+        let cell = match (groups, self.work.group_cells) {
+            (Some(layout), Some(cells)) => Some(self.settle_by_cell(layout, cells, done)?),
+            _ => None,
+        };
         for anchor in anchors_of(&self.scope, &live)? {
             let mut value = self.anchor(anchor)?;
             let mut native = NativeType::I64;
@@ -62,10 +70,8 @@ impl Translator<'_, '_> {
             };
             contents.push((SlotContent::ProbeKey, SqlValue::certain(key, NativeType::I64)));
         }
-        if at == self.work.pipeline.operators.len()
-            && let Some(layout) = self.filled_groups()
-        {
-            contents.extend(self.group_contents(layout)?);
+        if let Some(layout) = groups {
+            contents.extend(self.group_contents(layout, cell)?);
         }
         let mut row = self.begin_output_row()?;
         for (content, value) in contents {

@@ -6,6 +6,7 @@
 
 use crate::breakers::groups::GroupLayout;
 use crate::objects::ObjectSpec;
+use crate::operators::group_cells::KeysOfCell;
 use crate::sql_value::SqlValue;
 use crate::stage_vector::{SlotContent, StageVector};
 use crate::stage_work::GroupHeads;
@@ -18,18 +19,28 @@ use frazil_types::{NativeType, Result, STAGE_ROWS};
 
 impl Translator<'_, '_> {
     /// What a stage vector carries for the groups behind it.
-    pub fn group_contents(&mut self, layout: &GroupLayout) -> Result<Vec<(SlotContent, SqlValue)>> {
-        let keys = self.group_keys(layout)?;
+    pub fn group_contents(
+        &mut self,
+        layout: &GroupLayout,
+        cell: Option<KeysOfCell>,
+    ) -> Result<Vec<(SlotContent, SqlValue)>> {
+        let is_with_cell = cell.is_some();
+        let (cell, keys) = match cell {
+            Some(KeysOfCell { cell, keys }) => (Some(cell), keys),
+            None => (None, self.group_keys(layout)?),
+        };
         let place = match layout.spec.addressing {
             GroupAddressing::Array { slots } => self.group_slot(layout, &keys, slots as u64)?,
             GroupAddressing::Hash { .. } | GroupAddressing::Single => self.hash_values(&keys)?,
         };
-        let computed =
-            |(_, (_, e)): &(usize, &(_, frazil_plan::Expr))| !matches!(e.kind, ExprKind::Column(_));
+        let computed = |(_, (_, e)): &(usize, &(_, frazil_plan::Expr))| {
+            is_with_cell || !matches!(e.kind, ExprKind::Column(_))
+        };
         let computed = layout.groups.iter().enumerate().filter(computed);
         let mut contents: Vec<_> = computed
             .map(|(number, _)| (SlotContent::GroupKey(number), keys[number]))
             .collect();
+        contents.extend(cell.map(|cell| (SlotContent::GroupCell, SqlValue::certain(cell, NativeType::I64))));
         let place = SqlValue::certain(place, NativeType::I64);
         contents.push((SlotContent::GroupPlace, place));
         Ok(contents)
@@ -54,6 +65,7 @@ impl Translator<'_, '_> {
         self.work.group_heads = Some(GroupHeads {
             places,
             heads,
+            cells: vector.find(SlotContent::GroupCell),
             keys: keys.collect(),
         });
         Ok(())

@@ -6,11 +6,12 @@ use crate::{memory, rows};
 use frazil::Connection;
 
 /// Rows of a block.
-const BLOCK: usize = 4_000;
+const BLOCK: usize = 8_000;
+/// Rows of a full chunk.
+const CHUNK: usize = 65_536;
 
-/// Tables of two blocks and a few rows more that stay hot. In `few` both blocks hold equal dictionaries, in `moved`
-/// each has its own, in `many` strings are too many for dictionaries, in `one` they are constants, and `gaps` has
-/// NULLs and empty strings.
+/// Tables of a block and some rows that stay hot. In `few` and `moved` strings have dictionaries, in `many` and
+/// `pages` they are compressed, in `one` they are constants, and `gaps` has NULLs and empty strings.
 fn tables() -> Connection {
     let c = memory();
     rows(
@@ -25,11 +26,9 @@ fn tables() -> Connection {
             &c,
             &format!("create table {name} (id integer not null, s text, t text not null, v integer)"),
         );
-        for block in 0..2 {
-            rows(&c, &fill(block * BLOCK, (block + 1) * BLOCK - 1));
-            rows(&c, &format!("freeze table {name}"));
-        }
-        rows(&c, &fill(2 * BLOCK, 2 * BLOCK + 999));
+        rows(&c, &fill(0, BLOCK - 1));
+        rows(&c, &format!("freeze table {name}"));
+        rows(&c, &fill(BLOCK, BLOCK + 999));
     };
     make("few", "'name ' || i % 100", "'a type of many letters ' || i % 7");
     make(
@@ -37,7 +36,12 @@ fn tables() -> Connection {
         "'name ' || i / 100",
         "'a type of many letters ' || i % 7 + i / 4000",
     );
-    make("many", "'name ' || i * 7919 % 3500", "'type ' || i % 3");
+    make("many", "'name ' || i * 7919 % 7001", "'type ' || i % 3");
+    make(
+        "pages",
+        "'https://example.com/pages/' || i * 7919 % 7500",
+        "case when i % 50 = 7 then repeat('no symbols 4 ' || i, 9) else 'page ' || i end",
+    );
     make("one", "'ice'", "'frazil ice is ' || i / 4000");
     make(
         "gaps",
@@ -54,12 +58,13 @@ fn tables() -> Connection {
 }
 
 /// Tables of [`tables`], and the rows of each that are grouped by codes of `s` and of `t`.
-const TABLES: [(&str, usize, usize); 6] = [
-    ("few", 2 * BLOCK, 2 * BLOCK),
-    ("moved", 2 * BLOCK, 2 * BLOCK),
-    ("many", 0, 2 * BLOCK),
-    ("one", 2 * BLOCK, 2 * BLOCK),
-    ("gaps", 2 * BLOCK, 2 * BLOCK),
+const TABLES: [(&str, usize, usize); 7] = [
+    ("few", BLOCK, BLOCK),
+    ("moved", BLOCK, BLOCK),
+    ("many", BLOCK, BLOCK),
+    ("pages", BLOCK, BLOCK),
+    ("one", BLOCK, BLOCK),
+    ("gaps", BLOCK, BLOCK),
     ("empty", 0, 0),
 ];
 
@@ -124,7 +129,7 @@ fn blocks_with_dictionaries_are_grouped_by_codes() {
         }
     }
     let two = rows(&c, "explain analyze select s, t, count(*) from few group by t, s");
-    assert_eq!(number_before(&two, "rows by code"), 2 * BLOCK, "{two}");
+    assert_eq!(number_before(&two, "rows by code"), BLOCK, "{two}");
     rows(&c, "set frazil.codes_travel = off");
     let off = rows(&c, "explain analyze select s, t, count(*) from few group by t, s");
     assert!(!off.contains("by code"), "{off}");
@@ -145,5 +150,117 @@ fn groups_by_codes_follow_the_scan() {
         let expected = rows(&c, query);
         rows(&c, "set frazil.codes_travel = on");
         assert_eq!(rows(&c, query), expected, "{query}");
+    }
+}
+
+/// A table of three chunks and some hot rows: columns of few strings, of others in each chunk, of many strings that
+/// repeat themselves, of strings that do not, and two whose pairs are many.
+fn chunks() -> Connection {
+    let c = memory();
+    rows(
+        &c,
+        "set frazil.freeze_after = off; set frazil.refreeze_budget = off; set threads = 1",
+    );
+    rows(
+        &c,
+        "create table c (id integer not null, few text not null, moved text, pages text not null, u text not null,
+                         x text not null, y text, v integer not null, w bigint)",
+    );
+    let fill = |from: usize, to: usize| {
+        format!(
+            "insert into c select i, 'name ' || i % 100, nullif('name ' || i / 700, 'name 5'),
+                    'https://example.com/pages/' || i * 7919::bigint % 40000, 'https://example.com/pages/' || i,
+                    'name ' || i % 120, nullif('type ' || i % 119, 'type 3'), i % 1009, nullif(i % 7, 3)
+             from generate_series({from}, {to}) g (i)"
+        )
+    };
+    rows(&c, &fill(0, 3 * CHUNK - 1));
+    rows(&c, "freeze table c");
+    rows(&c, &fill(3 * CHUNK, 3 * CHUNK + 499));
+    c
+}
+
+/// The answer of a query, which must be what it is by strings.
+fn answer(c: &Connection, query: &str) -> String {
+    rows(c, "set frazil.codes_travel = off");
+    let expected = rows(c, query);
+    rows(c, "set frazil.codes_travel = on");
+    for threads in [2, 1] {
+        rows(c, &format!("set threads = {threads}"));
+        let found = rows(c, query);
+        let shown = |answer: &str| answer.lines().next().unwrap_or_default().to_owned();
+        assert!(
+            found == expected,
+            "{query}: {} and {}",
+            shown(&found),
+            shown(&expected)
+        );
+    }
+    expected
+}
+
+/// The rows that a query groups by codes.
+fn rows_by_code(c: &Connection, query: &str) -> usize {
+    let run = rows(c, &format!("explain analyze {query}"));
+    match run.contains("rows by code") {
+        true => number_before(&run, "rows by code"),
+        false => 0,
+    }
+}
+
+#[test]
+fn chunks_have_dictionaries_of_their_own() {
+    let c = chunks();
+    for (key, by_code) in [("few", 3 * CHUNK), ("moved", 3 * CHUNK), ("x, few", 3 * CHUNK)] {
+        let query = format!("select {key}, count(*), sum(v), min(w) from c group by {key} order by {key}");
+        answer(&c, &query);
+        assert_eq!(rows_by_code(&c, &query), by_code, "{query}");
+    }
+    let query =
+        "select count(distinct few), count(distinct moved), count(distinct pages), count(distinct u) from c";
+    assert_eq!(answer(&c, query), format!("100|281|40000|{}", 3 * CHUNK + 500));
+
+    // Compressed strings that recur in later chunks are found by their bytes; others are given up.
+    let query = |key: &str| {
+        format!(
+            "select count(*), sum(n), min({key}) from (select {key}, count(*) as n from c group by {key}) q"
+        )
+    };
+    answer(&c, &query("pages"));
+    answer(
+        &c,
+        "select pages, count(*), sum(id) from c group by pages order by pages",
+    );
+    assert_eq!(rows_by_code(&c, &query("pages")), 3 * CHUNK);
+    answer(&c, &query("u"));
+    assert!(rows_by_code(&c, &query("u")) <= 2 * CHUNK);
+    answer(
+        &c,
+        "select pages, count(*) from c where v = 17 or id % 1000 = 1 group by pages order by pages",
+    );
+
+    // Groups too many for a cache are looked up by vectors, which rows whose cells know their groups do not enter.
+    let states =
+        "count(*), sum(v), sum(w), min(v), max(w), min(id), max(id), count(w), max(v), min(w), sum(v + w)";
+    for keys in ["x, y", "pages", "y, x"] {
+        let query = format!("select {keys}, {states} from c group by {keys} order by {keys}");
+        answer(&c, &query);
+        let shown = rows(&c, &format!("explain (stages) {query}"));
+        assert!(shown.contains("stage 1"), "{shown}");
+        assert_eq!(rows_by_code(&c, &query), 3 * CHUNK, "{query}");
+    }
+    // A sum of doubles, and a list, depend on the order of rows: no row overtakes another one.
+    rows(&c, "set threads = 1");
+    for states in [
+        "sum(v / 3.0::double precision)",
+        "array_agg(id)",
+        "string_agg(y, ',')",
+    ] {
+        let query =
+            format!("select pages, {states}, min(v), max(w), min(id) from c group by pages order by pages");
+        rows(&c, "set frazil.codes_travel = off");
+        let expected = rows(&c, &query);
+        rows(&c, "set frazil.codes_travel = on");
+        assert!(rows(&c, &query) == expected, "{query}");
     }
 }

@@ -38,7 +38,7 @@ pub unsafe fn sort_grow(context: *mut PipelineContext, sorter: *mut Sorter) -> *
 /// # Safety
 /// The cell is one that `groups` has handed out for the vector in hand; `out` must be valid for a write.
 pub unsafe fn code_group_key(
-    groups: *const CodeGroups,
+    groups: *mut CodeGroups,
     cell: *const u64,
     key: u64,
     out: *mut StringRef,
