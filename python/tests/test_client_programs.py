@@ -224,6 +224,32 @@ def test_scanner_of_duckdb(port):  # noqa: F811
         connection.execute("load postgres")
     except duckdb.Error:
         pytest.skip("DuckDB's extension postgres is not installed")
-    connection.execute(f"attach 'host=127.0.0.1 port={port} user=me dbname=frazil' as there (type postgres)")
+    where = f"host=127.0.0.1 port={port} user=me dbname=frazil"
+    connection.execute(f"attach '{where}' as there (type postgres)")
     connection.execute("create table there.public.duck as select range as a, 'x' || range as b from range(1000)")
     assert connection.execute("select count(*), max(a) from there.public.duck").fetchone() == (1000, 999)
+    assert connection.execute("select b from there.public.duck where a = 5").fetchone() == ("x5",)
+    for statement in (
+        "insert into there.public.duck values (5000, 'y')",
+        "create index duck_index on there.public.duck (a)",
+        "alter table there.public.duck add column c integer",
+        "alter table there.public.duck rename column c to d",
+        "create view there.public.duck_view as select 1 as x",
+        "create schema there.duck_schema",
+        "create table there.duck_schema.duck (a integer[], b decimal(10,2), c timestamp, d uuid, e blob, f interval)",
+        """insert into there.duck_schema.duck values ([1, null], 1.25, '2020-01-01 01:02:03',
+            '00000000-0000-0000-0000-000000000007', '\\xAA'::blob, interval 3 days)""",
+        "call postgres_execute('there', 'create table duck_keys (a integer primary key references duck_keys)')",
+        "call pg_clear_cache()",
+        "insert into there.public.duck_keys values (1)",
+    ):
+        connection.execute(statement)
+    row = connection.execute("select a, b::text, d::text, e from there.duck_schema.duck").fetchone()
+    assert row == ([1, None], "1.25", "00000000-0000-0000-0000-000000000007", b"\xaa")
+    connection.execute("begin")
+    connection.execute("insert into there.public.duck_keys values (2)")
+    connection.execute("rollback")
+    assert connection.execute("select a from there.public.duck_keys").fetchall() == [(1,)]
+    assert connection.execute("select * from postgres_query('there', 'select 1 as a')").fetchall() == [(1,)]
+    assert len(connection.execute(f"select * from postgres_scan('{where}', 'public', 'duck')").fetchall()) == 1001
+    connection.execute("drop table there.duck_schema.duck")

@@ -1,5 +1,6 @@
-//! PostgreSQL's clients that neither pip nor a package of the system brings: those of npm, Maven, Go and Cargo, for
-//! `python/tests/test_client_programs.py`. A client whose tool this machine lacks is named and left out.
+//! PostgreSQL's clients that neither pip nor a package of the system brings: those of npm, Maven, Go and Cargo, and
+//! DuckDB's extension, for `python/tests/test_client_programs.py`. A client whose tool this machine lacks is named and
+//! left out.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,14 +17,14 @@ const SCRIPTS: &str = "python/tests/clients";
 /// A client to install: its tool, and the tool's arguments.
 struct Client {
     name: &'static str,
-    tool: &'static str,
+    tool: String,
     arguments: Vec<String>,
     /// The folder that the tool runs in.
     folder: PathBuf,
 }
 
-/// All clients, installed below `to`.
-fn clients(root: &Path, to: &Path) -> Vec<Client> {
+/// All clients, installed below `to`. `python`: the interpreter that has DuckDB, which downloads its extension.
+fn clients(root: &Path, to: &Path, python: &Path) -> Vec<Client> {
     let texts = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
     let there = to.display().to_string();
     let scripts = root.join(SCRIPTS);
@@ -38,19 +39,19 @@ fn clients(root: &Path, to: &Path) -> Vec<Client> {
     vec![
         Client {
             name: "node-postgres and postgres.js",
-            tool: "npm",
+            tool: "npm".to_string(),
             arguments: [npm, texts(&NPM)].concat(),
             folder: root.to_path_buf(),
         },
         Client {
             name: "pgx",
-            tool: "go",
+            tool: "go".to_string(),
             arguments: texts(&["build", "-o", &format!("{there}/pgx"), "."]),
             folder: scripts.join("pgx"),
         },
         Client {
             name: "pgjdbc",
-            tool: "mvn",
+            tool: "mvn".to_string(),
             arguments: texts(&[
                 "-q",
                 "dependency:copy",
@@ -62,18 +63,24 @@ fn clients(root: &Path, to: &Path) -> Vec<Client> {
         },
         Client {
             name: "tokio-postgres",
-            tool: "cargo",
+            tool: "cargo".to_string(),
             arguments: texts(&["install", "--quiet", "--debug", "--path", ".", "--root", &there]),
             folder: scripts.join("tokio_postgres"),
+        },
+        Client {
+            name: "DuckDB's scanner",
+            tool: python.display().to_string(),
+            arguments: texts(&["-c", "import duckdb; duckdb.execute('install postgres')"]),
+            folder: root.to_path_buf(),
         },
     ]
 }
 
 /// Installs the clients below `to`. Returns the name of each that is not installed, with the reason.
-pub fn install(root: &Path, to: &Path) -> Result<Vec<String>, String> {
+pub fn install(root: &Path, to: &Path, python: &Path) -> Result<Vec<String>, String> {
     std::fs::create_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
     let installed = |client: Client| {
-        let mut command = Command::new(client.tool);
+        let mut command = Command::new(&client.tool);
         command.args(&client.arguments).current_dir(&client.folder);
         match command.status() {
             Ok(status) if status.success() => None,
@@ -81,7 +88,10 @@ pub fn install(root: &Path, to: &Path) -> Result<Vec<String>, String> {
             Err(error) => Some(format!("{}: {} did not start: {error}", client.name, client.tool)),
         }
     };
-    Ok(clients(root, to).into_iter().filter_map(installed).collect())
+    Ok(clients(root, to, python)
+        .into_iter()
+        .filter_map(installed)
+        .collect())
 }
 
 #[cfg(test)]
@@ -91,7 +101,7 @@ mod tests {
     #[test]
     fn every_client_has_its_script() {
         let root = crate::root();
-        for client in clients(&root, Path::new("there")) {
+        for client in clients(&root, Path::new("there"), Path::new("python")) {
             assert!(
                 client.folder.is_dir(),
                 "{}: {}",

@@ -234,7 +234,7 @@ fn clients(root: &Path, python: &Path) -> Result<(), String> {
         "--bin",
         "frazil",
     ]))?;
-    for missing in xtask::clients::install(root, &xtask::target_dir(root).join("clients"))? {
+    for missing in xtask::clients::install(root, &xtask::target_dir(root).join("clients"), python)? {
         eprintln!("not installed: {missing}");
     }
     pytest_of(

@@ -91,8 +91,10 @@ def operations():
 
 def reflected():
     inspector = sa.inspect(engine)
-    for name in ("columns", "pk_constraint", "foreign_keys", "indexes", "unique_constraints", "check_constraints",
-                 "table_comment", "table_options"):
+    kinds = ["columns", "pk_constraint", "foreign_keys", "indexes", "unique_constraints", "check_constraints", "table_comment"]
+    # SQLAlchemy 2.0 reads them of other databases only.
+    kinds += ["table_options"] if sa.__version__ >= "2.1" else []
+    for name in kinds:
         for kind in ObjectKind:
             getattr(inspector, f"get_multi_{name}")(kind=kind, scope=ObjectScope.ANY)
     for name in ("schema", "table", "view", "materialized_view", "temp_table", "temp_view", "sequence", "foreign_table"):
