@@ -261,6 +261,15 @@ pub struct ServeOptions {
     /// Time in which open transactions may end after the first SIGTERM; any if not given
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub shutdown_timeout: Option<Duration>,
+    /// Address of metrics and health over HTTP: /metrics, /healthz, /readyz
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub metrics: Option<SocketAddr>,
+    /// Log statements that take so long or longer to standard error, as lines of JSON
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub log_slow_statements: Option<Duration>,
+    /// Log slow statements with their constants and parameters
+    #[arg(long)]
+    pub log_values: bool,
     /// Open the directory for reading: nothing in it changes
     #[arg(long)]
     pub readonly: bool,

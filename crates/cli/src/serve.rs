@@ -4,7 +4,7 @@ use crate::arguments::ServeOptions;
 use crate::complaint::Complaint;
 use crate::{notify, opening};
 use frazil::{Access, Database, Error, FileAccess, SqlState};
-use frazil_server::{Authentication, Limits, Options, Server, Stopper, Tls, Verifier};
+use frazil_server::{Authentication, Limits, Options, Server, SlowLog, Stopper, Tls, Verifier, Watching};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io::Write;
@@ -40,6 +40,7 @@ pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
                 login_timeout: options.login_timeout,
                 shutdown_timeout: options.shutdown_timeout,
             },
+            watching: watching(options),
         },
     );
     let server = server.map_err(Complaint::opening)?;
@@ -49,6 +50,17 @@ pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
     let served = server.run();
     let closed = database.close();
     served.and(closed).map_err(Complaint::from)
+}
+
+/// The ways to watch the server.
+fn watching(options: &ServeOptions) -> Watching {
+    let slow_log = options
+        .log_slow_statements
+        .map(|least| SlowLog::new(least, options.log_values, std::io::stderr()));
+    Watching {
+        metrics: options.metrics,
+        slow_log,
+    }
 }
 
 /// The certificate: the one that the options name, or one that the server makes for itself if other machines reach it
@@ -169,6 +181,9 @@ fn tell(options: &ServeOptions, name: &str, server: &Server, tls: Option<&Tls>) 
         "serving database \"{name}\" at {} {who}{how}",
         server.address()
     )?;
+    if let Some(address) = server.metrics_address() {
+        writeln!(out, "metrics and health: http://{address}/metrics")?;
+    }
     if options.tls_cert.is_none() && tls.is_some() {
         let certificate = tls
             .and_then(Tls::certificate)

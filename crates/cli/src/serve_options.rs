@@ -63,6 +63,9 @@ fn check(options: &ServeOptions) -> Result<(), &'static str> {
         () if options.tls_cert.is_some() != options.tls_key.is_some() => {
             Err("--tls-cert and --tls-key need each other: a certificate and its private key")
         }
+        () if options.log_values && options.log_slow_statements.is_none() => {
+            Err("--log-values needs --log-slow-statements: the time from which statements are logged")
+        }
         () if options.readonly && options.directory.is_none() => {
             Err("--readonly needs the directory of a database")
         }

@@ -158,6 +158,7 @@ fn a_wrong_option_is_named_with_its_place() {
         ),
         (&["--password-file", "x"], "--password-file needs --user"),
         (&["--tls-key", "x"], "--tls-cert and --tls-key need each other"),
+        (&["--log-values"], "--log-values needs --log-slow-statements"),
         (&["--readonly"], "--readonly needs the directory"),
         (&["--login-timeout", "5"], "a time is a number with its unit"),
     ] {
@@ -201,10 +202,22 @@ fn a_certificate_is_made_where_others_reach_the_server() {
         std::fs::read(directory.0.join("shop/server.crt")).expect("it is there"),
         made
     );
-    let mut local = Serving::start(directory.command(&["--listen", "127.0.0.1:0", "--trust-loopback"]));
+    let arguments = [
+        "--listen",
+        "127.0.0.1:0",
+        "--trust-loopback",
+        "--metrics",
+        "127.0.0.1:0",
+    ];
+    let mut local = Serving::start(directory.command(&arguments));
     assert!(!local.first.contains("TLS"), "{}", local.first);
     local.signal("-HUP");
     assert_eq!(local.error_line(), "there is no certificate to be read anew\n");
+    let rest = local.end();
+    assert!(
+        rest.starts_with("metrics and health: http://127.0.0.1:"),
+        "{rest}"
+    );
     let check = Command::new(env!("CARGO_BIN_EXE_frazil"))
         .args(["verify", "shop"])
         .current_dir(&directory.0)

@@ -68,6 +68,7 @@ mod lock_waits;
 mod login;
 mod made_table;
 mod materialized_view;
+mod metrics;
 mod normalized_text;
 mod notice;
 mod notification_statement;
@@ -142,6 +143,8 @@ pub use frazil_types::{
     Cancel, Category, ColumnDef, ColumnDefault, ColumnVector, Error, Interval, Kind, LogicalType, NativeType,
     Result, RowBatch, Schema, SqlState, TypeInfo, Value as RawValue, array,
 };
+pub use metrics::{LogMetrics, Metrics, wall_clock};
+pub use normalized_text::normalized as normalized_text;
 pub use notice::{Notice, Severity};
 pub use notifications::{Listener, Notification};
 pub use params::{Parameters, Params};
@@ -153,6 +156,7 @@ pub use settings::{ScanMode, SessionTimeouts, Settings, names as settings, repor
 pub use shared_database::SharedDatabase;
 pub use statement::Statement;
 pub use statements::{Block, Statements};
+pub use statistics::DatabaseCounts;
 pub use system_tables::names as system_tables;
 pub use table_info::{
     ConstraintInfo, DomainInfo, EnumInfo, IndexInfo, MaterializedInfo, TableInfo, ViewInfo, default_clause,

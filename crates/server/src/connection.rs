@@ -7,6 +7,7 @@ use crate::output::{CopyPart, Outgoing, Output};
 use crate::registry::{Phase, Place, Registry};
 use crate::server::Shared;
 use crate::session::Session;
+use crate::slow_log::Client;
 use crate::wire::{Pipe, Wire};
 use crate::work::{self, Pulse, Work};
 use frazil::{Activity, Block, CancelHandle, Error, Listener, Result, SqlState};
@@ -83,15 +84,28 @@ async fn enter(
     wire.write(&output.take()).await?;
     login::authenticate(wire, shared, &start).await?;
     start.check_database(&shared.name)?;
-    let own = shared.clone();
-    let opened = tokio::task::spawn_blocking(move || open(&own, start, &place).map(|opened| (opened, place)));
+    let (own, address) = (shared.clone(), wire.client().ok());
+    let opened = tokio::task::spawn_blocking(move || {
+        let client = Client {
+            number: place.number,
+            user: start.user.clone(),
+            database: own.name.clone(),
+            address,
+        };
+        open(&own, start, &place, client).map(|opened| (opened, place))
+    });
     let ((session, cancel, welcome), place) = opened.await.map_err(lost)??;
     wire.write(&welcome).await?;
     Ok(Some((session, place, cancel)))
 }
 
 /// Opens a session with the settings that a client wants, and what it is told.
-fn open(shared: &Shared, start: Start, place: &Place) -> Result<(Session, CancelHandle, Vec<u8>)> {
+fn open(
+    shared: &Shared,
+    start: Start,
+    place: &Place,
+    client: Client,
+) -> Result<(Session, CancelHandle, Vec<u8>)> {
     let connection = shared.database.connect();
     connection.log_in(&start.user)?;
     connection.serve();
@@ -100,7 +114,8 @@ fn open(shared: &Shared, start: Start, place: &Place) -> Result<(Session, Cancel
     let cancel = connection.cancel_handle();
     let key = place.open(cancel.clone())?;
     connection.listener().set_number(place.number);
-    let mut session = Session::new(connection);
+    let slow_log = shared.slow_log.as_ref().map(|log| log.of_client(client));
+    let mut session = Session::new(connection, slow_log);
     let mut answers = crate::answers::Answers::default();
     login::welcome(&mut session, (place.number, key), &mut answers);
     Ok((session, cancel, answers.take()))

@@ -6,6 +6,7 @@
 use frazil::{Error, Result, SqlState};
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,11 @@ const MOST: usize = 4096;
 
 /// Addresses whose logins failed.
 #[derive(Debug, Default)]
-pub struct FailedLogins(Mutex<HashMap<IpAddr, Failures>>);
+pub struct FailedLogins {
+    known: Mutex<HashMap<IpAddr, Failures>>,
+    /// Number of logins that failed.
+    total: AtomicU64,
+}
 
 #[derive(Debug)]
 struct Failures {
@@ -34,7 +39,7 @@ struct Failures {
 
 impl FailedLogins {
     fn known(&self) -> MutexGuard<'_, HashMap<IpAddr, Failures>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the time that a login from an address has to wait. 28000 if the logins that wait before it take longer
@@ -62,8 +67,14 @@ impl FailedLogins {
         Ok(wait)
     }
 
+    /// Number of logins that failed so far.
+    pub fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+
     /// Notes that a login from an address failed.
     pub fn note(&self, address: IpAddr) {
+        self.total.fetch_add(1, Ordering::Relaxed);
         self.note_at(address, Instant::now());
     }
 

@@ -110,6 +110,16 @@ pub fn oid(declared: Declared) -> u32 {
     }
 }
 
+/// The text of a parameter's value; `None` for NULL.
+pub fn text(value: &Value, declared: Declared) -> Option<String> {
+    let ty = match declared {
+        Declared::Type(ty) => ty,
+        // Its values are decimal texts.
+        Declared::Numeric => LogicalType::UNTYPED,
+    };
+    (!value.is_null()).then(|| value.display(ty).to_string())
+}
+
 /// The value of a parameter. `at` counts from 0. The errors of its type, with the number of the parameter.
 pub fn value(bytes: Option<&[u8]>, format: Format, declared: Declared, at: usize) -> Result<Value> {
     let Some(bytes) = bytes else {

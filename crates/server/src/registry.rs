@@ -94,6 +94,11 @@ impl Registry {
         self.sessions().known.len()
     }
 
+    /// Most sessions at a time.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
     /// Waits until no session is left.
     pub async fn left_all(&self) {
         while self.count() > 0 {

@@ -2,8 +2,10 @@
 
 use crate::connection;
 use crate::failed_logins::FailedLogins;
+use crate::observe;
 use crate::registry::{Phase, Registry};
 use crate::scram::Verifier;
+use crate::slow_log::SlowLog;
 use crate::tls::Tls;
 use frazil::password::random_bytes;
 use frazil::{Database, Error, Result, SqlState};
@@ -40,6 +42,17 @@ pub struct Options {
     pub max_connections: usize,
     /// Times that clients have.
     pub limits: Limits,
+    /// Ways to watch the server.
+    pub watching: Watching,
+}
+
+/// Ways to watch a server.
+#[derive(Clone, Debug, Default)]
+pub struct Watching {
+    /// The address of metrics and health, over HTTP; `None`: nowhere.
+    pub metrics: Option<SocketAddr>,
+    /// The log of slow statements.
+    pub slow_log: Option<SlowLog>,
 }
 
 /// Times that clients have.
@@ -82,6 +95,8 @@ pub enum Authentication {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    /// The socket of metrics and health, with its address.
+    metrics: Option<(TcpListener, SocketAddr)>,
     runtime: Runtime,
     shared: Arc<Shared>,
 }
@@ -105,6 +120,8 @@ pub struct Shared {
     pub limits: Limits,
     /// Addresses whose logins failed.
     pub failed_logins: FailedLogins,
+    /// The log of slow statements.
+    pub slow_log: Option<SlowLog>,
 }
 
 /// Ends a server, from any thread.
@@ -136,10 +153,10 @@ impl Server {
             return Err(Error::new(SqlState::INVALID_AUTHORIZATION, message)
                 .with_hint("give --user and a password, or listen at 127.0.0.1"));
         }
-        let listener = TcpListener::bind(options.listen).map_err(|e| refused(options.listen, &e))?;
-        let of_listener = |e| refused(options.listen, &e);
-        listener.set_nonblocking(true).map_err(of_listener)?;
-        let address = listener.local_addr().map_err(of_listener)?;
+        let (listener, address) = listen(options.listen, "--listen")?;
+        let metrics = options.watching.metrics;
+        let metrics = metrics.map(|address| listen(address, "--metrics")).transpose()?;
+        let of_listener = |e| refused(options.listen, "--listen", &e);
         let runtime = Builder::new_multi_thread()
             .worker_threads(TASK_THREADS)
             // A session whose statement waits for another one's must find a thread.
@@ -159,10 +176,12 @@ impl Server {
             registry: Arc::new(Registry::new(options.max_connections)),
             limits: options.limits,
             failed_logins: FailedLogins::default(),
+            slow_log: options.watching.slow_log,
         };
         Ok(Server {
             listener,
             address,
+            metrics,
             runtime,
             shared: Arc::new(shared),
         })
@@ -171,6 +190,11 @@ impl Server {
     /// Returns the address that it listens at.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Returns the address of metrics and health; `None` if there is none.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().map(|(_, address)| *address)
     }
 
     /// Returns the handle that ends it.
@@ -187,7 +211,13 @@ impl Server {
     pub fn run(self) -> Result<()> {
         let (listener, address) = (self.listener, self.address);
         let served = self.runtime.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(listener).map_err(|e| refused(address, &e))?;
+            let listener =
+                tokio::net::TcpListener::from_std(listener).map_err(|e| refused(address, "--listen", &e))?;
+            if let Some((listener, address)) = self.metrics {
+                let listener = tokio::net::TcpListener::from_std(listener)
+                    .map_err(|e| refused(address, "--metrics", &e))?;
+                tokio::spawn(observe::serve(listener, self.shared.clone()));
+            }
             serve(listener, &self.shared).await;
             Ok(())
         });
@@ -196,12 +226,24 @@ impl Server {
     }
 }
 
-fn refused(address: SocketAddr, error: &std::io::Error) -> Error {
+/// Listens at an address that an option gives. Returns the address with its port.
+fn listen(at: SocketAddr, option: &str) -> Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(at).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    });
+    listener.map_err(|error| refused(at, option, &error))
+}
+
+fn refused(address: SocketAddr, option: &str, error: &std::io::Error) -> Error {
     Error::new(
         SqlState::IO_ERROR,
         format!("could not listen at {address}: {error}"),
     )
-    .with_hint("another server may listen there; --listen gives another address")
+    .with_hint(format!(
+        "another server may listen there; {option} gives another address"
+    ))
 }
 
 /// Takes clients until the server drains, then waits for those that are there.

@@ -10,13 +10,14 @@ use crate::output::Output;
 use crate::parameters::{self, Format, Formats};
 use crate::portal::{Portal, State};
 use crate::rows::{Heading, RowSender};
+use crate::slow_log::ClientLog;
 use frazil::{
     Activity, Begun, Block, Connection, CopyShape, Cursor, Described, Error, Listener, Outcome, Response,
     Result, SqlState, Statement, StatementRole, TypedStatement,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A session of a client.
 pub struct Session {
@@ -34,6 +35,8 @@ pub struct Session {
     is_skipping: bool,
     /// The reported settings, with the values that the client knows.
     told: Vec<(&'static str, Option<String>)>,
+    /// The log of its slow statements.
+    slow_log: Option<ClientLog>,
 }
 
 /// The fate of a session.
@@ -46,8 +49,8 @@ pub enum Flow {
 }
 
 impl Session {
-    /// A session on a connection.
-    pub fn new(connection: Connection) -> Session {
+    /// A session on a connection, with the log of its slow statements.
+    pub fn new(connection: Connection, slow_log: Option<ClientLog>) -> Session {
         Session {
             activity: connection.activity(),
             connection,
@@ -57,6 +60,7 @@ impl Session {
             ended: 0,
             is_skipping: false,
             told: frazil::reported_settings().map(|name| (name, None)).collect(),
+            slow_log,
         }
     }
 
@@ -222,11 +226,15 @@ impl Session {
         self.unnamed = None;
         self.portals.remove("");
         self.connection.begin_activity(text);
+        let begun = self.slow_log.as_ref().map(|_| Instant::now());
         let done = self.statements(text, queue, output);
         let done = match (done, self.connection.end_implicit()) {
             (Ok(()), ended) => ended,
             (Err(error), _) => Err(error),
         };
+        if let (Some(log), Some(begun)) = (&self.slow_log, begun) {
+            log.text(&self.connection, begun, text, &done);
+        }
         if let Err(error) = done {
             if error.state() == SqlState::CONNECTION_FAILURE {
                 return Err(error);
@@ -504,7 +512,11 @@ impl Session {
             statement: &statement,
             most_rows,
         };
+        let begun = self.slow_log.as_ref().map(|_| Instant::now());
         let done = run_portal(portal, run, name, queue, output);
+        if let (Some(log), Some(begun)) = (&self.slow_log, begun) {
+            log.portal(&self.connection, begun, portal, &done);
+        }
         self.drop_ended(Some(name));
         done
     }

@@ -4,7 +4,7 @@ use crate::client::Served;
 use crate::clients::{run, text};
 use crate::tls::file;
 use frazil::{Database, SqlState};
-use frazil_server::{Authentication, Limits, Options, Tls, Verifier};
+use frazil_server::{Authentication, Limits, Options, Tls, Verifier, Watching};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,7 @@ fn served(tls: Tls) -> Served {
         name: "shop".to_owned(),
         max_connections: 20,
         limits: Limits::default(),
+        watching: Watching::default(),
     };
     Served::with_options(Database::memory().unwrap(), options)
 }

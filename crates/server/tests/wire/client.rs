@@ -1,7 +1,7 @@
 //! A client that writes the messages it is told, and a server that it talks to.
 
 use frazil::Database;
-use frazil_server::{Authentication, Limits, Options, Server, Stopper, Verifier};
+use frazil_server::{Authentication, Limits, Options, Server, Stopper, Verifier, Watching};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread::JoinHandle;
@@ -14,6 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub struct Served {
     pub address: SocketAddr,
     pub stopper: Stopper,
+    /// The address of metrics and health.
+    pub metrics: Option<SocketAddr>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -42,17 +44,19 @@ impl Served {
                 name: "shop".to_owned(),
                 max_connections,
                 limits: Limits::default(),
+                watching: Watching::default(),
             },
         )
     }
 
     pub fn with_options(database: Database, options: Options) -> Served {
         let server = Server::bind(database, options).unwrap();
-        let (address, stopper) = (server.address(), server.stopper());
+        let (address, stopper, metrics) = (server.address(), server.stopper(), server.metrics_address());
         let thread = std::thread::spawn(move || server.run().unwrap());
         Served {
             address,
             stopper,
+            metrics,
             thread: Some(thread),
         }
     }

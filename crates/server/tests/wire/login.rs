@@ -2,7 +2,7 @@
 
 use crate::client::{Served, query};
 use frazil::Database;
-use frazil_server::{Authentication, Limits, Options, Server};
+use frazil_server::{Authentication, Limits, Options, Server, Watching};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -87,6 +87,7 @@ fn an_address_of_others_needs_a_password() {
         name: "shop".to_owned(),
         max_connections: 1,
         limits: Limits::default(),
+        watching: Watching::default(),
     };
     let refused = Server::bind(Database::memory().unwrap(), options).unwrap_err();
     assert_eq!(refused.state().0, "28000");
@@ -199,6 +200,7 @@ fn limited(limits: Limits) -> Served {
         name: "shop".to_owned(),
         max_connections: 4,
         limits,
+        watching: Watching::default(),
     };
     Served::with_options(Database::memory().unwrap(), options)
 }

@@ -14,3 +14,4 @@ mod notifications;
 mod origins;
 mod simple;
 mod tls;
+mod watching;

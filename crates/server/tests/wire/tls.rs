@@ -3,7 +3,7 @@
 use crate::client::{Client, Served, message, query};
 use crate::clients::{run, text};
 use frazil::{Database, SqlState};
-use frazil_server::{Authentication, Limits, Options, Tls, Verifier};
+use frazil_server::{Authentication, Limits, Options, Tls, Verifier, Watching};
 use frazil_testkit::Random;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -34,6 +34,7 @@ fn served(is_required: bool, authentication: Authentication) -> Served {
         name: "shop".to_owned(),
         max_connections: 20,
         limits: Limits::default(),
+        watching: Watching::default(),
     };
     Served::with_options(Database::memory().unwrap(), options)
 }
