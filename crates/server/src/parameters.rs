@@ -116,6 +116,7 @@ pub fn text(value: &Value, declared: Declared) -> Option<String> {
         Declared::Type(ty) => ty,
         // Its values are decimal texts.
         Declared::Numeric => LogicalType::UNTYPED,
+        Declared::Void => return None,
     };
     (!value.is_null()).then(|| value.display(ty).to_string())
 }
