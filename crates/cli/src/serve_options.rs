@@ -195,8 +195,9 @@ fn text_of(value: &DeValue<'_>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn given(text: &str) -> Result<Vec<String>, String> {
-        let path = std::env::temp_dir().join(format!("frazil-options-{}.toml", std::process::id()));
+    /// The options of a file that is called `name`, as no other test calls it.
+    fn given(name: &str, text: &str) -> Result<Vec<String>, String> {
+        let path = std::env::temp_dir().join(format!("frazil-options-{name}-{}.toml", std::process::id()));
         std::fs::write(&path, text).unwrap();
         let mut command = Arguments::command();
         command.build();
@@ -219,7 +220,7 @@ mod tests {
         let text = "# a comment\nlisten = \"0.0.0.0:5433\"\nmax-connections = 7\ntls_required = true\n\
                     readonly = false\nfile_access = [\"/a\", \"/b\"]\ndirectory = \"shop\"\n\
                     shutdown_timeout = '5s'\n";
-        let mut words = given(text).unwrap();
+        let mut words = given("typed", text).unwrap();
         words.sort();
         assert_eq!(
             words,
@@ -256,7 +257,7 @@ mod tests {
                 "line 1: invalid value '5' for '--login-timeout <TIME>': a time is a number",
             ),
         ] {
-            let message = given(text).unwrap_err();
+            let message = given("complaint", text).unwrap_err();
             assert!(message.contains(expected), "{text}: {message}");
         }
     }

@@ -38,7 +38,6 @@ fn what_is_refused_is_named() {
         ),
         ("select w collate \"de\" from t", "COLLATE"),
         ("create table n as select t from t", "a column of type record"),
-        ("select a from t fetch first 1 row with ties", "WITH TIES"),
         ("select * from t with ordinality", "WITH ORDINALITY"),
         ("select * from rows from (1)", "ROWS FROM"),
         ("select b'101'", "bit string"),
