@@ -152,6 +152,7 @@ pub use row::{ColumnIndex, Row};
 pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};
 pub use sequence_info::SequenceInfo;
+pub use session_view::OpenPortal;
 pub use settings::{ScanMode, SessionTimeouts, Settings, names as settings, reported as reported_settings};
 pub use shared_database::SharedDatabase;
 pub use statement::Statement;

@@ -461,6 +461,8 @@ impl Runner {
     /// Begins a query, whose rows are computed when they are asked for.
     fn begin(&self, query: &CompiledQuery, bundle: Bundle) -> RunningQuery {
         let (cancel, schema) = (Cancel::new(), query.schema.clone());
+        let pipelines = &query.pipelines.pipelines;
+        let tables = pipelines.iter().filter_map(|p| p.source.table()).collect();
         let runner = self.clone().on_its_own(cancel.clone());
         let query = query.clone();
         let mut stream = None;
@@ -475,7 +477,7 @@ impl Runner {
                 .get_or_insert_with(|| PlanStream::new(&query.pipelines, &query.code, &environment))
                 .next(&environment, wanted)
         };
-        RunningQuery::start(schema, cancel, Box::new(work))
+        RunningQuery::start(schema, tables, cancel, Box::new(work))
     }
 
     fn within<T>(

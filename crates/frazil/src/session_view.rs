@@ -99,6 +99,31 @@ impl ListedCursors {
     }
 }
 
+/// A portal of the protocol among the cursors of its session, until it is dropped.
+#[derive(Debug)]
+pub struct OpenPortal {
+    list: ListedCursors,
+    listed: Arc<ListedCursor>,
+}
+
+impl ListedCursors {
+    /// Adds a portal.
+    pub fn add(&self, listed: ListedCursor) -> OpenPortal {
+        let listed = Arc::new(listed);
+        self.list().push(listed.clone());
+        OpenPortal {
+            list: self.clone(),
+            listed,
+        }
+    }
+}
+
+impl Drop for OpenPortal {
+    fn drop(&mut self) {
+        self.list.list().retain(|other| !Arc::ptr_eq(other, &self.listed));
+    }
+}
+
 /// A prepared statement as `pg_prepared_statements` shows it.
 #[derive(Clone, Debug)]
 pub struct ListedStatement {

@@ -18,6 +18,7 @@ use crate::prepared_statements::Prepared;
 use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::{Outcome, Response};
 use crate::session::Session;
+use crate::session_view::{ListedCursor, OpenPortal};
 use frazil_frontend::{Bound, CursorOptions, ParsedStatement, StatementRole};
 use frazil_functions::RESULT_PARAMETER;
 use frazil_types::logical_type::DECIMAL_MAX_DIGITS;
@@ -122,6 +123,7 @@ impl Connection {
     /// 42P03 for a name that is taken.
     pub fn name_cursor(&self, name: &str, cursor: Cursor, text: &str, is_binary: bool) -> Result<()> {
         let mut session = self.start()?;
+        let tables = cursor.tables().to_vec();
         session.cursors().check_free(name)?;
         let options = CursorOptions {
             is_scrollable: false,
@@ -130,8 +132,25 @@ impl Connection {
         };
         session
             .cursors_mut()
-            .add(name.to_owned(), options, cursor, (text.into(), Vec::new()), true);
+            .add(name.to_owned(), options, cursor, (text.into(), tables), true);
         Ok(())
+    }
+
+    /// Shows a portal that pauses among the session's cursors until the result is dropped. As long as its query reads
+    /// tables, definitions of them are refused.
+    pub fn list_portal(&self, name: &str, cursor: &Cursor, text: &str) -> OpenPortal {
+        let listed = ListedCursor {
+            name: name.to_owned(),
+            text: text.into(),
+            tables: cursor.tables().to_vec(),
+            options: CursorOptions {
+                is_scrollable: false,
+                is_held: false,
+                is_binary: false,
+            },
+            declared: parameters::now_micros(),
+        };
+        self.session().board().listed_portals().add(listed)
     }
 
     /// Closes the cursor of a name. 34000.

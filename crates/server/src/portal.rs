@@ -3,7 +3,7 @@
 //! A portal that is run for some rows computes these, and pauses: see [`frazil::Cursor`].
 
 use crate::parameters::Formats;
-use frazil::{Cursor, Described, TypedStatement};
+use frazil::{Cursor, Described, OpenPortal, TypedStatement};
 use frazil_types::Value;
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ pub struct Portal {
 pub enum State {
     /// It has not run.
     Ready,
-    /// The portal gave as many rows as Execute asked for, and may have more.
-    Suspended(Cursor),
+    /// The portal gave as many rows as Execute asked for, and may have more. It is among the cursors of the session.
+    Suspended(Cursor, OpenPortal),
     /// Its rows are those of the session's cursor of its name: a FETCH or MOVE asked for it.
     Named,
     /// It ran, and no rows are left.

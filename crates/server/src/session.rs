@@ -262,6 +262,7 @@ impl Session {
             }
             let response = simple(&statement, queue, output)?;
             complete(response, output);
+            self.drop_ended(None);
             output.send_if_full()?;
         }
         Ok(())
@@ -287,7 +288,7 @@ impl Session {
                     Begun::Done(_) => return Ok(()),
                 }
             }
-            (State::Suspended(cursor), _) => cursor,
+            (State::Suspended(cursor, _), _) => cursor,
             (state, _) => {
                 portal.state = state;
                 return Ok(());
@@ -557,7 +558,7 @@ fn run_portal(
         (State::Ready, Some(_), _) => match statement.begin(&portal.values)? {
             Begun::Rows(cursor, notices) => {
                 notices.iter().for_each(|notice| output.answers.notice(notice));
-                hand_out(connection, portal, cursor, most_rows, output)?;
+                hand_out(connection, portal, (name, cursor), most_rows, output)?;
             }
             Begun::Done(response) => complete(response, output),
         },
@@ -573,7 +574,7 @@ fn run_portal(
             let response = statement.execute_into(&portal.values, &mut sender)?;
             complete(response, output);
         }
-        (State::Suspended(cursor), ..) => hand_out(connection, portal, cursor, most_rows, output)?,
+        (State::Suspended(cursor, _), ..) => hand_out(connection, portal, (name, cursor), most_rows, output)?,
         (State::Named, schema, _) => {
             let heading = Heading::Known(schema.as_deref());
             let mut sender = RowSender::new(output, heading, &portal.formats);
@@ -605,7 +606,7 @@ fn run_portal(
 fn hand_out(
     connection: &Connection,
     portal: &mut Portal,
-    mut cursor: Cursor,
+    (name, mut cursor): (&str, Cursor),
     most_rows: u32,
     output: &mut Output,
 ) -> Result<()> {
@@ -616,7 +617,9 @@ fn hand_out(
     match most_rows > 0 && sent == u64::from(most_rows) {
         true => {
             output.answers.plain(b's');
-            portal.state = State::Suspended(cursor);
+            let text = portal.statement.as_ref().map_or("", TypedStatement::text);
+            let open = connection.list_portal(name, &cursor, text);
+            portal.state = State::Suspended(cursor, open);
         }
         false => output.answers.complete(cursor.tag(), Some(sent)),
     }

@@ -4,7 +4,8 @@ use super::running_query::RunningQuery;
 use crate::rows::{Outcome, Rows};
 use frazil_frontend::FetchDirection;
 use frazil_types::{
-    Cancel, ColumnVector, Error, MemoryBudget, NativeType, Reservation, Result, RowBatch, Schema, SqlState,
+    Cancel, ColumnVector, Error, MemoryBudget, NativeType, ObjectId, Reservation, Result, RowBatch, Schema,
+    SqlState,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -123,6 +124,11 @@ impl Cursor {
     /// The columns of its rows.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
+    }
+
+    /// The tables that its query still reads.
+    pub(crate) fn tables(&self) -> &[ObjectId] {
+        self.source.as_ref().map_or(&[], RunningQuery::tables)
     }
 
     /// The command whose rows they are: `SELECT`, or with RETURNING the one that wrote them.

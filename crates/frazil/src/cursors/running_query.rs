@@ -2,7 +2,7 @@
 
 use crate::panics::survive;
 use frazil_types::statement_clock::{self, StatementClock};
-use frazil_types::{Cancel, Result, RowBatch, Schema};
+use frazil_types::{Cancel, ObjectId, Result, RowBatch, Schema};
 use std::cell::RefCell;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub type Work = Box<dyn FnMut(u64) -> Result<Option<RowBatch>> + Send>;
 #[derive(Debug)]
 pub struct RunningQuery {
     schema: Arc<Schema>,
+    /// The tables that its pipelines read.
+    tables: Vec<ObjectId>,
     /// `None` once it gave its last row or an error.
     paused: Option<Box<Paused>>,
 }
@@ -49,10 +51,11 @@ impl Wake for PassedOn {
 }
 
 impl RunningQuery {
-    /// Begins a query, which `cancel` stops. Nothing is computed before the first piece is asked for.
-    pub fn start(schema: Arc<Schema>, cancel: Cancel, work: Work) -> RunningQuery {
+    /// Begins a query of some tables, which `cancel` stops. Nothing is computed before the first piece is asked for.
+    pub fn start(schema: Arc<Schema>, tables: Vec<ObjectId>, cancel: Cancel, work: Work) -> RunningQuery {
         RunningQuery {
             schema,
+            tables,
             paused: Some(Box::new(Paused {
                 work,
                 cancel,
@@ -64,6 +67,14 @@ impl RunningQuery {
     /// The columns of its rows.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
+    }
+
+    /// The tables that it still reads.
+    pub fn tables(&self) -> &[ObjectId] {
+        match self.paused {
+            Some(_) => &self.tables,
+            None => &[],
+        }
     }
 
     /// The next rows, `None` behind the last ones. `statement`: the flag of the statement that waits. `wanted`: number

@@ -39,6 +39,8 @@ pub(crate) struct Board {
     prepared: ListedStatements,
     /// The cursors that DECLARE named, as others see them.
     cursors: ListedCursors,
+    /// The portals that a server has begun and that pause, as others see them.
+    portals: ListedCursors,
     mailbox: Arc<Mailbox>,
     /// Calls of `pg_notify` in the running statement.
     notified: Mutex<Vec<(String, String)>>,
@@ -94,6 +96,7 @@ impl Board {
             activity: Arc::new(Activity::new(cancel)),
             prepared: ListedStatements::default(),
             cursors: ListedCursors::default(),
+            portals: ListedCursors::default(),
             mailbox: Arc::new(Mailbox::new()),
             notified: Mutex::default(),
             has_notified: AtomicBool::new(false),
@@ -108,6 +111,11 @@ impl Board {
     /// The list in which the session shows its cursors.
     pub fn listed_cursors(&self) -> &ListedCursors {
         &self.cursors
+    }
+
+    /// The list in which the session shows portals that pause.
+    pub fn listed_portals(&self) -> &ListedCursors {
+        &self.portals
     }
 
     /// The notifications that wait for the session.
@@ -256,7 +264,10 @@ impl SessionView for Board {
     }
 
     fn cursors(&self) -> Vec<Arc<ListedCursor>> {
-        self.cursors.all()
+        let mut all = self.cursors.all();
+        all.extend(self.portals.all());
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
     }
 
     fn prepared(&self) -> Vec<(String, ListedStatement)> {

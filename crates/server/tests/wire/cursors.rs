@@ -300,3 +300,54 @@ fn portals_and_cursors_have_their_names_together() {
     client.ask(&[query("commit")]);
     assert_eq!(client.ask(&[execute("ran", 1), sync()]), "E[34000] ZI");
 }
+
+#[test]
+fn portals_that_pause_are_among_the_cursors_and_use_their_tables() {
+    let served = Served::trusting();
+    let mut client = served.client();
+    client.ask(&[query(
+        "create table t (a integer); insert into t select generate_series(1, 5000)",
+    )]);
+    let begun = || {
+        [
+            query("begin"),
+            parse("", "select a from t where a > 0", &[]),
+            bind("p", "", &[], 0, 0),
+            execute("p", 1),
+            sync(),
+        ]
+        .concat()
+    };
+    client.send(&begun());
+    assert_eq!(client.short(), "C[BEGIN] ZT");
+    assert_eq!(client.short(), "1 2 D[1] s ZT");
+    let listed = "select name, statement, is_holdable, is_binary, is_scrollable from pg_cursors";
+    assert_eq!(
+        client.ask(&[query(listed)]),
+        "T D[p,select a from t where a > 0,f,f,f] C[SELECT 1] ZT"
+    );
+    client.ask(&[query("savepoint s")]);
+    for definition in ["drop table t", "alter table t add column b integer", "truncate t"] {
+        let answers = client.ask(&[query(definition)]);
+        assert!(answers.starts_with("E[55006]"), "{definition}: {answers}");
+        client.ask(&[query("rollback to s")]);
+    }
+    // A portal that was closed uses nothing, and one that has no more rows: in PostgreSQL it uses them until Close.
+    client.ask(&[message(b'C', b"Pp\0"), sync()]);
+    assert_eq!(client.ask(&[query(listed)]), "T C[SELECT 0] ZT");
+    assert_eq!(client.ask(&[query("truncate t")]), "C[TRUNCATE TABLE] ZT");
+    client.ask(&[query("rollback")]);
+    client.send(&begun());
+    (client.short(), client.short());
+    client.send(&[execute("p", 0), sync()].concat());
+    assert!(client.short().ends_with("C[SELECT 4999] ZT"));
+    assert_eq!(client.ask(&[query("truncate t")]), "C[TRUNCATE TABLE] ZT");
+    client.ask(&[query("rollback")]);
+    // With its transaction goes the portal, also between two statements of a message.
+    client.send(&begun());
+    (client.short(), client.short());
+    assert_eq!(
+        client.ask(&[query("commit; drop table t")]),
+        "C[COMMIT] C[DROP TABLE] ZI"
+    );
+}
