@@ -9,7 +9,7 @@ use crate::progress::{CheckpointCause, CheckpointProgress, Pace, Running};
 use crate::recovery::{Failure, Recovered, RecoveryReport, log_path, recover};
 use crate::restore::{self, Faults, Restored};
 use crate::salvage::{Loss, Losses, leave_out_damage};
-use crate::segment::{Segments, segment_number};
+use crate::segment::{NamedSegment, Segments, segment_number};
 use crate::wal::{DatabaseId, Wal, WalOptions};
 use frazil_storage::{Log, Lsn, Store, Table, read_only};
 use frazil_types::{Error, ObjectId, Result, SqlState};
@@ -69,9 +69,20 @@ pub(crate) struct State {
     pub segments: HashMap<u64, Arc<MappedFile>>,
     /// Tables that could not be read.
     pub damaged: BTreeMap<ObjectId, DamagedTable>,
+    /// Bytes of redo that recovery read in segments, by their numbers.
+    pub redo: BTreeMap<u64, u64>,
 }
 
 impl State {
+    /// The segments in which recovery read redo, of a log that ends at `lsn`.
+    fn segments_of_redo(&self, lsn: Lsn) -> Vec<NamedSegment> {
+        let named = self.redo.iter().filter_map(|(number, bytes)| {
+            let file = self.segments.get(number)?;
+            Some(NamedSegment::of_redo(*number, file, (lsn, *bytes)))
+        });
+        named.collect()
+    }
+
     /// True if a table has other columns than the last checkpoint wrote, or if the checkpoint did not have the table.
     pub(crate) fn is_altered(&self, table: &Table) -> bool {
         let tables = &self.manifest.tables;
@@ -155,6 +166,7 @@ impl Directory {
         let damaged = damaged.map(|(id, table)| (*id, table.fault(name(*id)))).collect();
         let store = Store::restore(catalog, end, tables.into_values().collect(), damaged);
         let segments = Segments::new(vfs.clone(), path, lock.clone(), last_segment);
+        segments.name(state.segments_of_redo(recovered.lsn));
         let files = Arc::new(Files {
             path: path.to_path_buf(),
             vfs,
@@ -273,6 +285,11 @@ impl Directory {
             number: self.files.history().last_number(),
             lsn: Lsn(self.files.checkpointed.load(Ordering::Relaxed)),
         }
+    }
+
+    /// Bytes of redo that segments have in the place of the log, of commits that no checkpoint has.
+    pub fn redo_in_segments(&self) -> u64 {
+        self.files.segments.redo_bytes()
     }
 
     /// Makes the log durable up to a place in it. 08007 if that cannot be, 08003 in a forked child.

@@ -7,12 +7,12 @@
 use crate::directory::{read_manifest, refuse_absent, refuse_foreign};
 use crate::manifest::{ChunkRecord, Manifest};
 use crate::recovery::log_path;
-use crate::segment::open_segment;
+use crate::segment::{open_segment, redo_in};
 use crate::wal::record::Record;
 use crate::wal::{BESIDE_COMMITS, End, LogOpening, Visitor, Wal, WalOptions};
 use frazil_storage::redo::{Change, changes};
 use frazil_storage::segment_block::open_block;
-use frazil_storage::{Lsn, SegmentPlace};
+use frazil_storage::{Lsn, RedoPlace, SegmentPlace};
 use frazil_types::{CHUNK_ROWS, Cancel, Error, ObjectId, Result, SqlState};
 use frazil_vfs::{Access, DirectoryLock, HeldDirectory, MappedFile, Vfs, hold_directory, io_error};
 use std::collections::{BTreeMap, HashMap};
@@ -284,7 +284,12 @@ impl Inspector<'_> {
             ));
         }
         self.timestamp = record.timestamp;
-        for change in changes(record.payload) {
+        self.changes(&place, record.payload)
+    }
+
+    /// Checks the changes of a commit, and the blocks and the redo in segments that they name.
+    fn changes(&mut self, place: &str, redo: &[u8]) -> Result<()> {
+        for change in changes(redo) {
             match change {
                 Ok(Change::Load { table, block }) => {
                     let name = self.names.get(&table);
@@ -294,11 +299,27 @@ impl Inspector<'_> {
                     self.found.logged_blocks += 1;
                     self.block(&place, block.place, Some(block.checksum))?;
                 }
+                Ok(Change::Elsewhere(redo)) => self.elsewhere(place, &redo)?,
                 Ok(_) => {}
-                Err(e) => self.note(Err(e.in_context(&place)))?,
+                Err(e) => self.note(Err(e.in_context(place)))?,
             }
         }
         Ok(())
+    }
+
+    /// Checks redo in a segment that a record in `place` names.
+    fn elsewhere(&mut self, place: &str, redo: &RedoPlace) -> Result<()> {
+        if let Some(segment) = self.segment(place, redo.place.segment)? {
+            match redo_in(&segment, redo) {
+                Ok(bytes) if changes(bytes).any(|change| matches!(change, Ok(Change::Elsewhere(_)))) => {
+                    let finding = format!("{place}: redo in a segment names redo in another place");
+                    self.found.findings.push(finding);
+                }
+                Ok(bytes) => self.changes(place, bytes)?,
+                Err(e) => self.note(Err(e.in_context(place)))?,
+            }
+        }
+        self.read(redo.place.bytes)
     }
 
     /// A record that is not of a commit says where sequences stand, and nothing else.

@@ -17,14 +17,14 @@ use crate::opening::{Opening, OpeningProgress, OpeningStep};
 use crate::replay::Dealer;
 use crate::restore::Restored;
 use crate::restored_chunk::restore_named;
-use crate::segment::open_segment;
+use crate::segment::{open_segment, redo_in};
 use crate::wal::record::Record;
 use crate::wal::{BESIDE_COMMITS, LogOpening, Replayed, Visitor, WAY_OUT, Wal};
 use frazil_catalog::{Position, Relation, TableEntry};
 use frazil_storage::redo::{Change, LoadedBlock, RawChange, changes_at, raw_changes};
-use frazil_storage::{Lsn, SegmentPlace, Table, TableSnapshot};
+use frazil_storage::{Lsn, RedoPlace, SegmentPlace, Table, TableSnapshot};
 use frazil_types::{Error, ObjectId, Result, SqlState};
-use frazil_vfs::Vfs;
+use frazil_vfs::{MappedFile, Vfs};
 use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
@@ -375,22 +375,55 @@ impl Replay<'_, '_, '_> {
         let place = (record.position, record.timestamp);
         for change in raw_changes(record.payload) {
             let change = change.map_err(blame)?;
-            let Some(table) = change.table else {
-                self.restored.tables = self.dealer.rest()?;
-                let mut changes = changes_at(change.bytes, change.offset);
-                changes
-                    .try_for_each(|read| self.alone(read?, place, &change))
-                    .map_err(blame)?;
-                self.dealer.go_on(std::mem::take(&mut self.restored.tables));
-                continue;
-            };
-            let is_there = self.dealer.change(table, place, change.bytes, change.offset)?
-                || self.keep(table, place, &change);
-            if !is_there {
-                return Err(blame(is_missing(table)));
+            match elsewhere(&change).map_err(blame)? {
+                Some(redo) => self.elsewhere(&redo, place)?,
+                None => self.change(&change, place)?,
             }
         }
         Ok(())
+    }
+
+    /// Does the changes of a commit again that are in a segment, which stays until a checkpoint has the commit.
+    fn elsewhere(&mut self, redo: &RedoPlace, place: (u64, u64)) -> Result<()> {
+        let blame = |e: Error| e.in_context(format!("position {}", place.0));
+        let segment = self.segment(redo.place.segment).map_err(blame)?;
+        let bytes = redo_in(&segment, redo).map_err(blame)?;
+        *self.restored.state.redo.entry(redo.place.segment).or_default() += redo.place.bytes;
+        for change in raw_changes(bytes) {
+            self.change(&change.map_err(blame)?, place)?;
+        }
+        Ok(())
+    }
+
+    /// Does a change of a commit again.
+    fn change(&mut self, change: &RawChange<'_>, place: (u64, u64)) -> Result<()> {
+        let blame = |e: Error| e.in_context(format!("position {}", place.0));
+        let Some(table) = change.table else {
+            self.restored.tables = self.dealer.rest()?;
+            let mut changes = changes_at(change.bytes, change.offset);
+            changes
+                .try_for_each(|read| self.alone(read?, place, change))
+                .map_err(blame)?;
+            self.dealer.go_on(std::mem::take(&mut self.restored.tables));
+            return Ok(());
+        };
+        let is_there =
+            self.dealer.change(table, place, change.bytes, change.offset)? || self.keep(table, place, change);
+        match is_there {
+            true => Ok(()),
+            false => Err(blame(is_missing(table))),
+        }
+    }
+
+    /// A segment, which is opened if it is not open.
+    fn segment(&mut self, number: u64) -> Result<Arc<MappedFile>> {
+        match self.restored.state.segments.entry(number) {
+            Entry::Occupied(open) => Ok(open.get().clone()),
+            Entry::Vacant(place) => {
+                let segment = open_segment(self.vfs, self.directory, number)?;
+                Ok(place.insert(segment).clone())
+            }
+        }
     }
 
     /// A sequence stands at a position, unless a commit has dropped it.
@@ -438,6 +471,10 @@ impl Replay<'_, '_, '_> {
                 let change = self.catalog_change(bytes)?;
                 self.catalog(&change, place, raw)
             }
+            Change::Elsewhere(_) => Err(Error::new(
+                SqlState::DATA_CORRUPTED,
+                "redo in a segment names redo in another place",
+            )),
             Change::Sequence { sequence, position } => {
                 self.restated.insert(sequence);
                 self.sequence(sequence, position);
@@ -454,12 +491,12 @@ impl Replay<'_, '_, '_> {
 
     /// A block that lies in a segment, which stays until a checkpoint has it.
     fn load(&mut self, id: ObjectId, block: &LoadedBlock) -> Result<()> {
+        if !self.restored.tables.contains_key(&id) {
+            return Err(is_missing(id));
+        }
+        self.segment(block.place.segment)?;
         let Restored { tables, state, .. } = &mut *self.restored;
         let table = tables.get_mut(&id).ok_or_else(|| is_missing(id))?;
-        let number = block.place.segment;
-        if let Entry::Vacant(place) = state.segments.entry(number) {
-            place.insert(open_segment(self.vfs, self.directory, number)?);
-        }
         let record = ChunkRecord {
             number: block.chunk,
             hot: false,
@@ -510,6 +547,17 @@ impl Replay<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the place of the changes that replace a change, if it names redo in a segment.
+fn elsewhere(change: &RawChange<'_>) -> Result<Option<RedoPlace>> {
+    if change.table.is_some() {
+        return Ok(None);
+    }
+    match changes_at(change.bytes, change.offset).next().transpose()? {
+        Some(Change::Elsewhere(redo)) => Ok(Some(redo)),
+        _ => Ok(None),
     }
 }
 

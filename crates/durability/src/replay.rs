@@ -381,7 +381,7 @@ fn replay(table: &mut TableSnapshot, portion: &Portion, position: &mut u64, salv
                 }
                 // Blocks that no checkpoint has are built again when their rows are cold.
                 Change::Held(_) => {}
-                Change::Catalog(_) | Change::Load { .. } | Change::Sequence { .. } => {
+                Change::Catalog(_) | Change::Load { .. } | Change::Sequence { .. } | Change::Elsewhere(_) => {
                     return Err(Error::internal(
                         "a change that is not a table's own was dealt out",
                     ));

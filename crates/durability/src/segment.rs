@@ -6,7 +6,7 @@
 
 use crate::manifest::ChunkRecord;
 use frazil_block::Block;
-use frazil_storage::{ChunkEntry, ChunkIdentity, Lsn, NamedBlocks, SegmentPlace};
+use frazil_storage::{ChunkEntry, ChunkIdentity, Lsn, NamedBlocks, RedoPlace, SegmentPlace};
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{DirectoryLock, DurableFile, MappedFile, NewFile, Vfs, sync_directory};
 use std::path::{Path, PathBuf};
@@ -130,6 +130,19 @@ pub(crate) fn open_segment(vfs: &dyn Vfs, directory: &Path, number: u64) -> Resu
     }
 }
 
+/// The redo that a record of the log names in a segment. XX001 if the segment does not have it.
+pub(crate) fn redo_in<'a>(segment: &'a MappedFile, redo: &RedoPlace) -> Result<&'a [u8]> {
+    let SegmentPlace { offset, bytes, .. } = redo.place;
+    let end = offset.saturating_add(bytes) as usize;
+    let found = (segment.bytes().get(offset as usize..end)).filter(|b| crc32c::crc32c(b) == redo.checksum);
+    let used = found.and_then(|bytes| bytes.get(..redo.used as usize));
+    used.ok_or_else(|| {
+        let path = segment.path().display();
+        let message = format!("\"{path}\": it lacks the redo at offset {offset} that the log names");
+        Error::new(SqlState::DATA_CORRUPTED, message)
+    })
+}
+
 /// A segment that a record of the log names.
 #[derive(Debug)]
 pub(crate) struct NamedSegment {
@@ -138,9 +151,22 @@ pub(crate) struct NamedSegment {
     number: u64,
     file: Arc<MappedFile>,
     chunks: Vec<(ChunkIdentity, ChunkRecord)>,
+    /// Bytes of redo in it.
+    redo: u64,
 }
 
 impl NamedSegment {
+    /// A segment in which recovery read `redo` bytes that records before `lsn` name.
+    pub fn of_redo(number: u64, file: &Arc<MappedFile>, (lsn, redo): (Lsn, u64)) -> NamedSegment {
+        NamedSegment {
+            lsn,
+            number,
+            file: file.clone(),
+            chunks: Vec::new(),
+            redo,
+        }
+    }
+
     /// Its number, it, and where chunks lie in it.
     pub fn into_parts(self) -> (u64, Arc<MappedFile>, Vec<(ChunkIdentity, ChunkRecord)>) {
         (self.number, self.file, self.chunks)
@@ -192,6 +218,16 @@ impl Segments {
         self.named.lock().unwrap_or_else(|e| e.into_inner())
     }
 
+    /// Adds segments that records of the log name.
+    pub fn name(&self, named: impl IntoIterator<Item = NamedSegment>) {
+        self.named().extend(named);
+    }
+
+    /// Bytes of redo in segments that no checkpoint has.
+    pub fn redo_bytes(&self) -> u64 {
+        self.named().iter().map(|segment| segment.redo).sum()
+    }
+
     /// Hands the segments over whose records end at `lsn` or before: a checkpoint with these commits decides about them.
     pub fn take_named(&self, lsn: Lsn) -> Vec<NamedSegment> {
         let mut named = self.named();
@@ -205,6 +241,8 @@ pub(crate) struct BlocksToName {
     /// Gone once the database is closed: from then on the file is what the next open finds without a name.
     segments: Weak<Segments>,
     state: State,
+    /// Bytes of redo that were written.
+    redo: u64,
 }
 
 #[derive(Debug)]
@@ -220,6 +258,7 @@ impl BlocksToName {
         BlocksToName {
             segments: Arc::downgrade(segments),
             state: State::Written(segments.begin()),
+            redo: 0,
         }
     }
 }
@@ -230,6 +269,23 @@ impl NamedBlocks for BlocksToName {
             State::Written(segment) => segment.write(block.bytes()),
             State::Durable(_) | State::Over => {
                 Err(Error::internal("a block comes behind the end of its segment"))
+            }
+        }
+    }
+
+    fn write_redo(&mut self, redo: &[u8]) -> Result<RedoPlace> {
+        match &mut self.state {
+            State::Written(segment) => {
+                let place = segment.write(redo)?;
+                self.redo += place.bytes;
+                Ok(RedoPlace {
+                    place,
+                    checksum: crc32c::crc32c(redo),
+                    used: place.bytes,
+                })
+            }
+            State::Durable(_) | State::Over => {
+                Err(Error::internal("redo comes behind the end of its segment"))
             }
         }
     }
@@ -262,8 +318,9 @@ impl NamedBlocks for BlocksToName {
             number,
             file,
             chunks: chunks.iter().map(record).collect(),
+            redo: self.redo,
         };
-        segments.named().push(named);
+        segments.name([named]);
     }
 }
 

@@ -183,13 +183,14 @@ impl Work {
 
     /// Whether the checkpoint is not to rest: somebody waits for it, or the log has grown to twice what made it due.
     fn is_urgent(&self, cause: CheckpointCause) -> bool {
-        let bytes = self
-            .end_before
-            .get()
-            .0
-            .saturating_sub(self.directory.last_checkpoint().lsn.0);
+        let bytes = self.log_since(self.directory.last_checkpoint().lsn, self.end_before.get());
         let is_long = (self.policy.log_bytes()).is_some_and(|most| bytes / 2 >= most.max(1));
         self.directory.is_checkpoint_awaited() || (cause == CheckpointCause::Size && is_long)
+    }
+
+    /// Bytes of the log from a checkpoint to its end, and of redo that segments have in its place.
+    fn log_since(&self, checkpoint: Lsn, end: Lsn) -> u64 {
+        end.0.saturating_sub(checkpoint.0) + self.directory.redo_in_segments()
     }
 
     /// Why a checkpoint is due, if one is.
@@ -201,7 +202,7 @@ impl Work {
         if self.not_before.is_some_and(|time| Instant::now() < time) {
             return None;
         }
-        let bytes = end.0.saturating_sub(last.lsn.0);
+        let bytes = self.log_since(last.lsn, end);
         if self.policy.log_bytes().is_some_and(|most| bytes >= most.max(1)) {
             return Some(CheckpointCause::Size);
         }

@@ -156,7 +156,7 @@ pub use index_lookup::{JoinKeys, LookedUp};
 pub use key_claims::{NewValues, key_number};
 pub use key_lookup::{FoundRow, RowCells};
 pub use lent_cells::{LentCells, LentRows};
-pub use log::{Acknowledge, Durability, Log, Lsn, NamedBlocks, Reserved, SegmentPlace};
+pub use log::{Acknowledge, Durability, Log, Lsn, NamedBlocks, RedoPlace, Reserved, SegmentPlace};
 pub use new_rows::{CheckResult, NewRows};
 pub use other_writers::STORE;
 pub use refreeze::RefreezeStep;

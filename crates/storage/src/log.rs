@@ -73,10 +73,25 @@ pub struct SegmentPlace {
     pub bytes: u64,
 }
 
-/// Blocks in a file of their own, which a record of the log is to name. Unless they are kept, nothing is left of the file.
+/// Redo in a segment, which a record of the log names in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RedoPlace {
+    /// Place of the redo.
+    pub place: SegmentPlace,
+    /// CRC-32C of all of its bytes.
+    pub checksum: u32,
+    /// Number of its first bytes that count. A savepoint was returned to that was made before the others.
+    pub used: u64,
+}
+
+/// Blocks, and redo that is too large for a record, in a file of their own, which a record of the log is to name. Unless they are kept,
+/// nothing is left of the file.
 pub trait NamedBlocks: fmt::Debug + Send + Sync {
     /// Writes a block. 53100 if the disk is full.
     fn write(&mut self, block: &Block) -> Result<SegmentPlace>;
+
+    /// Writes redo. 53100 if the disk is full.
+    fn write_redo(&mut self, redo: &[u8]) -> Result<RedoPlace>;
 
     /// Makes the file and its name durable, once; nothing is written to it any more.
     fn sync(&mut self) -> Result<()>;

@@ -98,7 +98,7 @@ impl Watch {
             self.memory.grow(redo - self.redo)?;
             self.redo = redo;
         } else if redo < self.redo {
-            // A savepoint was returned to, or the transaction became too large for a record.
+            // A savepoint was returned to, or redo was written to a file.
             self.memory.shrink(self.redo - redo);
             self.redo = redo;
         }
@@ -170,7 +170,7 @@ impl Transaction {
 
     /// Notes that rows and so many bytes, estimated, were written. 57014, 53200.
     pub(crate) fn wrote(&mut self, rows: usize, bytes: usize) -> Result<()> {
-        let redo = self.redo.len();
+        let redo = self.redo.in_memory();
         (self.watch.as_mut()).map_or(Ok(()), |watch| watch.wrote(rows, bytes, redo))
     }
 
@@ -389,7 +389,8 @@ impl Transaction {
             return self.settle().map(|()| self.next.timestamp);
         }
         self.end_temporary()?;
-        self.redo.prepare()?;
+        let log = self.log();
+        self.redo.prepare(log.as_ref())?;
         let store = self.store.clone();
         let section = store.section();
         let newest = self.merge()?;
@@ -407,7 +408,6 @@ impl Transaction {
         self.share_sequences(&newest, &sequences);
         let timestamp = self.next.timestamp;
         let tables = self.hand_over_entries(&newest, timestamp);
-        let log = self.log();
         if log.is_none() {
             // There is nothing to wait for.
             store.show(&self.next);
@@ -529,8 +529,14 @@ impl Transaction {
         &mut self.memory
     }
 
-    /// What it writes down of what it does.
+    /// Redo of what the transaction does. Much redo is written to a file first; an error of that comes up when the
+    /// transaction commits.
     pub(crate) fn redo(&mut self) -> &mut TransactionRedo {
+        if self.redo.is_crowded()
+            && let Some(log) = self.log()
+        {
+            let _ = self.redo.spill(&log);
+        }
         &mut self.redo
     }
 
@@ -576,7 +582,7 @@ impl Transaction {
         let noting = Noting {
             log: &mut self.memory.index_log,
             watch: &mut self.watch,
-            redo: self.redo.len(),
+            redo: self.redo.in_memory(),
         };
         Ok((beside, noting))
     }

@@ -4,8 +4,8 @@ use frazil_block::Block;
 use frazil_catalog::{Catalog, TableOptions};
 use frazil_storage::redo::{Change, changes};
 use frazil_storage::{
-    Acknowledge, ChunkEntry, Conflict, Durability, Freezer, Log, Lsn, NamedBlocks, NewRows, Reserved,
-    SegmentPlace, Snapshot, Store, Transaction,
+    Acknowledge, ChunkEntry, Conflict, Durability, Freezer, Log, Lsn, NamedBlocks, NewRows, RedoPlace,
+    Reserved, SegmentPlace, Snapshot, Store, Transaction,
 };
 use frazil_types::{
     Cancel, ColumnDef, ColumnVector, Error, LogicalType, ObjectId, Result, RowBatch, RowId, Schema, SqlState,
@@ -37,6 +37,10 @@ struct State {
     files: usize,
     /// The chunks that the last record named.
     kept: Vec<u32>,
+    /// Redo in files.
+    redo: Vec<Vec<u8>>,
+    /// True if no file can be made.
+    is_full: bool,
 }
 
 impl TestLog {
@@ -169,7 +173,12 @@ impl Durability for TestLog {
     }
 
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {
-        self.state.lock().unwrap().files += 1;
+        let mut state = self.state.lock().unwrap();
+        if state.is_full {
+            return Err(Error::new(SqlState::DISK_FULL, "full"));
+        }
+        state.files += 1;
+        drop(state);
         Ok(Box::new(TestBlocks {
             log: self,
             bytes: 0,
@@ -201,6 +210,21 @@ impl NamedBlocks for TestBlocks {
             segment: 1,
             offset,
             bytes: block.bytes().len() as u64,
+        })
+    }
+
+    fn write_redo(&mut self, redo: &[u8]) -> Result<RedoPlace> {
+        assert!(!self.is_durable);
+        let mut state = self.log.state.lock().unwrap();
+        state.redo.push(redo.to_vec());
+        Ok(RedoPlace {
+            place: SegmentPlace {
+                segment: 1,
+                offset: state.redo.len() as u64 - 1,
+                bytes: redo.len() as u64,
+            },
+            checksum: 0,
+            used: redo.len() as u64,
         })
     }
 
@@ -555,39 +579,140 @@ fn a_chunk_that_a_transaction_fills_is_named_instead_of_its_rows() {
     assert_eq!(log.files().0, 2);
 }
 
-#[test]
-fn what_is_too_much_for_a_record_is_committed_whole() {
-    let (store, log, table) = store();
-    log.sync(100);
-    let records = log.records();
-    // One record says no more than 64 MiB.
-    let mut transaction = begin(&store);
-    let schema = Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Text)]));
-    let texts = transaction
-        .create_table("texts", schema, TableOptions::default())
-        .unwrap();
+/// Inserts texts of a megabyte, one a statement.
+fn insert_texts(transaction: &mut Transaction, table: ObjectId, count: usize) {
     let text = ColumnVector::from_values(LogicalType::Text, &[Value::Text("x".repeat(1 << 20))]);
     let batch = RowBatch {
         columns: vec![text],
         rows: 1,
     };
-    for row in 0..70 {
-        (transaction.writer(texts.id).unwrap())
+    for _ in 0..count {
+        // Else a block would stand for the rows.
+        transaction.savepoint();
+        (transaction.writer(table).unwrap())
             .insert(&NewRows::of(&batch), Conflict::Fail)
             .unwrap();
-        if row == 0 {
-            // Else a block would stand for them.
-            transaction.savepoint();
-        }
     }
-    // Nor are its blocks named then.
+}
+
+fn texts(transaction: &mut Transaction) -> ObjectId {
+    let schema = Arc::new(Schema::new(vec![ColumnDef::new("a", LogicalType::Text)]));
+    let options = TableOptions::default();
+    transaction.create_table("texts", schema, options).unwrap().id
+}
+
+impl TestLog {
+    /// Rows that the last record inserts, and those among them whose redo is in a file.
+    fn inserted(&self) -> (usize, usize) {
+        let state = self.state.lock().unwrap();
+        let count = |redo: &[u8]| -> usize {
+            let rows = |change| match change {
+                Ok(Change::Insert { columns, .. }) => columns.rows(),
+                Ok(_) => 0,
+                Err(error) => panic!("{error}"),
+            };
+            changes(redo).map(rows).sum()
+        };
+        let record = state.records.last().unwrap();
+        let in_files = changes(record).map(|change| match change.unwrap() {
+            Change::Elsewhere(redo) => {
+                let bytes = &state.redo[redo.place.offset as usize];
+                count(&bytes[..redo.used as usize])
+            }
+            _ => 0,
+        });
+        let in_files: usize = in_files.sum();
+        (count(record) + in_files, in_files)
+    }
+}
+
+#[test]
+fn what_is_large_is_in_a_file_before_its_record() {
+    let (store, log, table) = store();
+    log.sync(100);
+    let mut transaction = begin(&store);
+    let texts = texts(&mut transaction);
+    // No more than 64 MiB are kept in memory.
+    insert_texts(&mut transaction, texts, 70);
+    assert_eq!(log.state.lock().unwrap().redo.len(), 1);
     load(&mut transaction, table, 5);
-    assert_eq!(log.files(), (0, vec![]));
+    assert_eq!(log.files().0, 1);
     transaction.commit().unwrap();
-    assert_eq!((log.records(), log.state.lock().unwrap().whole), (records, 1));
-    assert_eq!(visible(&store, texts.id), 70);
+    assert_eq!(log.inserted(), (70, 70));
+    assert_eq!(log.files(), (1, vec![0]));
+    assert_eq!(visible(&store, texts), 70);
+    // Nobody waits while the bytes of a large record are copied.
+    let mut transaction = begin(&store);
+    insert_texts(&mut transaction, texts, 2);
+    transaction.commit().unwrap();
+    assert_eq!(log.inserted(), (2, 2));
     let mut transaction = begin(&store);
     insert(&mut transaction, table, 1);
     transaction.commit().unwrap();
-    assert_eq!(log.records(), records + 1);
+    assert_eq!((log.inserted(), log.files().0), ((1, 0), 2));
+    let state = log.state.lock().unwrap();
+    assert!(state.records.iter().all(|record| record.len() < 1 << 10));
+    assert_eq!(state.whole, 0);
+}
+
+#[test]
+fn a_savepoint_cuts_what_is_in_files() {
+    let (store, log, _) = store();
+    log.sync(100);
+    let mut transaction = begin(&store);
+    let texts = texts(&mut transaction);
+    insert_texts(&mut transaction, texts, 30);
+    let early = transaction.savepoint();
+    insert_texts(&mut transaction, texts, 70);
+    let late = transaction.savepoint();
+    insert_texts(&mut transaction, texts, 90);
+    assert_eq!(log.state.lock().unwrap().redo.len(), 2);
+    transaction.rollback_to(late);
+    insert_texts(&mut transaction, texts, 1);
+    transaction.rollback_to(early.clone());
+    insert_texts(&mut transaction, texts, 3);
+    transaction.rollback_to(early);
+    insert_texts(&mut transaction, texts, 2);
+    transaction.commit().unwrap();
+    assert_eq!(log.inserted(), (32, 32));
+    assert_eq!(visible(&store, texts), 32);
+}
+
+#[test]
+fn without_room_for_large_redo_nothing_is_committed() {
+    let (store, log, table) = store();
+    log.sync(100);
+    let records = log.records();
+    let mut transaction = begin(&store);
+    insert(&mut transaction, table, 1);
+    let texts = texts(&mut transaction);
+    log.state.lock().unwrap().is_full = true;
+    insert_texts(&mut transaction, texts, 70);
+    assert_eq!(transaction.commit().unwrap_err().state(), SqlState::DISK_FULL);
+    assert_eq!((log.records(), visible(&store, table)), (records, 0));
+}
+
+/// A block that could not be written leaves the transaction without redo that says all.
+#[test]
+fn what_no_redo_says_is_committed_whole() {
+    let (store, log, table) = store();
+    log.sync(100);
+    let records = log.records();
+    let mut transaction = begin(&store);
+    insert(&mut transaction, table, 2);
+    log.state.lock().unwrap().is_full = true;
+    let savepoint = transaction.savepoint();
+    let version = transaction.view().table(table).unwrap().table().clone();
+    let column = ColumnVector::from_values(LogicalType::Integer, &[Value::Int(1)]);
+    let batch = RowBatch {
+        columns: vec![column],
+        rows: 1,
+    };
+    let block = Freezer::default().freeze_batch(&version, &batch).unwrap();
+    let failed = transaction.writer(table).unwrap().block(block);
+    assert_eq!(failed.unwrap_err().state(), SqlState::DISK_FULL);
+    transaction.rollback_to(savepoint);
+    transaction.commit().unwrap();
+    assert_eq!((log.records(), log.state.lock().unwrap().whole), (records, 1));
+    assert_eq!(visible(&store, table), 2);
 }

@@ -1,8 +1,8 @@
 //! Redo reads back as it was written; bytes that are not redo are errors.
 
 use frazil_catalog::Position;
-use frazil_storage::SegmentPlace;
 use frazil_storage::redo::{Change, LoadedBlock, RedoBuffer, changes};
+use frazil_storage::{RedoPlace, SegmentPlace};
 use frazil_testkit::Random;
 use frazil_types::{ColumnVector, LogicalType, ObjectId, RowBatch, RowId, SqlState, Value};
 
@@ -138,6 +138,15 @@ fn all_kinds(random: &mut Random) -> RedoBuffer {
             is_called: true,
         },
     );
+    redo.elsewhere(&RedoPlace {
+        place: SegmentPlace {
+            segment: 5,
+            offset: 128,
+            bytes: 1 << 30,
+        },
+        checksum: 0xcafe,
+        used: 1 << 29,
+    });
     redo
 }
 
@@ -159,7 +168,7 @@ fn read(redo: &[u8]) -> Vec<String> {
 fn changes_come_back_in_order_and_a_savepoint_is_a_length() {
     let mut redo = all_kinds(&mut Random::new(1));
     let lines = read(redo.bytes());
-    assert_eq!(lines.len(), 6);
+    assert_eq!(lines.len(), 7);
     assert_eq!(lines[0], "catalog {\"tables\":[]}");
     assert!(lines[1].starts_with("insert ObjectId(1) RowId(5)"), "{lines:?}");
     assert_eq!(
@@ -173,6 +182,8 @@ fn changes_come_back_in_order_and_a_savepoint_is_a_length() {
         lines[5],
         "Sequence { sequence: ObjectId(4), position: Position { value: -32, is_called: true } }"
     );
+    let place = "segment: 5, offset: 128, bytes: 1073741824 }, checksum: 51966, used: 536870912";
+    assert!(lines[6].contains(place), "{lines:?}");
     let savepoint = redo.len();
     redo.delete(ObjectId(1), &[]);
     redo.truncate(savepoint);

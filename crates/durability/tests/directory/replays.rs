@@ -1,12 +1,14 @@
 //! Recovery of long logs: several tables beside each other, with what is not about rows between their changes.
 
-use crate::{Temporary, batch, begin, define, insert, read};
+use crate::{Temporary, batch, begin, define, insert, read, segments};
 use frazil_catalog::{DropRelations, QualifiedName};
 use frazil_durability::Directory;
 use frazil_storage::redo::RedoBuffer;
 use frazil_storage::{Acknowledge, Freezer, Log, Transaction};
 use frazil_testkit::Random;
-use frazil_types::{ObjectId, RowId, SqlState};
+use frazil_types::{Cancel, ObjectId, RowId, SqlState};
+use frazil_vfs::{SystemVfs, Vfs};
+use std::sync::Arc;
 
 fn commit(directory: &Directory, work: impl FnOnce(&mut Transaction)) {
     let mut transaction = begin(directory.store());
@@ -96,6 +98,77 @@ fn tables_are_recovered_beside_each_other_and_definitions_between() {
 }
 
 /// A record that is whole and does not fit is named by its position, wherever it is done.
+/// Redo of more than a megabyte is in a segment that the log names, until a checkpoint has the commit.
+#[test]
+fn large_redo_is_in_a_segment_that_the_log_names() {
+    let temporary = Temporary::new("large-redo");
+    let directory = temporary.open();
+    let mut id = ObjectId(0);
+    commit(&directory, |transaction| {
+        id = define(transaction, "t");
+        insert(transaction, id, 0..10);
+    });
+    let log = directory.wal().counters().bytes;
+    commit(&directory, |transaction| {
+        for from in 0..12 {
+            // Else a block could stand for the rows.
+            transaction.savepoint();
+            insert(transaction, id, 3_000 * from + 10..3_000 * (from + 1) + 10);
+        }
+        let savepoint = transaction.savepoint();
+        insert(transaction, id, 90_000..91_000);
+        transaction.rollback_to(savepoint);
+        let other = define(transaction, "other");
+        insert(transaction, other, 0..5);
+    });
+    commit(&directory, |transaction| insert(transaction, id, 95_000..95_010));
+    assert!(directory.checkpoints().is_empty());
+    directory.flush(directory.wal().end()).unwrap();
+    assert!(directory.wal().counters().bytes - log < 64 << 10);
+    assert!(directory.redo_in_segments() > 1 << 20);
+    let expected = contents(&directory);
+    assert_eq!(expected[1].1.len(), 36_020);
+    drop(directory);
+    let path = temporary.0.join("segments/00000001.seg");
+    let bytes = std::fs::read(&path).unwrap();
+    for _ in 0..2 {
+        let directory = temporary.open();
+        assert_eq!(contents(&directory), expected);
+        assert_eq!(segments(&temporary.0), 1);
+        // As long a log as before, for the checkpoint to come.
+        assert!(directory.redo_in_segments() > 1 << 20);
+    }
+    let inspect = || {
+        let vfs: Arc<dyn Vfs> = Arc::new(SystemVfs::default());
+        frazil_durability::inspect(&vfs, &temporary.0, &Cancel::new(), &|_, _| ()).unwrap()
+    };
+    assert_eq!(inspect().findings, Vec::<String>::new());
+    for damaged in [bytes[..bytes.len() - 9].to_vec(), {
+        let mut flipped = bytes.clone();
+        flipped[1_000] ^= 4;
+        flipped
+    }] {
+        std::fs::write(&path, damaged).unwrap();
+        let error = Directory::open(&temporary.0).unwrap_err();
+        assert_eq!(error.state(), SqlState::DATA_CORRUPTED, "{error}");
+        assert!(error.message().contains("00000001.seg\""), "{error}");
+        assert!(
+            inspect()
+                .findings
+                .iter()
+                .any(|finding| finding.contains("00000001.seg\""))
+        );
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let directory = temporary.open();
+    assert_eq!(contents(&directory), expected);
+    directory.checkpoint().unwrap();
+    assert!(!path.exists());
+    assert_eq!(directory.redo_in_segments(), 0);
+    drop(directory);
+    assert_eq!(contents(&temporary.open()), expected);
+}
+
 #[test]
 fn a_record_that_does_not_fit_is_named() {
     type Writes<'a> = &'a dyn Fn(&mut RedoBuffer, ObjectId);

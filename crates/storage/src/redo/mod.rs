@@ -5,8 +5,9 @@
 //! their ids.
 //!
 //! Blocks that a transaction adds, by a bulk load or because rows move to other chunks, lie in a segment before it commits
-//! ([`crate::log::NamedBlocks`]); its record names them. What is too much for a record is committed whole
-//! ([`crate::Durability::commit_whole`]).
+//! ([`crate::log::NamedBlocks`]); its record names them. Redo of more than a megabyte goes to such a segment, too, before the
+//! transaction has its place in the log, and the record says where it is: nobody waits while large redo is written. What no
+//! redo says is committed whole ([`crate::Durability::commit_whole`]).
 //!
 //! ```text
 //! entry    kind u8, bytes of the body u32, body                        (all numbers little-endian)
@@ -20,6 +21,8 @@
 //! sequence sequence u32, value i64, is_called u8: in the record of a commit, or in a record of its own beside commits
 //! held     table u32: the same rows in other blocks; nothing is to be done
 //! truncate table u32
+//! elsewhere segment u64, offset u64, bytes u64, checksum u32, bytes that count u64: entries in a segment; none of them is
+//!          `elsewhere` itself
 //! filled   table u32, chunk u32, number of the column u32, then a block of the column: for all rows of the chunk
 //! ```
 
@@ -45,4 +48,5 @@ mod kind {
     pub const TRUNCATE: u8 = 8;
     pub const REMOVED: u8 = 9;
     pub const FILLED: u8 = 10;
+    pub const ELSEWHERE: u8 = 11;
 }

@@ -3,7 +3,7 @@
 use super::columns::RedoColumns;
 use super::kind;
 use super::write::LoadedBlock;
-use crate::log::SegmentPlace;
+use crate::log::{RedoPlace, SegmentPlace};
 use frazil_block::{Block, BlockBytes};
 use frazil_catalog::Position;
 use frazil_types::{CHUNK_ROWS, ColumnNumber, Error, ObjectId, Result, RowId, SqlState};
@@ -50,6 +50,8 @@ pub enum Change<'a> {
         /// The position.
         position: Position,
     },
+    /// More changes are in a segment, and are done in the place of this one.
+    Elsewhere(RedoPlace),
     /// A column got values for the rows that a chunk had.
     Filled {
         /// The table.
@@ -172,6 +174,7 @@ fn entry<'a>(rest: &mut Bytes<'a>) -> Result<Change<'a>> {
             },
         },
         kind::FILLED => return filled(body),
+        kind::ELSEWHERE => Change::Elsewhere(elsewhere(&mut body)?),
         kind::TRUNCATE => Change::Truncate(ObjectId(body.u32()?)),
         kind::HELD => Change::Held(ObjectId(body.u32()?)),
         _ => {
@@ -215,6 +218,22 @@ fn filled(mut body: Bytes<'_>) -> Result<Change<'_>> {
         column: ColumnNumber(column),
         block,
     })
+}
+
+fn elsewhere(body: &mut Bytes<'_>) -> Result<RedoPlace> {
+    let redo = RedoPlace {
+        place: SegmentPlace {
+            segment: body.u64()?,
+            offset: body.u64()?,
+            bytes: body.u64()?,
+        },
+        checksum: body.u32()?,
+        used: body.u64()?,
+    };
+    match redo.used <= redo.place.bytes {
+        true => Ok(redo),
+        false => Err(body.damaged("more redo counts than a segment has")),
+    }
 }
 
 fn load(body: &mut Bytes<'_>) -> Result<LoadedBlock> {

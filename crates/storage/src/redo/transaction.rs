@@ -3,7 +3,7 @@
 use super::{LoadedBlock, RedoBuffer};
 use crate::chunk_entry::{ChunkEntry, ChunkIdentity};
 use crate::columns::Columns;
-use crate::log::{Durability, NamedBlocks, Reserved, SegmentPlace};
+use crate::log::{Durability, NamedBlocks, RedoPlace, Reserved, SegmentPlace};
 use crate::snapshot::Snapshot;
 use frazil_block::Block;
 use frazil_catalog::Position;
@@ -11,16 +11,25 @@ use frazil_types::{ColumnNumber, Error, ObjectId, Result, RowId};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The greatest record, in bytes: a transaction that writes more is committed whole, which writes its rows as blocks.
+/// Bytes of redo in memory, by and large: a transaction that writes more writes them to a file while it goes on.
 const MOST_BYTES: usize = 64 << 20;
+/// The greatest record, in bytes: more redo goes to a file before the transaction has its place in the log. The section
+/// of commits copies as much in some 200 µs.
+const MOST_IN_RECORD: usize = 1 << 20;
+/// The greatest entry, in bytes. A transaction with a row that is larger is committed whole.
+const MOST_IN_ENTRY: usize = 1 << 30;
 
 /// What a transaction writes down for the log.
 #[derive(Debug)]
 pub(crate) struct TransactionRedo {
     /// None: there is no log.
     buffer: Option<RedoBuffer>,
-    /// The transaction did more than a record says.
+    /// The transaction did more than redo says.
     is_whole: bool,
+    /// Redo in the file of `named`, which comes before that in `buffer`.
+    spilled: Vec<Spilled>,
+    /// Bytes in `buffer` from which on they go to a file.
+    most_in_memory: usize,
     /// Blocks that are to be named.
     named: Option<Named>,
     /// The chunk of the last rows, if its block can stand for all of them.
@@ -38,6 +47,21 @@ struct Filling {
     from: usize,
 }
 
+/// Redo in a file.
+#[derive(Clone, Copy, Debug)]
+struct Spilled {
+    /// Bytes of redo before it.
+    from: usize,
+    redo: RedoPlace,
+}
+
+impl Spilled {
+    /// Bytes of redo up to its end.
+    fn end(&self) -> usize {
+        self.from + self.redo.used as usize
+    }
+}
+
 /// A block that lies in a file of its own, durably, before the transaction begins that adds it.
 #[derive(Debug)]
 pub(crate) struct WrittenBlock {
@@ -52,6 +76,8 @@ pub(crate) struct WrittenBlock {
 struct Named {
     file: Box<dyn NamedBlocks>,
     chunks: Vec<NamedChunk>,
+    /// True once the record names redo in the file.
+    has_redo: bool,
 }
 
 #[derive(Debug)]
@@ -65,6 +91,19 @@ struct NamedChunk {
 }
 
 impl Named {
+    fn of(file: Box<dyn NamedBlocks>) -> Named {
+        Named {
+            file,
+            chunks: Vec::new(),
+            has_redo: false,
+        }
+    }
+
+    /// True if a record names something in the file.
+    fn is_needed(&self) -> bool {
+        self.has_redo || !self.chunks.is_empty()
+    }
+
     /// The chunks that a version still has as they lie in the file.
     fn chunks_of(&self, version: &Snapshot) -> Vec<(Arc<ChunkEntry>, SegmentPlace)> {
         let entry = |chunk: &NamedChunk| {
@@ -81,6 +120,8 @@ impl TransactionRedo {
         TransactionRedo {
             buffer: has_log.then(RedoBuffer::default),
             is_whole: false,
+            spilled: Vec::new(),
+            most_in_memory: MOST_BYTES,
             named: None,
             filling: None,
             leaves_out: false,
@@ -121,18 +162,60 @@ impl TransactionRedo {
 
     /// Bytes so far.
     pub fn len(&self) -> usize {
+        self.in_files() + self.in_memory()
+    }
+
+    /// Bytes in files.
+    fn in_files(&self) -> usize {
+        self.spilled.last().map_or(0, Spilled::end)
+    }
+
+    /// Bytes in memory.
+    pub fn in_memory(&self) -> usize {
         self.buffer.as_ref().map_or(0, RedoBuffer::len)
     }
 
     /// Forgets what was done since there were `len` bytes. What no record says is not forgotten: it is no harm to commit whole.
     pub fn truncate(&mut self, len: usize) {
         self.filling = None;
-        if let Some(buffer) = &mut self.buffer {
-            buffer.truncate(len);
-        }
+        self.cut(len);
         if let Some(named) = &mut self.named {
             named.chunks.retain(|chunk| chunk.end <= len);
         }
+    }
+
+    fn cut(&mut self, len: usize) {
+        let in_files = self.in_files();
+        if let Some(buffer) = &mut self.buffer {
+            buffer.truncate(len.saturating_sub(in_files));
+        }
+        self.spilled.retain(|spilled| spilled.from < len);
+        if let Some(last) = self.spilled.last_mut() {
+            last.redo.used = last.redo.used.min((len - last.from) as u64);
+        }
+    }
+
+    /// True if redo should go to a file.
+    pub fn is_crowded(&self) -> bool {
+        self.in_memory() > self.most_in_memory
+    }
+
+    /// Writes what is in memory to a file. If that fails, it stays in memory until there is twice as much.
+    pub fn spill(&mut self, log: &Arc<dyn Durability>) -> Result<()> {
+        let Some(buffer) = self.buffer.as_ref().filter(|buffer| !buffer.is_empty()) else {
+            return Ok(());
+        };
+        self.most_in_memory = MOST_BYTES.max(2 * buffer.len());
+        let named = match &mut self.named {
+            Some(named) => named,
+            none => none.insert(Named::of(log.clone().write_blocks()?)),
+        };
+        let redo = named.file.write_redo(buffer.bytes())?;
+        let from = self.in_files();
+        self.spilled.push(Spilled { from, redo });
+        self.buffer = Some(RedoBuffer::default());
+        self.most_in_memory = MOST_BYTES;
+        Ok(())
     }
 
     /// The record that says what was done; `None` if no record does.
@@ -141,11 +224,26 @@ impl TransactionRedo {
         (!self.is_whole && !buffer.is_empty()).then(|| buffer.bytes())
     }
 
-    /// Makes the blocks durable that the record is going to name.
-    pub fn prepare(&mut self) -> Result<()> {
-        let is_recorded = self.record().is_some();
+    /// Makes the record that is going to be appended small, and makes durable what it names. Called at the end of the
+    /// transaction, before it has its place in the log: what follows for the record is short.
+    pub fn prepare(&mut self, log: Option<&Arc<dyn Durability>>) -> Result<()> {
+        let Some(log) = log.filter(|_| self.is_recorded() && self.len() > 0) else {
+            return Ok(());
+        };
+        if self.in_memory() > MOST_IN_RECORD {
+            self.spill(log)?;
+        }
+        if let (Some(named), Some(rest)) = (&mut self.named, &mut self.buffer)
+            && !self.spilled.is_empty()
+        {
+            named.has_redo = true;
+            let mut record = RedoBuffer::default();
+            (self.spilled.drain(..)).for_each(|spilled| record.elsewhere(&spilled.redo));
+            record.append(rest);
+            *rest = record;
+        }
         match &mut self.named {
-            Some(named) if is_recorded && !named.chunks.is_empty() => named.file.sync(),
+            Some(named) if named.is_needed() => named.file.sync(),
             _ => Ok(()),
         }
     }
@@ -153,7 +251,7 @@ impl TransactionRedo {
     /// Appends the record that says what was done to the log; `None` if no record does. [`TransactionRedo::prepare`]
     /// was called. `next` is what the transaction leaves. Nothing is appended after an error.
     pub fn reserve(&mut self, log: &dyn Durability, next: &Snapshot) -> Result<Option<Reserved>> {
-        let named = self.named.take().filter(|named| !named.chunks.is_empty());
+        let named = self.named.take().filter(Named::is_needed);
         let Some(record) = self.record() else {
             return Ok(None);
         };
@@ -181,7 +279,10 @@ impl TransactionRedo {
     /// Whether the block of a chunk should stand for its rows: those that are written down, and the last ones of so many bytes, of
     /// which the first one has this id and which are not.
     pub fn is_filled(&mut self, table: ObjectId, first: RowId, bytes: usize, is_full: bool) -> bool {
-        if self.is_left_out(table) || !self.is_recorded() || !(is_full || self.len() + bytes > MOST_BYTES) {
+        if self.is_left_out(table)
+            || !self.is_recorded()
+            || !(is_full || self.in_memory() + bytes > MOST_BYTES)
+        {
             return false;
         }
         self.filling = self.filling(table, first);
@@ -190,8 +291,8 @@ impl TransactionRedo {
 
     /// Forgets the rows of a chunk that [`TransactionRedo::is_filled`] was true for.
     pub fn forget_filled(&mut self) {
-        if let (Some(filling), Some(buffer)) = (self.filling.take(), &mut self.buffer) {
-            buffer.truncate(filling.from);
+        if let Some(filling) = self.filling.take() {
+            self.cut(filling.from);
         }
     }
 
@@ -201,13 +302,24 @@ impl TransactionRedo {
         if self.is_left_out(table) {
             return;
         }
-        // Before anything is copied: an entry of a record has less than 4 GiB, rows may have more.
-        if self.is_recorded() && self.len() + columns.bytes(rows.clone()) > MOST_BYTES {
+        let filling = self.filling(table, ids[0]);
+        self.insert_entries(table, ids, columns, rows);
+        self.filling = filling.filter(|_| self.is_recorded());
+    }
+
+    /// Writes down that rows were inserted, half of them at a time if they are too large for an entry.
+    fn insert_entries(&mut self, table: ObjectId, ids: &[RowId], columns: Columns<'_>, rows: Range<usize>) {
+        // Before anything is copied: an entry has less than 4 GiB, rows may have more.
+        if !self.is_recorded() || columns.bytes(rows.clone()) <= MOST_IN_ENTRY {
+            return self.write(|buffer| buffer.insert_columns(table, ids[0], columns, rows));
+        }
+        if rows.len() == 1 {
             return self.whole();
         }
-        let filling = self.filling(table, ids[0]);
-        self.write(|buffer| buffer.insert_columns(table, ids[0], columns, rows));
-        self.filling = filling;
+        let half = rows.len() / 2;
+        let middle = rows.start + half;
+        self.insert_entries(table, &ids[..half], columns, rows.start..middle);
+        self.insert_entries(table, &ids[half..], columns, middle..rows.end);
     }
 
     /// A table got a chunk that is a block, and some rows of it may be deleted. After an error no record says what was done: what the file
@@ -239,10 +351,7 @@ impl TransactionRedo {
                 "a block has a file of its own beside another one",
             ));
         }
-        self.named = Some(Named {
-            file: written.file,
-            chunks: Vec::new(),
-        });
+        self.named = Some(Named::of(written.file));
         self.name(table, entry, block, written.place);
         Ok(())
     }
@@ -253,10 +362,7 @@ impl TransactionRedo {
         };
         let named = match &mut self.named {
             Some(named) => named,
-            none => none.insert(Named {
-                file: log.clone().write_blocks()?,
-                chunks: Vec::new(),
-            }),
+            none => none.insert(Named::of(log.clone().write_blocks()?)),
         };
         let place = named.file.write(block)?;
         self.name(table, entry, block, place);
@@ -299,7 +405,7 @@ impl TransactionRedo {
         }
         match filled {
             // Before anything is copied.
-            Some((_, _, block)) if self.len() + block.bytes().len() > MOST_BYTES => self.whole(),
+            Some((_, _, block)) if block.bytes().len() > MOST_IN_ENTRY => self.whole(),
             Some((chunk, column, block)) => self.write(|buffer| buffer.filled(table, chunk, column, block)),
             None => self.whole(),
         }
@@ -345,9 +451,10 @@ impl TransactionRedo {
         }
     }
 
-    /// What was done is too much for a record.
+    /// Notes that redo does not say all that was done.
     fn whole(&mut self) {
         self.is_whole = true;
+        self.spilled.clear();
         self.named = None;
         if let Some(buffer) = &mut self.buffer {
             *buffer = RedoBuffer::default();
@@ -360,8 +467,5 @@ impl TransactionRedo {
             return;
         };
         write(buffer);
-        if buffer.len() > MOST_BYTES {
-            self.whole();
-        }
     }
 }

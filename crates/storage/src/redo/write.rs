@@ -2,7 +2,7 @@
 
 use super::{columns, kind};
 use crate::columns::Columns;
-use crate::log::SegmentPlace;
+use crate::log::{RedoPlace, SegmentPlace};
 use frazil_block::Block;
 use frazil_catalog::Position;
 use frazil_types::{ColumnNumber, ObjectId, RowBatch, RowId};
@@ -134,6 +134,22 @@ impl RedoBuffer {
                 out.extend_from_slice(&number.to_le_bytes());
             }
         });
+    }
+
+    /// More redo, which is durable before the record is, counts in the place of this entry.
+    pub fn elsewhere(&mut self, redo: &RedoPlace) {
+        self.entry(kind::ELSEWHERE, |out| {
+            for number in [redo.place.segment, redo.place.offset, redo.place.bytes] {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+            out.extend_from_slice(&redo.checksum.to_le_bytes());
+            out.extend_from_slice(&redo.used.to_le_bytes());
+        });
+    }
+
+    /// The redo of another buffer comes behind this one's.
+    pub(crate) fn append(&mut self, other: &RedoBuffer) {
+        self.bytes.extend_from_slice(&other.bytes);
     }
 
     /// A column got values for the rows of a chunk: those of a block of one column.
