@@ -76,6 +76,11 @@ impl Change {
         }
     }
 
+    /// True for a change of the catalog or of a table as a whole.
+    fn is_whole(&self) -> bool {
+        matches!(self, Change::Replaced { .. } | Change::Catalog(_))
+    }
+
     /// The table that was replaced.
     fn replaced(&self) -> Option<ObjectId> {
         match self {
@@ -156,6 +161,8 @@ pub(crate) struct Changes {
     offsets: Vec<u16>,
     /// Changes before this one were marked and stay as they are; later ones may take in what follows them.
     marked: usize,
+    /// Number of changes of the catalog and of tables as a whole.
+    wholes: usize,
 }
 
 impl Changes {
@@ -188,6 +195,23 @@ impl Changes {
         self.offsets.clear();
         self.offsets.shrink_to(MOST_KEPT);
         self.marked = 0;
+        self.wholes = 0;
+    }
+
+    /// Does everything again on top of a version of the store in which nobody else has changed `tables`, those that the
+    /// changes are of: they are taken over. `None` if somebody has, or if the changes are not of rows alone. However
+    /// much was done, this costs no more.
+    pub fn taken_over(
+        &self,
+        tables: impl Iterator<Item = ObjectId> + Clone,
+        (newest, base, own): (&Snapshot, &Snapshot, &Snapshot),
+    ) -> Option<Snapshot> {
+        if self.wholes > 0 || !tables.clone().all(|id| is_as_it_was(newest, base, id)) {
+            return None;
+        }
+        let mut next = newest.clone();
+        tables.for_each(|id| take_over(&mut next, own, id));
+        Some(next)
     }
 
     /// Rows came to slots of a chunk of which `shown` slots were shown.
@@ -238,17 +262,20 @@ impl Changes {
 
     /// A table is going to be another one as a whole.
     pub fn replaced(&mut self, table: ObjectId, before: Option<Arc<TableSnapshot>>) {
+        self.wholes += 1;
         self.done.push(Change::Replaced { table, before });
     }
 
     /// The catalog is going to be another one.
     pub fn catalog(&mut self, before: Arc<Catalog>) {
+        self.wholes += 1;
         self.done.push(Change::Catalog(before));
     }
 
     /// Undoes what was done since a moment, in the transaction's own version.
     pub fn undo_to(&mut self, mark: Mark, own: &mut Snapshot) {
         for change in self.done.drain(mark.done..).rev() {
+            self.wholes -= usize::from(change.is_whole());
             undo(change, &self.offsets, own);
         }
         self.offsets.truncate(mark.offsets);

@@ -20,7 +20,7 @@
 use crate::index_log::IndexedRows;
 use frazil_types::RowId;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Replaced versions that are kept in mind before dead ones among them are looked for: fewer cost nothing.
@@ -43,6 +43,8 @@ pub(crate) struct EntryCollector<V> {
     inner: Mutex<Waiting<V>>,
     /// Rows in `inner`, to be read without its lock.
     rows: AtomicU64,
+    /// True if dead versions are to be looked for.
+    is_crowded: AtomicBool,
 }
 
 /// Rows of one commit, or of one version that held them.
@@ -219,6 +221,7 @@ impl<V> Default for EntryCollector<V> {
                 unasked: 0,
             }),
             rows: AtomicU64::new(0),
+            is_crowded: AtomicBool::new(false),
         }
     }
 }
@@ -233,7 +236,6 @@ impl<V> EntryCollector<V> {
         deleted: Vec<IndexedRows>,
     ) {
         let mut inner = self.lock();
-        inner.drop_first_dead();
         if let Some(version) = replaced {
             inner.push_old(timestamp, Version::Committed(Arc::downgrade(version)));
         }
@@ -241,7 +243,8 @@ impl<V> EntryCollector<V> {
             inner.push_old(timestamp, Version::Private(Arc::downgrade(transaction)));
         }
         if inner.old.len() > inner.crowded.max(FEW_VERSIONS) {
-            inner.drop_all_dead();
+            // Those that are dead are dropped outside of the section of commits.
+            self.is_crowded.store(true, Ordering::Relaxed);
         }
         if !deleted.is_empty() {
             let rows: usize = deleted.iter().map(IndexedRows::len).sum();
@@ -263,6 +266,11 @@ impl<V> EntryCollector<V> {
         self.rows.load(Ordering::Relaxed)
     }
 
+    /// True if [`EntryCollector::collect`] should be called.
+    pub fn has_work(&self) -> bool {
+        self.waiting() > 0 || self.is_crowded.load(Ordering::Relaxed)
+    }
+
     /// Takes over rows of a transaction that was undone: no version shows them.
     pub fn add_undone(&self, undone: IndexedRows) {
         let mut inner = self.lock();
@@ -276,14 +284,14 @@ impl<V: ShowsRows> EntryCollector<V> {
     /// of them.
     pub fn collect(&self, most: usize) {
         // Most commits delete nothing: of the versions they replaced the dead ones are dropped many at a time.
-        if self.waiting() == 0 {
+        if !self.has_work() {
             return;
         }
         let (mut taken, readers) = {
             let mut inner = self.lock();
             inner.drop_first_dead();
             let asks = most == usize::MAX || inner.unasked >= ASKED_TOGETHER;
-            if asks {
+            if asks || self.is_crowded.swap(false, Ordering::Relaxed) {
                 inner.drop_all_dead();
             }
             inner.take(most, asks)

@@ -263,9 +263,8 @@ impl IndexLog {
         self.deleted.0.clear();
     }
 
-    /// The transaction is committed: its entries stay. Gives the rows that it deleted.
-    pub fn commit(&mut self) -> Vec<IndexedRows> {
-        self.added.0.clear();
+    /// Takes the rows that the transaction deleted, which is about to commit.
+    pub fn take_deleted(&mut self) -> Vec<IndexedRows> {
         std::mem::take(&mut self.deleted.0)
     }
 }

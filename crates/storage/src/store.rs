@@ -15,7 +15,7 @@ use crate::section::{CommitTimes, Section, Turn};
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::transaction::Transaction;
 use crate::writer_memory::WriterMemory;
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use frazil_catalog::Catalog;
 use frazil_locks::Locks;
 use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Result, SqlState};
@@ -34,10 +34,15 @@ pub struct Store {
     /// The visible version.
     current: ArcSwap<Snapshot>,
     /// Timestamp of the newest version.
-    newest_timestamp: AtomicU64,
+    newest_timestamp: Apart<AtomicU64>,
     /// Held while a commit is merged, gets its place in the log and is installed.
-    section: Section,
-    kept: Mutex<Kept>,
+    section: Apart<Section>,
+    /// The newest version. Only those who write ask for it, so that a commit pays no more for it than a latch.
+    newest: Apart<Mutex<Arc<Snapshot>>>,
+    /// Memory of finished transactions.
+    spare: Apart<Mutex<Vec<WriterMemory>>>,
+    /// The log of commits; `None`: they go to memory only.
+    log: ArcSwapOption<Arc<dyn Durability>>,
     /// Claims of rows, and who may write. `None`: nobody but one thread knows the store.
     locks: Option<Locks>,
     /// No transaction begins that may write.
@@ -55,15 +60,22 @@ pub fn read_only() -> Error {
     .with_hint("close it and open it for writing")
 }
 
-/// Things that transactions take when they begin or end, all at once.
-#[derive(Debug)]
-struct Kept {
-    /// The newest version. Only those who write ask for it, so that a commit pays no more for it than a latch.
-    newest: Arc<Snapshot>,
-    /// Memory of finished transactions.
-    spare: Vec<WriterMemory>,
-    /// Where commits go; `None`: nowhere but into memory.
-    log: Option<Arc<dyn Durability>>,
+/// Something in a pair of cache lines of its own: commits of several threads write to it, and those who read what is
+/// beside it do not notice.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
+
+impl<T> Deref for Apart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 impl Store {
@@ -125,13 +137,11 @@ impl Store {
         });
         Arc::new(Store {
             current: ArcSwap::new(snapshot.clone()),
-            newest_timestamp: AtomicU64::new(timestamp),
-            section: Section::default(),
-            kept: Mutex::new(Kept {
-                newest: snapshot,
-                spare: Vec::new(),
-                log: None,
-            }),
+            newest_timestamp: Apart(AtomicU64::new(timestamp)),
+            section: Apart::default(),
+            newest: Apart(Mutex::new(snapshot)),
+            spare: Apart::default(),
+            log: ArcSwapOption::empty(),
             locks,
             is_read_only: AtomicBool::new(false),
             abandoned: Mutex::default(),
@@ -141,7 +151,7 @@ impl Store {
     /// Lets the commits of transactions that begin from now on go to a log. Called before the first one begins, and at the end,
     /// with a log that takes none.
     pub fn set_log(&self, log: Arc<dyn Durability>) {
-        self.kept().log = Some(log);
+        self.log.store(Some(Arc::new(log)));
     }
 
     /// Refuses whoever would write from now on: 25006.
@@ -156,7 +166,7 @@ impl Store {
 
     /// Where commits go.
     pub(crate) fn log(&self) -> Option<Arc<dyn Durability>> {
-        self.kept().log.clone()
+        self.log.load().as_ref().map(|log| (**log).clone())
     }
 
     /// The committed state. Cheap; never waits.
@@ -167,10 +177,6 @@ impl Store {
     /// The same for a while: cheaper still, as long as a thread has few of them.
     pub fn look(&self) -> impl Deref<Target = Arc<Snapshot>> + use<> {
         self.current.load()
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Claims of rows, who waits for whom, and who may write. `None`: see [`Store::unshared`].
@@ -216,25 +222,23 @@ impl Store {
             return Err(read_only());
         }
         let others = OtherWriters::enter(self, standing, timeout, cancel)?;
-        let mut kept = self.kept();
-        let newest = kept.newest.clone();
-        let (memory, has_log) = (kept.spare.pop().unwrap_or_default(), kept.log.is_some());
-        drop(kept);
-        let base = seen.unwrap_or(newest);
+        let base = seen.unwrap_or_else(|| self.newest());
+        let memory = lock(&self.spare).pop().unwrap_or_default();
+        let has_log = self.log.load().is_some();
         Ok(Transaction::new(self.clone(), others, base, (memory, has_log)))
     }
 
     /// Takes the memory of a finished transaction, which is empty, for another one.
     pub(crate) fn keep_memory(&self, memory: WriterMemory) {
-        let mut kept = self.kept();
-        if kept.spare.len() < MOST_SPARE {
-            kept.spare.push(memory);
+        let mut spare = lock(&self.spare);
+        if spare.len() < MOST_SPARE {
+            spare.push(memory);
         }
     }
 
     /// The newest version.
     pub(crate) fn newest(&self) -> Arc<Snapshot> {
-        self.kept().newest.clone()
+        lock(&self.newest).clone()
     }
 
     /// True if a version is the newest one.
@@ -255,7 +259,7 @@ impl Store {
     /// Makes `next` the newest version, and returns the one before. Called in the section.
     pub(crate) fn install(&self, next: Arc<Snapshot>) -> Arc<Snapshot> {
         let timestamp = next.timestamp;
-        let before = std::mem::replace(&mut self.kept().newest, next);
+        let before = std::mem::replace(&mut *lock(&self.newest), next);
         self.newest_timestamp.store(timestamp, Ordering::Release);
         before
     }

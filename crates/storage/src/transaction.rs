@@ -392,8 +392,9 @@ impl Transaction {
         let log = self.log();
         self.redo.prepare(log.as_ref())?;
         let store = self.store.clone();
+        let deleted = self.memory.index_log.take_deleted();
         let section = store.section();
-        let newest = self.merge()?;
+        let (newest, base) = self.merge()?;
         let sequences = self.private_sequences(&newest);
         for sequence in &sequences {
             self.redo.sequence(sequence.id, sequence.state.shown().0);
@@ -403,11 +404,11 @@ impl Transaction {
             true => Acknowledge::Placed,
             false => acknowledge,
         };
-        self.take_place(acknowledge)?;
+        self.take_place(acknowledge, log.as_deref())?;
         // From here on nothing undoes it.
         self.share_sequences(&newest, &sequences);
         let timestamp = self.next.timestamp;
-        let tables = self.hand_over_entries(&newest, timestamp);
+        let tables = self.hand_over_entries((&newest, timestamp), deleted);
         if log.is_none() {
             // There is nothing to wait for.
             store.show(&self.next);
@@ -417,7 +418,7 @@ impl Transaction {
         self.is_open = false;
         self.others.leave();
         // Outside of the section: it may be the last one of many versions of tables.
-        drop((newest, before));
+        drop((newest, before, base));
         store.keep_memory(std::mem::take(&mut self.memory).emptied());
         if let Some(log) = log {
             let next = &self.next;
@@ -454,18 +455,18 @@ impl Transaction {
         Ok(())
     }
 
-    /// Merges what was done into the newest version, which is returned. An internal error, and nothing is committed,
-    /// if another transaction has changed what this one had claimed.
-    fn merge(&mut self) -> Result<Arc<Snapshot>> {
+    /// Merges what was done into the newest version, which is returned, and the base, which nobody may need any more. An
+    /// internal error, and nothing is committed, if another transaction has changed what this one had claimed.
+    fn merge(&mut self) -> Result<(Arc<Snapshot>, Option<Arc<Snapshot>>)> {
         debug_assert_eq!(self.difference(), None);
         let base = (self.base.take()).ok_or_else(|| Error::internal("a transaction commits twice"))?;
         if self.store.is_newest(&base) {
             // The own version is what the merge would make.
-            return Ok(base);
+            return Ok((base, None));
         }
         let newest = self.store.newest();
-        self.next = Arc::new(self.memory.changes.on(&newest, &base, &self.next)?);
-        Ok(newest)
+        self.next = Arc::new(self.memory.merge(&newest, &base, &self.next)?);
+        Ok((newest, Some(base)))
     }
 
     /// Describes how the own version differs from the base with the changes; `None` if it does not.
@@ -475,7 +476,7 @@ impl Transaction {
     }
 
     /// Gives the next version its timestamp and its place in the log.
-    fn take_place(&mut self, acknowledge: Acknowledge) -> Result<()> {
+    fn take_place(&mut self, acknowledge: Acknowledge, log: Option<&dyn Durability>) -> Result<()> {
         let timestamp = self.coming_timestamp();
         let next = Arc::make_mut(&mut self.next);
         next.timestamp = timestamp;
@@ -485,12 +486,12 @@ impl Transaction {
                 Arc::make_mut(table).stamp(timestamp);
             }
         }
-        let Some(log) = self.log() else { return Ok(()) };
+        let Some(log) = log else { return Ok(()) };
         if self.redo.is_of_temporary() {
             // Each commit has a record, so that the log's timestamps have no gap.
             self.redo.catalog(&log.no_catalog_change(self.next.catalog()));
         }
-        let lsn = match self.redo.reserve(&*log, &self.next)? {
+        let lsn = match self.redo.reserve(log, &self.next)? {
             Some(reserved) => {
                 debug_assert_eq!(reserved.timestamp, timestamp);
                 reserved.lsn
@@ -542,8 +543,11 @@ impl Transaction {
 
     /// Lets entries of deleted rows leave the indexes when no living version shows the rows. Returns the tables that
     /// may have such. Called in the section, so that commits come in their order.
-    fn hand_over_entries(&mut self, before: &Snapshot, timestamp: u64) -> Vec<Arc<Table>> {
-        let mut deleted = self.memory.index_log.commit();
+    fn hand_over_entries(
+        &self,
+        (before, timestamp): (&Snapshot, u64),
+        mut deleted: Vec<IndexedRows>,
+    ) -> Vec<Arc<Table>> {
         let mut tables = Vec::new();
         let views = self.memory.views_that_others_have();
         for &(id, _) in &self.memory.own {
@@ -559,7 +563,7 @@ impl Transaction {
             new.table()
                 .collector()
                 .add(timestamp, (old, views.as_ref()), rows);
-            if new.table().collector().waiting() > 0 {
+            if new.table().collector().has_work() {
                 tables.push(new.table().clone());
             }
         }

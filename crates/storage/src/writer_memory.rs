@@ -34,7 +34,20 @@ pub(crate) struct WriterMemory {
 impl WriterMemory {
     /// Does everything again on top of a later version: see [`Changes::rebase`].
     pub fn rebase(&mut self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
-        self.changes.rebase((newest, base, own), &self.views)
+        let own_tables = self.own.iter().map(|(id, _)| *id);
+        match self.changes.taken_over(own_tables, (newest, base, own)) {
+            Some(next) => Ok(next),
+            None => self.changes.rebase((newest, base, own), &self.views),
+        }
+    }
+
+    /// Merges everything into the newest version: see [`Changes::on`].
+    pub fn merge(&self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
+        let own_tables = self.own.iter().map(|(id, _)| *id);
+        match self.changes.taken_over(own_tables, (newest, base, own)) {
+            Some(next) => Ok(next),
+            None => self.changes.on(newest, base, own),
+        }
     }
 
     /// Returns what versions of the transaction hold that somebody else has: those that were stamped have let go of
