@@ -256,7 +256,7 @@ pub struct ServeOptions {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub max_connections: u16,
     /// Time that a client has to log in
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = login_time)]
     pub login_timeout: Duration,
     /// Time in which open transactions may end after the first SIGTERM; any if not given
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -279,6 +279,16 @@ pub struct ServeOptions {
     /// File of options in TOML
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+/// Reads the time that a client has to log in: a second or more, as PostgreSQL's `authentication_timeout` has it.
+fn login_time(text: &str) -> Result<Duration, String> {
+    match time(text)? {
+        time if time < Duration::from_secs(1) => {
+            Err("no client could log in: a second is the least".to_owned())
+        }
+        time => Ok(time),
+    }
 }
 
 /// Reads a time: a number with ms, s, min or h behind it.

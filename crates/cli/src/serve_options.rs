@@ -84,7 +84,9 @@ fn from_other_places(typed: &ArgMatches) -> Result<Vec<OsString>, String> {
     options.retain(|option| !TYPED.contains(&option.get_id().as_str()));
     let file = match typed.get_one::<std::path::PathBuf>("config") {
         Some(path) => Some(path.clone()),
-        None => std::env::var_os("FRAZIL_CONFIG").map(Into::into),
+        None => std::env::var_os("FRAZIL_CONFIG")
+            .filter(|path| !path.is_empty())
+            .map(Into::into),
     };
     let in_file = match file {
         Some(path) => read(&path, &options)?,
@@ -98,8 +100,9 @@ fn from_other_places(typed: &ArgMatches) -> Result<Vec<OsString>, String> {
         }
         let variable = format!("FRAZIL_{}", name.to_uppercase());
         let given = match std::env::var(&variable) {
-            Ok(value) => Some((format!("the environment variable {variable}"), value)),
-            Err(_) => {
+            // Recipes of containers set variables that have no value.
+            Ok(value) if !value.is_empty() => Some((format!("the environment variable {variable}"), value)),
+            _ => {
                 let found = in_file.iter().find(|(key, ..)| key == name);
                 found.map(|(_, place, value)| (place.clone(), value.clone()))
             }
@@ -119,7 +122,7 @@ fn word(option: &Arg, value: &str) -> Result<Option<OsString>, String> {
         (_, true) => format!("--{name}={value}"),
         (_, false) => match value {
             "on" | "true" | "yes" | "1" => format!("--{name}"),
-            "off" | "false" | "no" | "0" | "" => return Ok(None),
+            "off" | "false" | "no" | "0" => return Ok(None),
             _ => return Err(format!("\"{value}\" is neither on nor off")),
         },
     };

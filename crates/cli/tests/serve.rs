@@ -120,7 +120,8 @@ fn the_command_line_comes_before_the_environment_and_that_before_the_file() {
         .env("FRAZIL_PASSWORD", "x");
     command
         .env("FRAZIL_DATABASE", "of_environment")
-        .env("FRAZIL_READONLY", "off");
+        .env("FRAZIL_READONLY", "off")
+        .env("FRAZIL_METRICS", "");
     let mixed = Serving::start(command);
     assert!(mixed.first.contains("\"of_environment\""), "{}", mixed.first);
     assert!(mixed.first.contains("to the role \"typed\""), "{}", mixed.first);
@@ -160,6 +161,7 @@ fn a_wrong_option_is_named_with_its_place() {
         (&["--tls-key", "x"], "--tls-cert and --tls-key need each other"),
         (&["--log-values"], "--log-values needs --log-slow-statements"),
         (&["--readonly"], "--readonly needs the directory"),
+        (&["--login-timeout", "0s"], "a second is the least"),
         (&["--login-timeout", "5"], "a time is a number with its unit"),
     ] {
         let told = directory.refused(arguments);
