@@ -1,7 +1,7 @@
 //! ON CONFLICT with a target: the unique indexes that the target means. As in PostgreSQL, an index matches if it has
 //! the keys of the target, in any order, and a partial index if the target's WHERE implies the index's condition.
 
-use crate::implication::{implies, without_nullability};
+use crate::implication::{implies, without_nullability, without_relabels};
 use crate::simplify;
 use frazil_plan::same::same;
 use frazil_plan::{ArbiterCandidate, Columns, ConflictTarget, Expr, Plan};
@@ -24,7 +24,7 @@ pub fn plan(plan: &mut Plan) -> Result<()> {
 fn matching(target: ConflictTarget, columns: &Columns) -> Result<Vec<ObjectId>> {
     let comparable = |mut e: Expr| {
         simplify::expression(&mut e, columns);
-        without_nullability(&e)
+        without_relabels(&without_nullability(&e))
     };
     let keys: Vec<Expr> = target.keys.into_iter().map(comparable).collect();
     let predicate = target.predicate.map(|e| comparable(e).into_conjuncts());

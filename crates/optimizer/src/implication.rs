@@ -6,6 +6,7 @@ use crate::simplify;
 use frazil_plan::same::same;
 use frazil_plan::{Expr, ExprKind, bounds};
 use frazil_types::{CompareOp, LogicalType, Value};
+use std::borrow::Cow;
 
 /// A copy whose parts are all nullable, so that copies are equal that differ in what is known of NULLs alone.
 pub fn without_nullability(e: &Expr) -> Expr {
@@ -18,9 +19,48 @@ pub fn without_nullability(e: &Expr) -> Expr {
     copy
 }
 
+/// A copy without casts of varchar to text, which change no value: `lower(v)` and `lower(v::text)` are the same.
+/// PostgreSQL adds such casts itself, and writes them into the definitions that it dumps.
+pub fn without_relabels(e: &Expr) -> Expr {
+    fn strip(e: &mut Expr) {
+        while let ExprKind::Cast(inner) = &mut e.kind
+            && e.ty == LogicalType::Text
+            && matches!(inner.ty, LogicalType::Varchar(_))
+        {
+            *e = std::mem::replace(&mut **inner, Expr::unknown());
+        }
+        e.children_mut().into_iter().for_each(strip);
+    }
+    let mut copy = e.clone();
+    strip(&mut copy);
+    copy
+}
+
+/// A boolean that is compared with a constant, as the boolean or its negation; any other expression as it is.
+fn as_condition(e: &Expr) -> Cow<'_, Expr> {
+    let ExprKind::Compare(op, l, r) = &e.kind else {
+        return Cow::Borrowed(e);
+    };
+    let (value, constant) = match (l.as_constant(), r.as_constant()) {
+        (None, Some(Value::Bool(constant))) => (&**l, *constant),
+        (Some(Value::Bool(constant)), None) => (&**r, *constant),
+        _ => return Cow::Borrowed(e),
+    };
+    match (op, constant) {
+        (CompareOp::Eq, true) | (CompareOp::Ne, false) => Cow::Borrowed(value),
+        (CompareOp::Eq, false) | (CompareOp::Ne, true) => {
+            Cow::Owned(Expr::boolean(ExprKind::Not(Box::new(value.clone())), true))
+        }
+        (CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge, _) => Cow::Borrowed(e),
+    }
+}
+
 /// True if a condition is true wherever all of some predicates are. Like PostgreSQL's `predicate_implied_by`, it may
 /// answer false for a condition that is implied.
 pub fn implies(predicates: &[Expr], condition: &Expr) -> bool {
+    if simplify::is_bool(condition, true) {
+        return true;
+    }
     if let ExprKind::And(parts) = &condition.kind {
         return parts.iter().all(|part| implies(predicates, part));
     }
@@ -35,7 +75,9 @@ pub fn implies(predicates: &[Expr], condition: &Expr) -> bool {
 }
 
 fn one_implies(predicate: &Expr, condition: &Expr) -> bool {
-    if same(predicate, condition) || simplify::is_bool(condition, true) {
+    let (predicate, condition) = (as_condition(predicate), as_condition(condition));
+    let (predicate, condition) = (&*predicate, &*condition);
+    if same(predicate, condition) {
         return true;
     }
     if let ExprKind::Or(parts) = &predicate.kind {

@@ -6,7 +6,7 @@
 //! an expression that fails refuses its row: reading the stored value neither loses nor adds an error. Rows outside of
 //! a partial index store NULL, so that its expressions are read only where its condition is implied.
 
-use crate::implication::{implies, without_nullability};
+use crate::implication::{implies, without_nullability, without_relabels};
 use crate::rename::{self, Names};
 use crate::simplify;
 use frazil_plan::operators::{Filter, Scan};
@@ -67,9 +67,10 @@ fn filter(predicate: &mut Expr, scan: &mut Scan, stored: Vec<StoredExpression>, 
     let whole = std::mem::replace(predicate, Expr::unknown());
     let mut conjuncts = whole.into_conjuncts();
     let cleared: Vec<Expr> = conjuncts.iter().map(without_nullability).collect();
+    let plain: Vec<Expr> = cleared.iter().map(without_relabels).collect();
     let mut holding = Vec::new();
     for condition in known.iter_mut().filter(|k| k.stored.stored == Stored::WhereTrue) {
-        if !implies(&cleared, &condition.stored.value) {
+        if !implies(&plain, &condition.stored.value) {
             continue;
         }
         holding.push(condition.stored.position);
@@ -115,13 +116,23 @@ fn over_scan(mut stored: StoredExpression, scan: &Scan, columns: &mut Columns) -
     rename::rename_in(&mut stored.value, &names);
     simplify::expression(&mut stored.value, columns);
     stored.value = without_nullability(&stored.value);
-    let is_trivial = matches!(stored.value.kind, ExprKind::Column(_) | ExprKind::Constant(_));
-    (is_condition || !is_trivial).then_some(stored)
+    let is_trivial = |e: &Expr| matches!(e.kind, ExprKind::Column(_) | ExprKind::Constant(_));
+    if is_trivial(&stored.value) && !is_condition {
+        return None;
+    }
+    let plain = without_relabels(&stored.value);
+    // A column of varchar that is cast to text stays a cast: the column itself is no expression of an index.
+    if is_condition || !is_trivial(&plain) {
+        stored.value = plain;
+    }
+    Some(stored)
 }
 
 /// Puts columns in the places of stored expressions. `cleared`: the expression without nullability.
 fn read_stored(e: &mut Expr, cleared: &Expr, known: &mut [Known], scan: &mut Scan, columns: &mut Columns) {
-    if let Some(known) = known.iter_mut().find(|known| same(&known.stored.value, cleared)) {
+    let plain = without_relabels(cleared);
+    let is_stored = |known: &Known| [&plain, cleared].iter().any(|e| same(&known.stored.value, e));
+    if let Some(known) = known.iter_mut().find(|known| is_stored(known)) {
         *e = Expr::column(known.column(scan, columns), columns).at(e.span);
         return;
     }

@@ -9,12 +9,13 @@ use frazil_testkit::Random;
 fn table(c: &Connection) {
     rows(
         c,
-        "create table t (id integer, email text, a integer, b bigint, d date, done boolean)",
+        "create table t (id integer, email text, a integer, b bigint, d date, done boolean,
+            name varchar(20))",
     );
     rows(
         c,
         "insert into t select n, case when n % 7 > 0 then 'User' || n % 900 || '@X' end,
-            case when n % 10 > 0 then n % 400 end, n * 3, date '2020-01-01' + n % 1000, n % 50 > 0
+            case when n % 10 > 0 then n % 400 end, n * 3, date '2020-01-01' + n % 1000, n % 50 > 0, 'U' || n % 800
             from generate_series(1, 5000) g (n)",
     );
 }
@@ -26,7 +27,7 @@ fn uses(c: &Connection, query: &str) -> bool {
 }
 
 /// Texts that follow CREATE INDEX, with predicates that the index serves, and predicates that it does not serve.
-const INDEXES: [(&str, &[&str], &[&str]); 10] = [
+const INDEXES: [(&str, &[&str], &[&str]); 14] = [
     (
         "(lower(email))",
         &[
@@ -55,8 +56,13 @@ const INDEXES: [(&str, &[&str], &[&str]); 10] = [
     ),
     (
         "(id) where not done",
-        &["not done and id < 200", "not done and id = 50 and a is null"],
-        &["id < 20", "done and id < 20"],
+        &[
+            "not done and id < 200",
+            "not done and id = 50 and a is null",
+            "done = false and id < 200",
+            "true <> done and id = 50",
+        ],
+        &["id < 20", "done and id < 20", "done <> false and id < 20"],
     ),
     (
         "(id) where a > 300",
@@ -95,6 +101,23 @@ const INDEXES: [(&str, &[&str], &[&str]); 10] = [
         &["b > 100 and id = 50 and email = 'User50@X'"],
         &["b > 100 and id < 60", "b > 99 and id < 60 and email = 'User50@X'"],
     ),
+    // As pg_dump writes them.
+    (
+        "(lower((name)::text))",
+        &["lower(name) = 'u77'", "lower(name::text) = 'u77'"],
+        &["upper(name) = 'U77'"],
+    ),
+    (
+        "(lower(name))",
+        &["lower((name)::text) = 'u77'"],
+        &["name = 'U77'"],
+    ),
+    (
+        "(id) where ((name)::text = 'U77'::text)",
+        &["name = 'U77' and id < 900"],
+        &["name = 'U78' and id < 20"],
+    ),
+    ("(id) where true", &["id = 77"], &["a = 77"]),
 ];
 
 #[track_caller]
