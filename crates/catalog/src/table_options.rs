@@ -75,6 +75,8 @@ impl Default for TableOptions {
 const PAX_ROWS: &str = "pax_rows";
 /// PostgreSQL's share of a page that INSERT fills, in percent.
 const FILLFACTOR: &str = "fillfactor";
+/// PostgreSQL's option of tables with an oid for each row, of which it takes only that there are none.
+const OIDS: &str = "oids";
 /// PostgreSQL's options of vacuuming and statistics, which Frazil does by itself: they are checked and have no effect.
 const ADVICE: [&str; 21] = [
     "autovacuum_analyze_scale_factor",
@@ -121,6 +123,7 @@ impl TableOptions {
         match (name, self.blocks.option(name)) {
             (PAX_ROWS, _) => self.pax_rows = pax_rows(value)?,
             (FILLFACTOR, _) => check_fillfactor(value)?,
+            (OIDS, _) => refuse_oids(value)?,
             (advice, _) if ADVICE.contains(&advice) => check_advice(advice, value)?,
             (_, Some(asked)) => *asked = name_in(value),
             (_, None) => return Err(unknown(name)),
@@ -203,6 +206,20 @@ fn check_fillfactor(value: &Value) -> Result<()> {
     };
     Err(Error::new(SqlState::INVALID_PARAMETER, message)
         .with_detail("Valid values are between \"10\" and \"100\"."))
+}
+
+/// 0A000 unless the option is false.
+fn refuse_oids(value: &Value) -> Result<()> {
+    let is_false = match value {
+        Value::Null => true,
+        Value::Bool(given) => !given,
+        Value::Text(text) => ["off", "false", "no", "0"].contains(&text.to_lowercase().as_str()),
+        _ => value.as_int() == Some(0),
+    };
+    match is_false {
+        true => Ok(()),
+        false => Err(Error::unsupported("a table WITH OIDS")),
+    }
 }
 
 fn pax_rows(value: &Value) -> Result<u32> {

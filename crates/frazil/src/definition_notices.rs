@@ -1,13 +1,15 @@
 //! Notices of CREATE, ALTER, DROP and TRUNCATE: objects that are there already or not at all, and what CASCADE takes.
 
 use crate::notice::Notice;
+use crate::rows::{Response, done};
 use frazil_catalog::{
     AlterAction, AlterDomain, AlterType, Catalog, DropBehavior, DropIndexes, DropRelations, DropSchemas,
     DropTypes, ExistingView, NewIndex, QualifiedName, SearchPath, TableEntry, WrittenName,
 };
-use frazil_frontend::Definition;
+use frazil_frontend::{Definition, Skipped};
 use frazil_types::{ColumnDef, ColumnDefault, ObjectId, Result, SqlState};
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 /// Dependents that a detail lists at most.
 const LISTED: usize = 100;
@@ -65,6 +67,15 @@ pub fn of(catalog: &Catalog, definition: &Definition) -> Result<Vec<Notice>> {
         | Definition::CreateDomain { .. }
         | Definition::Truncate { .. } => Vec::new(),
     })
+}
+
+/// The response of a statement that changes nothing, with notices of what it does not make or drop.
+pub fn skipped(tag: &'static str, skipped: Vec<Skipped>, started: Instant) -> Response {
+    let notice = |skipped: Skipped| Notice::of_state(skipped.state, skipped.message);
+    Response {
+        notices: skipped.into_iter().map(notice).collect(),
+        ..done(tag, started)
+    }
 }
 
 /// The notice of CREATE IF NOT EXISTS for a table, index, view or sequence that is there.

@@ -487,7 +487,7 @@ fn run_as_bound(
         Statement::LockTable(lock) => lock_table::run(session, &lock, bundle, started),
         Statement::Notification(statement) => notification_statement::run(session, statement, started),
         Statement::Alone { what, tag } => session.refuse_transaction(what).map(|()| done(tag, started)),
-        Statement::Checked { tag } => Ok(done(tag, started)),
+        Statement::Checked { tag, skipped } => Ok(definition_notices::skipped(tag, skipped, started)),
         Statement::SetConstraints(set) => deferred_commit::set_constraints(session, &set)
             .map(|notice| noted("SET CONSTRAINTS", notice, started)),
         Statement::Savepoint { name } => session.savepoint(name).map(|()| done("SAVEPOINT", started)),

@@ -157,6 +157,7 @@ impl<'a> Context<'a> {
             ParsedKind::SetSessionTransaction { modes } => Statement::SetSessionTransaction { modes: *modes },
             ParsedKind::Maintain(maintain) => self.maintain(maintain)?,
             ParsedKind::Reindex(reindex) => binder::reindex(self.catalog, reindex)?,
+            ParsedKind::AbsentObjects(absent) => binder::absent_objects(self.catalog, absent)?,
             ParsedKind::TableAdvice(advice) => binder::advise(self.catalog, advice)?,
             ParsedKind::Truncate {
                 tables,
@@ -237,7 +238,7 @@ impl<'a> Context<'a> {
                 what: "VACUUM",
                 tag: "VACUUM",
             },
-            false => Statement::Checked { tag: "ANALYZE" },
+            false => Statement::checked("ANALYZE"),
         })
     }
 

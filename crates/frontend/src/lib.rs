@@ -47,6 +47,6 @@ pub use parse::{ParsedStatement, QualifiedPlace, QueryText, Script, StatementRol
 pub use statement::{
     CursorOptions, CursorStatement, Discard, ExplainMode, ExplainOptions, Explained, FetchDirection, Last,
     LockMode, LockTable, LockedName, NotificationStatement, Prepared, SetConstraints, SettingStatement,
-    Statement, WithWrite, Writing,
+    Skipped, Statement, WithWrite, Writing,
 };
 pub use transaction_modes::{Isolation, TransactionModes};

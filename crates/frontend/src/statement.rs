@@ -6,7 +6,16 @@ use frazil_catalog::{
     is_temporary_schema,
 };
 use frazil_plan::Plan;
-use frazil_types::{LogicalType, ObjectId, Schema, Value};
+use frazil_types::{LogicalType, ObjectId, Schema, SqlState, Value};
+
+/// An object that a statement does not make because it is there, or does not drop because it is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The code of the notice.
+    pub state: SqlState,
+    /// The text of the notice.
+    pub message: String,
+}
 
 /// A statement whose names are resolved and types final.
 #[derive(Clone, Debug)]
@@ -102,9 +111,12 @@ pub enum Statement {
         tag: &'static str,
     },
     /// A statement that was checked and changes nothing: ANALYZE, REINDEX, GRANT, REVOKE, OWNER TO.
+    /// Also CREATE and DROP of objects of kinds that there are not.
     Checked {
         /// The tag of the command.
         tag: &'static str,
+        /// What it does not make or drop.
+        skipped: Vec<Skipped>,
     },
     /// EXPLAIN.
     Explain {
@@ -530,4 +542,14 @@ pub struct SetConstraints {
     pub names: Option<Vec<WrittenName>>,
     /// DEFERRED, not IMMEDIATE.
     pub is_deferred: bool,
+}
+
+impl Statement {
+    /// A statement that was checked and changes nothing.
+    pub(crate) fn checked(tag: &'static str) -> Statement {
+        Statement::Checked {
+            tag,
+            skipped: Vec::new(),
+        }
+    }
 }

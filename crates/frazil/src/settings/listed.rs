@@ -47,7 +47,12 @@ fn described(line: &'static str) -> Option<(&'static str, Described)> {
 const OWN: &str = "Frazil";
 
 /// Settings that PostgreSQL keeps out of SHOW ALL and `pg_settings`.
-const HIDDEN: [&str; 3] = ["is_superuser", "role", "session_authorization"];
+const HIDDEN: [&str; 4] = [
+    "default_with_oids",
+    "is_superuser",
+    "role",
+    "session_authorization",
+];
 
 /// True for a setting that SHOW ALL and `pg_settings` show.
 pub(crate) fn is_listed(setting: &Setting) -> bool {

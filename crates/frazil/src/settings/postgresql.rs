@@ -200,6 +200,16 @@ pub(super) static SETTINGS: &[Setting] = &[
         "heap",
         "Access method of new tables; there is one.",
     ),
+    Setting::session(
+        "default_with_oids",
+        ValueKind::Boolean,
+        |_, read| match read.flag()? {
+            true => Err(Error::unsupported("a table WITH OIDS")),
+            false => Ok(()),
+        },
+        |_| "off".to_owned(),
+        "An oid for each row of new tables; there are none.",
+    ),
     Setting::kept(
         "default_toast_compression",
         ValueKind::Choice(&["pglz", "lz4"]),

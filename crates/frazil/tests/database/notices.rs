@@ -121,6 +121,98 @@ fn objects_that_are_there_or_not_are_skipped_with_a_notice() {
     assert!(told(&c, "drop table if exists nope").is_empty());
 }
 
+/// Objects of kinds that Frazil does not have are never there. Dumps drop them before they make them.
+#[test]
+fn objects_of_other_kinds_are_skipped_with_a_notice() {
+    let c = memory();
+    rows(&c, "create schema s; create table t (a int)");
+    for (sql, wanted) in [
+        (
+            "drop function if exists nope()",
+            &["NOTICE 00000 function nope() does not exist, skipping"][..],
+        ),
+        (
+            "drop function if exists nope(integer, text) cascade",
+            &["NOTICE 00000 function nope(pg_catalog.int4,text) does not exist, skipping"],
+        ),
+        (
+            "drop function if exists nope, nos.nope2(varchar(3), int4[], x double precision)",
+            &[
+                "NOTICE 00000 function nope() does not exist, skipping",
+                "NOTICE 00000 schema \"nos\" does not exist, skipping",
+            ],
+        ),
+        (
+            "drop function if exists s.nope(varchar, timestamp with time zone, double precision, a numeric(3,1), \
+             out x int)",
+            &[
+                "NOTICE 00000 function s.nope(pg_catalog.varchar,pg_catalog.timestamptz,pg_catalog.float8,\
+               pg_catalog.numeric) does not exist, skipping",
+            ],
+        ),
+        (
+            "drop procedure if exists nope()",
+            &["NOTICE 00000 procedure nope() does not exist, skipping"],
+        ),
+        (
+            "drop routine if exists nope()",
+            &["NOTICE 00000 routine nope() does not exist, skipping"],
+        ),
+        (
+            "drop aggregate if exists nope(text), nope2(*)",
+            &[
+                "NOTICE 00000 aggregate nope(text) does not exist, skipping",
+                "NOTICE 00000 aggregate nope2() does not exist, skipping",
+            ],
+        ),
+        (
+            "drop trigger if exists nope on t",
+            &["NOTICE 00000 trigger \"nope\" for relation \"t\" does not exist, skipping"],
+        ),
+        (
+            "drop trigger if exists nope on nos.t cascade",
+            &["NOTICE 00000 schema \"nos\" does not exist, skipping"],
+        ),
+        (
+            "drop trigger if exists nope on t2",
+            &["NOTICE 00000 relation \"t2\" does not exist, skipping"],
+        ),
+        (
+            "drop rule if exists nope on t",
+            &["NOTICE 00000 rule \"nope\" for relation \"t\" does not exist, skipping"],
+        ),
+        (
+            "drop policy if exists nope on t",
+            &["NOTICE 00000 policy \"nope\" for relation \"t\" does not exist, skipping"],
+        ),
+        (
+            "drop extension if exists nope, nope2 cascade",
+            &[
+                "NOTICE 00000 extension \"nope\" does not exist, skipping",
+                "NOTICE 00000 extension \"nope2\" does not exist, skipping",
+            ],
+        ),
+        (
+            "drop language if exists nope",
+            &["NOTICE 00000 language \"nope\" does not exist, skipping"],
+        ),
+        (
+            "drop event trigger if exists nope",
+            &["NOTICE 00000 event trigger \"nope\" does not exist, skipping"],
+        ),
+        (
+            "create extension if not exists plpgsql with schema pg_catalog",
+            &["NOTICE 42710 extension \"plpgsql\" already exists, skipping"],
+        ),
+        (
+            "comment on extension plpgsql is 'PL/pgSQL procedural language'",
+            &[],
+        ),
+    ] {
+        assert_eq!(told(&c, sql), wanted, "{sql}");
+    }
+}
+
 #[test]
 fn alter_table_says_what_it_skips_and_what_cascade_drops() {
     let c = memory();

@@ -12,7 +12,7 @@ pub(crate) fn comment_on(catalog: &dyn CatalogView, written: &CommentOn) -> Stat
     let target = match &written.object {
         CommentedName::Database(name) if name == DATABASE => CommentTarget::Database,
         // As in PostgreSQL, a dump of a database loads into one of another name.
-        CommentedName::Database(_) => return Statement::Checked { tag: "COMMENT" },
+        CommentedName::Database(_) => return Statement::checked("COMMENT"),
         CommentedName::Schema(name) => CommentTarget::Schema(schema_name(catalog, name)),
         CommentedName::Relation(kind, name) => CommentTarget::Relation(*kind, resolved(name)),
         CommentedName::Column(relation, column) => CommentTarget::Column(resolved(relation), column.clone()),

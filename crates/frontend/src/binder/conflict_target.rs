@@ -1,5 +1,5 @@
-//! The target of ON CONFLICT: its keys and its condition, and the unique indexes that may have them. The optimizer finds
-//! out which of these match.
+//! The target of ON CONFLICT: its keys and its condition, and the unique indexes that may have them. The optimizer
+//! finds out which of these match.
 
 use super::insert::named;
 use super::scope::{Clause, Item, Level};

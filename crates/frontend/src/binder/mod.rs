@@ -5,6 +5,7 @@
 //! types. A query is bound in PostgreSQL's order: FROM, the select list, WHERE, HAVING, ORDER BY, GROUP BY; only then
 //! is it known what is grouped, and [`grouping`] replaces what groups and aggregates make.
 
+mod absent_objects;
 mod aggregate_call;
 mod alter;
 mod alter_table;
@@ -103,6 +104,7 @@ mod with_ties;
 mod writing_with;
 mod written;
 
+pub(crate) use absent_objects::absent_objects;
 pub(crate) use alter_table::{alter_constraint, alter_table};
 pub(crate) use column_uses::TableUses;
 pub(crate) use columns_read::columns_read;

@@ -43,7 +43,7 @@ pub(crate) fn reindex(catalog: &dyn CatalogView, reindex: &Reindex) -> Result<St
             what: "REINDEX SCHEMA",
             tag,
         },
-        (Reindexed::Index(_) | Reindexed::Table(_), false) => Statement::Checked { tag },
+        (Reindexed::Index(_) | Reindexed::Table(_), false) => Statement::checked(tag),
     })
 }
 
@@ -53,13 +53,13 @@ fn other_kind(name: &WrittenName, wanted: &str) -> Error {
     Error::new(SqlState::WRONG_OBJECT_TYPE, message)
 }
 
-/// Checks ALTER COLUMN … SET STATISTICS, STORAGE and COMPRESSION, CLUSTER ON and SET WITHOUT CLUSTER. 42P01, 42703 and
-/// 42704; 0A000 for a storage that the column's type cannot have, and for a partial index.
+/// Checks ALTER COLUMN … SET STATISTICS, STORAGE and COMPRESSION, CLUSTER ON, SET WITHOUT CLUSTER and REPLICA IDENTITY.
+/// 42P01, 42703 and 42704; 0A000 for a storage that the column's type cannot have, and for a partial index.
 pub(crate) fn advise(catalog: &dyn CatalogView, advice: &TableAdvice) -> Result<Statement> {
     let tag = advice.tag;
     let table = match find_table(catalog, &advice.table) {
         Err(error) if advice.if_exists && error.state() == SqlState::UNDEFINED_TABLE => {
-            return Ok(Statement::Checked { tag });
+            return Ok(Statement::checked(tag));
         }
         table => table?,
     };
@@ -83,19 +83,27 @@ pub(crate) fn advise(catalog: &dyn CatalogView, advice: &TableAdvice) -> Result<
                 return Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message));
             }
         }
-        Advice::Cluster { index: None } => {}
+        Advice::Cluster { index: None } | Advice::ReplicaIdentity { index: None } | Advice::Nothing => {}
+        Advice::ReplicaIdentity { index: Some(name) } => {
+            if !table.indexes.iter().any(|index| index.name == *name) {
+                return Err(missing_index(&table, name));
+            }
+        }
         Advice::Cluster { index: Some(name) } => check_order(&table, name)?,
     }
-    Ok(Statement::Checked { tag })
+    Ok(Statement::checked(tag))
+}
+
+/// 42704.
+fn missing_index(table: &TableEntry, name: &str) -> Error {
+    let message = format!("index \"{name}\" for table \"{}\" does not exist", table.name);
+    Error::new(SqlState::UNDEFINED_OBJECT, message)
 }
 
 /// 42704 without an index of the name on the table, 0A000 for a partial index.
 fn check_order(table: &TableEntry, name: &str) -> Result<()> {
     match table.indexes.iter().find(|index| index.name == name) {
-        None => {
-            let message = format!("index \"{name}\" for table \"{}\" does not exist", table.name);
-            Err(Error::new(SqlState::UNDEFINED_OBJECT, message))
-        }
+        None => Err(missing_index(table, name)),
         Some(index) if index.condition.is_some() => {
             let message = format!("cannot cluster on partial index \"{name}\"");
             Err(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message))

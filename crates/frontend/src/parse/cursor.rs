@@ -7,6 +7,7 @@ use frazil_types::{Error, Result, SqlState};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// A place among the tokens of a statement.
+#[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     pub(super) source: &'a Source,
     words: &'a [TokenWithSpan],

@@ -1,7 +1,7 @@
 //! The words of CREATE TABLE that sqlparser does not read: columns without types and WITH [NO] DATA of CREATE TABLE …
 //! AS are written otherwise, UNLOGGED is left out.
 
-use super::tokens::is_word;
+use super::tokens::{end_of_parenthesis, is_word};
 use frazil_types::Result;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -32,6 +32,7 @@ pub(super) fn rewrite(words: &mut Vec<TokenWithSpan>) -> Result<()> {
     if words[body].token == Token::LParen {
         columns(words, body)?;
         take_not_valid(words, body);
+        take_without_oids(words, body);
     }
     with_data(words, body);
     Ok(())
@@ -87,6 +88,22 @@ fn take_not_valid(words: &mut Vec<TokenWithSpan>, open: usize) {
             true => drop(words.drain(at..at + 2)),
             false => at += 1,
         }
+    }
+}
+
+/// Takes WITHOUT OIDS from behind the columns: no table has oids.
+fn take_without_oids(words: &mut Vec<TokenWithSpan>, open: usize) {
+    let close = end_of_parenthesis(words, open);
+    let is_oids = |word: &TokenWithSpan| match &word.token {
+        Token::Word(w) => w.quote_style.is_none() && w.value.eq_ignore_ascii_case("oids"),
+        _ => false,
+    };
+    let pairs = words.get(close..).unwrap_or_default().windows(2);
+    let found = (close..)
+        .zip(pairs)
+        .find(|(_, pair)| is_word(&pair[0], Keyword::WITHOUT) && is_oids(&pair[1]));
+    if let Some((at, _)) = found {
+        words.drain(at..at + 2);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Text → statements. Statements of our own are read from the tokens; all else is sqlparser's.
 
+mod absent_objects;
 mod alter_constraint;
 mod comment_on;
 pub(crate) mod conflict_words;
@@ -44,6 +45,7 @@ mod transactions;
 mod whole_tables;
 mod window_words;
 
+pub(crate) use absent_objects::{AbsentObjects, PLPGSQL};
 pub(crate) use alter_constraint::AlteredConstraint;
 pub(crate) use comment_on::{CommentOn, CommentedName};
 pub(crate) use create_domain::VALUE;
@@ -192,6 +194,19 @@ fn reserve(tokens: usize, bytes: usize, limits: &Limits) -> Result<Option<Reserv
         .map_err(|e| e.with_detail(format!("the text has {tokens} words and signs")))
 }
 
+/// Reads a statement, whose word is `first`, that is told by more of its words: on objects of kinds that there are not,
+/// or on one column. `None` for any other statement.
+fn of_words(source: &Source, words: &[TokenWithSpan], first: &str) -> Result<Option<ParsedKind>> {
+    match first {
+        "alter" => of_one_column(source, words),
+        "create" | "drop" | "comment" => {
+            let absent = absent_objects::parse(Cursor::new(source, words))?;
+            Ok(absent.map(ParsedKind::AbsentObjects))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Reads ALTER TABLE of one column or constraint that sqlparser does not read: of an identity, as advice, or when a
 /// constraint is checked. `None` for any other statement.
 fn of_one_column(source: &Source, words: &[TokenWithSpan]) -> Result<Option<ParsedKind>> {
@@ -283,10 +298,8 @@ impl Reading {
         let source = &self.source;
         let mut cursor = Cursor::new(source, &words);
         let first = cursor.word().unwrap_or_default();
-        if first == "alter"
-            && let Some(altered) = of_one_column(source, &words)?
-        {
-            return Ok(altered);
+        if let Some(kind) = of_words(source, &words, &first)? {
+            return Ok(kind);
         }
         if let Some(access) = privileges::parse(&mut cursor, &first)? {
             return Ok(ParsedKind::Access(Box::new(access)));

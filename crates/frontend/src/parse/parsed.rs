@@ -1,5 +1,6 @@
 //! Statements as they are read: sqlparser's tree, or what was read from the tokens.
 
+use super::absent_objects::AbsentObjects;
 use super::alter_constraint::AlteredConstraint;
 use super::comment_on::CommentOn;
 use super::create_view::{Refresh, ViewHead};
@@ -100,6 +101,8 @@ pub(crate) enum ParsedKind {
     },
     /// VACUUM or ANALYZE.
     Maintain(Maintain),
+    /// DROP … IF EXISTS of objects of kinds that there are not, and the extension plpgsql.
+    AbsentObjects(AbsentObjects),
     /// ALTER CONSTRAINT.
     AlterConstraint(AlteredConstraint),
     /// ALTER COLUMN … SET STATISTICS, STORAGE or COMPRESSION.

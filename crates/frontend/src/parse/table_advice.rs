@@ -1,6 +1,8 @@
 //! ALTER TABLE … ALTER COLUMN … SET STATISTICS, SET STORAGE and SET COMPRESSION, ALTER TABLE and ALTER MATERIALIZED
-//! VIEW … CLUSTER ON and SET WITHOUT CLUSTER, each alone in its statement as dumps have them. They advise PostgreSQL
-//! how to keep a column or the order of rows; Frazil decides by itself.
+//! VIEW … CLUSTER ON and SET WITHOUT CLUSTER, ALTER TABLE … REPLICA IDENTITY, each alone in its statement as dumps
+//! have them. They advise PostgreSQL how to keep a column or the order of rows, or what to replicate of a row; Frazil
+//! decides by itself. SET WITHOUT OIDS changes nothing, because no table has oids, and ENABLE and DISABLE TRIGGER USER
+//! change nothing, because there are no triggers of users.
 
 use super::cursor::Cursor;
 use frazil_catalog::WrittenName;
@@ -33,6 +35,12 @@ pub(crate) enum Advice {
     Cluster {
         index: Option<String>,
     },
+    /// REPLICA IDENTITY USING INDEX; `None` for FULL, NOTHING and DEFAULT.
+    ReplicaIdentity {
+        index: Option<String>,
+    },
+    /// A statement that changes nothing: the table has neither oids nor triggers of users.
+    Nothing,
 }
 
 const STORAGES: [&str; 4] = ["plain", "external", "extended", "main"];
@@ -63,7 +71,16 @@ fn read(cursor: &mut Cursor<'_>) -> Result<Option<TableAdvice>> {
     };
     let what = match cursor.take("alter") {
         true => of_column(cursor)?,
-        false => clustering(cursor),
+        false => match is_materialized {
+            true => clustering(cursor),
+            false => {
+                let begin = cursor.clone();
+                clustering(cursor).or_else(|| {
+                    *cursor = begin;
+                    of_table(cursor)
+                })
+            }
+        },
     };
     Ok(what.map(|what| TableAdvice {
         table,
@@ -81,6 +98,29 @@ fn clustering(cursor: &mut Cursor<'_>) -> Option<Advice> {
     }
     let is_without = cursor.take("set") && cursor.take("without") && cursor.take("cluster");
     is_without.then_some(Advice::Cluster { index: None })
+}
+
+/// Reads REPLICA IDENTITY, SET WITHOUT OIDS, ENABLE or DISABLE TRIGGER USER.
+fn of_table(cursor: &mut Cursor<'_>) -> Option<Advice> {
+    if cursor.take("replica") {
+        let is_identity = cursor.take("identity");
+        if is_identity && cursor.take("using") && cursor.take("index") {
+            let index = cursor.name().ok()?;
+            return Some(Advice::ReplicaIdentity { index: Some(index) });
+        }
+        let is_known = is_identity
+            && ["full", "nothing", "default"]
+                .iter()
+                .any(|word| cursor.take(word));
+        return is_known.then_some(Advice::ReplicaIdentity { index: None });
+    }
+    let is_nothing = match cursor.take("set") {
+        true => cursor.take("without") && cursor.take("oids"),
+        false => {
+            (cursor.take("enable") || cursor.take("disable")) && cursor.take("trigger") && cursor.take("user")
+        }
+    };
+    is_nothing.then_some(Advice::Nothing)
 }
 
 /// Reads an action behind ALTER.
