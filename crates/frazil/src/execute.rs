@@ -6,6 +6,7 @@ use crate::bundle::{Bundle, TypedBy};
 use crate::checked_writes::{extent_of, write_checked};
 use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::deferred_commit;
+use crate::definition_notices;
 use crate::given_values::GivenValues;
 use crate::lock_table;
 use crate::notification_statement;

@@ -115,7 +115,7 @@ pub enum Statement {
     Checked {
         /// The tag of the command.
         tag: &'static str,
-        /// What it does not make or drop.
+        /// Objects that it does not make or drop, with the reason.
         skipped: Vec<Skipped>,
     },
     /// EXPLAIN.
