@@ -305,6 +305,22 @@ fn lookups(connection: &Connection, table: &Table, salt: usize) -> Result<(), St
     let Some(row) = table.rows.get(salt % table.rows.len().max(1)) else {
         return Ok(());
     };
+    for index in table.indexes.iter().filter(|index| index.has(table, &row.cells)) {
+        let Some(value) = index.key.value(table, &row.cells) else {
+            continue;
+        };
+        let key = index.key.sql(table).expect("its columns are there");
+        let found = |r: &&Row| index.has(table, &r.cells) && index.key.value(table, &r.cells) == Some(value);
+        let wanted = table.rows.iter().filter(found).count();
+        let condition = index.condition.map(|(column, least)| {
+            let name = table.names(&[column]);
+            format!(" and {name} >= {least}")
+        });
+        let condition = condition.unwrap_or_default();
+        let table = table.qualified();
+        let sql = format!("select count(*) from {table} where {key} = {value}{condition}");
+        same(&sql, &rows(connection, &sql)?, &vec![vec![wanted.to_string()]])?;
+    }
     for (at, column) in table.columns.iter().enumerate() {
         let cell: Cell = row.cells[at];
         let condition = match cell {
@@ -329,7 +345,7 @@ fn compare(what: &str, connection: &Connection, world: &World) -> Result<(), Str
     Ok(())
 }
 
-/// Compares the foreign keys as the system table has them.
+/// Compares the foreign keys and the CHECK constraints as the system table has them.
 fn constraints(connection: &Connection, world: &World) -> Result<(), String> {
     let truth = |column: &str| format!("case when {column} then 'true' else 'false' end");
     let sql = format!(
@@ -340,7 +356,12 @@ fn constraints(connection: &Connection, world: &World) -> Result<(), String> {
     );
     let mut got: Vec<String> = rows(connection, &sql)?.iter().map(|row| row.join(" ")).collect();
     got.sort();
-    same("foreign keys", &got, &world.foreign_key_lines())
+    same("foreign keys", &got, &world.foreign_key_lines())?;
+    let valid = truth("convalidated");
+    let sql = format!("select conname, {valid} from pg_constraint where contype = 'c'");
+    let mut got: Vec<String> = rows(connection, &sql)?.iter().map(|row| row.join(" ")).collect();
+    got.sort();
+    same("checks", &got, &world.check_lines())
 }
 
 fn execute(connection: &Connection, sql: &str) -> Result<Outcome, String> {

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 impl World {
     /// Position of the table that has a constraint.
     pub fn table_of(&self, number: u64) -> Option<usize> {
-        let of_key = self
-            .tables
-            .iter()
-            .position(|t| t.keys.iter().any(|k| k.number == number));
+        let of_key = self.tables.iter().position(|t| {
+            let is_check = t.checks.iter().any(|check| check.number == number);
+            is_check || t.keys.iter().any(|k| k.number == number)
+        });
         let keys = self.foreign_keys.iter();
         of_key.or_else(|| keys.clone().find(|k| k.number == number).map(|k| k.child))
     }
@@ -40,8 +40,11 @@ impl World {
                 Some(Ok(()))
             }
             Statement::Alter(at, _) if in_use(*at) => Some(Err("55006")),
-            Statement::Alter(at, alter) => self.alter(*at, alter, &in_use),
-            _ => None,
+            Statement::Alter(at, alter) => {
+                let done = self.alter_constraint(*at, alter);
+                done.or_else(|| self.alter(*at, alter, &in_use))
+            }
+            _ => self.define_object(statement, &in_use),
         }
     }
 
@@ -124,7 +127,9 @@ impl World {
                 }
                 table.columns[column].default = *cell;
             }
-            Alter::RenameColumn(..) | Alter::Rename(_) => return None,
+            Alter::RenameColumn(..) | Alter::Rename(_) | Alter::AddCheck(_) | Alter::Defer(..) => {
+                return None;
+            }
         }
         Some(Ok(()))
     }
@@ -199,7 +204,9 @@ impl World {
             |k: &ForeignKey, of: &BTreeSet<usize>| k.child == at && k.columns.iter().any(|c| of.contains(c));
         let refers = |k: &ForeignKey| k.parent == at && k.key.iter().any(|c| gone.contains(c));
         let just = BTreeSet::from([id]);
-        let dependent = gone.len() > 1 || self.foreign_keys.iter().any(|k| refers(k) && !own(k, &just));
+        let is_viewed = self.is_viewed(at, |id| gone.contains(&id));
+        let dependent =
+            is_viewed || gone.len() > 1 || self.foreign_keys.iter().any(|k| refers(k) && !own(k, &just));
         if dependent && !cascade {
             return Some(Err("2BP01"));
         }
@@ -209,6 +216,7 @@ impl World {
             return None;
         }
         self.foreign_keys.retain(|k| !(refers(k) || own(k, &gone)));
+        gone.iter().for_each(|id| self.drop_readers(at, *id));
         let table = &mut self.tables[at];
         table.keys.retain(|k| !k.columns.iter().any(|c| gone.contains(c)));
         for id in gone {
@@ -236,6 +244,10 @@ impl World {
         if table.columns.iter().any(|c| c.doubles == Some(id)) {
             return Some(Err("0A000"));
         }
+        if self.is_viewed(at, |column| column == id) {
+            return Some(Err("0A000"));
+        }
+        let table = &mut self.tables[at];
         table.columns[column].wide = wide;
         if halved {
             for row in &mut table.rows {
@@ -249,10 +261,12 @@ impl World {
                 .any(|r| table.meets(&k.columns, &r.cells, r.version))
         };
         let key = |k: &&UniqueKey| k.columns.contains(&id);
-        Some(if table.keys.iter().filter(key).any(twice) {
-            Err("23505")
-        } else {
-            Ok(())
-        })
+        let is_twice = table.keys.iter().filter(key).any(twice);
+        match self.retype_objects(at, id)? {
+            Ok(()) if is_twice => Some(Err("23505")),
+            // One or the other.
+            Err("23514") if is_twice => None,
+            result => Some(result),
+        }
     }
 }

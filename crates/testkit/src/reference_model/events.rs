@@ -185,6 +185,14 @@ impl Run {
         {
             return Err("23502");
         }
+        if let Err(code) = t.check(&cells) {
+            self.count("CHECK violation");
+            return Err(code);
+        }
+        if t.meets_in_index(&cells, version) {
+            self.count("unique index violation");
+            return Err("23505");
+        }
         for key in t.keys.iter().filter(|k| k.deferrable.is_none()) {
             if t.meets(&key.columns, &cells, version) {
                 return Err("23505");
@@ -257,7 +265,8 @@ impl Run {
         self.finish().inspect_err(|_| self.count("deferred violation"))
     }
 
-    fn count(&mut self, what: &'static str) {
+    /// Counts something that happened.
+    pub fn count(&mut self, what: &'static str) {
         *self.seen.entry(what).or_default() += 1;
     }
 

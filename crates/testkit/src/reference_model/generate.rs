@@ -1,7 +1,10 @@
 //! Random tables with foreign keys, and statements that meet the keys often.
 
 use super::statement::{Alter, Change, Condition, Conflict, Expression, Statement};
-use super::{Action, Cell, Column, Deferrable, ForeignKey, Model, Row, Table, UniqueKey, World};
+use super::{
+    Action, Cell, Check, Column, Deferrable, ForeignKey, Index, IndexKey, Model, Row, Table, UniqueKey, View,
+    World,
+};
 use crate::Random;
 
 /// Schema and name of each table.
@@ -158,6 +161,8 @@ fn table(random: &mut Random, world: &mut World, schema: &'static str, name: &st
         name: name.to_string(),
         columns,
         keys: keys.to_vec(),
+        checks: Vec::new(),
+        indexes: Vec::new(),
         rows: (0..=ROWS).map(row).collect(),
     }
 }
@@ -405,7 +410,11 @@ impl Maker<'_> {
         let table = &world.tables[at];
         let column = table.columns[self.random.index(table.columns.len())].id;
         let spare = ["d", "e", "a", "b", "c", "u"][self.random.index(6)].to_string();
-        let alter = match self.random.below(24) {
+        let roll = self.random.below(38);
+        if roll >= 24 {
+            return self.later_definition(at, roll);
+        }
+        let alter = match roll {
             0..5 => {
                 let key = foreign_key(self.random, world, number, None);
                 return Some(Statement::Alter(key.child, Alter::AddForeignKey(key)));
@@ -442,5 +451,96 @@ impl Maker<'_> {
             }
         };
         Some(Statement::Alter(at, alter))
+    }
+
+    /// Definitions of CHECK constraints, and ALTER CONSTRAINT.
+    fn later_definition(&mut self, at: usize, roll: u64) -> Option<Statement> {
+        let number = self.number;
+        let table = &self.model.world.tables[at];
+        let plain: Vec<usize> = stored(table).collect();
+        Some(match roll {
+            24..27 => {
+                let constraint = self.constraint(Some(at))?;
+                Statement::Alter(at, Alter::Defer(constraint, deferrable(self.random)))
+            }
+            27..29 => {
+                let check = Check {
+                    number,
+                    column: plain[self.random.index(plain.len())],
+                    least: self.random.below(3) as i64,
+                    valid: self.random.below(2) == 0,
+                };
+                Statement::Alter(at, Alter::AddCheck(check))
+            }
+            29..31 => {
+                let checks: Vec<u64> = table.checks.iter().map(|check| check.number).collect();
+                let check = *checks.get(self.random.index(checks.len().max(1)))?;
+                Statement::Alter(
+                    at,
+                    match self.random.below(3) {
+                        0 => Alter::Validate(check),
+                        _ => Alter::DropConstraint(check),
+                    },
+                )
+            }
+            _ => return self.object(at, roll),
+        })
+    }
+
+    /// Definitions of indexes that compute something, and of materialized views.
+    fn object(&mut self, at: usize, roll: u64) -> Option<Statement> {
+        let (world, number) = (&self.model.world, self.number);
+        let table = &world.tables[at];
+        let ids: Vec<usize> = table.columns.iter().map(|column| column.id).collect();
+        let any = |random: &mut Random| ids[random.index(ids.len())];
+        // An expression of an index cannot read a generated column.
+        let plain: Vec<usize> = stored(table).collect();
+        let stored_one = |random: &mut Random| plain[random.index(plain.len())];
+        let condition = |random: &mut Random| (stored_one(random), random.below(6) as i64);
+        Some(match roll {
+            31..33 => {
+                let unique = self.random.below(2) == 0;
+                let key = match self.random.below(3) {
+                    0 => IndexKey::Column(any(self.random)),
+                    _ => IndexKey::Sum(stored_one(self.random), stored_one(self.random)),
+                };
+                let condition = (self.random.below(2) == 0).then(|| condition(self.random));
+                Statement::CreateComputed(
+                    at,
+                    Index {
+                        number,
+                        key,
+                        condition,
+                        unique,
+                    },
+                )
+            }
+            33 => {
+                let indexes: Vec<u64> = table.indexes.iter().map(|index| index.number).collect();
+                Statement::DropIndex(at, *indexes.get(self.random.index(indexes.len().max(1)))?)
+            }
+            34 => {
+                let mut columns = vec![any(self.random), any(self.random)];
+                columns.dedup();
+                let view = View {
+                    number,
+                    schema: table.schema,
+                    table: at,
+                    columns,
+                    names: Vec::new(),
+                    condition: (self.random.below(2) == 0).then(|| condition(self.random)),
+                    rows: None,
+                };
+                Statement::CreateView(view, self.random.below(3) > 0)
+            }
+            _ => {
+                let views: Vec<u64> = world.views.iter().map(|view| view.number).collect();
+                let view = *views.get(self.random.index(views.len().max(1)))?;
+                match roll {
+                    35 | 36 => Statement::Refresh(view, self.random.below(4) > 0),
+                    _ => Statement::DropView(view),
+                }
+            }
+        })
     }
 }

@@ -13,10 +13,12 @@
 mod alter;
 mod events;
 mod generate;
+mod objects;
 mod predict;
 mod statement;
 
 pub use generate::{Case, generate};
+pub use objects::{Check, Index, IndexKey, View};
 pub use predict::{Model, Prediction};
 pub use statement::{Alter, Change, Condition, Conflict, Expression, Statement};
 
@@ -81,6 +83,10 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Its keys.
     pub keys: Vec<UniqueKey>,
+    /// Its CHECK constraints.
+    pub checks: Vec<Check>,
+    /// Its indexes on expressions and its partial indexes.
+    pub indexes: Vec<Index>,
     /// Its rows in the order in which they were written.
     pub rows: Vec<Row>,
 }
@@ -132,6 +138,8 @@ pub struct World {
     pub tables: Vec<Table>,
     /// Foreign keys in the order of their numbers.
     pub foreign_keys: Vec<ForeignKey>,
+    /// Materialized views.
+    pub views: Vec<View>,
     /// Number of the next version, column or constraint.
     pub next: u64,
 }
@@ -151,7 +159,8 @@ impl World {
         format!("k{number}")
     }
 
-    /// Rows of each table by its qualified name, as text in order: the names of its columns, then sorted rows.
+    /// Rows of each table and of each materialized view that has data, by its qualified name, as text in order: the
+    /// names of its columns, then sorted rows.
     pub fn shown(&self) -> BTreeMap<String, (Vec<String>, Vec<Vec<String>>)> {
         let table = |t: &Table| {
             let mut rows: Vec<Vec<String>> = t.rows.iter().map(|row| shown(&row.cells)).collect();
@@ -159,7 +168,13 @@ impl World {
             let names = t.columns.iter().map(|c| c.name.clone()).collect();
             (t.qualified(), (names, rows))
         };
-        self.tables.iter().map(table).collect()
+        let view = |v: &View| {
+            let mut rows: Vec<Vec<String>> = v.rows.as_ref()?.iter().map(|row| shown(row)).collect();
+            rows.sort();
+            Some((v.qualified(), (v.names.clone(), rows)))
+        };
+        let tables = self.tables.iter().map(table);
+        tables.chain(self.views.iter().filter_map(view)).collect()
     }
 
     /// A line for each foreign key, sorted: name, MATCH, ON UPDATE, ON DELETE, deferrable, initially deferred,

@@ -257,7 +257,13 @@ impl Model {
             Statement::SetConstraints(which, deferred) => {
                 run.set_constraints(*which, *deferred).map(|()| None)
             }
-            _ => run.world.define(statement, &run.deferred)?.map(|()| None),
+            _ => {
+                let defined = run.world.define(statement, &run.deferred)?;
+                if let (Ok(()), Some(what)) = (&defined, statement.kind()) {
+                    run.count(what);
+                }
+                defined.map(|()| None)
+            }
         };
         let result = result.and_then(|count| run.finish().map(|()| count));
         let result = match self.open {
@@ -398,6 +404,7 @@ fn insert(
             .any(|(c, cell)| c.not_null && cell.is_none());
         let result = match (conflict, rival) {
             (Some(_), _) if refused => Err("23502"),
+            (Some(_), _) if t.check(&cells).is_err() => Err("23514"),
             (Some(Conflict(values)), Some(_)) if values.is_empty() => continue,
             (Some(_), Some(rival)) if written.contains(&rival.version) => Err("21000"),
             (Some(Conflict(values)), Some(rival)) => {

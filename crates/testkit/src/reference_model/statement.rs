@@ -1,6 +1,7 @@
 //! Statements of the model, and their text under the names that tables and columns have now.
 
-use super::{Action, Cell, ForeignKey, Table, World};
+use super::objects::where_sql;
+use super::{Action, Cell, Check, ForeignKey, Index, Table, View, World};
 
 /// A statement. Tables are given by position, columns by id, constraints by number.
 #[derive(Clone, Debug)]
@@ -25,6 +26,16 @@ pub enum Statement {
     Truncate(Vec<usize>, bool),
     /// CREATE INDEX of a number on columns of a table.
     CreateIndex(u64, usize, Vec<usize>),
+    /// CREATE INDEX on an expression or with a condition.
+    CreateComputed(usize, Index),
+    /// DROP INDEX of a number, of a table.
+    DropIndex(usize, u64),
+    /// CREATE MATERIALIZED VIEW, with data or not. The names and rows of the view do not count.
+    CreateView(View, bool),
+    /// REFRESH MATERIALIZED VIEW, with data or not.
+    Refresh(u64, bool),
+    /// DROP MATERIALIZED VIEW.
+    DropView(u64),
     /// ALTER TABLE.
     Alter(usize, Alter),
 }
@@ -75,7 +86,11 @@ pub enum Alter {
     AddForeignKey(ForeignKey),
     /// ADD CONSTRAINT … UNIQUE of a number.
     AddUnique(u64, Vec<usize>, super::Deferrable),
-    /// DROP CONSTRAINT of a foreign key or unique key.
+    /// ADD CONSTRAINT … CHECK; NOT VALID if the constraint says so.
+    AddCheck(Check),
+    /// ALTER CONSTRAINT.
+    Defer(u64, super::Deferrable),
+    /// DROP CONSTRAINT of a foreign key, unique key or CHECK.
     DropConstraint(u64),
     /// VALIDATE CONSTRAINT.
     Validate(u64),
@@ -129,6 +144,36 @@ impl Statement {
                 let columns = table(at).listed(columns)?;
                 format!("create index i{number} on {} ({columns})", table(at).qualified())
             }
+            Statement::CreateComputed(at, index) => {
+                let (name, key) = (table(at).qualified(), index.key.sql(table(at))?);
+                let unique = if index.unique { "unique " } else { "" };
+                let condition = where_sql(table(at), index.condition)?;
+                format!(
+                    "create {unique}index i{} on {name} (({key})){condition}",
+                    index.number
+                )
+            }
+            Statement::DropIndex(at, number) => {
+                let known = table(at).indexes.iter().any(|index| index.number == *number);
+                known.then(|| format!("drop index {}.i{number}", table(at).schema))?
+            }
+            Statement::CreateView(view, has_data) => {
+                let of = table(&view.table);
+                let (names, condition) = (of.listed(&view.columns)?, where_sql(of, view.condition)?);
+                let data = if *has_data { "" } else { " with no data" };
+                let (view, of) = (view.qualified(), of.qualified());
+                format!("create materialized view {view} as select {names} from {of}{condition}{data}")
+            }
+            Statement::Refresh(number, has_data) => {
+                let data = if *has_data { "" } else { " with no data" };
+                format!(
+                    "refresh materialized view {}{data}",
+                    world.view(*number)?.qualified()
+                )
+            }
+            Statement::DropView(number) => {
+                format!("drop materialized view {}", world.view(*number)?.qualified())
+            }
             Statement::Alter(at, alter) => {
                 format!("alter table {} {}", table(at).qualified(), alter.sql(world, *at)?)
             }
@@ -137,7 +182,8 @@ impl Statement {
 }
 
 impl Table {
-    fn listed(&self, columns: &[usize]) -> Option<String> {
+    /// Names of columns with commas between, or `None` if one is not there.
+    pub fn listed(&self, columns: &[usize]) -> Option<String> {
         let all = columns.iter().all(|id| self.at(*id).is_some());
         all.then(|| self.names(columns))
     }
@@ -241,6 +287,21 @@ impl Alter {
             Alter::AddUnique(number, columns, when) => {
                 let (name, columns) = (World::constraint_name(*number), table.listed(columns)?);
                 format!("add constraint {name} unique ({columns}){}", deferrable(*when))
+            }
+            Alter::AddCheck(check) => format!(
+                "add constraint {} check ({} >= {}){}",
+                World::constraint_name(check.number),
+                column(&check.column)?,
+                check.least,
+                if check.valid { "" } else { " not valid" }
+            ),
+            Alter::Defer(n, when) => {
+                let when = match when {
+                    None => " not deferrable",
+                    Some(false) => " deferrable initially immediate",
+                    Some(true) => " deferrable initially deferred",
+                };
+                of(n).map(|_| format!("alter constraint {}{when}", World::constraint_name(*n)))?
             }
             Alter::DropConstraint(n) => {
                 of(n).map(|_| format!("drop constraint {}", World::constraint_name(*n)))?
