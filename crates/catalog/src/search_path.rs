@@ -88,6 +88,17 @@ impl SearchPath {
         }
     }
 
+    /// This path with those of its schemas that are kept.
+    pub fn within(&self, is_kept: impl Fn(&str) -> bool) -> SearchPath {
+        let kept = self.0.schemas.iter().filter(|schema| is_kept(schema));
+        SearchPath(Arc::new(Parts {
+            text: self.0.text.clone(),
+            schemas: kept.cloned().collect(),
+            user: self.0.user.clone(),
+            temporary: self.0.temporary.clone(),
+        }))
+    }
+
     /// The schema of the session's temporary objects. It need not exist. `None` for a path of no session.
     pub fn temporary(&self) -> Option<&str> {
         self.0.temporary.as_ref().map(|temporary| temporary.name.as_str())

@@ -297,6 +297,7 @@ impl Session {
             return self.set_transaction(modes);
         }
         if let Some(setting) = setting.filter(|setting| setting.is_of_database()) {
+            self.check_superuser(name)?;
             return match is_local {
                 true => Err(Error::unsupported(format!(
                     "SET LOCAL {name}, which is a setting of the database,"
@@ -331,6 +332,17 @@ impl Session {
         }
         self.tell();
         Ok(None)
+    }
+
+    /// 42501 unless the current role is a superuser, for a setting that all sessions share.
+    fn check_superuser(&self, name: &str) -> Result<()> {
+        match self.board.is_superuser() {
+            true => Ok(()),
+            false => Err(Error::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("permission denied to set parameter \"{name}\""),
+            )),
+        }
     }
 
     /// The roles of the session after SET of one. 22023, 42501.

@@ -9,7 +9,10 @@ use crate::slots::Slots;
 use crate::system_rows::SystemRows;
 use crate::system_tables::{self, Context, MOST_TABLES, STANDARD_SCHEMA, VirtualTable, Wanted};
 use crate::used_tables::UsedTables;
-use frazil_catalog::{Catalog, QualifiedName, Reading, SYSTEM_SCHEMA, SearchPath, SequenceEntry, TypeEntry};
+use frazil_catalog::{
+    Catalog, Demand, Guarded, QualifiedName, Reading, Rights, RoleId, SYSTEM_SCHEMA, SearchPath,
+    SequenceEntry, TypeEntry,
+};
 use frazil_durability::Directory;
 use frazil_files::ReadLimits;
 use frazil_frontend::{
@@ -108,9 +111,21 @@ impl StatementTables {
         StatementTables { path, ..self }
     }
 
-    /// Asks for the rights of a session's roles.
+    /// Asks for the rights of a session's roles, which find no names in schemas without USAGE.
     pub fn of_user(self, user: UserRoles) -> StatementTables {
-        StatementTables { user, ..self }
+        if user.current == RoleId::SUPERUSER {
+            return StatementTables { user, ..self };
+        }
+        let catalog = self.guard();
+        let is_usable = |name: &str| match catalog.schema(name) {
+            Some(schema) => {
+                let usage = Demand::All(Guarded::Object(schema.id), Rights::USAGE);
+                catalog.permits(user.current, &usage)
+            }
+            None => true,
+        };
+        let path = self.path.within(is_usable);
+        StatementTables { user, path, ..self }
     }
 
     /// Shows the session in system tables.

@@ -66,6 +66,19 @@ pub(crate) fn in_context<T>(
     parameter_types: &[Option<LogicalType>],
     bind: impl Fn(&Context<'_>) -> Result<T>,
 ) -> Result<(T, usize)> {
+    in_context_asking(parsed, (catalog, settings, parameter_types), true, bind)
+}
+
+/// What binding is given: the catalog, settings, types of parameters.
+type Given<'a> = (&'a dyn CatalogView, &'a PlanSettings, &'a [Option<LogicalType>]);
+
+/// Binds as [`in_context`] does; `asks_rights`: the current role must have the rights that the statement needs.
+fn in_context_asking<T>(
+    parsed: &ParsedStatement,
+    (catalog, settings, parameter_types): Given<'_>,
+    asks_rights: bool,
+    bind: impl Fn(&Context<'_>) -> Result<T>,
+) -> Result<(T, usize)> {
     let depth = parsed.depth();
     // A stack for a deep statement has room for some views, too.
     let mut room = if depth > SHALLOW { depth + SHALLOW } else { SHALLOW };
@@ -76,6 +89,7 @@ pub(crate) fn in_context<T>(
             settings: *settings,
             parameter_types,
             nesting: Nesting::new(depth, room, parsed.limits.clone()).marking_rows(marks_rows),
+            asks_rights,
         };
         let bound = on_deep_stack(room, || bind(&context));
         if context.nesting.wants_marks() {
@@ -99,11 +113,19 @@ pub(crate) struct Context<'a> {
     settings: PlanSettings,
     parameter_types: &'a [Option<LogicalType>],
     nesting: Nesting,
+    /// False for PREPARE: EXECUTE asks for the rights.
+    asks_rights: bool,
 }
 
 impl<'a> Context<'a> {
     fn bind(&self, parsed: &ParsedStatement) -> Result<Bound> {
         let bound = self.bind_kind(parsed);
+        let bound = bound.and_then(|bound| {
+            if self.asks_rights {
+                binder::check_statement(self.catalog, &bound.statement)?;
+            }
+            Ok(bound)
+        });
         bound.map_err(|e| parsed.place.located(e))
     }
 
@@ -115,6 +137,9 @@ impl<'a> Context<'a> {
             self.parameter_types,
             &self.nesting,
         );
+        if !self.asks_rights {
+            binder.with_all_rights();
+        }
         binder.counts_rows |= parsed.counts_rows;
         binder.names_table_oids = parsed.names_table_oids();
         binder.groups = parsed.groups;
@@ -296,7 +321,8 @@ impl<'a> Context<'a> {
             let ty = ty.as_ref().map(|ty| binder.parameter_type(ty)).transpose();
             given.push(ty.map_err(|e| e.at_position(at))?);
         }
-        let bound = bind(inner, self.catalog, &self.settings, &given)?;
+        let given_types = (self.catalog, &self.settings, &given[..]);
+        let (bound, _) = in_context_asking(inner, given_types, false, |context| context.bind(inner))?;
         let prepare = Prepared::Prepare {
             name: name.to_string(),
             types: bound.parameters,

@@ -270,7 +270,8 @@ impl Catalog {
             Some(Object::Relation(relation)) => relation.name().to_owned(),
             Some(Object::Index(index)) => index.name.clone(),
             Some(Object::Sequence(sequence)) => sequence.name.clone(),
-            Some(Object::Type(entry)) => entry.name.clone(),
+            Some(Object::Type(entry)) if entry.namespace == SchemaEntry::PUBLIC_ID => entry.name.clone(),
+            Some(Object::Type(entry)) => self.qualified(entry.namespace, &entry.name).to_string(),
             None => id.to_string(),
         }
     }

@@ -62,6 +62,9 @@ impl RoleId {
     /// `pg_signal_backend`.
     pub const SIGNAL_BACKEND: RoleId = RoleId(4200);
 
+    /// `pg_checkpoint`.
+    pub const CHECKPOINT: RoleId = RoleId(4544);
+
     /// True for roles that no statement made.
     pub fn is_predefined(self) -> bool {
         self.0 <= frazil_types::FIRST_USER_OID
@@ -81,7 +84,7 @@ const PREDEFINED: [(RoleId, &str); 12] = [
     (RoleId::WRITE_SERVER_FILES, "pg_write_server_files"),
     (RoleId(4571), "pg_execute_server_program"),
     (RoleId::SIGNAL_BACKEND, "pg_signal_backend"),
-    (RoleId(4544), "pg_checkpoint"),
+    (RoleId::CHECKPOINT, "pg_checkpoint"),
 ];
 
 /// The predefined roles that `pg_monitor` is a member of.

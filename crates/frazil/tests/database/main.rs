@@ -78,6 +78,7 @@ mod refusals;
 mod rejects;
 mod resident;
 mod rings;
+mod role_files;
 mod rust_values;
 mod salvaging;
 mod schemas;

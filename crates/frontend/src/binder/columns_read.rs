@@ -18,6 +18,7 @@ pub(crate) fn columns_read<'a>(
     table: ObjectId,
 ) -> Result<TableUses> {
     binder.takes_parameters = false;
+    binder.with_all_rights();
     binder.names = Names::View(view);
     binder.uses = Some(ColumnUses::default());
     binder.top_query(query)?;
@@ -28,6 +29,7 @@ pub(crate) fn columns_read<'a>(
 impl Binder<'_> {
     /// Notes that a column is read, if somebody asks for that.
     pub(super) fn note_use(&mut self, column: ColumnId) {
+        self.note_right(column);
         if let Some(uses) = &mut self.uses {
             uses.note(column);
         }

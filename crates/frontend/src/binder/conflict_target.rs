@@ -79,6 +79,7 @@ impl<'a> Binder<'a> {
             .map(|column| self.columns.add(column.name.as_str(), column.ty, column.nullable))
             .collect();
         let row = Item::named(name, named(entry, &ids)).of_table(entry);
+        self.note_target(entry, &row.columns);
         let (mut keys, mut span, mut has_class) = (Vec::new(), Span::NONE, true);
         for (e, class) in &written.keys {
             span = span.to(self.leaf_span(e));

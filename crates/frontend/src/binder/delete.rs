@@ -7,6 +7,7 @@ use super::target::TargetRows;
 use super::written::{WriteQueries, Written};
 use super::{Binder, OutputColumn};
 use crate::{Bound, TableEntry};
+use frazil_catalog::Rights;
 use frazil_plan::operators::Aggregate;
 use frazil_plan::{Change, ColumnId, Expr, JoinKind, Operator, WriteKind};
 use frazil_types::{Error, Result, Span};
@@ -43,6 +44,7 @@ fn deleted<'a>(binder: &mut Binder<'a>, d: &'a Delete) -> Result<Written> {
         return Err(Error::unsupported("DELETE from a join (write USING)"));
     }
     let entry = binder.table_to_change(name, "DELETE from")?;
+    binder.note_write(entry.id, Rights::DELETE, Vec::new());
     binder.levels.push(Level::default());
     let deleted = binder.rows_to_delete(&entry, alias.as_ref(), d)?;
     binder.levels.pop();

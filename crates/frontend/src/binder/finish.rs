@@ -20,6 +20,7 @@ pub(crate) fn finished(
     statement: impl FnOnce(Plan) -> Statement,
 ) -> Result<Bound> {
     let mut writes = binder.planned_writes()?;
+    binder.check_rights()?;
     let statement = whole_statement(&mut writes, statement(plan_of(&binder, root, output)?));
     let statement = match writes.is_empty() {
         true => statement,

@@ -164,6 +164,7 @@ impl<'a> Binder<'a> {
         {
             return Err(Error::unsupported("a remote file").at_span(span));
         }
+        self.check_file().map_err(|e| e.at_span(span))?;
         let table = self.catalog.file(source).map_err(|e| e.at_span(span))?;
         let names = table.schema.columns.iter().map(|c| c.name.clone()).collect();
         let relation = self.scan(table.id, &table.name, names, &table.schema);
@@ -200,6 +201,7 @@ impl<'a> Binder<'a> {
             },
         };
         let mut relation = relation;
+        self.note_locked(&name);
         let seen = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.name));
         self.lock_relation(&mut relation.op, Some(&seen))?;
         let mut rows = self.item(relation, Some(&name.name), alias, false)?;

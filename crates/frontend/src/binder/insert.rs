@@ -7,6 +7,7 @@ use super::target::is_default;
 use super::written::{WriteQueries, Written};
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::{Bound, TableEntry};
+use frazil_catalog::Rights;
 use frazil_plan::{Change, ColumnId, Expr, Operator, PlanConflict, WriteKind};
 use frazil_types::{ColumnDef, Error, LogicalType, Result, Span, SqlState};
 use sqlparser::ast::{Insert, ObjectName, OnInsert, Query, SetExpr, TableObject, Values};
@@ -100,6 +101,12 @@ fn inserted<'a>(binder: &mut Binder<'a>, insert: &'a Insert) -> Result<Written> 
             None => binder.query_to_insert(source, &target)?,
         },
     };
+    let given = relation.columns.len().min(target.positions.len());
+    binder.note_write(
+        target.entry.id,
+        Rights::INSERT,
+        target.positions[..given].to_vec(),
+    );
     let (op, columns) = binder.complete(relation, &target)?;
     binder.levels.push(Level::default());
     let written = binder.insertion(op, columns, &target, insert)?;
@@ -290,6 +297,7 @@ impl<'a> Binder<'a> {
                     Some(_) => self.as_written(&target.entry, &columns, &mut copies),
                     None => columns.clone(),
                 };
+                self.note_target(&target.entry, &named(&target.entry, &shown));
                 let seen = Item::named(&name, named(&target.entry, &shown)).of_table(&target.entry);
                 let (op, output) = self.returning(list, vec![seen], copies.above(op))?;
                 (PlanConflict::Fail, op, output)

@@ -70,6 +70,7 @@ mod relation_call;
 mod rename;
 mod renames;
 mod returning;
+mod rights;
 mod roles;
 mod row_value;
 mod rows;
@@ -83,6 +84,7 @@ mod select;
 mod select_list;
 mod sequences;
 mod set_operation;
+mod statement_rights;
 mod stored_expression;
 mod subquery;
 mod table_like;
@@ -129,6 +131,7 @@ pub(crate) use relation::{OutputColumn, Relation};
 pub(crate) use renames::rename;
 pub(crate) use schemas::{create_schema, drop_schemas, set_schema};
 pub(crate) use sequences::{alter_identity, sequence};
+pub(crate) use statement_rights::check_statement;
 pub(crate) use target::default_query;
 pub(crate) use update::{fill_hidden, update};
 pub(crate) use user_types::{alter_type, create_type, drop_types};
@@ -141,13 +144,14 @@ use crate::{CatalogView, PlanSettings, TableEntry};
 use column_name::ColumnNames;
 use column_uses::ColumnUses;
 use common_tables::{Cte, PendingWrite};
-use frazil_catalog::{ColumnSequence, QualifiedName, SearchPath, WrittenName};
+use frazil_catalog::{ColumnSequence, QualifiedName, RoleId, SearchPath, WrittenName};
 use frazil_functions::Typing;
 use frazil_plan::{ColumnId, Columns, Operator};
 use frazil_types::{Error, LogicalType, ObjectId, Result, Span, SqlState};
 use locking_clauses::Locking;
 use naming::error;
 use nesting::Names;
+use rights::NeededRights;
 use scope::{Item, Level, Reference};
 use sqlparser::ast::{Ident, ObjectName, Query, SelectItem};
 use std::collections::HashMap;
@@ -208,6 +212,12 @@ pub(crate) struct Binder<'a> {
     /// The places of names of types that the path found outside of `public`, and the names with their schemas: texts
     /// that the catalog keeps need them.
     type_names: Vec<(Span, String)>,
+    /// The role whose rights the queries need.
+    reader: RoleId,
+    /// The rights that they need.
+    rights: NeededRights,
+    /// True for the text of an expression that the catalog keeps.
+    is_stored: bool,
     /// What of tables is read, if that is noted.
     uses: Option<ColumnUses>,
     column_names: ColumnNames<'a>,
@@ -253,6 +263,9 @@ impl<'a> Binder<'a> {
             locking: Locking::default(),
             read: Vec::new(),
             names: Names::Catalog,
+            reader: catalog.user().current,
+            rights: NeededRights::default(),
+            is_stored: false,
             uses: None,
             path: catalog.path().clone(),
             type_names: Vec::new(),
@@ -341,16 +354,25 @@ impl<'a> Binder<'a> {
                 self.not_reserved(name)?;
                 Ok(WrittenName::unqualified(fold(name)))
             }
-            Some([schema, name]) => Ok(WrittenName {
-                schema: Some(fold(schema)),
-                name: fold(name),
-            }),
+            Some([schema, name]) => {
+                let written = WrittenName {
+                    schema: Some(fold(schema)),
+                    name: fold(name),
+                };
+                self.check_schema(&written)?;
+                Ok(written)
+            }
             _ => {
                 let message = format!("cross-database references are not implemented: \"{name}\"");
                 let error = Error::new(SqlState::FEATURE_NOT_SUPPORTED, message);
                 Err(error.at_span(self.name_span(name)))
             }
         }
+    }
+
+    /// Binds with all rights: for a statement that asks for them when it runs.
+    pub fn with_all_rights(&mut self) {
+        self.reader = RoleId::SUPERUSER;
     }
 
     /// The name of something that is to be created. 3F000.

@@ -2,6 +2,7 @@
 //!
 //! A name is resolved here, once. What comes behind has a [`QualifiedName`] or an id.
 
+use super::rights::check_schema;
 use crate::{CatalogView, TableEntry, catalog_view};
 use frazil_catalog::{
     PUBLIC, PUBLIC_ALIAS, QualifiedName, SYSTEM_SCHEMA, SearchPath, SequenceEntry, TypeEntry, WrittenName,
@@ -51,6 +52,7 @@ pub(crate) fn find_sequence(
     path: &SearchPath,
     written: &WrittenName,
 ) -> Result<Arc<SequenceEntry>> {
+    check_written(catalog, written)?;
     for name in candidates(catalog, path, written) {
         if let Some(sequence) = catalog.sequence(&name) {
             return Ok(sequence);
@@ -60,6 +62,14 @@ pub(crate) fn find_sequence(
         }
     }
     Err(missing_relation(catalog, written))
+}
+
+/// 42501 unless the current role may find names in the schema that a name is written with.
+fn check_written(catalog: &dyn CatalogView, written: &WrittenName) -> Result<()> {
+    match &written.schema {
+        Some(schema) => check_schema(catalog, &schema_name(catalog, schema)),
+        None => Ok(()),
+    }
 }
 
 /// The type that a name means along a path, unless a built-in one has the name.
@@ -169,6 +179,7 @@ pub(crate) fn current_schema(catalog: &dyn CatalogView) -> Option<&str> {
 
 /// A table. 42P01 with the nearest name if there is none, 42809 for a view.
 pub(crate) fn find_table(catalog: &dyn CatalogView, written: &WrittenName) -> Result<TableEntry> {
+    check_written(catalog, written)?;
     match find_relation(catalog, catalog.path(), written) {
         Some((name, catalog_view::Relation::Table(table))) => {
             refuse_of_others(catalog, &name).map(|()| table)

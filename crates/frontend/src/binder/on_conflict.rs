@@ -10,7 +10,7 @@ use super::rows::Computed;
 use super::scope::Item;
 use super::{Binder, OutputColumn, Relation, error, fold};
 use crate::TableEntry;
-use frazil_catalog::IndexEntry;
+use frazil_catalog::{IndexEntry, Rights};
 use frazil_plan::operators::Given;
 use frazil_plan::{Arbiters, ColumnId, ConflictUpdate, Expr, Operator, PlanConflict};
 use frazil_types::{Error, Result, Span, SqlState};
@@ -103,6 +103,12 @@ impl<'a> Binder<'a> {
         let mut new: Vec<ColumnId> = rows.items[0].columns.iter().map(|c| c.id).collect();
         self.level().items = rows.items;
         let set = self.assignments(entry, assignments)?;
+        let named = set
+            .values
+            .iter()
+            .map(|value| value.0)
+            .chain(set.generated.iter().copied());
+        self.note_write(entry.id, Rights::UPDATE, named.collect());
         let condition = self.where_condition(selection)?;
         self.level().items.clear();
 
@@ -171,6 +177,7 @@ impl<'a> Binder<'a> {
         self.own(number);
         given.push((number, 2 * width));
         let op = Operator::Given(Given { columns: given });
+        self.note_target(entry, &old);
         let mut rows = self.item(Relation::new(op, old), Some(name), None, false)?;
         rows.items = rows.items.into_iter().map(|item| item.of_table(entry)).collect();
         let excluded = Item::named("excluded", named(entry, &new));
@@ -194,6 +201,7 @@ impl<'a> Binder<'a> {
             given.push((id, position));
         }
         self.originate(entry.oid, &entry.schema, &columns);
+        self.note_target(entry, &columns);
         let op = Operator::Given(Given { columns: given });
         let written = self.item(Relation::new(op, columns), Some(name), None, false)?;
         let items = written.items.into_iter().map(|item| item.of_table(entry));

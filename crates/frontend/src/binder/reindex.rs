@@ -2,6 +2,7 @@
 
 use super::insert::column_position;
 use super::naming::{find_table, index_named, missing_relation, schema_name};
+use super::rights::check_owner;
 use crate::parse::{Advice, Reindex, Reindexed, TableAdvice};
 use crate::{CatalogView, Statement, TableEntry};
 use frazil_catalog::{WrittenName, missing_schema};
@@ -25,7 +26,7 @@ pub(crate) fn reindex(catalog: &dyn CatalogView, reindex: &Reindex) -> Result<St
             if index_named(catalog, name).is_some() {
                 return Err(other_kind(name, "a table or materialized view"));
             }
-            find_table(catalog, name)?;
+            check_owner(catalog, find_table(catalog, name)?.id)?;
         }
         Reindexed::Schema(name) => {
             if !catalog.has_schema(&schema_name(catalog, name)) {
@@ -63,6 +64,7 @@ pub(crate) fn advise(catalog: &dyn CatalogView, advice: &TableAdvice) -> Result<
         }
         table => table?,
     };
+    check_owner(catalog, table.id)?;
     let type_of = |column: &str| -> Result<LogicalType> {
         Ok(table.schema.columns[column_position(&table, column)?].ty)
     };

@@ -13,8 +13,8 @@ use crate::parse::{
 };
 use crate::{Bound, CatalogView, Definition, TableEntry};
 use frazil_catalog::{
-    AlterAction, AlterSequence, ColumnSequence, NewSequence, QualifiedName, SYSTEM_SCHEMA, SequenceEntry,
-    SequenceOptions, TEMPORARY_ALIAS, is_temporary_schema, missing_schema,
+    AlterAction, AlterSequence, ColumnSequence, NewSequence, QualifiedName, Rights, SYSTEM_SCHEMA,
+    SequenceEntry, SequenceOptions, TEMPORARY_ALIAS, is_temporary_schema, missing_schema,
 };
 use frazil_functions::{Operand, SequenceCall, SequenceField};
 use frazil_types::{
@@ -300,8 +300,14 @@ impl<'a> Binder<'a> {
             return Err(Error::unsupported(what).at_span(span));
         };
         let sequence = self.sequence_of_text(text).map_err(|e| e.at_span(first.span()))?;
-        if self.levels.iter().any(|level| level.clause == Clause::Default) {
+        let is_default = self.levels.iter().any(|level| level.clause == Clause::Default);
+        if is_default {
             self.keep_sequence(sequence.id, first.span());
+        }
+        if self.is_stored || !is_default {
+            let any = rights_of_call(name);
+            self.check_sequence(sequence.id, any)
+                .map_err(|e| e.at_span(first.span()))?;
         }
         let plain = self
             .typing
@@ -365,6 +371,7 @@ impl<'a> Binder<'a> {
         let Ok(sequence) = find_sequence(self.catalog, &self.path, &written) else {
             return Ok(None);
         };
+        self.check_sequence(sequence.id, Rights::SELECT)?;
         let mut columns = Vec::new();
         let mut row = Vec::new();
         for field in SequenceField::ALL {
@@ -375,5 +382,14 @@ impl<'a> Binder<'a> {
         }
         let relation = self.rows_of(columns, vec![row]);
         self.item(relation, Some(&sequence.name), alias, false).map(Some)
+    }
+}
+
+/// The rights of which a call of a sequence's function needs one.
+fn rights_of_call(function: &str) -> Rights {
+    match function {
+        "nextval" => Rights::USAGE | Rights::UPDATE,
+        "setval" => Rights::UPDATE,
+        _ => Rights::USAGE | Rights::SELECT,
     }
 }

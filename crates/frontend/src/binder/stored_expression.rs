@@ -26,6 +26,8 @@ impl Binder<'_> {
             let place = parsed.place.of_view();
             let mut inner = Binder::new(self.catalog, self.settings, &place, &[], self.nesting);
             inner.takes_parameters = false;
+            inner.is_stored = true;
+            inner.reader = self.reader;
             inner.path = SearchPath::public();
             inner.levels.push(Level {
                 items,

@@ -43,6 +43,7 @@ impl<'a> Binder<'a> {
             columns.push(OutputColumn::new(column.name.as_str(), id));
         }
         self.originate(entry.oid, &entry.schema, &columns);
+        self.note_target(entry, &columns);
         let row_id = self.row_id();
         let op = Operator::Scan(Scan {
             table: entry.id,
@@ -103,7 +104,14 @@ impl<'a> Binder<'a> {
             Some(ColumnDefault::Expression(text)) => text.clone(),
             Some(ColumnDefault::Identity { sequence, .. }) => next_value_text(*sequence),
         };
-        let value = self.stored(&text, Vec::new(), Clause::Default)?;
+        // The sequence of an identity column needs no right.
+        let reader = self.reader;
+        if matches!(column.default, Some(ColumnDefault::Identity { .. })) {
+            self.with_all_rights();
+        }
+        let value = self.stored(&text, Vec::new(), Clause::Default);
+        self.reader = reader;
+        let value = value?;
         let span = value.span();
         self.typing.cast(value, column.ty, CastContext::Assignment, span)
     }

@@ -8,6 +8,7 @@ use super::target::TargetRows;
 use super::written::{WriteQueries, Written};
 use super::{Binder, OutputColumn};
 use crate::{Bound, TableEntry};
+use frazil_catalog::Rights;
 use frazil_functions::CastContext;
 use frazil_plan::{Change, ColumnId, JoinKind, Operator, WriteKind};
 use frazil_types::{Error, Result, Span};
@@ -81,6 +82,12 @@ impl<'a> Binder<'a> {
         }
         self.level().items = rows.items.clone();
         let set = self.assignments(entry, &u.assignments)?;
+        let named = set
+            .values
+            .iter()
+            .map(|value| value.0)
+            .chain(set.generated.iter().copied());
+        self.note_write(entry.id, Rights::UPDATE, named.collect());
         let condition = self.where_condition(u.selection.as_ref())?;
         let op = set.joined(filtered(rows.op, condition));
         let mut computed = Computed::default();
@@ -109,6 +116,7 @@ impl<'a> Binder<'a> {
             None => new.clone(),
         };
         items[0] = renewed(&items[0], &shown);
+        self.note_target(entry, &items[0].columns);
         let checks = self.checks(entry, &new, Some(&touched), None, &mut computed)?;
         let op = computed.above(op);
         let (op, output) = self.returning(u.returning.as_deref(), items, op)?;

@@ -12,8 +12,8 @@ use crate::deep_stack::on_deep_stack;
 use crate::parse::{ParsedStatement, Refresh, ViewHead, parse};
 use crate::{Bound, CatalogView, Definition, Statement, TableEntry, catalog_view};
 use frazil_catalog::{
-    IndexEntry, IndexKey, NewView, PUBLIC, PUBLIC_ALIAS, QualifiedName, Reading, SearchPath, ViewEntry,
-    WrittenName,
+    Guarded, IndexEntry, IndexKey, NewView, PUBLIC, PUBLIC_ALIAS, QualifiedName, Reading, SearchPath,
+    ViewEntry, WrittenName,
 };
 use frazil_functions::CastContext;
 use frazil_plan::operators::Scan;
@@ -146,6 +146,7 @@ impl<'a> Binder<'a> {
                 let relation = self.scan(table.id, &name.name, names, &table.schema);
                 self.originate(table.oid, &table.schema, &relation.columns);
                 self.note_key(&table, relation.columns.iter().map(|c| c.id).collect());
+                self.note_read(table.id, &table.name, &relation.columns)?;
                 return Ok((relation, name));
             }
             catalog_view::Relation::View(view) => match self.names {
@@ -158,6 +159,7 @@ impl<'a> Binder<'a> {
                             column.name = name;
                         }
                     }
+                    self.note_read(view.id, &view.name, &relation.columns)?;
                     return Ok((relation, name));
                 }
             },
@@ -283,9 +285,11 @@ impl<'a> Binder<'a> {
         inner.takes_parameters = false;
         inner.names = Names::View(view);
         inner.path = SearchPath::public();
+        inner.reader = self.catalog.guard().owner_of(Guarded::Object(view.id));
         self.exchange(&mut inner);
         let bound = inner.top_query(query).and_then(|r| inner.as_created(r, view));
         self.exchange(&mut inner);
+        self.put_off_refusal(inner.check_rights().err());
         bound
     }
 
