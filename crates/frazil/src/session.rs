@@ -297,7 +297,7 @@ impl Session {
             return self.set_transaction(modes);
         }
         if let Some(setting) = setting.filter(|setting| setting.is_of_database()) {
-            self.check_superuser(name)?;
+            self.board.check_superuser(name)?;
             return match is_local {
                 true => Err(Error::unsupported(format!(
                     "SET LOCAL {name}, which is a setting of the database,"
@@ -311,7 +311,7 @@ impl Session {
         }
         let start = self.start.clone();
         let user = match settings::is_role(name) {
-            true => Some(self.user_after(name, value)?),
+            true => Some(self.look(|seen| self.settings.user.set(name, value, seen.catalog().access()))?),
             false => None,
         };
         let change = |settings: &mut Settings| match value {
@@ -332,22 +332,6 @@ impl Session {
         }
         self.tell();
         Ok(None)
-    }
-
-    /// 42501 unless the current role is a superuser, for a setting that all sessions share.
-    fn check_superuser(&self, name: &str) -> Result<()> {
-        match self.board.is_superuser() {
-            true => Ok(()),
-            false => Err(Error::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("permission denied to set parameter \"{name}\""),
-            )),
-        }
-    }
-
-    /// The roles of the session after SET of one. 22023, 42501.
-    fn user_after(&self, name: &str, value: Option<&str>) -> Result<User> {
-        self.look(|snapshot| self.settings.user.set(name, value, snapshot.catalog().access()))
     }
 
     /// Makes it the session of a role that logged in.

@@ -1,6 +1,8 @@
 //! Statements against a catalog: names resolved, types final, plans made.
 
-use crate::bind_drop::{drop_behavior, drop_indexes, drop_relations, refuse_drop_options};
+use crate::bind_drop::{
+    drop_behavior, drop_indexes, drop_relations, refuse_drop_options, refuse_materialized,
+};
 use crate::binder::{
     self, Binder, Nesting, TableUses, alter_domain, alter_identity, alter_table, alter_type, copy_from,
     create_domain, create_index, create_table, create_type, create_view, delete, describe, describe_columns,
@@ -18,7 +20,7 @@ use crate::statement::{CursorOptions, CursorStatement, Explained, Prepared, Writ
 use crate::summary;
 use crate::{CatalogView, Definition, ExplainMode, ExplainOptions, Statement, TableEntry, catalog_view};
 use frazil_catalog::{
-    AlterAction, ConstraintKind, DropBehavior, DropTypes, RelationKind, ViewEntry, WrittenName, not_a_table,
+    AlterAction, ConstraintKind, DropBehavior, DropTypes, RelationKind, ViewEntry, WrittenName,
 };
 use frazil_plan::ColumnId;
 use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, SqlState};
@@ -69,7 +71,7 @@ pub(crate) fn in_context<T>(
     in_context_asking(parsed, (catalog, settings, parameter_types), true, bind)
 }
 
-/// What binding is given: the catalog, settings, types of parameters.
+/// The catalog, settings and types of parameters that a statement is bound with.
 type Given<'a> = (&'a dyn CatalogView, &'a PlanSettings, &'a [Option<LogicalType>]);
 
 /// Binds as [`in_context`] does; `asks_rights`: the current role must have the rights that the statement needs.
@@ -120,12 +122,7 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     fn bind(&self, parsed: &ParsedStatement) -> Result<Bound> {
         let bound = self.bind_kind(parsed);
-        let bound = bound.and_then(|bound| {
-            if self.asks_rights {
-                binder::check_statement(self.catalog, &bound.statement)?;
-            }
-            Ok(bound)
-        });
+        let bound = bound.and_then(|bound| binder::permitted(self.catalog, self.asks_rights, bound));
         bound.map_err(|e| parsed.place.located(e))
     }
 
@@ -466,14 +463,6 @@ fn bind_ast<'a>(binder: Binder<'a>, ast: &'a Ast) -> Result<Bound> {
             with_columns(bound, catalog, &limits)
         }
         other => Err(unsupported_statement(other)),
-    }
-}
-
-/// 42809 for a materialized view where a table must be.
-fn refuse_materialized(catalog: &dyn CatalogView, written: &WrittenName) -> Result<()> {
-    match find_table(catalog, written)?.materialized {
-        Some(_) => Err(not_a_table(&written.name)),
-        None => Ok(()),
     }
 }
 

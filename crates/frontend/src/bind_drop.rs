@@ -1,8 +1,8 @@
 //! DROP of relations and indexes.
 
-use crate::binder::{Binder, unsupported_statement};
-use crate::{Bound, Definition};
-use frazil_catalog::{DropBehavior, DropIndexes, DropRelations, RelationKind};
+use crate::binder::{Binder, find_table, unsupported_statement};
+use crate::{Bound, CatalogView, Definition};
+use frazil_catalog::{DropBehavior, DropIndexes, DropRelations, RelationKind, WrittenName, not_a_table};
 use frazil_types::{Error, Result};
 use sqlparser::ast::{ObjectName, Statement as Ast};
 
@@ -66,4 +66,12 @@ pub(crate) fn drop_relations(binder: &Binder, ast: &Ast, kind: RelationKind) -> 
         behavior: drop_behavior(*cascade),
         path: binder.catalog.path().clone(),
     })))
+}
+
+/// 42809 for a materialized view where a table must be.
+pub(crate) fn refuse_materialized(catalog: &dyn CatalogView, written: &WrittenName) -> Result<()> {
+    match find_table(catalog, written)?.materialized {
+        Some(_) => Err(not_a_table(&written.name)),
+        None => Ok(()),
+    }
 }

@@ -14,7 +14,7 @@ use crate::statistics::DatabaseStatistics;
 use frazil_frontend::{Isolation, TransactionModes};
 use frazil_types::sequence_values::SequenceValues;
 use frazil_types::session_settings::SessionSettings;
-use frazil_types::{Cancel, Error, Result};
+use frazil_types::{Cancel, Error, Result, SqlState};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -170,6 +170,17 @@ impl Board {
     pub fn role_setting(&self) -> String {
         let user = self.state().settings.user.clone();
         user.role_setting(self.database.store().look().catalog().access())
+    }
+
+    /// 42501 unless the current role is a superuser, for a setting that all sessions share.
+    pub fn check_superuser(&self, name: &str) -> Result<()> {
+        match self.is_superuser() {
+            true => Ok(()),
+            false => Err(Error::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("permission denied to set parameter \"{name}\""),
+            )),
+        }
     }
 
     /// True if the current role is a superuser.

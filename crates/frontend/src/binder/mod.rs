@@ -131,7 +131,7 @@ pub(crate) use relation::{OutputColumn, Relation};
 pub(crate) use renames::rename;
 pub(crate) use schemas::{create_schema, drop_schemas, set_schema};
 pub(crate) use sequences::{alter_identity, sequence};
-pub(crate) use statement_rights::check_statement;
+pub(crate) use statement_rights::permitted;
 pub(crate) use target::default_query;
 pub(crate) use update::{fill_hidden, update};
 pub(crate) use user_types::{alter_type, create_type, drop_types};

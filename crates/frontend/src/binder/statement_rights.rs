@@ -1,7 +1,7 @@
 //! Rights that definitions and other statements without a query need: to own what they change, to create in a schema.
 
 use super::rights::{check_predefined, permits};
-use crate::{CatalogView, CopyEnd, Definition, LockMode, LockTable, Statement, Writing};
+use crate::{Bound, CatalogView, CopyEnd, Definition, LockMode, LockTable, Statement, Writing};
 use frazil_catalog::{
     AlterAction, Catalog, CommentTarget, Demand, Guarded, NewConstraint, NewConstraintKind, QualifiedName,
     Rights, RoleId, is_temporary_schema,
@@ -18,8 +18,16 @@ struct Judge<'a> {
     guard: &'a Catalog,
 }
 
+/// A bound statement, if the current role may run it or `asks_rights` is false. 42501.
+pub(crate) fn permitted(catalog: &dyn CatalogView, asks_rights: bool, bound: Bound) -> Result<Bound> {
+    if asks_rights {
+        check_statement(catalog, &bound.statement)?;
+    }
+    Ok(bound)
+}
+
 /// 42501 unless the current role may run a statement. The rights of its queries are asked for where they are bound.
-pub(crate) fn check_statement(catalog: &dyn CatalogView, statement: &Statement) -> Result<()> {
+fn check_statement(catalog: &dyn CatalogView, statement: &Statement) -> Result<()> {
     let role = catalog.user().current;
     if role == RoleId::SUPERUSER {
         return Ok(());
