@@ -12,8 +12,7 @@ use crate::binder::{
 use crate::binder::{column_position, unsupported_statement};
 use crate::bound::{Bound, PlanSettings};
 use crate::copy::{CopiedTable, CopyEnd, CopyOptions};
-use crate::deep_stack::Deep;
-use crate::deep_stack::{SHALLOW, on_deep_stack};
+use crate::deep_stack::{Deep, SHALLOW, on_deep_stack};
 use crate::limits::Limits;
 use crate::parse::{Maintain, ParsedKind, ParsedStatement, ViewHead, parse};
 use crate::statement::{CursorOptions, CursorStatement, Explained, Prepared, Writing};
