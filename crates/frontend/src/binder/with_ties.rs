@@ -33,11 +33,12 @@ fn constant(n: i64) -> Operand {
 impl<'a> Binder<'a> {
     /// Rows in an order, bounded with ties. 42601 without an order, 2201W for NULL rows.
     pub(super) fn with_ties(&mut self, relation: Relation, tail: &Tail<'a>) -> Result<Relation> {
-        if let Some(LimitClause::LimitOffset {
-            limit: Some(limit), ..
-        }) = tail.limit
-            && is_null(limit)
-        {
+        let limited = match tail.limit {
+            Some(LimitClause::LimitOffset { limit, .. }) => limit.as_ref(),
+            Some(LimitClause::OffsetCommaLimit { .. }) | None => None,
+        };
+        let fetched = tail.fetch.and_then(|fetch| fetch.quantity.as_ref());
+        if let Some(limit) = limited.into_iter().chain(fetched).find(|e| is_null(e)) {
             let message = "row count cannot be null in FETCH FIRST ... WITH TIES clause";
             return Err(error(SqlState("2201W"), message, self.leaf_span(limit)));
         }
