@@ -149,7 +149,7 @@ pub enum Command {
     /// Write a database directory as SQL that Frazil and PostgreSQL read; nothing is changed
     Dump(DumpOptions),
     /// Serve a database to PostgreSQL clients such as psql and drivers of any language
-    Serve(ServeOptions),
+    Serve(Box<ServeOptions>),
     /// Run a benchmark experiment, e.g. tpch or plan; --help lists them
     #[command(disable_help_flag = true)]
     Bench(BenchOptions),

@@ -240,7 +240,7 @@ mod tests {
             ),
             ("p=tls-server-end-point,,n=,r=abc", Channel::Plain, Some("08P01")),
         ] {
-            assert_eq!(state(first, channel).as_deref(), expected, "{first} {channel:?}");
+            assert_eq!(state(first, channel), expected, "{first} {channel:?}");
         }
         let (exchange, answer) = verifier.begin("p=tls-server-end-point,,n=,r=abc", bound).unwrap();
         let nonce = answer.split(',').next().unwrap();

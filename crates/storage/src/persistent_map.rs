@@ -71,11 +71,13 @@ enum Link<V, L> {
     Seen(Arc<SeenNode<V, L>>),
 }
 
+/// A node that is looked at, and the lens; `None` as soon as it was seen.
+type Unseen<V, L> = Option<(Arc<Node<V, L>>, L)>;
+
 /// A node that is seen through a lens.
 #[derive(Debug)]
 struct SeenNode<V, L> {
-    /// The node that is looked at, and the lens; `None` as soon as it was seen.
-    unseen: Mutex<Option<(Arc<Node<V, L>>, L)>>,
+    unseen: Mutex<Unseen<V, L>>,
     seen: OnceLock<Arc<Node<V, L>>>,
 }
 
@@ -87,7 +89,7 @@ impl<V, L> SeenNode<V, L> {
         })
     }
 
-    fn unseen(&self) -> MutexGuard<'_, Option<(Arc<Node<V, L>>, L)>> {
+    fn unseen(&self) -> MutexGuard<'_, Unseen<V, L>> {
         self.unseen.lock().unwrap_or_else(|e| e.into_inner())
     }
 }

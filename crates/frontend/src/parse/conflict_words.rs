@@ -45,7 +45,8 @@ fn target(
         return Ok(None);
     };
     let does_nothing = is(action + 1, Keyword::NOTHING);
-    if !does_nothing && !(is(action + 1, Keyword::UPDATE) && is(action + 2, Keyword::SET)) {
+    let does_update = is(action + 1, Keyword::UPDATE) && is(action + 2, Keyword::SET);
+    if !does_nothing && !does_update {
         return Ok(None);
     }
     let span = words[open].span;

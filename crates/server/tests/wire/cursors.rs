@@ -338,14 +338,16 @@ fn portals_that_pause_are_among_the_cursors_and_use_their_tables() {
     assert_eq!(client.ask(&[query("truncate t")]), "C[TRUNCATE TABLE] ZT");
     client.ask(&[query("rollback")]);
     client.send(&begun());
-    (client.short(), client.short());
+    client.short();
+    client.short();
     client.send(&[execute("p", 0), sync()].concat());
     assert!(client.short().ends_with("C[SELECT 4999] ZT"));
     assert_eq!(client.ask(&[query("truncate t")]), "C[TRUNCATE TABLE] ZT");
     client.ask(&[query("rollback")]);
     // With its transaction goes the portal, also between two statements of a message.
     client.send(&begun());
-    (client.short(), client.short());
+    client.short();
+    client.short();
     assert_eq!(
         client.ask(&[query("commit; drop table t")]),
         "C[COMMIT] C[DROP TABLE] ZI"

@@ -2,6 +2,7 @@
 
 use super::one_tree::{self, ASKED};
 use super::{Death, Mutant, all};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::env;
 use std::fs::{self, File};
@@ -43,11 +44,10 @@ pub fn run(root: &Path, target: &Path, profile: &str, wanted: &str) -> Result<()
             copy: &copy,
             programs: &programs,
         };
-        let key = (mutant.program, mutant.test);
-        if !sound.contains_key(&key) {
-            sound.insert(key, tests.run(mutant, 0, PATIENCE * SLOWER)?);
-        }
-        let (without, time) = sound[&key];
+        let (without, time) = match sound.entry((mutant.program, mutant.test)) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => *place.insert(tests.run(mutant, 0, PATIENCE * SLOWER)?),
+        };
         let (verdict, time) = match without {
             End::Passed => {
                 let (end, time) = tests.run(mutant, number, PATIENCE.max(time * SLOWER))?;
