@@ -213,6 +213,7 @@ ELSEWHERE = {
     **{state: "clients of the server: crates/server/tests/wire" for state in (
         "08006", "08P01", "28000", "28P01", "34000", "3D000", "42P03", "53300", "57P01", "57P05",
         "25P03", "25P04")},
+    **{state: "warnings about roles: crates/frazil/tests/database/notices.rs" for state in ("01000", "01006", "01007")},
     "42P09": "tables of one name in two schemas: tests/slt/dml/schemas.slt",
     "42501": "files that a session may not name: test_file_access.py",
     "XX000": "a defect: it has no statement",

@@ -37,7 +37,7 @@ def test_a_setting_has_the_default_of_its_page(con, name, default):
 
 def test_the_page_lists_every_setting_once(con):
     # PostgreSQL leaves these out of SHOW ALL.
-    known = ["is_superuser", "role", "session_authorization"]
+    known = ["default_with_oids", "is_superuser", "role", "session_authorization"]
     known += [name.lower() for name, *_ in con.execute("show all")]
     names = [name for name, _ in settings()]
     assert sorted(names) == sorted(known)

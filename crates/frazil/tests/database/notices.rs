@@ -392,6 +392,31 @@ fn cascade_says_what_it_drops() {
 }
 
 #[test]
+fn grants_that_change_nothing_are_warned_of() {
+    let c = memory();
+    rows(
+        &c,
+        "create role a; create role b; create table t (x int); grant select on t to a",
+    );
+    rows(&c, "set role a");
+    let granted = told(&c, "grant select on t to b");
+    assert_eq!(granted, ["WARNING 01007 no privileges were granted for \"t\""]);
+    let revoked = told(&c, "revoke select on t from b");
+    assert_eq!(
+        revoked,
+        ["WARNING 01006 no privileges could be revoked for \"t\""]
+    );
+    rows(&c, "reset role; grant a to b");
+    let again = told(&c, "grant a to b");
+    assert_eq!(
+        again,
+        ["NOTICE 00000 role \"b\" is already a member of role \"a\""]
+    );
+    let absent = told(&c, "revoke b from a");
+    assert_eq!(absent, ["WARNING 01000 role \"a\" is not a member of role \"b\""]);
+}
+
+#[test]
 fn a_long_list_is_cut() {
     let c = memory();
     rows(&c, "create table t (a int)");
