@@ -341,7 +341,7 @@ impl TableWriter<'_> {
                 let rivals = if may_conflict {
                     Rivals::LiveOr(&later)
                 } else {
-                    Rivals::None
+                    Rivals::Kept
                 };
                 let new = self.append(columns, part.clone(), &keys, &rivals)?;
                 part.zip(new).for_each(|(row, id)| written.rows[row] = Some(id));

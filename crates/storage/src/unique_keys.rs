@@ -20,6 +20,9 @@ use frazil_types::{EncodedKeys, Error, ObjectId, Result, RowId, SqlState};
 pub(crate) enum Rivals<'a> {
     /// Nothing is looked at: the rows had their keys before.
     None,
+    /// Nothing, as the rows keep the keys of those that they replace. But a row that may share a key until it is checked is
+    /// gone with its check if the transaction replaces it, so deferrable indexes look again.
+    Kept,
     /// Live rows of the version.
     Live,
     /// Those, and rows for which the function is true: rows that the statement is going to replace after the one that is written.
@@ -149,13 +152,13 @@ impl Rivals<'_> {
         match self {
             Rivals::OfUpsert(arbiters) => arbiters.contains(&index.entry().id),
             Rivals::OfSkip(arbiters) => TableIndexes::is_arbiter(index, arbiters),
-            Rivals::None | Rivals::Live | Rivals::LiveOr(_) => false,
+            Rivals::None | Rivals::Kept | Rivals::Live | Rivals::LiveOr(_) => false,
         }
     }
 
     fn meets(&self, beside: &Beside<'_>, row: RowId) -> Met {
         match self {
-            Rivals::None => Met::Dead,
+            Rivals::None | Rivals::Kept => Met::Dead,
             Rivals::LiveOr(other) if other(row) => Met::Live,
             Rivals::Live | Rivals::LiveOr(_) | Rivals::OfUpsert(_) | Rivals::OfSkip(_) => beside.meets(row),
         }
@@ -178,8 +181,13 @@ impl TableIndex {
         }
         self.check_length(keys.key(at), beside.own.table().entry())?;
         let is_free = !self.entry().unique || self.entry().nulls_distinct && keys.has_null(at);
-        let is_asked = !is_free && !matches!(rivals, Rivals::None);
         let is_deferrable = self.is_deferrable();
+        let is_asked = !is_free
+            && match rivals {
+                Rivals::None => false,
+                Rivals::Kept => is_deferrable,
+                Rivals::Live | Rivals::LiveOr(_) | Rivals::OfUpsert(_) | Rivals::OfSkip(_) => true,
+            };
         let mut added = Added::Free;
         loop {
             let mut met = Met::Dead;
