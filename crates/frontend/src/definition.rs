@@ -24,7 +24,7 @@ pub enum Definition {
     AlterTable {
         /// The table; `None` if it need not be there and is not.
         table: Option<ObjectId>,
-        /// What is done, in order.
+        /// The actions, in order.
         actions: Vec<AlterAction>,
         /// Notices of what IF EXISTS and IF NOT EXISTS left out.
         skipped: Vec<(SqlState, String)>,
@@ -35,7 +35,7 @@ pub enum Definition {
     CreateSchema(NewSchema),
     /// DROP SCHEMA.
     DropSchemas {
-        /// What is dropped.
+        /// The objects that it drops.
         drop: DropSchemas,
         /// Tables with the columns that CASCADE drops: of types in the schemas.
         columns: Vec<(ObjectId, Vec<AlterAction>)>,
@@ -84,7 +84,7 @@ pub enum Definition {
     AlterType {
         /// The type.
         id: ObjectId,
-        /// What is done.
+        /// The action.
         action: AlterType,
         /// The tag of the command.
         tag: &'static str,
@@ -93,12 +93,12 @@ pub enum Definition {
     CreateDomain {
         /// Its name.
         name: QualifiedName,
-        /// What it is.
+        /// Its base type, default and checks.
         domain: Domain,
     },
     /// DROP TYPE, DROP DOMAIN.
     DropTypes {
-        /// What is dropped.
+        /// The objects that it drops.
         drop: DropTypes,
         /// Tables with the columns that CASCADE drops.
         columns: Vec<(ObjectId, Vec<AlterAction>)>,

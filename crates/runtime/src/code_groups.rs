@@ -17,7 +17,7 @@ use frazil_types::{Error, Result, StringRef};
 pub struct CodeKeys {
     /// Indices into the scan's columns, in the order of the keys.
     pub columns: Vec<usize>,
-    /// Those of the columns that nothing but the keys reads: they are not fetched where rows have cells.
+    /// Columns that nothing but the keys reads: they are not fetched where rows have cells.
     pub unread: Vec<usize>,
 }
 
@@ -108,7 +108,7 @@ impl CodeGroups {
     }
 
     /// The cells of the rows of the cursor's vector, as a column of addresses, which is null for rows without one.
-    /// It lives until the next call. An internal error if a code is beyond the dictionary.
+    /// The column lives until the next call. An internal error if a code is beyond the dictionary.
     pub(crate) fn column(&mut self, cursor: &mut ScanCursor, rows: usize) -> Result<VectorColumn> {
         self.covers = false;
         let places = match self.open {

@@ -243,7 +243,7 @@ impl<V> EntryCollector<V> {
             inner.push_old(timestamp, Version::Private(Arc::downgrade(transaction)));
         }
         if inner.old.len() > inner.crowded.max(FEW_VERSIONS) {
-            // Those that are dead are dropped outside of the section of commits.
+            // Dead versions are dropped outside of the section of commits.
             self.is_crowded.store(true, Ordering::Relaxed);
         }
         if !deleted.is_empty() {

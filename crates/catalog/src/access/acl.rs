@@ -65,7 +65,7 @@ impl Rights {
         !(self & any).is_empty()
     }
 
-    /// These without others.
+    /// The rights that `others` does not have.
     pub fn without(self, others: Rights) -> Rights {
         self & !others
     }
@@ -111,7 +111,7 @@ pub struct AclItem {
     pub grantor: RoleId,
     /// The rights.
     pub rights: Rights,
-    /// Those that the grantee may grant further.
+    /// Rights that the grantee may grant further.
     pub grantable: Rights,
 }
 

@@ -1,8 +1,9 @@
 //! Roles, owners and privileges: who may do what with which object.
 //!
-//! They are kept beside the entries of the catalog, by the ids of objects, like comments. An object without an owner
-//! here belongs to the first superuser, and one without a list of privileges has the list that PostgreSQL gives a new
-//! object. So a database whose only role is the superuser stores nothing, and its definitions pay nothing.
+//! Owners and privileges are kept beside the entries of the catalog, by the ids of objects, like comments. An object
+//! without an owner here belongs to the first superuser, and one without a list of privileges has the list that
+//! PostgreSQL gives a new object. So a database whose only role is the superuser stores nothing, and its definitions
+//! pay nothing.
 //!
 //! Ids are never given again. Dropping an object therefore does not look for its owner and its privileges: those of
 //! objects that are gone are never shown, and [`Catalog::restore`](crate::Catalog::restore) forgets them.
@@ -206,7 +207,7 @@ static INITIAL: LazyLock<Arc<AccessRules>> = LazyLock::new(|| {
 });
 
 impl Default for AccessRules {
-    /// Those of a new database.
+    /// Roles, owners and privileges of a new database.
     fn default() -> AccessRules {
         AccessRules::clone(&INITIAL)
     }
@@ -273,7 +274,7 @@ impl Catalog {
         &self.access
     }
 
-    /// Those about objects that there are.
+    /// Rules about objects that are in the catalog.
     pub fn current_access(&self) -> Arc<AccessRules> {
         let is_there = |of: Guarded| match of {
             Guarded::Database => true,

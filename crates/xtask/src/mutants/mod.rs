@@ -48,7 +48,7 @@ pub enum Fault {
     Dropped,
     /// Other statements, or another expression, take the place of these.
     Replaced(&'static str),
-    /// These statements come before the line.
+    /// Statements that come before the line.
     Preceded(&'static str),
     /// This text has both forms.
     Both(&'static str),
@@ -60,9 +60,9 @@ pub const SWITCH: &str = "MUTANT";
 /// The end of a test that notices its mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Death {
-    /// It fails.
+    /// The test fails.
     Fails,
-    /// It does not end, because somebody waits for ever.
+    /// The test does not end, because somebody waits for ever.
     Hangs,
 }
 

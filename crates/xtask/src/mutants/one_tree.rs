@@ -32,7 +32,7 @@ pub(crate) mod mutant {
 }
 ";
 
-/// Where versions of the tree's crates stand, and the end of those of the copy's.
+/// The text before the version of a crate, and the end of the versions of the copy.
 const VERSION_OF: &str = "version = \"";
 const OF_COPY: &str = "-mutants";
 
@@ -160,7 +160,7 @@ pub(super) fn write(root: &Path, copy: &Path) -> Result<(), String> {
     for name in String::from_utf8_lossy(&listed.stdout).split_terminator('\0') {
         let bytes = match mutated.remove(Path::new(name)) {
             Some(text) => text.into_bytes(),
-            // It is listed although it was removed.
+            // The file is listed although it was removed.
             None => match fs::read(root.join(name)) {
                 Ok(bytes) => bytes,
                 Err(_) => continue,

@@ -157,7 +157,7 @@ impl Tests<'_> {
             .stdin(Stdio::null())
             .stderr(to.try_clone().map_err(failed)?)
             .stdout(to)
-            // It may start processes of its own, which end with it.
+            // The test may start processes, which end with it.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
