@@ -36,9 +36,9 @@ pub enum TableMode {
     ShareUpdateExclusive,
     /// CREATE INDEX.
     Share,
-    /// One at a time beside readers; also a statement that ran again too often.
+    /// One at a time beside readers.
     ShareRowExclusive,
-    /// Only readers pass.
+    /// Only readers pass: also a statement that ran again too often.
     Exclusive,
     /// Nobody passes: DROP, ALTER, TRUNCATE.
     AccessExclusive,

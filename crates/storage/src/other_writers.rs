@@ -157,6 +157,26 @@ impl OtherWriters {
         Ok(true)
     }
 
+    /// Locks a table as [`OtherWriters::lock_table`] does, if that takes no longer than `limit`. Returns true if the
+    /// table is locked. 40P01, 57014.
+    pub fn lock_table_within(&mut self, table: ObjectId, mode: TableMode, limit: Duration) -> Result<bool> {
+        if self.has_table(table, mode) || self.try_lock_table(table, mode)? {
+            return Ok(true);
+        }
+        if limit.is_zero() {
+            return Ok(false);
+        }
+        let own = self.limit;
+        self.limit = own.min(limit);
+        let locked = self.lock_table(table, mode);
+        self.limit = own;
+        match locked {
+            Ok(_) => Ok(true),
+            Err(error) if error.state() == SqlState::LOCK_NOT_AVAILABLE => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// True if a lock of the transaction keeps away everybody whom the mode would keep away.
     pub fn has_table(&self, table: ObjectId, mode: TableMode) -> bool {
         let mut own = self.tables.iter();

@@ -3,26 +3,39 @@
 //!
 //! A statement can be overtaken again and again: it is granted a row that is dead by then, runs again, and finds that
 //! a newcomer has claimed the row which took the place of the dead one. So once a statement has run again
-//! [`MOST_OVERTAKEN`] times, it locks the tables in which it was overtaken in SHARE ROW EXCLUSIVE mode. Those who write
-//! there end first, newcomers stand behind, and nobody overtakes the statement any more.
+//! [`MOST_OVERTAKEN`] times, it locks the tables in which it was overtaken in EXCLUSIVE mode. Those who write there or
+//! have claimed rows there end first, newcomers stand behind, and nobody overtakes the statement any more. *SHARE ROW
+//! EXCLUSIVE lets in who has read a row FOR UPDATE: the statement waits for the row, the other one for the table as
+//! soon as it writes the row. Of two writers of one row, one would be 40P01.*
 //!
-//! The statement gives back what it holds before it waits for such a lock. *Two statements hold ROW EXCLUSIVE locks
-//! on a table, and each wants the stronger lock: a deadlock of two UPDATEs that would only have run again.* If the
-//! transaction holds something from statements before, it does not wait, and runs beside others until the lock can be
-//! had at once: *whoever writes to the table may wait for a row that an earlier statement has claimed.*
+//! The statement gives back all that its runs took before it waits for such a lock. *Two statements hold ROW EXCLUSIVE
+//! locks on a table, and each wants the stronger lock: a deadlock of two UPDATEs that would only have run again.* If
+//! the transaction holds something, from statements before or of another such table, it does not wait, and runs beside
+//! others until the lock can be had at once: *whoever writes to the table may wait for a row that it has claimed.*
+//!
+//! No wait is longer than [`ALONE_WITHIN`]: then the statement runs beside others once more. *A session has written
+//! other rows of the table and sits idle in its transaction: the statement would wait for it, and all newcomers for the
+//! statement.*
 
+use crate::other_writers::Standing;
 use crate::transaction::{Savepoint, Transaction};
 use frazil_locks::TableMode;
 use frazil_types::{ObjectId, Result};
+use std::time::Duration;
 
 /// Times that a statement runs again beside others.
 const MOST_OVERTAKEN: usize = 3;
+/// Longest wait for a lock that keeps others from overtaking a statement: long beside a statement that writes some
+/// rows, short beside a person who waits.
+const ALONE_WITHIN: Duration = Duration::from_millis(100);
 
 /// The statement that runs, and how often it ran.
 #[derive(Debug, Default)]
 pub(crate) struct Reruns {
     /// The beginning of the statement, if it may have to be undone in order to run again.
     begun: Option<Savepoint>,
+    /// What the transaction held before the first run, if it can give back what it holds more.
+    held_before: Option<Standing>,
     /// Times that it ran again.
     count: usize,
     /// Tables in which commits overtook it, in the order of their ids.
@@ -40,7 +53,9 @@ impl Transaction {
     /// Notes the beginning of a statement that may have to run again after it has written something.
     pub fn guard_statement(&mut self) {
         if !self.reruns.can_be_undone() {
-            self.reruns.begun = Some(self.savepoint());
+            let begun = self.savepoint();
+            self.reruns.held_before.get_or_insert(begun.standing());
+            self.reruns.begun = Some(begun);
         }
     }
 
@@ -49,6 +64,7 @@ impl Transaction {
         self.others.take_behind();
         self.reruns.count = 0;
         self.reruns.overtaken.clear();
+        self.reruns.held_before = None;
         self.begin_run();
     }
 
@@ -69,9 +85,8 @@ impl Transaction {
         if self.others.keeps_base() {
             return Ok(false);
         }
-        let begun = self.reruns.begun.take();
-        if let Some(begun) = &begun {
-            self.undo_to(begun);
+        if let Some(begun) = self.reruns.begun.take() {
+            self.undo_to(&begun);
         }
         self.reruns.count += 1;
         if let Some(table) = table
@@ -80,7 +95,7 @@ impl Transaction {
             self.reruns.overtaken.insert(at, table);
         }
         if self.reruns.count >= MOST_OVERTAKEN {
-            self.lock_overtaken(begun)?;
+            self.lock_overtaken()?;
         }
         self.renew()?;
         self.others.take_behind();
@@ -89,19 +104,17 @@ impl Transaction {
         Ok(true)
     }
 
-    /// Keeps others from overtaking a statement that was undone to its beginning. The tables are locked in the order
-    /// of their ids, so that two such statements do not wait for each other.
-    fn lock_overtaken(&mut self, begun: Option<Savepoint>) -> Result<()> {
-        if let Some(begun) = begun {
-            self.give_back(begun);
+    /// Keeps others from overtaking a statement that was undone to its beginning.
+    fn lock_overtaken(&mut self) -> Result<()> {
+        if let Some(before) = self.reruns.held_before {
+            self.others.free_since(before);
         }
-        let waits = self.others.holds_no_table();
-        let mode = TableMode::ShareRowExclusive;
+        let mode = TableMode::Exclusive;
         for table in self.reruns.overtaken.clone() {
-            if waits {
-                self.take_table(table, mode)?;
-            } else if !table.is_temporary() && !self.others.has_table(table, mode) {
-                self.others.try_lock_table(table, mode)?;
+            if !table.is_temporary() {
+                let waits = self.others.holds_no_table();
+                let limit = if waits { ALONE_WITHIN } else { Duration::ZERO };
+                self.others.lock_table_within(table, mode, limit)?;
             }
         }
         Ok(())

@@ -86,6 +86,13 @@ pub struct Savepoint {
     standing: Standing,
 }
 
+impl Savepoint {
+    /// What the transaction held.
+    pub(crate) fn standing(&self) -> Standing {
+        self.standing
+    }
+}
+
 impl Watch {
     /// Rows and so many bytes, estimated, were written; the redo has so many bytes now.
     fn wrote(&mut self, rows: usize, bytes: usize, redo: usize) -> Result<()> {
@@ -213,11 +220,6 @@ impl Transaction {
     /// Undoes everything since `savepoint`, and gives back what was claimed since.
     pub fn rollback_to(&mut self, savepoint: Savepoint) {
         self.undo_to(&savepoint);
-        self.give_back(savepoint);
-    }
-
-    /// Gives back what was claimed since `savepoint`.
-    pub(crate) fn give_back(&mut self, savepoint: Savepoint) {
         self.others.free_since(savepoint.standing);
     }
 
