@@ -6,8 +6,11 @@
 //! merge would make, and is installed as it is: a commit of a row copies the paths to it once. In builds with debug
 //! assertions each commit is merged all the same, and both are compared.
 //!
-//! Between two statements a transaction goes over to a later base, on top of which the list is done again
-//! ([`Changes::rebase`]). Tables that nobody else has changed since are taken over as they are.
+//! A merge takes over tables that nobody else has changed since the base. In others it compares the own version with
+//! the base, chunk by chunk, and does to the chunks of the newest version what was done to those of the base
+//! ([`crate::merged_slots`]). So it costs what was touched, however many statements touched it, and however much of
+//! the table there is. Between two statements a transaction goes over to a later base in the same way
+//! ([`Changes::rebase`]).
 //!
 //! Two transactions on one base commute where they touch different rows: each shows its own slots and marks those
 //! that it deleted, and neither reads what the other one shows. What changes a table as a whole (definitions,
@@ -30,7 +33,8 @@ const MOST_KEPT: usize = 1 << 10;
 /// Something that a transaction did.
 #[derive(Debug)]
 enum Change {
-    /// Rows came to slots of a chunk, whose entry had shown `shown` slots.
+    /// Rows came to slots of a chunk, whose entry had shown `shown` slots. With a later base, it has shown those that
+    /// the base has, too.
     Inserted {
         table: ObjectId,
         chunk: u32,
@@ -73,23 +77,6 @@ impl Change {
             | Change::Sealed { table, .. }
             | Change::Replaced { table, .. } => Some(*table),
             Change::Catalog(_) => None,
-        }
-    }
-
-    /// True for a change of the catalog or of a table as a whole.
-    fn is_whole(&self) -> bool {
-        matches!(self, Change::Replaced { .. } | Change::Catalog(_))
-    }
-
-    /// The table that was replaced.
-    fn replaced(&self) -> Option<ObjectId> {
-        match self {
-            Change::Replaced { table, .. } => Some(*table),
-            Change::Inserted { .. }
-            | Change::Deleted { .. }
-            | Change::Began { .. }
-            | Change::Sealed { .. }
-            | Change::Catalog(_) => None,
         }
     }
 }
@@ -139,6 +126,18 @@ fn table_of(next: &mut Snapshot, id: ObjectId) -> Result<&mut TableSnapshot> {
     Ok(Arc::make_mut(table))
 }
 
+/// As [`table_of`]; `None` if the changes of the table are in the version already.
+fn unmerged(next: &mut Snapshot, id: ObjectId) -> Result<Option<&mut TableSnapshot>> {
+    match next.tables.get(id.0).is_some_and(|table| table.is_private()) {
+        true => Ok(None),
+        false => table_of(next, id).map(Some),
+    }
+}
+
+fn chunk_is_gone() -> Error {
+    Error::internal("a chunk that a transaction wrote to is gone")
+}
+
 /// A moment of the list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
@@ -161,9 +160,14 @@ pub(crate) struct Changes {
     offsets: Vec<u16>,
     /// Changes before this one were marked and stay as they are; later ones may take in what follows them.
     marked: usize,
-    /// Number of changes of the catalog and of tables as a whole.
-    wholes: usize,
+    /// Rows that were inserted.
+    rows: usize,
+    /// Places of the changes that are not of rows alone, ascending: in a merge these are done again one by one.
+    rare: Vec<usize>,
 }
+
+/// The newest version, the base of a transaction, and the version that the transaction made of the base.
+pub(crate) type Versions<'a> = (&'a Snapshot, &'a Snapshot, &'a Snapshot);
 
 impl Changes {
     /// Bytes of a change, the offsets of deleted rows apart.
@@ -195,27 +199,23 @@ impl Changes {
         self.offsets.clear();
         self.offsets.shrink_to(MOST_KEPT);
         self.marked = 0;
-        self.wholes = 0;
+        self.rows = 0;
+        self.rare.clear();
     }
 
-    /// Does everything again on top of a version of the store in which nobody else has changed `tables`, those that the
-    /// changes are of: they are taken over. `None` if somebody has, or if the changes are not of rows alone. However
-    /// much was done, this costs no more.
-    pub fn taken_over(
-        &self,
-        tables: impl Iterator<Item = ObjectId> + Clone,
-        (newest, base, own): (&Snapshot, &Snapshot, &Snapshot),
-    ) -> Option<Snapshot> {
-        if self.wholes > 0 || !tables.clone().all(|id| is_as_it_was(newest, base, id)) {
-            return None;
-        }
-        let mut next = newest.clone();
-        tables.for_each(|id| take_over(&mut next, own, id));
-        Some(next)
+    /// Rows that were inserted.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn push_rare(&mut self, change: Change) {
+        self.rare.push(self.done.len());
+        self.done.push(change);
     }
 
     /// Rows came to slots of a chunk of which `shown` slots were shown.
     pub fn inserted(&mut self, table: ObjectId, chunk: u32, slots: Range<u32>, shown: u32) {
+        self.rows += slots.len();
         if self.done.len() > self.marked
             && let Some(Change::Inserted {
                 table: of,
@@ -252,70 +252,52 @@ impl Changes {
 
     /// A chunk without rows became the tail, after the chunk of number `tail`.
     pub fn began(&mut self, table: ObjectId, begun: ChunkEntry, tail: Option<u32>) {
-        self.done.push(Change::Began { table, begun, tail });
+        self.push_rare(Change::Began { table, begun, tail });
     }
 
     /// A chunk joined a table, or took the place of its tail.
     pub fn sealed(&mut self, table: ObjectId, now: Arc<ChunkEntry>, tail: Option<Arc<ChunkEntry>>) {
-        self.done.push(Change::Sealed { table, now, tail });
+        self.push_rare(Change::Sealed { table, now, tail });
     }
 
     /// A table is going to be another one as a whole.
     pub fn replaced(&mut self, table: ObjectId, before: Option<Arc<TableSnapshot>>) {
-        self.wholes += 1;
-        self.done.push(Change::Replaced { table, before });
+        self.push_rare(Change::Replaced { table, before });
     }
 
     /// The catalog is going to be another one.
     pub fn catalog(&mut self, before: Arc<Catalog>) {
-        self.wholes += 1;
-        self.done.push(Change::Catalog(before));
+        self.push_rare(Change::Catalog(before));
     }
 
-    /// Undoes what was done since a moment, in the transaction's own version.
-    pub fn undo_to(&mut self, mark: Mark, own: &mut Snapshot) {
+    /// Undoes what was done since a moment, in the transaction's own version of `base`.
+    pub fn undo_to(&mut self, mark: Mark, base: Option<&Snapshot>, own: &mut Snapshot) {
         for change in self.done.drain(mark.done..).rev() {
-            self.wholes -= usize::from(change.is_whole());
-            undo(change, &self.offsets, own);
+            if let Change::Inserted { slots, .. } = &change {
+                self.rows -= slots.len();
+            }
+            undo(change, &self.offsets, base, own);
         }
+        let kept = self.rare.partition_point(|place| *place < mark.done);
+        self.rare.truncate(kept);
         self.offsets.truncate(mark.offsets);
         self.marked = mark.done;
     }
 
-    /// Does everything again on top of a version of the store, whose timestamp stays. `own` is the transaction's own
-    /// version of `base`, which has the tables that were replaced. An internal error if another transaction has changed
-    /// what this one had claimed: the catalog, a table that was replaced, a row that was deleted.
-    pub fn on(&self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
-        self.merged((newest, base, own), |id| !is_as_it_was(newest, base, id))
-    }
-
-    /// As [`Changes::on`]; tables for which `is_moved` is false are taken over from `own`.
-    fn merged(
-        &self,
-        (newest, base, own): (&Snapshot, &Snapshot, &Snapshot),
-        is_moved: impl Fn(ObjectId) -> bool,
-    ) -> Result<Snapshot> {
+    /// Does everything again on top of the newest version, whose timestamp stays. `tables`: all that the changes are
+    /// of. An internal error if another transaction has changed what this one had claimed: the catalog, a table that
+    /// was replaced, a row that was deleted.
+    pub fn on(&self, tables: impl Iterator<Item = ObjectId>, versions: Versions<'_>) -> Result<Snapshot> {
+        let (newest, base, own) = versions;
         let mut next = newest.clone();
-        let timestamp = newest.timestamp + 1;
-        let replaced: BTreeSet<ObjectId> = self.done.iter().filter_map(Change::replaced).collect();
-        let mut taken = BTreeSet::new();
-        for change in &self.done {
-            match change.table() {
-                Some(id) if replaced.contains(&id) || taken.contains(&id) => {}
-                Some(id) if !is_moved(id) => {
-                    taken.insert(id);
-                    take_over(&mut next, own, id);
-                }
-                Some(id) => {
-                    let table = table_of(&mut next, id)?;
-                    self.redo(change, table, timestamp)?;
-                    table.make_unseen();
-                }
-                None => next.catalog = catalog_on(&own.catalog, newest, base)?,
+        let replaced = self.take_over_wholes(&mut next, versions)?;
+        for id in tables.filter(|id| !replaced.contains(id)) {
+            if is_as_it_was(newest, base, id) {
+                take_over(&mut next, own, id);
+            } else if let Some(table) = unmerged(&mut next, id)? {
+                self.merge_table(table, versions, id)?;
+                table.make_unseen();
             }
-        }
-        for id in replaced {
-            take_over_replaced(&mut next, (newest, base, own), id)?;
         }
         Ok(next)
     }
@@ -326,71 +308,98 @@ impl Changes {
     /// `transaction`: see [`TableSnapshot::make_private`].
     pub fn rebase(
         &mut self,
-        (newest, base, own): (&Snapshot, &Snapshot, &Snapshot),
+        tables: impl Iterator<Item = ObjectId>,
+        versions: Versions<'_>,
         transaction: &Arc<()>,
     ) -> Result<Snapshot> {
+        let (newest, base, own) = versions;
         let mut next = newest.clone();
-        let timestamp = newest.timestamp + 1;
-        let replaced: BTreeSet<ObjectId> = self.done.iter().filter_map(Change::replaced).collect();
-        let mut taken = BTreeSet::new();
-        for &id in &replaced {
-            take_over_replaced(&mut next, (newest, base, own), id)?;
-            taken.insert(id);
-        }
-        for at in 0..self.done.len() {
-            let id = match &mut self.done[at] {
-                Change::Catalog(before) => {
-                    *before = catalog_on(before, newest, base)?;
-                    next.catalog = catalog_on(&own.catalog, newest, base)?;
-                    continue;
-                }
-                Change::Replaced { table, .. }
-                | Change::Inserted { table, .. }
-                | Change::Deleted { table, .. }
-                | Change::Began { table, .. }
-                | Change::Sealed { table, .. } => *table,
-            };
-            if taken.contains(&id) {
-                continue;
+        let replaced = self.take_over_wholes(&mut next, versions)?;
+        for &at in &self.rare {
+            if let Change::Catalog(before) = &mut self.done[at] {
+                *before = catalog_on(before, newest, base)?;
             }
+        }
+        for id in tables.filter(|id| !replaced.contains(id)) {
             if is_as_it_was(newest, base, id) {
-                taken.insert(id);
                 take_over(&mut next, own, id);
                 continue;
             }
-            let table = table_of(&mut next, id)?;
-            let tail = table.tail().map(|tail| tail.number());
-            let shown = |chunk: u32| table.entry(chunk).map_or(0, |entry| entry.view().rows());
-            let before = match &self.done[at] {
-                Change::Inserted { chunk, .. } => shown(*chunk),
-                _ => 0,
+            let Some(table) = unmerged(&mut next, id)? else {
+                continue;
             };
-            self.redo(&self.done[at], table, timestamp)?;
-            if !table.is_private() {
-                table.make_private(newest.tables.get(id.0).cloned(), transaction);
-            }
-            match &mut self.done[at] {
-                Change::Inserted { shown, .. } => *shown = before,
-                Change::Began { begun, tail: old, .. } => {
-                    let is_tail = table.tail().is_some_and(|now| now.number() == begun.number());
-                    *old = tail.filter(|_| is_tail);
+            for (at, now) in self.merge_table(table, versions, id)? {
+                if let Change::Began { tail, .. } = &mut self.done[at] {
+                    *tail = now;
                 }
-                Change::Deleted { .. }
-                | Change::Sealed { .. }
-                | Change::Replaced { .. }
-                | Change::Catalog(_) => {}
             }
+            table.make_private(newest.tables.get(id.0).cloned(), transaction);
         }
         Ok(next)
     }
 
+    /// Takes over what is not of rows alone: the catalog, and the tables that were replaced, which are returned.
+    fn take_over_wholes(&self, next: &mut Snapshot, versions: Versions<'_>) -> Result<Vec<ObjectId>> {
+        let (newest, base, own) = versions;
+        let mut replaced = Vec::new();
+        for &at in &self.rare {
+            match &self.done[at] {
+                Change::Catalog(_) => next.catalog = catalog_on(&own.catalog, newest, base)?,
+                Change::Replaced { table, .. } if !replaced.contains(table) => {
+                    take_over_replaced(next, versions, *table)?;
+                    replaced.push(*table);
+                }
+                Change::Replaced { .. }
+                | Change::Inserted { .. }
+                | Change::Deleted { .. }
+                | Change::Began { .. }
+                | Change::Sealed { .. } => {}
+            }
+        }
+        Ok(replaced)
+    }
+
+    /// Does in a table of the newest version what was done to it in the own one. Returns the tail that each chunk
+    /// which was begun has now before it, by the place of the change.
+    fn merge_table(
+        &self,
+        table: &mut TableSnapshot,
+        (newest, base, own): Versions<'_>,
+        id: ObjectId,
+    ) -> Result<Vec<(usize, Option<u32>)>> {
+        let timestamp = newest.timestamp + 1;
+        let (Some(base), Some(own)) = (base.tables.get(id.0), own.tables.get(id.0)) else {
+            return Err(Error::internal("a table that was written is gone"));
+        };
+        let mut tails = Vec::new();
+        let of_table = |at: &&usize| self.done[**at].table() == Some(id);
+        for &at in self.rare.iter().filter(of_table) {
+            let before = table.tail().map(|tail| tail.number());
+            self.redo(&self.done[at], table, timestamp)?;
+            if let Change::Began { begun, .. } = &self.done[at] {
+                let is_tail = table.tail().is_some_and(|now| now.number() == begun.number());
+                tails.push((at, before.filter(|_| is_tail)));
+            }
+        }
+        for entry in own.chunks_unlike(base) {
+            let merged = table.change(entry.number(), |now| match base.entry(entry.number()) {
+                Some(base) => now.merge(base, entry, timestamp),
+                None => {
+                    *now = (**entry).clone();
+                    Ok(())
+                }
+            });
+            merged.ok_or_else(chunk_is_gone)??;
+        }
+        Ok(tails)
+    }
+
     /// Does a change of the rows of a table again.
     fn redo(&self, change: &Change, table: &mut TableSnapshot, timestamp: u64) -> Result<()> {
-        let gone = || Error::internal("a chunk that a transaction wrote to is gone");
         match change {
             Change::Inserted { chunk, slots, .. } => table
                 .change(*chunk, |entry| entry.show_slots(slots.clone(), timestamp))
-                .ok_or_else(gone),
+                .ok_or_else(chunk_is_gone),
             Change::Deleted { chunk, offsets, .. } => {
                 let offsets = &self.offsets[offsets.clone()];
                 let were_live = table.change(*chunk, |entry| {
@@ -398,7 +407,7 @@ impl Changes {
                         u32::from(offset) < entry.view().rows() && entry.delete(offset, timestamp)
                     })
                 });
-                match were_live.ok_or_else(gone)? {
+                match were_live.ok_or_else(chunk_is_gone)? {
                     true => Ok(()),
                     false => Err(Error::internal("two transactions deleted a row")),
                 }
@@ -415,9 +424,21 @@ impl Changes {
         }
     }
 
+    /// Returns the version that the changes make of a base, done again one by one.
+    fn done_again(&self, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
+        let mut next = base.clone();
+        let replaced = self.take_over_wholes(&mut next, (base, base, own))?;
+        for change in &self.done {
+            if let Some(id) = change.table().filter(|id| !replaced.contains(id)) {
+                self.redo(change, table_of(&mut next, id)?, base.timestamp + 1)?;
+            }
+        }
+        Ok(next)
+    }
+
     /// Describes how a version differs from the one that the changes make of a base; `None` if it does not.
     pub fn difference(&self, base: &Snapshot, own: &Snapshot) -> Option<String> {
-        let merged = match self.merged((base, base, own), |_| true) {
+        let merged = match self.done_again(base, own) {
             Ok(merged) => merged,
             Err(error) => return Some(error.to_string()),
         };
@@ -441,8 +462,13 @@ impl Changes {
 }
 
 /// Undoes a change in the version of the transaction that made it, whose later changes were undone.
-fn undo(change: Change, offsets: &[u16], own: &mut Snapshot) {
+fn undo(change: Change, offsets: &[u16], base: Option<&Snapshot>, own: &mut Snapshot) {
     let id = change.table();
+    // The base may be a later one, and know more slots than the one that the change was made on.
+    let known = |chunk: u32| {
+        let entry = id.and_then(|id| base?.tables.get(id.0)?.entry(chunk));
+        entry.map_or(0, |entry| entry.view().rows())
+    };
     let table = id.and_then(|id| own.tables.get_mut(id.0)).map(Arc::make_mut);
     match (change, table) {
         (Change::Catalog(before), _) => own.catalog = before,
@@ -459,7 +485,10 @@ fn undo(change: Change, offsets: &[u16], own: &mut Snapshot) {
                 chunk, slots, shown, ..
             },
             Some(table),
-        ) => drop(table.change(chunk, |entry| entry.hide_slots(slots, shown))),
+        ) => {
+            let shown = shown.max(known(chunk));
+            table.change(chunk, |entry| entry.hide_slots(slots, shown));
+        }
         (
             Change::Deleted {
                 chunk,

@@ -7,6 +7,7 @@ use crate::chunk_view::ChunkView;
 use crate::columns::Columns;
 use crate::deleted_rows::DeletedRows;
 use crate::hot_chunk::HotChunk;
+use crate::merged_slots::{KnownSlots, merge_slots};
 use frazil_block::Block;
 use frazil_catalog::TableEntry;
 use frazil_types::{CHUNK_ROWS, ColumnNumber, Error, Result, Schema};
@@ -230,6 +231,15 @@ impl ChunkEntry {
         self.room() == 0
     }
 
+    /// True if slots of the chunk were handed out that the entry does not know: transactions have them that are open,
+    /// that were rolled back, or that committed later.
+    pub(crate) fn is_shared(&self) -> bool {
+        match &*self.chunk {
+            Chunk::Hot(hot) => hot.written() > self.rows as usize,
+            Chunk::Frozen(_) => false,
+        }
+    }
+
     /// Rows that can still be appended.
     pub(crate) fn room(&self) -> usize {
         match &*self.chunk {
@@ -268,6 +278,23 @@ impl ChunkEntry {
         }
         self.rows = self.rows.max(slots.end);
         self.modified = now;
+    }
+
+    fn known_slots(&self) -> KnownSlots<'_> {
+        KnownSlots {
+            rows: self.rows,
+            marks: self.deleted.as_deref(),
+        }
+    }
+
+    /// Does in the newest entry of a chunk what a transaction did: `own` is its entry, made of `base`. An internal
+    /// error if others did the same to one of the slots.
+    pub(crate) fn merge(&mut self, base: &ChunkEntry, own: &ChunkEntry, now: u64) -> Result<()> {
+        let newest = (self.rows, &mut self.deleted);
+        self.rows = merge_slots(newest, base.known_slots(), own.known_slots())?;
+        self.forget_no_marks();
+        self.modified = now;
+        Ok(())
     }
 
     /// Undoes [`ChunkEntry::show_slots`] of an entry that had shown `shown` slots. Slots before them that got marks

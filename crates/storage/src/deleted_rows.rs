@@ -80,6 +80,20 @@ impl DeletedRows {
         }
     }
 
+    /// Returns 64 slots as bits, from slot `64 * word` on: those that are marked.
+    pub(crate) fn word(&self, word: usize) -> u64 {
+        let page = self.pages[word / PAGE_WORDS].as_deref();
+        page.map_or(0, |page| page[word % PAGE_WORDS])
+    }
+
+    /// Marks of 64 slots, from slot `64 * word` on, exactly those whose bits are set.
+    pub(crate) fn set_word(&mut self, word: usize, marked: u64) {
+        let page = self.pages[word / PAGE_WORDS].get_or_insert_with(|| Arc::new([0; PAGE_WORDS]));
+        let word = &mut Arc::make_mut(page)[word % PAGE_WORDS];
+        self.count = self.count - word.count_ones() + marked.count_ones();
+        *word = marked;
+    }
+
     /// Clears the bits of deleted rows in match bits of the rows from `first_word * 64` on.
     pub(crate) fn clear(&self, first_word: usize, words: &mut [u64]) {
         let mut at = first_word;
@@ -91,6 +105,28 @@ impl DeletedRows {
             at += part.len();
         }
     }
+}
+
+/// The words of the pages that two versions of a chunk do not share: others have the same marks in both.
+pub(crate) fn different_words(
+    one: Option<&DeletedRows>,
+    other: Option<&DeletedRows>,
+) -> impl Iterator<Item = usize> {
+    fn page(of: Option<&DeletedRows>, page: usize) -> Option<&Arc<[u64; PAGE_WORDS]>> {
+        of.and_then(|of| of.pages[page].as_ref())
+    }
+    let differ = move |at: &usize| match (page(one, *at), page(other, *at)) {
+        (Some(one), Some(other)) => !Arc::ptr_eq(one, other),
+        (one, other) => one.is_some() || other.is_some(),
+    };
+    let is_same = match (one, other) {
+        (Some(one), Some(other)) => std::ptr::eq(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    };
+    let pages = if is_same { 0 } else { PAGES };
+    (0..pages)
+        .filter(differ)
+        .flat_map(|page| page * PAGE_WORDS..(page + 1) * PAGE_WORDS)
 }
 
 /// The words in parts that lie in one page each.

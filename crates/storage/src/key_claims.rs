@@ -470,7 +470,7 @@ impl Transaction {
         };
         let newest = self.store().newest();
         self.others.looks_at(&newest);
-        self.memory().changes.on(&newest, &base, &next).map(Arc::new)
+        self.memory().merge((&newest, &base, &next)).map(Arc::new)
     }
 
     /// True if the transaction sees one version to its end, and that is not the newest one of a table.

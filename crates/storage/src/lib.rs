@@ -16,7 +16,8 @@
 //!
 //! 1. *Slots of a hot chunk are handed out in order, each once, and filled under the chunk's latch* ([`hot_chunk`]). If
 //!    a slot were filled after the latch is given back, a checkpoint could read a string that is not there yet.
-//!    Transactions share the tail of a table; those that find it full each begin a chunk of their own.
+//!    Transactions share the tail of a table; those that find it full each begin a chunk of their own, and so does one
+//!    that has written 4,096 rows while others write to the tail, too.
 //! 2. *A version shows a number of slots and marks those that are not its own and not committed; only their own
 //!    transaction clears the marks* (`ChunkEntry::show_slots`). A takes slot 5, B takes slot 6, B commits:
 //!    slot 5 is marked. A commits: its mark is cleared. If A is rolled back instead, nobody clears the mark. Marks of
@@ -26,16 +27,18 @@
 //!    anew. The log does not say which marked slots are still to come, so recovery refuses a row for a slot that
 //!    shows a row, and takes one for any marked slot.
 //! 4. *A transaction is a base version and lists of what it did; a commit merges the lists into the newest version; a
-//!    savepoint is a mark in the lists* ([`changes`]). At READ COMMITTED each statement begins with a later base: the
-//!    lists are done again on top of that, and what undoes them is found again, because others may have shown slots
-//!    behind those of the transaction.
+//!    savepoint is a mark in the lists* ([`changes`]). At READ COMMITTED each statement begins with a later base, and a
+//!    commit with the newest one: the difference between the base and the transaction's version is merged into that
+//!    ([`merged_slots`]), slot by slot, so that a merge costs what was touched and not what was done. What undoes a
+//!    change is found when it is undone, because others may have shown slots behind those of the transaction.
 //! 5. *Rows are claimed before they are deleted, and new rows before unique indexes have their entries; then the newest
 //!    version is looked at* ([`other_writers`]). A statement claims all rows before it writes any. If one of them was
 //!    changed since, the statement runs again at READ COMMITTED; its claims are kept. A statement that ran again
 //!    three times locks the table, so that nobody overtakes it for ever ([`reruns`]). FOR UPDATE claims rows in this
 //!    way and leaves them as they are ([`row_locks`]): whoever wants the key of such a row need not wait.
 //! 6. *A commit is merged, gets its place in the log and is installed in one section; then its claims are freed*
-//!    ([`transaction`]). If they were freed before, a third transaction could claim a row and find it alive.
+//!    ([`transaction`]). If they were freed before, a third transaction could claim a row and find it alive. It is
+//!    merged before the section, and in the section again if another commit came between.
 //! 7. *Whoever changes a table as a whole keeps its writers away* ([`Transaction::lock_whole`]): definitions, TRUNCATE,
 //!    FREEZE, and the swap of a chunk that was frozen, thinned or frozen again. So nobody has an open slot in a chunk
 //!    that becomes a block, and row ids hold until their transaction ends. A block that was built while others wrote
@@ -98,6 +101,7 @@ pub mod log;
 #[cfg(test)]
 mod many_writers;
 pub mod merge_restrictions;
+mod merged_slots;
 mod moved_columns;
 pub mod new_rows;
 mod other_writers;
@@ -131,6 +135,7 @@ pub mod top_bound;
 pub mod transaction;
 mod unique_keys;
 pub mod upsert;
+mod watch;
 mod whole_columns;
 mod writer_memory;
 

@@ -20,6 +20,7 @@ use frazil_types::{
     SqlState, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -174,8 +175,13 @@ impl Writers {
             _ => [2, 2, 30][self.random.index(3)],
         };
         let count = 1 + self.random.index(most) as i128;
-        let numbers: Vec<i128> = (self.next_number..self.next_number + count).collect();
+        let first = self.next_number;
         self.next_number += count;
+        self.insert_numbers(by, first..first + count);
+    }
+
+    fn insert_numbers(&mut self, by: usize, numbers: Range<i128>) {
+        let numbers: Vec<i128> = numbers.collect();
         let open = &mut self.open[by];
         let mut writer = open.transaction.writer(self.table).unwrap();
         let written = writer
@@ -343,23 +349,14 @@ fn commits_of_transactions_side_by_side_are_merged() {
 #[test]
 fn a_chunk_that_shows_more_rows_than_its_block_stays() {
     let mut writers = Writers::new(1, false);
-    let insert = |writers: &mut Writers, by: usize, numbers: Vec<i128>| {
-        let open = &mut writers.open[by];
-        let mut writer = open.transaction.writer(writers.table).unwrap();
-        let written = writer
-            .insert(&NewRows::of(&batch(&numbers)), Conflict::Fail)
-            .unwrap();
-        let ids = written.rows.into_iter().flatten();
-        open.inserted.extend(ids.zip(numbers));
-    };
     // The chunk that both write to.
     writers.begin();
-    insert(&mut writers, 0, vec![2_000_000]);
+    writers.insert_numbers(0, 2_000_000..2_000_001);
     writers.commit(0).unwrap();
     writers.begin();
     writers.begin();
-    insert(&mut writers, 0, vec![1_000_000]);
-    insert(&mut writers, 1, (0..CHUNK_ROWS as i128 + 3).collect());
+    writers.insert_numbers(0, 1_000_000..1_000_001);
+    writers.insert_numbers(1, 0..CHUNK_ROWS as i128 + 3);
     writers.commit(1).unwrap();
     let version = writers.version(&writers.store.newest());
     let full = version.sealed().next().expect("a chunk is full").clone();
@@ -378,6 +375,46 @@ fn a_chunk_that_shows_more_rows_than_its_block_stays() {
     assert!(now.is_hot() && !now.view().is_deleted(1));
     assert!(writers.committed.values().any(|number| *number == 1_000_000));
     assert_eq!(version.rows(), writers.committed.len() as u64);
+}
+
+/// Of two transactions that write to the tail, the large one goes on in a chunk of its own. One that is alone fills the
+/// tail.
+#[test]
+fn a_large_transaction_beside_others_fills_chunks_of_its_own() {
+    let mut writers = Writers::new(1, false);
+    let chunks = |open: &Open| -> Vec<u32> {
+        let chunks: BTreeSet<u32> = open.inserted.keys().map(|id| id.chunk()).collect();
+        chunks.into_iter().collect()
+    };
+    writers.begin();
+    writers.insert_numbers(0, 0..10_000);
+    assert_eq!(chunks(&writers.open[0]).len(), 1);
+    writers.commit(0).unwrap();
+    let shared = writers.committed.keys().next().unwrap().chunk();
+    writers.begin();
+    writers.begin();
+    for step in 0..60 {
+        let first = 1_000_000 + 1_000 * step;
+        writers.insert_numbers(0, first..first + 100);
+        writers.insert_numbers(1, first + 500..first + 502);
+    }
+    let [large, small] = [0, 1].map(|by| chunks(&writers.open[by]));
+    assert_eq!((large.len(), small), (2, vec![shared]));
+    let of_its_own = |id: &&RowId| id.chunk() != shared;
+    let moved = writers.open[0].inserted.keys().filter(of_its_own).count();
+    assert_eq!(moved, 6_000 - 4_100);
+    // Undone, the rows do not count.
+    writers.begin();
+    writers.savepoint(2);
+    writers.insert_numbers(2, 5_000_000..5_010_000);
+    writers.rollback_to(2);
+    writers.insert_numbers(2, 6_000_000..6_000_010);
+    assert_eq!(chunks(&writers.open[2]), [shared]);
+    for _ in 0..3 {
+        writers.check(false);
+        writers.commit(0).unwrap();
+    }
+    writers.check(false);
 }
 
 /// A transaction that changes a table as a whole keeps other writers away from it. If one came all the same, the

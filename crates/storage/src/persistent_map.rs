@@ -116,6 +116,17 @@ impl<V: Clone, L: Lens<V>> Link<V, L> {
         }
     }
 
+    /// True if both lead to one node. False also if they do and it cannot be told cheaply.
+    fn is_same(&self, other: &Link<V, L>) -> bool {
+        match (self, other) {
+            (Link::Direct(one), Link::Direct(other)) => Arc::ptr_eq(one, other),
+            (Link::Seen(one), Link::Seen(other)) => Arc::ptr_eq(one, other),
+            (Link::Direct(node), Link::Seen(seen)) | (Link::Seen(seen), Link::Direct(node)) => {
+                seen.seen.get().is_some_and(|seen| Arc::ptr_eq(seen, node))
+            }
+        }
+    }
+
     /// The node, which becomes this link's own.
     fn own(&mut self) -> &mut Node<V, L> {
         if let Link::Seen(seen) = self {
@@ -143,6 +154,57 @@ impl<V: Clone, L: Lens<V>> Link<V, L> {
             }
         };
         Link::Seen(seen)
+    }
+}
+
+/// A node and its level, counted from the leaves.
+struct Subtree<'a, V, L> {
+    /// `None` if there are no values.
+    node: Option<&'a Link<V, L>>,
+    height: u32,
+}
+
+impl<V, L> Clone for Subtree<'_, V, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V, L> Copy for Subtree<'_, V, L> {}
+
+impl<'a, V: Clone, L: Lens<V>> Subtree<'a, V, L> {
+    /// True if both have the same node, or none.
+    fn is_same(self, other: Self) -> bool {
+        match (self.node, other.node) {
+            (Some(one), Some(two)) => self.height == other.height && one.is_same(two),
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
+
+    /// The value at a place of a leaf.
+    fn value(self, at: usize) -> Option<&'a V> {
+        match &**self.node?.open() {
+            Node::Leaf(values) => values[at].as_ref(),
+            Node::Inner(_) => None,
+        }
+    }
+
+    /// The child at a place of a node of level `level`, which is this one, or a node above it that has no other child.
+    fn below(self, level: u32, at: usize) -> Subtree<'a, V, L> {
+        let child = |node: &'a Link<V, L>| match &**node.open() {
+            Node::Inner(children) => children[at].node.as_ref(),
+            Node::Leaf(_) => None,
+        };
+        match self.height < level {
+            true => Subtree {
+                node: self.node.filter(|_| at == 0),
+                height: if at == 0 { self.height } else { level - 1 },
+            },
+            false => Subtree {
+                node: self.node.and_then(child),
+                height: level - 1,
+            },
+        }
     }
 }
 
@@ -288,6 +350,41 @@ impl<V: Clone, L: Lens<V>> PersistentMap<V, L> {
                 }
             }
         })
+    }
+
+    /// The numbers, ascending, whose values differ from those of another map by `differ`, or that one of both maps
+    /// lacks. What the maps share is not looked at.
+    pub fn different(&self, other: &Self, differ: impl Fn(&V, &V) -> bool) -> Vec<u32> {
+        let mut found = Vec::new();
+        let differ = |one: Option<&V>, other: Option<&V>| match (one, other) {
+            (Some(one), Some(other)) => differ(one, other),
+            (one, other) => one.is_some() || other.is_some(),
+        };
+        let mut open = vec![(self.top(), other.top(), 0)];
+        while let Some((one, other, first)) = open.pop() {
+            if one.is_same(other) {
+                continue;
+            }
+            if one.height == 0 && other.height == 0 {
+                let values = (0..FAN_OUT).filter(|&at| differ(one.value(at), other.value(at)));
+                found.extend(values.map(|at| first + at as u32));
+                continue;
+            }
+            let level = one.height.max(other.height);
+            let below = |at: usize| {
+                let first = first + ((at as u32) << (BITS * level));
+                (one.below(level, at), other.below(level, at), first)
+            };
+            open.extend((0..FAN_OUT).rev().map(below));
+        }
+        found
+    }
+
+    fn top(&self) -> Subtree<'_, V, L> {
+        Subtree {
+            node: self.root.as_ref(),
+            height: self.height,
+        }
     }
 
     fn reaches(&self, number: u32) -> bool {
@@ -478,7 +575,17 @@ mod tests {
                         model.remove(&number);
                     }
                     5 => assert_eq!(map.get(number), model.get(&number)),
-                    6 => kept.push((map.clone(), model.clone())),
+                    6 => {
+                        kept.push((map.clone(), model.clone()));
+                        for (old, old_model) in &kept {
+                            let mut numbers: Vec<u32> =
+                                model.keys().chain(old_model.keys()).copied().collect();
+                            numbers.sort_unstable();
+                            numbers.dedup();
+                            numbers.retain(|number| model.get(number) != old_model.get(number));
+                            assert_eq!(map.different(old, |one, other| one != other), numbers);
+                        }
+                    }
                     _ => {
                         let lens = Linear(below(9), below(9));
                         map = map.seen_through(&lens);

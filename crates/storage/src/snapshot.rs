@@ -18,7 +18,7 @@ use frazil_block::BuildOptions;
 use frazil_catalog::{Catalog, QualifiedName, TableEntry};
 use frazil_types::{ColumnNumber, ColumnVector, Error, ObjectId, Result, RowId, Schema};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// The part of a table that all its versions share.
@@ -218,6 +218,28 @@ impl Table {
 /// The timestamp of a version that a transaction has made and not committed.
 const PRIVATE: u64 = u64::MAX;
 
+/// The timestamp of a version, set while nobody but the transaction that made the version knows it.
+#[derive(Debug)]
+struct Timestamp(AtomicU64);
+
+impl Timestamp {
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl From<u64> for Timestamp {
+    fn from(timestamp: u64) -> Timestamp {
+        Timestamp(AtomicU64::new(timestamp))
+    }
+}
+
+impl Clone for Timestamp {
+    fn clone(&self) -> Timestamp {
+        self.get().into()
+    }
+}
+
 /// Kept alive by a version that a transaction has made and not committed.
 #[derive(Clone, Debug)]
 struct Private {
@@ -232,7 +254,7 @@ struct Private {
 #[derive(Clone, Debug)]
 pub struct TableSnapshot {
     table: Arc<Table>,
-    timestamp: u64,
+    timestamp: Timestamp,
     /// `None` if the version is committed.
     private: Option<Private>,
     /// The chunks that take no further rows, by their numbers.
@@ -257,7 +279,7 @@ impl TableSnapshot {
     pub fn new(table: Arc<Table>, sealed: Vec<ChunkEntry>, tail: Option<ChunkEntry>) -> TableSnapshot {
         let mut version = TableSnapshot {
             table,
-            timestamp: 0,
+            timestamp: 0.into(),
             private: None,
             sealed: PersistentMap::default(),
             tail: None,
@@ -352,17 +374,17 @@ impl TableSnapshot {
     /// Time of the commit that made this version; later versions have greater ones. `None` while it is seen by the
     /// transaction alone that made it.
     pub fn timestamp(&self) -> Option<u64> {
-        Some(self.timestamp).filter(|&t| t != PRIVATE)
+        Some(self.timestamp.get()).filter(|&t| t != PRIVATE)
     }
 
     pub(crate) fn is_private(&self) -> bool {
-        self.timestamp == PRIVATE
+        self.timestamp.get() == PRIVATE
     }
 
     /// Makes it a version of a transaction, `base` with what the transaction did. `transaction` is held by all versions
     /// of the transaction that somebody may see before it commits.
     pub(crate) fn make_private(&mut self, base: Option<Arc<TableSnapshot>>, transaction: &Arc<()>) {
-        self.timestamp = PRIVATE;
+        self.timestamp = PRIVATE.into();
         self.private = Some(Private {
             _base: base,
             _transaction: transaction.clone(),
@@ -371,7 +393,7 @@ impl TableSnapshot {
 
     /// Makes it a version that nobody sees before it is stamped.
     pub(crate) fn make_unseen(&mut self) {
-        self.timestamp = PRIVATE;
+        self.timestamp = PRIVATE.into();
         self.private = None;
     }
 
@@ -513,6 +535,22 @@ impl TableSnapshot {
         self.sealed.remove(number);
     }
 
+    /// The chunks of which another version has other entries, or none. Chunks that both versions share cost nothing.
+    pub(crate) fn chunks_unlike<'a>(
+        &'a self,
+        other: &TableSnapshot,
+    ) -> impl Iterator<Item = &'a Arc<ChunkEntry>> {
+        let sealed = self
+            .sealed
+            .different(&other.sealed, |one, other| !Arc::ptr_eq(one, other));
+        let sealed = sealed.into_iter().filter_map(|number| self.sealed.get(number));
+        let entries = sealed.chain(&self.tail);
+        entries.filter(|entry| {
+            let other = other.entry(entry.number());
+            other.is_none_or(|other| !Arc::ptr_eq(entry, other))
+        })
+    }
+
     /// Describes how two versions of a table differ, if only these chunks were touched in them. When chunks were last
     /// modified does not count.
     pub(crate) fn difference(&self, other: &TableSnapshot, touched: &BTreeSet<u32>) -> Option<String> {
@@ -553,9 +591,10 @@ impl TableSnapshot {
         self.statistics = OnceLock::new();
     }
 
-    pub(crate) fn stamp(&mut self, timestamp: u64) {
-        self.timestamp = timestamp;
-        self.private = None;
+    /// Gives a version that nobody sees the timestamp of the commit that is going to show it.
+    pub(crate) fn stamp(&self, timestamp: u64) {
+        debug_assert!(self.is_private() && self.private.is_none());
+        self.timestamp.0.store(timestamp, Ordering::Relaxed);
     }
 }
 

@@ -10,6 +10,9 @@
 //! gets its place in the log and is installed as the newest version, in the section of the store; from then on nothing
 //! undoes it. Its claims are freed. The log is waited for. Then the commit is visible. Who reads what is not durable
 //! yet, as the next writer does, waits for it before anybody hears of it ([`Transaction::settle`]).
+//!
+//! The merge is made before the section. Only if another commit comes between, it is made anew in the section, so that
+//! most commits do no more there than to compare and to install.
 
 use crate::changes::{Changes, Mark};
 use crate::chunk::Chunk;
@@ -23,6 +26,7 @@ use crate::reruns::Reruns;
 use crate::row_queue::QueuedRows;
 use crate::snapshot::{Snapshot, Table, TableSnapshot};
 use crate::store::Store;
+use crate::watch::Watch;
 use crate::writer_memory::WriterMemory;
 use frazil_catalog::Catalog;
 use frazil_locks::{Mode, TableMode};
@@ -33,9 +37,9 @@ use std::time::Duration;
 /// Rows whose entries a transaction takes out of indexes when it ends; the others leave later. Some 30 ms where the indexes do not
 /// fit into caches.
 const MOST_COLLECTED: usize = 16 << 10;
-/// Rows that are written between two looks at whether the statement is to stop, and bytes between two at the memory limit.
-const ROWS_UNWATCHED: usize = 1 << 10;
-const BYTES_UNWATCHED: usize = 64 << 10;
+/// Rows that a transaction writes to chunks into which others write. Its later rows fill chunks of its own, which
+/// become blocks when they are full, and which need no marks in the versions of others.
+const MOST_IN_SHARED: usize = 4 << 10;
 
 /// A transaction that may write. Dropped without [`Transaction::commit`], it leaves no trace.
 #[derive(Debug)]
@@ -62,19 +66,6 @@ pub struct Transaction {
     watch: Option<Watch>,
 }
 
-/// What stops a transaction that writes much.
-#[derive(Debug)]
-struct Watch {
-    cancel: Cancel,
-    /// Bytes of new rows and entries, until the transaction ends: then they are the table's.
-    memory: Reservation,
-    /// Rows and bytes since they were last looked at.
-    rows: usize,
-    bytes: usize,
-    /// Bytes of redo that are counted.
-    redo: usize,
-}
-
 /// A moment of a transaction that it can return to, several times.
 #[derive(Clone, Debug)]
 pub struct Savepoint {
@@ -90,30 +81,6 @@ impl Savepoint {
     /// What the transaction held.
     pub(crate) fn standing(&self) -> Standing {
         self.standing
-    }
-}
-
-impl Watch {
-    /// Rows and so many bytes, estimated, were written; the redo has so many bytes now.
-    fn wrote(&mut self, rows: usize, bytes: usize, redo: usize) -> Result<()> {
-        self.rows += rows;
-        self.bytes += bytes;
-        if self.bytes >= BYTES_UNWATCHED {
-            self.memory.grow(std::mem::take(&mut self.bytes))?;
-        }
-        if redo >= self.redo + BYTES_UNWATCHED {
-            self.memory.grow(redo - self.redo)?;
-            self.redo = redo;
-        } else if redo < self.redo {
-            // A savepoint was returned to, or redo was written to a file.
-            self.memory.shrink(self.redo - redo);
-            self.redo = redo;
-        }
-        if self.rows >= ROWS_UNWATCHED {
-            self.rows = 0;
-            self.cancel.check()?;
-        }
-        Ok(())
     }
 }
 
@@ -165,13 +132,7 @@ impl Transaction {
 
     /// The same, stopped by a flag (57014), and by a budget (53200) that what it writes counts against.
     pub fn within(mut self, budget: &MemoryBudget, cancel: &Cancel) -> Transaction {
-        self.watch = Some(Watch {
-            cancel: cancel.clone(),
-            memory: budget.reservation(),
-            rows: 0,
-            bytes: 0,
-            redo: 0,
-        });
+        self.watch = Some(Watch::new(cancel.clone(), budget.reservation()));
         self
     }
 
@@ -183,7 +144,7 @@ impl Transaction {
 
     /// What counts the memory that it writes; none if there is no budget.
     pub(crate) fn held(&mut self) -> Option<&mut Reservation> {
-        self.watch.as_mut().map(|watch| &mut watch.memory)
+        self.watch.as_mut().map(Watch::memory)
     }
 
     /// True if rows are queued: see [`Transaction::take_queued`].
@@ -280,7 +241,7 @@ impl Transaction {
                 self.memory.own.clear();
                 newer.clone()
             }
-            false => Arc::new(self.memory.rebase(&newer, base, &self.next)?),
+            false => Arc::new(self.memory.rebase((&newer, base, &self.next))?),
         };
         self.base = Some(newer);
         self.is_settled = !self.redo.is_wanted();
@@ -356,10 +317,15 @@ impl Transaction {
         })
     }
 
-    /// False if the tail of the own version of a table takes no rows although it has room: the base of a transaction
-    /// that keeps it may have a tail that was frozen since.
+    /// False if the tail of the own version of a table takes no rows although it has room. A large transaction leaves
+    /// a tail to the others that write to it. The base of a transaction that keeps it may have a tail that was frozen
+    /// since.
     pub(crate) fn takes_rows(&self, table: ObjectId) -> Result<bool> {
-        let Some(base) = self.base.as_ref().filter(|_| self.others.keeps_base()) else {
+        let (keeps_base, is_large) = (
+            self.others.keeps_base(),
+            self.memory.changes.rows() > MOST_IN_SHARED,
+        );
+        let Some(base) = self.base.as_ref().filter(|_| keeps_base || is_large) else {
             return Ok(true);
         };
         let own = self.next.table(table)?;
@@ -367,7 +333,13 @@ impl Transaction {
             return Ok(true);
         };
         let is_of_base = (base.tables.get(table.0)).is_some_and(|base| base.entry(tail.number()).is_some());
-        if !is_of_base || self.store.is_newest(base) {
+        if !is_of_base {
+            return Ok(true);
+        }
+        if is_large && tail.is_shared() {
+            return Ok(false);
+        }
+        if !keeps_base || self.store.is_newest(base) {
             return Ok(true);
         }
         let newest = self.store.newest();
@@ -395,8 +367,20 @@ impl Transaction {
         self.redo.prepare(log.as_ref())?;
         let store = self.store.clone();
         let deleted = self.memory.index_log.take_deleted();
+        debug_assert_eq!(self.difference(), None);
+        self.hide_own();
+        let base = (self.base.take()).ok_or_else(|| Error::internal("a transaction commits twice"))?;
+        let mut merged = self.merge(&base)?;
         let section = store.section();
-        let (newest, base) = self.merge()?;
+        let spoilt = match store.is_newest(&merged.0) {
+            true => None,
+            // Another commit came between.
+            false => Some(std::mem::replace(&mut merged, self.merge(&base)?)),
+        };
+        let (newest, own) = (
+            merged.0,
+            merged.1.map(|next| std::mem::replace(&mut self.next, next)),
+        );
         let sequences = self.private_sequences(&newest);
         for sequence in &sequences {
             self.redo.sequence(sequence.id, sequence.state.shown().0);
@@ -419,8 +403,9 @@ impl Transaction {
         drop(section);
         self.is_open = false;
         self.others.leave();
-        // Outside of the section: it may be the last one of many versions of tables.
-        drop((newest, before, base));
+        debug_assert_eq!(self.memory.changes.difference(&newest, &self.next), None);
+        // Outside of the section: these may be the last ones of many versions of tables.
+        drop((newest, before, own, spoilt, base));
         store.keep_memory(std::mem::take(&mut self.memory).emptied());
         if let Some(log) = log {
             let next = &self.next;
@@ -457,18 +442,26 @@ impl Transaction {
         Ok(())
     }
 
-    /// Merges what was done into the newest version, which is returned, and the base, which nobody may need any more. An
-    /// internal error, and nothing is committed, if another transaction has changed what this one had claimed.
-    fn merge(&mut self) -> Result<(Arc<Snapshot>, Option<Arc<Snapshot>>)> {
-        debug_assert_eq!(self.difference(), None);
-        let base = (self.base.take()).ok_or_else(|| Error::internal("a transaction commits twice"))?;
-        if self.store.is_newest(&base) {
-            // The own version is what the merge would make.
-            return Ok((base, None));
+    /// Makes the versions of tables that the transaction leaves ones that nobody else has, to be stamped.
+    fn hide_own(&mut self) {
+        let next = Arc::make_mut(&mut self.next);
+        for (id, _) in &self.memory.own {
+            if let Some(table) = next.tables.get_mut(id.0).filter(|table| table.is_private()) {
+                Arc::make_mut(table).make_unseen();
+            }
+        }
+    }
+
+    /// Merges what was done into the newest version. Returns that version and the merged one; `None` if the own version
+    /// is what a merge would make, because nobody has committed since the base. An internal error, and nothing is
+    /// committed, if another transaction has changed what this one had claimed.
+    fn merge(&self, base: &Arc<Snapshot>) -> Result<(Arc<Snapshot>, Option<Arc<Snapshot>>)> {
+        if self.store.is_newest(base) {
+            return Ok((base.clone(), None));
         }
         let newest = self.store.newest();
-        self.next = Arc::new(self.memory.merge(&newest, &base, &self.next)?);
-        Ok((newest, Some(base)))
+        let merged = self.memory.merge((&newest, base, &self.next))?;
+        Ok((newest, Some(Arc::new(merged))))
     }
 
     /// Describes how the own version differs from the base with the changes; `None` if it does not.
@@ -484,8 +477,8 @@ impl Transaction {
         next.timestamp = timestamp;
         for (id, _) in &self.memory.own {
             // A table that was dropped afterwards is not there, and one whose changes were all undone is others'.
-            if let Some(table) = next.tables.get_mut(id.0).filter(|table| table.is_private()) {
-                Arc::make_mut(table).stamp(timestamp);
+            if let Some(table) = next.tables.get(id.0).filter(|table| table.is_private()) {
+                table.stamp(timestamp);
             }
         }
         let Some(log) = log else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Memory that serves one writing transaction after the other: what a transaction of a few rows needs beside its rows is there
 //! already.
 
-use crate::changes::{Changes, Mark};
+use crate::changes::{Changes, Mark, Versions};
 use crate::index_log::IndexLog;
 use crate::row_queue::RowQueue;
 use crate::snapshot::Snapshot;
@@ -33,21 +33,14 @@ pub(crate) struct WriterMemory {
 
 impl WriterMemory {
     /// Does everything again on top of a later version: see [`Changes::rebase`].
-    pub fn rebase(&mut self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
-        let own_tables = self.own.iter().map(|(id, _)| *id);
-        match self.changes.taken_over(own_tables, (newest, base, own)) {
-            Some(next) => Ok(next),
-            None => self.changes.rebase((newest, base, own), &self.views),
-        }
+    pub fn rebase(&mut self, versions: Versions<'_>) -> Result<Snapshot> {
+        let tables = self.own.iter().map(|(id, _)| *id);
+        self.changes.rebase(tables, versions, &self.views)
     }
 
     /// Merges everything into the newest version: see [`Changes::on`].
-    pub fn merge(&self, newest: &Snapshot, base: &Snapshot, own: &Snapshot) -> Result<Snapshot> {
-        let own_tables = self.own.iter().map(|(id, _)| *id);
-        match self.changes.taken_over(own_tables, (newest, base, own)) {
-            Some(next) => Ok(next),
-            None => self.changes.on(newest, base, own),
-        }
+    pub fn merge(&self, versions: Versions<'_>) -> Result<Snapshot> {
+        self.changes.on(self.own.iter().map(|(id, _)| *id), versions)
     }
 
     /// Returns what versions of the transaction hold that somebody else has: those that were stamped have let go of
@@ -58,7 +51,7 @@ impl WriterMemory {
 
     /// Undoes what was done since a moment, in the transaction's own version.
     pub fn undo_to(&mut self, mark: Mark, base: Option<&Snapshot>, own: &mut Snapshot) {
-        self.changes.undo_to(mark, own);
+        self.changes.undo_to(mark, base, own);
         // Others may lock a table now of which all changes were undone: it is the base's, not one of the same rows.
         self.own.retain(|&(id, first)| {
             if mark.is_before(first)

@@ -1,7 +1,7 @@
 //! Faults of versions: slots of rows, marks, merges, freezing beside writers, and entries that leave an index.
 
 use super::Death::Fails;
-use super::Fault::{Both, Dropped, Preceded, Replaced};
+use super::Fault::{Both, Preceded};
 use super::{Mutant, Program, WITHIN};
 
 const FREEZE: Program = ("freeze", "storage/tests/freeze.rs");
@@ -13,13 +13,12 @@ const TABLE_INDEXES: Program = ("table_indexes", "storage/tests/table_indexes.rs
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "a merge shows slots of open transactions",
-        file: "storage/src/chunk_entry.rs",
+        file: "storage/src/merged_slots.rs",
         places: &[(
-            "for slot in self.rows..slots.start {
-                marks.mark",
+            "let (of_base, of_own, of_newest) = (base.hidden(word), own.hidden(word), newest.hidden(word));",
             Both(
-                "for slot in (if MUTANT { slots.start } else { self.rows })..slots.start {
-                marks.mark",
+                "let of_newest = if MUTANT { newest.marked(word) } else { newest.hidden(word) };
+        let (of_base, of_own) = (base.hidden(word), own.hidden(word));",
             ),
         )],
         program: MANY_WRITERS,
@@ -28,10 +27,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "a merge shows fewer slots than before",
-        file: "storage/src/chunk_entry.rs",
+        file: "storage/src/merged_slots.rs",
         places: &[(
-            "self.rows = self.rows.max(slots.end);",
-            Replaced("self.rows = slots.end;"),
+            "let rows = newest.rows.max(own.rows);",
+            Both("let rows = if MUTANT { own.rows } else { newest.rows.max(own.rows) };"),
         )],
         program: MANY_WRITERS,
         test: "many_writers::commits_of_transactions_side_by_side_are_merged",
@@ -39,8 +38,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "a mark outlives the commit of its transaction",
-        file: "storage/src/chunk_entry.rs",
-        places: &[("marked.for_each(|slot| marks.unmark(slot as u16));", Dropped)],
+        file: "storage/src/merged_slots.rs",
+        places: &[(
+            "let kept = of_newest & !shown;",
+            Both("let kept = of_newest & !(if MUTANT { 0 } else { shown });"),
+        )],
         program: MANY_WRITERS,
         test: "many_writers::commits_of_transactions_side_by_side_are_merged",
         death: Fails,
@@ -92,13 +94,46 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "a merge clears marks of its neighbours' slots",
-        file: "storage/src/chunk_entry.rs",
+        file: "storage/src/merged_slots.rs",
         places: &[(
-            "let marked = slots.start..slots.end.min(self.rows);",
-            Both("let marked = if MUTANT { 0 } else { slots.start }..slots.end.min(self.rows);"),
+            "let (shown, deleted) = (of_base & !of_own,",
+            Both("let (shown, deleted) = ((if MUTANT { of_newest } else { of_base }) & !of_own,"),
         )],
         program: MANY_WRITERS,
         test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "a merge forgets deletes",
+        file: "storage/src/merged_slots.rs",
+        places: &[(
+            "let merged = (kept | deleted)",
+            Both("let merged = (kept | if MUTANT { 0 } else { deleted })"),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "what undoes a change is not found again on a later base",
+        file: "storage/src/changes.rs",
+        places: &[(
+            "shown.max(known(chunk))",
+            Both("if MUTANT { shown } else { shown.max(known(chunk)) }"),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "a large transaction goes on in a chunk that others fill",
+        file: "storage/src/transaction.rs",
+        places: &[(
+            "if is_large && tail.is_shared() {",
+            Both("if !MUTANT && is_large && tail.is_shared() {"),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::a_large_transaction_beside_others_fills_chunks_of_its_own",
         death: Fails,
     },
     Mutant {
