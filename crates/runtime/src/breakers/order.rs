@@ -3,7 +3,8 @@
 //!
 //! A key is packed as its distance from the least one there is, so that most keys fit into 64 bits together, and the order
 //! of words is the order of rows. Where they do not fit, equal words are compared row by row. Entries are first scattered
-//! by the highest bits of their words into buckets that fit a cache, which are then sorted one by one.
+//! by the highest bits of their words into buckets that fit a cache, which are then sorted one by one. Short rows may be
+//! copied into the order of the buckets, too: those who read them in their order then find them in the cache.
 
 mod packed_key;
 mod words;
@@ -13,10 +14,11 @@ use crate::breakers::Workers;
 use crate::breakers::run_borrowed::run_borrowed;
 use crate::breakers::sorter::sorted_rows::{SortField, Sorter, compare_fields, polling, unless_canceled};
 use crate::row_layout::RowLayout;
-use frazil_types::{Cancel, Result};
-use packed_key::{Extent, PackedKey};
+use frazil_types::{Cancel, Error, MemoryBudget, Result};
+use packed_key::{Extent, PackedKey, pack_words};
 use std::cmp::Ordering;
-use std::sync::Mutex;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use words::{FEWEST_BY_DIGITS, sort_words};
 
 /// Entries that a task packs or scatters.
@@ -72,9 +74,16 @@ pub fn entries(sorters: &[Sorter], workers: &dyn Workers) -> Result<Array<Entry>
     let rows: usize = sorters.iter().map(|s| s.pages.rows()).sum();
     // SAFETY: an entry is two words of any bits; all are written before a row is looked at.
     let mut entries = unsafe { Array::<Entry>::stale(rows, workers.budget())? };
-    let all = sorters.iter().flat_map(|s| s.pages.iter());
-    for (entry, row) in entries.iter_mut().zip(all) {
-        *entry = Entry { key: 0, row };
+    let pages = (sorters.iter())
+        .flat_map(|s| (0..s.pages.pages()).map(|page| (s.pages.row_size(), s.pages.page(page))));
+    let mut rest = &mut entries[..];
+    for (size, (start, rows)) in pages {
+        let (of_page, others) = rest.split_at_mut(rows);
+        for (number, entry) in of_page.iter_mut().enumerate() {
+            let row = start.wrapping_add(number * size);
+            *entry = Entry { key: 0, row };
+        }
+        rest = others;
     }
     Ok(entries)
 }
@@ -173,38 +182,6 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// The word of a row.
-    ///
-    /// # Safety
-    /// A live row of the layout, its strings alive.
-    unsafe fn word(&self, row: *const u8) -> u64 {
-        let (mut word, mut used) = (0_u64, 0);
-        let mut push = |bits: u128, width: u32| {
-            let taken = width.min(WORD - used);
-            if taken > 0 {
-                word |= ((bits >> (width - taken)) as u64) << (WORD - used - taken);
-                used += taken;
-            }
-        };
-        for key in &self.keys {
-            // SAFETY: by contract.
-            let valid = unsafe { key.place.is_valid(row) };
-            if key.null_bits > 0 {
-                push(u128::from(valid == key.field.nulls_first), 1);
-            }
-            let distance = match valid {
-                // SAFETY: by contract.
-                true => match (unsafe { key.value(row) }, key.field.descending) {
-                    (bits, false) => bits - key.least,
-                    (bits, true) => key.greatest - bits,
-                },
-                false => 0,
-            };
-            push(distance, key.value_bits);
-        }
-        word
-    }
-
     fn compare(&self, a: &Entry, b: &Entry) -> Ordering {
         match a.key.cmp(&b.key) {
             Ordering::Equal if self.is_exact => Ordering::Equal,
@@ -246,16 +223,32 @@ impl<'a> Order<'a> {
 
     /// Packs the keys of the first `rows` entries, and sorts those; what is behind them is lost. Errors: 53200, 57014.
     pub fn sort(&self, entries: &mut Array<Entry>, rows: usize, workers: &dyn Workers) -> Result<()> {
-        self.sort_some(entries, rows, &|bucket| Ok(bucket.len()), workers)
+        self.sort_some(entries, rows, &|bucket| Ok(bucket.len()), None, workers)
             .map(drop)
     }
 
-    /// [`Order::sort`] of those entries that `keep` leaves of buckets; how many they are. Errors: 53200, 57014, those of `keep`.
+    /// [`Order::sort`], which may move the rows: see [`Order::sort_some`]. Errors: 53200, 57014.
+    pub fn sort_moving(
+        &self,
+        entries: &mut Array<Entry>,
+        rows: usize,
+        moved: &mut Option<Array<u8>>,
+        workers: &dyn Workers,
+    ) -> Result<()> {
+        self.sort_some(entries, rows, &|bucket| Ok(bucket.len()), Some(moved), workers)
+            .map(drop)
+    }
+
+    /// [`Order::sort`] of those entries that `keep` leaves of buckets. Returns how many they are. If the rows
+    /// may be moved and that pays, they are copied bucket by bucket into an array, which `moved` holds then:
+    /// those who read them in their order find the rows of a bucket in the cache. Errors: 53200, 57014, those
+    /// of `keep`.
     pub fn sort_some(
         &self,
         entries: &mut Array<Entry>,
         rows: usize,
         keep: Keep<'_>,
+        moved: Option<&mut Option<Array<u8>>>,
         workers: &dyn Workers,
     ) -> Result<usize> {
         if self.keys.is_empty() {
@@ -276,23 +269,20 @@ impl<'a> Order<'a> {
             self.sort_alone(&mut entries[..rows], &mut spare, workers.cancel())?;
             return Ok(rows);
         }
-        let (bounds, mut spare) = self.scatter(entries, rows, digits, workers)?;
+        let (bounds, mut spare) = self.scatter(entries, rows, digits, moved, workers)?;
         let (shared, cancel) = (Shared::new(entries), workers.cancel());
-        let spare = Shared::new(&mut spare);
+        let spare = SparePlaces::new(&mut spare, &bounds, workers.threads());
         let mut kept = vec![0; bounds.len() - 1];
         let shared_kept = Shared::new(&mut kept);
         run_borrowed(workers, bounds.len() - 1, &|bucket| {
             let (from, to) = (bounds[bucket], bounds[bucket + 1]);
             // SAFETY: each task has its own bucket, and its own count.
-            let (bucket, spare, kept) = unsafe {
-                (
-                    shared.part(from, to - from),
-                    spare.part(from, to - from),
-                    &mut shared_kept.part(bucket, 1)[0],
-                )
-            };
+            let (bucket, kept) =
+                unsafe { (shared.part(from, to - from), &mut shared_kept.part(bucket, 1)[0]) };
             *kept = keep(bucket)?;
-            self.sort_alone(&mut bucket[..*kept], spare, cancel)
+            spare.with(from..to, |spare| {
+                self.sort_alone(&mut bucket[..*kept], spare, cancel)
+            })
         })?;
         let mut end = 0;
         for (from, kept) in bounds.iter().zip(kept) {
@@ -328,20 +318,15 @@ impl<'a> Order<'a> {
     fn pack(&self, entries: &mut [Entry], workers: &dyn Workers) -> Result<()> {
         let rows = entries.len();
         if rows <= PART {
-            for entry in entries {
-                // SAFETY: live rows of the layout.
-                entry.key = unsafe { self.word(entry.row) };
-            }
+            // SAFETY: live rows of the layout.
+            unsafe { pack_words(&self.keys, entries) };
             return Ok(());
         }
         let all = Shared::new(entries);
         run_borrowed(workers, rows.div_ceil(PART), &|part| {
             let from = part * PART;
-            // SAFETY: each task has its own part.
-            for entry in unsafe { all.part(from, PART.min(rows - from)) } {
-                // SAFETY: live rows of the layout.
-                entry.key = unsafe { self.word(entry.row) };
-            }
+            // SAFETY: each task has its own part; live rows of the layout.
+            unsafe { pack_words(&self.keys, all.part(from, PART.min(rows - from))) };
             Ok(())
         })
     }
@@ -363,13 +348,23 @@ impl<'a> Order<'a> {
         })
     }
 
-    /// Brings the first `rows` entries into buckets by the highest `digits` bits of their words. Returns where each bucket
+    /// Room for `rows` rows that are moved, if that pays and memory is left.
+    fn room_of_moved(&self, rows: usize, budget: &MemoryBudget) -> Option<Array<u8>> {
+        let (size, bytes) = (self.layout.size, rows * self.layout.size);
+        let pays = size <= WIDEST_MOVED && bytes >= FEWEST_BYTES_MOVED;
+        // SAFETY: any byte is one, and rows are written before one is read.
+        pays.then(|| unsafe { Array::stale(bytes, budget) }.ok())?
+    }
+
+    /// Brings the first `rows` entries into buckets by the highest `digits` bits of their words, and their
+    /// rows, too, if they may be moved and that pays: see [`Order::sort_some`]. Returns where each bucket
     /// begins, and the end; and the array in which the entries were. Errors: 53200, 57014.
     fn scatter(
         &self,
         entries: &mut Array<Entry>,
         rows: usize,
         digits: u32,
+        moved: Option<&mut Option<Array<u8>>>,
         workers: &dyn Workers,
     ) -> Result<(Vec<usize>, Array<Entry>)> {
         let buckets = 1_usize << digits;
@@ -399,21 +394,131 @@ impl<'a> Order<'a> {
         bounds.push(rows);
         // SAFETY: an entry is two words of any bits; every place is written below.
         let mut sorted = unsafe { Array::<Entry>::stale(rows, workers.budget())? };
+        let mut room = match &moved {
+            Some(_) => self.room_of_moved(rows, workers.budget()),
+            None => None,
+        };
         let out = Shared::new(&mut sorted);
         let shared = Shared::new(&mut counts);
+        let words = room.as_ref().map_or(0, |_| self.layout.size / size_of::<u64>());
+        let room_of_rows = room.as_deref_mut().map(|room| Shared::new(room));
         run_borrowed(workers, parts, &|part| {
             // SAFETY: each part has its own counts.
             let places = unsafe { shared.part(part * buckets, buckets) };
-            for entry in &entries[part_of(part)] {
-                let place = &mut places[bucket_of(entry)];
-                // SAFETY: the place is this entry's alone.
-                unsafe { out.part(*place, 1)[0] = *entry };
-                *place += 1;
-            }
+            let room = room_of_rows.as_ref().map_or(std::ptr::null_mut(), |room| room.0);
+            // SAFETY: a part writes the places that are counted for its entries; the rows are live, and as long
+            // as the room was made for.
+            unsafe {
+                scatter_part(
+                    &entries[part_of(part)],
+                    places,
+                    WORD - digits,
+                    &out,
+                    (room, words),
+                )
+            };
             Ok(())
         })?;
+        if let Some(moved) = moved.filter(|_| room.is_some()) {
+            *moved = room;
+        }
         let spare = std::mem::replace(entries, sorted);
         Ok((bounds, spare))
+    }
+}
+
+/// Places for the entries of buckets that are being sorted. Each task uses some again and again, so that they
+/// stay in its cache; if a bucket is too large for that, each bucket has its own.
+struct SparePlaces {
+    places: Shared<Entry>,
+    /// Places of a task, and the numbers of those that no task uses; `None` if each bucket has its own.
+    reused: Option<(usize, Mutex<Vec<usize>>)>,
+}
+
+impl SparePlaces {
+    /// Of an array that is as long as all buckets, for at most `tasks` at a time.
+    fn new(spare: &mut [Entry], bounds: &[usize], tasks: usize) -> SparePlaces {
+        let lengths = bounds.windows(2).map(|ends| ends[1] - ends[0]);
+        let longest = lengths.max().unwrap_or(0);
+        let are_reused = longest <= LARGEST_REUSED && longest * tasks <= spare.len();
+        SparePlaces {
+            places: Shared::new(spare),
+            reused: are_reused.then(|| (longest, Mutex::new((0..tasks).collect()))),
+        }
+    }
+
+    /// Runs a task with places for the entries of the bucket at `range`. An internal error if more tasks run
+    /// than were announced.
+    fn with(&self, range: Range<usize>, task: impl FnOnce(&mut [Entry]) -> Result<()>) -> Result<()> {
+        let Some((length, free)) = &self.reused else {
+            // SAFETY: the places of a bucket are its task's.
+            return task(unsafe { self.places.part(range.start, range.len()) });
+        };
+        let free = || free.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = free().pop();
+        let number = number.ok_or_else(|| Error::internal("more sorts at a time than threads"))?;
+        // SAFETY: no other task has the number, and there are places for all numbers.
+        let done = task(unsafe { self.places.part(number * length, *length) });
+        free().push(number);
+        done
+    }
+}
+
+/// Most entries of a bucket whose task uses places again: 512 KB of them.
+const LARGEST_REUSED: usize = 4 * BUCKET;
+
+/// Longer rows are not moved: to copy them costs more than to wait for some of their cells.
+const WIDEST_MOVED: usize = 64;
+/// Rows of fewer bytes stay in the cache wherever they are.
+const FEWEST_BYTES_MOVED: usize = 1 << 20;
+
+/// Copies each entry to the next place of its bucket, the bits of its word from `shift` on, and its row of
+/// `words` words to the place of that number in the room, if there are words.
+///
+/// # Safety
+/// The places are of `out` and the room, and nobody else's; rows are live and of this length.
+unsafe fn scatter_part(
+    entries: &[Entry],
+    places: &mut [usize],
+    shift: u32,
+    out: &Shared<Entry>,
+    (room, words): (*mut u8, usize),
+) {
+    /// # Safety
+    /// As above, with rows of `WORDS` words.
+    unsafe fn scatter<const WORDS: usize>(
+        entries: &[Entry],
+        places: &mut [usize],
+        shift: u32,
+        out: &Shared<Entry>,
+        room: *mut u8,
+    ) {
+        for entry in entries {
+            let place = &mut places[(entry.key >> shift) as usize];
+            let mut moved = *entry;
+            if WORDS > 0 {
+                moved.row = room.wrapping_add(*place * WORDS * size_of::<u64>());
+                // SAFETY: by contract both rows have as many words, and a row is aligned to them.
+                unsafe { (moved.row.cast::<[u64; WORDS]>()).write(entry.row.cast::<[u64; WORDS]>().read()) };
+            }
+            // SAFETY: by contract.
+            unsafe { out.part(*place, 1)[0] = moved };
+            *place += 1;
+        }
+    }
+    // SAFETY: by contract.
+    unsafe {
+        match words {
+            1 => scatter::<1>(entries, places, shift, out, room),
+            2 => scatter::<2>(entries, places, shift, out, room),
+            3 => scatter::<3>(entries, places, shift, out, room),
+            4 => scatter::<4>(entries, places, shift, out, room),
+            5 => scatter::<5>(entries, places, shift, out, room),
+            6 => scatter::<6>(entries, places, shift, out, room),
+            7 => scatter::<7>(entries, places, shift, out, room),
+            8 => scatter::<8>(entries, places, shift, out, room),
+            _ => scatter::<0>(entries, places, shift, out, room),
+        }
     }
 }
 

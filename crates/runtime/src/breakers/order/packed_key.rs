@@ -1,10 +1,37 @@
 //! A sort key as words hold it: its distance from the least value there is. Strings begin where they first differ.
 
-use super::Entry;
-use crate::breakers::sorter::sorted_rows::{SortField, normalized};
+use super::{Entry, WORD};
+use crate::breakers::sorter::sorted_rows::{SortField, normalized, ordered_double};
 use crate::row_layout::FieldPlace;
 use frazil_types::string_ref::leading_bytes;
 use frazil_types::{NativeType, StringRef};
+
+/// Runs a block with `$word`, a function that gives the field of a live row as an integer of its order, as
+/// [`normalized`] does. Returns false, and runs nothing, if the field has more than 64 bits.
+macro_rules! dispatch_word {
+    ($place:expr, $word:ident => $body:block) => {{
+        let place = $place;
+        macro_rules! with {
+            ($type:ty, $value:ident => $normalized:expr) => {{
+                let $word = |row: *const u8| -> u64 {
+                    // SAFETY: the caller has live rows of the layout, whose field is of this type.
+                    let $value = unsafe { place.get::<$type>(row) };
+                    $normalized
+                };
+                $body
+                true
+            }};
+        }
+        match place.native {
+            NativeType::Bool => with!(u8, v => u64::from(v)),
+            NativeType::I16 => with!(i16, v => u64::from(v.cast_unsigned() ^ 1 << 15)),
+            NativeType::I32 => with!(i32, v => u64::from(v.cast_unsigned() ^ 1 << 31)),
+            NativeType::I64 => with!(i64, v => v.cast_unsigned() ^ 1 << 63),
+            NativeType::F64 => with!(f64, v => ordered_double(v)),
+            NativeType::I128 | NativeType::String => false,
+        }
+    }};
+}
 
 /// Bounds of the values of a key.
 #[derive(Clone, Copy, Debug)]
@@ -90,25 +117,51 @@ impl Extent {
     /// Live rows of the layout that the place is of, their strings alive.
     pub unsafe fn of(place: &FieldPlace, entries: &[Entry]) -> Extent {
         let mut found = Extent::NOTHING;
+        let are_words = dispatch_word!(place, word => {
+            let (mut least, mut greatest) = (u64::MAX, 0);
+            for entry in entries {
+                // SAFETY: by contract.
+                if unsafe { place.is_valid(entry.row) } {
+                    let word = word(entry.row);
+                    (least, greatest) = (least.min(word), greatest.max(word));
+                } else {
+                    found.has_null = true;
+                }
+            }
+            if least <= greatest {
+                (found.least, found.greatest) = (least.into(), greatest.into());
+            }
+        });
+        if !are_words {
+            // SAFETY: by contract.
+            unsafe { found.widen(place, entries) };
+        }
+        found.has_value = found.least <= found.greatest || found.strings.is_some();
+        found
+    }
+
+    /// Takes up strings, or numbers of 128 bits.
+    ///
+    /// # Safety
+    /// Live rows of the layout that the place is of, their strings alive.
+    unsafe fn widen(&mut self, place: &FieldPlace, entries: &[Entry]) {
         for entry in entries {
             // SAFETY: by contract.
             unsafe {
                 if !place.is_valid(entry.row) {
-                    found.has_null = true;
+                    self.has_null = true;
                     continue;
                 }
                 if place.native == NativeType::String {
                     let string = StringExtent::of(place.get::<StringRef>(entry.row));
-                    found.strings = Some(found.strings.map_or(string, |strings| strings.and(string)));
+                    self.strings = Some(self.strings.map_or(string, |strings| strings.and(string)));
                     continue;
                 }
                 let (bits, _) = normalized(place, entry.row);
-                found.least = found.least.min(bits);
-                found.greatest = found.greatest.max(bits);
+                self.least = self.least.min(bits);
+                self.greatest = self.greatest.max(bits);
             }
         }
-        found.has_value = found.least <= found.greatest || found.strings.is_some();
-        found
     }
 }
 
@@ -217,6 +270,95 @@ impl PackedKey {
                 Some(cut) => cut.value(self.place.get::<StringRef>(row).bytes()),
                 None => normalized(&self.place, row).0,
             }
+        }
+    }
+
+    /// Writes the key into the words of entries, whose lowest `free` bits are 0: it takes the highest of these.
+    ///
+    /// # Safety
+    /// Live rows of the layout, their strings alive.
+    pub unsafe fn pack(&self, entries: &mut [Entry], free: u32) {
+        let bits = self.bits();
+        if bits == 0 {
+            return;
+        }
+        let (least, greatest) = (self.least as u64, self.greatest as u64);
+        let is_narrow = bits <= free && self.cut.is_none();
+        let is_packed = is_narrow
+            && dispatch_word!(&self.place, word => {
+                let shift = free - bits;
+                for entry in &mut *entries {
+                    // SAFETY: by contract.
+                    let valid = self.null_bits == 0 || unsafe { self.place.is_valid(entry.row) };
+                    let distance = match (valid, self.field.descending) {
+                        (true, false) => word(entry.row) - least,
+                        (true, true) => greatest - word(entry.row),
+                        (false, _) => 0,
+                    };
+                    let null = match self.null_bits {
+                        0 => 0,
+                        _ => u64::from(valid == self.field.nulls_first) << self.value_bits,
+                    };
+                    entry.key |= (null | distance) << shift;
+                }
+            });
+        if !is_packed {
+            for entry in entries {
+                // SAFETY: by contract.
+                entry.key |= unsafe { self.highest_bits(entry.row, free) };
+            }
+        }
+    }
+
+    /// The highest bits of the key of a row, as the highest of the `free` lowest bits of a word.
+    ///
+    /// # Safety
+    /// As [`PackedKey::pack`].
+    unsafe fn highest_bits(&self, row: *const u8, mut free: u32) -> u64 {
+        let mut word = 0;
+        let mut push = |bits: u128, width: u32| {
+            let taken = width.min(free);
+            if taken > 0 {
+                word |= ((bits >> (width - taken)) as u64) << (free - taken);
+                free -= taken;
+            }
+        };
+        // SAFETY: by contract.
+        let valid = unsafe { self.place.is_valid(row) };
+        if self.null_bits > 0 {
+            push(u128::from(valid == self.field.nulls_first), 1);
+        }
+        let distance = match valid {
+            // SAFETY: by contract.
+            true => match (unsafe { self.value(row) }, self.field.descending) {
+                (bits, false) => bits - self.least,
+                (bits, true) => self.greatest - bits,
+            },
+            false => 0,
+        };
+        push(distance, self.value_bits);
+        word
+    }
+}
+
+/// Entries whose words are made key by key: their rows stay in the first-level cache meanwhile.
+const PACKED_AT_ONCE: usize = 512;
+
+/// Writes the words of entries: keys from the highest bit down.
+///
+/// # Safety
+/// Live rows of the layout that the keys are of, their strings alive.
+pub(super) unsafe fn pack_words(keys: &[PackedKey], entries: &mut [Entry]) {
+    for entries in entries.chunks_mut(PACKED_AT_ONCE) {
+        entries.iter_mut().for_each(|entry| entry.key = 0);
+        let mut free = WORD;
+        for key in keys {
+            if free == 0 {
+                break;
+            }
+            // SAFETY: by contract.
+            unsafe { key.pack(entries, free) };
+            free -= key.bits().min(free);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{Entry, WORD};
 use crate::breakers::sorter::sorted_rows::{polling, unless_canceled};
 use frazil_types::{Cancel, Result};
 
-/// Bits of a digit by which a bucket's entries are sorted, and the values that a digit has.
+/// Most bits of a digit by which a bucket's entries are sorted, and most values that a digit has.
 const DIGIT: u32 = 8;
 const DIGITS: usize = 1 << DIGIT;
 /// Fewer entries are sorted by comparisons: a pass clears and sums up 256 counts.
@@ -22,27 +22,39 @@ pub(super) fn sort_words(entries: &mut [Entry], spare: &mut [Entry], cancel: &Ca
     };
     let differing = entries.iter().fold(0, |bits, entry| bits | (entry.key ^ first));
     let lowest = differing.trailing_zeros();
-    let passes = (WORD - differing.leading_zeros())
-        .saturating_sub(lowest)
-        .div_ceil(DIGIT);
+    let bits = (WORD - differing.leading_zeros()).saturating_sub(lowest);
+    let passes = bits.div_ceil(DIGIT);
     if differing == 0 || entries.is_sorted_by_key(|entry| entry.key) {
         return Ok(());
     }
-    if entries.len() < FEWEST_BY_DIGITS || passes > MOST_PASSES {
+    let is_counted = (FEWEST_BY_DIGITS..u32::MAX as usize).contains(&entries.len());
+    if !is_counted || passes > MOST_PASSES {
         return unless_canceled(cancel, || {
             entries.sort_by(polling(cancel, |a: &Entry, b: &Entry| a.key.cmp(&b.key)));
         });
     }
+    let digit = Digit {
+        lowest,
+        bits: bits.div_ceil(passes),
+    };
+    let passes = passes as usize;
+    let mut counts = [[0_u32; DIGITS]; MOST_PASSES as usize];
+    for entry in &*entries {
+        for (pass, counts) in counts[..passes].iter_mut().enumerate() {
+            counts[digit.of(entry, pass)] += 1;
+        }
+    }
     let spare = &mut spare[..entries.len()];
     let mut is_in_spare = false;
-    for shift in (lowest..).step_by(DIGIT as usize).take(passes as usize) {
-        if differing >> shift & (DIGITS as u64 - 1) == 0 {
+    for (pass, counts) in counts[..passes].iter_mut().enumerate() {
+        if counts[digit.of(&entries[0], pass)] as usize == entries.len() {
             continue;
         }
         cancel.check()?;
+        let by_digit = |entry: &Entry| digit.of(entry, pass);
         match is_in_spare {
-            false => sort_by_digit(entries, spare, shift),
-            true => sort_by_digit(spare, entries, shift),
+            false => sort_by_digit(entries, spare, counts, by_digit),
+            true => sort_by_digit(spare, entries, counts, by_digit),
         }
         is_in_spare = !is_in_spare;
     }
@@ -52,18 +64,38 @@ pub(super) fn sort_words(entries: &mut [Entry], spare: &mut [Entry], cancel: &Ca
     Ok(())
 }
 
-/// Writes entries to `to`, which has as many places, in the order of a digit of their words.
-fn sort_by_digit(from: &[Entry], to: &mut [Entry], shift: u32) {
-    let digit = |entry: &Entry| (entry.key >> shift) as usize & (DIGITS - 1);
-    let mut places = [0_usize; DIGITS];
-    from.iter().for_each(|entry| places[digit(entry)] += 1);
+/// The digits of words: those of a pass follow those of the pass before it.
+#[derive(Clone, Copy)]
+struct Digit {
+    /// The lowest bit of the lowest digit.
+    lowest: u32,
+    /// Bits of each digit.
+    bits: u32,
+}
+
+impl Digit {
+    #[inline(always)]
+    fn of(self, entry: &Entry, pass: usize) -> usize {
+        let shift = self.lowest + pass as u32 * self.bits;
+        entry.key.unbounded_shr(shift) as usize & ((1 << self.bits) - 1) & (DIGITS - 1)
+    }
+}
+
+/// Writes entries to `to`, which has as many places, in the order of a digit of their words. `counts[d]`
+/// entries have the digit `d`; the counts are scratch afterwards.
+fn sort_by_digit(
+    from: &[Entry],
+    to: &mut [Entry],
+    counts: &mut [u32; DIGITS],
+    digit: impl Fn(&Entry) -> usize,
+) {
     let mut next = 0;
-    for place in &mut places {
+    for place in counts.iter_mut() {
         next += std::mem::replace(place, next);
     }
     for entry in from {
-        let place = &mut places[digit(entry)];
-        to[*place] = *entry;
+        let place = &mut counts[digit(entry)];
+        to[*place as usize] = *entry;
         *place += 1;
     }
 }

@@ -259,7 +259,7 @@ pub(crate) unsafe fn normalized(place: &FieldPlace, row: *const u8) -> (u128, u3
 }
 
 /// A double as an integer of its SQL order.
-pub(super) fn ordered_double(v: f64) -> u64 {
+pub(crate) fn ordered_double(v: f64) -> u64 {
     let bits = frazil_kernels::hash::double_word(v);
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
@@ -296,6 +296,11 @@ pub trait Prunes: std::fmt::Debug + Send {
 }
 
 impl Sorter {
+    /// Frees the rows, and keeps the bytes of their strings.
+    pub(crate) fn free_rows(&mut self) {
+        self.pages = RowPages::new(self.spec.layout.size, &self.budget);
+    }
+
     /// No rows yet.
     pub fn new(spec: SortSpec, budget: &MemoryBudget) -> Sorter {
         Sorter {
@@ -496,8 +501,8 @@ fn first_of_groups(spec: &SortSpec, rows: impl Iterator<Item = *const u8>) -> Re
 #[derive(Debug)]
 pub struct SortedRows {
     _sorters: Vec<Sorter>,
-    /// Bytes that strings of the rows refer to beside those of the sorters.
-    _texts: Vec<Array<u8>>,
+    /// Rows that were moved, and bytes that strings of the rows refer to beside those of the sorters.
+    _bytes: Vec<Array<u8>>,
     rows: Vec<*const u8>,
     /// What `rows` takes; none where somebody else counts it.
     _held: Option<Reservation>,
@@ -542,15 +547,17 @@ impl SortedRows {
                 entries.sort_by(polling(&cancel, spec.order(spec.prefix_decides())));
             })?;
         }
-        SortedRows::kept(sorters, &spec, entries.iter().map(|e| e.row), &budget)
+        SortedRows::kept(sorters, &spec, entries.iter().map(|e| e.row), None, &budget)
     }
 
-    /// Keeps those of all rows of some sorters, which come in their order, that limit and offset leave. Errors: 53200;
-    /// 2201W, 2201X if a group has a negative limit or offset.
+    /// Keeps those of all rows of some sorters, which come in their order, that limit and offset leave. `moved`
+    /// holds rows that are not in the sorters' pages. Errors: 53200; 2201W, 2201X if a group has a negative
+    /// limit or offset.
     pub(super) fn kept(
         sorters: Vec<Sorter>,
         spec: &SortSpec,
         rows: impl ExactSizeIterator<Item = *const u8>,
+        moved: Option<Array<u8>>,
         budget: &MemoryBudget,
     ) -> Result<SortedRows> {
         let as_count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -561,7 +568,7 @@ impl SortedRows {
                 rows.skip(as_count(spec.offset)).take(kept).collect()
             }
         };
-        let mut sorted = SortedRows::of(sorters, rows, Vec::new());
+        let mut sorted = SortedRows::of(sorters, rows, moved.into_iter().collect());
         sorted._held = Some(budget.reserve(sorted.rows.len() * size_of::<*const u8>())?);
         Ok(sorted)
     }
@@ -573,10 +580,10 @@ impl SortedRows {
     }
 
     /// Rows of some sorters in the order in which they are given out, and bytes that they refer to.
-    pub(crate) fn of(sorters: Vec<Sorter>, rows: Vec<*const u8>, texts: Vec<Array<u8>>) -> SortedRows {
+    pub(crate) fn of(sorters: Vec<Sorter>, rows: Vec<*const u8>, bytes: Vec<Array<u8>>) -> SortedRows {
         SortedRows {
             _sorters: sorters,
-            _texts: texts,
+            _bytes: bytes,
             rows,
             _held: None,
         }

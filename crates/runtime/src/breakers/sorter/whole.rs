@@ -17,21 +17,25 @@ pub(super) fn are_mostly_kept(sorters: &[Sorter]) -> bool {
 }
 
 /// Sorts all rows on all workers. Errors: 53200, 57014; 2201W, 2201X where a group has a negative limit or offset.
-pub(super) fn sorted(sorters: Vec<Sorter>, workers: &dyn Workers) -> Result<SortedRows> {
+pub(super) fn sorted(mut sorters: Vec<Sorter>, workers: &dyn Workers) -> Result<SortedRows> {
     let Some(spec) = sorters.first().map(|sorter| sorter.spec.clone()) else {
         return Ok(SortedRows::of(sorters, Vec::new(), Vec::new()));
     };
     let mut entries = order::entries(&sorters, workers)?;
     let rows = entries.len();
     let order = Order::of(&spec.layout, &spec.keys, &entries, workers)?;
-    order.sort(&mut entries, rows, workers)?;
+    let mut moved = None;
+    order.sort_moving(&mut entries, rows, &mut moved, workers)?;
+    if moved.is_some() {
+        sorters.iter_mut().for_each(Sorter::free_rows);
+    }
     let rows = entries.iter().map(|entry| entry.row.cast_const());
-    SortedRows::kept(sorters, &spec, rows, workers.budget())
+    SortedRows::kept(sorters, &spec, rows, moved, workers.budget())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sorted_rows::{GroupCounts, SortField, SortSpec};
+    use super::super::sorted_rows::{GroupCounts, SortField, SortSpec, compare_fields};
     use super::*;
     use crate::breakers::alone::Alone;
     use crate::row_layout::{RowField, RowLayout};
@@ -152,6 +156,121 @@ mod tests {
             assert!(sorted_rows(&rows, &keys, 3) == expected(&rows, true));
             let by_number = sorted_rows(&rows, &[key(1, false, false)], 2);
             assert!(by_number.is_sorted_by_key(|row| row.1));
+        }
+    }
+
+    /// A sorter of rows of every type, made of numbers: NULL where a number is divisible by 7.
+    fn of_every_type(numbers: &[i64], spec: &SortSpec, budget: &MemoryBudget) -> Sorter {
+        let fields = &spec.layout.fields;
+        let mut sorter = Sorter::new(spec.clone(), budget);
+        for &number in numbers {
+            let row = sorter.pages.allocate().unwrap();
+            let string = sorter.heap.copy(format!("{number:x}").as_bytes()).unwrap();
+            // SAFETY: a fresh row of the layout.
+            unsafe {
+                fields
+                    .iter()
+                    .for_each(|field| field.set_valid(row, number % 7 != 0));
+                fields[0].set(row, u8::from(number % 2 == 0));
+                fields[1].set(row, number as i16);
+                fields[2].set(row, number as i32);
+                fields[3].set(row, number);
+                fields[4].set(row, i128::from(number) << 63);
+                fields[5].set(
+                    row,
+                    if number % 11 == 0 {
+                        f64::NAN
+                    } else {
+                        number as f64 / 8.0
+                    },
+                );
+                fields[6].set(row, string);
+            }
+        }
+        sorter
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn keys_of_every_type_are_packed_in_their_order(
+            numbers in prop::collection::vec(
+                prop_oneof![-40..40_i64, -70_000..70_000_i64, any::<i64>()], 1..300,
+            ),
+            keys in prop::collection::vec((0..7_usize, any::<bool>(), any::<bool>()), 1..5),
+        ) {
+            let natives = [
+                NativeType::Bool,
+                NativeType::I16,
+                NativeType::I32,
+                NativeType::I64,
+                NativeType::I128,
+                NativeType::F64,
+                NativeType::String,
+            ];
+            let spec = SortSpec {
+                layout: RowLayout::of_sort(&natives.map(|native| RowField::new(native, true))),
+                keys: keys.into_iter().map(|(field, descending, first)| key(field, descending, first)).collect(),
+                groups: 0,
+                limit: None,
+                offset: 0,
+                counts: GroupCounts::default(),
+            };
+            let (budget, cancel) = (MemoryBudget::unlimited(), Cancel::new());
+            let sorters = numbers.chunks(100).map(|part| of_every_type(part, &spec, &budget)).collect();
+            let sorted = sorted(sorters, &Alone { budget: &budget, cancel: &cancel }).unwrap();
+            prop_assert_eq!(sorted.in_order().len(), numbers.len());
+            for pair in sorted.in_order().windows(2) {
+                // SAFETY: live rows of the layout.
+                let order = unsafe { compare_fields(&spec.layout, &spec.keys, pair[0], pair[1]) };
+                prop_assert!(order.is_le());
+            }
+        }
+    }
+
+    #[test]
+    fn rows_move_if_memory_is_left() {
+        let rows = 60_000;
+        let spec = SortSpec {
+            layout: RowLayout::of_sort(&[RowField::new(NativeType::I64, false); 3]),
+            keys: vec![key(0, false, false)],
+            groups: 0,
+            limit: None,
+            offset: 0,
+            counts: GroupCounts::default(),
+        };
+        for limit in [None, Some(5 << 20), Some(16 << 20)] {
+            let budget = limit.map_or_else(MemoryBudget::unlimited, MemoryBudget::new);
+            let cancel = Cancel::new();
+            let mut sorter = Sorter::new(spec.clone(), &budget);
+            for i in 0..rows {
+                let row = sorter.pages.allocate().unwrap();
+                for (number, field) in spec.layout.fields.iter().enumerate() {
+                    // SAFETY: a fresh row of the layout.
+                    unsafe { field.set(row, i * 7919 % rows + number as i64) };
+                }
+            }
+            let sorted = sorted(
+                vec![sorter],
+                &Alone {
+                    budget: &budget,
+                    cancel: &cancel,
+                },
+            )
+            .unwrap();
+            for (i, &row) in sorted.in_order().iter().enumerate() {
+                // SAFETY: live rows of the layout.
+                let values = [0, 1, 2].map(|field| unsafe { spec.layout.fields[field].get::<i64>(row) });
+                assert_eq!(values, [0, 1, 2].map(|number| i as i64 + number));
+            }
+            // The rows that were moved lie side by side, in their buckets.
+            let addresses = sorted.in_order().iter().map(|row| row.addr());
+            let span = addresses.clone().max().unwrap() - addresses.min().unwrap();
+            assert_eq!(
+                span < rows as usize * spec.layout.size,
+                limit != Some(5 << 20),
+                "{limit:?}"
+            );
         }
     }
 

@@ -185,7 +185,7 @@ fn run(
     layout: &RowLayout,
     steps: &[WindowStep],
     top: Option<&TopSpec>,
-    sorters: Vec<Sorter>,
+    mut sorters: Vec<Sorter>,
     workers: &dyn Workers,
 ) -> Result<SortedRows> {
     for window in steps.iter().flat_map(|s| &s.windows) {
@@ -195,7 +195,7 @@ fn run(
     }
     let mut entries = order::entries(&sorters, workers)?;
     let texts = Mutex::default();
-    let (mut rows, budget) = (entries.len(), workers.budget());
+    let (mut rows, budget, mut moved) = (entries.len(), workers.budget(), None);
     for step in steps {
         let order = Order::of(layout, &step.keys, &entries[..rows], workers)?;
         let first = top.zip(step.windows.first());
@@ -203,15 +203,19 @@ fn run(
             Some((top, window)) => top::first_entries(top, &order, window.partition, bucket, budget),
             None => Ok(bucket.len()),
         };
-        rows = order.sort_some(&mut entries, rows, &keep, workers)?;
+        rows = order.sort_some(&mut entries, rows, &keep, Some(&mut moved), workers)?;
+        if moved.is_some() {
+            sorters.iter_mut().for_each(Sorter::free_rows);
+        }
         for window in &step.windows {
             compute(window, &order, &entries[..rows], &texts, workers)?;
         }
     }
     let _rows = workers.budget().reserve(rows * size_of::<*const u8>())?;
     let rows = entries[..rows].iter().map(|e| e.row.cast_const()).collect();
-    let texts = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(SortedRows::of(sorters, rows, texts))
+    let mut bytes = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    bytes.extend(moved);
+    Ok(SortedRows::of(sorters, rows, bytes))
 }
 
 /// Computes the calls of a window over sorted entries.
