@@ -12,7 +12,7 @@ use frazil_runtime::breakers::{Finished, Shape};
 use frazil_runtime::expansion_rows::{ExpansionCursor, ExpansionRows};
 use frazil_runtime::{CodeGroups, FieldPlace, ScanSource};
 use frazil_storage::TableScan;
-use frazil_types::{ColumnVector, Native, Result, RowBatch, STAGE_ROWS, dispatch_native};
+use frazil_types::{ColumnVector, MemoryBudget, Native, Result, RowBatch, STAGE_ROWS, dispatch_native};
 use std::sync::Arc;
 
 /// A pipeline's source, shared by its workers.
@@ -88,14 +88,15 @@ pub(crate) enum SourceCursor {
 
 impl SourceCursor {
     /// A cursor at no morsel.
-    pub fn new(source: &PipelineSource, pipeline: &CompiledPipeline) -> SourceCursor {
+    pub fn new(source: &PipelineSource, pipeline: &CompiledPipeline, budget: &MemoryBudget) -> SourceCursor {
         let shape = &pipeline.source;
         match source {
             PipelineSource::Scan { scan, row_id, .. } => {
                 let read: Vec<bool> = shape.columns.iter().map(|c| c.read).collect();
                 let in_place = pipeline.pax_code != PaxCode::Gathered;
                 let keys = shape.code_keys.as_ref();
-                SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id, in_place, keys)))
+                let groups = keys.map(|keys| CodeGroups::new(keys.clone(), budget));
+                SourceCursor::Scan(Box::new(ScanSource::new(scan, &read, *row_id, in_place, groups)))
             }
             PipelineSource::Of { finished, late, .. } => match finished.shape() {
                 Shape::Rows => SourceCursor::Rows(Gatherer::new(shape, late.clone())),

@@ -69,7 +69,7 @@ impl Worker {
             .as_mut()
             .map_or(std::ptr::null_mut(), |part| part.address());
         let mut calls = Vec::new();
-        let mut cursor = SourceCursor::new(&open.source, pipeline);
+        let mut cursor = SourceCursor::new(&open.source, pipeline, &open.budget);
         let places = Places {
             sink,
             output: &output,

@@ -8,9 +8,10 @@
 //! their address is null.
 
 use crate::abi::VectorColumn;
+use crate::breakers::array::Array;
 use crate::stored_groups::StoredGroups;
 use frazil_storage::{CodedStrings, ScanCursor};
-use frazil_types::{Error, Result, StringRef};
+use frazil_types::{Error, MemoryBudget, Result, StringRef};
 
 /// The key columns of an aggregation that are found by codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +30,13 @@ const ROWS_OF_COMBINATION: usize = 4;
 #[derive(Debug)]
 pub struct CodeGroups {
     keys: CodeKeys,
+    budget: MemoryBudget,
     /// The way in which the rows of the open chunk come by their cells.
     open: Open,
     /// The columns whose numbers the cells of [`Open::Coded`] go by.
     coded: Option<CodedStrings>,
     /// Addresses of groups by the number of their strings; 0 where none is known.
-    cells: Vec<u64>,
+    cells: Array<u64>,
     stored: StoredGroups,
     /// True if all rows of the vector in hand have cells.
     covers: bool,
@@ -58,14 +60,15 @@ enum Open {
 static NO_CELL: u64 = 0;
 
 impl CodeGroups {
-    /// No cells yet.
-    pub fn new(keys: CodeKeys) -> CodeGroups {
+    /// No cells yet. Their memory is taken from a budget: rows have none if it has no room.
+    pub fn new(keys: CodeKeys, budget: &MemoryBudget) -> CodeGroups {
         CodeGroups {
             keys,
+            budget: budget.clone(),
             open: Open::Plain,
             coded: None,
-            cells: Vec::new(),
-            stored: StoredGroups::default(),
+            cells: Array::empty(budget),
+            stored: StoredGroups::new(budget),
             covers: false,
             numbers: Vec::new(),
             places: Vec::new(),
@@ -87,8 +90,12 @@ impl CodeGroups {
             if coded.count() * ROWS_OF_COMBINATION > rows {
                 return Open::Plain;
             }
-            self.cells.clear();
-            self.cells.resize(coded.count(), 0);
+            self.coded = None;
+            self.cells = Array::empty(&self.budget);
+            match Array::words(0, coded.count(), &self.budget) {
+                Ok(cells) => self.cells = cells,
+                Err(_) => return Open::Plain,
+            }
         }
         self.coded = Some(coded);
         Open::Coded

@@ -2,7 +2,7 @@
 //! binds a plan's restrictions to values.
 
 use crate::abi::{Partitions, VectorColumn};
-use crate::code_groups::{CodeGroups, CodeKeys};
+use crate::code_groups::CodeGroups;
 use frazil_plan::operators::{ScanDisjunction, ScanRestriction, ScanRestrictionKind};
 use frazil_plan::{ColumnId, Expr, ExprKind, RowCount};
 use frazil_storage::{ScanCursor, TableScan};
@@ -142,15 +142,15 @@ pub struct ScanSource {
 
 impl ScanSource {
     /// A source over `scan`. `read[i]`: whether column i is read; the others stay NULL. `in_place`: whether
-    /// vectors may lie in partitions. With `keys` there is a column of cells: see [`CodeGroups`].
+    /// vectors may lie in partitions. With `groups` there is a column of cells: see [`CodeGroups`].
     pub fn new(
         scan: &Arc<TableScan>,
         read: &[bool],
         row_id: bool,
         in_place: bool,
-        keys: Option<&CodeKeys>,
+        groups: Option<CodeGroups>,
     ) -> ScanSource {
-        let columns = scan.columns().len() + usize::from(row_id) + usize::from(keys.is_some());
+        let columns = scan.columns().len() + usize::from(row_id) + usize::from(groups.is_some());
         ScanSource {
             cursor: scan.cursor(),
             columns: vec![VectorColumn::null(); columns],
@@ -158,7 +158,7 @@ impl ScanSource {
             row_id,
             in_place: in_place && scan.options().lend_columns,
             partitions: Partitions::SIDE_BY_SIDE,
-            code_groups: keys.map(|keys| Box::new(CodeGroups::new(keys.clone()))),
+            code_groups: groups.map(Box::new),
             codes_travel: scan.options().codes_travel,
         }
     }

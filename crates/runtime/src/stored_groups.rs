@@ -4,15 +4,16 @@
 //! table of stored bytes leads to the cell of a group, and a string is decompressed once for each table in which it
 //! occurs. If most rows of a block are the first of their strings, that does not pay, and the table is given up.
 
+use crate::breakers::array::Array;
 use frazil_block::Block;
 use frazil_kernels::hash::HashKey;
 use frazil_kernels::prefetch::prefetch_read;
 use frazil_storage::ScanCursor;
-use frazil_types::{Error, Result, StringRef};
+use frazil_types::{Error, MemoryBudget, Result, StringRef};
 use std::mem::offset_of;
 
 /// A place of the hash table.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 struct Slot {
     /// A word of [`Block::stored_words`] with the number of its symbol table; 0 if the place is free.
@@ -28,19 +29,22 @@ const MOST_SLOTS: usize = 1 << 18;
 const MOST_TABLES: usize = 8;
 /// Bits of a word behind its stored bytes, where the number of the symbol table is.
 const TABLE_SHIFT: u32 = 96;
+/// A table that is full becomes larger by this factor.
+const GROWTH: usize = 4;
 /// Places that are on their way while one is looked at.
-const AHEAD: usize = 16;
+const AHEAD: usize = 32;
 /// Bytes of a page of decompressed strings. It holds any string of a word.
 const PAGE: usize = 16 << 10;
 
 /// The cells of one worker's groups.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct StoredGroups {
+    budget: MemoryBudget,
     /// Blocks that hold the symbol tables, by their numbers, with the column.
     tables: Vec<(Block, usize)>,
     /// The block of the open chunk, and the number of its symbol table.
     block: Option<(Block, usize)>,
-    slots: Vec<Slot>,
+    slots: Array<Slot>,
     taken: usize,
     /// Rows of the open chunk, and how many of them took a place.
     rows: usize,
@@ -49,22 +53,41 @@ pub(crate) struct StoredGroups {
     chunks: usize,
     is_given_up: bool,
     words: Vec<u128>,
-    /// The place of each row of the vector in hand, if it has one.
-    numbers: Vec<Option<usize>>,
-    /// The addresses of their cells.
+    /// The place at which each row of the vector in hand is looked for first.
+    firsts: Vec<u32>,
+    /// The addresses of the cells of these rows; null for rows without one.
     places: Vec<*mut u64>,
     /// Strings that were decompressed for the vector in hand.
     pages: Vec<Vec<u8>>,
 }
 
 impl StoredGroups {
+    /// No cells yet. Their memory is taken from a budget.
+    pub fn new(budget: &MemoryBudget) -> StoredGroups {
+        StoredGroups {
+            budget: budget.clone(),
+            tables: Vec::new(),
+            block: None,
+            slots: Array::empty(budget),
+            taken: 0,
+            rows: 0,
+            fresh: 0,
+            chunks: 0,
+            is_given_up: false,
+            words: Vec::new(),
+            firsts: Vec::new(),
+            places: Vec::new(),
+            pages: Vec::new(),
+        }
+    }
+
     /// Takes up the chunk that a cursor has opened, whose column (an index into the scan's columns) is the key.
     /// Returns false if its rows have no cells. XX001 if the column is damaged.
     pub fn open(&mut self, cursor: &ScanCursor, index: usize) -> Result<bool> {
         let mostly_fresh = self.chunks > 1 && self.fresh * 2 > self.rows;
         self.is_given_up |= mostly_fresh;
         if self.is_given_up {
-            (self.slots, self.block) = (Vec::new(), None);
+            (self.slots, self.block) = (Array::empty(&self.budget), None);
             return Ok(false);
         }
         let Some((block, column)) = cursor.stored_strings(index)? else {
@@ -107,41 +130,39 @@ impl StoredGroups {
         let (block, table) = self.block.as_ref()?;
         cursor.fetch_words(index, block, rows, &mut self.words);
         let table = (*table as u128) << TABLE_SHIFT;
-        self.words
-            .iter_mut()
-            .filter(|word| **word != 0)
-            .for_each(|word| *word |= table);
-        self.numbers.clear();
+        let slots = &mut self.slots[..];
+        let count = slots.len();
+        let first = |word: &mut u128| {
+            *word |= if *word == 0 { 0 } else { table };
+            first_place(*word, count) as u32
+        };
+        self.firsts.clear();
+        self.firsts.extend(self.words.iter_mut().map(first));
+        let cells = slots.as_mut_ptr().wrapping_byte_add(offset_of!(Slot, cell));
+        self.places.clear();
         let mut is_whole = true;
-        for (row, &word) in self.words.iter().enumerate() {
-            if let Some(&ahead) = self.words.get(row + AHEAD) {
-                prefetch_read(&raw const self.slots[first_place(ahead, self.slots.len())]);
+        let mut fresh = 0;
+        for (row, (&word, &first)) in self.words.iter().zip(&self.firsts).enumerate() {
+            if let Some(&ahead) = self.firsts.get(row + AHEAD) {
+                prefetch_read(&raw const slots[ahead as usize]);
             }
             if word == 0 {
                 is_whole = false;
-                self.numbers.push(None);
+                self.places.push(std::ptr::null_mut());
                 continue;
             }
-            let place = place_of(&self.slots, word);
-            let slot = &mut self.slots[place];
+            let place = place_of(slots, first as usize, word);
+            let slot = &mut slots[place];
             if slot.word == 0 {
                 slot.word = word;
-                self.taken += 1;
-                self.fresh += 1;
+                fresh += 1;
             }
             prefetch_read(slot.cell as *const u8);
-            self.numbers.push(Some(place));
+            self.places.push(cells.wrapping_add(place).cast());
         }
+        self.taken += fresh;
+        self.fresh += fresh;
         self.rows += rows;
-        let first = self.slots.as_mut_ptr();
-        let cell = |place: usize| {
-            first
-                .wrapping_add(place)
-                .wrapping_byte_add(offset_of!(Slot, cell))
-        };
-        let address = |place: &Option<usize>| place.map_or(std::ptr::null_mut(), |place| cell(place).cast());
-        self.places.clear();
-        self.places.extend(self.numbers.iter().map(address));
         Some((&self.places, is_whole))
     }
 
@@ -171,19 +192,23 @@ impl StoredGroups {
         Ok(unsafe { StringRef::new(&page[start..]) }.as_transient())
     }
 
-    /// Makes room for `rows` more strings; false if there would be too many.
+    /// Makes room for `rows` more strings; false if there would be too many, or memory is short.
     fn has_room(&mut self, rows: usize) -> bool {
-        let wanted = ((self.taken + rows) * 2).next_power_of_two().max(FEWEST_SLOTS);
-        if wanted <= self.slots.len() {
+        let needed = ((self.taken + rows) * 2).next_power_of_two();
+        if needed <= self.slots.len() {
             return true;
         }
-        if wanted > MOST_SLOTS {
+        let wanted = needed
+            .max(self.slots.len() * GROWTH)
+            .clamp(FEWEST_SLOTS, MOST_SLOTS);
+        // SAFETY: a free place is all 0.
+        let grown = (needed <= wanted).then(|| unsafe { Array::<Slot>::zeroed(wanted, &self.budget) });
+        let Some(Ok(mut slots)) = grown else {
             self.is_given_up = true;
             return false;
-        }
-        let mut slots = vec![Slot::default(); wanted];
+        };
         for slot in self.slots.iter().filter(|slot| slot.word != 0) {
-            let place = place_of(&slots, slot.word);
+            let place = place_of(&slots, first_place(slot.word, wanted), slot.word);
             slots[place] = *slot;
         }
         self.slots = slots;
@@ -197,10 +222,11 @@ fn first_place(word: u128, slots: usize) -> usize {
     (word.cast_signed().fold(0) >> 32) as usize & (slots - 1)
 }
 
-/// The place that holds a word, or the free one that it may take. At least one place is free.
+/// The place that holds a word, or the free one that it may take, from the first place on at which it is looked
+/// for. At least one place is free.
 #[inline]
-fn place_of(slots: &[Slot], word: u128) -> usize {
-    let mut place = first_place(word, slots.len());
+fn place_of(slots: &[Slot], first: usize, word: u128) -> usize {
+    let mut place = first;
     while slots[place].word != word && slots[place].word != 0 {
         place = (place + 1) & (slots.len() - 1);
     }

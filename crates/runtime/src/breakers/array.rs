@@ -46,6 +46,27 @@ impl<T: Copy> Array<T> {
     }
 }
 
+impl<T: Copy> Array<T> {
+    /// Values whose bytes are 0. Error 53200.
+    ///
+    /// # Safety
+    /// Bytes that are all 0 are a value of `T`.
+    pub unsafe fn zeroed(len: usize, budget: &MemoryBudget) -> Result<Array<T>> {
+        let bytes = len * size_of::<T>();
+        let held = budget.reserve(bytes)?;
+        let memory = match bytes {
+            0 => None,
+            bytes => Some(Memory::zeroed(bytes)?),
+        };
+        Ok(Array {
+            memory,
+            len,
+            _held: held,
+            values: PhantomData,
+        })
+    }
+}
+
 impl Array<u8> {
     /// Bytes of one value. Error 53200.
     pub fn filled(value: u8, len: usize, budget: &MemoryBudget) -> Result<Array<u8>> {
