@@ -557,6 +557,13 @@ impl Statistics for StatementTables {
         Some(self.statistics(table)?.columns[column].distinct as u64)
     }
 
+    fn spread(&self, table: ObjectId, column: usize) -> Option<f64> {
+        if self.files.is_lazy(table) {
+            return None;
+        }
+        self.statistics(table)?.columns[column].spread
+    }
+
     fn null_count(&self, table: ObjectId, column: usize) -> u64 {
         if self.files.is_lazy(table) {
             return self.files.about(table, column).1.unwrap_or(0);

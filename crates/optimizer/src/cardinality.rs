@@ -25,6 +25,10 @@ const ROWS_OF_SERIES_OF_A_ROW: f64 = 10.0;
 /// Distinct values for each row of a column whose values hardly repeat, at least: those of a key are estimated.
 const HARDLY_REPEATING: f64 = 0.9;
 
+/// Part of a column's range that the values of a chunk span, at least, if rows come in no order of the column.
+/// In that order it is a half in a table of two chunks, and less in others.
+const SCATTERED: f64 = 0.7;
+
 /// What is estimated of a column.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fact {
@@ -36,6 +40,8 @@ struct Fact {
     base: Option<(ObjectId, f64)>,
     /// A result of aggregation, whose values are not spread over its bounds.
     aggregated: bool,
+    /// True if the rows of its table are known to come in no order of it.
+    scattered: bool,
 }
 
 /// Estimates for one plan.
@@ -100,6 +106,7 @@ impl<'a> Estimator<'a> {
                 nulls: self.statistics.null_count(table, *position) as f64 / rows,
                 base: Some((table, rows)),
                 aggregated: false,
+                scattered: (self.statistics.spread(table, *position)).is_some_and(|part| part >= SCATTERED),
             };
             self.set(*id, fact);
         }
@@ -161,15 +168,16 @@ impl<'a> Estimator<'a> {
 
     /// True if an expression is a column of a table, or one cast, whose values hardly repeat in the table.
     pub fn hardly_repeats(&self, e: &Expr) -> bool {
-        let inner: &Expr = if let ExprKind::Cast(inner) = &e.kind {
-            inner
-        } else {
-            e
-        };
-        let column = inner.as_column();
+        let column = uncast(e).as_column();
         let fact = column.map(|id| self.fact(id)).unwrap_or_default();
         let of_rows = fact.distinct.zip(fact.base);
         of_rows.is_some_and(|(distinct, (_, rows))| distinct >= rows * HARDLY_REPEATING)
+    }
+
+    /// True if an expression is a column of a table, or one cast, and the rows of the table come in no order of
+    /// the column.
+    pub fn is_scattered(&self, e: &Expr) -> bool {
+        uncast(e).as_column().is_some_and(|id| self.fact(id).scattered)
     }
 
     /// Part of an expression's values that are NULL.
@@ -323,6 +331,15 @@ impl<'a> Estimator<'a> {
 pub fn unmatched(matched: f64, residual: &Option<Expr>) -> f64 {
     let least: f64 = if residual.is_some() { 0.25 } else { 0.05 };
     (1.0 - matched).max(least)
+}
+
+/// The expression that is cast, if one is.
+fn uncast(e: &Expr) -> &Expr {
+    if let ExprKind::Cast(inner) = &e.kind {
+        inner
+    } else {
+        e
+    }
 }
 
 /// An estimator that learns the columns of an operator.

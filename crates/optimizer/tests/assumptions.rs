@@ -32,6 +32,9 @@ impl Statistics for Prices {
     fn distinct(&self, table: ObjectId, column: usize) -> Option<u64> {
         Shop::statistics().distinct(table, column)
     }
+    fn spread(&self, table: ObjectId, column: usize) -> Option<f64> {
+        Shop::statistics().spread(table, column)
+    }
     fn null_count(&self, table: ObjectId, column: usize) -> u64 {
         Shop::statistics().null_count(table, column)
     }

@@ -132,6 +132,44 @@ fn relaxed_stages_end_before_tables_larger_than_the_cache() {
 }
 
 #[test]
+fn groups_of_an_integer_have_a_boundary_if_rows_come_in_no_order_of_it() {
+    let boundaries = |of_items: bool| {
+        let mut shop = Shop::default();
+        let (rows, key) = if of_items {
+            let (item, i) = shop.item();
+            (item, i.order)
+        } else {
+            let (orders, o) = shop.orders();
+            (orders, o.key)
+        };
+        let key = shop.column(key);
+        let group = shop.columns.add("group", key.ty, false);
+        // Each group has 92 bytes, so that they do not fit into the cache.
+        let sums = [1, 2, 3, 4].map(|n| {
+            let one = Expr::constant(Value::Int(n), LogicalType::BigInt);
+            let ty = LogicalType::Decimal {
+                precision: 38,
+                scale: 0,
+            };
+            (shop.columns.add("sum", ty, false), AggregateCall::sum(one, ty))
+        });
+        let output = [group, sums[0].0, sums[1].0, sums[2].0, sums[3].0];
+        let root = Operator::Aggregate(Aggregate {
+            input: Box::new(rows),
+            groups: vec![(group, key)],
+            aggregates: sums.to_vec(),
+        });
+        let plan = optimized(shop.plan(root, &output));
+        let statistics = Shop::statistics();
+        let settings = Settings::default();
+        let cut = pipelines(plan, &statistics, &settings, StagePolicy::Relaxed, &Cancel::new()).unwrap();
+        cut.pipelines[0].boundaries.clone()
+    };
+    assert_eq!(boundaries(false), Vec::<usize>::new());
+    assert_eq!(boundaries(true), [0]);
+}
+
+#[test]
 fn conjuncts_become_restrictions() {
     let mut shop = Shop::default();
     let (orders, o) = shop.orders();

@@ -14,6 +14,9 @@ pub trait Statistics {
     fn bounds(&self, table: ObjectId, column: usize) -> Option<Bounds>;
     /// About how many distinct values a column has.
     fn distinct(&self, table: ObjectId, column: usize) -> Option<u64>;
+    /// Part of the values' range that the rows of one place in the table span, on average: close to 1, unless
+    /// rows come in the order of the column. `None` if unknown.
+    fn spread(&self, table: ObjectId, column: usize) -> Option<f64>;
     /// Rows whose value is NULL, about.
     fn null_count(&self, table: ObjectId, column: usize) -> u64;
     /// The indexes of a table that statements may use, in the order in which they were made.

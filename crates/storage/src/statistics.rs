@@ -29,6 +29,9 @@ pub struct ColumnStatistics {
     pub bounds: ColumnBounds,
     /// Estimate of the number of distinct values that are not NULL.
     pub distinct: f64,
+    /// Part of the values' range that those of one chunk span, on average: close to 1, unless rows come in the
+    /// order of the column. `None` for a single chunk, and if the type has no integers.
+    pub spread: Option<f64>,
 }
 
 /// Distinct values of some version of a table, kept until the table has grown or shrunk by a fifth.
@@ -51,21 +54,28 @@ impl TableSnapshot {
             .map(|&distinct| ColumnStatistics {
                 bounds: ColumnBounds::default(),
                 distinct,
+                spread: None,
             })
             .collect();
+        // Chunks with values, and the sum of their widths, of each column.
+        let mut spans = vec![(0_u32, 0.0); columns.len()];
         for entry in self.chunks() {
             let view = entry.view();
-            for (i, column) in columns.iter_mut().enumerate() {
-                column.bounds = column.bounds.merge(view.bounds(i));
+            for (i, (column, span)) in columns.iter_mut().zip(&mut spans).enumerate() {
+                let bounds = view.bounds(i);
+                if let Some(width) = width(bounds) {
+                    *span = (span.0 + 1, span.1 + width);
+                }
+                column.bounds = column.bounds.merge(bounds);
             }
         }
-        for column in &mut columns {
-            let width = column
-                .bounds
-                .range
-                .map(|(a, b)| b.saturating_sub(a).saturating_add(1) as f64);
+        for (column, (chunks, widths)) in columns.iter_mut().zip(spans) {
+            let width = width(column.bounds);
             let most = width.unwrap_or(f64::MAX).min(self.rows() as f64);
             column.distinct = column.distinct.clamp(0.0, most);
+            column.spread = width
+                .filter(|_| chunks > 1)
+                .map(|width| widths / f64::from(chunks) / width);
         }
         let made = Arc::new(TableStatistics {
             rows: self.rows(),
@@ -90,6 +100,12 @@ impl TableSnapshot {
         };
         Ok(kept.insert(made).clone())
     }
+}
+
+/// Integers in the range of some values; `None` if there is none.
+fn width(bounds: ColumnBounds) -> Option<f64> {
+    let range = bounds.range;
+    range.map(|(least, greatest)| greatest.saturating_sub(least).saturating_add(1) as f64)
 }
 
 /// Scales the distinct values of a sample up to the table, by how many of them occur once in it (Haas

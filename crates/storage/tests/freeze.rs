@@ -136,6 +136,31 @@ fn sma_and_psma_are_seen_to_skip() {
 }
 
 #[test]
+fn a_column_whose_order_rows_come_in_spans_little_in_each_chunk() {
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let spreads = || {
+        let statistics = store.snapshot().table(id).unwrap().statistics().unwrap();
+        let spread = |column: &frazil_storage::ColumnStatistics| column.spread;
+        statistics.columns.iter().map(spread).collect::<Vec<_>>()
+    };
+    let rows = |scattered: bool| {
+        let mut rows = Random::new(3).rows(&schema, 65_536);
+        for (i, row) in rows.iter_mut().enumerate() {
+            let value = if scattered { i * 7919 % 65_536 * 4 } else { i };
+            row[0] = Value::Int(value as i128);
+        }
+        rows
+    };
+    append(&store, id, &rows(false));
+    assert_eq!(spreads()[0], None);
+    append(&store, id, &rows(true));
+    // A quarter of the range in the first chunk, all of it in the second.
+    let spread = spreads()[0].unwrap();
+    assert!((0.62..0.63).contains(&spread), "{spread}");
+}
+
+#[test]
 fn freezing_in_the_background_keeps_readers_and_deletes_right() {
     let schema = schema();
     let (store, id) = store_with(schema.clone(), 65_536);

@@ -68,6 +68,9 @@ impl Statistics for Tables {
             distinct
         })
     }
+    fn spread(&self, _: ObjectId, _: usize) -> Option<f64> {
+        Some(1.0)
+    }
     fn null_count(&self, table: ObjectId, column: usize) -> u64 {
         self.rows[table.0 as usize]
             .iter()
