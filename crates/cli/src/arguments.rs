@@ -255,6 +255,9 @@ pub struct ServeOptions {
     /// Most clients at a time
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub max_connections: u16,
+    /// Connections of these that superusers alone can take; without it 3, or all but one if there are fewer
+    #[arg(long, value_name = "N")]
+    pub superuser_reserved_connections: Option<u16>,
     /// Time that a client has to log in
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = login_time)]
     pub login_timeout: Duration,

@@ -14,6 +14,8 @@ use std::path::Path;
 const PASSWORD: &str = "FRAZIL_PASSWORD";
 /// The name of a database that has no directory.
 const NAME: &str = "frazil";
+/// Connections that superusers alone can take, unless an option gives their number: PostgreSQL's default.
+const RESERVED: usize = 3;
 
 /// Runs the command.
 pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
@@ -39,6 +41,8 @@ pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
             limits: Limits {
                 login_timeout: options.login_timeout,
                 shutdown_timeout: options.shutdown_timeout,
+                reserved_connections: reserved_connections(options)?,
+                ..Limits::default()
             },
             watching: watching(options),
         },
@@ -50,6 +54,24 @@ pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
     let served = server.run();
     let closed = database.close();
     served.and(closed).map_err(Complaint::from)
+}
+
+/// The connections that superusers alone can take.
+fn reserved_connections(options: &ServeOptions) -> Result<usize, Complaint> {
+    let most = options.max_connections;
+    match options.superuser_reserved_connections {
+        None => Ok(usize::from(most - 1).min(RESERVED)),
+        Some(reserved) if reserved < most => Ok(reserved.into()),
+        Some(reserved) => {
+            let message = format!(
+                "superuser_reserved_connections ({reserved}) must be less than max_connections ({most})"
+            );
+            Err(Complaint::opening(frazil::Error::new(
+                frazil::SqlState::INVALID_PARAMETER,
+                message,
+            )))
+        }
+    }
 }
 
 /// The ways to watch the server.

@@ -42,13 +42,13 @@ impl Database {
 }
 
 impl Connection {
-    /// Makes it the session of a role that logged in at a server. A name that no role has leaves the session to the
-    /// first superuser: the server let it in. 28000 for a role without LOGIN, 53300 beyond its CONNECTION LIMIT, 42501
-    /// without CONNECT on the database.
-    pub fn log_in(&self, name: &str) -> Result<()> {
+    /// Makes it the session of a role that logged in at a server; true for a superuser. A name that no role has leaves
+    /// the session to the first superuser: the server let it in. 28000 for a role without LOGIN, 53300 beyond its
+    /// CONNECTION LIMIT, 42501 without CONNECT on the database.
+    pub fn log_in(&self, name: &str) -> Result<bool> {
         let database = self.database();
         let Some(role) = database.role(name) else {
-            return Ok(());
+            return Ok(true);
         };
         if !role.attributes.can_log_in {
             let message = format!("role \"{name}\" is not permitted to log in");
@@ -68,6 +68,6 @@ impl Connection {
             return Err(Error::new(SqlState::TOO_MANY_CONNECTIONS, message));
         }
         self.become_user(User::of_login(role.id, &role.name));
-        Ok(())
+        Ok(role.attributes.is_superuser)
     }
 }

@@ -3,32 +3,35 @@
 use crate::system_tables;
 use crate::table_info::{check_text, definition, index_definition, view_text};
 use frazil_catalog::{
-    Catalog, Commented, ConstraintKind, IndexEntry, QualifiedName, Relation, RoleId, SearchPath,
+    Catalog, Commented, ConstraintKind, DATABASE, Guarded, IndexEntry, QualifiedName, Relation, RoleId,
+    SearchPath,
 };
 use frazil_catalog::{
     SequenceEntry, TEMPORARY_ALIAS, TableEntry, WrittenName, identifier, is_temporary_schema, key_sql,
 };
-use frazil_frontend::{Asked, Bytes, SessionCatalog};
+use frazil_frontend::{Asked, AskedColumn, Bytes, SessionCatalog};
 use frazil_storage::{Snapshot, TableSnapshot};
-use frazil_types::{ObjectId, Schema, attribute_number};
+use frazil_types::{ColumnDef, ObjectId, Schema, attribute_number};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// The catalog of a statement and the path of its session.
+/// The catalog of a statement, the path of its session and the current role.
 #[derive(Debug)]
 pub struct SessionNames {
     snapshot: Arc<Snapshot>,
     path: SearchPath,
+    role: RoleId,
     /// The tables of all indexes and constraints by the ids of these; made when one is asked for.
     owners: OnceLock<HashMap<ObjectId, ObjectId>>,
 }
 
 impl SessionNames {
-    /// Answers questions about a snapshot.
-    pub fn new(snapshot: Arc<Snapshot>, path: SearchPath) -> SessionNames {
+    /// Answers questions about a snapshot, by the rights of a role.
+    pub fn new(snapshot: Arc<Snapshot>, path: SearchPath, role: RoleId) -> SessionNames {
         SessionNames {
             snapshot,
             path,
+            role,
             owners: OnceLock::new(),
         }
     }
@@ -45,10 +48,6 @@ impl SessionNames {
             self.catalog().tables().flat_map(of_table).collect()
         });
         self.catalog().table_by_id(*owners.get(&part)?)
-    }
-
-    fn catalog(&self) -> &Catalog {
-        self.snapshot.catalog()
     }
 
     fn index(&self, oid: u32) -> Option<(&Arc<TableEntry>, &Arc<IndexEntry>)> {
@@ -131,7 +130,64 @@ impl SessionNames {
     }
 }
 
+/// Names and numbers of the columns that every table has beside its own.
+const SYSTEM_COLUMNS: [(&str, i64); 6] = [
+    ("ctid", -1),
+    ("xmin", -2),
+    ("cmin", -3),
+    ("xmax", -4),
+    ("cmax", -5),
+    ("tableoid", -6),
+];
+
 impl SessionCatalog for SessionNames {
+    fn catalog(&self) -> &Catalog {
+        self.snapshot.catalog()
+    }
+
+    fn role(&self) -> RoleId {
+        self.role
+    }
+
+    fn column(&self, relation: u32, column: AskedColumn<'_>) -> Option<Option<Guarded>> {
+        let is_it = |name: &str, number: i64| match column {
+            AskedColumn::Named(asked) => asked == name,
+            AskedColumn::Numbered(asked) => asked == number,
+        };
+        let is_own =
+            |columns: &[ColumnDef], at: usize| is_it(&columns[at].name, attribute_number(columns, at).into());
+        let system = || {
+            SYSTEM_COLUMNS
+                .iter()
+                .any(|(name, number)| is_it(name, *number))
+                .then_some(None)
+        };
+        if let Some(table) = system_tables::named_by(relation) {
+            let columns = &table.columns.columns;
+            let found = (0..columns.len()).any(|at| is_own(columns, at)).then_some(None);
+            return found.or_else(|| system().filter(|_| !table.is_view));
+        }
+        let id = ObjectId::of_oid(relation)?;
+        let catalog = self.catalog();
+        match catalog.relation_of(id) {
+            Some(relation) => {
+                let columns = relation.columns();
+                let found = (0..columns.len()).find(|at| is_own(columns, *at));
+                match (found, relation) {
+                    (Some(at), _) => Some(catalog.column_key(id, at)),
+                    (None, Relation::Table(_)) => system(),
+                    (None, Relation::View(_)) => None,
+                }
+            }
+            None => {
+                let of_sequence = [("last_value", 1), ("log_cnt", 2), ("is_called", 3)];
+                let mut all = of_sequence.iter().chain(&SYSTEM_COLUMNS);
+                let is_there = catalog.sequence_of(id).is_some() && all.any(|(name, n)| is_it(name, *n));
+                is_there.then_some(None)
+            }
+        }
+    }
+
     fn answer(&self, asked: Asked, oid: u32) -> Option<String> {
         let catalog = self.catalog();
         match asked {
@@ -164,6 +220,7 @@ impl SessionCatalog for SessionNames {
                 let role = catalog.access().role(RoleId(oid))?;
                 Some(role.name.clone())
             }
+            Asked::Database => (oid == system_tables::DATABASE).then(|| DATABASE.to_owned()),
             Asked::Sequence => {
                 let sequence = catalog.sequence_of(ObjectId::of_oid(oid)?)?;
                 Some(sequence.name.clone())
@@ -200,6 +257,7 @@ impl SessionCatalog for SessionNames {
             | Asked::ShortIndex
             | Asked::View
             | Asked::Sequence => self.found(asked, &WrittenName::read(text)),
+            Asked::Database => (WrittenName::read(text).name == DATABASE).then_some(system_tables::DATABASE),
             Asked::Role => {
                 let role = self
                     .catalog()

@@ -15,7 +15,7 @@ pub trait SessionView: Debug + Send + Sync {
     /// The number by which clients know the session.
     fn number(&self) -> i32;
 
-    /// The role of the session: its number and its name.
+    /// The role that logged in: its number and its name.
     fn user(&self) -> (u32, String);
 
     /// The client's name for itself.

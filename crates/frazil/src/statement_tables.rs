@@ -152,7 +152,7 @@ impl StatementTables {
 
     /// The number by which functions find the catalog, as long as the statement has these tables.
     pub fn catalog_number(&self) -> i64 {
-        let names = || SessionNames::new(self.snapshot.clone(), self.path.clone());
+        let names = || SessionNames::new(self.snapshot.clone(), self.path.clone(), self.user.current);
         let registered = self
             .registered
             .get_or_init(|| RegisteredCatalog::new(Arc::new(names())));

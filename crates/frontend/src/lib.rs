@@ -41,7 +41,7 @@ pub use copy::{
 pub use deep_stack::on_deep_stack;
 pub use definition::Definition;
 pub use file_source::{FileEncoding, FileForm, FileSource, SaidTypes};
-pub use frazil_functions::{Asked, Bytes, HiddenParameter, RegisteredCatalog, SessionCatalog};
+pub use frazil_functions::{Asked, AskedColumn, Bytes, HiddenParameter, RegisteredCatalog, SessionCatalog};
 pub use limits::Limits;
 pub use parse::{ParsedStatement, QualifiedPlace, QueryText, Script, StatementRole, parse};
 pub use statement::{

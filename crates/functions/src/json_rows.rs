@@ -7,11 +7,12 @@ use crate::jsonpath::{Form, query};
 use crate::keywords;
 use crate::resolve::no_function;
 use crate::rows::{BIGINTS, Once, TypedRowsCall};
-use crate::scalar_functions::open_at_snapshot;
+use crate::scalar_functions::{grantable, grantees, grantors, open_at_snapshot, privileges_of_list};
+use crate::typing::HiddenParameter;
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
 use frazil_plan::{CONDITION, Columns, RowsCall};
-use frazil_types::Kind::{Boolean, Integer, InternalChar, Json, Jsonb, Regclass};
+use frazil_types::Kind::{Boolean, Integer, InternalChar, Json, Jsonb, Oid, Regclass};
 use frazil_types::array::encode_list;
 
 use frazil_types::session_settings;
@@ -27,17 +28,26 @@ pub(crate) struct JsonRows {
     /// The types of its arguments, of which all but the first ones may be left out.
     pub takes: &'static [LogicalType],
     needed: usize,
-    /// Whether the statement's start is an argument behind those that are given.
-    is_zoned: bool,
+    /// The argument behind those that are given.
+    hidden: Option<Hidden>,
     columns: &'static [Column],
     pub description: &'static str,
+}
+
+/// An argument that no call gives.
+#[derive(Clone, Copy)]
+enum Hidden {
+    /// The statement's start.
+    Start,
+    /// The number of the statement's catalog.
+    Catalog,
 }
 
 /// What a function takes.
 struct Takes {
     takes: &'static [LogicalType],
     needed: usize,
-    is_zoned: bool,
+    hidden: Option<Hidden>,
 }
 
 const JSON: Takes = one(&[LogicalType::Json]);
@@ -50,10 +60,10 @@ const PATH: Takes = Takes {
         CONDITION,
     ],
     needed: 2,
-    is_zoned: false,
+    hidden: None,
 };
 const ZONED_PATH: Takes = Takes {
-    is_zoned: true,
+    hidden: Some(Hidden::Start),
     ..PATH
 };
 
@@ -61,12 +71,12 @@ const ZONED_PATH: Takes = Takes {
 const STARTED: Takes = Takes {
     takes: &[],
     needed: 0,
-    is_zoned: true,
+    hidden: Some(Hidden::Start),
 };
 const NOTHING: Takes = Takes {
     takes: &[],
     needed: 0,
-    is_zoned: false,
+    hidden: None,
 };
 const SNAPSHOT: Takes = one(&[TEXT]);
 const OPTIONS: Takes = one(&[TEXTS]);
@@ -77,9 +87,15 @@ const fn one(takes: &'static [LogicalType]) -> Takes {
     Takes {
         takes,
         needed: 1,
-        is_zoned: false,
+        hidden: None,
     }
 }
+
+/// A list of privileges, whose roles the catalog knows.
+const ACL: Takes = Takes {
+    hidden: Some(Hidden::Catalog),
+    ..one(&[TEXTS])
+};
 
 const TEXTS: LogicalType = LogicalType::TEXT_ARRAY;
 const JSONS: LogicalType = LogicalType::array_of(Json);
@@ -87,6 +103,7 @@ const JSONBS: LogicalType = LogicalType::array_of(Jsonb);
 const RELATIONS: LogicalType = LogicalType::array_of(Regclass);
 const BOOLEANS: LogicalType = LogicalType::array_of(Boolean);
 const CHARS: LogicalType = LogicalType::array_of(InternalChar);
+const OIDS: LogicalType = LogicalType::array_of(Oid);
 const INTEGERS: LogicalType = LogicalType::array_of(Integer);
 
 const KEY: Option<&str> = Some("key");
@@ -99,7 +116,7 @@ macro_rules! json_rows {
             signature: concat!($name, $gives),
             takes: $takes.takes,
             needed: $takes.needed,
-            is_zoned: $takes.is_zoned,
+            hidden: $takes.hidden,
             columns: &[$(($column, |r, o| $f(r, $name, o), $ty)),*],
             description: $description,
         }),*]
@@ -107,6 +124,10 @@ macro_rules! json_rows {
 }
 
 pub(crate) static JSON_ROWS: &[JsonRows] = json_rows! {
+    "aclexplode"(ACL) -> "(text[]) → rows of (grantor oid, grantee oid, privilege_type text, is_grantable boolean)",
+        [(Some("grantor"), grantors, OIDS), (Some("grantee"), grantees, OIDS),
+        (Some("privilege_type"), privileges_of_list, TEXTS), (Some("is_grantable"), grantable, BOOLEANS)],
+        "the privileges of a list such as `pg_class.relacl`, one by one; in FROM";
     "json_array_elements"(JSON) -> "(json) → rows of json", [(VALUE, elements, JSONS)], "the elements of an array";
     "json_array_elements_text"(JSON) -> "(json) → rows of text", [(VALUE, element_texts, TEXTS)], "the elements of an array as texts";
     "json_each"(JSON) -> "(json) → rows of (key text, value json)", [(KEY, keys, TEXTS), (VALUE, values, JSONS)],
@@ -180,8 +201,10 @@ impl Typing {
         let given = arguments.into_iter().zip(takes);
         let given = given.map(|(x, ty)| self.cast(x, *ty, CastContext::Implicit, span));
         let mut given = given.collect::<Result<Vec<_>>>()?;
-        if function.is_zoned {
-            given.push(self.settle(self.statement_start())?);
+        match function.hidden {
+            Some(Hidden::Start) => given.push(self.settle(self.statement_start())?),
+            Some(Hidden::Catalog) => given.push(self.hidden(HiddenParameter::Catalog)),
+            None => {}
         }
         // The first call brings what all of them read.
         let mut once = match function.columns.len() {

@@ -81,7 +81,7 @@ pub use scalar_functions::{
     KEYS, SHOWN, breadth_first, is_on_path, keys_of_path, start_of_process, text_of_path,
 };
 pub use sequences::{SequenceCall, SequenceField, next_values};
-pub use session_catalog::{Asked, Bytes, RegisteredCatalog, SessionCatalog};
+pub use session_catalog::{Asked, AskedColumn, Bytes, RegisteredCatalog, SessionCatalog};
 pub use stability::is_stable;
 pub use type_rules::{Kind, name_of};
 pub use typing::{BetweenKind, FIRST_HIDDEN, HiddenParameter, LikeKind, Truth, Typing, Volatility};

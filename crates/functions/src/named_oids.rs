@@ -133,8 +133,17 @@ fn built_in_of_text(text: &str) -> Option<u32> {
     }
 }
 
+/// The oid of the type that a text names, or of its arrays. 42704, 3F000.
+pub(crate) fn oid_of_type(row: &Row<'_>, text: &str) -> Result<u32> {
+    let own = || session_catalog::find_name(row, Asked::Type, text);
+    match built_in_of_text(text).map_or_else(own, |oid| Ok(Some(oid)))? {
+        Some(oid) => Ok(oid),
+        None => Err(missing_object(Asked::Type, row, text)?),
+    }
+}
+
 /// The error of a text that names nothing. 3F000 if its schema is missing.
-fn missing_object(asked: Asked, row: &Row<'_>, name: &str) -> Result<Error> {
+pub(crate) fn missing_object(asked: Asked, row: &Row<'_>, name: &str) -> Result<Error> {
     if asked != Asked::Schema
         && let Some(schema) = written_schema(name)
         && session_catalog::find_name(row, Asked::Schema, schema)?.is_none()
@@ -151,6 +160,7 @@ fn missing_object(asked: Asked, row: &Row<'_>, name: &str) -> Result<Error> {
         | Asked::View
         | Asked::Sequence => missing("42P01", "relation", name),
         Asked::Role => missing("42704", "role", name),
+        Asked::Database => missing("3D000", "database", name),
     })
 }
 

@@ -6,6 +6,7 @@
 
 use crate::named_oids::missing;
 use crate::vector::{Output, Row};
+use frazil_catalog::{Catalog, Guarded, RoleId};
 use frazil_types::sql_type::named_oid;
 use frazil_types::{Error, Kind, Result, SqlState};
 use std::collections::HashMap;
@@ -34,6 +35,17 @@ pub enum Asked {
     Sequence,
     /// The name of a role.
     Role,
+    /// The name of the database.
+    Database,
+}
+
+/// A column of a relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedColumn<'a> {
+    /// By its name, as the catalog keeps it.
+    Named(&'a str),
+    /// By its `attnum`.
+    Numbered(i64),
 }
 
 /// A part of a relation that has a size.
@@ -47,6 +59,13 @@ pub enum Bytes {
 
 /// The catalog of a statement, with the search path of its session.
 pub trait SessionCatalog: Debug + Send + Sync {
+    /// The catalog, to be asked for roles, owners and privileges.
+    fn catalog(&self) -> &Catalog;
+    /// The role by whose rights the statement runs.
+    fn role(&self) -> RoleId;
+    /// A column of a relation; `Some(None)` for one that has no privileges of its own, because the system made it.
+    /// `None` without the column.
+    fn column(&self, relation: u32, column: AskedColumn<'_>) -> Option<Option<Guarded>>;
     /// The answer; `None` if no such object has the oid.
     fn answer(&self, asked: Asked, oid: u32) -> Option<String>;
     /// True if the session finds the relation or type without its schema; `None` if none has the oid.
@@ -101,7 +120,7 @@ impl Drop for RegisteredCatalog {
 }
 
 /// The catalog that the last argument of a call names. 0A000 in a CHECK or a default, which have none.
-fn catalog_of(row: &Row<'_>) -> Result<Arc<dyn SessionCatalog>> {
+pub(crate) fn catalog_of(row: &Row<'_>) -> Result<Arc<dyn SessionCatalog>> {
     let number = row.int(row.arguments() - 1);
     let catalogs = CATALOGS.lock().unwrap_or_else(PoisonError::into_inner);
     let found = catalogs.get(&number).cloned();
@@ -238,31 +257,6 @@ pub(crate) fn shown(row: &Row<'_>, asked: Asked, oid: u32) -> Result<String> {
     }
     let answer = catalog_of(row)?.answer(asked, oid);
     Ok(answer.unwrap_or_else(|| oid.to_string()))
-}
-
-/// True if the argument at a position names a sequence. 42P01 for a name that names no relation, 42809 for another
-/// relation; false for an oid that names nothing.
-pub(crate) fn check_sequence(row: &Row<'_>, at: usize) -> Result<bool> {
-    let catalog = catalog_of(row)?;
-    let named = row.ty(at).is_string();
-    let oid = match named {
-        true => catalog.find(Asked::Relation, row.text(at)),
-        false => u32::try_from(row.int(at)).ok(),
-    };
-    let name = |oid: u32| catalog.answer(Asked::Relation, oid);
-    let Some((oid, name)) = oid.and_then(|oid| Some((oid, name(oid)?))) else {
-        return match named {
-            true => Err(missing("42P01", "relation", row.text(at))),
-            false => Ok(false),
-        };
-    };
-    match catalog.answer(Asked::Sequence, oid) {
-        Some(_) => Ok(true),
-        None => Err(Error::new(
-            SqlState::WRONG_OBJECT_TYPE,
-            format!("\"{name}\" is not a sequence"),
-        )),
-    }
 }
 
 /// `to_regclass`: NULL for a name that names nothing.

@@ -4,7 +4,7 @@ use crate::ended::Ended;
 use crate::login::{self, Start};
 use crate::messages::{Message, violation};
 use crate::output::{CopyPart, Outgoing, Output};
-use crate::registry::{Phase, Place, Registry};
+use crate::registry::{Phase, Place, Registry, Stranger};
 use crate::server::Shared;
 use crate::session::Session;
 use crate::slow_log::Client;
@@ -24,8 +24,8 @@ use tokio::sync::{Notify, watch};
 /// Time that a client has to take the error that ends its session.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Serves a client until it leaves.
-pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
+/// Serves a client until it leaves. `stranger` counts it until it is logged in.
+pub async fn serve(stream: TcpStream, stranger: Stranger, shared: Arc<Shared>) {
     let mut wire = Wire::new(stream);
     let login = tokio::time::timeout(shared.limits.login_timeout, enter(&mut wire, &shared)).await;
     let login = login.unwrap_or_else(|_| {
@@ -35,6 +35,7 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         );
         Err(Ended::Told(error))
     });
+    drop(stranger);
     // The place is free before the client sees the end of the connection, and the server waits for what it is told.
     let (ended, place) = match login {
         Ok(None) => return,
@@ -107,7 +108,9 @@ fn open(
     client: Client,
 ) -> Result<(Session, CancelHandle, Vec<u8>)> {
     let connection = shared.database.connect();
-    connection.log_in(&start.user)?;
+    if !connection.log_in(&start.user)? {
+        shared.registry.check_reserved()?;
+    }
     connection.serve();
     start.set(&connection)?;
     connection.begin_session();

@@ -3,6 +3,7 @@
 use frazil::password::random_bytes;
 use frazil::{CancelHandle, Error, Result, SqlState};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 
@@ -22,6 +23,12 @@ pub enum Phase {
 pub struct Registry {
     sessions: Mutex<Sessions>,
     most: usize,
+    /// Places that superusers alone take.
+    reserved: usize,
+    /// Most clients at a time that are not logged in.
+    most_strangers: usize,
+    /// The clients that are not logged in.
+    strangers: AtomicUsize,
     phase: watch::Sender<Phase>,
     /// Told when a session leaves.
     left: Notify,
@@ -44,11 +51,15 @@ pub struct Place {
 }
 
 impl Registry {
-    /// A registry with room for `most` sessions.
-    pub fn new(most: usize) -> Registry {
+    /// A registry with room for `most` sessions, of which superusers alone take the last `reserved` ones, and for
+    /// `most_strangers` clients that are not logged in.
+    pub fn new(most: usize, reserved: usize, most_strangers: usize) -> Registry {
         Registry {
             sessions: Mutex::default(),
             most,
+            reserved,
+            most_strangers,
+            strangers: AtomicUsize::new(0),
             phase: watch::Sender::new(Phase::Running),
             left: Notify::new(),
         }
@@ -78,6 +89,26 @@ impl Registry {
                 });
             }
         }
+    }
+
+    /// 53300 if the places that are left are reserved for superusers.
+    pub fn check_reserved(&self) -> Result<()> {
+        match self.most.saturating_sub(self.count()) >= self.reserved {
+            true => Ok(()),
+            false => Err(Error::new(
+                SqlState::TOO_MANY_CONNECTIONS,
+                "remaining connection slots are reserved for non-replication superuser connections",
+            )),
+        }
+    }
+
+    /// Counts a client that is not logged in; `None` if there are too many.
+    pub fn admit(self: &Arc<Registry>) -> Option<Stranger> {
+        let next = |count: usize| (count < self.most_strangers).then_some(count + 1);
+        let admitted = self
+            .strangers
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        admitted.is_ok().then(|| Stranger(self.clone()))
     }
 
     /// Cancels the statement of a session, if the key is its key. Nobody is told whether there was one.
@@ -127,6 +158,16 @@ impl Registry {
     /// Tells of each change of the phase.
     pub fn phase(&self) -> watch::Receiver<Phase> {
         self.phase.subscribe()
+    }
+}
+
+/// A client that is not logged in, until this is dropped.
+#[derive(Debug)]
+pub struct Stranger(Arc<Registry>);
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        self.0.strangers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

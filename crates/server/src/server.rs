@@ -40,7 +40,7 @@ pub struct Options {
     pub name: String,
     /// Most clients at a time.
     pub max_connections: usize,
-    /// Times that clients have.
+    /// Bounds on clients.
     pub limits: Limits,
     /// Ways to watch the server.
     pub watching: Watching,
@@ -55,13 +55,18 @@ pub struct Watching {
     pub slow_log: Option<SlowLog>,
 }
 
-/// Times that clients have.
+/// Bounds on clients: their times, and their numbers beside [`Options::max_connections`].
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Time to log in.
     pub login_timeout: Duration,
     /// Time in which open transactions may end while the server drains; `None` for any.
     pub shutdown_timeout: Option<Duration>,
+    /// Connections of `max_connections` that only superusers can take, as PostgreSQL's
+    /// `superuser_reserved_connections`.
+    pub reserved_connections: usize,
+    /// Most clients at a time that have not logged in. The connection of one more is closed at once.
+    pub strangers: usize,
 }
 
 impl Default for Limits {
@@ -69,6 +74,8 @@ impl Default for Limits {
         Limits {
             login_timeout: Duration::from_secs(60),
             shutdown_timeout: None,
+            reserved_connections: 0,
+            strangers: 1_000,
         }
     }
 }
@@ -173,7 +180,11 @@ impl Server {
             authentication: options.authentication,
             secret: random_bytes()?,
             tls: options.tls,
-            registry: Arc::new(Registry::new(options.max_connections)),
+            registry: Arc::new(Registry::new(
+                options.max_connections,
+                options.limits.reserved_connections,
+                options.limits.strangers,
+            )),
             limits: options.limits,
             failed_logins: FailedLogins::default(),
             slow_log: options.watching.slow_log,
@@ -252,7 +263,11 @@ async fn serve(listener: tokio::net::TcpListener, shared: &Arc<Shared>) {
     while *phase.borrow_and_update() == Phase::Running {
         match next(&listener, &mut phase).await {
             None => {}
-            Some(Ok((stream, _))) => drop(tokio::spawn(connection::serve(stream, shared.clone()))),
+            Some(Ok((stream, _))) => {
+                if let Some(stranger) = shared.registry.admit() {
+                    drop(tokio::spawn(connection::serve(stream, stranger, shared.clone())));
+                }
+            }
             // As a rule there are no more file descriptors.
             Some(Err(_)) => tokio::time::sleep(PAUSE).await,
         }

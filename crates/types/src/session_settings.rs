@@ -24,11 +24,12 @@ pub trait SessionSettings: Send + Sync {
     /// Sends a notification to the sessions that listen to a channel, once the transaction commits. 22023.
     fn notify(&self, channel: &str, payload: &str) -> Result<()>;
 
-    /// Cancels the statement of the session that clients know by a number. False if no client of a server has it.
-    fn cancel(&self, number: i32) -> bool;
+    /// Cancels the statement of the session that clients know by a number. False if no client of a server has it. 42501
+    /// for the session of another role, without the right to signal it.
+    fn cancel(&self, number: i32) -> Result<bool>;
 
     /// Ends the session that clients know by a number, and waits as long for its end. False if no client of a server
-    /// has the number, or if the session has not ended by then.
+    /// has the number, or if the session has not ended by then. 42501 as for [`SessionSettings::cancel`].
     fn terminate(&self, number: i32, patience: Duration) -> Result<bool>;
 
     /// Returns the numbers of the sessions that keep a session waiting for a lock.

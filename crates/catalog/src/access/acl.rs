@@ -44,6 +44,8 @@ rights! {
     CREATE = 9, 'C', "create";
     TEMPORARY = 10, 'T', "temporary";
     CONNECT = 11, 'c', "connect";
+    SET = 12, 's', "set";
+    ALTER_SYSTEM = 13, 'A', "alter system";
 }
 
 impl Rights {
@@ -158,6 +160,12 @@ impl Acl {
     /// True if both have the same items, in whatever order.
     pub(super) fn is_same_set(&self, other: &Acl) -> bool {
         self.0.len() == other.0.len() && self.0.iter().all(|item| other.0.contains(item))
+    }
+
+    /// The list in the order of grantees and grantors, which default privileges have.
+    pub(super) fn sorted(mut self) -> Acl {
+        self.0.sort_by_key(|item| (item.grantee, item.grantor));
+        self
     }
 
     fn position(&mut self, item: AclItem) -> usize {

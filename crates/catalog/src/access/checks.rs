@@ -220,10 +220,12 @@ impl Catalog {
     fn predefined_rights(&self, role: RoleId, of: Guarded) -> Rights {
         let (reads, writes) = match self.guarded_kind(of) {
             Some(GuardedKind::Schema) => (Rights::USAGE, Rights::USAGE),
-            Some(GuardedKind::Sequence) => (Rights::SELECT, Rights::NONE),
-            Some(GuardedKind::Table | GuardedKind::View | GuardedKind::MaterializedView) => {
-                (Rights::SELECT, Rights::INSERT | Rights::UPDATE | Rights::DELETE)
-            }
+            Some(
+                GuardedKind::Table
+                | GuardedKind::View
+                | GuardedKind::MaterializedView
+                | GuardedKind::Sequence,
+            ) => (Rights::SELECT, Rights::INSERT | Rights::UPDATE | Rights::DELETE),
             Some(GuardedKind::Database | GuardedKind::Index | GuardedKind::Type | GuardedKind::Column)
             | None => return Rights::NONE,
         };

@@ -103,7 +103,7 @@ impl AccessRules {
         };
         match acl.is_same_set(&plain) {
             true => drop(self.defaults.remove(&of)),
-            false => drop(self.defaults.insert(of, acl)),
+            false => drop(self.defaults.insert(of, acl.sorted())),
         }
     }
 }
@@ -129,7 +129,7 @@ impl Catalog {
                 acl = acl.add(*item, &judge).ok()?;
             }
         }
-        (!acl.is_same_set(&kind.new_acl(owner))).then_some(acl)
+        (!acl.is_same_set(&kind.new_acl(owner))).then(|| acl.sorted())
     }
 
     /// The next version, with other default privileges. 42501 unless `by` has the privileges of the role.

@@ -82,7 +82,7 @@ impl AccessRules {
         found
     }
 
-    /// True if a role may grant and revoke membership in another. Each role may in itself.
+    /// True if a role may grant and revoke membership in another. No role may in itself unless it is a superuser.
     pub fn is_admin(&self, member: RoleId, role: RoleId) -> bool {
         let holders = || {
             let admins = self
@@ -92,8 +92,7 @@ impl AccessRules {
             admins.map(|((_, holder), _)| *holder)
         };
         self.is_superuser(member)
-            || member == role
-            || holders().any(|holder| self.is_plain_member(member, holder))
+            || member != role && holders().any(|holder| self.is_plain_member(member, holder))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::session_view::{
     ListedCursor, ListedCursors, ListedSetting, ListedStatement, ListedStatements, SessionView,
 };
 use crate::statistics::DatabaseStatistics;
+use frazil_catalog::RoleId;
 use frazil_frontend::{Isolation, TransactionModes};
 use frazil_types::sequence_values::SequenceValues;
 use frazil_types::session_settings::SessionSettings;
@@ -19,6 +20,17 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// The messages of a session that may not be cancelled: a superuser's, and another's.
+const CANCEL: [&str; 2] = [
+    "must be a superuser to cancel superuser query",
+    "must be a member of the role whose query is being canceled or member of pg_signal_backend",
+];
+/// The messages of a session that may not be ended: a superuser's, and another's.
+const TERMINATE: [&str; 2] = [
+    "must be a superuser to terminate superuser process",
+    "must be a member of the role whose process is being terminated or member of pg_signal_backend",
+];
 
 /// Time between two looks for a session that is to end.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -189,6 +201,28 @@ impl Board {
         self.database.store().look().catalog().access().is_superuser(role)
     }
 
+    /// 42501 unless the current role may signal a session: one of a role whose privileges it has, or any that is not a
+    /// superuser's with the privileges of `pg_signal_backend`. `words` are the two messages.
+    fn check_signal(&self, session: &dyn SessionView, words: [&str; 2]) -> Result<()> {
+        let (of, by) = (
+            RoleId(session.user().0),
+            self.state().settings.user.roles().current,
+        );
+        let store = self.database.store().look();
+        let access = store.catalog().access();
+        let message = match access.is_superuser(of) {
+            true if !access.is_superuser(by) => words[0],
+            false
+                if !access.has_privileges_of(by, of)
+                    && !access.has_privileges_of(by, RoleId::SIGNAL_BACKEND) =>
+            {
+                words[1]
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::new(SqlState::INSUFFICIENT_PRIVILEGE, message))
+    }
+
     fn modes(&self) -> TransactionModes {
         let state = self.state();
         state.modes.unwrap_or_else(|| state.settings.modes())
@@ -258,8 +292,8 @@ impl SessionView for Board {
     }
 
     fn user(&self) -> (u32, String) {
-        let role = self.state().settings.user.roles().session.0;
-        (role, self.user_names().1)
+        let user = self.state().settings.user.clone();
+        user.login(self.database.store().look().catalog().access())
     }
 
     fn application(&self) -> String {
@@ -315,9 +349,13 @@ impl SessionSettings for Board {
         self.mailbox.number()
     }
 
-    fn cancel(&self, number: i32) -> bool {
-        let session = self.database.roster().of_client(number);
-        session.inspect(|session| session.activity().cancel()).is_some()
+    fn cancel(&self, number: i32) -> Result<bool> {
+        let Some(session) = self.database.roster().of_client(number) else {
+            return Ok(false);
+        };
+        self.check_signal(&*session, CANCEL)?;
+        session.activity().cancel();
+        Ok(true)
     }
 
     fn terminate(&self, number: i32, patience: Duration) -> Result<bool> {
@@ -325,6 +363,7 @@ impl SessionSettings for Board {
         let Some(session) = find() else {
             return Ok(false);
         };
+        self.check_signal(&*session, TERMINATE)?;
         session.activity().end(activity::terminated());
         drop(session);
         let begun = Instant::now();

@@ -65,6 +65,11 @@ impl User {
         (name_of(current, access), name_of(&self.session, access))
     }
 
+    /// The number of the role that logged in, and its name.
+    pub fn login(&self, access: &AccessRules) -> (u32, String) {
+        (self.login.0.0, name_of(&self.login, access))
+    }
+
     /// The name of the role of SET ROLE, or `none`.
     pub fn role_setting(&self, access: &AccessRules) -> String {
         let role = self.role.as_ref();

@@ -4,7 +4,9 @@
 use super::catalog_rows::own_relations;
 use super::cells::{self, Cells};
 use super::numbers::{DATABASE, OWNER};
+use super::sessions::{HIDDEN, sees};
 use super::virtual_table::{Columns, Context};
+use frazil_catalog::RoleId;
 use frazil_storage::TableSnapshot;
 use frazil_types::{Result, Value};
 use std::rc::Rc;
@@ -56,11 +58,13 @@ pub(super) const STATEMENTS: Columns = &[
     ("jit_emission_time", "double precision"),
 ];
 
-/// The statements that were run, by their texts without constants.
+/// The statements that were run, by their texts without constants. Counts belong to no role, so that only roles with
+/// the privileges of `pg_read_all_stats` see the texts.
 pub(super) fn statements(context: &Context<'_>) -> Result<Vec<Vec<Value>>> {
     let Some(session) = &context.session else {
         return Ok(Vec::new());
     };
+    let is_shown = sees(context, RoleId::SUPERUSER);
     let bigint = |count: u64| Value::Int(count.into());
     let rows = session.statistics().statements().into_iter().map(|counts| {
         let sums = counts.sums();
@@ -69,8 +73,9 @@ pub(super) fn statements(context: &Context<'_>) -> Result<Vec<Vec<Value>>> {
             "userid" => Value::Int(OWNER.into()),
             "dbid" => Value::Int(DATABASE.into()),
             "toplevel" => Value::Bool(true),
-            "queryid" => Value::Int(counts.number.into()),
-            "query" => Value::Text(counts.text.to_string()),
+            "queryid" if is_shown => Value::Int(counts.number.into()),
+            "query" if is_shown => Value::Text(counts.text.to_string()),
+            "query" => Value::Text(HIDDEN.to_owned()),
             "plans" => bigint(sums.plans),
             "total_plan_time" => Value::Double(sums.plan),
             "mean_plan_time" => Value::Double(mean(sums.plan, sums.plans)),

@@ -7,6 +7,7 @@ use super::virtual_table::Context;
 use crate::activity::Step;
 use crate::lock_waits::{mode_name, wait_kind};
 use crate::parameters;
+use frazil_catalog::RoleId;
 use frazil_locks::{Target, Wait};
 use frazil_types::array::encode_list;
 use frazil_types::sql_type::named_oid;
@@ -90,15 +91,24 @@ pub(super) fn prepared(context: &Context<'_>) -> Result<Vec<Cells>> {
     rows.collect()
 }
 
-/// The activity of all sessions.
+/// Shown in place of texts that are not the business of the role that asks.
+pub(super) const HIDDEN: &str = "<insufficient privilege>";
+
+/// True if the current role sees the activity of a role: one whose privileges it has, or any with those of
+/// `pg_read_all_stats`.
+pub(super) fn sees(context: &Context<'_>, role: RoleId) -> bool {
+    let access = context.catalog().access();
+    let current = context.user.current;
+    access.has_privileges_of(current, role) || access.has_privileges_of(current, RoleId::READ_ALL_STATS)
+}
+
+/// The activity of all sessions. Of those of other roles a role without `pg_read_all_stats` sees little.
 pub(super) fn activity(context: &Context<'_>) -> Result<Vec<Cells>> {
     let Some(own) = &context.session else {
         return Ok(Vec::new());
     };
     let locks = own.locks();
     let rows = locks.sessions.iter().map(|(number, board)| {
-        let (started, client, now) = board.activity().look();
-        let wait = locks.wait_of(*number);
         let (role, name) = board.user();
         let row = Cells::new()
             .with("datid", DATABASE)
@@ -107,15 +117,21 @@ pub(super) fn activity(context: &Context<'_>) -> Result<Vec<Cells>> {
             .with("usesysid", role)
             .with("usename", name)
             .with("application_name", board.application())
+            .with(
+                "backend_xid",
+                locks.transaction_of(*number).map(|transaction| transaction.0),
+            );
+        if !sees(context, RoleId(role)) {
+            return row.with("query", HIDDEN);
+        }
+        let (started, client, now) = board.activity().look();
+        let wait = locks.wait_of(*number);
+        let row = row
             .with("client_addr", client.map(|client| client.ip().to_string()))
             .with("client_port", client.map(|client| i32::from(client.port())))
             .with("backend_start", time(started))
             .with("wait_event_type", wait.map(|_| "Lock"))
             .with("wait_event", wait.map(wait_kind))
-            .with(
-                "backend_xid",
-                locks.transaction_of(*number).map(|transaction| transaction.0),
-            )
             .with("backend_type", "client backend");
         match now {
             Some(now) => row

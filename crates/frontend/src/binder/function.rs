@@ -216,10 +216,10 @@ impl<'a> Binder<'a> {
             }
             arguments = vec![known];
         }
-        if let Some(known) = self.type_call(name, &mut arguments, span) {
+        if let Some(known) = self.type_call(name, &arguments, span) {
             return Ok(self.typing.settle(known)?.into());
         }
-        if let Some(known) = self.schema_call(name, &mut arguments, span)? {
+        if let Some(known) = self.schema_call(name, &arguments, span)? {
             return Ok(self.typing.settle(known)?.into());
         }
         if name == "pg_typeof"

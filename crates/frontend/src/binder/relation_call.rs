@@ -17,9 +17,6 @@ enum Named {
 
 /// Functions, how many arguments stand from the relation's name to the end, and what they name.
 const CALLS: &[(&str, usize, Named)] = &[
-    ("has_any_column_privilege", 2, Named::Relation),
-    ("has_column_privilege", 3, Named::Column),
-    ("has_table_privilege", 2, Named::Relation),
     ("pg_get_serial_sequence", 2, Named::Column),
     ("row_security_active", 1, Named::Relation),
 ];

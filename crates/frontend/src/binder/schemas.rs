@@ -6,7 +6,7 @@ use super::roles::role;
 use super::{Binder, fold};
 use crate::parse::{MovedKind, MovedObject, RenameTo, WrittenSchema};
 use crate::{Bound, CatalogView, Definition};
-use frazil_catalog::{AlterAction, DropBehavior, DropSchemas, NewSchema, PUBLIC, SYSTEM_SCHEMA, identifier};
+use frazil_catalog::{AlterAction, DropBehavior, DropSchemas, NewSchema, SYSTEM_SCHEMA, identifier};
 use frazil_functions::Operand;
 use frazil_plan::Expr;
 use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value, array};
@@ -75,15 +75,14 @@ pub(crate) fn set_schema(catalog: &dyn CatalogView, moved: &MovedObject) -> Resu
 
 impl Binder<'_> {
     /// The value of a call that asks for schemas: it depends on the session's path and on the schemas that there are.
-    /// `None` for another function; the argument of `has_schema_privilege` becomes a schema that the function knows.
-    /// 0A000 for arguments that are not constants.
+    /// `None` for another function. 0A000 for arguments that are not constants.
     pub(super) fn schema_call(
         &self,
         name: &str,
-        arguments: &mut [Operand],
+        arguments: &[Operand],
         span: Span,
     ) -> Result<Option<Operand>> {
-        Ok(match (name, &mut *arguments) {
+        Ok(match (name, arguments) {
             ("current_schema", []) => {
                 let schema = current_schema(self.catalog).map(str::to_string);
                 let value = schema.map_or(Value::Null, Value::Text);
@@ -105,12 +104,6 @@ impl Binder<'_> {
                 Some((name, true)) => Some(Operand::literal(identifier(&name), span)),
                 Some((_, false)) | None => None,
             },
-            ("has_schema_privilege", [.., schema, _]) => {
-                if let Some((_, true)) = self.schema_of_text(schema) {
-                    *schema = Operand::literal(PUBLIC, schema.span());
-                }
-                None
-            }
             _ => None,
         })
     }

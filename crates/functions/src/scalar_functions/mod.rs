@@ -1,5 +1,6 @@
 //! The table of scalar functions: resolution, hints and documentation read it.
 
+mod acl_items;
 mod arrays;
 mod bits;
 mod bytes;
@@ -14,6 +15,7 @@ mod json_paths;
 mod math;
 mod paths;
 mod percent_format;
+mod privileges;
 mod quoting;
 mod random;
 mod regular;
@@ -28,6 +30,7 @@ mod time_of_day;
 mod truncation;
 mod zones;
 
+pub(crate) use acl_items::{grantable, grantees, grantors, privileges as privileges_of_list};
 pub(crate) use arrays::{array_function, elements_of};
 pub(crate) use bytes::{BINARIES, OPERATORS as BYTEA_OPERATORS};
 pub use clock::start_of_process;
@@ -245,8 +248,9 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         quoting::FUNCTIONS,
         random::FUNCTIONS,
         system::FUNCTIONS,
-        system::PRIVILEGES,
         system::OF_RELATIONS,
+        privileges::FUNCTIONS,
+        acl_items::FUNCTIONS,
         crate::sequences::FUNCTIONS,
         settings::FUNCTIONS,
         sizes::FUNCTIONS,

@@ -15,13 +15,13 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "changes a setting, with true for the rest of the transaction, and returns the new value; NULL is the default";
     "pg_backend_pid", [volatile(&[], |_, o| o.int(settings()?.number().into()), Integer)],
         "the number by which clients and other sessions know the session: without a server that of the process";
-    "pg_cancel_backend", [volatile(&[Integer], |r, o| o.bool(settings()?.cancel(r.int(0) as i32)), Boolean)],
-        "cancels the statement of another session, by the number of pg_backend_pid; false if no client has it";
+    "pg_cancel_backend", [volatile(&[Integer], |r, o| o.bool(settings()?.cancel(r.int(0) as i32)?), Boolean)],
+        "cancels the statement of another session of the role, or of any role with `pg_signal_backend`, by the number of pg_backend_pid; false if no client has it";
     "pg_terminate_backend", [
             volatile(&[Integer], terminate, Boolean),
             volatile(&[Integer, BigInt], terminate, Boolean),
         ],
-        "ends another session, by the number of pg_backend_pid, and waits some milliseconds for its end";
+        "ends another session, by the rights of `pg_cancel_backend` and the number of pg_backend_pid, and waits some milliseconds for its end";
     "pg_notify", [Overload { parameters: &[Text, Text], run: Run::VolatileOnNull(notify, Text) }],
         "NOTIFY of a channel with a payload, at COMMIT; returns an empty text";
     "pg_notification_queue_usage", [volatile(&[], |_, o| o.double(settings()?.notification_usage()), Double)],

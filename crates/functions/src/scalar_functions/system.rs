@@ -1,12 +1,12 @@
-//! What a session, its server and its types are: PostgreSQL's system information functions. There are no users but
-//! [`USER`], who may do everything, and no numbers of objects but those of types: a function
-//! that asks for an object by its number finds none.
+//! What a session, its server and its types are: PostgreSQL's system information functions. Functions, operators and
+//! other objects of the system have no numbers: a function that asks for one of these by its number finds none.
 
 use super::find;
+use super::privileges::{of_function, of_object};
 use crate::Operand;
 use crate::build::{TEXT, null, text};
 use crate::function::{Function, Overload, Run, asking, functions, rows};
-use crate::named_oids::{DATABASE, SCHEMAS, element_of, kind_of, missing, name, type_named};
+use crate::named_oids::{DATABASE, SCHEMAS, element_of, kind_of, name, type_named};
 use crate::operators::{has_operator, operators_named};
 use crate::session_catalog;
 use crate::type_rules::Category;
@@ -41,6 +41,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "format_type", [Overload { parameters: &[Oid, Integer], run: Run::Catalog(format_type, OnNull::Called, Text) }],
         "the name of a type by its oid, with its length or digits";
     "getdatabaseencoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
+    "has_function_privilege", of_object!(|row, out| of_function(row, |text| Ok(signature(text)?.is_some()), out)),
+        "true for EXECUTE of a function with its argument types; NULL for oids, which functions do not have";
     "inet_client_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
     "inet_server_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
     "obj_description", [
@@ -349,168 +351,14 @@ fn function_of_types(row: &Row<'_>, out: &mut Output) -> Result<()> {
     }
 }
 
-// --- Privileges --------------------------------------------------------------------------------
-
-/// What there is to be allowed, and whether the object is there.
-struct Privileges {
-    words: &'static [&'static str],
-    /// Error if there is no object of a name.
-    exists: fn(&str) -> Result<()>,
-}
-
-/// An object that is there if it has one of some names.
-fn one_of(names: &[&str], text: &str, state: &'static str, what: &str) -> Result<()> {
-    match names.contains(&name(text).as_str()) {
-        true => Ok(()),
-        false => Err(missing(state, what, text)),
-    }
-}
-
-fn user_exists(text: &str) -> Result<()> {
-    one_of(&[USER, "public"], text, "42704", "role")
-}
-
-const COLUMN_WORDS: &[&str] = &["SELECT", "INSERT", "UPDATE", "REFERENCES"];
-
-/// Tables and their columns are looked for by the binder.
-const TABLE: Privileges = Privileges {
-    words: &[
-        "SELECT",
-        "INSERT",
-        "UPDATE",
-        "DELETE",
-        "TRUNCATE",
-        "REFERENCES",
-        "TRIGGER",
-    ],
-    exists: |_| Ok(()),
-};
-const COLUMN: Privileges = Privileges {
-    words: COLUMN_WORDS,
-    exists: |_| Ok(()),
-};
-
-/// All of its words are known, or error 22023.
-fn check_words(list: &str, words: &[&str], options: &[&str]) -> Result<()> {
-    for word in list.split(',').map(str::trim) {
-        let upper = word.to_ascii_uppercase();
-        let plain = options.iter().find_map(|option| upper.strip_suffix(option));
-        if !words.contains(&plain.unwrap_or(&upper).trim_end()) {
-            let message = format!("unrecognized privilege type: \"{word}\"");
-            return Err(Error::new(SqlState::INVALID_PARAMETER, message));
-        }
-    }
-    Ok(())
-}
-
-/// has_…_privilege([user,] object, [column,] privileges): the one user may do everything.
-fn allowed(row: &Row<'_>, out: &mut Output, of: &Privileges, objects: usize) -> Result<()> {
-    let last = row.arguments() - 1;
-    if last > objects {
-        user_exists(row.text(0))?;
-    }
-    (of.exists)(row.text(last - objects))?;
-    check_words(row.text(last), of.words, &["WITH GRANT OPTION"])?;
-    out.bool(true)
-}
-
-macro_rules! privileges {
-    ($($name:literal, $words:expr, $exists:expr, $description:literal;)*) => {
-        &[$(Function {
-            name: $name,
-            overloads: &[
-                rows(&[Text, Text], |r, o| allowed(r, o, &Privileges { words: &$words, exists: $exists }, 1), Boolean),
-                rows(&[Text, Text, Text], |r, o| allowed(r, o, &Privileges { words: &$words, exists: $exists }, 1), Boolean),
-            ],
-            description: $description,
-        }),*]
-    };
-}
-
-/// Of objects that are known without the catalog of tables.
-pub(super) const PRIVILEGES: &[Function] = privileges! {
-    "has_database_privilege", ["CREATE", "CONNECT", "TEMPORARY", "TEMP"], |n| one_of(&[DATABASE], n, "3D000", "database"),
-        "true for the database";
-    "has_foreign_data_wrapper_privilege", ["USAGE"], |n| Err(missing("42704", "foreign-data wrapper", n)),
-        "error 42704: there are no foreign-data wrappers";
-    "has_function_privilege", ["EXECUTE"], |n| match signature(n)? {
-        Some(_) => Ok(()),
-        None => Err(missing("42883", "function", n)),
-    }, "true for a function with its argument types";
-    "has_language_privilege", ["USAGE"], |n| one_of(&["sql"], n, "42704", "language"), "true for SQL";
-    "has_parameter_privilege", ["SET", "ALTER SYSTEM"], |_| Ok(()), "true: every user may change every setting";
-    "has_schema_privilege", ["CREATE", "USAGE"], |n| one_of(&SCHEMAS, n, "3F000", "schema"), "true for `public`";
-    "has_server_privilege", ["USAGE"], |n| Err(missing("42704", "server", n)), "error 42704: there are no servers";
-    "has_tablespace_privilege", ["CREATE"], |n| one_of(&["pg_default"], n, "42704", "tablespace"),
-        "true for `pg_default`, the database's directory";
-    "has_type_privilege", ["USAGE"], |n| match type_named(n) {
-        Some(_) => Ok(()),
-        None => Err(missing("42704", "type", n)),
-    }, "true for a type";
-};
-
-/// Of relations, which the binder looks for, and of users.
+/// Relations by their names.
 pub(super) const OF_RELATIONS: &[Function] = functions! {
-    "has_any_column_privilege", [
-        rows(&[Text, Text], |r, o| allowed(r, o, &COLUMN, 1), Boolean),
-        rows(&[Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 1), Boolean),
-    ], "true for a table or view";
-    "has_column_privilege", [
-        rows(&[Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 2), Boolean),
-        rows(&[Text, Text, Text, Text], |r, o| allowed(r, o, &COLUMN, 2), Boolean),
-    ], "true for a column of a table or view";
-    "has_sequence_privilege", [
-        asking(&[Text, Text], allowed_sequence, Boolean),
-        asking(&[Oid, Text], allowed_sequence, Boolean),
-        asking(&[Text, Text, Text], allowed_sequence, Boolean),
-        asking(&[Text, Oid, Text], allowed_sequence, Boolean),
-    ], "true for a sequence";
-    "has_table_privilege", [
-        rows(&[Text, Text], |r, o| allowed(r, o, &TABLE, 1), Boolean),
-        rows(&[Text, Text, Text], |r, o| allowed(r, o, &TABLE, 1), Boolean),
-    ], "true for a table or view";
     "pg_get_serial_sequence", [asking(&[Text, Text], session_catalog::serial_sequence, Text)],
         "the name of the sequence that a column owns, NULL if it owns none";
-    "pg_has_role", [
-        rows(&[Text, Text], has_role, Boolean),
-        rows(&[Oid, Text], has_role, Boolean),
-        rows(&[Text, Text, Text], has_role, Boolean),
-        rows(&[Text, Oid, Text], has_role, Boolean),
-    ],
-        "true for `frazil`, the one user";
     "row_security_active", [rows(&[Text], |_, o| o.bool(false), Boolean)], "false for a table: rows are not hidden";
     "to_regclass", [asking(&[Text], session_catalog::to_relation, Regclass)],
         "a relation by its name, NULL if there is none";
 };
-
-/// has_sequence_privilege([user,] sequence, privileges). The last argument is that of the catalog. NULL for an oid that
-/// names nothing, as in PostgreSQL.
-fn allowed_sequence(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let last = row.arguments() - 2;
-    if last > 1 {
-        user_exists(row.text(0))?;
-    }
-    let is_there = session_catalog::check_sequence(row, last - 1)?;
-    check_words(
-        row.text(last),
-        &["SELECT", "UPDATE", "USAGE"],
-        &["WITH GRANT OPTION"],
-    )?;
-    if is_there { out.bool(true) } else { out.null() }
-}
-
-/// pg_has_role([user,] role, privileges).
-fn has_role(row: &Row<'_>, out: &mut Output) -> Result<()> {
-    let last = row.arguments() - 1;
-    let mut named = (0..last).filter(|i| row.ty(*i).is_string());
-    named.try_for_each(|i| user_exists(row.text(i)))?;
-    check_words(
-        row.text(last),
-        &["USAGE", "MEMBER"],
-        &["WITH GRANT OPTION", "WITH ADMIN OPTION"],
-    )?;
-    out.bool(true)
-}
 
 /// The name of the collation of a value. Error 42804 for a value that is not a text.
 pub(super) fn collation_for(x: &Operand) -> Result<Expr> {

@@ -12,6 +12,7 @@ mod login;
 mod notices;
 mod notifications;
 mod origins;
+mod roles;
 mod simple;
 mod tls;
 mod watching;
