@@ -190,18 +190,25 @@ impl<'a> Binder<'a> {
             return self.item(relation, Some(&fold(ident)), alias, false);
         }
         let table_oid = self.table_oid(name)?;
-        let (relation, name) = match sample {
-            Some(sample) => self.sampled(name, sample)?,
-            None => match self.read(name) {
-                Err(e) if e.state() == SqlState::UNDEFINED_TABLE => {
-                    let rows = self.sequence_in_from(name, alias)?;
-                    return rows.ok_or(e);
-                }
-                read => read?,
-            },
+        let last = name.0.last().and_then(|part| part.as_ident()).map(fold);
+        let locked = alias.map(|alias| fold(&alias.name)).or(last);
+        let is_locked = self.is_locked(locked.as_deref());
+        self.locking.from_above = is_locked;
+        let read = match sample {
+            Some(sample) => self.sampled(name, sample),
+            None => self.read(name),
         };
-        let mut relation = relation;
-        self.note_locked(&name);
+        self.locking.from_above = false;
+        let (mut relation, name) = match read {
+            Err(e) if e.state() == SqlState::UNDEFINED_TABLE && sample.is_none() => {
+                let rows = self.sequence_in_from(name, alias)?;
+                return rows.ok_or(e);
+            }
+            read => read?,
+        };
+        if is_locked {
+            self.note_locked(&name);
+        }
         let seen = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.name));
         self.lock_relation(&mut relation.op, Some(&seen))?;
         let mut rows = self.item(relation, Some(&name.name), alias, false)?;
@@ -244,6 +251,8 @@ impl<'a> Binder<'a> {
         alias: Option<&'a TableAlias>,
         lateral: bool,
     ) -> Result<FromRows> {
+        let seen = alias.map(|alias| fold(&alias.name));
+        self.locking.from_above = self.is_locked(seen.as_deref());
         let mut relation = if lateral {
             let level = self.level();
             let visible = [&level.lateral[..], &level.target[..]].concat();
@@ -253,7 +262,7 @@ impl<'a> Binder<'a> {
             self.within(super::scope::Clause::From, Vec::new(), |b| b.query(query))?
                 .0
         };
-        let seen = alias.map(|alias| fold(&alias.name));
+        self.locking.from_above = false;
         self.lock_relation(&mut relation.op, seen.as_deref())?;
         self.item(relation, None, alias, lateral)
     }

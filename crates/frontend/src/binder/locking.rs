@@ -86,6 +86,11 @@ impl<'a> Binder<'a> {
         lock
     }
 
+    /// True if a clause of the query, or one around it, locks the rows of a relation of FROM.
+    pub(super) fn is_locked(&mut self, name: Option<&str>) -> bool {
+        self.level().locking.from_above || self.lock_of(name).is_some()
+    }
+
     /// Lets the tables of a relation of FROM, which is a table, a view or a subquery, be locked if the query says so.
     pub(super) fn lock_relation(&mut self, op: &mut Operator, name: Option<&str>) -> Result<()> {
         if self.level().locking.clauses.is_empty() {

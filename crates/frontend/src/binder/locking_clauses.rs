@@ -26,4 +26,6 @@ pub(super) struct LockedName {
 pub(super) struct Locking {
     pub clauses: Vec<LockingClause>,
     pub tables: Vec<LockedTable>,
+    /// True if a query around this one locks the rows of the view or subquery that it is.
+    pub from_above: bool,
 }

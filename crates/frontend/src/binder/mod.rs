@@ -346,22 +346,26 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// A name as it is written, folded. 42601 for a reserved word, 0A000 for a name of another database.
+    /// A name as it is written, folded. 42601 for a reserved word, 0A000 for a name of another database, 42501 for a
+    /// schema without USAGE.
     pub fn written_name(&self, name: &ObjectName) -> Result<WrittenName> {
+        let written = self.name_as_written(name)?;
+        self.check_schema(&written)?;
+        Ok(written)
+    }
+
+    /// [`Binder::written_name`], without asking for the right to its schema.
+    fn name_as_written(&self, name: &ObjectName) -> Result<WrittenName> {
         let parts: Option<Vec<&Ident>> = name.0.iter().map(|p| p.as_ident()).collect();
         match parts.as_deref() {
             Some([name]) => {
                 self.not_reserved(name)?;
                 Ok(WrittenName::unqualified(fold(name)))
             }
-            Some([schema, name]) => {
-                let written = WrittenName {
-                    schema: Some(fold(schema)),
-                    name: fold(name),
-                };
-                self.check_schema(&written)?;
-                Ok(written)
-            }
+            Some([schema, name]) => Ok(WrittenName {
+                schema: Some(fold(schema)),
+                name: fold(name),
+            }),
             _ => {
                 let message = format!("cross-database references are not implemented: \"{name}\"");
                 let error = Error::new(SqlState::FEATURE_NOT_SUPPORTED, message);

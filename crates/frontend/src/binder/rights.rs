@@ -106,9 +106,9 @@ impl Binder<'_> {
         }
     }
 
-    /// Notes the right that locks on rows of a relation of FROM need, if the query has locking clauses.
+    /// Notes the right that locks on rows of a relation of FROM need.
     pub(super) fn note_locked(&mut self, name: &QualifiedName) {
-        if self.reader == RoleId::SUPERUSER || self.level().locking.clauses.is_empty() {
+        if self.reader == RoleId::SUPERUSER {
             return;
         }
         let relation = self.catalog.guard().relation(name).map(|relation| relation.id());

@@ -6,7 +6,7 @@ use frazil_catalog::{
     AlterAction, Catalog, CommentTarget, Demand, Guarded, NewConstraint, NewConstraintKind, QualifiedName,
     Rights, RoleId, is_temporary_schema,
 };
-use frazil_types::{Error, ObjectId, Result, SqlState};
+use frazil_types::{ColumnDef, Error, LogicalType, ObjectId, Result, SqlState};
 
 /// The way out for a role that may not touch the server's files.
 const COPY_HINT: &str =
@@ -82,9 +82,13 @@ impl Judge<'_> {
         match writing {
             Writing::Write(_) | Writing::With { .. } => Ok(()),
             Writing::CreateTable {
-                name, constraints, ..
+                name,
+                constraints,
+                schema,
+                ..
             } => {
                 self.create_in(&name.schema)?;
+                self.types(&schema.columns)?;
                 constraints
                     .iter()
                     .try_for_each(|constraint| self.references(constraint))
@@ -136,6 +140,7 @@ impl Judge<'_> {
                 .try_for_each(|schema| self.owner(schema.id)),
             Definition::CreateView(view) | Definition::CreateMaterialized { view, .. } => {
                 self.create_in(&view.name.schema)?;
+                self.types(&view.schema.columns)?;
                 match self.guard.relation(&view.name) {
                     Some(existing) if view.existing == frazil_catalog::ExistingView::Replace => {
                         self.owner(existing.id())
@@ -156,8 +161,10 @@ impl Judge<'_> {
             },
             Definition::Drop(drop) => drop.names.iter().try_for_each(|name| self.drop(name)),
             Definition::DropIndexes(drop) => drop.names.iter().try_for_each(|name| self.drop(name)),
-            Definition::CreateType { name, .. } | Definition::CreateDomain { name, .. } => {
-                self.create_in(&name.schema)
+            Definition::CreateType { name, .. } => self.create_in(&name.schema),
+            Definition::CreateDomain { name, domain } => {
+                self.create_in(&name.schema)?;
+                self.type_of(domain.base)
             }
             Definition::AlterType { id, .. } => self.owner(*id),
             Definition::DropTypes { drop, .. } => (drop.names.iter())
@@ -204,6 +211,22 @@ impl Judge<'_> {
         }
     }
 
+    /// The right to use the types of columns that come.
+    fn types(&self, columns: &[ColumnDef]) -> Result<()> {
+        columns.iter().try_for_each(|column| match column.domain_id() {
+            Some(domain) => self.rights(Guarded::Object(domain), Rights::USAGE),
+            None => self.type_of(column.ty),
+        })
+    }
+
+    /// The right to use a type.
+    fn type_of(&self, ty: LogicalType) -> Result<()> {
+        match ty.element().unwrap_or(ty).enumeration() {
+            Some(of) => self.rights(Guarded::Object(ObjectId(of.id())), Rights::USAGE),
+            None => Ok(()),
+        }
+    }
+
     fn alter_table(&self, table: ObjectId, actions: &[AlterAction]) -> Result<()> {
         self.owner(table)?;
         for action in actions {
@@ -211,6 +234,8 @@ impl Judge<'_> {
                 AlterAction::SetSchema { schema } => self.create_in(schema)?,
                 AlterAction::RenameTable { .. } => self.rename(table)?,
                 AlterAction::AddConstraint(constraint) => self.references(constraint)?,
+                AlterAction::SetType(set) => self.type_of(set.ty)?,
+                AlterAction::AddColumn { column } => self.types(std::slice::from_ref(column))?,
                 _ => {}
             }
         }

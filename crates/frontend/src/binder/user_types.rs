@@ -78,13 +78,13 @@ pub(crate) fn drop_types(binder: &Binder, names: &[ObjectName], of: DropTypes) -
 impl Binder<'_> {
     /// The type that a statement defined under a name, if there is one.
     fn defined(&mut self, name: &ObjectName) -> Option<Arc<TypeEntry>> {
-        let written = self.written_name(name).ok()?;
+        let written = self.name_as_written(name).ok()?;
         self.defined_as(name, written)
     }
 
     /// The type of whose arrays a name is PostgreSQL's own, `_mood` for `mood[]`, if there is one.
     fn defined_element(&mut self, name: &ObjectName) -> Option<Arc<TypeEntry>> {
-        let element = self.written_name(name).ok()?.element()?;
+        let element = self.name_as_written(name).ok()?.element()?;
         self.defined_as(name, element)
     }
 
@@ -103,9 +103,21 @@ impl Binder<'_> {
 
     /// The schema before a name, if there is none of that name.
     fn missing_schema_of(&self, name: &ObjectName) -> Option<String> {
-        let schema = self.written_name(name).ok()?.schema?;
+        let schema = self.name_as_written(name).ok()?.schema?;
         let schema = naming::schema_name(self.catalog, &schema);
         (schema != SYSTEM_SCHEMA && !self.catalog.has_schema(&schema)).then_some(schema)
+    }
+
+    /// 42501 for a type in a schema without USAGE. Texts that the catalog keeps found the type when they were written.
+    fn check_schema_of_type(&self, name: &ObjectName) -> Result<()> {
+        if self.is_stored || matches!(self.names, Names::View(_)) {
+            return Ok(());
+        }
+        match self.name_as_written(name) {
+            Ok(written) => self.check_schema(&written),
+            // The name is a built-in type's, or the type is missing.
+            Err(_) => Ok(()),
+        }
     }
 
     /// A type by its name, which stands at `span` or behind it, and the domain that it is. 0A000, 42704, 22023.
@@ -119,7 +131,11 @@ impl Binder<'_> {
             (innermost, is_array) = (element, true);
         }
         let (span, entry) = match innermost {
-            DataType::Custom(name, _) => (self.name_span(name), self.defined(name)),
+            DataType::Custom(name, _) => {
+                let span = self.name_span(name);
+                self.check_schema_of_type(name).map_err(|e| e.at_span(span))?;
+                (span, self.defined(name))
+            }
             _ => (span, None),
         };
         let of_elements = match (innermost, &entry) {

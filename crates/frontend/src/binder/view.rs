@@ -286,6 +286,7 @@ impl<'a> Binder<'a> {
         inner.names = Names::View(view);
         inner.path = SearchPath::public();
         inner.reader = self.catalog.guard().owner_of(Guarded::Object(view.id));
+        inner.locking.from_above = self.locking.from_above;
         self.exchange(&mut inner);
         let bound = inner.top_query(query).and_then(|r| inner.as_created(r, view));
         self.exchange(&mut inner);
