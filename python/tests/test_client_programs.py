@@ -252,4 +252,8 @@ def test_scanner_of_duckdb(port):  # noqa: F811
     assert connection.execute("select a from there.public.duck_keys").fetchall() == [(1,)]
     assert connection.execute("select * from postgres_query('there', 'select 1 as a')").fetchall() == [(1,)]
     assert len(connection.execute(f"select * from postgres_scan('{where}', 'public', 'duck')").fetchall()) == 1001
+    assert connection.execute("update there.public.duck set b = 'new', d = a where a < 3").fetchone() == (3,)
+    assert connection.execute("delete from there.public.duck where a between 2 and 999").fetchone() == (998,)
+    changed = connection.execute("select a, b, d from there.public.duck order by a").fetchall()
+    assert changed == [(0, "new", 0), (1, "new", 1), (5000, "y", None)]
     connection.execute("drop table there.duck_schema.duck")

@@ -60,7 +60,7 @@ impl LateFetch {
         self.ids.clear();
         // SAFETY: by contract; ids of rows are bigints.
         let ids = rows.iter().map(|&row| unsafe { self.row_id.get::<i64>(row) });
-        self.ids.extend(ids.map(RowId::from_bigint));
+        self.ids.extend(ids.map(RowId::from_tid));
         self.fetched = RowFetch::new(&self.table).fetch_columns(&self.ids, &self.columns)?;
         self.fetched.columns.iter_mut().for_each(make_transient);
         self.lent.lend(self.fetched.columns.iter(), 0);

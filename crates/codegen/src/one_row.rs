@@ -290,7 +290,7 @@ impl SourceRow {
     }
 
     fn fetch(&mut self, row: FoundRow<'_>) -> Result<()> {
-        *self.id = row.id().to_bigint();
+        *self.id = row.id().to_tid();
         let columns = &mut self.columns;
         self.cells.fetch_all(row, &self.read, |place, fetched| {
             let FetchedColumn { values, validity, .. } = fetched;

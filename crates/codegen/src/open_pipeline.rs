@@ -203,6 +203,7 @@ fn source(
             row_id,
             restrictions,
             disjunctions,
+            places: rows,
             early_probes,
             bound,
             ..
@@ -210,7 +211,9 @@ fn source(
             let table = opening.table.clone().ok_or_else(|| missing("a table"))?;
             let places = columns.iter().map(|c| c.1).collect();
             let restrictions = values.restrictions(restrictions, columns)?;
-            let scan = TableScan::new(table, places, restrictions, opening.scan.clone())?;
+            let rows = rows.iter().map(|r| values.restriction_kind(&r.kind));
+            let rows = rows.collect::<Result<Vec<_>>>()?;
+            let scan = TableScan::new(table, places, restrictions, opening.scan.clone())?.at_rows(&rows);
             let scan = join_lookup::restrict(scan, plan, pipeline, columns, opening)?;
             let (probes, filters) = early_filters(early_probes, columns, opening);
             let scan = scan

@@ -35,7 +35,7 @@ pub(crate) fn columns(
     let mut columns = RowFetch::new(table).fetch_columns(&ids, &places)?.columns;
     columns.iter_mut().for_each(make_transient);
     if lookup.row_id.is_some() {
-        let ids: Vec<Value> = ids.iter().map(|id| Value::Int(id.to_bigint().into())).collect();
+        let ids: Vec<Value> = ids.iter().map(|id| Value::Int(id.to_tid().into())).collect();
         columns.push(ColumnVector::from_values(COUNT, &ids));
     }
     Ok(columns)

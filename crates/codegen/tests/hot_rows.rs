@@ -99,7 +99,7 @@ fn snapshot(transaction: &Transaction, id: ObjectId) -> Arc<TableSnapshot> {
 /// c0 < 700, then c2 + 1, then c6 tested: columns are read in every stage.
 fn plan(m: &mut Maker) -> (Operator, Vec<ColumnId>) {
     let ids: Vec<ColumnId> = TYPES.iter().map(|(ty, nullable)| m.add(*ty, *nullable)).collect();
-    let row_id = m.add(LogicalType::BigInt, false);
+    let row_id = m.add(LogicalType::Tid, false);
     let scan = Operator::Scan(Scan {
         table: frazil_types::ObjectId(0),
         name: "t".to_owned(),
@@ -107,6 +107,7 @@ fn plan(m: &mut Maker) -> (Operator, Vec<ColumnId>) {
         row_id: Some(row_id),
         restrictions: vec![],
         disjunctions: vec![],
+        places: vec![],
     });
     let few = Operator::Filter(Filter {
         input: Box::new(scan),
@@ -145,7 +146,7 @@ fn expected(rows: usize, gone: &dyn Fn(usize) -> bool) -> Vec<Vec<Value>> {
         let less = row[0].as_int().is_some_and(|v| v < 700);
         if less && row[6].as_int().is_some_and(|v| v >= 9 << 33) {
             row.push(row[2].as_int().map_or(Value::Null, |v| Value::Int(v + 1)));
-            row.push(Value::Int(i as i128));
+            row.push(Value::Int(RowId(i as u64).to_tid().into()));
             out.push(row);
         }
     }

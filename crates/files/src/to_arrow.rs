@@ -169,7 +169,7 @@ pub(crate) fn data_type(ty: LogicalType, form: ArrowForm) -> DataType {
         LogicalType::Boolean => DataType::Boolean,
         LogicalType::SmallInt => DataType::Int16,
         LogicalType::Integer => DataType::Int32,
-        LogicalType::BigInt | LogicalType::Oid => DataType::Int64,
+        LogicalType::BigInt | LogicalType::Oid | LogicalType::Xid | LogicalType::Cid => DataType::Int64,
         LogicalType::Real => DataType::Float32,
         LogicalType::Double => DataType::Float64,
         LogicalType::Decimal { precision, scale } => DataType::Decimal128(precision, scale as i8),
@@ -205,6 +205,7 @@ pub(crate) fn data_type(ty: LogicalType, form: ArrowForm) -> DataType {
         | LogicalType::Regprocedure
         | LogicalType::Regoperator
         | LogicalType::Regnamespace
+        | LogicalType::Tid
         | LogicalType::Enum(_) => DataType::Utf8,
         LogicalType::Char(_)
         | LogicalType::Varchar(_)
@@ -254,6 +255,12 @@ pub(crate) fn in_column(error: Error, schema: &SchemaRef, at: usize) -> Error {
     error.in_context(format!("column \"{}\"", schema.field(at).name()))
 }
 
+/// The texts that show the values of a column.
+fn shown(column: &ColumnVector) -> StringArray {
+    let text = |row| (!column.is_null(row)).then(|| column.value(row).display(column.ty()).to_string());
+    (0..column.len()).map(text).collect()
+}
+
 fn array(column: &ColumnVector, cells: Cells, form: ArrowForm) -> Result<ArrayRef> {
     let (valid, texts) = (nulls(column), form.texts);
     Ok(match column.ty() {
@@ -264,7 +271,9 @@ fn array(column: &ColumnVector, cells: Cells, form: ArrowForm) -> Result<ArrayRe
         }
         LogicalType::SmallInt => Arc::new(Int16Array::new(scalars(column, cells), valid)),
         LogicalType::Integer => Arc::new(Int32Array::new(scalars(column, cells), valid)),
-        LogicalType::BigInt | LogicalType::Oid => Arc::new(Int64Array::new(scalars(column, cells), valid)),
+        LogicalType::BigInt | LogicalType::Oid | LogicalType::Xid | LogicalType::Cid => {
+            Arc::new(Int64Array::new(scalars(column, cells), valid))
+        }
         LogicalType::Real => {
             let values = column.values::<f64>().iter().map(|&v| v as f32);
             Arc::new(Float32Array::new(values.collect(), valid))
@@ -314,11 +323,8 @@ fn array(column: &ColumnVector, cells: Cells, form: ArrowForm) -> Result<ArrayRe
         | LogicalType::Regproc
         | LogicalType::Regprocedure
         | LogicalType::Regoperator
-        | LogicalType::Regnamespace => {
-            let text =
-                |row| (!column.is_null(row)).then(|| column.value(row).display(column.ty()).to_string());
-            Arc::new((0..column.len()).map(text).collect::<StringArray>())
-        }
+        | LogicalType::Regnamespace
+        | LogicalType::Tid => Arc::new(shown(column)),
         LogicalType::Array(element) => list_of(column, element.get(), form, valid)?,
         LogicalType::Enum(e) => labels(column, e),
     })

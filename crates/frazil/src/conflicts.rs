@@ -1,5 +1,6 @@
-//! INSERT … ON CONFLICT with the queries that it runs: between looking up what is in the way of its rows and writing
-//! them one that computes what becomes of it, and after writing one that computes what RETURNING shows.
+//! Writes with the queries that they run. INSERT … ON CONFLICT: between looking up what is in the way of its rows and
+//! writing them one that computes what becomes of it, and after writing one that computes what RETURNING shows. INSERT
+//! and UPDATE whose RETURNING names system columns: one over the rows that were written.
 
 use crate::query::{Reading, Runner};
 use crate::row_query::{RowQuery, in_order};
@@ -9,7 +10,7 @@ use frazil_plan::{CONDITION, COUNT, ConflictUpdate, PlanConflict, WriteKind};
 use frazil_storage::{
     CheckResult, Conflict, InTheWay, NewRows, RowFetch, RowsInTheWay, TableSnapshot, Transaction, Written,
 };
-use frazil_types::{ColumnVector, Error, Reservation, Result, RowBatch, RowId};
+use frazil_types::{ColumnVector, Error, LogicalType, Reservation, Result, RowBatch, RowId, Value};
 use std::time::Instant;
 
 impl WriteAction {
@@ -42,7 +43,7 @@ impl WriteAction {
             if let Some(returning) = &self.returning {
                 let ids: Vec<RowId> = written.rows.into_iter().flatten().collect();
                 let version = transaction.view().table(self.change.table)?;
-                shown.push(RowFetch::new(version).fetch_columns(&ids, returning.reads())?);
+                shown.push(written_rows(version, &ids, returning.reads())?);
             }
         }
         if let Some(returning) = &self.returning {
@@ -147,9 +148,30 @@ impl WriteAction {
                     arbiters: &arbiters.indexes,
                 },
             ),
+            (
+                WriteKind::Insert {
+                    conflict: PlanConflict::Fail,
+                    ..
+                },
+                None,
+            ) => given.insert(&mut writer, Conflict::Fail),
+            (WriteKind::Update { row_id, set }, None) => given.update(&mut writer, *row_id, set),
             _ => Err(Error::internal("queries of a write without ON CONFLICT")),
         }
     }
+}
+
+/// The rows of some ids as RETURNING reads them: columns of the table, and behind those the row id.
+fn written_rows(version: &TableSnapshot, ids: &[RowId], reads: &[usize]) -> Result<RowBatch> {
+    let stored = version.schema().columns.len();
+    let (columns, beyond) = reads.split_at(reads.partition_point(|read| *read < stored));
+    let mut rows = RowFetch::new(version).fetch_columns(ids, columns)?;
+    if !beyond.is_empty() {
+        let tids: Vec<Value> = ids.iter().map(|id| Value::Int(id.to_tid().into())).collect();
+        rows.columns
+            .push(ColumnVector::from_values(LogicalType::Tid, &tids));
+    }
+    Ok(rows)
 }
 
 /// Bytes that bringing a row into its order takes.

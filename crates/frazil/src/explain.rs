@@ -110,6 +110,7 @@ fn looked_up(p: &PipelineMetrics) -> String {
         None | Some(LookedUp::Restrictions) => "",
         Some(LookedUp::JoinKeys) => " by the keys of a join",
         Some(LookedUp::FirstRows) => ", the first in its order",
+        Some(LookedUp::RowIds) => " by row ids",
     };
     match (&p.index, p.looked_up) {
         (Some(index), _) => format!("; rows of index {index}{by}"),

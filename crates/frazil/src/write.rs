@@ -200,15 +200,7 @@ impl WriteAction {
                     return Err(Error::internal("rows in the way that nobody looks for"));
                 }
             },
-            WriteKind::Update { row_id, set } => {
-                let columns: Vec<usize> = set.iter().map(|s| s.0).collect();
-                let checks = given.checks(&self.change.checks)?;
-                let rows = NewRows {
-                    batch: &given.values,
-                    checks: &checks,
-                };
-                writer.update(&row_ids(given.column(*row_id)?), &columns, &rows)?
-            }
+            WriteKind::Update { row_id, set } => given.update(&mut writer, *row_id, set)?,
             WriteKind::Delete { row_id } => writer.delete(&row_ids(given.column(*row_id)?))?,
             WriteKind::Lock(_) => return Err(Error::internal("a lock that writes rows")),
         };
@@ -234,7 +226,7 @@ pub(crate) fn row_ids(column: &ColumnVector) -> Vec<RowId> {
     column
         .values::<i64>()
         .iter()
-        .map(|&id| RowId::from_bigint(id))
+        .map(|&id| RowId::from_tid(id))
         .collect()
 }
 
@@ -271,6 +263,22 @@ impl Given<'_> {
             checks: &checks,
         };
         writer.insert(&rows, conflict)
+    }
+
+    /// Writes new values into columns of rows.
+    pub fn update(
+        &self,
+        writer: &mut TableWriter<'_>,
+        row_id: ColumnId,
+        set: &[(usize, ColumnId)],
+    ) -> Result<Written> {
+        let columns: Vec<usize> = set.iter().map(|s| s.0).collect();
+        let checks = self.checks(&self.action.change.checks)?;
+        let rows = NewRows {
+            batch: &self.values,
+            checks: &checks,
+        };
+        writer.update(&row_ids(self.column(row_id)?), &columns, &rows)
     }
 
     /// What RETURNING shows of the rows that were written.

@@ -137,7 +137,7 @@ impl<'a> Context<'a> {
             binder.with_all_rights();
         }
         binder.counts_rows |= parsed.counts_rows;
-        binder.names_table_oids = parsed.names_table_oids();
+        binder.system_columns = parsed.system_columns();
         binder.groups = parsed.groups;
         binder.definitions = &parsed.definitions;
         binder.identities = &parsed.identities;
@@ -232,7 +232,7 @@ impl<'a> Context<'a> {
     ) -> Result<Bound> {
         let mut binder = self.binder(parsed);
         binder.counts_rows |= query.counts_rows;
-        binder.names_table_oids |= query.names_table_oids();
+        binder.system_columns = binder.system_columns.and(query.system_columns());
         binder.groups = query.groups;
         create_view(binder, head, query)
     }

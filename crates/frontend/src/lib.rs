@@ -25,6 +25,7 @@ mod parse;
 mod sql_type;
 mod statement;
 mod summary;
+mod system_columns;
 mod transaction_modes;
 
 pub use access_change::AccessChange;

@@ -48,6 +48,7 @@ mod quantifiers;
 mod record;
 mod regular_expression;
 mod resolve;
+mod row_version;
 mod rows;
 mod sample;
 mod scalar_functions;
@@ -75,6 +76,7 @@ pub use named_oids::DATABASE;
 pub use operand::{Operand, Subscript, Unknown, UnknownKind};
 pub use parameter_names::{Parameter, parameter_defaults, parameters_of};
 pub use record::{RESULT_PARAMETER, Record};
+pub use row_version::version_number;
 pub use rows::{ArrayLines, EXPAND_ARRAY, TypedRowsCall, numbered_elements};
 pub use sample::SampleMethod;
 pub use scalar_functions::{

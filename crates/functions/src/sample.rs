@@ -5,8 +5,8 @@ use crate::build::{boolean, constant_of};
 use crate::typing::HiddenParameter;
 use crate::vector::{OnNull, Output, Row, RowFn, rows};
 use crate::{CastContext, Operand, Typing};
-use frazil_plan::Expr;
-use frazil_types::{Error, Result, Span, SqlState, Value};
+use frazil_plan::{COUNT, Expr};
+use frazil_types::{Error, Result, RowId, Span, SqlState, Value};
 
 /// Rows, by their ids, that SYSTEM takes together: as many bits.
 const TOGETHER: u32 = 7;
@@ -50,7 +50,7 @@ impl Typing {
             SampleMethod::Bernoulli => ("bernoulli", |row, out| sampled(row, 0, out)),
             SampleMethod::System => ("system", |row, out| sampled(row, TOGETHER, out)),
         };
-        let salt = Expr::constant(Value::Int(salt), row_id.ty);
+        let salt = Expr::constant(Value::Int(salt), COUNT);
         let arguments = vec![row_id, percentage, seed, salt];
         let truth = boolean(true).ty;
         let sampled = rows(name, OnNull::Called, run, arguments, truth);
@@ -80,7 +80,7 @@ fn sampled(row: &Row<'_>, together: u32, out: &mut Output<'_>) -> Result<()> {
     check_percentage(double(1))?;
     check_seed(double(2))?;
     let seed = mixed(row.double(2).to_bits() ^ (row.int(3) as u64).rotate_left(32));
-    let hash = mixed(seed ^ (row.int(0) >> together) as u64) >> 32;
+    let hash = mixed(seed ^ (RowId::from_tid(row.int(0)).0 >> together)) >> 32;
     let most = (row.double(1) / 100.0 * (1u64 << 32) as f64).round() as u64;
     out.bool(hash < most)
 }

@@ -32,15 +32,19 @@ fn operator(op: &mut Operator, columns: &Columns) {
     if let Operator::Filter(Filter { input, predicate }) = op
         && let Operator::Scan(Scan {
             columns: made,
+            row_id,
             restrictions,
             disjunctions,
+            places,
             ..
         }) = &mut **input
     {
         let made: Vec<ColumnId> = made.iter().map(|c| c.0).collect();
         let whole = std::mem::replace(predicate, Expr::unknown());
+        let conjuncts = whole.into_conjuncts();
+        places.extend(row_id.iter().flat_map(|id| places_in(&conjuncts, *id, columns)));
         let mut split = Split::default();
-        split.conjuncts(whole.into_conjuncts(), &made, columns);
+        split.conjuncts(conjuncts, &made, columns);
         split.implications(&made, columns);
         split.disjunctions(&made, columns);
         let rest = split.finish(restrictions, columns);
@@ -50,6 +54,22 @@ fn operator(op: &mut Operator, columns: &Columns) {
         return;
     }
     op.inputs_mut().into_iter().for_each(|i| operator(i, columns));
+}
+
+/// What conjuncts say of the row id: values that it is equal to, and ends of ranges.
+fn places_in(conjuncts: &[Expr], row_id: ColumnId, columns: &Columns) -> Vec<ScanRestriction> {
+    let says = |restriction: &ScanRestriction| match &restriction.kind {
+        ScanRestrictionKind::Compare(op, _) => *op != CompareOp::Ne,
+        ScanRestrictionKind::Between(..) | ScanRestrictionKind::In(_) => true,
+        ScanRestrictionKind::IsNull
+        | ScanRestrictionKind::IsNotNull
+        | ScanRestrictionKind::Prefix(_)
+        | ScanRestrictionKind::Like { .. } => false,
+    };
+    let found = conjuncts
+        .iter()
+        .filter_map(|e| restriction(e, &[row_id], columns));
+    found.flatten().filter(says).collect()
 }
 
 /// A filter that is taken apart.

@@ -80,9 +80,9 @@ impl Columns {
         ColumnId(self.list.len() as u32 - 1)
     }
 
-    /// Adds a column of row ids.
+    /// Adds a column of row ids, which are tids ([`RowId::to_tid`](frazil_types::RowId::to_tid)).
     pub fn add_row_id(&mut self) -> ColumnId {
-        self.add_count("row id")
+        self.add("row id", LogicalType::Tid, false)
     }
 
     /// Adds a column of counts or numbers of rows.

@@ -150,15 +150,14 @@ fn source(pipeline: &Pipeline, plan: &PipelinePlan, names: &Names) -> String {
             row_id,
             restrictions,
             disjunctions,
+            places,
             early_probes,
             bound,
             ..
         } => {
-            let mut out = format!(
-                "scan {}{}",
-                scan(name, columns, *row_id, names),
-                scan_predicates(restrictions, disjunctions, names, &plan.columns)
-            );
+            let mut out = format!("scan {}", scan(name, columns, *row_id, names));
+            out += &scan_predicates(restrictions, disjunctions, names, &plan.columns);
+            out += &scan_places(places, names, &plan.columns);
             for probe in early_probes {
                 let _ = write!(
                     out,

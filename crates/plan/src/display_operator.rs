@@ -131,6 +131,18 @@ pub(crate) fn scan(
     format!("{name} ({columns})")
 }
 
+/// The places at which a scan looks for rows, from `, at ` on.
+pub(crate) fn scan_places(places: &[ScanRestriction], names: &Names, types: &Columns) -> String {
+    let text = |r: &ScanRestriction| restriction(r, names, types[r.column].ty);
+    match places {
+        [] => String::new(),
+        _ => format!(
+            ", at {}",
+            places.iter().map(text).collect::<Vec<_>>().join(" and ")
+        ),
+    }
+}
+
 /// What is pushed into a scan, from " where " on.
 pub(crate) fn scan_predicates(
     restrictions: &[ScanRestriction],

@@ -332,6 +332,20 @@ impl Operator {
         (op, number)
     }
 
+    /// The scan whose rows it passes on, if it only filters them and computes further columns.
+    pub fn passed_scan_mut(&mut self) -> Option<&mut Scan> {
+        if let Operator::Filter(filter) = self {
+            return filter.input.passed_scan_mut();
+        }
+        if let Operator::Map(map) = self {
+            return map.input.passed_scan_mut();
+        }
+        let Operator::Scan(scan) = self else {
+            return None;
+        };
+        Some(scan)
+    }
+
     /// The row that it gives, if all it does is to count the rows of a table whose number `rows` knows.
     pub fn known_counts(&self, rows: impl Fn(ObjectId) -> Option<u64>) -> Option<Operator> {
         let Operator::Aggregate(node) = self else {

@@ -74,6 +74,8 @@ pub enum Source {
         restrictions: Vec<ScanRestriction>,
         /// Disjunctions of such.
         disjunctions: Vec<ScanDisjunction>,
+        /// Restrictions of the row id, which a filter tests, too.
+        places: Vec<ScanRestriction>,
         /// Probes of this pipeline whose keys the scan tests beforehand, the most selective one first.
         early_probes: Vec<EarlyProbe>,
         /// A column that is the first key of the sorter that this pipeline fills, which needs its first rows alone: rows behind

@@ -76,6 +76,7 @@ fn sources() -> Vec<Operator> {
             columns: vec![(id(1), 0), (id(2), 1)],
             row_id: Some(id(3)),
             restrictions: vec![restriction(1)],
+            places: vec![],
             disjunctions: vec![ScanDisjunction {
                 alternatives: vec![vec![restriction(2)], vec![restriction(1)]],
             }],

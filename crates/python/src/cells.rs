@@ -97,9 +97,8 @@ pub fn cell<'py>(py: Python<'py>, column: &ColumnVector, row: usize) -> PyResult
         (Value::Int(_), LogicalType::Uuid) => {
             class(py, &UUID, "uuid", "UUID")?.call1((value.display(ty).to_string(),))
         }
-        (Value::Int(_), LogicalType::Char(_) | LogicalType::Enum(_)) | (Value::Interval(_), _) => {
-            value.display(ty).to_string().into_bound_py_any(py)
-        }
+        (Value::Int(_), LogicalType::Char(_) | LogicalType::Enum(_) | LogicalType::Tid)
+        | (Value::Interval(_), _) => value.display(ty).to_string().into_bound_py_any(py),
         (Value::Int(v), _) => (*v as i64).into_bound_py_any(py),
         (Value::Double(v), _) => v.into_bound_py_any(py),
         (Value::Bool(b), _) => b.into_bound_py_any(py),
@@ -207,7 +206,8 @@ fn sizes(ty: LogicalType) -> (Option<u32>, Option<usize>) {
         // Without a length it is the greatest number.
         LogicalType::Char(n) | LogicalType::Varchar(n) => Some(n).filter(|&n| n < u32::MAX),
         LogicalType::Uuid => Some(36),
-        LogicalType::Oid => Some(10),
+        LogicalType::Oid | LogicalType::Xid | LogicalType::Cid => Some(10),
+        LogicalType::Tid => Some(18),
         LogicalType::Name => Some(63),
         LogicalType::InternalChar => Some(1),
         LogicalType::Interval

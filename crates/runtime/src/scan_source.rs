@@ -101,26 +101,28 @@ impl BoundValues<'_> {
                 let column = columns.iter().find(|c| c.0 == r.column);
                 let column =
                     column.ok_or_else(|| Error::internal("a restriction on a column that is not scanned"))?;
-                let kind = match &r.kind {
-                    ScanRestrictionKind::Compare(op, e) => RestrictionKind::Compare(*op, self.value(e)?),
-                    ScanRestrictionKind::Between(l, h) => {
-                        RestrictionKind::Between(self.value(l)?, self.value(h)?)
-                    }
-                    ScanRestrictionKind::In(values) => RestrictionKind::In(values.clone()),
-                    ScanRestrictionKind::IsNull => RestrictionKind::IsNull,
-                    ScanRestrictionKind::IsNotNull => RestrictionKind::IsNotNull,
-                    ScanRestrictionKind::Prefix(p) => RestrictionKind::Prefix(p.clone()),
-                    ScanRestrictionKind::Like { pattern, negated } => RestrictionKind::Like {
-                        pattern: pattern.clone(),
-                        negated: *negated,
-                    },
-                };
                 Ok(Restriction {
                     column: column.1,
-                    kind,
+                    kind: self.restriction_kind(&r.kind)?,
                 })
             })
             .collect()
+    }
+
+    /// What a restriction asks, with its values.
+    pub fn restriction_kind(&self, kind: &ScanRestrictionKind) -> Result<RestrictionKind> {
+        Ok(match kind {
+            ScanRestrictionKind::Compare(op, e) => RestrictionKind::Compare(*op, self.value(e)?),
+            ScanRestrictionKind::Between(l, h) => RestrictionKind::Between(self.value(l)?, self.value(h)?),
+            ScanRestrictionKind::In(values) => RestrictionKind::In(values.clone()),
+            ScanRestrictionKind::IsNull => RestrictionKind::IsNull,
+            ScanRestrictionKind::IsNotNull => RestrictionKind::IsNotNull,
+            ScanRestrictionKind::Prefix(p) => RestrictionKind::Prefix(p.clone()),
+            ScanRestrictionKind::Like { pattern, negated } => RestrictionKind::Like {
+                pattern: pattern.clone(),
+                negated: *negated,
+            },
+        })
     }
 }
 
@@ -364,7 +366,7 @@ mod tests {
         }
         let expected: Vec<i128> = (0..ROWS).filter(|i| i % 7 != 0 && i % 1000 < 5).collect();
         assert_eq!(found, expected);
-        let ids: Vec<RowId> = ids.into_iter().map(RowId::from_bigint).collect();
+        let ids: Vec<RowId> = ids.into_iter().map(RowId::from_tid).collect();
         let mut writer = transaction.writer(entry.id).unwrap();
         assert_eq!(writer.delete(&ids).unwrap().count, expected.len() as u64);
         assert_eq!(writer.delete(&ids).unwrap().count, 0);

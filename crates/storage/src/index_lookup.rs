@@ -42,6 +42,8 @@ pub enum LookedUp {
     JoinKeys,
     /// The first rows in the order of the index.
     FirstRows,
+    /// Nothing: the rows are given by their ids.
+    RowIds,
 }
 
 /// Keys of which a row has to have one: those of the finished build side of a join that drops all others.
@@ -119,6 +121,15 @@ impl Candidates {
         Candidates {
             index: Some(index.clone()),
             by,
+            chunks: by_chunk(version, rows),
+        }
+    }
+
+    /// Rows by their ids.
+    pub fn at(version: &TableSnapshot, rows: Vec<RowId>) -> Candidates {
+        Candidates {
+            index: None,
+            by: LookedUp::RowIds,
             chunks: by_chunk(version, rows),
         }
     }

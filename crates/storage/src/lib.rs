@@ -115,6 +115,7 @@ mod reshape;
 mod row_counts;
 pub mod row_fetch;
 mod row_locks;
+mod row_places;
 mod row_queue;
 pub mod scan_cursor;
 mod section;

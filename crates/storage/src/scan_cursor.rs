@@ -335,7 +335,7 @@ impl ScanCursor {
     /// The current vector's row ids.
     pub fn row_ids(&mut self) -> &[i64] {
         let number = self.chunk_number();
-        let id = |offset: usize| RowId::new(number, offset as u16).to_bigint();
+        let id = |offset: usize| RowId::new(number, offset as u16).to_tid();
         self.row_ids.clear();
         match self.vector {
             Vector::Range { start, len } => self.row_ids.extend((start..start + len).map(id)),

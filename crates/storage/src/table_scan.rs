@@ -8,6 +8,7 @@ use crate::hot_disjunction::HotDisjunction;
 use crate::hot_match::HotPredicate;
 use crate::index_lookup::{Candidates, JoinKeys, LookedUp, most_join_keys};
 use crate::merge_restrictions::{merge_alternatives, merge_ranges};
+use crate::row_places::RowPlaces;
 use crate::scan_cursor::ScanCursor;
 use crate::snapshot::TableSnapshot;
 use crate::top_bound::{ScanBound, TopBound};
@@ -150,8 +151,10 @@ pub struct TableScan {
     pub(crate) hot_disjunctions: Vec<HotDisjunction>,
     pub(crate) options: ScanOptions,
     pub(crate) early_probes: Vec<EarlyProbe>,
-    /// The rows to look at, if an index says so.
+    /// The rows to look at, if an index or their ids say so.
     pub(crate) candidates: Option<Candidates>,
+    /// Positions of the chunks to look at, if ranges of row ids say so.
+    visits: Option<Vec<usize>>,
     /// What the keys of rows that count do not exceed, if some order asks for its first rows alone.
     pub(crate) bound: Option<ScanBound>,
     has_all_rows: bool,
@@ -194,6 +197,7 @@ impl TableScan {
             options,
             early_probes: Vec::new(),
             candidates,
+            visits: None,
             bound: None,
             has_all_rows: true,
             is_only: false,
@@ -282,7 +286,27 @@ impl TableScan {
     /// may move while the scan runs.
     pub fn with_bound(mut self, column: usize, bound: Arc<TopBound>) -> TableScan {
         if self.options.push_restrictions {
-            self.bound = Some(ScanBound::new(&self.snapshot, column, bound));
+            let mut bound = ScanBound::new(&self.snapshot, column, bound);
+            if let Some(visits) = &self.visits {
+                bound
+                    .visits
+                    .retain(|position| visits.binary_search(position).is_ok());
+            }
+            self.bound = Some(bound);
+        }
+        self
+    }
+
+    /// The same scan for rows whose ids, as tids, satisfy restrictions. Rows with other ids may be among them.
+    pub fn at_rows(mut self, restrictions: &[RestrictionKind]) -> TableScan {
+        match RowPlaces::of(restrictions) {
+            Some(RowPlaces::Rows(rows)) => self.candidates = Some(Candidates::at(&self.snapshot, rows)),
+            Some(RowPlaces::Chunks(numbers)) if self.candidates.is_none() => {
+                let chunks = self.snapshot.chunks().enumerate();
+                let chunks = chunks.filter(|(_, chunk)| numbers.contains(&chunk.number()));
+                self.visits = Some(chunks.map(|(position, _)| position).collect());
+            }
+            Some(RowPlaces::Chunks(_)) | None => {}
         }
         self
     }
@@ -298,10 +322,11 @@ impl TableScan {
 
     /// The chunk of a morsel.
     pub(crate) fn chunk(&self, morsel: usize) -> &Arc<ChunkEntry> {
-        match (&self.candidates, &self.bound) {
-            (Some(candidates), _) => &candidates.chunks[morsel].0,
-            (None, Some(bound)) => self.snapshot.chunk(bound.visits[morsel]),
-            (None, None) => self.snapshot.chunk(morsel),
+        match (&self.candidates, &self.bound, &self.visits) {
+            (Some(candidates), _, _) => &candidates.chunks[morsel].0,
+            (None, Some(bound), _) => self.snapshot.chunk(bound.visits[morsel]),
+            (None, None, Some(visits)) => self.snapshot.chunk(visits[morsel]),
+            (None, None, None) => self.snapshot.chunk(morsel),
         }
     }
 
@@ -323,9 +348,10 @@ impl TableScan {
 
     /// Number of morsels: one per chunk that is looked at.
     pub fn morsels(&self) -> usize {
-        match &self.candidates {
-            Some(candidates) => candidates.chunks.len(),
-            None => self.snapshot.chunk_count(),
+        match (&self.candidates, &self.visits) {
+            (Some(candidates), _) => candidates.chunks.len(),
+            (None, Some(visits)) => visits.len(),
+            (None, None) => self.snapshot.chunk_count(),
         }
     }
 

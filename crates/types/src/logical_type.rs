@@ -85,6 +85,12 @@ pub enum LogicalType {
     Regprocedure,
     /// The oid of an operator with its name and the types of its operands.
     Regoperator,
+    /// The place of a version of a row: a block and a place in it; see [`RowId::to_tid`](crate::RowId::to_tid).
+    Tid,
+    /// The number of a transaction: 32 bits without a sign.
+    Xid,
+    /// The number of a command in its transaction: 32 bits without a sign.
+    Cid,
 }
 
 /// What stands before the number of an enumeration in a [stored name](LogicalType::stored_name).
@@ -147,6 +153,9 @@ impl LogicalType {
             LogicalType::Regnamespace => Kind::Regnamespace,
             LogicalType::Regprocedure => Kind::Regprocedure,
             LogicalType::Regoperator => Kind::Regoperator,
+            LogicalType::Tid => Kind::Tid,
+            LogicalType::Xid => Kind::Xid,
+            LogicalType::Cid => Kind::Cid,
         }
     }
 
@@ -239,7 +248,10 @@ impl LogicalType {
             | LogicalType::Regproc
             | LogicalType::Regnamespace
             | LogicalType::Regprocedure
-            | LogicalType::Regoperator => (0, [0, 0]),
+            | LogicalType::Regoperator
+            | LogicalType::Tid
+            | LogicalType::Xid
+            | LogicalType::Cid => (0, [0, 0]),
         };
         // A length takes 32 bits, the digits of a decimal few.
         self.kind() as u64 | count << 8 | modifiers[0] << 16 | modifiers[1] << 48
@@ -276,9 +288,6 @@ impl LogicalType {
 
     /// Timestamps with all their digits.
     pub const TIMESTAMP: LogicalType = LogicalType::Timestamp(MICRO_DIGITS);
-
-    /// Type of the system column `tableoid`, which every table has.
-    pub const TABLE_OID: LogicalType = LogicalType::Oid;
 
     /// Texts in an array.
     pub const TEXT_ARRAY: LogicalType = LogicalType::Array(ElementType::TEXT);

@@ -128,7 +128,7 @@ fn read_of(snapshot: &Snapshot, name: &str) -> frazil_types::Result<Vec<(RowId, 
                     let text = names.values.cast::<StringRef>().add(at(&names));
                     let name = valid.then(|| String::from_utf8((*text).bytes().to_vec()).unwrap());
                     assert_eq!(row(number.into()).1.as_text(), name.as_deref());
-                    out.push((RowId::from_bigint(*id), number.into()));
+                    out.push((RowId::from_tid(*id), number.into()));
                 }
             }
         }

@@ -140,7 +140,7 @@ pub(super) fn groups(context: &Context<'_>) -> Result<Vec<Cells>> {
         Ok(Cells::new()
             .with("groname", role.name.as_str())
             .with("grosysid", role.id.0)
-            .with("grolist", list(&members, LogicalType::TABLE_OID)?))
+            .with("grolist", list(&members, LogicalType::Oid)?))
     };
     groups.map(row).collect()
 }

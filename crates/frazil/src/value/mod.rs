@@ -191,7 +191,7 @@ fn integer_like(v: i128, raw: &RawValue, ty: LogicalType) -> Value {
         LogicalType::Timestamp(_) => Value::Timestamp(Timestamp::of_raw(v as i64)),
         LogicalType::TimestampTz(..) => Value::TimestampTz(TimestampTz::of_raw(v as i64)),
         LogicalType::Uuid => Value::Uuid(Uuid::of_native(v)),
-        // char(1) and enumerations; the others are never held as integers.
+        // char(1), enumerations, tids and numbers of transactions; the others are never held as integers.
         LogicalType::Char(_)
         | LogicalType::Enum(_)
         | LogicalType::Boolean
@@ -214,6 +214,9 @@ fn integer_like(v: i128, raw: &RawValue, ty: LogicalType) -> Value {
         | LogicalType::Regprocedure
         | LogicalType::Regoperator
         | LogicalType::Regnamespace
+        | LogicalType::Tid
+        | LogicalType::Xid
+        | LogicalType::Cid
         | LogicalType::Array(_) => Value::Text(raw.display(ty).to_string()),
     }
 }

@@ -42,8 +42,8 @@ const MODES: [Mode; 9] = [
     mode(Freeze::AfterEachChange, "staged"),
 ];
 
-/// Scripts that look at how rows are held: their tables freeze only where they say so.
-const ABOUT_HOLDING: [&str; 1] = ["table_options.slt"];
+/// Scripts that look at how rows are held, or where: their tables freeze only where they say so.
+const ABOUT_HOLDING: [&str; 2] = ["table_options.slt", "system_columns.slt"];
 
 /// Names the record that a child process runs: the script's path, a colon, the record's line.
 const CHILD: &str = "FRAZIL_SLT_RECORD";

@@ -312,6 +312,7 @@ impl<'a> Binder<'a> {
                 self.not_reserved(new_column_name)?;
                 let column = altered.position(self, old_column_name)?;
                 let name = fold(new_column_name);
+                super::system_columns::refuse_name(&name, self.span(new_column_name))?;
                 let texts = self.texts_after(&altered.entry, Renamed::Column(column, &name))?;
                 AlterAction::RenameColumn { column, name, texts }
             }
@@ -452,6 +453,7 @@ impl<'a> Binder<'a> {
             let span = self.span(&definition.name);
             return Err(error(SqlState::DUPLICATE_COLUMN, message, span));
         }
+        super::system_columns::refuse_name(&name, self.span(&definition.name))?;
         let column = self.column_definition(definition)?;
         let position = altered.schema.columns.len();
         altered.added.push((position, definition));

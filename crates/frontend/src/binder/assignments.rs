@@ -5,7 +5,7 @@ use super::query::Literals;
 use super::row_value::row_expressions;
 use super::scope::Clause;
 use super::target::is_default;
-use super::{Binder, error, fold};
+use super::{Binder, error, fold, system_columns};
 use crate::TableEntry;
 use frazil_functions::Operand;
 use frazil_plan::operators::{Aggregate, DependentJoin, Join};
@@ -100,6 +100,9 @@ impl<'a> Binder<'a> {
             return Err(self.syntax_error(&name.to_string(), span));
         };
         let column = fold(first);
+        if entry.schema.index_of(&column).is_none() {
+            system_columns::refuse_value(&column, span)?;
+        }
         let position = column_position(entry, &column).map_err(|e| e.at_span(span))?;
         match parts.next() {
             None => Ok(position),

@@ -227,6 +227,7 @@ fn check_columns(schema: &Schema, span: impl Fn(usize) -> Span) -> Result<()> {
             let message = format!("column \"{}\" specified more than once", column.name);
             return Err(error(SqlState::DUPLICATE_COLUMN, message, span(i)));
         }
+        super::system_columns::refuse_name(&column.name, span(i))?;
         if !column.ty.info().is_stored {
             return Err(Error::unsupported(format!("a column of type {}", column.ty)).at_span(span(i)));
         }

@@ -4,13 +4,12 @@ use super::file_table;
 use super::join::Joined;
 use super::nesting::Names;
 use super::rows::one_row;
-use super::scope::{Item, TABLE_OID};
+use super::scope::Item;
 use super::{Binder, OutputColumn, Relation, error, fold};
-use crate::catalog_view;
 use crate::file_source::FileSource;
 use frazil_plan::operators::Map;
 use frazil_plan::{Expr, JoinKind, Operator};
-use frazil_types::{Error, LogicalType, Result, Span, SqlState, Value};
+use frazil_types::{Error, Result, Span, SqlState};
 use sqlparser::ast::{
     ObjectName, Query, TableAlias, TableFactor, TableFunctionArgs, TableSampleKind, TableWithJoins,
 };
@@ -189,7 +188,7 @@ impl<'a> Binder<'a> {
             let relation = self.read_cte(at)?;
             return self.item(relation, Some(&fold(ident)), alias, false);
         }
-        let table_oid = self.table_oid(name)?;
+        let table_oid = self.oid_to_show(name)?;
         let last = name.0.last().and_then(|part| part.as_ident()).map(fold);
         let locked = alias.map(|alias| fold(&alias.name)).or(last);
         let is_locked = self.is_locked(locked.as_deref());
@@ -213,36 +212,12 @@ impl<'a> Binder<'a> {
         self.lock_relation(&mut relation.op, Some(&seen))?;
         let mut rows = self.item(relation, Some(&name.name), alias, false)?;
         if let Some(oid) = table_oid {
-            self.show_table_oid(&mut rows, oid);
+            self.show_system_columns(&mut rows, oid);
         }
         Ok(match alias {
             None => rows.in_schema(&name.schema),
             Some(_) => rows,
         })
-    }
-
-    /// The oid of the table of a name, if the statement names `tableoid`; `None` for other relations.
-    fn table_oid(&mut self, name: &ObjectName) -> Result<Option<u32>> {
-        if !self.names_table_oids {
-            return Ok(None);
-        }
-        let written = self.written_name(name)?;
-        Ok(match self.find(&written) {
-            Ok((_, catalog_view::Relation::Table(table), _)) => table.oid,
-            Ok((_, catalog_view::Relation::View(_), _)) | Err(_) => None,
-        })
-    }
-
-    /// Gives the rows of a table its column `tableoid`.
-    fn show_table_oid(&mut self, rows: &mut FromRows, oid: u32) {
-        let value = Expr::constant(Value::Int(oid.into()), LogicalType::TABLE_OID);
-        let id = self.columns.add(TABLE_OID, value.ty, false);
-        self.own(id);
-        let op = std::mem::replace(&mut rows.op, one_row());
-        rows.op = Map::above(op, vec![(id, value)]);
-        for item in &mut rows.items {
-            item.table_oid = Some(id);
-        }
     }
 
     fn derived(

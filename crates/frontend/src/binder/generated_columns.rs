@@ -294,6 +294,7 @@ pub(crate) fn generated_query(mut binder: Binder<'_>, entry: &TableEntry) -> Res
         row_id: None,
         restrictions: Vec::new(),
         disjunctions: Vec::new(),
+        places: Vec::new(),
     });
     let mut computed = Computed::default();
     let values = binder.generated_values(entry, &ids, None, None, &mut computed)?;

@@ -5,7 +5,7 @@ use super::rows::Computed;
 use super::scope::{Item, Level};
 use super::target::is_default;
 use super::written::{WriteQueries, Written};
-use super::{Binder, OutputColumn, Relation, error, fold};
+use super::{Binder, OutputColumn, Relation, error, fold, system_columns};
 use crate::{Bound, TableEntry};
 use frazil_catalog::Rights;
 use frazil_plan::{Change, ColumnId, Expr, Operator, PlanConflict, WriteKind};
@@ -290,6 +290,10 @@ impl<'a> Binder<'a> {
                 queries.update = update;
                 queries.returning = self.returning_of_written(&target.entry, &name, list)?;
                 (conflict, op, Vec::new())
+            }
+            _ if list.is_some_and(system_columns::are_in) => {
+                queries.returning = self.returning_of_written(&target.entry, &name, list)?;
+                (PlanConflict::Fail, op, Vec::new())
             }
             _ => {
                 let mut copies = Computed::default();

@@ -268,7 +268,7 @@ impl<'a> Binder<'a> {
                 .iter()
                 .map(|c| c.id)
                 .chain(item.marker)
-                .chain(item.table_oid)
+                .chain(item.system.iter().map(|shown| shown.1))
             {
                 self.columns[id].nullable = true;
             }

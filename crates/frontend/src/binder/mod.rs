@@ -87,6 +87,7 @@ mod set_operation;
 mod statement_rights;
 mod stored_expression;
 mod subquery;
+mod system_columns;
 mod table_like;
 mod target;
 mod told_apart;
@@ -140,6 +141,7 @@ pub use writing_with::{MOST_WRITES, RETURNED_ID};
 
 use crate::limits::Limits;
 use crate::parse::{Overriding, Place, WrittenLike, WrittenOptions};
+use crate::system_columns::SystemColumns;
 use crate::{CatalogView, PlanSettings, TableEntry};
 use column_name::ColumnNames;
 use column_uses::ColumnUses;
@@ -164,8 +166,8 @@ pub(crate) struct Binder<'a> {
     pub place: &'a Place,
     /// Whether every relation gets a column that tells its rows from those an outer join makes: `count(t.*)`.
     pub counts_rows: bool,
-    /// True if the statement names `tableoid`, a column that tables have on demand.
-    pub names_table_oids: bool,
+    /// The system columns that the statement names.
+    pub system_columns: SystemColumns,
     /// True if the statement has a GROUP BY, which tells two names of one column apart.
     pub groups: bool,
     /// Whether `$1` may stand in it.
@@ -239,7 +241,7 @@ impl<'a> Binder<'a> {
             settings,
             place,
             counts_rows: nesting.marks_rows(),
-            names_table_oids: false,
+            system_columns: SystemColumns::default(),
             groups: false,
             takes_parameters: true,
             definitions: &[],

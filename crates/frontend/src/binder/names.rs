@@ -202,6 +202,10 @@ impl Binder<'_> {
             if let (Some(table), Some(column)) = (&item.name, item.columns.iter().find(|c| c.id == id)) {
                 return format!("{table}.{}", column.name);
             }
+            let mut system = item.system.iter();
+            if let (Some(table), Some((column, _))) = (&item.name, system.find(|shown| shown.1 == id)) {
+                return format!("{table}.{}", column.name());
+            }
         }
         self.columns[id].label.clone()
     }

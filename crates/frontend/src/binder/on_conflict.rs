@@ -200,10 +200,15 @@ impl<'a> Binder<'a> {
             columns.push(OutputColumn::new(column.name.as_str(), id));
             given.push((id, position));
         }
+        let row_id = (!self.system_columns.is_empty()).then(|| self.row_id());
+        given.extend(row_id.map(|id| (id, entry.stored_columns().count())));
         self.originate(entry.oid, &entry.schema, &columns);
         self.note_target(entry, &columns);
         let op = Operator::Given(Given { columns: given });
-        let written = self.item(Relation::new(op, columns), Some(name), None, false)?;
+        let mut written = self.item(Relation::new(op, columns), Some(name), None, false)?;
+        if let (Some(row_id), Some(oid)) = (row_id, entry.oid) {
+            self.show_columns_of(&mut written, oid, row_id);
+        }
         let items = written.items.into_iter().map(|item| item.of_table(entry));
         let (op, output) = self.returning(Some(list), items.collect(), written.op)?;
         Ok(Some(Relation::new(op, output)))

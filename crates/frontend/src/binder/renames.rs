@@ -6,7 +6,7 @@ use crate::{Bound, CatalogView, Definition, catalog_view};
 use frazil_catalog::{
     AlterAction, AlterType, RenameObject, RowTexts, ViewEntry, WrittenName, missing_schema, not_materialized,
 };
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Error, Result, Span, SqlState};
 
 /// Binds RENAME. The errors of [`rename_as`].
 pub(crate) fn rename(catalog: &dyn CatalogView, renamed: &RenamedObject) -> Result<Bound> {
@@ -68,6 +68,7 @@ fn of_materialized(catalog: &dyn CatalogView, written: &WrittenName, to: RenameT
         RenameTo::Name(name) => AlterAction::RenameTable { name, texts },
         RenameTo::Schema(schema) => AlterAction::SetSchema { schema },
         RenameTo::Column { from, to } => {
+            super::system_columns::refuse_name(&to, Span::NONE)?;
             let column = table.schema.index_of(&from).ok_or_else(|| {
                 let message = format!("column \"{from}\" does not exist");
                 Error::new(SqlState::UNDEFINED_COLUMN, message)

@@ -5,6 +5,7 @@ use super::locking_clauses::Locking;
 use super::rows_calls::RowsCalls;
 use super::windows::Windows;
 use crate::TableEntry;
+use crate::system_columns::ShownColumns;
 use frazil_functions::Operand;
 use frazil_plan::each_once::Places;
 use frazil_plan::{AggregateCall, ColumnId, Expr, FrameUnit};
@@ -47,6 +48,15 @@ impl Level {
         let tables = self.keyed_tables.iter().filter(is_grouped);
         let columns = tables.flat_map(|table| table.columns.iter().copied());
         columns.filter(|id| !grouped.contains(id)).collect()
+    }
+
+    /// Notes that system columns depend on the primary key of the table that some relations read.
+    pub fn note_system_columns(&mut self, items: &[Item], ids: impl Iterator<Item = ColumnId>) {
+        let first = items.iter().find_map(|item| item.columns.first());
+        let is_it = |table: &&mut KeyedTable| table.columns.first().copied() == first.map(|c| c.id);
+        if let Some(table) = self.keyed_tables.iter_mut().find(is_it) {
+            table.columns.extend(ids);
+        }
     }
 }
 
@@ -261,8 +271,8 @@ pub(super) struct Item {
     pub is_unqualified: bool,
     /// A column that is never NULL in its rows, if the statement counts them.
     pub marker: Option<ColumnId>,
-    /// The column `tableoid` of a table, which only statements that name it have: no `*` shows it.
-    pub table_oid: Option<ColumnId>,
+    /// The system columns of a table, as far as the statement names them: no `*` shows them.
+    pub system: ShownColumns,
     /// The column that the name stands for where it is a value: that of a function which gives one value a row.
     pub value: Option<ColumnId>,
     /// What the names of many columns mean, once one was asked for.
@@ -287,9 +297,6 @@ impl Found {
     }
 }
 
-/// The system column that says which table a row is of.
-pub(super) const TABLE_OID: &str = "tableoid";
-
 /// Names of up to so many columns are compared one by one.
 const FEW_COLUMNS: usize = 24;
 
@@ -302,7 +309,7 @@ impl Item {
             columns: columns.into(),
             is_unqualified: true,
             marker: None,
-            table_oid: None,
+            system: ShownColumns::new(),
             value: None,
             by_name: Rc::default(),
         }
@@ -324,11 +331,19 @@ impl Item {
         }
     }
 
-    /// The meaning of a name among its columns. `tableoid` is the table's if no column has the name.
+    /// The meaning of a name among its columns, and if none of them has it, among its system columns.
     pub fn find(&self, name: &str) -> Found {
-        match (self.find_listed(name), self.table_oid) {
-            (Found::None, Some(id)) if name == TABLE_OID => Found::One(id),
-            (found, _) => found,
+        match self.find_listed(name) {
+            Found::None => self.find_system(name),
+            found => found,
+        }
+    }
+
+    fn find_system(&self, name: &str) -> Found {
+        let mut shown = self.system.iter();
+        match shown.find(|(column, _)| column.name() == name) {
+            Some((_, id)) => Found::One(*id),
+            None => Found::None,
         }
     }
 
@@ -365,7 +380,7 @@ impl Item {
             columns: columns.into(),
             is_unqualified: true,
             marker: None,
-            table_oid: None,
+            system: ShownColumns::new(),
             value: None,
             by_name: Rc::default(),
         }

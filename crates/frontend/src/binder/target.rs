@@ -52,8 +52,12 @@ impl<'a> Binder<'a> {
             row_id: Some(row_id),
             restrictions: Vec::new(),
             disjunctions: Vec::new(),
+            places: Vec::new(),
         });
-        let rows = self.item(Relation::new(op, columns), Some(name), alias, false)?;
+        let mut rows = self.item(Relation::new(op, columns), Some(name), alias, false)?;
+        if let Some(oid) = entry.oid {
+            self.show_system_columns(&mut rows, oid);
+        }
         let rows = match alias {
             None => rows.in_schema(&entry.schema_name),
             Some(_) => rows,

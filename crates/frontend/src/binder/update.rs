@@ -6,7 +6,7 @@ use super::rows::{Computed, filtered};
 use super::scope::{Item, Level};
 use super::target::TargetRows;
 use super::written::{WriteQueries, Written};
-use super::{Binder, OutputColumn};
+use super::{Binder, OutputColumn, fold, system_columns};
 use crate::{Bound, TableEntry};
 use frazil_catalog::Rights;
 use frazil_functions::CastContext;
@@ -53,14 +53,9 @@ fn updated<'a>(binder: &mut Binder<'a>, u: &'a Update) -> Result<Written> {
     super::refuse::table_factor(&u.table.relation)?;
     let entry = binder.table_to_change(name, "UPDATE of")?;
     binder.levels.push(Level::default());
-    let (op, change, output) = binder.rows_to_update(&entry, alias.as_ref(), u)?;
+    let written = binder.rows_to_update(&entry, alias.as_ref(), u)?;
     binder.levels.pop();
-    Ok(Written {
-        op,
-        change,
-        output,
-        queries: WriteQueries::default(),
-    })
+    Ok(written)
 }
 
 impl<'a> Binder<'a> {
@@ -74,7 +69,7 @@ impl<'a> Binder<'a> {
         entry: &TableEntry,
         alias: Option<&'a TableAlias>,
         u: &'a Update,
-    ) -> Result<(Operator, Change, Vec<OutputColumn>)> {
+    ) -> Result<Written> {
         let TargetRows { mut rows, row_id } = self.target_rows(entry, &entry.name, alias)?;
         if let Some(UpdateTableFromKind::AfterSet(from)) = &u.from {
             let others = self.others(&rows, from)?;
@@ -119,7 +114,7 @@ impl<'a> Binder<'a> {
         self.note_target(entry, &items[0].columns);
         let checks = self.checks(entry, &new, Some(&touched), None, &mut computed)?;
         let op = computed.above(op);
-        let (op, output) = self.returning(u.returning.as_deref(), items, op)?;
+        let (op, output, queries) = self.returned(entry, alias, u, (items, op))?;
         let change = Change {
             table: entry.id,
             name: entry.name.clone(),
@@ -127,7 +122,34 @@ impl<'a> Binder<'a> {
             checks,
             returning: Vec::new(),
         };
-        Ok((op, change, output))
+        Ok(Written {
+            op,
+            change,
+            output,
+            queries,
+        })
+    }
+
+    /// RETURNING of UPDATE over its rows, in which it sees items: with what it shows, or the query that shows it.
+    fn returned(
+        &mut self,
+        entry: &TableEntry,
+        alias: Option<&'a TableAlias>,
+        u: &'a Update,
+        (seen, op): (Vec<Item>, Operator),
+    ) -> Result<(Operator, Vec<OutputColumn>, WriteQueries)> {
+        let list = u.returning.as_deref();
+        let mut queries = WriteQueries::default();
+        if !list.is_some_and(system_columns::are_in) {
+            let (op, output) = self.returning(list, seen, op)?;
+            return Ok((op, output, queries));
+        }
+        if u.from.is_some() {
+            return Err(system_columns::refuse_beside_others());
+        }
+        let name = alias.map_or_else(|| entry.name.clone(), |alias| fold(&alias.name));
+        queries.returning = self.returning_of_written(entry, &name, list)?;
+        Ok((op, Vec::new(), queries))
     }
 
     /// The hidden columns of all rows from position `first` on, which nothing has computed yet.

@@ -254,6 +254,7 @@ impl<'a> Binder<'a> {
             row_id: None,
             restrictions: Vec::new(),
             disjunctions: Vec::new(),
+            places: Vec::new(),
         });
         Relation { op, columns }
     }
@@ -280,7 +281,7 @@ impl<'a> Binder<'a> {
         let place = parsed.place.of_view();
         let mut inner = Binder::new(self.catalog, self.settings, &place, &[], self.nesting);
         inner.counts_rows |= parsed.counts_rows;
-        inner.names_table_oids = parsed.names_table_oids();
+        inner.system_columns = parsed.system_columns();
         inner.groups = parsed.groups;
         inner.takes_parameters = false;
         inner.names = Names::View(view);

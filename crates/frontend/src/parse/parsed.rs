@@ -15,6 +15,7 @@ use super::table_advice::TableAdvice;
 use crate::copy::{CopiedTable, CopyEnd, CopyOptions};
 use crate::deep_stack::Deep;
 use crate::limits::Limits;
+use crate::system_columns::SystemColumns;
 use crate::{
     CursorOptions, CursorStatement, ExplainOptions, LockMode, NotificationStatement, SetConstraints,
     SettingStatement, TransactionModes,
@@ -210,11 +211,9 @@ impl ParsedStatement {
         self.place.located(error)
     }
 
-    /// True if its text has the word `tableoid`, in quotes and comments, too.
-    pub(crate) fn names_table_oids(&self) -> bool {
-        let word = b"tableoid";
-        let mut places = self.text.as_bytes().windows(word.len());
-        places.any(|place| place.eq_ignore_ascii_case(word))
+    /// The system columns that its text names.
+    pub(crate) fn system_columns(&self) -> SystemColumns {
+        SystemColumns::in_text(&self.text)
     }
 
     /// The name by which an error calls a statement that makes or drops indexes CONCURRENTLY: it cannot run inside a

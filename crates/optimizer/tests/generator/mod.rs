@@ -47,6 +47,7 @@ impl Generator {
             row_id: None,
             restrictions: vec![],
             disjunctions: vec![],
+            places: vec![],
         })
     }
 

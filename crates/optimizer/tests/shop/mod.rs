@@ -51,6 +51,7 @@ impl Shop {
             row_id: None,
             restrictions: vec![],
             disjunctions: vec![],
+            places: vec![],
         });
         (scan, ids)
     }

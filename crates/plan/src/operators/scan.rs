@@ -3,15 +3,16 @@
 use super::node::{Needed, Node, Tree};
 use crate::Columns;
 use crate::display_expression::Names;
-use crate::display_operator::{scan, scan_predicates};
+use crate::display_operator::{scan, scan_places, scan_predicates};
 use crate::facts::{AboutRows, Facts, KnownValues, MostRows};
 use crate::nullability::Nullability;
 use crate::opening::{Builder, NeededColumns, Opened};
 use crate::pipeline::Source;
 use crate::role::Role;
+use crate::scan_restriction::ScanRestrictionKind;
 use crate::verify::{Check, Visible, comparable, defect};
 use crate::{ColumnId, Expr, ScanDisjunction, ScanRestriction};
-use frazil_types::{ObjectId, Result};
+use frazil_types::{CompareOp, ObjectId, Result};
 
 /// Rows of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,30 +23,41 @@ pub struct Scan {
     pub name: String,
     /// Columns read: id in the plan, position in the table.
     pub columns: Vec<(ColumnId, usize)>,
-    /// A column of row ids (bigint), for UPDATE and DELETE.
+    /// A column of row ids, for UPDATE, DELETE and the system column `ctid`.
     pub row_id: Option<ColumnId>,
     /// Predicates pushed into storage.
     pub restrictions: Vec<ScanRestriction>,
     /// Disjunctions of such, pushed as well.
     pub disjunctions: Vec<ScanDisjunction>,
+    /// Restrictions of the row id: rows that do not satisfy them need not be looked at. A filter tests them, too.
+    pub places: Vec<ScanRestriction>,
 }
 
 impl Scan {
     /// Its restrictions, those of disjunctions included.
     pub fn all_restrictions(&self) -> impl Iterator<Item = &ScanRestriction> {
         let others = self.disjunctions.iter().flat_map(ScanDisjunction::restrictions);
-        self.restrictions.iter().chain(others)
+        self.restrictions.iter().chain(others).chain(&self.places)
     }
 
     /// The same, to be changed.
     pub fn all_restrictions_mut(&mut self) -> impl Iterator<Item = &mut ScanRestriction> {
         let others = (self.disjunctions.iter_mut()).flat_map(ScanDisjunction::restrictions_mut);
-        self.restrictions.iter_mut().chain(others)
+        (self.restrictions.iter_mut().chain(others)).chain(&mut self.places)
     }
 
     /// True if it reads all rows of its table.
     pub(crate) fn is_whole_table(&self) -> bool {
-        self.restrictions.is_empty() && self.disjunctions.is_empty()
+        self.restrictions.is_empty() && self.disjunctions.is_empty() && self.places.is_empty()
+    }
+}
+
+/// Most rows that a restriction of the row id lets pass.
+fn most_places(kind: &ScanRestrictionKind) -> f64 {
+    match kind {
+        ScanRestrictionKind::Compare(CompareOp::Eq, _) => 1.0,
+        ScanRestrictionKind::In(list) => list.len() as f64,
+        _ => f64::INFINITY,
     }
 }
 
@@ -142,6 +154,9 @@ impl<T: Tree> Node<T> for Scan {
         for d in &self.disjunctions {
             rows *= of.disjunction(d);
         }
+        for place in &self.places {
+            rows = rows.min(most_places(&place.kind));
+        }
         rows
     }
 
@@ -158,9 +173,10 @@ impl<T: Tree> Node<T> for Scan {
 
     fn text(&self, names: &Names, columns: &Columns) -> String {
         format!(
-            "Scan {}{}",
+            "Scan {}{}{}",
             scan(&self.name, &self.columns, self.row_id, names),
-            scan_predicates(&self.restrictions, &self.disjunctions, names, columns)
+            scan_predicates(&self.restrictions, &self.disjunctions, names, columns),
+            scan_places(&self.places, names, columns)
         )
     }
 
@@ -182,6 +198,7 @@ impl<T: Tree> Node<T> for Scan {
             row_id: self.row_id.filter(|r| needed.contains(r)),
             restrictions: self.restrictions.clone(),
             disjunctions: self.disjunctions.clone(),
+            places: self.places.clone(),
             early_probes: vec![],
             bound: None,
         };

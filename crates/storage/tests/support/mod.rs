@@ -216,7 +216,7 @@ pub fn run(scan: TableScan) -> Vec<(RowId, Vec<Value>)> {
         cursor.open(morsel).unwrap();
         while let Some(n) = cursor.next().unwrap() {
             assert!(n as usize <= stage_rows.max(64));
-            let ids: Vec<RowId> = cursor.row_ids().iter().map(|&i| RowId::from_bigint(i)).collect();
+            let ids: Vec<RowId> = cursor.row_ids().iter().map(|&i| RowId::from_tid(i)).collect();
             assert_eq!(ids.len(), n as usize);
             let mut rows: Vec<Vec<Value>> = vec![vec![Value::Null; schema.columns.len()]; n as usize];
             for index in 0..schema.columns.len() {

@@ -133,6 +133,12 @@ kinds! {
     Regprocedure => regprocedure,
     /// An operator by its oid, with its operands.
     Regoperator => regoperator,
+    /// The place of a version of a row.
+    Tid => tid,
+    /// The number of a transaction.
+    Xid => xid,
+    /// The number of a command in its transaction.
+    Cid => cid,
 }
 
 impl Kind {

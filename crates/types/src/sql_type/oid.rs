@@ -39,21 +39,21 @@ pub(super) static INFO: TypeInfo = TypeInfo {
     range: |_| range(0, u32::MAX as i128),
     overflow_state: SqlState::NUMERIC_OUT_OF_RANGE,
     overflow: |_| Error::new(SqlState::NUMERIC_OUT_OF_RANGE, "OID out of range"),
-    read: |text, ty| read(text, ty).map(|oid| Value::Int(oid.into())),
+    read: |text, ty| read_unsigned(text, ty).map(|oid| Value::Int(oid.into())),
     write: |f, value, _| write_integer(value, |v| write!(f, "{v}")),
     send: wire::send_oid,
     receive: wire::receive_oid,
 };
 
 /// Reads a number; a negative one of 32 bits counts back from 2^32, as in PostgreSQL. Errors 22P02, 22003.
-fn read(text: &str, ty: LogicalType) -> Result<u32> {
+pub(super) fn read_unsigned(text: &str, ty: LogicalType) -> Result<u32> {
     let digits = text.trim_matches(|c: char| c.is_ascii_whitespace());
     let unsigned = digits.strip_prefix(['+', '-']).unwrap_or(digits);
     if unsigned.is_empty() || !unsigned.bytes().all(|b| b.is_ascii_digit()) {
         return Err(invalid(ty, text));
     }
     let beyond = || {
-        let message = format!("value \"{text}\" is out of range for type oid");
+        let message = format!("value \"{text}\" is out of range for type {}", ty.name());
         Error::new(SqlState::NUMERIC_OUT_OF_RANGE, message)
     };
     match digits.parse::<i64>() {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn reads_what_postgresql_reads() {
-        let number = |text| read(text, LogicalType::Oid).map_err(|e| e.state().0);
+        let number = |text| read_unsigned(text, LogicalType::Oid).map_err(|e| e.state().0);
         for (text, wanted) in [("0", 0), (" 7 ", 7), ("4294967295", u32::MAX), ("-1", u32::MAX)] {
             assert_eq!(number(text), Ok(wanted), "{text}");
         }

@@ -113,6 +113,22 @@ pub(super) fn receive_oid(bytes: &[u8], ty: LogicalType) -> Result<Value> {
     Ok(Value::Int(u32::from_be_bytes(whole(bytes, ty)?).into()))
 }
 
+/// Sends a block of 32 bits and a place in it of 16.
+pub(super) fn send_tid(out: &mut Vec<u8>, value: &Value, ty: LogicalType) -> Result<()> {
+    let tid = u64::try_from(int(value, ty)?).map_err(|_| not_of(ty))?;
+    let [0, 0, bytes @ ..] = tid.to_be_bytes() else {
+        return Err(not_of(ty));
+    };
+    out.extend(bytes);
+    Ok(())
+}
+
+pub(super) fn receive_tid(bytes: &[u8], ty: LogicalType) -> Result<Value> {
+    let bytes: [u8; 6] = whole(bytes, ty)?;
+    let tid = bytes.iter().fold(0, |tid, byte| tid << 8 | i128::from(*byte));
+    Ok(Value::Int(tid))
+}
+
 /// Sends the oid of a value that shows its name.
 pub(super) fn send_named_oid(out: &mut Vec<u8>, value: &Value, ty: LogicalType) -> Result<()> {
     let bytes = value.as_bytes().ok_or_else(|| not_of(ty))?;

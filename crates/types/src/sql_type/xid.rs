@@ -1,0 +1,45 @@
+//! xid: the number of a transaction, 32 bits without a sign.
+
+use super::oid::read_unsigned;
+use super::{
+    CatalogRow, Category, ConstantForm, Counts, Kind, Measures, NativeOf, Order, TypeInfo, number_overflow,
+    range, show_plain, wire, write_integer,
+};
+use crate::{LogicalType, NativeType, SqlState, Value};
+
+pub(super) static INFO: TypeInfo = TypeInfo {
+    kind: Kind::Xid,
+    oid: 28,
+    typname: "xid",
+    name: "xid",
+    typlen: 4,
+    catalog: CatalogRow::base(
+        "U",
+        ["i", "p"],
+        [(50, "xidin"), (51, "xidout"), (2440, "xidrecv"), (2441, "xidsend")],
+    ),
+    modifier: |_| -1,
+    measures: |_| Measures::NOTHING,
+    array_oid: 1011,
+    array_name: "xid[]",
+    sql_names: &["xid"],
+    category: Category::UserDefined,
+    is_preferred: false,
+    is_stored: true,
+    has_extremes: false,
+    sum: |_| None,
+    native: NativeOf::Always(NativeType::I64),
+    counts: Counts::Nothing,
+    document: None,
+    order: Order::Native,
+    constant: ConstantForm::Named,
+    show: show_plain,
+    of_modifiers: |m| m.is_empty().then_some(LogicalType::Xid),
+    range: |_| range(0, u32::MAX as i128),
+    overflow_state: SqlState::NUMERIC_OUT_OF_RANGE,
+    overflow: number_overflow,
+    read: |text, ty| read_unsigned(text, ty).map(|number| Value::Int(number.into())),
+    write: |f, value, _| write_integer(value, |v| write!(f, "{v}")),
+    send: wire::send_oid,
+    receive: wire::receive_oid,
+};
