@@ -1,9 +1,11 @@
 //! SQL type names → our types.
 
+use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_types::logical_type::{MICRO_DIGITS, WITHOUT_LENGTH};
 use frazil_types::{Error, Kind, LogicalType, Result, SqlState, Zone};
 use sqlparser::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType as SqlDataType, ExactNumberInfo, ObjectName, TimezoneInfo,
+    ArrayElemTypeDef, CharacterLength, DataType as SqlDataType, ExactNumberInfo, Ident, ObjectName,
+    TimezoneInfo,
 };
 
 /// Types that statements defined, by their names.
@@ -60,8 +62,35 @@ fn second_digits(digits: Option<u64>) -> u8 {
     digits.map_or(MICRO_DIGITS, |digits| digits.min(MICRO_DIGITS.into()) as u8)
 }
 
+/// A type, or arrays of one, by PostgreSQL's short name in quotes: `"int4"`, `pg_catalog."_text"`.
+fn of_quoted_name(ty: &SqlDataType) -> Option<LogicalType> {
+    let SqlDataType::Custom(name, modifiers) = ty else {
+        return None;
+    };
+    let parts: Vec<&Ident> = name.0.iter().map(|part| part.as_ident()).collect::<Option<_>>()?;
+    let name = match parts[..] {
+        [name] => name,
+        [schema, name] if schema.value.eq_ignore_ascii_case(SYSTEM_SCHEMA) => name,
+        _ => return None,
+    };
+    if name.quote_style.is_none() || !modifiers.is_empty() {
+        return None;
+    }
+    let named = |name: &str| {
+        Kind::ALL
+            .into_iter()
+            .find(|kind| kind.info().typname == name)?
+            .plain()
+    };
+    let array = || name.value.strip_prefix('_').and_then(named)?.array();
+    named(&name.value).or_else(array)
+}
+
 /// A type that has neither a length nor digits.
 fn of_name(ty: &SqlDataType, defined: Defined<'_>) -> Result<LogicalType> {
+    if let Some(known) = of_quoted_name(ty) {
+        return Ok(known);
+    }
     let name = ty.to_string().to_lowercase();
     let name = name.strip_prefix("pg_catalog.").unwrap_or(&name).to_owned();
     if let Some(known) = Kind::named(&name).and_then(Kind::plain) {

@@ -15,6 +15,7 @@ mod array_agg;
 mod array_function;
 mod arrays;
 mod build;
+pub mod built_in;
 mod byte_runs;
 mod calls;
 mod compare;
@@ -41,6 +42,8 @@ mod operand;
 mod operators;
 mod ordered_set;
 mod overlaps;
+#[cfg(test)]
+mod own_functions;
 mod parameter_names;
 mod pattern;
 mod postgresql;

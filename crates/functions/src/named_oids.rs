@@ -1,5 +1,6 @@
 //! Values of regclass, regtype, regnamespace, regproc, regprocedure and regoperator, made of texts and oids.
 
+use crate::built_in::{self, BuiltInFunction, BuiltInOperator, element_of, kind_of};
 use crate::session_catalog::{self, Asked};
 use crate::vector::{Output, Row};
 use frazil_types::array::encode_list;
@@ -11,19 +12,6 @@ pub const DATABASE: &str = frazil_catalog::DATABASE;
 
 /// Schemas of tables, and of functions and types.
 pub(crate) const SCHEMAS: [&str; 2] = ["public", "pg_catalog"];
-
-/// The kind of a type by PostgreSQL's number.
-pub(crate) fn kind_of(number: i64) -> Option<Kind> {
-    Kind::ALL
-        .into_iter()
-        .find(|kind| i64::from(kind.info().oid) == number)
-}
-
-/// The kind of the elements of the arrays that have this oid.
-pub(crate) fn element_of(number: i64) -> Option<Kind> {
-    let is_array = |kind: &Kind| i64::from(kind.info().array_oid) == number;
-    Kind::ALL.into_iter().find(is_array).filter(|_| number != 0)
-}
 
 /// A type by one of its names, with or without a length or digits.
 pub(crate) fn type_named(text: &str) -> Option<Kind> {
@@ -174,75 +162,117 @@ fn written_schema(name: &str) -> Option<&str> {
     dot.map(|(at, _)| name[..at].trim())
 }
 
-/// PostgreSQL's numbers of the functions that read and write arrays, with the types of their arguments: clients know
-/// arrays by them.
-const ARRAY_FUNCTIONS: [(&str, u32, &str); 4] = [
-    ("array_in", 750, "(cstring,oid,integer)"),
-    ("array_out", 751, "(anyarray)"),
-    ("array_recv", 2400, "(internal,oid,integer)"),
-    ("array_send", 2401, "(anyarray)"),
-];
-
-/// The bytes of a regproc.
-fn regproc(given: Given<'_>) -> Result<Vec<u8>> {
-    let found = ARRAY_FUNCTIONS.iter().find(|(known, number, _)| match given {
-        Given::Text(text) => *known == name(text),
-        Given::Oid(oid) => i64::from(*number) == oid,
-    });
-    match (found, given) {
-        (Some((name, oid, _)), _) => Ok(named_oid(*oid, name)),
-        (None, Given::Text("-")) => Ok(named_oid(0, "-")),
-        (None, Given::Text(text)) => Err(missing("42883", "function", text)),
-        (None, Given::Oid(oid)) => {
-            let oid = u32::try_from(oid).unwrap_or(0);
-            let shown = if oid == 0 { "-".to_owned() } else { oid.to_string() };
-            Ok(named_oid(oid, &shown))
-        }
-    }
+/// The oid of a text of digits.
+fn number(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| text.parse().ok()).flatten()
 }
 
-/// The bytes of a regprocedure. 22P02 for a text without parentheses, 42883.
-fn regprocedure(given: Given<'_>) -> Result<Vec<u8>> {
-    let mut functions = ARRAY_FUNCTIONS.iter();
-    let found = match given {
-        Given::Text("-") => return Ok(named_oid(0, "-")),
-        Given::Text(text) => {
-            let (function, arguments) = signature(text)?;
-            functions.find(|(known, _, own)| *known == name(function) && *own == arguments)
-        }
-        Given::Oid(number) => functions.find(|(_, oid, _)| i64::from(*oid) == number),
+/// The bytes of a value that shows a number: the number of something that is not there, or `none` for 0.
+fn of_number(oid: i64, none: &str) -> Vec<u8> {
+    let oid = u32::try_from(oid).unwrap_or(0);
+    let shown = if oid == 0 {
+        none.to_owned()
+    } else {
+        oid.to_string()
     };
-    match (found, given) {
-        (Some((name, oid, arguments)), _) => Ok(named_oid(*oid, &format!("{name}{arguments}"))),
-        (None, Given::Text(text)) => Err(missing("42883", "function", text)),
-        (None, Given::Oid(_)) => regproc(given),
-    }
+    named_oid(oid, &shown)
 }
 
-/// The bytes of a regoperator: no operator has a number. 22P02 for a text without parentheses, 42883.
+/// The function of a number.
+fn function_of(oid: i64) -> Option<&'static BuiltInFunction> {
+    u32::try_from(oid).ok().and_then(built_in::function_of)
+}
+
+/// The bytes of a regproc. 42883, 42725 for a name of several functions.
+fn regproc(given: Given<'_>) -> Result<Vec<u8>> {
+    let shown = |function: &BuiltInFunction| named_oid(function.oid, &function.shown_name());
+    let oid = match given {
+        Given::Oid(oid) => oid,
+        Given::Text("-") => 0,
+        Given::Text(text) => match number(text) {
+            Some(oid) => oid,
+            None => {
+                let name = name(text);
+                let mut named = built_in::functions_named(&name);
+                return match (named.next(), named.next()) {
+                    (Some(function), None) => Ok(shown(function)),
+                    (None, _) => Err(missing("42883", "function", text)),
+                    (Some(_), Some(_)) => {
+                        let message = format!("more than one function named \"{text}\"");
+                        Err(Error::new(SqlState::AMBIGUOUS_FUNCTION, message))
+                    }
+                };
+            }
+        },
+    };
+    Ok(function_of(oid).map_or_else(|| of_number(oid, "-"), shown))
+}
+
+/// The bytes of a regprocedure. 22P02 for a text without parentheses, 42704 for a type that there is not, 42883.
+fn regprocedure(given: Given<'_>) -> Result<Vec<u8>> {
+    let shown = |function: &BuiltInFunction| named_oid(function.oid, &function.signature());
+    let oid = match given {
+        Given::Oid(oid) => oid,
+        Given::Text("-") => 0,
+        Given::Text(text) => match number(text) {
+            Some(oid) => oid,
+            None => {
+                let (function, arguments) = signature(text)?;
+                let mut named = built_in::functions_named(&name(function))
+                    .collect::<Vec<_>>()
+                    .into_iter();
+                let found = named.find(|function| function.arguments == arguments);
+                return found.map(shown).ok_or_else(|| missing("42883", "function", text));
+            }
+        },
+    };
+    Ok(function_of(oid).map_or_else(|| of_number(oid, "-"), shown))
+}
+
+/// The bytes of a regoperator. 22P02 for a text without parentheses, 42704 for a type that there is not, 42883.
 fn regoperator(given: Given<'_>) -> Result<Vec<u8>> {
-    match given {
-        Given::Oid(oid) => {
-            let oid = u32::try_from(oid).unwrap_or(0);
-            Ok(named_oid(oid, &oid.to_string()))
-        }
-        Given::Text("0") => Ok(named_oid(0, "0")),
-        Given::Text(text) => {
-            signature(text)?;
-            let message = format!("operator does not exist: {text}");
-            Err(Error::new(SqlState::UNDEFINED_FUNCTION, message))
-        }
-    }
+    let shown = |operator: &BuiltInOperator| named_oid(operator.oid, &operator.signature());
+    let oid = match given {
+        Given::Oid(oid) => oid,
+        Given::Text(text) => match number(text) {
+            Some(oid) => oid,
+            None => {
+                let (written, operands) = signature(text)?;
+                let name = written
+                    .trim()
+                    .rsplit_once('.')
+                    .map_or(written.trim(), |(_, name)| name);
+                let is_it = |operator: &&BuiltInOperator| {
+                    operator.name == name && operands == [operator.left, operator.right]
+                };
+                let found = built_in::operators().iter().find(is_it).map(shown);
+                return found.ok_or_else(|| {
+                    let message = format!("operator does not exist: {text}");
+                    Error::new(SqlState::UNDEFINED_FUNCTION, message)
+                });
+            }
+        },
+    };
+    let operator = u32::try_from(oid).ok().and_then(BuiltInOperator::of);
+    Ok(operator.map_or_else(|| of_number(oid, "0"), shown))
 }
 
-/// A name, and the types in parentheses behind it without blanks. 22P02 without parentheses.
-fn signature(text: &str) -> Result<(&str, String)> {
+/// A name, and the oids of the types in parentheses behind it; NONE is 0. 22P02 without parentheses, 42704.
+fn signature(text: &str) -> Result<(&str, Vec<u32>)> {
     let Some((name, types)) = text.split_once('(') else {
         return Err(Error::new(SqlState::INVALID_TEXT, "expected a left parenthesis"));
     };
-    let types: String = types.chars().filter(|c| !c.is_whitespace()).collect();
-    match types.ends_with(')') {
-        true => Ok((name, format!("({types}"))),
-        false => Err(Error::new(SqlState::INVALID_TEXT, "expected a right parenthesis")),
-    }
+    let Some(types) = types.trim_end().strip_suffix(')') else {
+        return Err(Error::new(SqlState::INVALID_TEXT, "expected a right parenthesis"));
+    };
+    let written = types.split(',').map(str::trim).filter(|ty| !ty.is_empty());
+    let oid = |ty: &str| match ty.eq_ignore_ascii_case("none") {
+        true => Ok(0),
+        false => built_in_of_text(ty)
+            .or_else(|| built_in::pseudo_type(ty))
+            .ok_or_else(|| missing("42704", "type", ty)),
+    };
+    Ok((name, written.map(oid).collect::<Result<_>>()?))
 }

@@ -7,6 +7,7 @@
 //! plan that needs few of their rows ([`wanted`]), only these are made.
 
 mod activity_counts;
+mod built_in;
 mod catalog_rows;
 mod cells;
 mod comments;

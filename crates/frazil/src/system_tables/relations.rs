@@ -4,8 +4,9 @@
 
 use super::virtual_table::{CellsOf, Made, STANDARD_SCHEMA, VirtualTable, schema as schema_of};
 use super::{
-    activity_counts, catalog_rows, comments, constraints, depend, fixed, indexes, information_schema,
-    privileges, roles, sequences, sessions, standard_columns, standard_constraints, standard_usage, types,
+    activity_counts, built_in, catalog_rows, comments, constraints, depend, fixed, indexes,
+    information_schema, privileges, roles, sequences, sessions, standard_columns, standard_constraints,
+    standard_usage, types,
 };
 use frazil_catalog::SYSTEM_SCHEMA;
 use frazil_types::{Error, Result};
@@ -15,11 +16,14 @@ const RELATIONS: &str = include_str!("relations.txt");
 
 /// The tables of `pg_catalog` that are not empty.
 const CATALOG: &[(&str, CellsOf)] = &[
+    ("pg_aggregate", built_in::aggregates),
     ("pg_am", fixed::access_methods),
+    ("pg_amop", built_in::family_operators),
     ("pg_attrdef", catalog_rows::defaults),
     ("pg_attribute", catalog_rows::attributes),
     ("pg_auth_members", roles::members),
     ("pg_authid", roles::authids),
+    ("pg_cast", built_in::casts),
     ("pg_class", catalog_rows::classes),
     ("pg_collation", fixed::collations),
     ("pg_constraint", constraints::constraints),
@@ -35,7 +39,9 @@ const CATALOG: &[(&str, CellsOf)] = &[
     ("pg_matviews", catalog_rows::materialized_views),
     ("pg_namespace", catalog_rows::namespaces),
     ("pg_opclass", fixed::operator_classes),
+    ("pg_operator", built_in::operators),
     ("pg_opfamily", fixed::operator_families),
+    ("pg_proc", built_in::functions),
     ("pg_rewrite", catalog_rows::rules),
     ("pg_roles", roles::shown),
     ("pg_sequence", sequences::definitions),

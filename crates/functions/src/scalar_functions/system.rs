@@ -1,12 +1,13 @@
-//! What a session, its server and its types are: PostgreSQL's system information functions. Functions, operators and
-//! other objects of the system have no numbers: a function that asks for one of these by its number finds none.
+//! What a session, its server, its types and functions are: PostgreSQL's system information functions. A function that
+//! asks for an object of a kind that has no numbers finds none.
 
 use super::find;
 use super::privileges::{of_function, of_object};
 use crate::Operand;
 use crate::build::{TEXT, null, text};
+use crate::built_in::{self, BuiltInFunction, BuiltInOperator, element_of, kind_of};
 use crate::function::{Function, Overload, Run, asking, functions, rows};
-use crate::named_oids::{DATABASE, SCHEMAS, element_of, kind_of, name, type_named};
+use crate::named_oids::{DATABASE, SCHEMAS, missing, name, type_named};
 use crate::operators::{has_operator, operators_named};
 use crate::session_catalog;
 use crate::type_rules::Category;
@@ -63,7 +64,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_describe_object", [rows(&[Oid, Oid, Integer], OF_NO_NUMBER, Text)], "NULL: objects have no numbers";
     "pg_encoding_to_char", [rows(&[Integer], encoding_name, Text)],
         "the name of an encoding by PostgreSQL's number for it, empty if it has none";
-    "pg_function_is_visible", VISIBLE, "NULL: functions have no numbers";
+    "pg_function_is_visible", [rows(&[Oid], function_is_visible, Boolean)],
+        "true if a function has the oid: all are found without their schema";
     "pg_last_committed_xact", [rows(&[], |_, _| Err(no_commit_times()), Text)],
         "error 55000: commit times are not stored";
     "pg_xact_commit_timestamp", [rows(&[BigInt], |_, _| Err(no_commit_times()), TimestampTz)],
@@ -76,11 +78,18 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     ], "the definition of a constraint, as SQL";
     "pg_get_expr", [rows(&[Text, Oid], EXPRESSION, Text), rows(&[Text, Oid, Boolean], EXPRESSION, Text)],
         "the text of an expression of `pg_attrdef`, `pg_constraint` or `pg_index`";
-    "pg_get_function_arguments", DEFINITION, "NULL: functions have no numbers";
-    "pg_get_function_identity_arguments", DEFINITION, "NULL: functions have no numbers";
-    "pg_get_function_result", DEFINITION, "NULL: functions have no numbers";
-    "pg_get_function_sqlbody", DEFINITION, "NULL: functions have no numbers";
-    "pg_get_functiondef", DEFINITION, "NULL: functions have no numbers";
+    "pg_get_function_arguments", [rows(&[Oid], |r, o| of_function(r, o, |f| Some(f.arguments_text())), Text)],
+        "the arguments of a function by its oid, with their modes, names and defaults";
+    "pg_get_function_identity_arguments",
+        [rows(&[Oid], |r, o| of_function(r, o, |f| Some(f.identity_text())), Text)],
+        "the arguments by which a function is told from others of its name, by its oid";
+    "pg_get_function_result", [rows(&[Oid], |r, o| of_function(r, o, |f| Some(f.result_text())), Text)],
+        "the type of a function's result by its oid";
+    "pg_get_function_arg_default", [rows(&[Oid, Integer], argument_default, Text)],
+        "the default of an argument of a function, by the function's oid and the argument's number from 1";
+    "pg_get_function_sqlbody", DEFINITION, "NULL: no function is written in SQL";
+    "pg_get_functiondef", [rows(&[Oid], function_definition, Text)],
+        "the CREATE FUNCTION statement of a function by its oid";
     "pg_get_indexdef", [
         asking(&[Oid], session_catalog::index_definition, Text),
         asking(&[Oid, Integer, Boolean], session_catalog::index_definition, Text),
@@ -107,7 +116,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "pg_jit_available", [rows(&[], |_, o| o.bool(true), Boolean)], "true: every statement is compiled";
     "pg_my_temp_schema", [rows(&[], |_, o| o.int(0), BigInt)], "0: temporary tables have no schema";
     "pg_opclass_is_visible", [rows(&[Oid], |_, o| o.bool(true), Boolean)], "true: all operator classes are built in";
-    "pg_operator_is_visible", VISIBLE, "NULL: operators have no numbers";
+    "pg_operator_is_visible", [rows(&[Oid], operator_is_visible, Boolean)],
+        "true if an operator has the oid: all are found without their schema";
     "pg_opfamily_is_visible", [rows(&[Oid], |_, o| o.bool(true), Boolean)], "true: all operator families are built in";
     "pg_postmaster_start_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
         "the time when the process opened its first database";
@@ -177,6 +187,60 @@ fn encoding_number(row: &Row<'_>, out: &mut Output) -> Result<()> {
 }
 
 // --- Types -------------------------------------------------------------------------------------
+
+/// The function of the first argument, an oid.
+fn function_of(row: &Row<'_>) -> Option<&'static BuiltInFunction> {
+    u32::try_from(row.int(0)).ok().and_then(built_in::function_of)
+}
+
+/// A text of the function of an oid; NULL if there is none.
+fn of_function(
+    row: &Row<'_>,
+    out: &mut Output<'_>,
+    text: impl FnOnce(&BuiltInFunction) -> Option<String>,
+) -> Result<()> {
+    match function_of(row).and_then(text) {
+        Some(text) => out.text(&text),
+        None => out.null(),
+    }
+}
+
+/// 42809 for an aggregate.
+fn function_definition(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    match function_of(row) {
+        Some(function) if function.kind == 'a' => {
+            let message = format!("\"{}\" is an aggregate function", function.name);
+            Err(Error::new(SqlState::WRONG_OBJECT_TYPE, message))
+        }
+        _ => of_function(row, out, BuiltInFunction::definition),
+    }
+}
+
+fn argument_default(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let number = usize::try_from(row.int(1)).unwrap_or(0);
+    of_function(row, out, |function| {
+        let without = function.arguments.len().checked_sub(function.defaults.len())?;
+        let default = number.checked_sub(without + 1)?;
+        function
+            .defaults
+            .get(default)
+            .map(|default| (*default).to_owned())
+    })
+}
+
+fn function_is_visible(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    match function_of(row) {
+        Some(_) => out.bool(true),
+        None => out.null(),
+    }
+}
+
+fn operator_is_visible(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    match u32::try_from(row.int(0)).ok().and_then(BuiltInOperator::of) {
+        Some(_) => out.bool(true),
+        None => out.null(),
+    }
+}
 
 /// format_type(number, modifier), of which either may be NULL.
 fn format_type(row: &Row<'_>, out: &mut Output) -> Result<()> {
