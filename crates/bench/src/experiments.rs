@@ -69,6 +69,8 @@ pub enum Kind {
     References,
     /// Sessions that write side by side are timed.
     Writers,
+    /// Transactions of TPC-C are timed.
+    Tpcc,
     /// Directories are opened whose process was killed.
     Recovery(&'static [recovery::Case]),
     /// Tests of codes are timed.
@@ -225,7 +227,7 @@ const SHAPES: [Shape; 21] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 31] = [
+pub const EXPERIMENTS: [Experiment; 32] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -347,6 +349,11 @@ pub const EXPERIMENTS: [Experiment; 31] = [
         name: "writers",
         about: "sessions that write side by side: disjoint tables, a large UPDATE, many chunks, an old view",
         kind: Kind::Writers,
+    },
+    Experiment {
+        name: "tpcc",
+        about: "TPC-C: in memory, durable, cold orders frozen, read-only on all frozen (Data Blocks, section 5.3)",
+        kind: Kind::Tpcc,
     },
     Experiment {
         name: "recovery",

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod bound;
 mod checkpoints;
 mod clients;
 mod closure;
@@ -40,6 +41,7 @@ pub mod statistics;
 mod table_lookup;
 mod taking_turns;
 mod topn;
+mod tpcc;
 mod windows;
 mod writers;
 
@@ -104,6 +106,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Statements(cases) => statements::run(experiment.name, cases, args),
         Kind::References => references::run(experiment.name, args),
         Kind::Writers => writers::run(experiment.name, args),
+        Kind::Tpcc => tpcc::run(experiment.name, args),
         Kind::Recovery(cases) => recovery::run(experiment.name, cases, args),
         Kind::Commit(plan) => commit::run(experiment.name, plan, args),
         Kind::Checkpoints(plan) => checkpoints::run(experiment.name, plan, args),

@@ -119,7 +119,7 @@ pub fn normalized(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
             && (out.is_empty()
                 || !matches!(
                     text,
-                    "tpch" | "demo" | "verify" | "dump" | "serve" | "bench" | "--"
+                    "tpch" | "tpcc" | "demo" | "verify" | "dump" | "serve" | "bench" | "--"
                 ));
         let given = match text {
             _ if !is_ours => argument,
@@ -142,6 +142,8 @@ pub fn normalized(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
 pub enum Command {
     /// Create TPC-H data and load it, frozen, into a database directory
     Tpch(TpchOptions),
+    /// Create a TPC-C database, if the directory has none, and run its transactions
+    Tpcc(TpccOptions),
     /// Load TPC-H in memory, show its compression, run its 22 queries, then open a shell on it
     Demo(DemoOptions),
     /// Check every file of a database directory, every index and every constraint; nothing is changed
@@ -167,6 +169,41 @@ pub struct TpchOptions {
     /// Do not freeze what loading left hot: chunks that are not full
     #[arg(long)]
     pub hot: bool,
+    /// Directory of the database
+    pub directory: PathBuf,
+}
+
+/// Arguments of `frazil tpcc`.
+#[derive(Args)]
+#[command(after_help = "\
+Each commit is durable. The twelve consistency conditions of the specification are checked in the end; the exit code
+is 1 if one of them is broken. Ctrl-C ends the transactions, and what was measured is shown.
+
+Examples:
+  frazil tpcc shop.frazil --warehouses 5 --terminals 8
+  frazil tpcc shop.frazil --time 0s      (check the conditions only)")]
+pub struct TpccOptions {
+    /// Warehouses of a new database, each about 100 MB in memory; 1 if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=1_000))]
+    pub warehouses: Option<i32>,
+    /// Terminals: sessions that run transactions side by side
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub terminals: u16,
+    /// Time to run transactions
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
+    pub time: Duration,
+    /// Wait between transactions as people at terminals do, by the specification's times
+    #[arg(long)]
+    pub keying: bool,
+    /// Run order-status and stock-level only, which change nothing
+    #[arg(long)]
+    pub read_only: bool,
+    /// Freeze all tables first
+    #[arg(long)]
+    pub freeze: bool,
+    /// Divisor of items, customers and orders of a new database
+    #[arg(long, hide = true, default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=100))]
+    pub reduced: i32,
     /// Directory of the database
     pub directory: PathBuf,
 }

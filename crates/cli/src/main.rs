@@ -1,5 +1,5 @@
 //! The program `frazil`: a shell on a database directory, a server on it, what checks one and writes it as SQL, TPC-H
-//! data on demand, a demonstration, the benchmarks.
+//! and TPC-C on demand, a demonstration, the benchmarks.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -29,6 +29,7 @@ mod start;
 mod switching;
 mod target;
 mod text;
+mod tpcc;
 mod tpch;
 mod verify;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     let arguments = serve_options::parse(arguments::normalized(std::env::args_os()));
     let outcome = match &arguments.command {
         Some(Command::Tpch(options)) => tpch::run(options),
+        Some(Command::Tpcc(options)) => tpcc::run(options),
         Some(Command::Demo(options)) => demo::run(options),
         Some(Command::Verify(options)) => verify::run(options),
         Some(Command::Dump(options)) => dump::run(options),

@@ -152,3 +152,56 @@ fn tpch_fills_a_directory_that_a_second_run_finds_again() {
     assert!(String::from_utf8_lossy(&again.stderr).contains("42P07"));
     let _ = std::fs::remove_dir_all(&path);
 }
+
+#[test]
+fn tpcc_makes_a_database_runs_it_and_finds_it_again() {
+    let path = std::env::temp_dir().join(format!("frazil-tpcc-cli-{}", std::process::id()));
+    let directory = path.display().to_string();
+    let made = run(&[
+        "tpcc",
+        &directory,
+        "--warehouses",
+        "2",
+        "--reduced",
+        "100",
+        "--terminals",
+        "3",
+        "--time",
+        "1s",
+    ]);
+    let said = stdout(&made);
+    assert_eq!(
+        made.status.code(),
+        Some(0),
+        "{said}{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    for word in [
+        "Making TPC-C with 2 warehouses",
+        "order_line",
+        "new_order  ",
+        "new orders per minute",
+    ] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    assert!(said.ends_with("The 12 consistency conditions hold.\n"), "{said}");
+    let reading = run(&["tpcc", &directory, "--read-only", "--freeze", "--time", "100ms"]);
+    let said = stdout(&reading);
+    assert!(
+        said.contains("stock_level") && !said.contains("payment"),
+        "{said}"
+    );
+    let other = run(&["tpcc", &directory, "--warehouses", "3"]);
+    assert_eq!(other.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(message.contains("has 2 warehouses, not 3"), "{message}");
+    run(&[
+        &directory,
+        "-c",
+        "update warehouse set w_ytd = w_ytd + 1 where w_id = 1",
+    ]);
+    let broken = run(&["tpcc", &directory, "--time", "0s"]);
+    assert_eq!(broken.status.code(), Some(1));
+    assert!(stdout(&broken).contains("BROKEN: condition 1: w_ytd is the sum of d_ytd"));
+    let _ = std::fs::remove_dir_all(&path);
+}

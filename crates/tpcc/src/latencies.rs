@@ -13,6 +13,7 @@ pub struct Latencies {
     /// `counts[power * PARTS + part]` counts times from 2^power × (1 + part / 64) ns.
     counts: Vec<u64>,
     total: u64,
+    sum: Duration,
     longest: Duration,
 }
 
@@ -21,6 +22,7 @@ impl Default for Latencies {
         Latencies {
             counts: vec![0; POWERS * PARTS],
             total: 0,
+            sum: Duration::ZERO,
             longest: Duration::ZERO,
         }
     }
@@ -39,6 +41,7 @@ impl Latencies {
         let place = (power * PARTS + part).min(self.counts.len() - 1);
         self.counts[place] += 1;
         self.total += 1;
+        self.sum += time;
         self.longest = self.longest.max(time);
     }
 
@@ -48,12 +51,18 @@ impl Latencies {
             *count += other;
         }
         self.total += others.total;
+        self.sum += others.sum;
         self.longest = self.longest.max(others.longest);
     }
 
     /// The number of times.
     pub fn count(&self) -> u64 {
         self.total
+    }
+
+    /// All times together.
+    pub fn sum(&self) -> Duration {
+        self.sum
     }
 
     /// The longest time.
@@ -94,6 +103,7 @@ mod tests {
         }
         assert_eq!(latencies.percentile(1.0), Duration::from_millis(1));
         assert_eq!(latencies.longest(), Duration::from_millis(1));
+        assert_eq!(latencies.sum(), Duration::from_micros(500_500));
         assert_eq!(Latencies::default().percentile(0.5), Duration::ZERO);
     }
 

@@ -1,8 +1,8 @@
 //! Single rows beside an UPDATE of all rows of a large table.
 
-use super::bound::Bound;
 use super::plan::Plan;
 use super::worker::{Unit, Worker};
+use crate::bound::Bound;
 use crate::report::Report;
 use crate::scratch::Scratch;
 use frazil::Database;

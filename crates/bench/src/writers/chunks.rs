@@ -1,7 +1,7 @@
 //! Statements on one row by its key in a table of many chunks, beside one of few chunks with as many rows.
 
-use super::bound::Bound;
 use super::plan::Plan;
+use crate::bound::Bound;
 use crate::report::Report;
 use frazil::{Connection, Database, Outcome, Statement};
 use frazil_testkit::Random;

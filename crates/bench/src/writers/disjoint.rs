@@ -1,9 +1,9 @@
 //! Two threads that write tables of their own, beside two processes with a database each.
 
-use super::bound::Bound;
 use super::peer::Peer;
 use super::plan::Plan;
 use super::worker::{Unit, Worker};
+use crate::bound::Bound;
 use crate::report::Report;
 use frazil::Database;
 use frazil_types::{Error, Result};

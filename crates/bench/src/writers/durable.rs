@@ -1,8 +1,8 @@
 //! Durable single rows by one thread and by eight.
 
-use super::bound::Bound;
 use super::plan::Plan;
 use super::worker::{Unit, Worker};
+use crate::bound::Bound;
 use crate::commit::clients;
 use crate::report::Report;
 use crate::scratch::Scratch;

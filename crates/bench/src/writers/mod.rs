@@ -15,7 +15,6 @@
 //! the system's temporary one (`TMPDIR` chooses the disk).
 
 mod beside_update;
-mod bound;
 mod chunks;
 mod disjoint;
 mod durable;

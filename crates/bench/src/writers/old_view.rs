@@ -1,7 +1,7 @@
 //! A transaction of REPEATABLE READ that is idle beside many updates of few rows.
 
-use super::bound::Bound;
 use super::plan::Plan;
+use crate::bound::Bound;
 use crate::memory;
 use crate::report::Report;
 use frazil::{Connection, Database, Outcome, Statement};

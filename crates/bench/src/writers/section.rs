@@ -1,8 +1,8 @@
 //! The section in which commits take turns, and groups of the log, by the number of clients.
 
-use super::bound::Bound;
 use super::plan::Plan;
 use super::worker::{Unit, Worker};
+use crate::bound::Bound;
 use crate::commit::clients;
 use crate::report::Report;
 use crate::scratch::Scratch;
