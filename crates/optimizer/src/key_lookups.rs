@@ -51,6 +51,16 @@ pub fn index_of(op: &Operator, statistics: &dyn Statistics) -> Option<String> {
     find(*table, columns, restrictions, statistics).map(|found| found.index.name)
 }
 
+/// True if a unique index finds the only row that a scan with these restrictions can have.
+pub fn finds_row(
+    table: ObjectId,
+    columns: &[(ColumnId, usize)],
+    restrictions: &[ScanRestriction],
+    statistics: &dyn Statistics,
+) -> bool {
+    find(table, columns, restrictions, statistics).is_some()
+}
+
 /// A scan as a lookup, and what else is asked of the row.
 fn looked_up(
     source: &Source,

@@ -135,6 +135,8 @@ pub fn optimize(
             stored_expressions::plan(&mut plan, statistics);
         }
         restriction_split::plan(&mut plan);
+    } else if settings.use_indexes {
+        restriction_split::plan_lookups(&mut plan, statistics);
     }
     limits::plan(&mut plan);
     // After filters and joins have their places: a map between would keep aggregations from being seen over joins.

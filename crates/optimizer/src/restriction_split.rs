@@ -7,13 +7,14 @@
 //! of several columns alone becomes a restriction beside it, which is quicker to test and rules out more.
 
 use crate::can_fail::may_fail;
+use crate::key_lookups;
 use crate::pushdown::{place, take};
 use crate::simplify::is_bool;
 use frazil_plan::each_once::each_once;
 use frazil_plan::operators::{Filter, Scan, ScanRestrictionKind};
 use frazil_plan::verify::comparable;
 use frazil_plan::{
-    ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScanDisjunction, ScanRestriction, bounds,
+    ColumnId, Columns, Expr, ExprKind, Operator, Plan, ScanDisjunction, ScanRestriction, Statistics, bounds,
 };
 use frazil_types::{CompareOp, LogicalType, Value};
 
@@ -22,23 +23,45 @@ const MAX_NOT_IN: usize = 4;
 
 /// Splits the filters of a plan.
 pub fn plan(plan: &mut Plan) {
+    split_those(plan, &|_, _, _| true);
+}
+
+/// Splits the filters over scans of which a unique index finds the only row. Such a scan becomes a lookup, however
+/// scans evaluate predicates.
+pub fn plan_lookups(plan: &mut Plan, statistics: &dyn Statistics) {
+    split_those(plan, &|scan, predicate, columns| {
+        let made: Vec<ColumnId> = scan.columns.iter().map(|c| c.0).collect();
+        let mut split = Split::default();
+        split.conjuncts(predicate.clone().into_conjuncts(), &made, columns);
+        let mut restrictions = Vec::new();
+        split.finish(&mut restrictions, columns);
+        key_lookups::finds_row(scan.table, &scan.columns, &restrictions, statistics)
+    });
+}
+
+/// Decides by a scan and the predicate above it if the predicate is split.
+type Choice<'c> = &'c dyn Fn(&Scan, &Expr, &Columns) -> bool;
+
+fn split_those(plan: &mut Plan, is_chosen: Choice<'_>) {
     let (trees, columns) = plan.trees_mut();
     for tree in trees {
-        operator(tree, columns);
+        operator(tree, columns, is_chosen);
     }
 }
 
-fn operator(op: &mut Operator, columns: &Columns) {
+fn operator(op: &mut Operator, columns: &Columns, is_chosen: Choice<'_>) {
     if let Operator::Filter(Filter { input, predicate }) = op
-        && let Operator::Scan(Scan {
+        && let Operator::Scan(scan) = &mut **input
+        && is_chosen(scan, predicate, columns)
+    {
+        let Scan {
             columns: made,
             row_id,
             restrictions,
             disjunctions,
             places,
             ..
-        }) = &mut **input
-    {
+        } = scan;
         let made: Vec<ColumnId> = made.iter().map(|c| c.0).collect();
         let whole = std::mem::replace(predicate, Expr::unknown());
         let conjuncts = whole.into_conjuncts();
@@ -53,7 +76,7 @@ fn operator(op: &mut Operator, columns: &Columns) {
         *op = place(scan, rest, columns);
         return;
     }
-    op.inputs_mut().into_iter().for_each(|i| operator(i, columns));
+    (op.inputs_mut().into_iter()).for_each(|input| operator(input, columns, is_chosen));
 }
 
 /// What conjuncts say of the row id: values that it is equal to, and ends of ranges.

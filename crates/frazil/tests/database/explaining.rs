@@ -41,6 +41,32 @@ fn analyze_counts_what_was_skipped() {
     assert_eq!(rows(&c, "select count(*) from t"), "3");
 }
 
+/// The paper's scans differ in how predicates are evaluated, not in how a row is found by its key.
+#[test]
+fn a_row_is_found_by_its_key_in_every_kind_of_scan() {
+    let c = memory();
+    rows(&c, "create table t (k integer primary key, x integer)");
+    rows(&c, "insert into t values (1, 10), (2, 20), (3, 30)");
+    for scan in ["compiled", "vectorized", "sarg", "blocks", "sma", "psma"] {
+        rows(
+            &c,
+            &format!("set frazil.scan = '{scan}'; set frazil.use_indexes = on"),
+        );
+        let text = rows(&c, "explain select x from t where k = 2 and x > 1");
+        assert!(text.contains("t_pkey"), "{scan}: {text}");
+        assert_eq!(rows(&c, "select x from t where k = 2 and x > 1"), "20", "{scan}");
+        assert_eq!(rows(&c, "select x from t where k = 2 and x > 20"), "", "{scan}");
+        assert_eq!(
+            rows(&c, "select k from t where x >= 20 order by k"),
+            "2\n3",
+            "{scan}"
+        );
+        rows(&c, "set frazil.use_indexes = off");
+        let text = rows(&c, "explain select x from t where k = 2 and x > 1");
+        assert!(!text.contains("t_pkey"), "{scan}: {text}");
+    }
+}
+
 #[test]
 fn scans_probe_selective_joins_early() {
     let c = memory();
