@@ -4,7 +4,7 @@
 //! operator has one translator, in `operators`, each family of expressions one file in `expressions`. The
 //! translation is data-centric: an operator emits its code and, in the middle of it, that of whatever
 //! follows, so that a row's values stay in registers from the source to the next stage boundary
-//! (HyPer's produce and consume; Relaxed Operator Fusion, section 2).
+//! (HyPer's produce and consume; Relaxed Operator Fusion, section 2.1).
 //!
 //! Generated code meets Rust in three places: the context (`runtime::abi`), the table of functions
 //! (`runtime::functions`), and the `#[repr(C)]` heads of the structures in `runtime`.

@@ -1,5 +1,5 @@
 //! Stage vectors: dense columns of up to [`STAGE_ROWS`] rows between two stages, and in front of sinks
-//! that take whole vectors (Relaxed Operator Fusion, section 3.2).
+//! that take whole vectors (Relaxed Operator Fusion, section 4.2).
 //!
 //! A stage vector carries computed values; base columns and build rows are carried by **anchors**, the
 //! row's number in the source vector and pointers to build rows, and fetched by the first stage that

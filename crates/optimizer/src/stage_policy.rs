@@ -1,4 +1,4 @@
-//! Where pipelines are cut into stages (Relaxed Operator Fusion, sections 3 and 4).
+//! Where pipelines are cut into stages (Relaxed Operator Fusion, section 4.4).
 
 use crate::cardinality::Estimator;
 use frazil_plan::bounds;

@@ -4,7 +4,7 @@
 //! and ends in a breaker that keeps them: a join's hash table, groups, a sorter, a buffer ([`crate::breakers`]). The
 //! plan's [`Schedule`] says in which order they run. A **stage** is a fused part of a pipeline; [`Pipeline::boundaries`]
 //! says before which operators (counted from 0; the sink counts as the last) generated code fills a
-//! stage vector and hands over (Relaxed Operator Fusion, section 3).
+//! stage vector and hands over (Relaxed Operator Fusion, section 4).
 
 use crate::band::Ends;
 use crate::breakers::{Breaker, BreakerId, JoinTable, Keeps, Which};

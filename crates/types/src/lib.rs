@@ -66,7 +66,7 @@ pub const USER: &str = "postgres";
 /// (Data Blocks, section 3.1).
 pub const CHUNK_ROWS: usize = 1 << 16;
 
-/// Most survivors a stage vector holds (Relaxed Operator Fusion, section 3.2).
+/// Most survivors a stage vector holds (Relaxed Operator Fusion, section 4.2).
 pub const STAGE_ROWS: usize = 1024;
 
 /// Bytes that may be read, not interpreted, past the end of any values buffer lent to a kernel.

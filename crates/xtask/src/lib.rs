@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod circles;
+mod citations;
 pub mod clients;
 mod dead_items;
 mod documents;

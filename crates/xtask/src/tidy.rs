@@ -4,7 +4,7 @@ use crate::dead_items::Named;
 use crate::documents::{self, Files};
 use crate::house::NO_PRODUCT;
 use crate::ratchets::Ratchets;
-use crate::{circles, functions, modules, phrases, wildcards};
+use crate::{circles, citations, functions, modules, phrases, wildcards};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -84,6 +84,9 @@ pub fn look(root: &Path) -> io::Result<Found> {
             let text = fs::read_to_string(&file)?;
             let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
             named.read(member, &shown, &text, is_test(&file));
+            for wrong in citations::wrong(&documents::comments(&text)) {
+                violations.push(format!("{shown}: {wrong}"));
+            }
             for name in files.missing(&documents::comments(&text)) {
                 violations.push(format!("{shown}: a comment names {name}, which does not exist"));
             }
@@ -201,6 +204,11 @@ fn check_documents(root: &Path, files: &Files, violations: &mut Vec<String>) -> 
                 violations.push(format!("{shown}: a link leads nowhere: {target}"));
             }
         }
+        let mut cited = citations::wrong(&text);
+        if file.ends_with("docs/papers.md") {
+            cited.extend(citations::wrong_in_tables(&text));
+        }
+        violations.extend(cited.iter().map(|wrong| format!("{shown}: {wrong}")));
         // The book's readers have files of their own.
         let is_ours = |name: &&str| name.ends_with(".rs") || !file.starts_with(root.join("docs/book"));
         for name in files.missing(&text).into_iter().filter(is_ours) {

@@ -1,5 +1,5 @@
 //! Frame of reference: a code is the distance to the smallest value of the block (Data Blocks,
-//! section 3.3: truncation; Integer Compression, section 2), plus one where code 0 stands for NULL.
+//! section 3.3: truncation; Integer Compression, section 3.2), plus one where code 0 stands for NULL.
 //!
 //! Decoding is one wrapping addition of the reference, `min − nullable`.
 

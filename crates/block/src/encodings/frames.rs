@@ -1,5 +1,5 @@
 //! Frame of reference per frame of 128 values: each frame has its own smallest value, and all codes one
-//! width (Integer Compression, section 2: frame of reference with small blocks). Values that drift, such as
+//! width (Integer Compression, section 3.2: frame of reference with small blocks). Values that drift, such as
 //! keys in the order of insertion, have narrow codes though the block's span is wide.
 //!
 //! Codes of different frames have no common order. A restriction is translated once into ordinals of the

@@ -1,5 +1,5 @@
 //! Patched frame of reference: codes as wide as most values need, and the others apart (Integer
-//! Compression, section 2: PFOR; here every exception is reached by its position alone).
+//! Compression, section 3.2: PFOR; here every exception is reached by its position alone).
 //!
 //! The codes cover a window of values anywhere between the smallest and the largest. A value outside is
 //! an exception: its code is the largest of the width, which no other value has, and its row and value

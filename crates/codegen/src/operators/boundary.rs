@@ -175,7 +175,7 @@ impl Translator<'_, '_> {
     }
 
     /// Looks up the heads of all rows of a vector, with prefetching, where the first operator probes
-    /// (Relaxed Operator Fusion, section 3.1).
+    /// (Relaxed Operator Fusion, section 4.3).
     pub fn find_heads(&mut self, vector: &StageVector) -> Result<()> {
         let Some(keys) = vector.find(SlotContent::ProbeKey) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Groups of the rows of a whole vector, looked for before its loop (Relaxed Operator Fusion, section 3.1).
+//! Groups of the rows of a whole vector, looked for before its loop (Relaxed Operator Fusion, section 4.3).
 //!
 //! The stage in front of the boundary computes where each row's group is looked for, the hash of its keys or the slot of an array.
 //! Before the loop over the vector the runtime fetches what these places lead to, and notes the head of each chain. A group that an

@@ -54,7 +54,7 @@ use crate::{CodeWord, Combine, Isa, Kernel, Packed, RangeOp, Selection, counters
 use place::{GROUP, group_bytes, in_a_row, lane_bits, place};
 use std::ops::Range;
 
-/// Rows of a frame of reference (Integer Compression, section 2), of which groups have whole ones.
+/// Rows of a frame of reference (Integer Compression, section 3.2), of which groups have whole ones.
 pub const FRAME: usize = 128;
 
 /// Bytes of `rows` codes of `bits` bits: whole groups of 512 rows.

@@ -1,5 +1,5 @@
 //! Prefetching: hints to the memory system that generated code cannot give
-//! (Relaxed Operator Fusion, section 3.1).
+//! (Relaxed Operator Fusion, section 4.3).
 
 use crate::{Isa, Kernel, counters};
 

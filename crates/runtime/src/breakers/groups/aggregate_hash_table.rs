@@ -536,7 +536,7 @@ impl AggregateTable {
 
     /// For each place, a hash or the slot of an array, the first row of that hash in its chain, or the group; null where there is
     /// none. A place is on its way to the cache before it is looked at, and so is every row of a chain (Relaxed Operator
-    /// Fusion, section 3.1): chains of a vector are walked side by side, a step of each at a time.
+    /// Fusion, section 4.3): chains of a vector are walked side by side, a step of each at a time.
     ///
     /// # Safety
     /// Slots of an array lie within it; at most [`STAGE_ROWS`] places.

@@ -477,7 +477,7 @@ impl JoinTable {
     }
 
     /// For each hash the first row of its chain, or null where the tags rule a match out: slots and rows
-    /// are prefetched in groups (Relaxed Operator Fusion, section 3.1).
+    /// are prefetched in groups (Relaxed Operator Fusion, section 4.3).
     pub fn heads_by_hash(&self, hashes: &[u64], out: &mut [*const u8]) {
         debug_assert_eq!(self.header.kind, KIND_HASH);
         self.heads(
