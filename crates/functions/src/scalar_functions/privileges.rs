@@ -3,8 +3,9 @@
 //! A role and an object are a name or an oid. A name of nothing is an error, an oid of nothing gives NULL. The last
 //! argument lists privileges: the answer is true if the role has one of them.
 
+use crate::built_in::{self, element_of, kind_of};
 use crate::function::{Function, asking, functions};
-use crate::named_oids::{element_of, kind_of, missing, missing_object, oid_of_type};
+use crate::named_oids::{missing, missing_object, oid_of_type};
 use crate::session_catalog::{Asked, AskedColumn, SessionCatalog, catalog_of};
 use crate::type_rules::Kind::{Boolean, Oid, SmallInt, Text};
 use crate::vector::{Output, Row};
@@ -387,8 +388,8 @@ fn type_of(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
 }
 
 /// `has_function_privilege`. `is_there` looks for a function by its name and argument types. 42883, and the errors of
-/// `is_there`. Functions have no oids.
-pub(crate) fn of_function(
+/// `is_there`.
+pub(crate) fn function_privilege(
     row: &Row<'_>,
     is_there: fn(&str) -> Result<bool>,
     out: &mut Output<'_>,
@@ -400,12 +401,13 @@ pub(crate) fn of_function(
         return Err(missing("42883", "function", name));
     }
     let wanted = call.wanted(EXECUTE)?;
-    let target = call.name().map(|_| Target::System(Rights::EXECUTE));
+    let is_there = call.name().is_some() || built_in::function_of(call.oid()).is_some();
+    let target = is_there.then_some(Target::System(Rights::EXECUTE));
     call.give(target.as_ref(), wanted, out)
 }
 
 /// The call of an object of the system that has one of some names and oids.
-fn built_in(
+fn object_of_the_system(
     row: &Row<'_>,
     all: &[(&str, u32)],
     what: &str,
@@ -426,20 +428,20 @@ fn built_in(
 
 fn language(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let all = [("internal", 12), ("sql", 14)];
-    built_in(row, &all, "language", (USAGE, Rights::USAGE), out)
+    object_of_the_system(row, &all, "language", (USAGE, Rights::USAGE), out)
 }
 
 fn tablespace(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
     let all = [("pg_default", 1663), ("pg_global", 1664)];
-    built_in(row, &all, "tablespace", (CREATE, Rights::NONE), out)
+    object_of_the_system(row, &all, "tablespace", (CREATE, Rights::NONE), out)
 }
 
 fn server(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
-    built_in(row, &[], "server", (USAGE, Rights::NONE), out)
+    object_of_the_system(row, &[], "server", (USAGE, Rights::NONE), out)
 }
 
 fn foreign_data_wrapper(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
-    built_in(row, &[], "foreign-data wrapper", (USAGE, Rights::NONE), out)
+    object_of_the_system(row, &[], "foreign-data wrapper", (USAGE, Rights::NONE), out)
 }
 
 /// A setting of any name: superusers alone have privileges, which nobody can grant.

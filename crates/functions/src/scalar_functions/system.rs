@@ -2,12 +2,12 @@
 //! asks for an object of a kind that has no numbers finds none.
 
 use super::find;
-use super::privileges::{of_function, of_object};
+use super::privileges::{function_privilege, of_object};
 use crate::Operand;
 use crate::build::{TEXT, null, text};
 use crate::built_in::{self, BuiltInFunction, BuiltInOperator, element_of, kind_of};
 use crate::function::{Function, Overload, Run, asking, functions, rows};
-use crate::named_oids::{DATABASE, SCHEMAS, missing, name, type_named};
+use crate::named_oids::{DATABASE, SCHEMAS, name, type_named};
 use crate::operators::{has_operator, operators_named};
 use crate::session_catalog;
 use crate::type_rules::Category;
@@ -42,8 +42,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "format_type", [Overload { parameters: &[Oid, Integer], run: Run::Catalog(format_type, OnNull::Called, Text) }],
         "the name of a type by its oid, with its length or digits";
     "getdatabaseencoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
-    "has_function_privilege", of_object!(|row, out| of_function(row, |text| Ok(signature(text)?.is_some()), out)),
-        "true for EXECUTE of a function with its argument types; NULL for oids, which functions do not have";
+    "has_function_privilege", of_object!(|row, out| function_privilege(row, |text| Ok(signature(text)?.is_some()), out)),
+        "true for EXECUTE of a function with its argument types, or by its oid";
     "inet_client_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
     "inet_server_port", [rows(&[], |_, o| o.null(), Integer)], "NULL: sessions run in the process";
     "obj_description", [
