@@ -3,13 +3,14 @@
 use crate::foreign_keys;
 use crate::query::Runner;
 use crate::session::{Extent, Session, Writing};
+use crate::settled::Answer;
 use frazil_frontend::{AccessChange, Definition};
 use frazil_storage::Transaction;
 use frazil_types::Result;
 
 /// Runs a writing statement, then checks the foreign keys of the rows that it wrote; outside a transaction block those
 /// that are deferred, too. 23503.
-pub fn write_checked<T>(
+pub fn write_checked<T: Answer>(
     session: &mut Session,
     extent: Extent,
     mut work: impl FnMut(Writing<'_>, &mut Transaction) -> Result<T>,

@@ -4,7 +4,7 @@ use crate::execute;
 use crate::explain_freeze;
 use crate::query::{Runner, result_schema};
 use crate::session::Session;
-use crate::{cursors, setting_statement, settings};
+use crate::{cursors, setting_statement, settings, settled};
 use frazil_frontend::{
     Bound, CopyEnd, CopyFormat, CopyOptions, Last, ParsedStatement, PlanSettings, Prepared, SettingStatement,
     Statement, Writing,
@@ -199,7 +199,7 @@ pub fn bind_only(
 
 /// Binds as [`bind_only`] does, but a failure leaves the transaction as it is.
 pub fn bind_within(
-    session: &Session,
+    session: &mut Session,
     parsed: &ParsedStatement,
     types: &[Option<LogicalType>],
 ) -> Result<Bound> {
@@ -207,6 +207,7 @@ pub fn bind_within(
         true => session.database().store().snapshot(),
         false => session.snapshot(),
     };
+    settled::before_describing(session, &snapshot)?;
     let tables = Runner::new(session).tables_for(parsed, session.transaction().written(), snapshot);
     let settings = PlanSettings {
         zone: session.settings().time_zone,

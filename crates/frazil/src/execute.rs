@@ -23,7 +23,7 @@ use crate::session::{Extent, Session};
 use crate::setting_statement;
 use crate::statement_tables::StatementTables;
 use crate::write::WriteAction;
-use crate::{copy, copy_to, cursors, ddl, explain, explain_freeze, query, table_locks, with_writes};
+use crate::{copy, copy_to, cursors, ddl, explain, explain_freeze, query, settled, table_locks, with_writes};
 use frazil_codegen::OneRun;
 use frazil_frontend::{
     Bound, ExplainOptions, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement, Writing,
@@ -218,7 +218,10 @@ pub(crate) fn run_kept(
     call: &Call<'_>,
 ) -> Result<Option<Response>> {
     match &statement.action {
-        Action::Rows(..) | Action::Point(_) | Action::Query(_) => read_compiled(session, statement, call),
+        Action::Rows(..) | Action::Point(_) | Action::Query(_) => {
+            session.transaction_mut().settle()?;
+            read_compiled(session, statement, call)
+        }
         Action::Write(action, rows) => write_compiled(session, statement, (action, rows), call),
     }
 }
@@ -402,11 +405,13 @@ pub(crate) fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) 
     let changed = session.take_changes(result.is_ok());
     let result = result.and_then(|done| changed.map(|()| done));
     let result = result.and_then(|done| notification_statement::end_statement(session).map(|()| done));
-    if result.is_err() {
+    result.or_else(|error| {
+        // The error may tell of what is not durable.
+        let settled = session.transaction_mut().settle();
         session.transaction_mut().fail();
         notification_statement::drop_statement(session);
-    }
-    result
+        settled.and(Err(error))
+    })
 }
 
 /// Binds and runs a statement, within what keeps its errors.
@@ -426,6 +431,7 @@ pub(crate) fn run_bound(
     };
     let tables = query::Runner::new(session).tables_for(parsed, session.transaction().written(), snapshot);
     let (statement, bundle) = bind(parsed, tables, call)?;
+    settled::before(session, &statement)?;
     frazil_frontend::on_deep_stack(bundle.depth, || {
         run_as_bound(session, parsed, call, statement, bundle, kept)
     })

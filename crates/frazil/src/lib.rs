@@ -99,6 +99,7 @@ mod session_names;
 mod session_view;
 mod setting_statement;
 mod settings;
+mod settled;
 mod shared_database;
 mod slots;
 pub mod sql_text;

@@ -10,6 +10,7 @@ use crate::panics;
 use crate::prepared_statements::PreparedStatements;
 use crate::session_view::SessionView;
 use crate::settings::{self, Around, Board, Change, Settings, User};
+use crate::settled::Answer;
 use crate::transaction::{self, Modes, TransactionState};
 pub use crate::writing::{Extent, Writing};
 use frazil_catalog::temporary_schema;
@@ -638,7 +639,7 @@ impl Session {
     }
 
     /// Runs a writing statement: see [`TransactionState::write`].
-    pub fn write<T>(
+    pub fn write<T: Answer>(
         &mut self,
         extent: Extent,
         mut work: impl FnMut(Writing<'_>, &mut Transaction) -> Result<T>,
@@ -671,7 +672,7 @@ impl Session {
 
     /// Lets the statement that begins see what is committed by now, if its transaction lets it.
     pub fn refresh(&mut self) -> Result<()> {
-        self.transaction.refresh(self.database.store())
+        self.transaction.refresh()
     }
 }
 

@@ -14,6 +14,7 @@
 use crate::notice::Notice;
 use crate::parameters;
 use crate::session::{Extent, Writing};
+use crate::settled::Answer;
 use frazil_frontend::{Isolation, TransactionModes};
 use frazil_storage::{Acknowledge, Savepoint, Snapshot, Store, Transaction};
 use frazil_types::{Cancel, Error, Result, SqlState};
@@ -140,7 +141,7 @@ impl OpenTransaction {
                 }
                 (_, Extent::Everything) => store.begin_alone(limit, cancel)?,
                 (_, Extent::Definitions) => store.begin_defining(limit, cancel)?,
-                (_, Extent::Rows) => store.begin(limit, cancel)?,
+                (_, Extent::Rows) => store.begin_visible(limit, cancel)?,
             };
             self.writer = Some(begun.within(writing.budget, cancel));
         }
@@ -151,7 +152,8 @@ impl OpenTransaction {
         match extent {
             Extent::Everything => writer.alone()?,
             Extent::Definitions => writer.define()?,
-            Extent::Rows => writer.renew()?,
+            // The statement began with what it is to see.
+            Extent::Rows => {}
         }
         Ok(writer)
     }
@@ -168,7 +170,7 @@ impl OpenTransaction {
     }
 
     /// Begins a statement, and lets it see what is committed by now if it sees that.
-    fn begin_statement(&mut self, store: &Store) -> Result<()> {
+    fn begin_statement(&mut self) -> Result<()> {
         let has_seen = self.seen.get().is_some();
         if has_seen {
             self.has_shown.set(true);
@@ -178,7 +180,7 @@ impl OpenTransaction {
         let Some(writer) = &mut self.writer else {
             return Ok(());
         };
-        writer.go_over_to(store.snapshot())?;
+        writer.see_visible()?;
         if has_only_locked {
             writer.keep_base(true);
             self.seen = OnceCell::from(writer.snapshot());
@@ -337,7 +339,14 @@ impl TransactionState {
         let modes = self.ending("ROLLBACK AND CHAIN", chain)?;
         let notice = match std::mem::take(self) {
             TransactionState::None => Some(no_transaction()),
-            TransactionState::Open(_) | TransactionState::Failed(_) => None,
+            TransactionState::Open(open) => {
+                if let Some(writer) = open.writer {
+                    writer.rollback_settled()?;
+                }
+                None
+            }
+            // The statement that failed waited for what the transaction saw.
+            TransactionState::Failed(_) => None,
         };
         self.chain(modes);
         Ok(notice)
@@ -475,11 +484,16 @@ impl TransactionState {
     }
 
     /// Begins a statement of an open transaction, and lets it see what is committed by now if it sees that.
-    pub fn refresh(&mut self, store: &Store) -> Result<()> {
+    pub fn refresh(&mut self) -> Result<()> {
         match self {
-            TransactionState::Open(open) => open.begin_statement(store),
+            TransactionState::Open(open) => open.begin_statement(),
             TransactionState::None | TransactionState::Failed(_) => Ok(()),
         }
+    }
+
+    /// Waits for what the open transaction saw of others before anybody hears of it: see [`Transaction::settle`].
+    pub fn settle(&mut self) -> Result<()> {
+        self.open_writer().map_or(Ok(()), Transaction::settle)
     }
 
     /// True if a version was chosen that all statements of the open transaction see.
@@ -516,8 +530,9 @@ impl TransactionState {
     /// Runs a writing statement: within the open transaction, or in one of its own that commits if `work`
     /// succeeds. `work` runs again as long as it meets commits that it did not see ([`Transaction::runs_again`]). 25006
     /// where it is read-only, 40001 where others have changed what it writes and it must not run again, 40P01, 55P03. A
-    /// failure leaves no trace: the open transaction is failed then, and every way on undoes the statement.
-    pub fn write<T>(
+    /// failure leaves no trace: the open transaction is failed then, and every way on undoes the statement. An answer
+    /// within a transaction that tells no more than a number of rows does not wait until what it saw is durable.
+    pub fn write<T: Answer>(
         &mut self,
         store: &Arc<Store>,
         writing: Writing<'_>,
@@ -538,8 +553,10 @@ impl TransactionState {
             TransactionState::Open(open) => {
                 open.is_used.set(true);
                 let writer = open.writer(store, writing, (extent, settings.lock_timeout))?;
-                let result = run_until_it_sees_all(writer, (extent, cancel), work);
-                writer.settle().and(result)
+                match run_until_it_sees_all(writer, (extent, cancel), work) {
+                    Ok(answer) if !answer.tells_rows() => Ok(answer),
+                    told => writer.settle().and(told),
+                }
             }
             _ => {
                 let writer = match (extent, settings.isolation) {

@@ -50,7 +50,11 @@ pub fn run(
         }
     }
     match last {
-        Last::Query(plan) => bound_plans::read(runner, plan, again(), &mut None, to),
+        Last::Query(plan) => {
+            // Rows may be handed over while they are computed.
+            transaction.settle()?;
+            bound_plans::read(runner, plan, again(), &mut None, to)
+        }
         Last::Write(plan) => bound_plans::write_plan(runner, transaction, plan, again(), &mut None),
     }
 }

@@ -98,6 +98,12 @@
 //! faster, it has the grant. The memory of claims comes from a budget (53200): 64 bytes for a single row, two bits a
 //! row for a chunk that is claimed as a whole, 384 bytes for a key.
 //!
+//! # What is left behind
+//!
+//! A commit is seen by readers later than its claims are freed. It leaves its number with what it frees
+//! ([`Owner::leave_behind`]), so that the next holder knows which commit it follows ([`Owner::follows`]): the essay of
+//! [`left_behind`] has the history.
+//!
 //! The models in `schedules.rs` run these rules through loom, and two of their opposites, which loom must refute;
 //! `tests/model` compares random schedules with a reference that is a list.
 
@@ -110,6 +116,7 @@ mod hashing;
 mod held;
 mod holders;
 mod holdings;
+mod left_behind;
 mod listing;
 mod locks;
 mod mode;

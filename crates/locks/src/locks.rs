@@ -4,6 +4,7 @@ use crate::claims::Claims;
 use crate::deadlock;
 use crate::held::{Held, Placed, Target, TxnId};
 use crate::holdings::Holdings;
+use crate::left_behind::LeftBehind;
 use crate::owner::Owner;
 use crate::registry::{Registry, TransactionState};
 use crate::sync::{Mutex, lock};
@@ -21,6 +22,7 @@ pub(crate) struct Shared {
     pub holdings: Holdings,
     pub registry: Registry,
     pub waits: Mutex<Waits>,
+    pub left_behind: LeftBehind,
     pub budget: MemoryBudget,
 }
 
@@ -37,6 +39,7 @@ impl Locks {
             holdings: Holdings::new(),
             registry: Registry::new(),
             waits: Mutex::new(Waits::default()),
+            left_behind: LeftBehind::new(),
             budget,
         }))
     }

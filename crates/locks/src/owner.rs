@@ -10,7 +10,7 @@ use crate::waiter::{Awaited, Patience};
 use frazil_types::{MemoryBudget, ObjectId, Reservation, Result, RowId};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Outcome of an attempt to hold something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +47,16 @@ const UNCOUNTED_BYTES: usize = 16 * CLAIM_BYTES;
 const FIRST_NOTES: usize = 8;
 /// Notes that a transaction keeps room for, so that a claim after ROLLBACK TO allocates nothing.
 const KEPT_NOTES: usize = 256;
+/// Most notes for which a number is left behind one by one.
+const MOST_LEFT: usize = 256;
 
 /// The holder of claims and locks of one transaction. Dropping it frees them all and wakes who waits for them, also
 /// when a panic drops it. Several threads of the transaction may claim at once.
 pub struct Owner {
     shared: Arc<Shared>,
     state: Arc<TransactionState>,
+    /// The greatest number that was left behind with what it holds.
+    follows: AtomicU64,
     log: Mutex<Log>,
 }
 
@@ -144,6 +148,7 @@ impl Owner {
         Owner {
             shared,
             state,
+            follows: AtomicU64::new(0),
             log: Mutex::new(log),
         }
     }
@@ -249,6 +254,42 @@ impl Owner {
         self.shared.watch(&self.state, Awaited::End(txn), patience)
     }
 
+    /// Leaves a number behind with the rows and keys that are held: whoever takes one of them next follows it. Called
+    /// before they are freed.
+    pub fn leave_behind(&mut self, number: u64) {
+        let log = get_mut(&mut self.log);
+        let left = &self.shared.left_behind;
+        if log.notes.len() > MOST_LEFT {
+            return left.leave_everywhere(number);
+        }
+        for note in &log.notes {
+            match *note {
+                // Writers share the locks on their tables, and follow each other by rows.
+                Note::One(Target::Table(_)) => {}
+                Note::One(target) => left.leave(target, number),
+                Note::Bitmap(..) => left.leave_everywhere(number),
+            }
+        }
+    }
+
+    /// Leaves a number behind for whoever takes anything next.
+    pub fn leave_behind_everywhere(&self, number: u64) {
+        self.shared.left_behind.leave_everywhere(number);
+    }
+
+    /// The greatest number that was left behind with what the transaction has taken; 0 if there is none.
+    pub fn follows(&self) -> u64 {
+        self.follows.load(Ordering::Relaxed)
+    }
+
+    /// Notes what was left behind with a target that the transaction has just taken.
+    fn follow(&self, target: Target) {
+        let number = self.shared.left_behind.of(target);
+        if number > self.follows() {
+            self.follows.fetch_max(number, Ordering::Relaxed);
+        }
+    }
+
     /// Takes a row, table or key. With `patience`, whoever is in the way is waited for.
     pub(crate) fn take(
         &self,
@@ -271,10 +312,12 @@ impl Owner {
             match self.shared.holdings.place(target, held) {
                 Placed::New => {
                     log.push(Note::One(target));
+                    self.follow(target);
                     return Ok(Claimed::New);
                 }
                 Placed::Crowded => {
                     log.push(Note::One(target));
+                    self.follow(target);
                     self.gather(&mut log, target, held);
                     return Ok(Claimed::New);
                 }
@@ -285,6 +328,7 @@ impl Owner {
         match self.shared.contend(target, held, &self.state, patience)? {
             Contended::Placed(Placed::New | Placed::Crowded) => {
                 lock(&self.log).push(Note::One(target));
+                self.follow(target);
                 Ok(Claimed::New)
             }
             Contended::Placed(Placed::Covered | Placed::Contended) => Ok(Claimed::Covered),
@@ -351,7 +395,11 @@ impl Owner {
         if is_new {
             log.push(note);
         }
-        Ok(stopped.unwrap_or(offsets.len()))
+        let claimed = stopped.unwrap_or(offsets.len());
+        offsets[..claimed]
+            .iter()
+            .for_each(|&offset| self.follow(row(table, chunk, offset)));
+        Ok(claimed)
     }
 }
 

@@ -121,6 +121,7 @@ pub mod scan_cursor;
 mod section;
 pub mod segment_block;
 mod sequences;
+mod settling;
 pub mod snapshot;
 pub mod statistics;
 pub mod store;

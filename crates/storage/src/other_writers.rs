@@ -13,7 +13,6 @@
 //! claimed a row looks at the newest version: a row that is dead there was deleted by a commit that the transaction
 //! does not see ([`OtherWriters::newer`]). The essay of crate `frazil_locks` has the reasons.
 
-use crate::log::Lsn;
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
 use frazil_locks::{Claims, Mode, Outcome, Owner, Patience, TableMode, TxnId};
@@ -39,6 +38,14 @@ pub(crate) enum Room {
     Alone,
 }
 
+/// True if writers of one table hold a lock on it in this mode at the same time.
+pub(crate) fn is_shared_by_writers(mode: TableMode) -> bool {
+    matches!(
+        mode,
+        TableMode::AccessShare | TableMode::RowShare | TableMode::RowExclusive
+    )
+}
+
 /// A transaction's standing among others.
 #[derive(Debug)]
 pub(crate) struct OtherWriters {
@@ -58,7 +65,7 @@ pub(crate) struct OtherWriters {
     is_behind: AtomicBool,
     /// The table of the row, 0 if it is not known.
     behind_in: AtomicU32,
-    /// Place in the log up to which commits were looked at that the transaction does not see.
+    /// Timestamp of the latest version that told something which the version that the transaction sees does not show.
     looked_at: AtomicU64,
 }
 
@@ -275,10 +282,25 @@ impl OtherWriters {
         self.room = standing.room;
     }
 
-    /// Gives everything back.
-    pub fn leave(&mut self) {
+    /// Gives everything back. `behind`: timestamp of the commit that others who take it next follow, if readers do not
+    /// see the commit yet.
+    pub fn leave(&mut self, behind: Option<u64>) {
+        if let (Some(timestamp), Some(owner)) = (behind, &mut self.owner) {
+            let is_of_rows = |(_, mode): &(ObjectId, TableMode)| is_shared_by_writers(*mode);
+            match self.room == Room::Shared && self.tables.iter().all(is_of_rows) {
+                true => owner.leave_behind(timestamp),
+                false => owner.leave_behind_everywhere(timestamp),
+            }
+        }
         self.tables.clear();
         self.owner = None;
+    }
+
+    /// Timestamp of the latest commit that the transaction knows of, by what it has taken or looked at: its next
+    /// statement sees no version before it.
+    pub fn follows(&self) -> u64 {
+        let taken = self.owner.as_ref().map_or(0, Owner::follows);
+        taken.max(self.looked_at())
     }
 
     /// 40001: another transaction committed what this one does not see. Noted, so that the statement can run again.
@@ -299,12 +321,12 @@ impl OtherWriters {
 
     /// Notes that a statement's outcome may tell of what a version shows.
     pub fn looks_at(&self, version: &Snapshot) {
-        self.looked_at.fetch_max(version.visible_at.0, Ordering::Relaxed);
+        self.looked_at.fetch_max(version.timestamp, Ordering::Relaxed);
     }
 
-    /// Place in the log up to which commits must be durable before anybody hears of the transaction's statements.
-    pub fn looked_at(&self) -> Lsn {
-        Lsn(self.looked_at.load(Ordering::Relaxed))
+    /// Timestamp of the version that must be visible before anybody hears of the transaction's statements.
+    pub fn looked_at(&self) -> u64 {
+        self.looked_at.load(Ordering::Relaxed)
     }
 
     /// `Some` if [`OtherWriters::newer`] was called since the last call: the table, if it is known.
@@ -478,10 +500,13 @@ impl Beside<'_> {
             Some((holder, _)) if holder == owner.id() => return of_own(),
             Some((holder, Mode::Insert)) => return Met::Open(holder),
             // A statement that runs again keeps its claims on rows that were dead when they were granted.
-            Some((holder, Mode::Rewrite | Mode::Update)) if self.is_live_in_newest(row) => {
-                return Met::Open(holder);
+            Some((holder, Mode::Rewrite | Mode::Update)) => {
+                let newest = self.store.newest();
+                return match newest.tables.get(id.0).is_some_and(|table| table.shows(row)) {
+                    true => Met::Open(holder),
+                    false => self.dead_in(&newest, row),
+                };
             }
-            Some((_, Mode::Rewrite | Mode::Update)) => return Met::Dead,
             // Whoever locks a row leaves it as it is.
             Some((_, Mode::KeyShare | Mode::Share | Mode::NoKeyUpdate | Mode::ForUpdate)) | None => {}
         }
@@ -497,16 +522,18 @@ impl Beside<'_> {
                 self.others.looks_at(&newest);
                 Met::Unseen
             }
-            Some(_) => Met::Dead,
+            Some(_) => self.dead_in(&newest, row),
             None => of_own(),
         }
     }
 
-    /// True if the newest version shows a row.
-    fn is_live_in_newest(&self, row: RowId) -> bool {
-        let newest = self.store.newest();
-        let table = newest.tables.get(self.own.table().id().0);
-        table.is_some_and(|table| table.shows(row))
+    /// The state of a row that is dead in the newest version. If the transaction still sees the row, its next statement
+    /// must not: the row's key may be another one's by then.
+    fn dead_in(&self, newest: &Snapshot, row: RowId) -> Met {
+        if self.own.shows(row) {
+            self.others.looks_at(newest);
+        }
+        Met::Dead
     }
 
     /// Waits until a transaction has ended or gives back a row. 40P01, 55P03, 57014.

@@ -190,6 +190,19 @@ impl Store {
         self.begin_in((Room::Shared, false), None, (timeout, cancel))
     }
 
+    /// Begins a transaction that may write rows, beside others that do, and whose statements begin with the visible
+    /// version: [`Transaction::see_visible`]. What it then shows need not be waited for.
+    pub fn begin_visible(self: &Arc<Store>, timeout: Duration, cancel: &Cancel) -> Result<Transaction> {
+        let others = self.enter((Room::Shared, false), (timeout, cancel))?;
+        let visible = self.snapshot();
+        let follows = others.follows();
+        let base = match visible.timestamp < follows {
+            true => self.newest(),
+            false => visible.clone(),
+        };
+        Ok(self.with(others, base).beginning_visible(visible.timestamp))
+    }
+
     /// Begins a transaction that may change anything: waits at most `timeout` for all that write to end, then 55P03,
     /// and nobody else writes until it ends. 25006 where nobody writes.
     pub fn begin_alone(self: &Arc<Store>, timeout: Duration, cancel: &Cancel) -> Result<Transaction> {
@@ -216,16 +229,26 @@ impl Store {
         self: &Arc<Store>,
         standing: (Room, bool),
         seen: Option<Arc<Snapshot>>,
-        (timeout, cancel): (Duration, &Cancel),
+        patience: (Duration, &Cancel),
     ) -> Result<Transaction> {
-        if self.is_read_only() {
-            return Err(read_only());
-        }
-        let others = OtherWriters::enter(self, standing, timeout, cancel)?;
+        let others = self.enter(standing, patience)?;
         let base = seen.unwrap_or_else(|| self.newest());
+        Ok(self.with(others, base))
+    }
+
+    /// Waits until there is room for a transaction. 55P03, 57014; 25006 where nobody writes.
+    fn enter(&self, standing: (Room, bool), (timeout, cancel): (Duration, &Cancel)) -> Result<OtherWriters> {
+        match self.is_read_only() {
+            true => Err(read_only()),
+            false => OtherWriters::enter(self, standing, timeout, cancel),
+        }
+    }
+
+    /// A transaction for which there is room, on top of a version.
+    fn with(self: &Arc<Store>, others: OtherWriters, base: Arc<Snapshot>) -> Transaction {
         let memory = lock(&self.spare).pop().unwrap_or_default();
         let has_log = self.log.load().is_some();
-        Ok(Transaction::new(self.clone(), others, base, (memory, has_log)))
+        Transaction::new(self.clone(), others, base, (memory, has_log))
     }
 
     /// Takes the memory of a finished transaction, which is empty, for another one.

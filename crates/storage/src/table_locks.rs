@@ -2,6 +2,7 @@
 //! newest version, as for rows. In the other order, a definition or a row that came between would not be seen.
 
 use crate::changes;
+use crate::other_writers::is_shared_by_writers;
 use crate::transaction::Transaction;
 use frazil_catalog::{Catalog, TableEntry};
 use frazil_locks::{AnyMode, TableMode};
@@ -31,7 +32,7 @@ impl Transaction {
     /// 40001 if the transaction sees one version to its end, and the table was defined otherwise since.
     pub fn lock_table(&mut self, table: ObjectId, mode: TableMode) -> Result<()> {
         match self.take_table(table, mode)? {
-            true => self.look_after_lock(table),
+            true => self.look_after_lock(table, mode),
             false => Ok(()),
         }
     }
@@ -45,12 +46,15 @@ impl Transaction {
         if !self.others.try_lock_table(table, mode)? {
             return Ok(false);
         }
-        self.look_after_lock(table).map(|()| true)
+        self.look_after_lock(table, mode).map(|()| true)
     }
 
-    /// Looks at the newest version once a table is locked.
-    fn look_after_lock(&mut self, table: ObjectId) -> Result<()> {
-        match self.others.keeps_base() {
+    /// Looks at the newest version once a table is locked. A transaction that began with the visible version goes on
+    /// with it, beside others that write rows: it looks at those one by one when it claims them. Whoever kept writers
+    /// away before has left that behind.
+    fn look_after_lock(&mut self, table: ObjectId, mode: TableMode) -> Result<()> {
+        let stays = self.begins_visible && is_shared_by_writers(mode) && self.sees_what_it_follows();
+        match self.others.keeps_base() || stays {
             true => self.check_definition(table),
             false => self.renew(),
         }

@@ -9,7 +9,7 @@
 //! merged,
 //! gets its place in the log and is installed as the newest version, in the section of the store; from then on nothing
 //! undoes it. Its claims are freed. The log is waited for. Then the commit is visible. Who reads what is not durable
-//! yet, as the next writer does, waits for it before anybody hears of it ([`Transaction::settle`]).
+//! yet, as the next writer does, waits for it before anybody hears of it ([`crate::settling`]).
 //!
 //! The merge is made before the section. Only if another commit comes between, it is made anew in the section, so that
 //! most commits do no more there than to compare and to install.
@@ -53,8 +53,11 @@ pub struct Transaction {
     memory: WriterMemory,
     /// What it did, for the log.
     redo: TransactionRedo,
-    /// What it began with is durable.
-    is_settled: bool,
+    /// Timestamp of a version that is visible: nobody waits before hearing of what it shows. Without a log, the last
+    /// timestamp that there can be.
+    pub(crate) settled: u64,
+    /// True if statements begin with the visible version, and not with the newest one.
+    pub(crate) begins_visible: bool,
     /// False once it is committed.
     is_open: bool,
     /// The statement that runs.
@@ -122,7 +125,8 @@ impl Transaction {
             memory,
             watch: None,
             redo: TransactionRedo::new(has_log),
-            is_settled: !has_log,
+            settled: if has_log { 0 } else { u64::MAX },
+            begins_visible: false,
             is_open: true,
             reruns: Reruns::default(),
             deferred: DeferredChecks::default(),
@@ -244,7 +248,6 @@ impl Transaction {
             false => Arc::new(self.memory.rebase((&newer, base, &self.next))?),
         };
         self.base = Some(newer);
-        self.is_settled = !self.redo.is_wanted();
         debug_assert_eq!(self.difference(), None);
         Ok(())
     }
@@ -318,14 +321,12 @@ impl Transaction {
     }
 
     /// False if the tail of the own version of a table takes no rows although it has room. A large transaction leaves
-    /// a tail to the others that write to it. The base of a transaction that keeps it may have a tail that was frozen
+    /// a tail to the others that write to it. A base that is not the newest version may have a tail that was frozen
     /// since.
     pub(crate) fn takes_rows(&self, table: ObjectId) -> Result<bool> {
-        let (keeps_base, is_large) = (
-            self.others.keeps_base(),
-            self.memory.changes.rows() > MOST_IN_SHARED,
-        );
-        let Some(base) = self.base.as_ref().filter(|_| keeps_base || is_large) else {
+        let is_large = self.memory.changes.rows() > MOST_IN_SHARED;
+        let is_behind = |base: &&Arc<Snapshot>| !self.store.is_newest(base);
+        let Some(base) = self.base.as_ref().filter(|base| is_large || is_behind(base)) else {
             return Ok(true);
         };
         let own = self.next.table(table)?;
@@ -339,7 +340,7 @@ impl Transaction {
         if is_large && tail.is_shared() {
             return Ok(false);
         }
-        if !keeps_base || self.store.is_newest(base) {
+        if self.store.is_newest(base) {
             return Ok(true);
         }
         let newest = self.store.newest();
@@ -402,7 +403,7 @@ impl Transaction {
         let before = store.install(self.next.clone());
         drop(section);
         self.is_open = false;
-        self.others.leave();
+        self.others.leave(log.is_some().then_some(timestamp));
         debug_assert_eq!(self.memory.changes.difference(&newest, &self.next), None);
         // Outside of the section: these may be the last ones of many versions of tables.
         drop((newest, before, own, spoilt, base));
@@ -418,28 +419,6 @@ impl Transaction {
         }
         (tables.iter()).for_each(|table| table.collector().collect(MOST_COLLECTED));
         Ok(timestamp)
-    }
-
-    /// Returns when everything is durable that the transaction saw of others: nobody may hear of it earlier, not even
-    /// by an error. It is visible then, although the threads that committed it may not have come to that: the next
-    /// statement of whoever heard of a table must find the table. 58030 if that can no longer be.
-    pub fn settle(&mut self) -> Result<()> {
-        let looked_further = self.others.looked_at() > self.next.visible_at;
-        if !self.is_settled || looked_further {
-            let seen = match &self.base {
-                // The newest version has all that it looked at.
-                Some(_) if looked_further => self.store.newest(),
-                Some(base) => base.clone(),
-                None => return Err(Error::internal("a transaction is settled that has committed")),
-            };
-            if let Some(log) = self.log() {
-                // It is not this transaction whose outcome is unknown.
-                (log.wait(seen.visible_at)).or_else(|unknown| log.check().and(Err(unknown)))?;
-                self.store.publish(&seen);
-            }
-            self.is_settled = true;
-        }
-        Ok(())
     }
 
     /// Makes the versions of tables that the transaction leaves ones that nobody else has, to be stamped.

@@ -86,6 +86,7 @@ mod sequences;
 mod series;
 mod session_cuts;
 mod settings;
+mod settling;
 mod sharing;
 mod statements;
 mod stored_expressions;
@@ -112,7 +113,12 @@ use frazil::{Connection, Outcome, SqlState};
 /// A result as text: rows by lines, values by bars, NULL empty.
 fn rows(connection: &Connection, sql: &str) -> String {
     let response = connection.execute(sql).unwrap_or_else(|e| panic!("{sql}: {e:?}"));
-    match response.outcome {
+    shown(response.outcome)
+}
+
+/// An outcome as text, as [`rows`] shows it.
+fn shown(outcome: Outcome) -> String {
+    match outcome {
         Outcome::Rows(rows) => {
             let types: Vec<_> = rows.schema().columns.iter().map(|c| c.ty).collect();
             let line = |row: Vec<frazil::RawValue>| {

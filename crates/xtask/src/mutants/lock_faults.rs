@@ -10,6 +10,7 @@ const FAMILIES: Program = ("database", "frazil/tests/database/families.rs");
 const ISOLATION: Program = ("database", "frazil/tests/database/isolation.rs");
 const LOCK_SCHEDULES: Program = (WITHIN, "locks/src/schedules.rs");
 const RINGS: Program = ("rings", "locks/tests/rings.rs");
+const SETTLING: Program = ("settling", "storage/tests/settling.rs");
 const WAITING: Program = ("waiting", "locks/tests/waiting.rs");
 const WRITERS: Program = ("database", "frazil/tests/database/writers.rs");
 
@@ -247,7 +248,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         places: &[(
             "let before = store.install(self.next.clone());",
             Preceded(
-                "self.others.leave();
+                "self.others.leave(None);
             std::thread::sleep(Duration::from_millis(20));",
             ),
         )],
@@ -328,6 +329,32 @@ pub(super) const MUTANTS: &[Mutant] = &[
         ],
         program: WRITERS,
         test: "writers::of_threads_that_insert_the_same_keys_one_gets_each",
+        death: Fails,
+    },
+    Mutant {
+        name: "who takes a row misses the commit of its last holder",
+        file: "storage/src/settling.rs",
+        places: &[(
+            "if visible.timestamp < self.others.follows() {",
+            Both("if !MUTANT && visible.timestamp < self.others.follows() {"),
+        )],
+        program: SETTLING,
+        test: "who_holds_a_row_sees_the_commit_of_whoever_held_it_before",
+        death: Fails,
+    },
+    Mutant {
+        name: "a key is shown with the row that had it",
+        file: "storage/src/other_writers.rs",
+        places: &[(
+            "if self.own.shows(row) {
+            self.others.looks_at(newest);",
+            Both(
+                "if !MUTANT && self.own.shows(row) {
+            self.others.looks_at(newest);",
+            ),
+        )],
+        program: SETTLING,
+        test: "a_key_that_was_free_is_not_shown_twice",
         death: Fails,
     },
 ];
