@@ -16,7 +16,7 @@ use crate::rows::{Response, Rows};
 use crate::sequence_info::SequenceInfo;
 use crate::session::Session;
 use crate::session_view::SessionView;
-use crate::settings::{SessionTimeouts, User};
+use crate::settings::{ReportedState, SessionTimeouts, User};
 use crate::statement::Statement;
 use crate::table_info::{DomainInfo, EnumInfo, TableInfo, ViewInfo};
 use frazil_catalog::{Catalog, QualifiedName, Relation};
@@ -281,6 +281,11 @@ impl Connection {
     /// Name and text of the settings that PostgreSQL's protocol tells clients: at first, and whenever one changes.
     pub fn reported_settings(&self) -> Vec<(&'static str, String)> {
         self.session().reported()
+    }
+
+    /// Returns the state from which the values of these settings derive: none of them changes while it stays equal.
+    pub fn reported_state(&self) -> ReportedState {
+        self.session().board().reported_state()
     }
 
     /// True for the schema of what the session sees: not for that of another session's temporary objects.

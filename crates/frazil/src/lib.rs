@@ -154,7 +154,9 @@ pub use row_sink::{CopyStreams, RowSink};
 pub use rows::{Outcome, Response, Rows, Timing};
 pub use sequence_info::SequenceInfo;
 pub use session_view::OpenPortal;
-pub use settings::{ScanMode, SessionTimeouts, Settings, names as settings, reported as reported_settings};
+pub use settings::{
+    ReportedState, ScanMode, SessionTimeouts, Settings, names as settings, reported as reported_settings,
+};
 pub use shared_database::SharedDatabase;
 pub use statement::Statement;
 pub use statements::{Block, Statements};

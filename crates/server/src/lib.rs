@@ -34,6 +34,7 @@ mod output;
 mod parameters;
 mod portal;
 mod registry;
+mod reported;
 mod rows;
 mod scram;
 mod server;

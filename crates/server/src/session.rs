@@ -9,6 +9,7 @@ use crate::messages::{Bind, Message, Target, violation};
 use crate::output::Output;
 use crate::parameters::{self, Format, Formats};
 use crate::portal::{Portal, State};
+use crate::reported::Reported;
 use crate::rows::{Heading, RowSender};
 use crate::slow_log::ClientLog;
 use frazil::{
@@ -33,8 +34,7 @@ pub struct Session {
     ended: u64,
     /// True behind an error, up to the next Sync.
     is_skipping: bool,
-    /// The reported settings, with the values that the client knows.
-    told: Vec<(&'static str, Option<String>)>,
+    reported: Reported,
     /// The log of its slow statements.
     slow_log: Option<ClientLog>,
 }
@@ -59,7 +59,7 @@ impl Session {
             portals: HashMap::new(),
             ended: 0,
             is_skipping: false,
-            told: frazil::reported_settings().map(|name| (name, None)).collect(),
+            reported: Reported::new(),
             slow_log,
         }
     }
@@ -211,14 +211,7 @@ impl Session {
 
     /// Tells settings that are new to the client.
     pub fn report(&mut self, answers: &mut Answers) {
-        for (name, told) in &mut self.told {
-            if let Ok(value) = self.connection.setting(name)
-                && told.as_ref() != Some(&value)
-            {
-                answers.parameter(name, &value);
-                *told = Some(value);
-            }
-        }
+        self.reported.tell(&self.connection, answers);
     }
 
     /// The simple protocol: a text of statements. Errors are those of a client that is gone.

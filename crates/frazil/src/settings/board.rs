@@ -91,6 +91,21 @@ pub(crate) struct Change {
     pub is_local: bool,
 }
 
+/// A state of a session, from which the values of its reported settings derive. Equal states have equal values.
+#[derive(Clone, Debug)]
+pub struct ReportedState {
+    /// Settings that are held are copied before they are changed.
+    settings: Arc<Settings>,
+    /// The version of the catalog, which knows the roles.
+    catalog: u64,
+}
+
+impl PartialEq for ReportedState {
+    fn eq(&self, other: &ReportedState) -> bool {
+        Arc::ptr_eq(&self.settings, &other.settings) && self.catalog == other.catalog
+    }
+}
+
 impl Board {
     pub fn new(database: Database, settings: Arc<Settings>, cancel: Cancel) -> Board {
         Board {
@@ -248,6 +263,13 @@ impl Board {
     /// Keeps the settings to which RESET goes back.
     pub fn set_start(&self, start: Arc<Settings>) {
         self.state().start = start;
+    }
+
+    /// The state from which the values of reported settings derive.
+    pub fn reported_state(&self) -> ReportedState {
+        let settings = self.state().settings.clone();
+        let catalog = self.database.store().look().catalog().version();
+        ReportedState { settings, catalog }
     }
 
     /// The settings, and those to which RESET goes back.

@@ -10,6 +10,7 @@ mod setting;
 mod user;
 
 pub(crate) use around::Around;
+pub use board::ReportedState;
 pub(crate) use board::{Board, Change};
 pub(crate) use kind::{Read, shown_flag};
 pub(crate) use listed::{is_listed, listed};
