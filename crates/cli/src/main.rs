@@ -15,6 +15,7 @@ mod highlight;
 mod interrupt;
 mod keywords;
 mod notify;
+mod open_files;
 mod opening;
 mod output;
 mod pager;

@@ -2,7 +2,7 @@
 
 use crate::arguments::ServeOptions;
 use crate::complaint::Complaint;
-use crate::{notify, opening};
+use crate::{notify, open_files, opening};
 use frazil::{Access, Database, Error, FileAccess, SqlState};
 use frazil_server::{Authentication, Limits, Options, Server, SlowLog, Stopper, Tls, Verifier, Watching};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -19,6 +19,9 @@ const RESERVED: usize = 3;
 
 /// Runs the command.
 pub fn run(options: &ServeOptions) -> Result<(), Complaint> {
+    if let Some(warning) = open_files::allow(options.max_connections) {
+        eprintln!("warning: {warning}");
+    }
     let allowed = FileAccess::of_text(&options.file_access).map_err(Complaint::opening)?;
     let access = match options.readonly {
         true => Access::Read,

@@ -1,6 +1,7 @@
 //! `frazil serve`: options from three places, certificates, signals.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -245,4 +246,97 @@ fn systemd_is_told() {
     assert_eq!(heard(), "READY=1");
     serving.end();
     assert_eq!(heard(), "STOPPING=1");
+}
+
+/// A session that is logged in and waits.
+fn waiting_session(address: &str) -> TcpStream {
+    let mut session = TcpStream::connect(address).expect("it listens");
+    let parameters = b"\0\x03\0\0user\0app\0\0";
+    let length = u32::try_from(parameters.len() + 4).expect("it is short");
+    session.write_all(&length.to_be_bytes()).expect("it is open");
+    session.write_all(parameters).expect("it is open");
+    let mut said = Vec::new();
+    while !said.ends_with(b"Z\0\0\0\x05I") {
+        let mut part = [0; 4096];
+        let count = session.read(&mut part).expect("it answers");
+        assert!(count > 0, "{}", String::from_utf8_lossy(&said));
+        said.extend_from_slice(&part[..count]);
+    }
+    session
+}
+
+/// Resident bytes of a process.
+fn resident(child: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    1024 * kilobytes
+        .expect("the system tells")
+        .trim()
+        .parse::<u64>()
+        .expect("it is a number")
+}
+
+/// The program raises the limit of open files for its clients. A session that waits holds no thread and at most
+/// 64 KiB.
+#[test]
+fn hundreds_of_sessions_wait_in_little_memory() {
+    let directory = Directory::new("waiting");
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        "ulimit -S -n 64; exec \"$0\" \"$@\"",
+        env!("CARGO_BIN_EXE_frazil"),
+    ]);
+    command.args([
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--trust-loopback",
+        "--max-connections",
+        "420",
+    ]);
+    command.current_dir(&directory.0).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let serving = Serving::start(command);
+    let address = serving.first.split(" at ").nth(1).expect("it says where");
+    let address = address
+        .split([',', ' ', '\n'])
+        .next()
+        .expect("it says where")
+        .to_owned();
+    let mut sessions: Vec<TcpStream> = (0..20).map(|_| waiting_session(&address)).collect();
+    let before = resident(&serving.child);
+    sessions.extend((0..400).map(|_| waiting_session(&address)));
+    let each = resident(&serving.child).saturating_sub(before) / 400;
+    println!("{each} bytes a session");
+    assert!(each <= 64 << 10, "{each} bytes a session");
+    drop(sessions);
+    serving.end();
+}
+
+#[test]
+fn too_few_open_files_are_told() {
+    let directory = Directory::new("few-files");
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        "ulimit -n 256; exec \"$0\" \"$@\"",
+        env!("CARGO_BIN_EXE_frazil"),
+    ]);
+    command.args([
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--trust-loopback",
+        "--max-connections",
+        "420",
+    ]);
+    command.current_dir(&directory.0).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut serving = Serving::start(command);
+    let warning = serving.error_line();
+    let expected = "warning: the system allows 256 open files, too few for 420 clients: ";
+    assert!(warning.starts_with(expected), "{warning}");
+    serving.end();
 }

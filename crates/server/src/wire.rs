@@ -74,6 +74,7 @@ impl Wire {
     pub fn new(stream: TcpStream) -> Wire {
         // Answers are written in whole.
         let _ = stream.set_nodelay(true);
+        without_pacing(&stream);
         let pipe = Pipe::default();
         Wire { stream, pipe }
     }
@@ -250,6 +251,20 @@ impl Line {
         }
     }
 }
+
+/// Keeps the system from pacing what is sent to a program of this machine: nothing is congested there, and a large
+/// result takes some times as long with a control that paces, as BBR does.
+#[cfg(target_os = "linux")]
+fn without_pacing(stream: &TcpStream) {
+    if stream.peer_addr().is_ok_and(|peer| peer.ip().is_loopback()) {
+        // Every system has this one and lets every program choose it.
+        let _ = socket2::SockRef::from(stream).set_tcp_congestion(b"reno");
+    }
+}
+
+/// As on Linux, where systems pace.
+#[cfg(not(target_os = "linux"))]
+fn without_pacing(_: &TcpStream) {}
 
 /// True for a read or write that was not done in its time.
 fn is_early(error: &io::Error) -> bool {
