@@ -94,7 +94,9 @@ impl Transaction {
         {
             self.reruns.overtaken.insert(at, table);
         }
-        if self.reruns.count >= MOST_OVERTAKEN {
+        // Commits have overtaken the visible version before the first run begins.
+        let most = MOST_OVERTAKEN + usize::from(self.begins_visible);
+        if self.reruns.count >= most {
             self.lock_overtaken()?;
         }
         self.renew()?;

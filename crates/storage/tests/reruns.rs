@@ -1,7 +1,7 @@
 //! Statements of READ COMMITTED that others overtake again and again come to their end.
 //!
 //! A mutant of `src/reruns.rs`: a statement that ran again several times locks no table (`if self.reruns.count >=
-//! MOST_OVERTAKEN {` is never true). [`a_statement_that_is_overtaken_each_time_runs_again_three_times`] notices it.
+//! most {` is never true). [`a_statement_that_is_overtaken_each_time_runs_again_three_times`] notices it.
 
 mod support;
 
