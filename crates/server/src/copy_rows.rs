@@ -1,6 +1,7 @@
 //! The rows of COPY … TO STDOUT among its bytes: PostgreSQL sends each row as a message, and drivers rely on that.
 
 use frazil::CopyFraming;
+use memchr::{memchr, memchr3};
 use std::ops::Range;
 
 /// Bytes of the binary format's header as `frazil` writes it: signature, flags, and no more.
@@ -59,15 +60,16 @@ impl CopyRows {
     }
 
     fn line(&mut self) -> Option<usize> {
-        let rest = &self.bytes[self.at..];
-        let end = rest.iter().position(|&byte| byte == b'\n');
+        let end = memchr(b'\n', &self.bytes[self.at..]);
         self.at = end.map_or(self.bytes.len(), |end| self.at + end + 1);
         end.map(|_| self.at)
     }
 
     /// A quote within quotes is doubled, which leaves the state as it is, or has the escape before it.
     fn quoted_line(&mut self, quote: u8, escape: u8) -> Option<usize> {
-        while let Some(&byte) = self.bytes.get(self.at) {
+        while let Some(next) = memchr3(b'\n', quote, escape, self.bytes.get(self.at..)?) {
+            self.at += next;
+            let byte = self.bytes[self.at];
             if self.is_quoted && byte == escape && escape != quote {
                 // The byte behind the escape says nothing; it may still be on its way.
                 self.bytes.get(self.at + 1)?;
@@ -80,6 +82,7 @@ impl CopyRows {
                 return Some(self.at);
             }
         }
+        self.at = self.bytes.len();
         None
     }
 
