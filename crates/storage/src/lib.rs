@@ -137,6 +137,7 @@ pub mod top_bound;
 pub mod transaction;
 mod unique_keys;
 pub mod upsert;
+mod visible;
 mod watch;
 mod whole_columns;
 mod writer_memory;

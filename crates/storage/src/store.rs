@@ -14,8 +14,9 @@ use crate::persistent_map::PersistentMap;
 use crate::section::{CommitTimes, Section, Turn};
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::transaction::Transaction;
+use crate::visible::{Look, Visible};
 use crate::writer_memory::WriterMemory;
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwapOption;
 use frazil_catalog::Catalog;
 use frazil_locks::Locks;
 use frazil_types::{Cancel, Error, MemoryBudget, ObjectId, Result, SqlState};
@@ -28,11 +29,11 @@ use std::time::Duration;
 /// Lists of finished transactions that wait for others.
 const MOST_SPARE: usize = 16;
 
-/// The tables of a database. Reading takes no lock; commits take turns.
+/// The tables of a database. Readers wait for nobody; commits take turns.
 #[derive(Debug)]
 pub struct Store {
     /// The visible version.
-    current: ArcSwap<Snapshot>,
+    visible: Apart<Visible>,
     /// Timestamp of the newest version.
     newest_timestamp: Apart<AtomicU64>,
     /// Held while a commit is merged, gets its place in the log and is installed.
@@ -136,7 +137,7 @@ impl Store {
             damaged: Arc::new(damaged),
         });
         Arc::new(Store {
-            current: ArcSwap::new(snapshot.clone()),
+            visible: Apart(Visible::new(snapshot.clone())),
             newest_timestamp: Apart(AtomicU64::new(timestamp)),
             section: Apart::default(),
             newest: Apart(Mutex::new(snapshot)),
@@ -169,14 +170,14 @@ impl Store {
         self.log.load().as_ref().map(|log| (**log).clone())
     }
 
-    /// The committed state. Cheap; never waits.
+    /// The committed state. Cheap; waits for nobody but whoever swaps a pointer.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.current.load_full()
+        self.visible.get()
     }
 
     /// The same for a while: cheaper still, as long as a thread has few of them.
-    pub fn look(&self) -> impl Deref<Target = Arc<Snapshot>> + use<> {
-        self.current.load()
+    pub fn look(&self) -> Look {
+        self.visible.look()
     }
 
     /// Claims of rows, who waits for whom, and who may write. `None`: see [`Store::unshared`].
@@ -287,21 +288,20 @@ impl Store {
         before
     }
 
-    /// Makes `next` the visible version. Called in the section, where nothing is waited for.
-    pub(crate) fn show(&self, next: &Arc<Snapshot>) {
-        debug_assert!(self.current.load().timestamp < next.timestamp);
-        self.current.store(next.clone());
+    /// Makes `next` the visible version, and returns one that is not visible any more. Called in the section, where
+    /// nothing is waited for; [`Store::tidy_visible`] is called after it.
+    pub(crate) fn show(&self, next: &Arc<Snapshot>) -> Arc<Snapshot> {
+        self.visible.show(next)
+    }
+
+    /// Lets go of versions that are not visible any more.
+    pub(crate) fn tidy_visible(&self) {
+        self.visible.tidy();
     }
 
     /// Makes `next` the visible version, unless a later one is.
     pub(crate) fn publish(&self, next: &Arc<Snapshot>) {
-        let mut seen = self.current.load();
-        while seen.timestamp < next.timestamp {
-            let before = self.current.compare_and_swap(&*seen, next.clone());
-            if Arc::ptr_eq(&before, &seen) {
-                return;
-            }
-            seen = before;
-        }
+        drop(self.visible.show(next));
+        self.visible.tidy();
     }
 }

@@ -6,25 +6,23 @@
 //! base: its list is done again on top of that. A transaction of REPEATABLE READ keeps its base.
 //!
 //! With a log, it also writes down what it does ([`crate::redo`]), and a commit goes through four moments. It is
-//! merged,
-//! gets its place in the log and is installed as the newest version, in the section of the store; from then on nothing
-//! undoes it. Its claims are freed. The log is waited for. Then the commit is visible. Who reads what is not durable
-//! yet, as the next writer does, waits for it before anybody hears of it ([`crate::settling`]).
-//!
-//! The merge is made before the section. Only if another commit comes between, it is made anew in the section, so that
-//! most commits do no more there than to compare and to install.
+//! merged, gets its place in the log and is installed as the newest version, in the section of the store; from then on
+//! nothing undoes it. Its claims are freed. The log is waited for. Then the commit is visible. Who reads what is not
+//! durable yet, as the next writer does, waits for it before anybody hears of it ([`crate::settling`]).
+
+mod commit;
 
 use crate::changes::{Changes, Mark};
 use crate::chunk::Chunk;
 use crate::chunk_entry::ChunkEntry;
 use crate::deferred_checks::DeferredChecks;
-use crate::index_log::{IndexLog, IndexedRows, LogMark};
-use crate::log::{Acknowledge, Durability};
+use crate::index_log::{IndexLog, LogMark};
+use crate::log::Durability;
 use crate::other_writers::{Beside, OtherWriters, Standing};
 use crate::redo::TransactionRedo;
 use crate::reruns::Reruns;
 use crate::row_queue::QueuedRows;
-use crate::snapshot::{Snapshot, Table, TableSnapshot};
+use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::store::Store;
 use crate::watch::Watch;
 use crate::writer_memory::WriterMemory;
@@ -351,133 +349,10 @@ impl Transaction {
         Ok(now.is_some_and(|now| now.shares_chunk(tail)))
     }
 
-    /// Commits what was done, durably: see [`Transaction::commit_as`].
-    pub fn commit(self) -> Result<u64> {
-        self.commit_as(Acknowledge::Durable)
-    }
-
-    /// Commits what was done. Returns the timestamp of the commit, which is visible then. 08007: it is
-    /// unknown whether it is committed. After another error it is not: 58030 once writing the log has failed, 53100 if the disk is
-    /// full, 08003 once the database is closed.
-    pub fn commit_as(mut self, acknowledge: Acknowledge) -> Result<u64> {
-        if self.memory.changes.is_empty() {
-            return self.settle().map(|()| self.next.timestamp);
-        }
-        self.end_temporary()?;
-        let log = self.log();
-        self.redo.prepare(log.as_ref())?;
-        let store = self.store.clone();
-        let deleted = self.memory.index_log.take_deleted();
-        debug_assert_eq!(self.difference(), None);
-        self.hide_own();
-        let base = (self.base.take()).ok_or_else(|| Error::internal("a transaction commits twice"))?;
-        let mut merged = self.merge(&base)?;
-        let section = store.section();
-        let spoilt = match store.is_newest(&merged.0) {
-            true => None,
-            // Another commit came between.
-            false => Some(std::mem::replace(&mut merged, self.merge(&base)?)),
-        };
-        let (newest, own) = (
-            merged.0,
-            merged.1.map(|next| std::mem::replace(&mut self.next, next)),
-        );
-        let sequences = self.private_sequences(&newest);
-        for sequence in &sequences {
-            self.redo.sequence(sequence.id, sequence.state.shown().0);
-        }
-        // No file has temporary objects, so that a commit of such need not be durable.
-        let acknowledge = match self.redo.is_of_temporary() {
-            true => Acknowledge::Placed,
-            false => acknowledge,
-        };
-        self.take_place(acknowledge, log.as_deref())?;
-        // From here on nothing undoes it.
-        self.share_sequences(&newest, &sequences);
-        let timestamp = self.next.timestamp;
-        let tables = self.hand_over_entries((&newest, timestamp), deleted);
-        if log.is_none() {
-            // There is nothing to wait for.
-            store.show(&self.next);
-        }
-        let before = store.install(self.next.clone());
-        drop(section);
-        self.is_open = false;
-        self.others.leave(log.is_some().then_some(timestamp));
-        debug_assert_eq!(self.memory.changes.difference(&newest, &self.next), None);
-        // Outside of the section: these may be the last ones of many versions of tables.
-        drop((newest, before, own, spoilt, base));
-        store.keep_memory(std::mem::take(&mut self.memory).emptied());
-        if let Some(log) = log {
-            let next = &self.next;
-            match acknowledge {
-                Acknowledge::Durable => log.wait(next.lsn)?,
-                // It is seen no earlier than those before it that are waited for.
-                Acknowledge::Placed => log.wait(next.visible_at).and_then(|()| log.follow(next.lsn))?,
-            }
-            store.publish(next);
-        }
-        (tables.iter()).for_each(|table| table.collector().collect(MOST_COLLECTED));
-        Ok(timestamp)
-    }
-
-    /// Makes the versions of tables that the transaction leaves ones that nobody else has, to be stamped.
-    fn hide_own(&mut self) {
-        let next = Arc::make_mut(&mut self.next);
-        for (id, _) in &self.memory.own {
-            if let Some(table) = next.tables.get_mut(id.0).filter(|table| table.is_private()) {
-                Arc::make_mut(table).make_unseen();
-            }
-        }
-    }
-
-    /// Merges what was done into the newest version. Returns that version and the merged one; `None` if the own version
-    /// is what a merge would make, because nobody has committed since the base. An internal error, and nothing is
-    /// committed, if another transaction has changed what this one had claimed.
-    fn merge(&self, base: &Arc<Snapshot>) -> Result<(Arc<Snapshot>, Option<Arc<Snapshot>>)> {
-        if self.store.is_newest(base) {
-            return Ok((base.clone(), None));
-        }
-        let newest = self.store.newest();
-        let merged = self.memory.merge((&newest, base, &self.next))?;
-        Ok((newest, Some(Arc::new(merged))))
-    }
-
     /// Describes how the own version differs from the base with the changes; `None` if it does not.
     fn difference(&self) -> Option<String> {
         let base = self.base.as_ref()?;
         self.memory.changes.difference(base, &self.next)
-    }
-
-    /// Gives the next version its timestamp and its place in the log.
-    fn take_place(&mut self, acknowledge: Acknowledge, log: Option<&dyn Durability>) -> Result<()> {
-        let timestamp = self.coming_timestamp();
-        let next = Arc::make_mut(&mut self.next);
-        next.timestamp = timestamp;
-        for (id, _) in &self.memory.own {
-            // A table that was dropped afterwards is not there, and one whose changes were all undone is others'.
-            if let Some(table) = next.tables.get(id.0).filter(|table| table.is_private()) {
-                table.stamp(timestamp);
-            }
-        }
-        let Some(log) = log else { return Ok(()) };
-        if self.redo.is_of_temporary() {
-            // Each commit has a record, so that the log's timestamps have no gap.
-            self.redo.catalog(&log.no_catalog_change(self.next.catalog()));
-        }
-        let lsn = match self.redo.reserve(log, &self.next)? {
-            Some(reserved) => {
-                debug_assert_eq!(reserved.timestamp, timestamp);
-                reserved.lsn
-            }
-            None => log.commit_whole(&self.next)?,
-        };
-        let next = Arc::make_mut(&mut self.next);
-        next.lsn = lsn;
-        if acknowledge == Acknowledge::Durable {
-            next.visible_at = lsn;
-        }
-        Ok(())
     }
 
     /// The log, if it has one.
@@ -513,35 +388,6 @@ impl Transaction {
             let _ = self.redo.spill(&log);
         }
         &mut self.redo
-    }
-
-    /// Lets entries of deleted rows leave the indexes when no living version shows the rows. Returns the tables that
-    /// may have such. Called in the section, so that commits come in their order.
-    fn hand_over_entries(
-        &self,
-        (before, timestamp): (&Snapshot, u64),
-        mut deleted: Vec<IndexedRows>,
-    ) -> Vec<Arc<Table>> {
-        let mut tables = Vec::new();
-        let views = self.memory.views_that_others_have();
-        for &(id, _) in &self.memory.own {
-            let Some(new) = self.next.tables.get(id.0) else {
-                continue;
-            };
-            // `None`: the table is the transaction's own, and nobody else ever saw the rows that it deleted.
-            let old = before.tables.get(id.0);
-            if new.indexes().is_empty() && old.is_none_or(|old| old.indexes().is_empty()) {
-                continue;
-            }
-            let rows: Vec<IndexedRows> = deleted.extract_if(.., |rows| rows.table == id).collect();
-            new.table()
-                .collector()
-                .add(timestamp, (old, views.as_ref()), rows);
-            if new.table().collector().has_work() {
-                tables.push(new.table().clone());
-            }
-        }
-        tables
     }
 
     /// Notes that rows of a chunk lie in another one, at the same offsets.

@@ -5,6 +5,8 @@
 //! - `durable/…`: single rows in a directory, by one thread and by eight.
 //! - `beside_update/…`: single rows in memory and in a directory while another session updates all rows of a large
 //!   table, beside the time before.
+//! - `beside_large`: single rows of eight sessions in a directory while another one makes and commits a transaction of
+//!   more than 64 MiB of redo.
 //! - `section/…`: the share of its time that a commit holds the section in which commits take turns, and the commits
 //!   of a group of the log, by clients.
 //! - `chunks/…`: INSERT, UPDATE and DELETE by key in a table of 3,000 chunks, beside one of three chunks with as many
@@ -14,6 +16,7 @@
 //! `--scale-factor S` scales each of them down, `--only NAME` runs those whose names begin so. All directories are in
 //! the system's temporary one (`TMPDIR` chooses the disk).
 
+mod beside_large;
 mod beside_update;
 mod chunks;
 mod disjoint;
@@ -33,10 +36,11 @@ use plan::Plan;
 /// A part of the experiment: its name, and what measures it.
 type Part = (&'static str, fn(&Plan, &mut Report) -> Result<()>);
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     ("disjoint", disjoint::measure),
     ("durable", durable::measure),
     ("beside_update", beside_update::measure),
+    ("beside_large", beside_large::measure),
     ("section", section::measure),
     ("chunks", chunks::measure),
     ("old_view", old_view::measure),

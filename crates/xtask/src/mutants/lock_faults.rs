@@ -244,12 +244,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "claims are freed before their commit is installed",
-        file: "storage/src/transaction.rs",
+        file: "storage/src/transaction/commit.rs",
         places: &[(
             "let before = store.install(self.next.clone());",
             Preceded(
                 "self.others.leave(None);
-            std::thread::sleep(Duration::from_millis(20));",
+            std::thread::sleep(std::time::Duration::from_millis(20));",
             ),
         )],
         program: WRITERS,

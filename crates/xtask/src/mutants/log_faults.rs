@@ -18,7 +18,7 @@ const WAL: Program = ("wal", "durability/tests/wal/main.rs");
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "a commit answers before its record is durable",
-        file: "storage/src/transaction.rs",
+        file: "storage/src/transaction/commit.rs",
         places: &[(
             "Acknowledge::Durable => log.wait(next.lsn)?,",
             Both(
@@ -32,7 +32,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "a commit is visible before it is durable",
-        file: "storage/src/transaction.rs",
+        file: "storage/src/transaction/commit.rs",
         places: &[(
             "let before = store.install(self.next.clone());",
             Both(

@@ -126,6 +126,17 @@ pub(super) const MUTANTS: &[Mutant] = &[
         death: Fails,
     },
     Mutant {
+        name: "a commit installs what it merged although another one came between",
+        file: "storage/src/transaction/commit.rs",
+        places: &[(
+            "let spoilt = match store.is_newest(&merged.0) {",
+            Both("let spoilt = match MUTANT || store.is_newest(&merged.0) {"),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
         name: "a large transaction goes on in a chunk that others fill",
         file: "storage/src/transaction.rs",
         places: &[(
