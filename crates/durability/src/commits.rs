@@ -101,6 +101,10 @@ impl Durability for Files {
         Ok(Box::new(BlocksToName::new(&self.segments)))
     }
 
+    fn make_room(&self, redo: usize) {
+        self.wal.make_room(redo);
+    }
+
     fn follow(&self, lsn: Lsn) -> Result<()> {
         match self.wal.pending() > MOST_PENDING {
             true => self.wal.wait(lsn),
@@ -147,6 +151,8 @@ impl Durability for ClosedLog {
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {
         Err(closed())
     }
+
+    fn make_room(&self, _redo: usize) {}
 
     fn follow(&self, _lsn: Lsn) -> Result<()> {
         Ok(())

@@ -57,6 +57,10 @@ pub trait Durability: Log {
     /// A file for blocks that a transaction adds: its record says where they lie, instead of their rows. 08003 in a forked child.
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>>;
 
+    /// Makes room for a record of `redo` bytes that is about to be appended, so that nobody makes a file while commits
+    /// take turns. Others may take the room. An error comes up when the record is appended.
+    fn make_room(&self, redo: usize);
+
     /// Says that nobody waits for the commit at `lsn`, which is to be durable before long. Returns when it may be forgotten by the one
     /// who made it: at once, unless too much waits to be written. 08007 as [`Log::wait`].
     fn follow(&self, lsn: Lsn) -> Result<()>;

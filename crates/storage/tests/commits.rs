@@ -41,6 +41,8 @@ struct State {
     redo: Vec<Vec<u8>>,
     /// True if no file can be made.
     is_full: bool,
+    /// Bytes for which room was made last.
+    room: usize,
 }
 
 impl TestLog {
@@ -110,6 +112,8 @@ impl Log for TestLog {
     fn reserve(&self, redo: &[u8]) -> Result<Reserved> {
         self.check()?;
         let mut state = self.state.lock().unwrap();
+        // Room was made before the commit had its turn.
+        assert!(redo.len() < 5_000 || state.room >= redo.len());
         state.records.push(redo.to_vec());
         state.timestamp += 1;
         Ok(Reserved {
@@ -185,6 +189,10 @@ impl Durability for TestLog {
             is_durable: false,
             is_kept: false,
         }))
+    }
+
+    fn make_room(&self, redo: usize) {
+        self.state.lock().unwrap().room = redo;
     }
 
     fn follow(&self, _lsn: Lsn) -> Result<()> {

@@ -313,7 +313,19 @@ impl Wal {
 
     /// Makes the next file while the current one is still being filled, if it is time.
     fn prepare(&self) {
-        let Some(mut preparation) = self.commits.with(Tail::begin_to_prepare) else {
+        self.make_next(Tail::begin_to_prepare);
+    }
+
+    /// Makes the next file if the current one has no room for a record of `redo` bytes, so that no file is made when
+    /// the record is appended.
+    pub fn make_room(&self, redo: usize) {
+        if !self.commits.has_failed() {
+            self.make_next(|tail| tail.begin_to_make_room(redo));
+        }
+    }
+
+    fn make_next(&self, begin: impl FnOnce(&mut Tail) -> Option<Preparation>) {
+        let Some(mut preparation) = self.commits.with(begin) else {
             return;
         };
         // Whoever needs the file and has none hears of what fails.
@@ -443,6 +455,25 @@ impl Tail {
         Some(self.prepared_of(bytes))
     }
 
+    /// Begins to make a file that takes a record of `redo` bytes; `None` if no file is to be made.
+    fn begin_to_make_room(&mut self, redo: usize) -> Option<Preparation> {
+        let size = self.chain.version.size(redo) as u64;
+        let bytes = self.file_bytes(size);
+        let has_next = self.next.as_ref().is_some_and(|next| next.bytes >= bytes);
+        if has_next || self.prepares || self.fits(size) {
+            return None;
+        }
+        self.prepares = true;
+        Some(self.prepared_of(bytes))
+    }
+
+    /// True if the current file has room for a record, header and all, of `size` bytes.
+    fn fits(&self, size: u64) -> bool {
+        (self.current.as_ref()).is_some_and(|(file, start)| {
+            (self.position - start + size).next_multiple_of(SECTOR) + 2 * SECTOR <= file.bytes
+        })
+    }
+
     fn end_to_prepare(&mut self, made: Option<LogFile>) {
         self.prepares = false;
         let Some(file) = made else { return };
@@ -450,9 +481,9 @@ impl Tail {
         match self
             .current
             .as_ref()
-            .is_some_and(|(c, _)| c.generation < file.generation)
+            .is_none_or(|(c, _)| c.generation < file.generation)
         {
-            true => self.next = Some(file),
+            true => self.spare.extend(self.next.replace(file)),
             false => self.spare.push(file),
         }
     }
@@ -486,10 +517,7 @@ impl Tail {
     /// Appends a record. After an error nothing is appended.
     fn append(&mut self, wal: &Wal, payload: &[u8], of: RecordOf) -> Result<Reserved> {
         let size = self.chain.version.size(payload.len()) as u64;
-        let fits = (self.current.as_ref()).is_some_and(|(file, start)| {
-            (self.position - start + size).next_multiple_of(SECTOR) + 2 * SECTOR <= file.bytes
-        });
-        if !fits {
+        if !self.fits(size) {
             self.change_file(wal, size)?;
         }
         if self.pending.is_empty() {

@@ -57,6 +57,39 @@ fn a_commit_writes_once_and_syncs_once_and_no_durable_sector_again() {
     assert_eq!(frazil_vfs::Vfs::counters(&sim).file_syncs(), wal.counters().syncs);
 }
 
+/// Commits take turns while a record is appended, so no file is made then.
+#[test]
+fn a_record_for_which_room_was_made_touches_no_file_before_somebody_waits() {
+    for (begins, bytes) in [(false, 100_000), (true, 100_000), (true, 9_000), (true, 10)] {
+        let sim = SimVfs::new(1);
+        let wal = fresh(&sim, SMALL);
+        let mut written: Vec<Vec<u8>> = Vec::new();
+        let append = |record: Vec<u8>, written: &mut Vec<Vec<u8>>| {
+            let reserved = wal.reserve(&record).unwrap();
+            written.push(record);
+            reserved.lsn
+        };
+        if begins {
+            wal.wait(append(vec![1; 10], &mut written)).unwrap();
+        }
+        for round in 2..6 {
+            wal.make_room(bytes);
+            let before = sim.operations();
+            let lsn = append(vec![round; bytes], &mut written);
+            assert_eq!(sim.operations(), before, "{bytes} bytes, round {round}");
+            wal.wait(lsn).unwrap();
+        }
+        drop(wal);
+        let mut read = Vec::new();
+        let mut visit = |record: &frazil_durability::wal::record::Record<'_>| {
+            read.push(record.payload.to_vec());
+            Ok(())
+        };
+        Wal::open(sim.vfs(), directory(), DATABASE, (Lsn(0), 0), SMALL, &mut visit).unwrap();
+        assert_eq!(read, written);
+    }
+}
+
 #[test]
 fn a_record_may_be_longer_than_a_file_but_not_endless_or_empty() {
     let sim = SimVfs::new(1);

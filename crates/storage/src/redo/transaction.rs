@@ -16,6 +16,8 @@ const MOST_BYTES: usize = 64 << 20;
 /// The greatest record, in bytes: more redo goes to a file before the transaction has its place in the log. The section
 /// of commits copies as much in some 200 µs.
 const MOST_IN_RECORD: usize = 1 << 20;
+/// Bytes of a record for which room is made ahead. For smaller ones the next file of the log is nearly always there.
+const LEAST_ANNOUNCED: usize = 4 << 10;
 /// The greatest entry, in bytes. A transaction with a row that is larger is committed whole.
 const MOST_IN_ENTRY: usize = 1 << 30;
 
@@ -241,6 +243,9 @@ impl TransactionRedo {
             (self.spilled.drain(..)).for_each(|spilled| record.elsewhere(&spilled.redo));
             record.append(rest);
             *rest = record;
+        }
+        if self.in_memory() >= LEAST_ANNOUNCED {
+            log.make_room(self.in_memory());
         }
         match &mut self.named {
             Some(named) if named.is_needed() => named.file.sync(),
