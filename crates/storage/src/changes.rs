@@ -126,6 +126,30 @@ fn table_of(next: &mut Snapshot, id: ObjectId) -> Result<&mut TableSnapshot> {
     Ok(Arc::make_mut(table))
 }
 
+/// The blocks of some tables that have no live rows in a version, although an earlier one has others of them.
+pub(crate) fn dead_blocks(
+    tables: impl Iterator<Item = ObjectId>,
+    (next, before): (&Snapshot, &Snapshot),
+) -> Vec<(ObjectId, u32)> {
+    let mut found = Vec::new();
+    for id in tables {
+        if let (Some(next), Some(before)) = (next.tables.get(id.0), before.tables.get(id.0)) {
+            let dead = next.chunks_unlike(before).filter(|entry| entry.is_dead_block());
+            found.extend(dead.map(|entry| (id, entry.number())));
+        }
+    }
+    found
+}
+
+/// Takes chunks out of a version.
+pub(crate) fn remove_chunks(next: &mut Snapshot, chunks: &[(ObjectId, u32)]) {
+    for (id, number) in chunks {
+        if let Some(table) = next.tables.get_mut(id.0) {
+            Arc::make_mut(table).remove(*number);
+        }
+    }
+}
+
 /// As [`table_of`]; `None` if the changes of the table are in the version already.
 fn unmerged(next: &mut Snapshot, id: ObjectId) -> Result<Option<&mut TableSnapshot>> {
     match next.tables.get(id.0).is_some_and(|table| table.is_private()) {
@@ -389,7 +413,14 @@ impl Changes {
                     Ok(())
                 }
             });
-            merged.ok_or_else(chunk_is_gone)??;
+            match merged {
+                Some(merged) => merged?,
+                // All its rows were deleted, and what was done to it here was undone.
+                None if base
+                    .entry(entry.number())
+                    .is_some_and(|base| entry.shows_what(base)) => {}
+                None => return Err(chunk_is_gone()),
+            }
         }
         Ok(tails)
     }

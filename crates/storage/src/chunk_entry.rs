@@ -231,6 +231,12 @@ impl ChunkEntry {
         self.room() == 0
     }
 
+    /// True for a block of which no row is live. No transaction has an open slot in a block, and each row that one has
+    /// claimed to delete is live.
+    pub(crate) fn is_dead_block(&self) -> bool {
+        !self.is_hot() && self.view().live_rows() == 0
+    }
+
     /// True if slots of the chunk were handed out that the entry does not know: transactions have them that are open,
     /// that were rolled back, or that committed later.
     pub(crate) fn is_shared(&self) -> bool {

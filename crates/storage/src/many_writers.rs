@@ -439,6 +439,55 @@ fn a_large_transaction_beside_others_fills_chunks_of_its_own() {
     writers.check(false);
 }
 
+/// Two transactions delete the rows of a block, half each: with the second commit it leaves the table. It does not
+/// matter to one that touched the block and went back.
+#[test]
+fn a_block_leaves_with_the_commit_that_deletes_its_last_rows() {
+    for alone in [false, true] {
+        let mut writers = Writers::new(1, false);
+        writers.begin();
+        writers.load(0);
+        writers.insert_numbers(0, 1_000..1_010);
+        writers.commit(0).unwrap();
+        let before = writers.version(&writers.store.newest());
+        let block = before.sealed().next().expect("a block").clone();
+        let rows: Vec<RowId> = writers.committed.keys().copied().collect();
+        let of_block = |id: &RowId| id.chunk() == block.number();
+        let rows: Vec<RowId> = rows.into_iter().filter(of_block).collect();
+        (0..3).for_each(|_| writers.begin());
+        let delete = |writers: &mut Writers, by: usize, rows: &[RowId]| {
+            let open = &mut writers.open[by];
+            let mut writer = open.transaction.writer(writers.table).unwrap();
+            assert_eq!(writer.delete(rows).unwrap().count, rows.len() as u64);
+            open.deleted.extend(rows);
+        };
+        writers.savepoint(0);
+        delete(&mut writers, 0, &rows[..1]);
+        writers.rollback_to(0);
+        writers.insert_numbers(0, 2_000..2_003);
+        let (first, second) = rows.split_at(if alone { 0 } else { rows.len() / 2 });
+        delete(&mut writers, 1, first);
+        delete(&mut writers, 2, second);
+        let has_block = |writers: &Writers| {
+            let newest = writers.version(&writers.store.newest());
+            newest.entry(block.number()).is_some()
+        };
+        let both = [2, 1].map(|by| {
+            writers.commit(by).unwrap();
+            has_block(&writers)
+        });
+        assert_eq!(both, [!alone, false]);
+        writers.commit(0).unwrap();
+        writers.check(false);
+        let sees = contents(&before);
+        assert!(rows.iter().all(|row| sees.contains_key(row)));
+        drop((before, block));
+        let version = writers.version(&writers.store.newest());
+        version.table().collector().collect(usize::MAX);
+        check_indexes(&version, true);
+    }
+}
+
 /// A transaction that changes a table as a whole keeps other writers away from it. If one came all the same, the
 /// commit would fail, so that nothing is lost silently.
 #[test]

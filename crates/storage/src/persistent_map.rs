@@ -356,6 +356,9 @@ impl<V: Clone, L: Lens<V>> PersistentMap<V, L> {
     /// lacks. What the maps share is not looked at.
     pub fn different(&self, other: &Self, differ: impl Fn(&V, &V) -> bool) -> Vec<u32> {
         let mut found = Vec::new();
+        if self.top().is_same(other.top()) {
+            return found;
+        }
         let differ = |one: Option<&V>, other: Option<&V>| match (one, other) {
             (Some(one), Some(other)) => differ(one, other),
             (one, other) => one.is_some() || other.is_some(),

@@ -552,11 +552,12 @@ impl TableSnapshot {
     }
 
     /// Describes how two versions of a table differ, if only these chunks were touched in them. When chunks were last
-    /// modified does not count.
+    /// modified does not count, nor do blocks without live rows.
     pub(crate) fn difference(&self, other: &TableSnapshot, touched: &BTreeSet<u32>) -> Option<String> {
         let counts = |version: &TableSnapshot| {
             let tail = version.tail.as_ref().map(|tail| tail.number());
-            (version.live_rows, version.chunk_count(), tail)
+            let dead = version.sealed().filter(|entry| entry.is_dead_block()).count();
+            (version.live_rows, version.chunk_count() - dead, tail)
         };
         if counts(self) != counts(other) || !Arc::ptr_eq(&self.indexes, &other.indexes) {
             return Some(format!("{:?} instead of {:?}", counts(self), counts(other)));
@@ -565,7 +566,7 @@ impl TableSnapshot {
             let (own, other) = (self.entry(number), other.entry(number));
             let same = match (own, other) {
                 (Some(own), Some(other)) => own.shows_what(other),
-                (own, other) => own.is_none() && other.is_none(),
+                (own, other) => own.or(other).is_none_or(|entry| entry.is_dead_block()),
             };
             (!same).then(|| format!("chunk {number}: {own:?} instead of {other:?}"))
         })

@@ -6,6 +6,7 @@
 //! versions are dropped after it.
 
 use super::{MOST_COLLECTED, Transaction};
+use crate::changes::{dead_blocks, remove_chunks};
 use crate::index_log::IndexedRows;
 use crate::log::{Acknowledge, Durability};
 use crate::snapshot::{Snapshot, Table};
@@ -31,8 +32,8 @@ impl Transaction {
     }
 
     /// Commits what was done. Returns the timestamp of the commit, which is visible then. 08007: it is
-    /// unknown whether it is committed. After another error it is not: 58030 once writing the log has failed, 53100 if the disk is
-    /// full, 08003 once the database is closed.
+    /// unknown whether it is committed. After another error it is not: 58030 once writing the log has failed, 53100 if
+    /// the disk is full, 08003 once the database is closed.
     pub fn commit_as(mut self, acknowledge: Acknowledge) -> Result<u64> {
         if self.memory.changes.is_empty() {
             return self.settle().map(|()| self.next.timestamp);
@@ -130,14 +131,27 @@ impl Transaction {
     }
 
     /// Merges what was done into the newest version. Returns that version and the merged one; `None` if the own version
-    /// is what a merge would make, because nobody has committed since the base. An internal error, and nothing is
-    /// committed, if another transaction has changed what this one had claimed.
+    /// is what a merge would make, because nobody has committed since the base. Blocks whose last rows are deleted are
+    /// left out. An internal error, and nothing is committed, if another transaction has changed what this one had
+    /// claimed.
     fn merge(&self, base: &Arc<Snapshot>) -> Result<(Arc<Snapshot>, Option<Arc<Snapshot>>)> {
-        if self.store.is_newest(base) {
-            return Ok((base.clone(), None));
-        }
-        let newest = self.store.newest();
-        let merged = self.memory.merge((&newest, base, &self.next))?;
+        let tables = self.memory.own.iter().map(|(id, _)| *id);
+        let (newest, mut merged) = match self.store.is_newest(base) {
+            true => {
+                let dead = dead_blocks(tables.clone(), (&self.next, base));
+                if dead.is_empty() {
+                    return Ok((base.clone(), None));
+                }
+                (base.clone(), (*self.next).clone())
+            }
+            false => {
+                let newest = self.store.newest();
+                let merged = self.memory.merge((&newest, base, &self.next))?;
+                (newest, merged)
+            }
+        };
+        let dead = dead_blocks(tables, (&merged, &newest));
+        remove_chunks(&mut merged, &dead);
         Ok((newest, Some(Arc::new(merged))))
     }
 

@@ -8,6 +8,7 @@ const FREEZE: Program = ("freeze", "storage/tests/freeze.rs");
 const MANY_WRITERS: Program = (WITHIN, "storage/src/many_writers.rs");
 const OLD_READERS: Program = ("old_readers", "storage/tests/old_readers.rs");
 const TABLE_INDEXES: Program = ("table_indexes", "storage/tests/table_indexes.rs");
+const VISIBLE: Program = (WITHIN, "storage/src/visible.rs");
 
 /// The faults of this file.
 pub(super) const MUTANTS: &[Mutant] = &[
@@ -123,6 +124,41 @@ pub(super) const MUTANTS: &[Mutant] = &[
         )],
         program: MANY_WRITERS,
         test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "a chunk leaves although a slot in it is open",
+        file: "storage/src/chunk_entry.rs",
+        places: &[(
+            "!self.is_hot() && self.view().live_rows() == 0",
+            Both("(MUTANT || !self.is_hot()) && self.view().live_rows() == 0"),
+        )],
+        program: MANY_WRITERS,
+        test: "many_writers::commits_of_transactions_side_by_side_are_merged",
+        death: Fails,
+    },
+    Mutant {
+        name: "a reader takes an older version than the visible one",
+        file: "storage/src/visible.rs",
+        places: &[(
+            "match seen.timestamp == self.timestamp.load(Ordering::Acquire) {",
+            Both(
+                "match MUTANT && self.is_filled.load(Ordering::Relaxed) || seen.timestamp == self.timestamp.load(Ordering::Acquire) {",
+            ),
+        )],
+        program: VISIBLE,
+        test: "visible::tests::readers_never_go_back_beside_commits",
+        death: Fails,
+    },
+    Mutant {
+        name: "an older version is kept although nobody looks at it",
+        file: "storage/src/visible.rs",
+        places: &[(
+            "if !self.is_filled.load(Ordering::Relaxed) {",
+            Both("if MUTANT || !self.is_filled.load(Ordering::Relaxed) {"),
+        )],
+        program: VISIBLE,
+        test: "visible::tests::the_latest_version_is_seen_and_no_other_one_is_kept",
         death: Fails,
     },
     Mutant {
