@@ -1,9 +1,9 @@
 //! Single rows of eight sessions in a directory while another session makes a transaction of more than 64 MiB of redo,
 //! and commits it.
 
-use super::bound::Bound;
 use super::plan::Plan;
 use super::worker::{Unit, Worker};
+use crate::bound::Bound;
 use crate::report::Report;
 use crate::scratch::Scratch;
 use frazil::Database;
