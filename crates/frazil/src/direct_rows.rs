@@ -8,6 +8,9 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard};
 
+/// Bytes of texts beyond which their memory is not kept.
+const LONG: usize = 64 << 10;
+
 /// Rows whose values are known once the parameters are.
 #[derive(Debug)]
 pub struct DirectRows {
@@ -40,10 +43,16 @@ impl Deref for LentRows<'_> {
 impl Drop for LentRows<'_> {
     fn drop(&mut self) {
         // Long texts are not kept for their memory's sake.
-        if let LentRows::Kept(batch) = self
-            && batch.columns.iter().any(|c| !c.heaps().is_empty())
-        {
-            **batch = RowBatch::default();
+        if let LentRows::Kept(batch) = self {
+            let texts = batch.columns.iter().filter(|c| !c.heaps().is_empty());
+            let bytes = |column: &ColumnVector| {
+                (0..column.len())
+                    .map(|row| column.string(row).len())
+                    .sum::<usize>()
+            };
+            if texts.map(bytes).sum::<usize>() > LONG {
+                **batch = RowBatch::default();
+            }
         }
     }
 }
@@ -204,11 +213,13 @@ mod tests {
             spare: Mutex::default(),
         };
         let text = |text: &str| Value::Text(text.to_string());
-        let long = "a text of more than twelve bytes";
+        let (heap, long) = ("a text of more than twelve bytes", "x".repeat(LONG + 1));
         for (given, is_kept) in [
             ([text("ab"), Value::Null, Value::Int(1)], true),
             ([Value::Null, text("twelve bytes"), Value::Null], true),
-            ([text(long), text("b"), Value::Int(3)], false),
+            ([text(heap), text("b"), Value::Int(3)], true),
+            ([text("a"), text(heap), Value::Int(3)], true),
+            ([text(&long), text("b"), Value::Int(3)], false),
             ([text(""), text("c"), Value::Int(4)], true),
         ] {
             let lent = rows.lend(&given);

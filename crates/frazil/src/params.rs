@@ -38,15 +38,13 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    fn of_values(values: impl Iterator<Item = Value>) -> Result<Parameters<'a>> {
-        let (mut raw, mut types) = (Vec::new(), Vec::new());
+    fn of_values(values: impl ExactSizeIterator<Item = Value>) -> Result<Parameters<'a>> {
+        let mut raw = Vec::with_capacity(values.len());
+        let mut types = Vec::with_capacity(values.len());
         for value in values {
-            raw.push(
-                value
-                    .to_raw()
-                    .map_err(|e| e.in_context(format!("${}", raw.len() + 1)))?,
-            );
             types.push(value.ty());
+            let at = types.len();
+            raw.push(value.into_raw().map_err(|e| e.in_context(format!("${at}")))?);
         }
         Ok(Parameters {
             values: raw.into(),

@@ -67,9 +67,9 @@ impl Row {
     pub(crate) fn of_raw(schema: Arc<Schema>, raw: Vec<RawValue>) -> Row {
         let types = schema.columns.iter().map(|column| column.ty);
         let values = raw
-            .iter()
+            .into_iter()
             .zip(types)
-            .map(|(raw, ty)| Value::of_raw(raw, ty))
+            .map(|(raw, ty)| Value::from_raw(raw, ty))
             .collect();
         Row { schema, values }
     }

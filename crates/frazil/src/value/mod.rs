@@ -137,6 +137,22 @@ impl Value {
         }
     }
 
+    /// The value of a cell of type `ty`; a text is not copied.
+    pub(crate) fn from_raw(raw: RawValue, ty: LogicalType) -> Value {
+        match raw {
+            RawValue::Text(text) => Value::Text(text),
+            raw => Value::of_raw(&raw, ty),
+        }
+    }
+
+    /// The value as cells of its type hold it; a text is not copied. The errors of [`Value::to_raw`].
+    pub(crate) fn into_raw(self) -> Result<RawValue> {
+        match self {
+            Value::Text(text) => Ok(RawValue::Text(text)),
+            value => value.to_raw(),
+        }
+    }
+
     /// The value as cells of its [type](Value::ty) hold it. 22003 for a decimal of more digits than its type, 22P02
     /// for a text that is not JSON or a path.
     pub(crate) fn to_raw(&self) -> Result<RawValue> {
