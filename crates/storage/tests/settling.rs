@@ -95,6 +95,8 @@ impl Durability for DecidedLog {
         Vec::new()
     }
 
+    fn make_room(&self, _redo: usize) {}
+
     fn write_blocks(self: Arc<Self>) -> Result<Box<dyn NamedBlocks>> {
         Err(Error::internal("no blocks are written"))
     }
