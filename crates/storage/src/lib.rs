@@ -2,12 +2,11 @@
 //! by any number of statements beside them.
 //!
 //! Everything a reader sees is an immutable version: a [`Snapshot`] holds the catalog and, per table, a
-//! [`TableSnapshot`]: its chunks with the rows visible in each and the rows deleted from it, and the list of its indexes,
-//! whose trees all versions share. A
-//! [`Transaction`] makes a version of its own and lists what it did; its commit is merged into the newest version and
-//! published with one pointer swap, so readers take no lock and never wait. Cells of a hot chunk are written once,
-//! beyond the rows that
-//! any version shows. This crate spawns no threads.
+//! [`TableSnapshot`]: its chunks with the rows visible in each and the rows deleted from it, and the list of its
+//! indexes, whose trees all versions share. A [`Transaction`] makes a version of its own and lists what it did; its
+//! commit is merged into the newest version and published with one pointer swap, so readers never wait for more than
+//! that ([`visible`]). Cells of a hot chunk are written once, beyond the rows that any version shows. This crate
+//! spawns no threads.
 //!
 //! # Many writers
 //!
