@@ -106,7 +106,10 @@ fn made(row: &Row<'_>, kind: Kind, given: Given<'_>) -> Result<Vec<u8>> {
     let shown = match (asked, kind_of(number), element_of(number)) {
         (Asked::Type, Some(kind), _) => kind.info().name.to_owned(),
         (Asked::Type, None, Some(element)) => element.info().array_name.to_owned(),
-        _ => session_catalog::shown(row, asked, oid)?,
+        _ => match built_in::pseudo_name(oid).filter(|_| asked == Asked::Type) {
+            Some(name) => name.to_owned(),
+            None => session_catalog::shown(row, asked, oid)?,
+        },
     };
     Ok(named_oid(oid, &shown))
 }
@@ -117,7 +120,9 @@ fn built_in_of_text(text: &str) -> Option<u32> {
     let own = text.strip_prefix("pg_catalog.").unwrap_or(text);
     match text.strip_suffix("[]").or_else(|| own.strip_prefix('_')) {
         Some(element) => type_named(element).map(|kind| kind.info().array_oid),
-        None => type_named(text).map(|kind| kind.info().oid),
+        None => type_named(text)
+            .map(|kind| kind.info().oid)
+            .or_else(|| built_in::pseudo_type(own)),
     }
 }
 
@@ -270,9 +275,7 @@ fn signature(text: &str) -> Result<(&str, Vec<u32>)> {
     let written = types.split(',').map(str::trim).filter(|ty| !ty.is_empty());
     let oid = |ty: &str| match ty.eq_ignore_ascii_case("none") {
         true => Ok(0),
-        false => built_in_of_text(ty)
-            .or_else(|| built_in::pseudo_type(ty))
-            .ok_or_else(|| missing("42704", "type", ty)),
+        false => built_in_of_text(ty).ok_or_else(|| missing("42704", "type", ty)),
     };
     Ok((name, written.map(oid).collect::<Result<_>>()?))
 }

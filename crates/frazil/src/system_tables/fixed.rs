@@ -92,6 +92,7 @@ const FAMILIES: &[(u32, &str, &[&str])] = &[
     (1989, "oid_ops", &["oid"]),
     (1994, "text_ops", &["text", "varchar", "name"]),
     (1996, "time_ops", &["time"]),
+    (2789, "tid_ops", &["tid"]),
     (2968, "uuid_ops", &["uuid"]),
     (3522, "enum_ops", &["anyenum"]),
     (4033, "jsonb_ops", &["jsonb"]),
@@ -118,9 +119,9 @@ pub(super) fn operator_families(_: &Context<'_>) -> Result<Vec<Cells>> {
 }
 
 pub(super) fn operator_classes(_: &Context<'_>) -> Result<Vec<Cells>> {
-    let sorted = Kind::ALL
-        .into_iter()
-        .filter(|kind| kind.info().order != Order::Absent && kind.info().is_stored);
+    let sorted = Kind::ALL.into_iter().filter(|kind| {
+        kind.info().order != Order::Absent && kind.info().is_stored && operator_family(*kind) != 0
+    });
     let rows = sorted.filter_map(|kind| {
         let ty = kind.plain()?;
         Some(

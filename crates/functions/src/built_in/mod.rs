@@ -19,18 +19,32 @@ const CASTS: &str = include_str!("casts.txt");
 const FAMILY_OPERATORS: &str = include_str!("family_operators.txt");
 
 /// Pseudo-types of arguments and results, by PostgreSQL's numbers.
-const PSEUDO_TYPES: [(u32, &str); 11] = [
+const PSEUDO_TYPES: [(u32, &str); 25] = [
+    (32, "pg_ddl_command"),
+    (269, "table_am_handler"),
+    (325, "index_am_handler"),
+    (705, "unknown"),
     (1263, "cstring[]"),
     (2275, "cstring"),
     (2276, "\"any\""),
     (2277, "anyarray"),
     (2278, "void"),
+    (2279, "trigger"),
+    (2280, "language_handler"),
     (2281, "internal"),
     (2283, "anyelement"),
+    (2287, "record[]"),
     (2776, "anynonarray"),
+    (3115, "fdw_handler"),
+    (3310, "tsm_handler"),
     (3500, "anyenum"),
+    (3831, "anyrange"),
+    (3838, "event_trigger"),
+    (4537, "anymultirange"),
     (5077, "anycompatible"),
     (5078, "anycompatiblearray"),
+    (5079, "anycompatiblenonarray"),
+    (5080, "anycompatiblerange"),
 ];
 
 /// A function, by the columns of `pg_proc`.
@@ -186,13 +200,18 @@ pub fn family_operators() -> impl Iterator<Item = FamilyOperator> {
 
 /// The name of a type or pseudo-type, as signatures of functions and operators have it.
 pub fn type_name(oid: u32) -> String {
-    let pseudo = PSEUDO_TYPES.iter().find(|(known, _)| *known == oid);
-    match (pseudo, kind_of(oid.into()), element_of(oid.into())) {
-        (Some((_, name)), ..) => (*name).to_owned(),
+    match (pseudo_name(oid), kind_of(oid.into()), element_of(oid.into())) {
+        (Some(name), ..) => name.to_owned(),
         (None, Some(kind), _) => kind.info().name.to_owned(),
         (None, None, Some(element)) => element.info().array_name.to_owned(),
         (None, None, None) => "???".to_owned(),
     }
+}
+
+/// The name of the pseudo-type of an oid.
+pub(crate) fn pseudo_name(oid: u32) -> Option<&'static str> {
+    let found = PSEUDO_TYPES.iter().find(|(known, _)| *known == oid);
+    found.map(|(_, name)| *name)
 }
 
 /// The oid of a pseudo-type by its name.

@@ -252,7 +252,10 @@ fn format_type(row: &Row<'_>, out: &mut Output) -> Result<()> {
         (Some(kind), _) => out.text(&formatted(kind, modifier)),
         (None, Some(element)) => out.text(&format!("{}[]", formatted(element, modifier))),
         (None, None) if row.int(0) == 0 => out.text("-"),
-        (None, None) => out.text(session_catalog::type_name(row)?.as_deref().unwrap_or("???")),
+        (None, None) => match u32::try_from(row.int(0)).ok().and_then(built_in::pseudo_name) {
+            Some(name) => out.text(name),
+            None => out.text(session_catalog::type_name(row)?.as_deref().unwrap_or("???")),
+        },
     }
 }
 
