@@ -57,7 +57,7 @@ d_psql_pet_pkey d_whole.* da daS dA dA+ dAc dAc+ dAf dAf+ dAo dAo+ dAp dAp+ db d
 dC_integer dd ddS dD dD+ dDS ddp dE dE+ des des+ det det+ deu deu+ dew dew+ df df+ dfS_abs dF dF+ dFd dFd+ dFp dFp+ dFt
 dFt+ dg dg+ di di+ diS dl dl+ dL dL+ dm dm+ dn dn+ dnS do doS do_+ dO dO+ dp z dP dP+ dPi drds dRp dRp+ dRs dRs+ ds ds+ dsS
 dt dt+ dtS dt_whole.* dT dT+ dTS dT+_psql_mood du du+ dv dv+ dvS dx dx+ dX dy dy+ l l+ lo_list sv_psql_names
-sv+_psql_names conninfo encoding
+sv+_psql_names conninfo encoding df_upper da_sum sf_initcap sf+_initcap
 """
 
 PSQL_TABLES = """
@@ -214,7 +214,7 @@ def test_alembic(port, tmp_path):  # noqa: F811
 
 def test_pgcli(port):  # noqa: F811
     pytest.importorskip("pgcli")
-    check_steps([sys.executable, str(SCRIPTS / "pgcli_steps.py"), str(port)], 35)
+    check_steps([sys.executable, str(SCRIPTS / "pgcli_steps.py"), str(port)], 37)
 
 
 def test_scanner_of_duckdb(port):  # noqa: F811

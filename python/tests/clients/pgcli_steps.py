@@ -14,7 +14,7 @@ special = PGSpecial()
 METADATA = """search_path schemata tables views table_columns view_columns databases full_databases foreignkeys functions
 datatypes casing get_timezone"""
 COMMANDS = r"""\d \d+ \d_cli_pets \d+_cli_pets \d_cli_names \d+_cli_names \d_cli_pets_pkey \d_cli_numbers \dt \dt+ \dv \dv+
-\ds \ds+ \di \di+ \df \df+ \dn \dn+ \du \du+ \l \l+ \dT \dT+ \db \dx \dD \dE \dp \ddp \dm \dF \timing"""
+\ds \ds+ \di \di+ \df \df+ \df_upper \sf_initcap \dn \dn+ \du \du+ \l \l+ \dT \dT+ \db \dx \dD \dE \dp \ddp \dm \dF \timing"""
 
 
 def run(statement):

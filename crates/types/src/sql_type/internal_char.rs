@@ -1,7 +1,7 @@
 //! "char": one byte, which `pg_catalog` has for codes such as `relkind`. It has nothing in common with char(1).
 
 use super::catalog_text::FORM;
-use super::{CatalogRow, Kind, TypeInfo};
+use super::{CatalogRow, Kind, TypeInfo, wire};
 use crate::LogicalType;
 
 pub(super) static INFO: TypeInfo = TypeInfo {
@@ -19,5 +19,7 @@ pub(super) static INFO: TypeInfo = TypeInfo {
         ["c", "p"],
         [(1245, "charin"), (33, "charout"), (2434, "charrecv"), (2435, "charsend")],
     ),
+    send: wire::send_internal_char,
+    receive: wire::receive_internal_char,
     ..FORM
 };

@@ -32,7 +32,7 @@ impl<'a> SentColumn<'a> {
             NativeType::I32 if ty.is_integer() => Values::I32(column.values()),
             NativeType::I64 if ty.is_integer() => Values::I64(column.values()),
             NativeType::F64 if is_wide => Values::Doubles(column.values()),
-            NativeType::String if ty.is_text() => Values::Texts(column.strings()),
+            NativeType::String if ty.is_text() && ty.info().typlen != 1 => Values::Texts(column.strings()),
             _ => Values::Others,
         };
         SentColumn { column, values }

@@ -276,6 +276,21 @@ pub(super) fn receive_text(bytes: &[u8], ty: LogicalType) -> Result<Value> {
     (ty.info().read)(utf8(bytes)?, ty)
 }
 
+/// Sends the byte of a "char": 0 for an empty one.
+pub(super) fn send_internal_char(out: &mut Vec<u8>, value: &Value, ty: LogicalType) -> Result<()> {
+    let before = out.len();
+    send_text(out, value, ty)?;
+    out.resize(before + 1, 0);
+    Ok(())
+}
+
+pub(super) fn receive_internal_char(bytes: &[u8], ty: LogicalType) -> Result<Value> {
+    match whole(bytes, ty)? {
+        [0] => receive_text(b"", ty),
+        byte => receive_text(&byte, ty),
+    }
+}
+
 pub(super) fn send_document(out: &mut Vec<u8>, value: &Value, ty: LogicalType) -> Result<()> {
     out.push(DOCUMENT_VERSION);
     send_text(out, value, ty)
