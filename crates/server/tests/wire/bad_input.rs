@@ -3,6 +3,9 @@
 use crate::client::{Client, Served, bind, describe, execute, message, parse, query, sync};
 use frazil_testkit::Random;
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Conversations of a run. `FRAZIL_WIRE_ROUNDS` sets another number: 40,000 make more than 200,000 messages.
 fn rounds() -> usize {
@@ -172,9 +175,29 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
+/// The longest that a session waits for an answer while others send what means nothing. Unoptimized code, which is one of
+/// many tests, takes longer.
+const LONGEST_ANSWER: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 100 });
+
+/// A session of its own that asks, again and again, until it is told to end; it returns the longest time of an answer.
+fn watch(mut client: Client, ends: Arc<AtomicBool>) -> std::thread::JoinHandle<Duration> {
+    std::thread::spawn(move || {
+        let mut longest = Duration::ZERO;
+        while !ends.load(Ordering::Relaxed) {
+            let begun = std::time::Instant::now();
+            assert_eq!(client.ask(&[query("select 1")]), "T D[1] C[SELECT 1] ZI");
+            longest = longest.max(begun.elapsed());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        longest
+    })
+}
+
 #[test]
 fn sessions_survive_or_end_and_others_go_on() {
     let served = Served::trusting();
+    let ends = Arc::new(AtomicBool::new(false));
+    let watching = watch(served.client(), ends.clone());
     let mut other = served.client();
     other.ask(&[query(
         "create table t (a integer); insert into t values (1), (2), (3), (4)",
@@ -196,6 +219,10 @@ fn sessions_survive_or_end_and_others_go_on() {
             assert_eq!(other.ask(&[query("select 1")]), "T D[1] C[SELECT 1] ZI");
         }
     }
+    ends.store(true, Ordering::Relaxed);
+    let longest = watching.join().expect("the session that watches");
+    println!("the longest answer took {longest:?}");
+    assert!(longest < LONGEST_ANSWER, "{longest:?}");
     assert_eq!(
         other.ask(&[query("select count(*) >= 0 from t")]),
         "T D[t] C[SELECT 1] ZI"
