@@ -3,6 +3,10 @@
 //! Equal bytes mean equal strings where symbol tables are equal, as those of most blocks of a column are. So a hash
 //! table of stored bytes leads to the cell of a group, and a string is decompressed once for each table in which it
 //! occurs. If most rows of a block are the first of their strings, that does not pay, and the table is given up.
+//!
+//! Strings lie side by side, and an index of four bytes a place, with a part of each hash, leads to them: it stays in
+//! the second-level cache, and what a row fetches from farther away are its string and its group. A vector first goes
+//! through the index, which brings the strings on their way, and then compares them.
 
 use crate::breakers::array::Array;
 use frazil_block::Block;
@@ -12,27 +16,32 @@ use frazil_storage::ScanCursor;
 use frazil_types::{Error, MemoryBudget, Result, StringRef};
 use std::mem::offset_of;
 
-/// A place of the hash table.
+/// A string and its cell.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 struct Slot {
-    /// A word of [`Block::stored_words`] with the number of its symbol table; 0 if the place is free.
+    /// A word of [`Block::stored_words`] with the number of its symbol table.
     word: u128,
     /// The address of the group's row; 0 if it is not known.
     cell: u64,
 }
 
-/// Places at first, and at most: 8 MB, which two of three strings of a dictionary's size fill.
+/// Strings for which there is room at first, and at most: they take 8 MB, and their index 2.
 const FEWEST_SLOTS: usize = 1 << 11;
 const MOST_SLOTS: usize = 1 << 18;
+/// Places of the index for each string, at least.
+const ROOM: usize = 2;
+/// Bits of a place of the index that hold the number of a string plus one; 0 if the place is free. Those above
+/// are of the string's hash.
+const NUMBER: u32 = (1 << 19) - 1;
 /// Symbol tables that are told apart.
 const MOST_TABLES: usize = 8;
 /// Bits of a word behind its stored bytes, where the number of the symbol table is.
 const TABLE_SHIFT: u32 = 96;
+/// Places of the index that are on their way while one is looked at.
+const AHEAD: usize = 32;
 /// A table that is full becomes larger by this factor.
 const GROWTH: usize = 4;
-/// Places that are on their way while one is looked at.
-const AHEAD: usize = 32;
 /// Bytes of a page of decompressed strings. It holds any string of a word.
 const PAGE: usize = 16 << 10;
 
@@ -44,7 +53,11 @@ pub(crate) struct StoredGroups {
     tables: Vec<(Block, usize)>,
     /// The block of the open chunk, and the number of its symbol table.
     block: Option<(Block, usize)>,
+    /// Places that lead to strings: see [`NUMBER`].
+    index: Array<u32>,
+    /// The strings, and room for more of them.
     slots: Array<Slot>,
+    /// Number of strings.
     taken: usize,
     /// Rows of the open chunk, and how many of them took a place.
     rows: usize,
@@ -53,8 +66,10 @@ pub(crate) struct StoredGroups {
     chunks: usize,
     is_given_up: bool,
     words: Vec<u128>,
-    /// The place at which each row of the vector in hand is looked for first.
-    firsts: Vec<u32>,
+    /// The hash of each row of the vector in hand.
+    hashes: Vec<u64>,
+    /// The number plus one of the string that is perhaps that of the row; 0 for none.
+    numbers: Vec<u32>,
     /// The addresses of the cells of these rows; null for rows without one.
     places: Vec<*mut u64>,
     /// Strings that were decompressed for the vector in hand.
@@ -68,6 +83,7 @@ impl StoredGroups {
             budget: budget.clone(),
             tables: Vec::new(),
             block: None,
+            index: Array::empty(budget),
             slots: Array::empty(budget),
             taken: 0,
             rows: 0,
@@ -75,7 +91,8 @@ impl StoredGroups {
             chunks: 0,
             is_given_up: false,
             words: Vec::new(),
-            firsts: Vec::new(),
+            hashes: Vec::new(),
+            numbers: Vec::new(),
             places: Vec::new(),
             pages: Vec::new(),
         }
@@ -87,7 +104,8 @@ impl StoredGroups {
         let mostly_fresh = self.chunks > 1 && self.fresh * 2 > self.rows;
         self.is_given_up |= mostly_fresh;
         if self.is_given_up {
-            (self.slots, self.block) = (Array::empty(&self.budget), None);
+            (self.index, self.slots) = (Array::empty(&self.budget), Array::empty(&self.budget));
+            self.block = None;
             return Ok(false);
         }
         let Some((block, column)) = cursor.stored_strings(index)? else {
@@ -131,37 +149,39 @@ impl StoredGroups {
         cursor.fetch_words(index, block, rows, &mut self.words);
         let table = (*table as u128) << TABLE_SHIFT;
         let slots = &mut self.slots[..];
-        let count = slots.len();
-        let first = |word: &mut u128| {
+        self.hashes.clear();
+        self.hashes.extend(self.words.iter_mut().map(|word| {
             *word |= if *word == 0 { 0 } else { table };
-            first_place(*word, count) as u32
-        };
-        self.firsts.clear();
-        self.firsts.extend(self.words.iter_mut().map(first));
+            hash_of(*word)
+        }));
+        self.numbers.clear();
+        for (row, &hash) in self.hashes.iter().enumerate() {
+            if let Some(&ahead) = self.hashes.get(row + AHEAD) {
+                prefetch_read(&raw const self.index[first_place(ahead, self.index.len())]);
+            }
+            let number = likely_number(&self.index, hash);
+            prefetch_read(slots.as_ptr().wrapping_add((number as usize).wrapping_sub(1)));
+            self.numbers.push(number);
+        }
         let cells = slots.as_mut_ptr().wrapping_byte_add(offset_of!(Slot, cell));
         self.places.clear();
         let mut is_whole = true;
-        let mut fresh = 0;
-        for (row, (&word, &first)) in self.words.iter().zip(&self.firsts).enumerate() {
-            if let Some(&ahead) = self.firsts.get(row + AHEAD) {
-                prefetch_read(&raw const slots[ahead as usize]);
-            }
+        let known = self.taken;
+        for ((&word, &hash), &number) in self.words.iter().zip(&self.hashes).zip(&self.numbers) {
             if word == 0 {
                 is_whole = false;
                 self.places.push(std::ptr::null_mut());
                 continue;
             }
-            let place = place_of(slots, first as usize, word);
-            let slot = &mut slots[place];
-            if slot.word == 0 {
-                slot.word = word;
-                fresh += 1;
-            }
-            prefetch_read(slot.cell as *const u8);
+            let likely = (number as usize).wrapping_sub(1);
+            let place = match slots.get(likely) {
+                Some(slot) if slot.word == word => likely,
+                _ => place_of(&mut self.index, slots, &mut self.taken, (word, hash)),
+            };
+            prefetch_read(slots[place].cell as *const u8);
             self.places.push(cells.wrapping_add(place).cast());
         }
-        self.taken += fresh;
-        self.fresh += fresh;
+        self.fresh += self.taken - known;
         self.rows += rows;
         Some((&self.places, is_whole))
     }
@@ -171,7 +191,7 @@ impl StoredGroups {
     pub fn string(&mut self, cell: *const u64) -> Result<StringRef> {
         let slots = self.slots.as_ptr().addr();
         let place = (cell.addr() - slots) / size_of::<Slot>();
-        let slot = self.slots.get(place).filter(|slot| slot.word != 0);
+        let slot = self.slots[..self.taken].get(place);
         let word = slot.map(|slot| slot.word);
         let word = word.ok_or_else(|| Error::internal("a cell that holds no group"))?;
         let (block, column) = &self.tables[(word >> TABLE_SHIFT) as u8 as usize];
@@ -194,41 +214,87 @@ impl StoredGroups {
 
     /// Makes room for `rows` more strings; false if there would be too many, or memory is short.
     fn has_room(&mut self, rows: usize) -> bool {
-        let needed = ((self.taken + rows) * 2).next_power_of_two();
+        let needed = self.taken + rows;
         if needed <= self.slots.len() {
             return true;
         }
-        let wanted = needed
-            .max(self.slots.len() * GROWTH)
-            .clamp(FEWEST_SLOTS, MOST_SLOTS);
-        // SAFETY: a free place is all 0.
-        let grown = (needed <= wanted).then(|| unsafe { Array::<Slot>::zeroed(wanted, &self.budget) });
-        let Some(Ok(mut slots)) = grown else {
+        let wanted = needed.max(self.taken * GROWTH).next_power_of_two();
+        let wanted = wanted.clamp(FEWEST_SLOTS, MOST_SLOTS);
+        let Some((mut index, mut slots)) = (needed <= wanted).then(|| self.tables(wanted)).flatten() else {
             self.is_given_up = true;
             return false;
         };
-        for slot in self.slots.iter().filter(|slot| slot.word != 0) {
-            let place = place_of(&slots, first_place(slot.word, wanted), slot.word);
-            slots[place] = *slot;
+        slots[..self.taken].copy_from_slice(&self.slots[..self.taken]);
+        for (number, slot) in slots[..self.taken].iter().enumerate() {
+            let hash = hash_of(slot.word);
+            let mut place = first_place(hash, index.len());
+            while index[place] != 0 {
+                place = (place + 1) & (index.len() - 1);
+            }
+            index[place] = entry_of(hash, number);
         }
-        self.slots = slots;
+        (self.index, self.slots) = (index, slots);
         true
     }
-}
 
-/// The first place at which a word is looked for among a power of two of them.
-#[inline]
-fn first_place(word: u128, slots: usize) -> usize {
-    (word.cast_signed().fold(0) >> 32) as usize & (slots - 1)
-}
-
-/// The place that holds a word, or the free one that it may take, from the first place on at which it is looked
-/// for. At least one place is free.
-#[inline]
-fn place_of(slots: &[Slot], first: usize, word: u128) -> usize {
-    let mut place = first;
-    while slots[place].word != word && slots[place].word != 0 {
-        place = (place + 1) & (slots.len() - 1);
+    /// An index and room for strings; `None` if memory is short.
+    fn tables(&self, strings: usize) -> Option<(Array<u32>, Array<Slot>)> {
+        // SAFETY: a free place is 0.
+        let index = unsafe { Array::zeroed(strings * ROOM, &self.budget) }.ok()?;
+        // SAFETY: all bits are a string's or an address', and those of a number that is taken are written.
+        let slots = unsafe { Array::stale(strings, &self.budget) }.ok()?;
+        Some((index, slots))
     }
-    place
+}
+
+/// The hash of a word.
+#[inline]
+fn hash_of(word: u128) -> u64 {
+    word.cast_signed().fold(0)
+}
+
+/// The first place at which a hash is looked for among a power of two of them.
+#[inline]
+fn first_place(hash: u64, places: usize) -> usize {
+    (hash >> 32) as usize & (places - 1)
+}
+
+/// What the index holds of a string: the bits of its hash above [`NUMBER`], and its number plus one.
+#[inline]
+fn entry_of(hash: u64, number: usize) -> u32 {
+    hash as u32 & !NUMBER | (number as u32 + 1)
+}
+
+/// The number plus one of the first string whose bits in the index are those of a hash; 0 if there is none.
+#[inline]
+fn likely_number(index: &[u32], hash: u64) -> u32 {
+    let mut place = first_place(hash, index.len());
+    loop {
+        let entry = index[place];
+        if entry == 0 || (entry ^ hash as u32) & !NUMBER == 0 {
+            return entry & NUMBER;
+        }
+        place = (place + 1) & (index.len() - 1);
+    }
+}
+
+/// The number of a string; a new one takes the next. At least one place of the index, and of the strings, is free.
+fn place_of(index: &mut [u32], slots: &mut [Slot], taken: &mut usize, (word, hash): (u128, u64)) -> usize {
+    let mut place = first_place(hash, index.len());
+    loop {
+        let entry = index[place];
+        if entry == 0 {
+            break;
+        }
+        let number = (entry & NUMBER) as usize - 1;
+        if (entry ^ hash as u32) & !NUMBER == 0 && slots[number].word == word {
+            return number;
+        }
+        place = (place + 1) & (index.len() - 1);
+    }
+    let number = *taken;
+    *taken += 1;
+    index[place] = entry_of(hash, number);
+    slots[number] = Slot { word, cell: 0 };
+    number
 }
