@@ -72,7 +72,7 @@ impl Commented {
     }
 
     /// True for a temporary object and what belongs to one.
-    pub(crate) fn is_temporary(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         self.id().is_some_and(ObjectId::is_temporary)
     }
 }

@@ -37,6 +37,7 @@ mod view;
 pub use access::{
     AccessRules, Acl, AclItem, Attributes, DefaultKind, DefaultsOf, Demand, DropOwned, Grant, GrantRoles,
     GrantTarget, Guarded, GuardedKind, Membership, NewRole, Right, Rights, Role, RoleId, RoleOptions,
+    SettingChange, SettingsOf,
 };
 pub use alter::{AlterAction, RowTexts};
 pub use column_types::{Replacement, SetType};

@@ -235,6 +235,18 @@ pub struct DumpOptions {
     /// Write an INSERT for each row instead of COPY blocks, for programs that read SQL only
     #[arg(long)]
     pub inserts: bool,
+    /// Write definitions, and no rows
+    #[arg(short = 's', long)]
+    pub schema_only: bool,
+    /// Leave out roles, which are there where the dump is loaded
+    #[arg(long)]
+    pub no_roles: bool,
+    /// Leave out owners: objects belong to the role that loads the dump
+    #[arg(short = 'O', long)]
+    pub no_owner: bool,
+    /// Leave out privileges
+    #[arg(short = 'x', long)]
+    pub no_privileges: bool,
     /// Write to this file instead of standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,

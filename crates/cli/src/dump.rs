@@ -4,9 +4,12 @@
 //! read such blocks; `--inserts` writes statements for programs that do not.
 //!
 //! First come types that statements defined and sequences, then tables with their columns, defaults, keys and checks,
-//! each with its rows; then the indexes that no key makes, which are built
-//! faster over rows that are there; then views, each behind those that it reads. Rows come in the order in which they lie, by
-//! one thread, so that a database that is made of a dump has the same dump. How rows are held is not part of it.
+//! each with its rows; then the indexes that no key makes, which are built faster over rows that are there; then views,
+//! each behind those that it reads. Rows come in their stored order, by one thread, so that a database that is made of
+//! a dump has the same dump. The layout of rows is not part of a dump.
+//!
+//! Roles come before everything else, and owners and privileges after it: a superuser loads the dump. A dump of some
+//! tables has their owners and privileges, and no roles.
 //!
 //! When a damaged directory is salvaged, comments in front of a table's rows tell what is left out of the table.
 //!
@@ -19,8 +22,8 @@ use crate::shell::Shell;
 use crate::target::Target;
 use crate::{interrupt, opening};
 use frazil::{
-    Access, ColumnDef, ColumnDefault, Connection, CopyStreams, DomainInfo, Error, FileAccess, Loss, Outcome,
-    RawValue as Value, SequenceInfo, SqlState, TableInfo, ViewInfo, identifier,
+    Access, AccessInfo, ColumnDef, ColumnDefault, Connection, CopyStreams, DomainInfo, Error, FileAccess,
+    Loss, ObjectAccess, Outcome, RawValue as Value, SequenceInfo, SqlState, TableInfo, ViewInfo, identifier,
 };
 use std::io::{self, Read, Write};
 use std::sync::atomic::AtomicBool;
@@ -32,6 +35,31 @@ pub enum RowForm {
     Copy,
     /// An INSERT for each row.
     Inserts,
+}
+
+/// The parts of a dump beside the definitions of tables and views.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// The form of rows; `None`: no rows.
+    pub rows: Option<RowForm>,
+    /// True for the roles. A dump of some tables has none.
+    pub roles: bool,
+    /// True for owners.
+    pub owners: bool,
+    /// True for privileges.
+    pub privileges: bool,
+}
+
+impl Form {
+    /// Everything.
+    pub fn whole(rows: RowForm) -> Form {
+        Form {
+            rows: Some(rows),
+            roles: true,
+            owners: true,
+            privileges: true,
+        }
+    }
 }
 
 /// Runs `frazil dump`.
@@ -49,9 +77,15 @@ pub fn run(options: &DumpOptions) -> Result<(), Complaint> {
         })?;
         shell.output.redirect(target);
     }
-    let form = match options.inserts {
+    let rows = match options.inserts {
         true => RowForm::Inserts,
         false => RowForm::Copy,
+    };
+    let form = Form {
+        rows: Some(rows).filter(|_| !options.schema_only),
+        roles: !options.no_roles,
+        owners: !options.no_owner,
+        privileges: !options.no_privileges,
     };
     let written = write(&mut shell, &options.names, form);
     drop(shell);
@@ -68,7 +102,7 @@ fn lasting(connection: &Connection) -> (Vec<TableInfo>, Vec<ViewInfo>) {
 }
 
 /// Writes the tables and views of these names, or all of them. A dump that fails ends in ROLLBACK.
-pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), Complaint> {
+pub fn write(shell: &mut Shell, names: &[String], form: Form) -> Result<(), Complaint> {
     let connection = shell.connection.clone();
     let (tables, views) = lasting(&connection);
     let wanted = sql_names(&connection, names)?;
@@ -86,11 +120,17 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
     // A damaged table is known by its name alone: what is told of it is all there is.
     let losses = connection.database().losses();
     let damaged = damaged_names(&connection);
+    let mut access = connection.access();
+    if !names.is_empty() {
+        (access.roles, access.defaults, access.settings) = Default::default();
+    }
     on_one_thread(&connection, || {
         let mut failed = None;
         shell.output.write(|out| {
             write_losses(out, losses.iter().filter(|loss| loss.table.is_none()))?;
             writeln!(out, "begin;")?;
+            let mut roles = access.roles.iter().filter(|_| form.roles);
+            roles.try_for_each(|role| writeln!(out, "{role}"))?;
             write_schemas(out, &schemas)?;
             for ty in enumerations.iter().filter(|ty| is_needed(&ty.name)) {
                 writeln!(out, "{}", ty.ddl())?;
@@ -103,22 +143,10 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
             for sequence in sequences.iter().filter_map(|sequence| sequence.ddl()) {
                 writeln!(out, "{sequence}")?;
             }
-            for table in &tables {
-                let of_table = |loss: &&Loss| loss.table.as_ref() == Some(&table.name);
-                write_losses(out, losses.iter().filter(of_table))?;
-                if !losses.is_empty() && damaged.contains(&table.name) {
-                    continue;
-                }
-                writeln!(out, "{}", table.table_ddl())?;
-                let written = match form {
-                    RowForm::Copy => write_block(out, &connection, table)?,
-                    RowForm::Inserts => write_inserts(out, &connection, table)?,
-                };
-                if let Err(complaint) = written {
-                    failed = Some(complaint);
-                    // As sqlite3 ends a dump that is not whole.
-                    return writeln!(out, "rollback; -- the dump ends here because of an error");
-                }
+            if let Err(complaint) = write_tables(out, &connection, &tables, (&losses, &damaged), form.rows)? {
+                failed = Some(complaint);
+                // As sqlite3 ends a dump that is not whole.
+                return writeln!(out, "rollback; -- the dump ends here because of an error");
             }
             for check in domains.iter().flat_map(|domain| domain.open_check_ddl()) {
                 writeln!(out, "{check}")?;
@@ -126,15 +154,88 @@ pub fn write(shell: &mut Shell, names: &[String], form: RowForm) -> Result<(), C
             let mut whole: Vec<&TableInfo> = tables.to_vec();
             whole.retain(|table| !damaged.contains(&table.name));
             write_behind_rows(out, &whole, losses.is_empty())?;
-            write_positions(out, &sequences)?;
-            for view in &views {
-                write_view(out, view)?;
-            }
+            write_positions(out, &sequences, form.rows.is_some())?;
+            views.iter().try_for_each(|view| write_view(out, view))?;
             write_comments(out, &connection, (names, &wanted), &whole, losses.is_empty())?;
-            writeln!(out, "commit;")
+            // A table that is left out has no owner.
+            let left_out = |relation: &String| {
+                !losses.is_empty() && whole.iter().all(|table| table.sql_name() != *relation)
+            };
+            let is_written = |of: &ObjectAccess| match &of.relation {
+                Some(relation) if names.is_empty() => !left_out(relation),
+                Some(relation) => wanted.contains(relation),
+                None => names.is_empty(),
+            };
+            write_end(out, &access, form, is_written)
         })?;
         failed.map_or(Ok(()), Err)
     })
+}
+
+/// Writes tables with their rows. Of tables that are damaged it tells the losses.
+fn write_tables(
+    out: &mut dyn Write,
+    connection: &Connection,
+    tables: &[&TableInfo],
+    (losses, damaged): (&[Loss], &[String]),
+    rows: Option<RowForm>,
+) -> io::Result<Result<(), Complaint>> {
+    for table in tables {
+        let of_table = |loss: &&Loss| loss.table.as_ref() == Some(&table.name);
+        write_losses(out, losses.iter().filter(of_table))?;
+        if !losses.is_empty() && damaged.contains(&table.name) {
+            continue;
+        }
+        writeln!(out, "{}", table.table_ddl())?;
+        let written = match rows {
+            Some(RowForm::Copy) => write_block(out, connection, table)?,
+            Some(RowForm::Inserts) => write_inserts(out, connection, table)?,
+            None => Ok(()),
+        };
+        if written.is_err() {
+            return Ok(written);
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Writes the end of a dump: owners and privileges, and behind COMMIT those of the database and its settings, because
+/// the database may have another name where the dump is loaded.
+fn write_end(
+    out: &mut dyn Write,
+    access: &AccessInfo,
+    form: Form,
+    is_written: impl Fn(&ObjectAccess) -> bool,
+) -> io::Result<()> {
+    write_access(out, access, form, |of| !of.is_database && is_written(of))?;
+    for privilege in access.defaults.iter().filter(|_| form.privileges) {
+        writeln!(out, "{privilege}")?;
+    }
+    writeln!(out, "commit;")?;
+    write_access(out, access, form, |of| of.is_database && is_written(of))?;
+    for setting in access.settings.iter().filter(|_| form.roles) {
+        writeln!(out, "{setting}")?;
+    }
+    Ok(())
+}
+
+/// Writes the owners, and then the privileges, of some objects.
+fn write_access(
+    out: &mut dyn Write,
+    access: &AccessInfo,
+    form: Form,
+    is_written: impl Fn(&ObjectAccess) -> bool,
+) -> io::Result<()> {
+    let objects: Vec<&ObjectAccess> = access.objects.iter().filter(|of| is_written(of)).collect();
+    let owners = objects.iter().filter_map(|of| of.owner.as_ref());
+    for owner in owners.filter(|_| form.owners) {
+        writeln!(out, "{owner}")?;
+    }
+    let privileges = objects.iter().flat_map(|of| &of.privileges);
+    for privilege in privileges.filter(|_| form.privileges) {
+        writeln!(out, "{privilege}")?;
+    }
+    Ok(())
 }
 
 /// Writes a view, and the indexes of a materialized one.
@@ -175,12 +276,14 @@ fn used_sequences(connection: &Connection, names: &[String], tables: &[&TableInf
 }
 
 /// Writes which columns own sequences, and where these stand.
-fn write_positions(out: &mut dyn Write, sequences: &[SequenceInfo]) -> io::Result<()> {
+fn write_positions(out: &mut dyn Write, sequences: &[SequenceInfo], has_rows: bool) -> io::Result<()> {
     for sequence in sequences {
         if let Some(owner) = sequence.owner_ddl() {
             writeln!(out, "{owner}")?;
         }
-        writeln!(out, "{}", sequence.position_ddl())?;
+        if has_rows {
+            writeln!(out, "{}", sequence.position_ddl())?;
+        }
     }
     Ok(())
 }

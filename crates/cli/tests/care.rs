@@ -496,3 +496,71 @@ fn a_process_without_descriptors_loses_nothing() {
     assert!(refused > 0 && kept > 0, "{refused} {kept}");
     directory.out(&["verify", "db"]);
 }
+
+/// Roles of each kind, owners and privileges on objects of each kind.
+const ROLES: &str = include_str!("dump/roles.sql");
+
+/// Those roles, of a dump that PostgreSQL loaded, as its own dump prints them.
+const GLOBALS: &str = include_str!("dump/globals.sql");
+
+/// Roles, owners and privileges as the catalog shows them.
+const RIGHTS: [&str; 10] = [
+    "select setdatabase, pg_get_userbyid(setrole), setconfig from pg_db_role_setting order by 1, 2",
+    "select rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolconnlimit, rolpassword, \
+     rolvaliduntil from pg_authid where rolname like 'du%' order by 1",
+    "select r.rolname, m.rolname, admin_option from pg_auth_members join pg_roles r on r.oid = roleid \
+     join pg_roles m on m.oid = member where m.rolname like 'du%' order by 1, 2",
+    "select relname, pg_get_userbyid(relowner), relacl from pg_class where relname like 'du%' or relname = 'u' \
+     order by 1",
+    "select attname, attacl from pg_attribute where attacl is not null order by 1",
+    "select nspname, pg_get_userbyid(nspowner), nspacl from pg_namespace order by 1",
+    "select typname, pg_get_userbyid(typowner), typacl from pg_type where typname in ('mood', 'du_d') order by 1",
+    "select pg_get_userbyid(defaclrole), defaclobjtype, defaclacl from pg_default_acl order by 1, 2",
+    "select datacl, pg_get_userbyid(datdba) from pg_database",
+    "select id, name from du_t order by 1",
+];
+
+#[test]
+fn a_dump_keeps_roles_owners_and_privileges() {
+    let directory = Directory::new("dump-roles");
+    std::fs::write(directory.0.join("roles.sql"), ROLES).expect("it can be written");
+    let dump = dump_of(&directory, Path::new("roles.sql"), "db");
+    std::fs::write(directory.0.join("dump.sql"), &dump).expect("it can be written");
+    assert_eq!(dump_of(&directory, Path::new("dump.sql"), "again"), dump);
+    for query in RIGHTS {
+        let of = |database: &str| directory.out(&[database, "-csv", "-c", query]);
+        assert_eq!(of("db"), of("again"), "{query}");
+    }
+    // PostgreSQL's dump makes the same roles; passwords have other salts.
+    std::fs::write(directory.0.join("globals.sql"), GLOBALS).expect("it can be written");
+    directory.out(&["third", "-q", "-f", "globals.sql"]);
+    let roles = RIGHTS[1].replace("rolpassword", "length(rolpassword)");
+    for query in [roles.as_str(), RIGHTS[2]] {
+        let of = |database: &str| directory.out(&[database, "-csv", "-c", query]);
+        assert_eq!(of("db"), of("third"), "{query}");
+    }
+    // Parts of it.
+    let without = |options: &[&str]| directory.out(&[&["dump"], options, &["db"]].concat());
+    let bare = without(&["--no-roles", "-O", "-x", "-s"]);
+    for word in [
+        "create role",
+        "owner to",
+        "grant ",
+        "revoke ",
+        "from stdin",
+        "setval",
+    ] {
+        assert!(dump.contains(word) && !bare.contains(word), "{word}: {bare}");
+    }
+    assert!(bare.contains("create table du_t"));
+    let some = directory.out(&["dump", "db", "du_t"]);
+    for (word, is_there) in [
+        ("alter table du_t owner to du_owner;", true),
+        ("to du_group with grant option;", true),
+        ("create role", false),
+        ("du_v", false),
+        ("default privileges", false),
+    ] {
+        assert_eq!(some.contains(word), is_there, "{word}: {some}");
+    }
+}

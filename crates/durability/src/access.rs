@@ -2,7 +2,8 @@
 //! by keys that name them. In the manifest the other version is that of a new database.
 
 use frazil_catalog::{
-    AccessRules, Acl, AclItem, Attributes, DefaultKind, DefaultsOf, Guarded, Membership, Rights, Role, RoleId,
+    AccessRules, Acl, AclItem, Attributes, DefaultKind, DefaultsOf, Guarded, Membership, Rights, Role,
+    RoleId, SettingsOf,
 };
 use frazil_types::{ColumnNumber, ObjectId};
 use serde_json::{Map, Value as Json, json};
@@ -69,8 +70,12 @@ fn written(access: &AccessRules) -> BTreeMap<String, Json> {
         let key = format!("default {} {schema} {}", of.role.0, of.kind.letter());
         (key, write_acl(acl))
     });
+    let settings = access.settings.iter().map(|(of, settings)| {
+        let key = format!("settings {} {}", of.role.0, of.in_database);
+        (key, json!(settings))
+    });
     let parts = roles.chain(members).chain(owners);
-    parts.chain(acls).chain(defaults).collect()
+    parts.chain(acls).chain(defaults).chain(settings).collect()
 }
 
 fn apply(access: &mut AccessRules, key: &str, value: &Json) -> Option<()> {
@@ -92,6 +97,15 @@ fn apply(access: &mut AccessRules, key: &str, value: &Json) -> Option<()> {
         }),
         ["owner", of] => put(&mut access.owners, read_key(of)?, is_gone, || read_id(value)),
         ["acl", of] => put(&mut access.acls, read_key(of)?, is_gone, || read_acl(value)),
+        ["settings", of, in_database] => {
+            let of = SettingsOf {
+                role: role(of)?,
+                in_database: in_database.parse().ok()?,
+            };
+            put(&mut access.settings, of, is_gone, || {
+                serde_json::from_value(value.clone()).ok()
+            })
+        }
         ["default", of, schema, letter] => {
             let kind = DefaultKind::ALL
                 .into_iter()

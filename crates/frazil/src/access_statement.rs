@@ -3,10 +3,11 @@
 use crate::notice::Notice;
 use crate::password::Verifier;
 use crate::query::Runner;
-use frazil_catalog::{Catalog, GrantRoles, RoleId, RoleOptions};
-use frazil_frontend::{AccessChange, UserRoles};
+use crate::settings::{self, Settings};
+use frazil_catalog::{Catalog, GrantRoles, RoleId, RoleOptions, SettingChange};
+use frazil_frontend::{AccessChange, NewSetting, UserRoles};
 use frazil_storage::Transaction;
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Error, Result, SqlState, session_settings};
 
 /// Runs a change by the roles of the session. Returns the command's tag, and adds notices.
 pub fn run(
@@ -67,6 +68,12 @@ pub fn run(
             Some(of) => catalog.change_owner(by, of, owner),
             None => Ok(catalog.clone()),
         }),
+        AccessChange::Settings { of, setting, tag } => {
+            let setting = checked(setting)?;
+            changed(transaction, tag, |catalog| {
+                catalog.change_settings(by, of, &setting)
+            })
+        }
         AccessChange::Reassign { roles, to } => changed(transaction, "REASSIGN OWNED", |catalog| {
             catalog.reassign_owned(by, &roles, to)
         }),
@@ -99,6 +106,41 @@ pub fn adopting<T>(
     let done = work(transaction)?;
     transaction.adopt(&before, owner)?;
     Ok(done)
+}
+
+/// The change of a setting that sessions begin with, if a session can have the value. 42704 and 22023 as for SET, 0A000
+/// for settings that are not a session's own.
+fn checked(setting: NewSetting) -> Result<SettingChange> {
+    let refused =
+        |name: &str| Error::unsupported(format!("ALTER ROLE or ALTER DATABASE of the setting {name}"));
+    let (name, value) = match setting {
+        NewSetting::ResetAll => return Ok(SettingChange::ResetAll),
+        NewSetting::Reset(name) => return Ok(SettingChange::Reset(name)),
+        NewSetting::Set { name, values } => {
+            let value = match settings::find(&name) {
+                Some(setting) => setting.joined(&values)?,
+                None => settings::joined_custom(&name, &values)?,
+            };
+            (name, value)
+        }
+        NewSetting::Current(name) => {
+            let session = session_settings::of_statement().ok_or_else(|| refused(&name))?;
+            match session.show(&name)? {
+                Some(value) => (name, value),
+                None => {
+                    let message = format!("there is no setting \"{name}\"");
+                    return Err(Error::new(SqlState::UNDEFINED_OBJECT, message));
+                }
+            }
+        }
+    };
+    let known = settings::find(&name);
+    if settings::is_role(&name) || known.is_some_and(|s| s.is_of_database() || s.is_of_transaction()) {
+        return Err(refused(&name));
+    }
+    Settings::default().set(&name, Some(&value))?;
+    let name = known.map_or(name, |setting| setting.name.to_owned());
+    Ok(SettingChange::Set(name, value))
 }
 
 /// ALTER ROLE with options, and ALTER GROUP's old way to add members. Returns the tag, and adds notices.

@@ -17,6 +17,7 @@
 //! stages (`plan`) → `codegen` → `exec`, whose workers scan `storage` → [`Rows`].
 #![forbid(unsafe_code)]
 
+mod access_info;
 mod access_statement;
 mod activity;
 mod alter_domain;
@@ -122,6 +123,7 @@ mod with_writes;
 mod write;
 mod writing;
 
+pub use access_info::{AccessInfo, ObjectAccess};
 pub use activity::{Activity, terminated};
 pub use appender::Appender;
 pub use comment_info::CommentInfo;

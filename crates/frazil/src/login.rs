@@ -48,6 +48,7 @@ impl Connection {
     pub fn log_in(&self, name: &str) -> Result<bool> {
         let database = self.database();
         let Some(role) = database.role(name) else {
+            self.become_user(User::default());
             return Ok(true);
         };
         if !role.attributes.can_log_in {

@@ -337,7 +337,13 @@ impl Session {
 
     /// Makes it the session of a role that logged in.
     pub fn log_in(&mut self, user: User) {
+        let role = user.roles().session;
         Arc::make_mut(&mut self.settings).set_user(user);
+        let settings = self.look(|seen| seen.catalog().access().settings_at_login(role));
+        for (name, value) in settings {
+            // A value that is not valid any more is left out, so that the role can log in.
+            let _ = self.set_text(&name, Some(&value), false);
+        }
         self.tell();
     }
 

@@ -2,8 +2,27 @@
 
 use frazil_catalog::{
     DefaultKind, DropOwned, Grant, GrantRoles, GrantTarget, Guarded, NewRole, Rights, RoleId, RoleOptions,
+    SettingsOf,
 };
 use frazil_types::ObjectId;
+
+/// A setting of sessions that will begin.
+#[derive(Clone, Debug)]
+pub enum NewSetting {
+    /// SET with its values as they are written.
+    Set {
+        /// The setting's name.
+        name: String,
+        /// The values.
+        values: Vec<String>,
+    },
+    /// SET … FROM CURRENT, with the setting's name.
+    Current(String),
+    /// RESET of a setting.
+    Reset(String),
+    /// RESET ALL.
+    ResetAll,
+}
 
 /// A change of roles, owners or privileges.
 #[derive(Clone, Debug)]
@@ -64,6 +83,15 @@ pub enum AccessChange {
         of: Option<Guarded>,
         /// Its new owner.
         owner: RoleId,
+        /// The tag of the command.
+        tag: &'static str,
+    },
+    /// ALTER ROLE and ALTER DATABASE with SET or RESET.
+    Settings {
+        /// The sessions whose settings change.
+        of: SettingsOf,
+        /// The setting.
+        setting: NewSetting,
         /// The tag of the command.
         tag: &'static str,
     },

@@ -28,7 +28,7 @@ mod summary;
 mod system_columns;
 mod transaction_modes;
 
-pub use access_change::AccessChange;
+pub use access_change::{AccessChange, NewSetting};
 pub use bind::bind;
 pub use bind_values::{
     bind_default, bind_generated, bind_hidden, bind_stored_expressions, bind_values, bind_view,

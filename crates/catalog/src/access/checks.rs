@@ -172,6 +172,11 @@ impl Catalog {
         }
     }
 
+    /// The privileges of a new object of a kind and an owner.
+    pub fn acl_of_new(&self, kind: GuardedKind, owner: RoleId) -> Acl {
+        kind.new_acl(owner)
+    }
+
     /// The privileges of an object, if they are not those of a new one: `pg_class.relacl`.
     pub fn stored_acl(&self, of: Guarded) -> Option<Acl> {
         if let Some(acl) = self.access.acls.get(&of) {

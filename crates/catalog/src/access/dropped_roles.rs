@@ -54,6 +54,7 @@ impl Catalog {
                 return Err(still_needed(name, dependents));
             }
             access.roles.remove(&role.id);
+            access.settings.retain(|of, _| of.role != role.id);
         }
         // Memberships that the roles granted are the superuser's now.
         let gone = |id: &RoleId| !access.roles.contains_key(id);

@@ -17,6 +17,7 @@ mod grants;
 mod memberships;
 mod owners;
 mod role_definitions;
+mod settings;
 mod text;
 
 pub use acl::{Acl, AclItem, Right, Rights};
@@ -26,6 +27,7 @@ pub use drop_owned::DropOwned;
 pub use grants::{Grant, GrantTarget};
 pub use memberships::GrantRoles;
 pub use role_definitions::{NewRole, RoleOptions};
+pub use settings::SettingChange;
 
 use crate::{Catalog, Commented};
 use frazil_types::{Error, ObjectId, Result, SqlState, USER};
@@ -172,6 +174,15 @@ pub struct Membership {
     pub is_admin: bool,
 }
 
+/// The sessions that begin with some settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SettingsOf {
+    /// Their role, or [`RoleId::PUBLIC`] for those of every role.
+    pub role: RoleId,
+    /// True for ALTER DATABASE and IN DATABASE.
+    pub in_database: bool,
+}
+
 /// All roles, owners and privileges of one version of the catalog.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccessRules {
@@ -185,6 +196,8 @@ pub struct AccessRules {
     pub acls: BTreeMap<Guarded, Acl>,
     /// Privileges of objects to come: ALTER DEFAULT PRIVILEGES.
     pub defaults: BTreeMap<DefaultsOf, Acl>,
+    /// Names and values of the settings that sessions begin with, in the order in which they were made.
+    pub settings: BTreeMap<SettingsOf, Vec<(String, String)>>,
 }
 
 static INITIAL: LazyLock<Arc<AccessRules>> = LazyLock::new(|| {
@@ -203,6 +216,7 @@ static INITIAL: LazyLock<Arc<AccessRules>> = LazyLock::new(|| {
         owners: BTreeMap::new(),
         acls: BTreeMap::new(),
         defaults: BTreeMap::new(),
+        settings: BTreeMap::new(),
     })
 });
 
@@ -309,6 +323,7 @@ impl Catalog {
         a.roles == b.roles
             && a.members == b.members
             && a.defaults == b.defaults
+            && a.settings == b.settings
             && (a.owners.iter().filter(|(of, _)| lasting(of)))
                 .eq(b.owners.iter().filter(|(of, _)| lasting(of)))
             && (a.acls.iter().filter(|(of, _)| lasting(of))).eq(b.acls.iter().filter(|(of, _)| lasting(of)))

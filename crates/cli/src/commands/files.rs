@@ -2,7 +2,7 @@
 
 use super::command::{Call, Command, Takes};
 use crate::complaint::Complaint;
-use crate::dump::{self, RowForm};
+use crate::dump::{self, Form, RowForm};
 use crate::shell::Next;
 use crate::target::Target;
 use crate::text::unquoted;
@@ -73,7 +73,7 @@ pub const COMMANDS: &[Command] = &[
                 false => RowForm::Inserts,
             };
             let names: Vec<String> = names.iter().map(|name| unquoted(name)).collect();
-            dump::write(call.shell, &names, form)?;
+            dump::write(call.shell, &names, Form::whole(form))?;
             Ok(Next::More)
         },
     },

@@ -28,6 +28,7 @@ const CATALOG: &[(&str, CellsOf)] = &[
     ("pg_collation", fixed::collations),
     ("pg_constraint", constraints::constraints),
     ("pg_database", fixed::databases),
+    ("pg_db_role_setting", roles::settings),
     ("pg_default_acl", roles::defaults),
     ("pg_depend", depend::dependencies),
     ("pg_description", comments::comments),

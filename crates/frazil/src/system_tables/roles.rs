@@ -1,9 +1,10 @@
 //! Rows about roles: `pg_authid`, `pg_roles`, `pg_auth_members` and what shows a part of them.
 
 use super::cells::{Cell, Cells, list};
+use super::numbers::DATABASE;
 use super::sessions::texts;
 use super::virtual_table::Context;
-use frazil_catalog::{Acl, Catalog, Guarded, Role, RoleId};
+use frazil_catalog::{Acl, Catalog, Guarded, Role, RoleId, SettingsOf};
 use frazil_types::{LogicalType, ObjectId, Result, Value};
 use std::sync::Arc;
 
@@ -83,8 +84,46 @@ pub(super) fn authids(context: &Context<'_>) -> Result<Vec<Cells>> {
 }
 
 pub(super) fn shown(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let row = |of: &Arc<Role>| role(of).with("rolpassword", "********");
-    Ok(roles(context).map(row).collect())
+    let row = |of: &Arc<Role>| {
+        let row = role(of).with("rolpassword", "********");
+        Ok(row.with("rolconfig", config(context, of.id)?))
+    };
+    roles(context).map(row).collect()
+}
+
+/// Settings as `name=value`; NULL if there are none.
+fn assignments(settings: Option<&Vec<(String, String)>>) -> Result<Value> {
+    match settings {
+        Some(settings) => texts(
+            settings
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect(),
+        ),
+        None => Ok(Value::Null),
+    }
+}
+
+/// The settings that sessions of a role begin with, in every database.
+fn config(context: &Context<'_>, role: RoleId) -> Result<Value> {
+    let of = SettingsOf {
+        role,
+        in_database: false,
+    };
+    assignments(context.catalog().access().settings.get(&of))
+}
+
+/// The settings that sessions begin with: `pg_db_role_setting`.
+pub(super) fn settings(context: &Context<'_>) -> Result<Vec<Cells>> {
+    let all = context.catalog().access().settings.iter();
+    let row = |(of, settings): (&SettingsOf, &Vec<(String, String)>)| {
+        let database = if of.in_database { DATABASE } else { 0 };
+        Ok(Cells::new()
+            .with("setdatabase", database)
+            .with("setrole", of.role.0)
+            .with("setconfig", assignments(Some(settings))?))
+    };
+    all.map(row).collect()
 }
 
 pub(super) fn members(context: &Context<'_>) -> Result<Vec<Cells>> {
@@ -104,14 +143,20 @@ pub(super) fn members(context: &Context<'_>) -> Result<Vec<Cells>> {
 
 /// The roles that can log in, with their passwords: `pg_shadow`.
 pub(super) fn shadows(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let row = |role: &Arc<Role>| user(role).with("passwd", role.verifier.as_deref());
-    Ok(logins(context).map(row).collect())
+    let row = |role: &Arc<Role>| {
+        let row = user(role).with("passwd", role.verifier.as_deref());
+        Ok(row.with("useconfig", config(context, role.id)?))
+    };
+    logins(context).map(row).collect()
 }
 
 /// The roles that can log in: `pg_user`.
 pub(super) fn users(context: &Context<'_>) -> Result<Vec<Cells>> {
-    let row = |role: &Arc<Role>| user(role).with("passwd", "********");
-    Ok(logins(context).map(row).collect())
+    let row = |role: &Arc<Role>| {
+        let row = user(role).with("passwd", "********");
+        Ok(row.with("useconfig", config(context, role.id)?))
+    };
+    logins(context).map(row).collect()
 }
 
 fn logins<'a>(context: &'a Context<'_>) -> impl Iterator<Item = &'a Arc<Role>> {

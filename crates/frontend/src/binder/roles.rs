@@ -1,9 +1,9 @@
 //! Statements about roles, and the roles that statements name.
 
-use crate::access_change::AccessChange;
-use crate::parse::{RoleStatement, WrittenRole};
+use crate::access_change::{AccessChange, NewSetting};
+use crate::parse::{RoleStatement, WrittenRole, WrittenSetting};
 use crate::{CatalogView, Definition, PlanSettings};
-use frazil_catalog::{DropOwned, GrantRoles, NewRole, RoleId, RoleOptions};
+use frazil_catalog::{DropOwned, GrantRoles, NewRole, RoleId, RoleOptions, SettingsOf};
 use frazil_types::date_input::parse_instant;
 use frazil_types::{Error, Result, SqlState};
 
@@ -44,6 +44,39 @@ fn with_time(
         valid_until: valid_until.transpose()?,
         ..options.clone()
     })
+}
+
+/// The sessions whose settings change: of a role, or with `None` of all. 42704, 3D000 for another database.
+fn sessions(
+    catalog: &dyn CatalogView,
+    of: Option<&WrittenRole>,
+    database: Option<&str>,
+) -> Result<SettingsOf> {
+    let of = of.map(|of| role(catalog, of)).transpose()?;
+    match database {
+        Some(other) if other != frazil_catalog::DATABASE => {
+            let message = format!("database \"{other}\" does not exist");
+            Err(Error::new(SqlState::INVALID_CATALOG_NAME, message))
+        }
+        database => Ok(SettingsOf {
+            role: of.unwrap_or(RoleId::PUBLIC),
+            in_database: database.is_some(),
+        }),
+    }
+}
+
+fn new_setting(written: &WrittenSetting) -> NewSetting {
+    match written {
+        WrittenSetting::Set(name, Some(values)) => NewSetting::Set {
+            name: name.clone(),
+            values: values.clone(),
+        },
+        WrittenSetting::FromCurrent(name) => NewSetting::Current(name.clone()),
+        WrittenSetting::Set(name, None) | WrittenSetting::Reset(Some(name)) => {
+            NewSetting::Reset(name.clone())
+        }
+        WrittenSetting::Reset(None) => NewSetting::ResetAll,
+    }
 }
 
 /// Binds a statement about roles. 42704, 22023, 22007 for a time that is none.
@@ -88,6 +121,16 @@ pub(super) fn role_statement(
                 members: roles(catalog, members)?,
                 grantor: grantor.as_ref().map(|by| role(catalog, by)).transpose()?,
             },
+            tag,
+        },
+        RoleStatement::Settings {
+            role: of,
+            database,
+            setting,
+            tag,
+        } => AccessChange::Settings {
+            of: sessions(catalog, of.as_ref(), database.as_deref())?,
+            setting: new_setting(setting),
             tag,
         },
         RoleStatement::Reassign { roles: of, to } => AccessChange::Reassign {

@@ -35,6 +35,7 @@ mod roles;
 mod row_words;
 mod schemas;
 mod sequences;
+mod setting_values;
 mod settings;
 mod source;
 mod sql_cursors;
@@ -74,6 +75,7 @@ pub(crate) use schemas::{MovedKind, MovedObject, RenameTo, RenamedObject, Writte
 pub(crate) use sequences::{
     AlteredIdentity, IdentityAction, Overriding, SequenceAction, WrittenOptions, WrittenSequence,
 };
+pub(crate) use setting_values::WrittenSetting;
 pub(crate) use source::Place;
 pub(crate) use table_advice::{Advice, TableAdvice};
 pub(crate) use tokens::TIES_OF_LIMIT;

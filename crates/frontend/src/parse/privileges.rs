@@ -115,6 +115,7 @@ pub(super) fn parse(cursor: &mut Cursor, first: &str) -> Result<Option<WrittenAc
         "grant" | "revoke" => grant(cursor, first == "revoke")?,
         "reassign" => WrittenAccess::Role(roles::reassign(cursor)?),
         "alter" if is_defaults(cursor) => WrittenAccess::Defaults(defaults(cursor)?),
+        "alter" if roles::is_of_database(cursor) => WrittenAccess::Role(roles::of_database(cursor)?),
         "alter" if is_owner(cursor) => WrittenAccess::Owner(owner(cursor)?),
         "create" | "alter" | "drop" if roles::is_next(cursor) => WrittenAccess::Role(roles::parse(cursor)?),
         _ => return Ok(None),

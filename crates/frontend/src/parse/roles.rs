@@ -2,6 +2,7 @@
 //! tokens.
 
 use super::cursor::Cursor;
+use super::setting_values::{self, WrittenSetting};
 use frazil_catalog::{DropBehavior, RoleOptions};
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::tokenizer::Token;
@@ -46,6 +47,15 @@ pub(crate) enum RoleStatement {
         roles: Vec<String>,
         members: Vec<WrittenRole>,
         grantor: Option<WrittenRole>,
+        /// The tag of the command.
+        tag: &'static str,
+    },
+    /// ALTER ROLE and ALTER DATABASE with SET or RESET.
+    Settings {
+        /// `None` for all roles.
+        role: Option<WrittenRole>,
+        database: Option<String>,
+        setting: WrittenSetting,
         /// The tag of the command.
         tag: &'static str,
     },
@@ -112,6 +122,27 @@ pub(super) fn parse(cursor: &mut Cursor) -> Result<RoleStatement> {
     };
     cursor.end()?;
     Ok(statement)
+}
+
+/// True if the statement is ALTER DATABASE name with SET or RESET.
+pub(super) fn is_of_database(cursor: &Cursor) -> bool {
+    let word = |at: usize| match cursor.rest().get(at).map(|t| &t.token) {
+        Some(Token::Word(w)) if w.quote_style.is_none() => w.value.to_lowercase(),
+        _ => String::new(),
+    };
+    word(1) == "database" && ["set", "reset"].contains(&word(3).as_str())
+}
+
+/// ALTER DATABASE name SET, RESET.
+pub(super) fn of_database(cursor: &mut Cursor) -> Result<RoleStatement> {
+    cursor.expect_word("alter")?;
+    cursor.expect_word("database")?;
+    Ok(RoleStatement::Settings {
+        role: None,
+        database: Some(cursor.name()?),
+        setting: setting_values::of_sessions(cursor)?,
+        tag: "ALTER DATABASE",
+    })
 }
 
 /// REASSIGN OWNED BY role, … TO role.
@@ -208,17 +239,28 @@ fn special(word: &str) -> Error {
     Error::new(SqlState::RESERVED_NAME, message)
 }
 
-/// ALTER ROLE, ALTER USER, behind its second word. 0A000 for settings of roles.
+/// ALTER ROLE, ALTER USER, behind its second word.
 fn alter(cursor: &mut Cursor) -> Result<RoleStatement> {
-    let is_all = cursor.take("all");
-    let role = match is_all {
-        true => WrittenRole::Current,
+    let all = cursor.take("all");
+    let role = match all {
+        true => WrittenRole::Public,
         false => role(cursor)?,
     };
     let next = cursor.word().unwrap_or_default();
-    if is_all || ["in", "set", "reset"].contains(&next.as_str()) {
-        return Err(Error::unsupported("settings of a role")
-            .with_hint("clients can send settings when they connect: options=-csearch_path=s"));
+    if all || ["in", "set", "reset"].contains(&next.as_str()) {
+        let database = match cursor.take("in") {
+            true => {
+                cursor.expect_word("database")?;
+                Some(cursor.name()?)
+            }
+            false => None,
+        };
+        return Ok(RoleStatement::Settings {
+            role: (!all).then_some(role),
+            database,
+            setting: setting_values::of_sessions(cursor)?,
+            tag: "ALTER ROLE",
+        });
     }
     if cursor.take("rename") {
         return renamed(cursor, role);

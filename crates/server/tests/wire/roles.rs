@@ -331,3 +331,48 @@ fn each_way_to_files_is_closed_to_a_plain_role() {
     // The client's own files are its own affair.
     assert!(ask(&mut client, "copy t to stdout").ends_with("C[COPY 0] ZI"));
 }
+
+#[test]
+fn sessions_begin_with_the_settings_of_their_role() {
+    let served = Served::trusting();
+    let mut own = served.client();
+    ask(
+        &mut own,
+        "create role plain login; create role other login; create schema s; \
+         alter role plain set search_path = s, public; alter role plain set statement_timeout = '5s'; \
+         alter role all set statement_timeout = '7s'; \
+         alter database frazil set lock_timeout = '3s'; alter role plain in database frazil set lock_timeout = '4s'",
+    );
+    let shown = "select concat_ws(' ', current_setting('search_path'), current_setting('statement_timeout'), \
+                 current_setting('lock_timeout'))";
+    let mut plain = session(&served, "plain");
+    assert_eq!(value(&mut plain, shown), "s, public 5s 4s");
+    assert_eq!(
+        value(&mut session(&served, "other"), shown),
+        "\"$user\", public 7s 3s"
+    );
+    // RESET goes back to them, and the client's own come before them.
+    ask(
+        &mut plain,
+        "set statement_timeout = '1s'; reset statement_timeout",
+    );
+    assert_eq!(value(&mut plain, shown), "s, public 5s 4s");
+    let mut client = served.stranger();
+    client.start(&[
+        ("user", "plain"),
+        ("database", "shop"),
+        ("options", "-c statement_timeout=9s"),
+    ]);
+    assert!(client.short().ends_with("ZI"));
+    assert_eq!(value(&mut client, shown), "s, public 9s 4s");
+    // A role changes its own settings, and no other's.
+    ask(&mut plain, "alter role plain reset search_path");
+    assert_eq!(
+        value(&mut session(&served, "plain"), shown),
+        "\"$user\", public 5s 4s"
+    );
+    assert_eq!(
+        error(&mut plain, "alter role other set lock_timeout = 1"),
+        "42501 permission denied"
+    );
+}
