@@ -337,11 +337,11 @@ fn early_filters(
     for probe in list.iter().filter(|_| opening.scan.early_probes) {
         let table = opening.state.join(probe.join);
         let column = columns.iter().position(|c| c.0 == probe.column);
-        let filter = table.and_then(|t| t.key_filter(opening.budget));
+        let filter = table.and_then(|t| t.key_filter(probe.key, opening.budget));
         if let (Some(column), Some(filter)) = (column, filter) {
             probes.push(frazil_storage::EarlyProbe {
                 column,
-                filter: filter.filter.clone(),
+                filter: filter.keys.clone(),
             });
             filters.push(filter);
         }

@@ -211,7 +211,7 @@ pub fn pipelines(
     if settings.use_indexes {
         key_lookups::apply(&mut pipelines, statistics);
     }
-    early_probing::apply(&mut pipelines);
+    early_probing::apply(&mut pipelines, &estimator);
     late_rows::apply(&mut pipelines);
     if settings.restrictions {
         top_bounds::apply(&mut pipelines);

@@ -130,7 +130,9 @@ pub struct LateColumns {
 pub struct EarlyProbe {
     /// The join.
     pub join: BreakerId,
-    /// Its probe key, a column of the scan.
+    /// The position of the key among the join's keys.
+    pub key: usize,
+    /// The probe key, a column of the scan.
     pub column: ColumnId,
 }
 

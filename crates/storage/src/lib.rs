@@ -177,7 +177,7 @@ pub use snapshot::{Snapshot, Table, TableSnapshot};
 pub use statistics::{ColumnStatistics, DistinctEstimate, TableStatistics};
 pub use store::{Store, read_only};
 pub use table_indexes::{TableIndex, TableIndexes};
-pub use table_scan::{EarlyProbe, ScanCounters, ScanOptions, TableScan};
+pub use table_scan::{BuildKeys, EarlyProbe, ScanCounters, ScanOptions, TableScan};
 pub use table_writer::{Conflict, TableWriter, Written};
 pub use top_bound::{KeyOrder, TopBound};
 pub use transaction::{Savepoint, Transaction};

@@ -137,6 +137,7 @@ impl ScanCursor {
             None => entry.clone(),
         };
         self.morsel = morsel;
+        self.early_probes.begin_chunk();
         let view = entry.view();
         self.counters.chunks += 1;
         self.next_row = 0;

@@ -12,7 +12,9 @@ use crate::row_places::RowPlaces;
 use crate::scan_cursor::ScanCursor;
 use crate::snapshot::TableSnapshot;
 use crate::top_bound::{ScanBound, TopBound};
-use frazil_kernels::{Isa, KeyFilter};
+use frazil_kernels::Isa;
+use frazil_kernels::KeyFilter;
+use frazil_kernels::early_probe::hash_filter::HashFilter;
 use frazil_types::{
     CHUNK_ROWS, Disjunction, Error, Restriction, RestrictionKind, Result, STAGE_ROWS, Schema, Value,
 };
@@ -134,10 +136,19 @@ pub struct ScanCounters {
 /// match never leave the scan. It may let such rows pass, as the probe comes later anyway.
 #[derive(Clone, Debug)]
 pub struct EarlyProbe {
-    /// The key, an integer: an index into the scan's columns.
+    /// The key: an index into the scan's columns.
     pub column: usize,
     /// The build keys.
-    pub filter: Arc<KeyFilter>,
+    pub filter: BuildKeys,
+}
+
+/// The keys of a build side.
+#[derive(Clone, Debug)]
+pub enum BuildKeys {
+    /// Integers that lie dense.
+    Range(Arc<KeyFilter>),
+    /// Keys of any type by their hashes.
+    Hashed(Arc<HashFilter>),
 }
 
 /// A scan of some columns of one version of a table under restrictions.

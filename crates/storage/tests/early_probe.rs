@@ -4,8 +4,10 @@
 mod support;
 
 use frazil_block::BuildOptions;
+use frazil_kernels::early_probe::hash_filter::HashFilter;
+use frazil_kernels::hash::{HashKey, hash_bytes};
 use frazil_kernels::{Isa, KeyFilter};
-use frazil_storage::{EarlyProbe, ScanOptions, TableScan};
+use frazil_storage::{BuildKeys, EarlyProbe, ScanOptions, TableScan};
 use frazil_types::{Cancel, NativeType, Restriction, Value};
 use std::sync::Arc;
 use support::*;
@@ -65,7 +67,7 @@ fn rows_without_a_partner_stay_in_the_scan() {
             let columns: Vec<usize> = (0..schema.columns.len()).rev().collect();
             let probe = EarlyProbe {
                 column: columns.len() - 1 - column,
-                filter,
+                filter: BuildKeys::Range(filter),
             };
             let probed = TableScan::new(table.clone(), columns, restrictions, options)
                 .unwrap()
@@ -92,7 +94,7 @@ fn a_probe_that_drops_little_is_given_up() {
     let dropped = |step: i64| {
         let probe = EarlyProbe {
             column: 0,
-            filter: keys(step).0,
+            filter: BuildKeys::Range(keys(step).0),
         };
         let scan = TableScan::new(table.clone(), vec![0], vec![], ScanOptions::default())
             .unwrap()
@@ -128,10 +130,79 @@ fn a_key_that_is_no_integer_drops_nothing() {
             continue;
         }
         let columns = (0..schema.columns.len()).rev().collect();
-        let filter = keys(3).0;
+        let filter = BuildKeys::Range(keys(3).0);
         let scan = TableScan::new(table.clone(), columns, vec![], ScanOptions::default())
             .unwrap()
             .with_early_probes(vec![EarlyProbe { column, filter }]);
         assert_eq!(run(scan).len(), rows.len());
+    }
+}
+
+/// The hash of a value in a column of a type; `None` for NULL.
+fn hash_of(value: &Value, native: NativeType) -> Option<u64> {
+    let whole = || value.as_int().expect("an integer");
+    Some(match (native, value) {
+        (_, Value::Null) => return None,
+        (NativeType::F64, Value::Double(v)) => v.fold(0),
+        (NativeType::String, value) => hash_bytes(value.as_bytes().expect("a string")),
+        (NativeType::I128, Value::Interval(interval)) => interval.to_native().fold(0),
+        (NativeType::I128, _) => whole().fold(0),
+        (NativeType::Bool, value) => u8::from(*value == Value::Bool(true)).fold(0),
+        _ => (whole() as i64).fold(0),
+    })
+}
+
+#[test]
+fn rows_whose_keys_have_no_hash_stay_in_the_scan() {
+    let schema = schema();
+    let (store, id) = store_with(schema.clone(), 65_536);
+    let mut random = Random::new(31);
+    let mut transaction = begin(&store);
+    insert(
+        &mut transaction,
+        id,
+        &batch(&schema, &random.rows(&schema, 9_000)),
+    );
+    transaction
+        .freeze_table(id, None, BuildOptions::default(), &Cancel::new())
+        .unwrap();
+    insert(
+        &mut transaction,
+        id,
+        &batch(&schema, &random.rows(&schema, 4_000)),
+    );
+    transaction.commit().unwrap();
+    let table = store.snapshot().table(id).unwrap().clone();
+    let all = scan(&table, &[], ScanOptions::default());
+    for (column, definition) in schema.columns.iter().enumerate() {
+        let native = definition.ty.native();
+        let hash = |value: &Value| hash_of(value, native);
+        // About half of the values.
+        let wanted = |value: &Value| hash(value).is_some_and(|hash| hash % 2 == 0);
+        let mut filter = HashFilter::new(13_000);
+        all.iter()
+            .filter_map(|row| hash(&row.1[column]))
+            .filter(|hash| hash % 2 == 0)
+            .for_each(|hash| {
+                filter.insert(hash);
+            });
+        let probe = EarlyProbe {
+            column: schema.columns.len() - 1 - column,
+            filter: BuildKeys::Hashed(Arc::new(filter)),
+        };
+        let columns = (0..schema.columns.len()).rev().collect();
+        let probed = TableScan::new(table.clone(), columns, vec![], ScanOptions::default())
+            .unwrap()
+            .with_early_probes(vec![probe]);
+        let found = run(probed);
+        let expected: Vec<_> = all.iter().filter(|row| wanted(&row.1[column])).collect();
+        let ids: std::collections::HashSet<_> = found.iter().map(|row| row.0).collect();
+        assert!(expected.iter().all(|row| ids.contains(&row.0)), "column {column}");
+        assert!(
+            found.iter().all(|row| row.1[column] != Value::Null),
+            "column {column}"
+        );
+        let others = found.len() - expected.len();
+        assert!(others * 10 <= all.len(), "column {column}: {others} others");
     }
 }

@@ -2,11 +2,14 @@
 //! of probe keys while the table is scanned (Data Blocks, appendix E), long before a row enters generated
 //! code.
 //!
+//! Keys that are not integers, or do not lie dense, are in a Bloom filter of their hashes (`hash_filter.rs`).
+//!
 //! The bitmap is exact. A test of it is one load from an array an eighth of a byte a key large, where a look-up of the
 //! join's table is one from eight bytes a key and often a second one from a row.
 
 #[cfg(target_arch = "x86_64")]
 mod bmi;
+pub mod hash_filter;
 mod scalar;
 
 use crate::{Isa, Kernel, Plain, counters};

@@ -37,17 +37,15 @@ use crate::breakers::order::Entry;
 use crate::breakers::sorter::sorted_rows::SortField;
 use crate::memory::Memory;
 use crate::row_layout::{
-    CHAIN_HEADER, HASH_HEADER, HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout, prefetch_strings,
+    CHAIN_HEADER, FieldPlace, HASH_HEADER, HASH_OFFSET, NEXT_OFFSET, RowField, RowLayout, prefetch_strings,
 };
 use crate::row_pages::RowPages;
 use crate::string_heap::StringHeap;
-use frazil_kernels::KeyFilter;
 use frazil_kernels::hash::hash_u64;
 use frazil_kernels::prefetch::prefetch_read;
 use frazil_plan::breakers::Which;
 use frazil_types::{MemoryBudget, NativeType, Reservation, Result};
 use key_array::Claims;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The pointer in a slot or chain.
@@ -67,10 +65,6 @@ pub const KIND_ARRAY: u64 = 4;
 const DIRECT_SLOTS_PER_ROW: u64 = 8;
 /// Direct addressing is chosen below this many slots whatever the number of rows.
 const DIRECT_SLOTS_ALWAYS: u64 = 1 << 13;
-/// A filter of the keys may take this many bytes whatever the number of rows.
-const FILTER_BYTES_ALWAYS: usize = 1 << 22;
-/// And this many bytes a row.
-const FILTER_BYTES_PER_ROW: usize = 32;
 /// How many rows ahead linking asks for the slot.
 const LINK_AHEAD: usize = 16;
 
@@ -315,26 +309,6 @@ impl JoinTable {
         self.parts.len()
     }
 
-    /// The keys as a filter for the scan of the probe side, where they are integers that lie dense enough
-    /// for a bitmap, and the budget has room for it.
-    pub fn key_filter(&self, budget: &MemoryBudget) -> Option<EarlyFilter> {
-        let rows = self.builds.iter().map(|b| b.pages.rows()).sum();
-        let (min, max) = key_range(&self.spec, &self.builds, rows)?;
-        let bytes = KeyFilter::bytes(min, max)
-            .filter(|&b| b <= FILTER_BYTES_ALWAYS.max(rows * FILTER_BYTES_PER_ROW))?;
-        let mut reservation = budget.reservation();
-        reservation.grow(bytes).ok()?;
-        let mut filter = KeyFilter::new(min, max);
-        for row in self.builds.iter().flat_map(|b| b.pages.iter()) {
-            // SAFETY: live rows of the spec's layout, which has an integer key.
-            filter.insert(unsafe { integer_key(&self.spec, row) });
-        }
-        Some(EarlyFilter {
-            filter: Arc::new(filter),
-            _reservation: reservation,
-        })
-    }
-
     /// Bytes of the directory and the rows: what probes go through.
     pub fn bytes(&self) -> usize {
         if self.header.kind == KIND_ARRAY {
@@ -539,14 +513,6 @@ impl JoinTable {
     }
 }
 
-/// A filter of a build side's keys and the memory it holds.
-#[derive(Debug)]
-pub struct EarlyFilter {
-    /// The keys.
-    pub filter: Arc<KeyFilter>,
-    _reservation: Reservation,
-}
-
 fn list_parts(builds: &[JoinBuild]) -> Vec<(usize, usize, bool)> {
     let mut parts = Vec::new();
     for (i, build) in builds.iter().enumerate() {
@@ -598,20 +564,30 @@ unsafe fn set_next(row: *mut u8, next: u64) -> *mut u8 {
 /// `row` must be a live row of the spec's layout, which has an integer key.
 #[inline(always)]
 unsafe fn integer_key(spec: &JoinSpec, row: *const u8) -> i64 {
-    let key = &spec.layout.fields[0];
+    // SAFETY: by contract.
+    unsafe { integer(&spec.layout.fields[0], row) }
+}
+
+/// # Safety
+/// `row` must be a live row of the layout that `place` is of, an integer of up to 64 bits.
+#[inline(always)]
+unsafe fn integer(place: &FieldPlace, row: *const u8) -> i64 {
     // SAFETY: by contract.
     unsafe {
-        match key.native {
-            NativeType::I16 => key.get::<i16>(row).into(),
-            NativeType::I32 => key.get::<i32>(row).into(),
-            _ => key.get::<i64>(row),
+        match place.native {
+            NativeType::I16 => place.get::<i16>(row).into(),
+            NativeType::I32 => place.get::<i32>(row).into(),
+            _ => place.get::<i64>(row),
         }
     }
 }
 
 mod in_order;
 mod key_array;
+mod key_filter;
 mod keys;
+
+pub use key_filter::EarlyFilter;
 
 #[cfg(test)]
 mod tests;
