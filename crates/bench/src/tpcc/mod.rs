@@ -25,8 +25,8 @@ use frazil_tpcc::{Engine, Kind, Mix, Pace, Plan, Population, SINCE, Tally, Until
 use frazil_types::Result;
 use sides::{Rows, frazil_in_directory, frazil_in_memory};
 
-/// Transactions of a terminal in memory in a turn: 200 rounds of the specification's mix.
-const TRANSACTIONS: f64 = 4_600.0;
+/// Transactions of a terminal in memory in a turn: 40 rounds of the specification's mix.
+const TRANSACTIONS: f64 = 920.0;
 /// Transactions of each terminal in a turn in a directory.
 const DURABLE_TRANSACTIONS: f64 = 460.0;
 /// Terminals in a directory unless `--clients` says otherwise.

@@ -1,0 +1,210 @@
+//! `frazil bench all --report DIR`: the experiments that measure claims of the papers, one after the other, and a page
+//! with a line for each claim: the bound, our figure with its interval, and the verdict.
+//!
+//! The page is written anew after each experiment, so that one which is interrupted holds what was measured and names
+//! the rest. `--quick` takes small data and few runs, to show that everything works: it confirms and refutes nothing.
+
+mod claims;
+mod page;
+mod verdict;
+
+use crate::arguments::BenchArgs;
+use crate::io_errors::io_error;
+use crate::report::Report;
+use claims::CLAIMS;
+use frazil_types::{Error, Result, SqlState};
+use page::Page;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+use verdict::Verdict;
+
+/// The name on the command line.
+pub const ALL: &str = "all";
+/// Scale factor of a quick run.
+const QUICK_SCALE: f64 = 0.01;
+/// Runs of each case in a quick run.
+const QUICK_RUNS: usize = 3;
+const MARKDOWN: &str = "report.md";
+const HTML: &str = "report.html";
+
+/// Runs all experiments that measure a claim, and writes the page to the directory of `--report`. 58P02 if it has one.
+pub fn run(
+    args: &BenchArgs,
+    out: &mut dyn Write,
+    measure: &dyn Fn(&BenchArgs) -> Result<Report>,
+) -> Result<()> {
+    let Some(directory) = &args.report else {
+        return Err(Error::new(
+            SqlState::INVALID_PARAMETER,
+            "bench all takes the directory of its report",
+        )
+        .with_hint("usage: frazil bench all --report DIR [--quick]"));
+    };
+    if directory.join(MARKDOWN).exists() {
+        let message = format!("{} has a report", directory.display());
+        return Err(Error::new(SqlState::DUPLICATE_FILE, message).with_hint("choose another directory"));
+    }
+    fs::create_dir_all(directory).map_err(|e| failed("make", directory, &e))?;
+    let mut outcomes: BTreeMap<&str, Result<Report>> = BTreeMap::new();
+    write_page(directory, args, &outcomes)?;
+    for experiment in experiments() {
+        say(out, &format!("{experiment}: running"))?;
+        let begun = Instant::now();
+        let measured = measure(&of_experiment(args, experiment));
+        let ended = measured
+            .as_ref()
+            .map_or_else(ToString::to_string, |_| "done".to_owned());
+        say(
+            out,
+            &format!(
+                "{experiment}: {ended} after {:.0} s",
+                begun.elapsed().as_secs_f64()
+            ),
+        )?;
+        outcomes.insert(experiment, measured);
+        write_page(directory, args, &outcomes)?;
+    }
+    for (claim, verdict) in judged(args, &outcomes) {
+        say(
+            out,
+            &format!(
+                "{}, {}: {verdict} {}",
+                claim.paper,
+                claim.place,
+                verdict.figures()
+            ),
+        )?;
+    }
+    say(out, &format!("The report is {}", directory.join(HTML).display()))
+}
+
+/// The experiments that measure a claim, each once.
+fn experiments() -> Vec<&'static str> {
+    let mut experiments = Vec::new();
+    for experiment in CLAIMS.iter().filter_map(|claim| claim.measure.experiment()) {
+        if !experiments.contains(&experiment) {
+            experiments.push(experiment);
+        }
+    }
+    experiments
+}
+
+/// The arguments of one experiment.
+fn of_experiment(args: &BenchArgs, experiment: &str) -> BenchArgs {
+    let (scale_factor, runs) = match args.quick {
+        true => (QUICK_SCALE, QUICK_RUNS),
+        false => (args.scale_factor, args.runs),
+    };
+    BenchArgs {
+        scale_factor,
+        runs,
+        warehouses: args.warehouses,
+        program: args.program.clone(),
+        ..BenchArgs::new(experiment)
+    }
+}
+
+fn judged<'o>(
+    args: &'o BenchArgs,
+    outcomes: &'o BTreeMap<&str, Result<Report>>,
+) -> impl Iterator<Item = (claims::Claim, Verdict)> + 'o {
+    CLAIMS.iter().map(|claim| {
+        let report = claim.measure.experiment().map(|name| (name, outcomes.get(name)));
+        let verdict: Verdict = match report {
+            None => claim.measure.judge(&Report::default()),
+            Some((_, Some(Ok(report)))) => claim.measure.judge(report),
+            Some((name, Some(Err(error)))) => Verdict::NotMeasured(format!("{name} failed: {error}")),
+            Some((name, None)) => Verdict::NotMeasured(format!("{name} did not run")),
+        };
+        match args.quick {
+            true => (*claim, verdict.undecided()),
+            false => (*claim, verdict),
+        }
+    })
+}
+
+fn write_page(directory: &Path, args: &BenchArgs, outcomes: &BTreeMap<&str, Result<Report>>) -> Result<()> {
+    let mut head = vec![machine()];
+    if args.quick {
+        head.push("A quick run on small data: it shows that everything works, and little else.".to_owned());
+    }
+    let texts = outcomes
+        .iter()
+        .filter_map(|(name, report)| Some((*name, report.as_ref().ok()?)));
+    let page = Page {
+        head,
+        claims: judged(args, outcomes).collect(),
+        reports: texts
+            .map(|(name, report)| (name.to_owned(), report.to_string()))
+            .collect(),
+    };
+    for (name, text) in [(MARKDOWN, page.markdown()), (HTML, page.html())] {
+        let file = directory.join(name);
+        fs::write(&file, text).map_err(|e| failed("write", &file, &e))?;
+    }
+    Ok(())
+}
+
+/// The processor and its cores, where the system tells them.
+fn machine() -> String {
+    let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpus
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{}, {cores} cores", model.unwrap_or("an unknown processor"))
+}
+
+fn say(out: &mut dyn Write, line: &str) -> Result<()> {
+    writeln!(out, "{line}").map_err(|e| io_error("cannot write the progress".to_owned(), &e))
+}
+
+fn failed(what: &str, path: &Path, error: &std::io::Error) -> Error {
+    io_error(format!("cannot {what} {}", path.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments;
+    use crate::scratch::Scratch;
+
+    #[test]
+    fn every_claim_names_an_experiment() {
+        for name in experiments() {
+            assert!(experiments::find(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_page_names_what_failed_and_is_not_overwritten() {
+        let scratch = Scratch::new().expect("it is made");
+        let args = BenchArgs {
+            report: Some(scratch.path().join("report")),
+            quick: true,
+            ..BenchArgs::new(ALL)
+        };
+        let mut out = Vec::new();
+        let measure = |args: &BenchArgs| match args.experiment.as_str() {
+            "tpcc" => Err(Error::internal("no memory")),
+            _ => Ok(Report::default()),
+        };
+        run(&args, &mut out, &measure).expect("it runs on");
+        let page = fs::read_to_string(scratch.path().join("report/report.md")).expect("it is there");
+        assert!(
+            page.contains("tpcc failed: ") && page.contains("no memory"),
+            "{page}"
+        );
+        assert!(
+            page.contains("the experiment has no execute of psma/q06"),
+            "{page}"
+        );
+        let again = run(&args, &mut out, &measure).expect_err("there is a report");
+        assert_eq!(again.state(), SqlState::DUPLICATE_FILE);
+        let nowhere = run(&BenchArgs::new(ALL), &mut out, &measure).expect_err("no directory is named");
+        assert_eq!(nowhere.state(), SqlState::INVALID_PARAMETER);
+    }
+}
