@@ -33,7 +33,7 @@ pub enum Verdict {
     Refuted(Comparison),
     /// The bound is in the interval.
     NotToldApart(Comparison),
-    /// There is no figure, for this reason.
+    /// Without a figure, for this reason.
     NotMeasured(String),
 }
 
