@@ -91,8 +91,7 @@ impl Session {
         }
     }
 
-    /// Opens a transaction for statements that belong together without BEGIN, unless one is open. BEGIN makes it one of
-    /// its own.
+    /// Opens a transaction for statements that belong together without BEGIN, unless one is open.
     pub fn begin_implicit(&mut self) -> Result<()> {
         if !self.transaction.is_open() {
             self.transaction
@@ -335,13 +334,11 @@ impl Session {
         Ok(None)
     }
 
-    /// Makes it the session of a role that logged in.
+    /// Makes it the session of a role that logged in. Settings of the role that are not valid any more are left out.
     pub fn log_in(&mut self, user: User) {
         let role = user.roles().session;
         Arc::make_mut(&mut self.settings).set_user(user);
-        let settings = self.look(|seen| seen.catalog().access().settings_at_login(role));
-        for (name, value) in settings {
-            // A value that is not valid any more is left out, so that the role can log in.
+        for (name, value) in self.look(|seen| seen.catalog().access().settings_at_login(role)) {
             let _ = self.set_text(&name, Some(&value), false);
         }
         self.tell();

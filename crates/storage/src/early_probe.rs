@@ -45,7 +45,7 @@ pub struct EarlyProbes {
     numbers: Vec<u32>,
 }
 
-/// What is known of the codes of a key in the open chunk.
+/// The codes of a key in the open chunk, as far as they have been asked for.
 #[derive(Clone, Debug, Default)]
 enum Codes {
     /// Nobody has looked.

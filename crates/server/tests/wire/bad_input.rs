@@ -175,8 +175,8 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
-/// The longest that a session waits for an answer while others send what means nothing. Unoptimized code, which is one of
-/// many tests, takes longer.
+/// The longest that a session waits for an answer while others send what means nothing. Unoptimized code, one of many
+/// tests, takes longer.
 const LONGEST_ANSWER: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 100 });
 
 /// A session of its own that asks, again and again, until it is told to end; it returns the longest time of an answer.
