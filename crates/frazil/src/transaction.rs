@@ -148,6 +148,7 @@ impl OpenTransaction {
         let Some(writer) = &mut self.writer else {
             return Err(Error::internal("a transaction without its writer"));
         };
+        writer.check_log()?;
         writer.set_patience(limit, cancel);
         match extent {
             Extent::Everything => writer.alone()?,

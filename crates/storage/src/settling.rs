@@ -39,6 +39,12 @@ impl Transaction {
         self
     }
 
+    /// 58030 if nothing can be committed any more: a statement that writes says so, although its transaction could go on
+    /// until COMMIT. 08003 once the database is closed.
+    pub fn check_log(&self) -> Result<()> {
+        self.log().map_or(Ok(()), |log| log.check())
+    }
+
     /// True if the transaction sees all commits that it knows of.
     pub(crate) fn sees_what_it_follows(&self) -> bool {
         (self.base.as_ref()).is_some_and(|base| base.timestamp >= self.others.follows())

@@ -401,7 +401,7 @@ impl<'a> Order<'a> {
         let out = Shared::new(&mut sorted);
         let shared = Shared::new(&mut counts);
         let words = room.as_ref().map_or(0, |_| self.layout.size / size_of::<u64>());
-        let room_of_rows = room.as_deref_mut().map(|room| Shared::new(room));
+        let room_of_rows = room.as_deref_mut().map(Shared::new);
         run_borrowed(workers, parts, &|part| {
             // SAFETY: each part has its own counts.
             let places = unsafe { shared.part(part * buckets, buckets) };

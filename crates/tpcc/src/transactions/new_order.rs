@@ -60,7 +60,7 @@ impl NewOrder {
     pub fn run(&self, session: &mut dyn Session) -> Result<Ended> {
         let (warehouse, district) = (Value::Integer(self.warehouse), Value::Integer(self.district));
         session.run(Step::Begin, &[])?;
-        let found = session.run(Step::NewOrderWarehouse, &[warehouse.clone()])?;
+        let found = session.run(Step::NewOrderWarehouse, std::slice::from_ref(&warehouse))?;
         let warehouse_tax = unscaled(&found.first()?[0])?;
         let customer = Value::Integer(self.customer);
         let found = session.run(
