@@ -39,8 +39,8 @@ impl Transaction {
         self
     }
 
-    /// 58030 if nothing can be committed any more: a statement that writes says so, although its transaction could go on
-    /// until COMMIT. 08003 once the database is closed.
+    /// 58030 if nothing can be committed any more: a statement that writes says so, although its transaction could go
+    /// on until COMMIT. 08003 once the database is closed.
     pub fn check_log(&self) -> Result<()> {
         self.log().map_or(Ok(()), |log| log.check())
     }

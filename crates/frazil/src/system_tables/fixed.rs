@@ -78,8 +78,10 @@ pub(super) fn languages(_: &Context<'_>) -> Result<Vec<Cells>> {
     Ok([(12, "internal", false), (14, "sql", true)].map(row).into())
 }
 
-/// PostgreSQL's B-tree operator families, with their numbers and the types of their classes by PostgreSQL's names.
+/// PostgreSQL's B-tree operator families, with their numbers and the types of their classes by PostgreSQL's names. Those
+/// without a class have operators in `pg_amop`.
 const FAMILIES: &[(u32, &str, &[&str])] = &[
+    (397, "array_ops", &[]),
     (424, "bool_ops", &["bool"]),
     (426, "bpchar_ops", &["bpchar"]),
     (428, "bytea_ops", &["bytea"]),
@@ -92,6 +94,8 @@ const FAMILIES: &[(u32, &str, &[&str])] = &[
     (1989, "oid_ops", &["oid"]),
     (1994, "text_ops", &["text", "varchar", "name"]),
     (1996, "time_ops", &["time"]),
+    (2095, "text_pattern_ops", &[]),
+    (2097, "bpchar_pattern_ops", &[]),
     (2789, "tid_ops", &["tid"]),
     (2968, "uuid_ops", &["uuid"]),
     (3522, "enum_ops", &["anyenum"]),
