@@ -78,8 +78,8 @@ pub(super) fn languages(_: &Context<'_>) -> Result<Vec<Cells>> {
     Ok([(12, "internal", false), (14, "sql", true)].map(row).into())
 }
 
-/// PostgreSQL's B-tree operator families, with their numbers and the types of their classes by PostgreSQL's names. Those
-/// without a class have operators in `pg_amop`.
+/// PostgreSQL's B-tree operator families, with their numbers and the types of their classes by PostgreSQL's names. A
+/// family without a class has operators in `pg_amop`.
 const FAMILIES: &[(u32, &str, &[&str])] = &[
     (397, "array_ops", &[]),
     (424, "bool_ops", &["bool"]),
