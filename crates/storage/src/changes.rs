@@ -126,14 +126,17 @@ fn table_of(next: &mut Snapshot, id: ObjectId) -> Result<&mut TableSnapshot> {
     Ok(Arc::make_mut(table))
 }
 
-/// The blocks of some tables that have no live rows in a version, although an earlier one has others of them.
+/// The blocks of some tables that have no live rows in a version, although an earlier one has others of them. Tables
+/// whose columns changed are left to the freezer: a version shows other columns without a look at its chunks.
 pub(crate) fn dead_blocks(
     tables: impl Iterator<Item = ObjectId>,
     (next, before): (&Snapshot, &Snapshot),
 ) -> Vec<(ObjectId, u32)> {
     let mut found = Vec::new();
     for id in tables {
-        if let (Some(next), Some(before)) = (next.tables.get(id.0), before.tables.get(id.0)) {
+        if let (Some(next), Some(before)) = (next.tables.get(id.0), before.tables.get(id.0))
+            && Arc::ptr_eq(next.schema(), before.schema())
+        {
             let dead = next.chunks_unlike(before).filter(|entry| entry.is_dead_block());
             found.extend(dead.map(|entry| (id, entry.number())));
         }
