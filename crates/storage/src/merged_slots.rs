@@ -144,7 +144,7 @@ mod tests {
                     _ => false,
                 };
             }
-            let is_even = |slot: u16| slot % 2 == 0;
+            let is_even = |slot: u16| slot.is_multiple_of(2);
             let was_live = |slot: u16| u32::from(slot) < base.0 && !base.1.contains(&slot);
             match random.below(2) {
                 0 => {
