@@ -9,7 +9,7 @@ pub struct QueryExperiment {
     pub configurations: &'static [Configuration],
     /// Name of the configuration that the others are compared with.
     pub baseline: &'static str,
-    /// What is reported of each configuration beside its times.
+    /// Figures that the report has of each configuration beside its times.
     pub figures: &'static [Figure],
 }
 
@@ -38,7 +38,7 @@ impl Figure {
     }
 }
 
-/// What an engine holds and how it is set before a run.
+/// An engine's data, and its settings before a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Configuration {
     /// Its name.

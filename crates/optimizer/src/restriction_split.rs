@@ -79,7 +79,7 @@ fn operator(op: &mut Operator, columns: &Columns, is_chosen: Choice<'_>) {
     (op.inputs_mut().into_iter()).for_each(|input| operator(input, columns, is_chosen));
 }
 
-/// What conjuncts say of the row id: values that it is equal to, and ends of ranges.
+/// Conditions of conjuncts on the row id: values that it is equal to, and ends of ranges.
 fn places_in(conjuncts: &[Expr], row_id: ColumnId, columns: &Columns) -> Vec<ScanRestriction> {
     let says = |restriction: &ScanRestriction| match &restriction.kind {
         ScanRestrictionKind::Compare(op, _) => *op != CompareOp::Ne,

@@ -109,7 +109,7 @@ impl BoundValues<'_> {
             .collect()
     }
 
-    /// What a restriction asks, with its values.
+    /// A restriction's question, with its values.
     pub fn restriction_kind(&self, kind: &ScanRestrictionKind) -> Result<RestrictionKind> {
         Ok(match kind {
             ScanRestrictionKind::Compare(op, e) => RestrictionKind::Compare(*op, self.value(e)?),

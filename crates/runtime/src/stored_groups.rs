@@ -259,7 +259,7 @@ fn first_place(hash: u64, places: usize) -> usize {
     (hash >> 32) as usize & (places - 1)
 }
 
-/// What the index holds of a string: the bits of its hash above [`NUMBER`], and its number plus one.
+/// An entry of the index for a string: the bits of its hash above [`NUMBER`], and its number plus one.
 #[inline]
 fn entry_of(hash: u64, number: usize) -> u32 {
     hash as u32 & !NUMBER | (number as u32 + 1)

@@ -399,7 +399,7 @@ fn a_chunk_that_shows_more_rows_than_its_block_stays() {
     assert_eq!(version.rows(), writers.committed.len() as u64);
 }
 
-/// Of two transactions that write to the tail, the large one goes on in a chunk of its own. One that is alone fills the
+/// A large transaction beside another one that writes to the tail goes on in a chunk of its own. Alone, it fills the
 /// tail.
 #[test]
 fn a_large_transaction_beside_others_fills_chunks_of_its_own() {

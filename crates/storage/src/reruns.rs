@@ -34,7 +34,7 @@ const ALONE_WITHIN: Duration = Duration::from_millis(100);
 pub(crate) struct Reruns {
     /// The beginning of the statement, if it may have to be undone in order to run again.
     begun: Option<Savepoint>,
-    /// What the transaction held before the first run, if it can give back what it holds more.
+    /// Claims and locks that the transaction held before the first run, if it can give back what it holds more.
     held_before: Option<Standing>,
     /// Times that it ran again.
     count: usize,

@@ -3,7 +3,7 @@
 use frazil_types::{CompareOp, RestrictionKind, RowId, Value};
 use std::ops::RangeInclusive;
 
-/// Where the rows are that satisfy restrictions of their tids.
+/// The places of the rows that satisfy restrictions of their tids.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RowPlaces {
     /// These rows, or some of them.

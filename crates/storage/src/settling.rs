@@ -92,7 +92,7 @@ impl Transaction {
 
 /// Waits until a version is durable, and makes it visible. 58030 if that can no longer be.
 fn settle(store: &Store, seen: &Arc<Snapshot>, log: &dyn Durability) -> Result<()> {
-    // It is not this transaction whose outcome is unknown.
+    // The unknown outcome is another transaction's.
     (log.wait(seen.visible_at)).or_else(|unknown| log.check().and(Err(unknown)))?;
     store.publish(seen);
     Ok(())

@@ -79,7 +79,7 @@ pub struct Savepoint {
 }
 
 impl Savepoint {
-    /// What the transaction held.
+    /// Claims and locks that the transaction held.
     pub(crate) fn standing(&self) -> Standing {
         self.standing
     }

@@ -25,7 +25,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Those of a kind.
+    /// The transactions of a kind.
     pub fn of(&self, kind: Kind) -> &Counts {
         &self.kinds[kind as usize]
     }

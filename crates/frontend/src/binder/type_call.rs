@@ -8,7 +8,7 @@ use frazil_functions::Operand;
 use frazil_types::{Kind, Span};
 
 impl Binder<'_> {
-    /// What `to_regtype` answers for a type that a statement defined. Types of the system are known to the function.
+    /// The answer of `to_regtype` for a type that a statement defined. Types of the system are known to the function.
     pub(super) fn type_call(&self, name: &str, arguments: &[Operand], span: Span) -> Option<Operand> {
         let ("to_regtype", [argument]) = (name, arguments) else {
             return None;

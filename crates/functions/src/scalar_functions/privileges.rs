@@ -54,7 +54,7 @@ const CREATE: Words = &[("CREATE", Rights::CREATE)];
 const EXECUTE: Words = &[("EXECUTE", Rights::EXECUTE)];
 const USAGE: Words = &[("USAGE", Rights::USAGE)];
 
-/// What a membership is asked for: to have its privileges, or to be a member.
+/// The purpose of a membership: to have its privileges, or to be a member.
 const OF_ROLES: Words = &[("USAGE", Rights::USAGE), ("MEMBER", Rights::CREATE)];
 
 /// Rights that are asked for, and rights whose grant option is asked for.

@@ -1,4 +1,4 @@
-//! What a session, its server, its types and functions are: PostgreSQL's system information functions. A function that
+//! PostgreSQL's system information functions: of a session, its server, its types and its functions. A function that
 //! asks for an object of a kind that has no numbers finds none.
 
 use super::find;

@@ -436,7 +436,7 @@ struct SparePlaces {
 }
 
 impl SparePlaces {
-    /// Of an array that is as long as all buckets, for at most `tasks` at a time.
+    /// Parts of an array that is as long as all buckets, for at most `tasks` at a time.
     fn new(spare: &mut [Entry], bounds: &[usize], tasks: usize) -> SparePlaces {
         let lengths = bounds.windows(2).map(|ends| ends[1] - ends[0]);
         let longest = lengths.max().unwrap_or(0);

@@ -109,7 +109,7 @@ impl Transaction {
                 let next = &self.next;
                 match acknowledge {
                     Acknowledge::Durable => log.wait(next.lsn)?,
-                    // It is seen no earlier than those before it that are waited for.
+                    // The commit is seen no earlier than those before it that are waited for.
                     Acknowledge::Placed => log.wait(next.visible_at).and_then(|()| log.follow(next.lsn))?,
                 }
                 store.publish(next);

@@ -61,9 +61,9 @@ pub struct Home {
 /// The end of a transaction that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It committed.
+    /// The transaction committed.
     Committed,
-    /// It rolled back, because a line of a new order named an item that does not exist (2.4.1.4).
+    /// The transaction rolled back, because a line of a new order named an item that does not exist (2.4.1.4).
     RolledBack,
 }
 
