@@ -188,6 +188,21 @@ mod tests {
         assert!(Arc::ptr_eq(&visible.get(), &now));
     }
 
+    /// A commit shows its version before it empties the cell. Readers between the two see the version.
+    #[test]
+    fn a_version_is_seen_as_soon_as_it_is_shown() {
+        let visible = Visible::new(version(1));
+        for _ in 0..=FEW_LOOKS {
+            visible.look();
+        }
+        assert!(matches!(visible.look(), Look::Shared(_)));
+        for timestamp in 2..5 {
+            drop(visible.show(&version(timestamp)));
+            assert_eq!(visible.look().timestamp, timestamp);
+            assert_eq!(visible.get().timestamp, timestamp);
+        }
+    }
+
     #[test]
     fn readers_never_go_back_beside_commits() {
         const VERSIONS: u64 = 20_000;

@@ -288,7 +288,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
                 Both(
                     "let early = MUTANT.then(|| self.store.newest());
         if MUTANT {
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(Duration::from_millis(20));
         }
         match claims.holder(row) {
             Some((holder, _)) if",

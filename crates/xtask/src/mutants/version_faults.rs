@@ -147,7 +147,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
             ),
         )],
         program: VISIBLE,
-        test: "visible::tests::readers_never_go_back_beside_commits",
+        test: "visible::tests::a_version_is_seen_as_soon_as_it_is_shown",
         death: Fails,
     },
     Mutant {
