@@ -85,7 +85,15 @@ mod tests {
         }
         assert_eq!(read("").unwrap_err().state(), SqlState::INVALID_TEXT);
         assert_eq!(read("$.a[").unwrap_err().state(), SqlState::SYNTAX_ERROR);
-        let deep = format!("{}1{}", "(".repeat(10_000), ")".repeat(10_000));
-        assert_eq!(read(&deep).unwrap_err().state(), SqlState::STATEMENT_TOO_COMPLEX);
+    }
+
+    /// A level takes a few kilobytes of stack in a program that is not optimized. Threads of the server have 8 MB, too.
+    #[test]
+    fn a_path_that_nests_too_deeply_is_refused() {
+        let refused = std::thread::Builder::new().stack_size(8 << 20).spawn(|| {
+            let deep = format!("{}1{}", "(".repeat(10_000), ")".repeat(10_000));
+            assert_eq!(read(&deep).unwrap_err().state(), SqlState::STATEMENT_TOO_COMPLEX);
+        });
+        refused.unwrap().join().unwrap();
     }
 }
