@@ -194,6 +194,13 @@ def test_pgjdbc(port):  # noqa: F811
     check_steps([program("java"), "-cp", driver, str(SCRIPTS / "Pgjdbc.java"), str(port)], 300)
 
 
+def test_every_value_by_pgjdbc(port):  # noqa: F811
+    """`wire_values.txt` is shared with `test_wire_values.py`. The script says the same of PostgreSQL, at another port."""
+    driver = installed("postgresql.jar", "pgjdbc")
+    script, values = SCRIPTS / "PgjdbcValues.java", pathlib.Path(__file__).parent / "wire_values.txt"
+    check_steps([program("java"), "-cp", driver, str(script), str(port), str(values)], 9)
+
+
 def test_tokio_postgres(port):  # noqa: F811
     check_steps([installed("bin/tokio_postgres_steps", "tokio-postgres"), str(port)], 18)
 

@@ -109,7 +109,12 @@ mod tests {
                 client.folder.display()
             );
         }
-        for script in ["node_postgres.js", "postgres_js.js", "Pgjdbc.java"] {
+        for script in [
+            "node_postgres.js",
+            "postgres_js.js",
+            "Pgjdbc.java",
+            "PgjdbcValues.java",
+        ] {
             assert!(root.join(SCRIPTS).join(script).is_file(), "{script}");
         }
     }
