@@ -1,5 +1,6 @@
-//! What the program says when something fails, and its exit codes: 1 for a failed statement, 2 for a
-//! wrong command line (clap), 3 for a database or file that cannot be opened, 130 after Ctrl-C.
+//! What the program says when something fails, and its exit codes: 1 for a failed statement, 2 for a wrong command line
+//! (clap) and, as in psql, for a server that is not there or is gone, 3 for a database or file that cannot be opened, 130
+//! after Ctrl-C.
 
 use frazil::sql_text::pointer;
 use frazil::{Error, SqlState};
@@ -42,6 +43,11 @@ impl Complaint {
             code,
             ..Complaint::from(error)
         }
+    }
+
+    /// A server that does not let the shell in, or a connection to one that broke.
+    pub fn of_connection(self) -> Complaint {
+        Complaint { code: 2, ..self }
     }
 
     /// The same of a database or file that cannot be opened; the statement that tried is none of the user's.

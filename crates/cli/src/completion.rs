@@ -1,10 +1,11 @@
 //! What Tab offers: keywords, tables, columns, functions, settings, commands of the shell and files.
 
+use crate::backend::{self, Backend};
 use crate::commands::{self, Takes};
 use crate::keywords;
 use crate::output::Mode;
 use crate::text::{Token, TokenKind, tokens, unquoted};
-use frazil::{Connection, identifier};
+use frazil::identifier;
 use std::path::Path;
 
 /// What may stand at a place, and the byte of the line where it begins.
@@ -23,10 +24,10 @@ struct Relation {
 
 /// What may follow `line`, which ends at the cursor; `before`: the lines of the statement above it; `behind`: the rest
 /// of the line.
-pub fn complete(connection: &Connection, before: &str, line: &str, behind: &str) -> Offer {
+pub fn complete(backend: &dyn Backend, before: &str, line: &str, behind: &str) -> Offer {
     let begins_command = line.trim_start().starts_with(['\\', '.']);
     if begins_command && before.trim().is_empty() {
-        return command(connection, line);
+        return command(backend, line);
     }
     let text = format!("{before}{line}");
     let all: Vec<Token> = tokens(&text).collect();
@@ -44,10 +45,10 @@ pub fn complete(connection: &Connection, before: &str, line: &str, behind: &str)
         .filter(|t| !matches!(t.kind, TokenKind::Blank | TokenKind::Comment))
         .collect();
     let statement = Statement {
-        connection,
+        backend,
         text: &text,
         earlier: &earlier,
-        relations: relations(connection, &format!("{text}{behind}")),
+        relations: relations(backend, &format!("{text}{behind}")),
     };
     offer(line, prefix, statement.words(prefix))
 }
@@ -62,7 +63,7 @@ fn offer(line: &str, prefix: &str, mut words: Vec<String>) -> Offer {
 }
 
 struct Statement<'a> {
-    connection: &'a Connection,
+    backend: &'a dyn Backend,
     text: &'a str,
     /// What stands before the word that is being typed, without blanks and comments.
     earlier: &'a [&'a Token],
@@ -101,7 +102,7 @@ impl Statement<'_> {
             return starting(words, prefix);
         }
         let is_next_table = previous == "," && self.clause().eq_ignore_ascii_case("from");
-        words.extend(relation_names(self.connection));
+        words.extend(relation_names(self.backend));
         if keywords::comes_before_relation(previous) || is_next_table {
             words.extend(frazil::system_tables().map(str::to_owned));
             return starting(words, prefix);
@@ -132,25 +133,23 @@ fn starting(words: Vec<String>, prefix: &str) -> Vec<String> {
     words
 }
 
-fn relation_names(connection: &Connection) -> Vec<String> {
-    let tables = connection.tables().into_iter().map(|t| t.sql_name());
-    let views = connection.views().into_iter().map(|v| v.sql_name());
-    tables.chain(views).collect()
+fn relation_names(backend: &dyn Backend) -> Vec<String> {
+    // Without an answer nothing is offered.
+    let relations = backend.relations().unwrap_or_default();
+    relations.iter().map(backend::Relation::sql_name).collect()
 }
 
 /// The tables and views that a statement names, each with the alias behind it.
-fn relations(connection: &Connection, text: &str) -> Vec<Relation> {
+fn relations(backend: &dyn Backend, text: &str) -> Vec<Relation> {
     let words: Vec<&str> = (tokens(text))
         .filter(|t| !matches!(t.kind, TokenKind::Blank | TokenKind::Comment | TokenKind::Text))
         .map(|t| &text[t.range])
         .collect();
-    let tables = connection.tables().into_iter().map(|t| (t.name, t.schema));
-    let views = connection.views().into_iter().map(|v| (v.name, v.schema));
-    let all: Vec<_> = tables.chain(views).collect();
+    let all = backend.relations().unwrap_or_default();
     let mut found: Vec<Relation> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let folded = unquoted(word);
-        let Some((_, schema)) = all.iter().find(|(name, _)| *name == folded) else {
+        let Some(relation) = all.iter().find(|relation| relation.name == folded) else {
             continue;
         };
         let mut behind = words[at + 1..].iter().filter(|w| !w.eq_ignore_ascii_case("as"));
@@ -160,14 +159,14 @@ fn relations(connection: &Connection, text: &str) -> Vec<Relation> {
         let alias = alias.filter(|w| !keywords::is_keyword(w)).map(|w| unquoted(w));
         found.push(Relation {
             names: alias.into_iter().chain([folded]).collect(),
-            columns: schema.columns.iter().map(|c| identifier(&c.name)).collect(),
+            columns: relation.columns.iter().map(|name| identifier(name)).collect(),
         });
     }
     found
 }
 
 /// Commands of the shell and their arguments.
-fn command(connection: &Connection, line: &str) -> Offer {
+fn command(backend: &dyn Backend, line: &str) -> Offer {
     let typed = line.trim_start();
     let Some(blank) = typed.find(char::is_whitespace) else {
         let names = commands::all().flat_map(|c| c.names).map(|n| (*n).to_owned());
@@ -176,7 +175,7 @@ fn command(connection: &Connection, line: &str) -> Offer {
     };
     let argument = &typed[typed.rfind(char::is_whitespace).map_or(0, |at| at + 1)..];
     let words = match commands::named(&typed[..blank]).map(|c| c.takes) {
-        Some(Takes::Relations) => relation_names(connection),
+        Some(Takes::Relations) => relation_names(backend),
         Some(Takes::OneOf(words)) => words.iter().map(|w| (*w).to_owned()).collect(),
         Some(Takes::Mode) => Mode::names().collect(),
         Some(Takes::File | Takes::Line) => return files(argument.trim_start_matches('\''), line),

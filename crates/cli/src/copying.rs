@@ -94,7 +94,7 @@ impl CopyStreams for Ends<'_> {
 impl Shell {
     /// Runs COPY; `input`: the rows of FROM STDIN.
     pub fn copy(&mut self, text: &str, input: Option<Box<dyn Read + Send>>) -> Result<Response, Complaint> {
-        let connection = self.connection.clone();
+        let backend = &self.backend;
         let mut given = None;
         // A reader that has seen enough is not a failure, as with results.
         self.output.write(|out| {
@@ -103,9 +103,7 @@ impl Shell {
                 input,
                 output: &mut out,
             };
-            let result = interrupt::cancelling(connection.cancel_handle(), || {
-                connection.execute_copy(text, &mut ends)
-            });
+            let result = interrupt::cancelling(backend.canceler(), || backend.copy(text, &mut ends));
             match out.failed {
                 Some(error) => Err(error),
                 None => {

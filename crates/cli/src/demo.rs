@@ -2,6 +2,7 @@
 //! the shell for whoever sits at a terminal.
 
 use crate::arguments::DemoOptions;
+use crate::backend::Backend;
 use crate::complaint::Complaint;
 use crate::output::{self, Display};
 use crate::shell::Shell;
@@ -77,7 +78,7 @@ fn run_queries(
     let mut times = Vec::new();
     for number in 1..=frazil_tpch::QUERIES {
         let sql = frazil_tpch::query(number, scale_factor);
-        let response = interrupt::cancelling(connection.cancel_handle(), || connection.execute(&sql))
+        let response = interrupt::cancelling(connection.canceler(), || connection.execute(&sql))
             .map_err(|e| Complaint::from(e).of_statement(&sql))?;
         let timing = response.timing;
         let prepared = timing.plan() + timing.compile;

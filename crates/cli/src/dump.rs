@@ -16,6 +16,7 @@
 //! All of it is of one moment without a snapshot of its own: a directory has one process that writes, and the shell one connection.
 
 use crate::arguments::DumpOptions;
+use crate::backend::Backend;
 use crate::complaint::Complaint;
 use crate::output::{Display, Mode, Streamed};
 use crate::shell::Shell;
@@ -103,7 +104,7 @@ fn lasting(connection: &Connection) -> (Vec<TableInfo>, Vec<ViewInfo>) {
 
 /// Writes the tables and views of these names, or all of them. A dump that fails ends in ROLLBACK.
 pub fn write(shell: &mut Shell, names: &[String], form: Form) -> Result<(), Complaint> {
-    let connection = shell.connection.clone();
+    let connection = shell.embedded(".dump")?;
     let (tables, views) = lasting(&connection);
     let wanted = sql_names(&connection, names)?;
     let is_wanted = |name: String| names.is_empty() || wanted.contains(&name);
@@ -433,7 +434,7 @@ fn write_block(
         failed: None,
         last: b'\n',
     };
-    let result = interrupt::cancelling(connection.cancel_handle(), || {
+    let result = interrupt::cancelling(connection.canceler(), || {
         connection.execute_copy(&format!("copy {name} to stdout"), &mut block)
     });
     block.finish()?;
@@ -528,7 +529,7 @@ fn write_inserts(
     let begun = AtomicBool::new(false);
     let mut streamed = Streamed::new(out, &display, &begun);
     let text = format!("select {selected} from {name}");
-    let result = interrupt::cancelling(connection.cancel_handle(), || {
+    let result = interrupt::cancelling(connection.canceler(), || {
         connection.execute_into(&text, (), &mut streamed)
     });
     streamed.finish(result.is_ok())?;

@@ -1,5 +1,6 @@
 //! The shell for a person: lines are edited, completed, coloured and remembered.
 
+use crate::backend::Backend;
 use crate::complaint::Complaint;
 use crate::completion::complete;
 use crate::copying::is_end;
@@ -7,7 +8,7 @@ use crate::highlight::highlighted;
 use crate::shell::{Next, Shell};
 use crate::text::StatementReader;
 use console::Term;
-use frazil::{Connection, Error, SqlState};
+use frazil::{Block, Error, SqlState};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::{CmdKind, Highlighter};
@@ -18,6 +19,7 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Rows of a table that a person at a terminal sees at most, unless `.maxrows` says otherwise.
 const MAX_ROWS: usize = 60;
@@ -26,7 +28,7 @@ const HISTORY: usize = 10_000;
 
 /// What the line editor asks while a line is typed.
 struct Assistant {
-    connection: Connection,
+    backend: Arc<dyn Backend>,
     /// The lines of the statement above the one that is edited.
     before: String,
     has_colours: bool,
@@ -44,7 +46,7 @@ impl Completer for Assistant {
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
         let (typed, behind) = line.split_at(at);
-        let offer = complete(&self.connection, &self.before, typed, behind);
+        let offer = complete(&*self.backend, &self.before, typed, behind);
         Ok((offer.start, offer.words))
     }
 }
@@ -90,12 +92,11 @@ impl Lines {
 /// The prompt, always as wide: whether a transaction is open (`*`) or has failed (`!`), whether an untaken branch of `\if` skips what
 /// is typed (`@`), and what is open in a statement that goes on.
 fn prompt(shell: &Shell, reader: &StatementReader) -> String {
-    let connection = &shell.connection;
-    let state = match () {
-        () if !shell.branches.is_taken() => "@",
-        () if connection.in_failed_transaction() => "!",
-        () if connection.in_transaction() => "*",
-        () => "",
+    let state = match shell.backend.block() {
+        _ if !shell.branches.is_taken() => "@",
+        Block::Failed => "!",
+        Block::Open => "*",
+        Block::Idle => "",
     };
     match reader.is_empty() {
         true => format!("frazil{state}> "),
@@ -110,7 +111,7 @@ pub fn interact(shell: &mut Shell) -> Result<(), Complaint> {
     // A person sees what failed and goes on.
     shell.bail = true;
     let mut lines = Lines {
-        editor: editor(&shell.connection).map_err(editor_failed)?,
+        editor: editor(&shell.backend).map_err(editor_failed)?,
         pasted: VecDeque::new(),
     };
     let history = history_file();
@@ -151,7 +152,7 @@ fn serve(shell: &mut Shell, lines: &mut Lines) -> Result<(), Complaint> {
                 }
                 if let Some(assistant) = lines.editor.helper_mut() {
                     // It may be another database by now.
-                    assistant.connection = shell.connection.clone();
+                    assistant.backend = shell.backend.clone();
                 }
                 if reader.is_empty() {
                     // Only a full disk or the like keeps history from growing; that is no reason to stop.
@@ -193,7 +194,7 @@ fn copy_typed_rows(shell: &mut Shell, lines: &mut Lines, statement: &str) -> Res
     shell.run_copy(statement, Some(rows)).map(|()| Next::More)
 }
 
-fn editor(connection: &Connection) -> rustyline::Result<Editor<Assistant, DefaultHistory>> {
+fn editor(backend: &Arc<dyn Backend>) -> rustyline::Result<Editor<Assistant, DefaultHistory>> {
     let config = Config::builder()
         .completion_type(CompletionType::List)
         .max_history_size(HISTORY)?
@@ -201,7 +202,7 @@ fn editor(connection: &Connection) -> rustyline::Result<Editor<Assistant, Defaul
         .build();
     let mut editor = Editor::with_config(config)?;
     editor.set_helper(Some(Assistant {
-        connection: connection.clone(),
+        backend: backend.clone(),
         before: String::new(),
         has_colours: std::env::var_os("NO_COLOR").is_none(),
     }));

@@ -1,7 +1,8 @@
 //! Ctrl-C cancels the query that runs, ends what waits, and ends the program only where nothing of both is and nobody
 //! types. SIGTERM and SIGHUP end the program, once the statement that runs has given up and removed what it was writing.
 
-use frazil::CancelHandle;
+use crate::backend::Canceler;
+use frazil::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 /// What Ctrl-C finds.
 enum Running {
     Nothing,
-    Query(CancelHandle),
+    Query(Canceler),
     /// A pause, or another program that Ctrl-C reaches by itself.
     Waiting,
 }
@@ -57,7 +58,7 @@ fn hear(signal: i32) {
     let mut state = state();
     let ends = signal != SIGINT;
     match &state.running {
-        Running::Query(handle) => handle.cancel(),
+        Running::Query(cancel) => cancel(),
         Running::Waiting if !ends => {}
         Running::Waiting | Running::Nothing => exit(signal),
     }
@@ -87,9 +88,15 @@ fn during<T>(running: Running, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Runs `work` such that Ctrl-C cancels `handle`.
-pub fn cancelling<T>(handle: CancelHandle, work: impl FnOnce() -> T) -> T {
-    during(Running::Query(handle), work)
+/// Runs `work` such that Ctrl-C calls `cancel`.
+pub fn cancelling<T>(cancel: impl Fn() + Send + 'static, work: impl FnOnce() -> T) -> T {
+    during(Running::Query(Box::new(cancel)), work)
+}
+
+/// A function that cancels by `cancel`.
+pub fn of(cancel: &Cancel) -> impl Fn() + Send + 'static {
+    let cancel = cancel.clone();
+    move || cancel.cancel()
 }
 
 /// Runs `work`, which waits for another program, such that Ctrl-C does not end this one.

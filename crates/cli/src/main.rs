@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod backend;
 mod branches;
 mod commands;
 mod complaint;

@@ -53,7 +53,7 @@ fn open_as(directory: &Path, opening: &Opening<'_>, files: &FileAccess) -> Resul
         ..opening.clone()
     };
     let options = OpenOptions::new().file_access(files.clone());
-    let opened = interrupt::cancelling(cancel.into(), || options.open_as(directory, &opening));
+    let opened = interrupt::cancelling(interrupt::of(&cancel), || options.open_as(directory, &opening));
     shown.clear();
     if let Ok(database) = opened.as_ref()
         && !opening.salvages

@@ -1,9 +1,11 @@
 //! Where a shell's database is: a directory, which may be a new one, or memory, perhaps with files as its tables.
 
+use crate::backend::Backend;
 use crate::complaint::Complaint;
 use crate::opening;
-use frazil::{Access, Connection, Database, Error, FileAccess, SqlState};
+use frazil::{Access, Database, Error, FileAccess, SqlState};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Files of a database that was never used. A directory that holds anything else is not removed.
 const OWN_NAMES: [&str; 4] = ["lock", "log", "manifest", "segments"];
@@ -65,10 +67,12 @@ impl Place {
     }
 
     /// Closes a database. Nothing is left of one that was made for this shell and in which nothing was made: its name was a slip.
-    pub fn close(self, connection: Connection) -> Result<(), Complaint> {
-        let database = connection.database().clone();
+    pub fn close(self, backend: Arc<dyn Backend>) -> Result<(), Complaint> {
+        let Some(database) = backend.embedded().map(|own| own.database().clone()) else {
+            return Ok(());
+        };
         let is_unused = self.is_new && !database.has_commits();
-        drop(connection);
+        drop(backend);
         database.close()?;
         match self.directory {
             Some(directory) if is_unused => {

@@ -1,6 +1,6 @@
 //! A progress bar on standard error for statements that take more than a second.
 
-use frazil::Connection;
+use frazil::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 pub const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// Runs `work`, a statement on `connection`, and shows how far it is once it takes long, until `hidden` is set.
-pub fn watching<T>(connection: &Connection, hidden: &AtomicBool, work: impl FnOnce() -> T) -> T {
-    if !std::io::stderr().is_terminal() {
+/// Runs `work`, a statement, and shows its `progress` once it takes long, until `hidden` is set. Shows nothing without a
+/// progress.
+pub fn watching<T>(progress: Option<&Progress>, hidden: &AtomicBool, work: impl FnOnce() -> T) -> T {
+    let Some(progress) = progress.filter(|_| std::io::stderr().is_terminal()) else {
         return work();
-    }
+    };
     let (done, finished) = channel::<()>();
     let started = Instant::now();
     std::thread::scope(|scope| {
@@ -27,7 +28,6 @@ pub fn watching<T>(connection: &Connection, hidden: &AtomicBool, work: impl FnOn
                 if hidden.load(Ordering::Relaxed) {
                     break;
                 }
-                let progress = connection.progress();
                 let bar = bar.get_or_insert_with(new_bar);
                 bar.set_length(progress.total());
                 bar.set_position(progress.done());

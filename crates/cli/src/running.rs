@@ -95,10 +95,9 @@ impl Shell {
 
     /// Runs a statement and gives what it gave.
     pub fn query(&mut self, statement: &str) -> Result<Response, Complaint> {
-        let connection = self.connection.clone();
         let values = self.bound.take().unwrap_or_default();
-        let run = || connection.execute_with(statement, &values);
-        interrupt::cancelling(connection.cancel_handle(), run)
+        let run = || self.backend.execute(statement, &values);
+        interrupt::cancelling(self.backend.canceler(), run)
             .map_err(|error| Complaint::from(error).of_statement(statement))
     }
 
@@ -130,15 +129,15 @@ impl Shell {
 
     /// Rows are written while they are computed, or counted beyond the most that are shown.
     fn stream(&mut self, text: &str, values: &[Value], display: &Display) -> Result<Response, Complaint> {
-        let connection = self.connection.clone();
+        let backend = &self.backend;
         let begun = AtomicBool::new(false);
         let tags = self.tells_tags(display);
         let mut given = None;
         self.output.write(|out| {
             let mut streamed = Streamed::new(out, display, &begun);
-            let result = interrupt::cancelling(connection.cancel_handle(), || {
-                let run = || connection.execute_into(text, values, &mut streamed);
-                progress::watching(&connection, &begun, run)
+            let result = interrupt::cancelling(backend.canceler(), || {
+                let run = || backend.execute_into(text, values, &mut streamed);
+                progress::watching(backend.progress(), &begun, run)
             });
             let written = streamed.finish(result.is_ok());
             let has_rows = *written.as_ref().unwrap_or(&true);
@@ -158,11 +157,11 @@ impl Shell {
     }
 
     fn show_whole(&mut self, text: &str, values: &[Value], display: &Display) -> Result<Response, Complaint> {
-        let connection = self.connection.clone();
+        let backend = &self.backend;
         let begun = AtomicBool::new(false);
         let tags = self.tells_tags(display);
-        let response = interrupt::cancelling(connection.cancel_handle(), || {
-            progress::watching(&connection, &begun, || connection.execute_with(text, values))
+        let response = interrupt::cancelling(backend.canceler(), || {
+            progress::watching(backend.progress(), &begun, || backend.execute(text, values))
         })
         .map_err(|error| Complaint::from(error).of_statement(text))?;
         match &response.outcome {
@@ -187,7 +186,7 @@ impl Shell {
         for notice in result.iter().flat_map(|response| &response.notices) {
             eprintln!("{notice}");
         }
-        for heard in self.connection.listener().take() {
+        for heard in self.backend.notifications() {
             let payload = match heard.payload.as_str() {
                 "" => String::new(),
                 payload => format!(" with payload \"{payload}\""),

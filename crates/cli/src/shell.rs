@@ -1,12 +1,14 @@
-//! The shell: a connection, and what people have said of how statements run and results are shown.
+//! The shell: a database, and what people have said of how statements run and results are shown.
 
+use crate::backend::Backend;
 use crate::branches::Branches;
 use crate::complaint::Complaint;
 use crate::output::Display;
 use crate::place::Place;
 use crate::target::Output;
 use crate::text::Variables;
-use frazil::{Access, Connection, FileAccess, RawValue as Value};
+use frazil::{Access, Connection, Error, FileAccess, RawValue as Value, SqlState};
+use std::sync::Arc;
 
 /// Whether to go on reading.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,10 +19,10 @@ pub enum Next {
     Leave,
 }
 
-/// A connection, and what people have said of how statements run and results are shown.
+/// A database, and what people have said of how statements run and results are shown.
 pub struct Shell {
     /// Where statements run.
-    pub connection: Connection,
+    pub backend: Arc<dyn Backend>,
     /// Where the database is.
     pub place: Place,
     /// Whether it is said what files and databases were opened.
@@ -56,10 +58,10 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// A shell on a connection, writing boxes.
-    pub fn new(connection: Connection) -> Shell {
+    /// A shell on a database, writing boxes.
+    pub fn new(backend: impl Backend + 'static) -> Shell {
         Shell {
-            connection,
+            backend: Arc::new(backend),
             place: Place {
                 directory: None,
                 is_new: false,
@@ -84,9 +86,19 @@ impl Shell {
         }
     }
 
+    /// The connection, for a command that reads the database's files or memory. 0A000 if it runs in another process.
+    pub fn embedded(&self, command: &str) -> Result<Connection, Complaint> {
+        let connection = self.backend.embedded().cloned();
+        connection.ok_or_else(|| {
+            let message = format!("{command} is not supported on a server");
+            Complaint::from(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message))
+        })
+    }
+
     /// Tells of an error and goes on, if the shell does so.
     pub fn go_on(&mut self, result: Result<Next, Complaint>) -> Result<Next, Complaint> {
         match result {
+            Err(complaint) if self.backend.is_lost() => Err(complaint.of_connection()),
             Err(complaint) if !self.bail => {
                 complaint.print();
                 self.failed = true;

@@ -30,14 +30,14 @@ pub fn run(options: &ShellOptions) -> Result<(), Complaint> {
     let result = (opened.and_then(|()| shell.obey(options))).and_then(|()| shell.run_options(options));
     let failed = shell.failed;
     let Shell {
-        connection,
+        backend,
         place,
         output,
         ..
     } = shell;
     // A program that reads results ends first.
     drop(output);
-    let closed = place.close(connection);
+    let closed = place.close(backend);
     result.and(closed)?;
     match failed {
         true => Err(Complaint::told()),

@@ -3,14 +3,15 @@
 use crate::complaint::Complaint;
 use crate::place::{Place, parts};
 use crate::shell::Shell;
-use frazil::{Access, Error, SqlState, identifier};
+use frazil::{Access, Block, Error, SqlState, identifier};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 impl Shell {
     /// Opens another database in the place of this one, which is closed; both stay as they are if the other one does not open.
     /// 25001 in a transaction.
     pub fn switch(&mut self, paths: &[PathBuf], access: Access) -> Result<(), Complaint> {
-        if self.connection.in_transaction() {
+        if self.backend.block() != Block::Idle {
             let error = Error::new(SqlState::ACTIVE_TRANSACTION, "a transaction is open");
             return Err(Complaint::from(error.with_hint("COMMIT or ROLLBACK it first")));
         }
@@ -24,13 +25,19 @@ impl Shell {
             own.is_some() && own == path.canonicalize().ok()
         });
         if is_same && access == self.place.access {
-            self.connection = self.connection.database().connect();
-            return Ok(());
+            return self.reconnect();
         }
         let (place, database) = Place::open(directory, access, &self.place.files)?;
-        let before = std::mem::replace(&mut self.connection, database.connect());
+        let before = std::mem::replace(&mut self.backend, Arc::new(database.connect()));
         std::mem::replace(&mut self.place, place).close(before)?;
         files.iter().try_for_each(|file| self.open_file(file))
+    }
+
+    /// Opens another session of this database; the one before ends.
+    pub fn reconnect(&mut self) -> Result<(), Complaint> {
+        let database = self.embedded("\\connect")?.database().clone();
+        self.backend = Arc::new(database.connect());
+        Ok(())
     }
 
     /// Makes a table of a file, called as the file is up to its first dot; a second one of that name has a number behind it.
@@ -41,7 +48,7 @@ impl Shell {
             .to_string_lossy()
             .to_lowercase();
         let bare = name.split('.').next().unwrap_or_default().to_owned();
-        let taken = |name: &String| self.connection.table(name).is_ok();
+        let taken = |name: &String| self.backend.structure(name).is_ok();
         let names = std::iter::once(bare.clone()).chain((2..).map(|number| format!("{bare}_{number}")));
         let name = names.into_iter().find(|name| !taken(name)).unwrap_or(bare);
         let name = identifier(&name);

@@ -2,6 +2,7 @@
 //! times, and checks the consistency conditions.
 
 use crate::arguments::TpccOptions;
+use crate::backend::Backend;
 use crate::complaint::Complaint;
 use crate::opening::{self, Shown};
 use crate::{interrupt, progress};
@@ -71,7 +72,7 @@ fn make(connection: &Connection, options: &TpccOptions) -> Result<Population, Co
     println!("Making TPC-C with {}", counted(population.warehouses));
     let (cancel, shown) = (Cancel::new(), Shown::new());
     let (mut before, mut begun) = (0, Instant::now());
-    let made = interrupt::cancelling(cancel.clone().into(), || {
+    let made = interrupt::cancelling(interrupt::of(&cancel), || {
         load(connection, &population, &mut |loading| {
             let name = loading.table.name();
             shown.show(before + loading.rows, population.rows(), name);
@@ -92,8 +93,10 @@ fn make(connection: &Connection, options: &TpccOptions) -> Result<Population, Co
 fn freeze(connection: &Connection) -> Result<(), Complaint> {
     for table in TABLES {
         let sql = format!("freeze table {}", table.name());
-        interrupt::cancelling(connection.cancel_handle(), || {
-            progress::watching(connection, &AtomicBool::new(false), || connection.execute(&sql))
+        interrupt::cancelling(connection.canceler(), || {
+            progress::watching(Some(connection.progress()), &AtomicBool::new(false), || {
+                connection.execute(&sql)
+            })
         })?;
     }
     Ok(())
@@ -135,8 +138,9 @@ fn driven(database: &Database, population: &Population, options: &TpccOptions) -
                 shown.show(seconds, plan_seconds(&plan), &message);
             }
         });
-        let driven =
-            interrupt::cancelling(cancel.clone().into(), || drive(&engine, population, &plan, watch));
+        let driven = interrupt::cancelling(interrupt::of(&cancel), || {
+            drive(&engine, population, &plan, watch)
+        });
         drop(over);
         driven
     });
@@ -191,7 +195,7 @@ fn milliseconds(time: Duration) -> String {
 
 /// Checks the conditions. 23514 if one is broken.
 fn check(connection: &Connection) -> Result<(), Complaint> {
-    let broken = interrupt::cancelling(connection.cancel_handle(), || broken_conditions(connection))?;
+    let broken = interrupt::cancelling(connection.canceler(), || broken_conditions(connection))?;
     for broken in &broken {
         println!("BROKEN: {broken}");
     }

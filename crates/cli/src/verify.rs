@@ -2,6 +2,7 @@
 //! rows. What it did is written a line a table, faults are named, and the exit code is 1 if there are any.
 
 use crate::arguments::DirectoryOptions;
+use crate::backend::Backend;
 use crate::complaint::Complaint;
 use crate::opening::{self, Shown};
 use crate::{interrupt, progress};
@@ -59,7 +60,7 @@ fn inspect(directory: &Path) -> Result<Inspection, Complaint> {
     let cancel = Cancel::new();
     let shown = Shown::new();
     let watch = |done, total| shown.show(done, total, "reading files");
-    let found = interrupt::cancelling(cancel.clone().into(), || {
+    let found = interrupt::cancelling(interrupt::of(&cancel), || {
         Database::inspect(directory, &cancel, &watch)
     });
     shown.clear();
@@ -69,8 +70,10 @@ fn inspect(directory: &Path) -> Result<Inspection, Complaint> {
 fn verify_contents(directory: &Path) -> Result<Verification, Complaint> {
     let database = opening::open(Some(directory), Access::Read, &FileAccess::On)?;
     let connection = database.connect();
-    let found = interrupt::cancelling(connection.cancel_handle(), || {
-        progress::watching(&connection, &AtomicBool::new(false), || connection.verify())
+    let found = interrupt::cancelling(connection.canceler(), || {
+        progress::watching(Some(connection.progress()), &AtomicBool::new(false), || {
+            connection.verify()
+        })
     });
     drop(connection);
     database.close()?;

@@ -1,6 +1,7 @@
 //! Reading files, and sending results to them.
 
 use super::command::{Call, Command, Takes};
+use crate::backend::RelationKind;
 use crate::complaint::Complaint;
 use crate::dump::{self, Form, RowForm};
 use crate::shell::Next;
@@ -121,7 +122,8 @@ fn import(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let delimiter = call.shell.display.separator.as_deref().unwrap_or(own);
     let quoted = |text: &str| text.replace('\'', "''");
     let (path, delimiter) = (quoted(path), quoted(delimiter));
-    let is_there = call.shell.connection.table(&unquoted(table)).is_ok();
+    let found = call.shell.backend.structure(&unquoted(table));
+    let is_there = found.is_ok_and(|found| found.kind == RelationKind::Table);
     let text = match is_there {
         true => format!("copy {table} from '{path}' (format csv, header {header}, delimiter '{delimiter}')"),
         false => {

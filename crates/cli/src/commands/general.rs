@@ -99,7 +99,7 @@ pub const COMMANDS: &[Command] = &[
                 (None, Some(directory)) => vec![directory.clone()],
                 // A database in memory is gone with its last connection.
                 (None, None) => {
-                    call.shell.connection = call.shell.connection.database().connect();
+                    call.shell.reconnect()?;
                     return Ok(Next::More);
                 }
             };

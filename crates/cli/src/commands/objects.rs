@@ -2,10 +2,11 @@
 
 use super::command::{Call, Command, Takes};
 use super::describe;
+use crate::backend::{Relation, RelationKind};
 use crate::complaint::Complaint;
 use crate::shell::Next;
 use crate::text::unquoted;
-use frazil::{FunctionClass, RawValue as Value};
+use frazil::RawValue as Value;
 
 pub const COMMANDS: &[Command] = &[
     Command {
@@ -110,7 +111,7 @@ pub const COMMANDS: &[Command] = &[
         help: "schemas",
         takes: Takes::Words,
         run: |call| {
-            let schemas = call.shell.connection.schemas();
+            let schemas = call.shell.backend.schemas()?;
             let rows: Vec<Vec<Value>> = schemas.into_iter().map(|name| vec![text(name)]).collect();
             call.shell.show_rows(&["Name"], &rows)?;
             Ok(Next::More)
@@ -144,15 +145,6 @@ enum Wanted {
     Views,
 }
 
-/// A table or view.
-struct Relation {
-    schema: String,
-    name: String,
-    /// Rows of a table.
-    rows: Option<u64>,
-    kind: &'static str,
-}
-
 fn text(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
@@ -160,27 +152,12 @@ fn text(text: impl Into<String>) -> Value {
 /// Those whose names match the argument, by name.
 fn relations(call: &Call<'_>, wanted: Wanted) -> Result<Vec<Relation>, Complaint> {
     let pattern = call.one()?;
-    let mut found = Vec::new();
-    if wanted != Wanted::Views {
-        found.extend(call.shell.connection.tables().into_iter().map(|t| Relation {
-            schema: t.namespace,
-            name: t.name,
-            rows: Some(t.rows),
-            kind: "table",
-        }));
-    }
-    if wanted != Wanted::Tables {
-        found.extend(call.shell.connection.views().into_iter().map(|v| Relation {
-            schema: v.namespace,
-            kind: if v.materialized.is_some() {
-                "materialized view"
-            } else {
-                "view"
-            },
-            name: v.name,
-            rows: None,
-        }));
-    }
+    let mut found = call.shell.backend.relations()?;
+    found.retain(|r| match wanted {
+        Wanted::All => true,
+        Wanted::Tables => r.kind == RelationKind::Table,
+        Wanted::Views => r.kind != RelationKind::Table,
+    });
     found.retain(|r| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), &r.name)));
     found.sort_by(|a, b| (&a.schema, &a.name).cmp(&(&b.schema, &b.name)));
     Ok(found)
@@ -191,8 +168,8 @@ fn show_relations(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, Complaint
         .map(|relation| {
             let mut row = vec![text(relation.schema), text(relation.name)];
             match relation.rows {
-                Some(rows) => row.extend([text(relation.kind), Value::Int(rows.into())]),
-                None => row.push(text(relation.kind)),
+                Some(rows) => row.extend([text(relation.kind.name()), Value::Int(rows.into())]),
+                None => row.push(text(relation.kind.name())),
             }
             row
         })
@@ -211,18 +188,18 @@ fn show_relations_in_full(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, C
     let bytes = describe::bytes_of_tables(call.shell)?;
     let rows: Vec<Vec<Value>> = (found.into_iter())
         .map(|relation| {
-            let (kind, rows, bytes) = match relation.rows {
+            let (rows, bytes) = match relation.rows {
                 Some(rows) => {
                     let key = (relation.schema.clone(), relation.name.clone());
                     let bytes = bytes.get(&key).copied().unwrap_or(0);
-                    (relation.kind, Value::Int(rows.into()), Value::Int(bytes))
+                    (Value::Int(rows.into()), Value::Int(bytes))
                 }
-                None => (relation.kind, Value::Null, Value::Null),
+                None => (Value::Null, Value::Null),
             };
             vec![
                 text(relation.schema),
                 text(relation.name),
-                text(kind),
+                text(relation.kind.name()),
                 rows,
                 bytes,
             ]
@@ -237,14 +214,9 @@ fn show_relations_in_full(call: &mut Call<'_>, wanted: Wanted) -> Result<Next, C
 fn types(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let pattern = call.one()?;
     let wanted = |name: &&str| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), name));
-    let connection = &call.shell.connection;
-    let enumerations = connection.enumerations().into_iter();
-    let enumerations = enumerations.map(|ty| (ty.namespace, ty.name, ty.labels.join(", ")));
-    let domains = connection.domains().into_iter();
-    let domains = domains.map(|domain| (domain.namespace, domain.name, domain.base.to_string()));
-    let defined = enumerations.chain(domains).filter(|ty| wanted(&ty.1.as_str()));
-    let row = |(schema, name, of)| vec![text(schema), text(name), text(""), text("yes"), text(of)];
-    let defined = defined.map(row);
+    let defined = call.shell.backend.defined_types()?.into_iter();
+    let defined = defined.filter(|ty| wanted(&ty.name.as_str()));
+    let defined = defined.map(|ty| vec![text(ty.schema), text(ty.name), text(""), text("yes"), text(ty.of)]);
     let rows: Vec<Vec<Value>> = (frazil::types())
         .filter(|ty| ty.sql_names.iter().any(&wanted) || wanted(&ty.typname))
         .map(|ty| {
@@ -279,7 +251,10 @@ fn types(call: &mut Call<'_>) -> Result<Next, Complaint> {
 fn privileges(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let rows: Vec<Vec<Value>> = (relations(call, Wanted::All)?.into_iter())
         .map(|relation| {
-            let kind = if relation.rows.is_some() { "table" } else { "view" };
+            let kind = match relation.kind {
+                RelationKind::Table => "table",
+                RelationKind::View | RelationKind::Materialized => "view",
+            };
             vec![
                 text(relation.schema),
                 text(relation.name),
@@ -296,17 +271,14 @@ fn privileges(call: &mut Call<'_>) -> Result<Next, Complaint> {
 fn sequences(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let pattern = call.one()?;
     let mut rows: Vec<Vec<Value>> = Vec::new();
-    for sequence in call.shell.connection.sequences() {
+    for sequence in call.shell.backend.sequences()? {
         let is_wanted = |p: &str| matches(&unquoted(p), &sequence.name);
         if pattern.as_deref().is_none_or(is_wanted) {
-            let owner = sequence
-                .owner
-                .map(|(table, column, _)| format!("{table}.{column}"));
             rows.push(vec![
-                text(sequence.namespace),
+                text(sequence.schema),
                 text(sequence.name),
                 text("sequence"),
-                owner.map_or(Value::Null, text),
+                sequence.owner.map_or(Value::Null, text),
             ]);
         }
     }
@@ -317,31 +289,21 @@ fn sequences(call: &mut Call<'_>) -> Result<Next, Complaint> {
 
 fn indexes(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let pattern = call.one()?;
-    let mut rows = Vec::new();
-    for table in call.shell.connection.tables() {
-        for index in table.indexes {
-            if pattern
-                .as_deref()
-                .is_none_or(|p| matches(&unquoted(p), &index.name))
-            {
-                rows.push([
-                    table.namespace.clone(),
-                    index.name,
-                    table.name.clone(),
-                    index.columns,
-                ]);
-            }
-        }
-    }
-    rows.sort();
-    let rows: Vec<Vec<Value>> = (rows.into_iter())
-        .map(|[schema, name, table, columns]| {
+    let mut found = call.shell.backend.indexes()?;
+    found.retain(|index| {
+        pattern
+            .as_deref()
+            .is_none_or(|p| matches(&unquoted(p), &index.name))
+    });
+    found.sort();
+    let rows: Vec<Vec<Value>> = (found.into_iter())
+        .map(|index| {
             vec![
-                text(schema),
-                text(name),
+                text(index.schema),
+                text(index.name),
                 text("index"),
-                text(table),
-                text(columns),
+                text(index.table),
+                text(index.columns),
             ]
         })
         .collect();
@@ -353,23 +315,18 @@ fn indexes(call: &mut Call<'_>) -> Result<Next, Complaint> {
 fn functions(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let pattern = call.one()?;
     let wanted = |name: &str| pattern.as_deref().is_none_or(|p| matches(&unquoted(p), name));
-    let mut rows = Vec::new();
-    for function in frazil::functions().filter(|f| wanted(f.name)) {
-        let kind = match function.class {
-            FunctionClass::Scalar => "function",
-            FunctionClass::Aggregate => "aggregate",
-            FunctionClass::Window => "window",
-            FunctionClass::Rows => "rows",
-        };
-        for signature in &function.signatures {
-            rows.push(vec![
+    let mut found = call.shell.backend.functions()?;
+    found.retain(|function| wanted(&function.name));
+    let rows: Vec<Vec<Value>> = (found.into_iter())
+        .map(|function| {
+            vec![
                 text(function.name),
-                text(signature),
-                text(kind),
+                text(function.call),
+                text(function.kind),
                 text(function.description),
-            ]);
-        }
-    }
+            ]
+        })
+        .collect();
     call.shell
         .show_rows(&["Name", "Call", "Type", "Description"], &rows)?;
     Ok(Next::More)
@@ -379,8 +336,9 @@ fn database(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let shell = &mut *call.shell;
     let directory =
         (shell.place.directory.as_ref()).map_or("in memory".to_owned(), |d| d.display().to_string());
-    let counts = [shell.connection.tables().len(), shell.connection.views().len()];
-    let [tables, views] = counts.map(|n| Value::Int(n as i128));
+    let relations = shell.backend.relations()?;
+    let tables = relations.iter().filter(|r| r.kind == RelationKind::Table).count();
+    let [tables, views] = [tables, relations.len() - tables].map(|n| Value::Int(n as i128));
     shell.show_rows(
         &["Directory", "Tables", "Views"],
         &[vec![text(directory), tables, views]],

@@ -176,11 +176,12 @@ fn describe(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let text = statement(call)?;
     let expanded = call.shell.variables.expand(&text);
     call.shell.last = Some(text);
-    let described = call.shell.query(&format!("describe {expanded}"));
-    let Outcome::Rows(rows) = described.map_err(Complaint::without_statement)?.outcome else {
-        return Ok(Next::More);
-    };
-    let rows: Vec<Vec<Value>> = rows.raw().map(|row| row.into_iter().take(2).collect()).collect();
+    let backend = &call.shell.backend;
+    let described = interrupt::cancelling(backend.canceler(), || backend.describe(&expanded))?;
+    let rows = described.into_iter();
+    let rows: Vec<Vec<Value>> = rows
+        .map(|(name, ty)| vec![Value::Text(name), Value::Text(ty)])
+        .collect();
     call.shell.show_rows(&["Column", "Type"], &rows)?;
     Ok(Next::More)
 }
