@@ -1,26 +1,47 @@
 //! Clients as they were recorded, byte by byte: what each sent is sent again, and the answers are those that it got.
 //! `python/tests/clients/record.py` makes the files.
 
-use crate::client::{Client, Served, message};
+use crate::client::{Answer, Client, Served, message};
 use frazil::Database;
 use frazil_server::{Authentication, Limits, Options, Watching};
 use std::path::PathBuf;
 
-/// A message of a recording.
+/// A line of a recording: a message, or a run of rows.
 struct Line {
+    /// The number of the connection, from 1.
+    connection: usize,
     is_of_client: bool,
-    /// Its type; 0 of a packet that has none.
-    kind: u8,
-    content: Vec<u8>,
+    said: Said,
+}
+
+enum Said {
+    /// A message: its type, 0 of a packet that has none, and its content.
+    Message(u8, Vec<u8>),
+    /// Rows of the catalogs, which grow: their least number, and the number of their fields.
+    Rows(usize, u16),
 }
 
 fn line(text: &str) -> Line {
     let mut parts = text.splitn(3, ' ');
-    let (arrow, kind, shown) = (
+    let (origin, kind, shown) = (
         parts.next().unwrap(),
         parts.next().unwrap(),
         parts.next().unwrap_or_default(),
     );
+    let arrow = origin.find(['<', '>']).unwrap();
+    let said = if origin.ends_with('*') {
+        Said::Rows(kind.parse().unwrap(), shown.parse().unwrap())
+    } else {
+        Said::Message(if kind == "-" { 0 } else { kind.as_bytes()[0] }, content(shown))
+    };
+    Line {
+        connection: origin[..arrow].parse().unwrap_or(1),
+        is_of_client: origin[arrow..].starts_with('>'),
+        said,
+    }
+}
+
+fn content(shown: &str) -> Vec<u8> {
     let mut content = Vec::new();
     let mut rest = shown.bytes();
     while let Some(byte) = rest.next() {
@@ -31,11 +52,7 @@ fn line(text: &str) -> Line {
         let digits: String = rest.by_ref().skip(1).take(2).map(char::from).collect();
         content.push(u8::from_str_radix(&digits, 16).unwrap());
     }
-    Line {
-        is_of_client: arrow == ">",
-        kind: if kind == "-" { 0 } else { kind.as_bytes()[0] },
-        content,
-    }
+    content
 }
 
 /// The content without what differs from run to run: the key by which a session is cancelled.
@@ -46,27 +63,66 @@ fn compared(kind: u8, content: &[u8]) -> Vec<u8> {
     }
 }
 
-fn replay(name: &str, lines: &[Line], client: &mut Client) {
-    for (number, line) in lines.iter().enumerate() {
-        match (line.is_of_client, line.kind) {
-            (true, 0) => client.packet(&line.content),
-            (true, kind) => client.send(&message(kind, &line.content)),
-            (false, kind) => {
-                let place = format!("{name}, line {}", number + 1);
-                let answer = client
-                    .next()
-                    .unwrap_or_else(|| panic!("{place}: the session ended"));
-                let (found, wanted) = (compared(answer.0, &answer.1), compared(kind, &line.content));
-                let shown = |content: &[u8]| String::from_utf8_lossy(content).replace('\0', " ");
-                assert!(
-                    (answer.0, &found) == (kind, &wanted),
-                    "{place}: {} {} instead of {} {}",
-                    char::from(answer.0),
-                    shown(&found),
-                    char::from(kind),
-                    shown(&wanted)
-                );
+/// A connection of a recording.
+struct Replayed {
+    client: Client,
+    /// The message behind the rows that were read last.
+    next: Option<Answer>,
+}
+
+impl Replayed {
+    fn answer(&mut self, place: &str) -> Answer {
+        let answer = self.next.take().or_else(|| self.client.next());
+        answer.unwrap_or_else(|| panic!("{place}: the session ended"))
+    }
+
+    /// Reads rows up to another message.
+    fn rows(&mut self, place: &str, least: usize, fields: u16) {
+        let mut count = 0;
+        let after = loop {
+            let answer = self.answer(place);
+            if answer.0 != b'D' {
+                break answer;
             }
+            assert_eq!(answer.1[..2], fields.to_be_bytes(), "{place}: fields of a row");
+            count += 1;
+        };
+        assert!(count >= least, "{place}: {count} rows instead of {least}");
+        self.next = Some(after);
+    }
+
+    fn message(&mut self, place: &str, kind: u8, content: &[u8]) {
+        let answer = self.answer(place);
+        let (found, wanted) = (compared(answer.0, &answer.1), compared(kind, content));
+        let shown = |content: &[u8]| String::from_utf8_lossy(content).replace('\0', " ");
+        assert!(
+            (answer.0, &found) == (kind, &wanted),
+            "{place}: {} {} instead of {} {}. If the answer is right, record.py writes the file anew",
+            char::from(answer.0),
+            shown(&found),
+            char::from(kind),
+            shown(&wanted)
+        );
+    }
+}
+
+/// Sends what the client sent, and compares what the server says.
+fn replay(name: &str, lines: &[Line], served: &Served) {
+    let mut connections: Vec<Replayed> = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        while line.connection > connections.len() {
+            connections.push(Replayed {
+                client: served.stranger(),
+                next: None,
+            });
+        }
+        let connection = &mut connections[line.connection - 1];
+        let place = format!("{name}, line {}", number + 1);
+        match (&line.said, line.is_of_client) {
+            (Said::Message(0, content), true) => connection.client.packet(content),
+            (Said::Message(kind, content), true) => connection.client.send(&message(*kind, content)),
+            (Said::Message(kind, content), false) => connection.message(&place, *kind, content),
+            (Said::Rows(least, fields), _) => connection.rows(&place, *least, *fields),
         }
     }
 }
@@ -78,7 +134,7 @@ fn server() -> Served {
         authentication: Authentication::Trust,
         tls: None,
         name: "frazil".to_owned(),
-        max_connections: 5,
+        max_connections: 100,
         limits: Limits::default(),
         watching: Watching::default(),
     };
@@ -93,9 +149,8 @@ fn recorded_clients_get_the_answers_that_they_got() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<Line> = text.lines().map(line).collect();
-        let served = server();
-        replay(&path.display().to_string(), &lines, &mut served.stranger());
+        replay(&path.display().to_string(), &lines, &server());
         count += 1;
     }
-    assert!(count >= 5, "{count} recordings");
+    assert!(count >= 19, "{count} recordings");
 }

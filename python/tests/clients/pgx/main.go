@@ -1,4 +1,4 @@
-// pgx, with its pool, in each mode of queries. Usage: pgx PORT
+// pgx, with its pool, in each mode of queries. Usage: pgx PORT [short], which does the work of a recording
 package main
 
 import (
@@ -34,6 +34,13 @@ func check(ok bool) error {
 func main() {
 	ctx := context.Background()
 	url := "postgres://me@127.0.0.1:" + os.Args[1] + "/frazil?sslmode=disable"
+	if len(os.Args) > 2 {
+		if err := short(ctx, url); err != nil {
+			fmt.Println("FAIL short:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
 		in := " (" + mode + ")"
 		c, err := pgx.Connect(ctx, url+"&default_query_exec_mode="+mode)

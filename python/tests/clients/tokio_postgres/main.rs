@@ -1,5 +1,7 @@
 //! tokio-postgres: types, prepared statements, portals, COPY, notifications, cancelling, pipelines.
-//! Usage: tokio_postgres_steps PORT [OPTIONS]
+//! Usage: tokio_postgres_steps PORT [OPTIONS | short], which does the work of a recording
+
+mod short;
 
 use futures_util::{SinkExt, StreamExt, TryStreamExt, future, pin_mut, stream};
 use std::error::Error;
@@ -298,7 +300,11 @@ async fn notifications(client: &Client, messages: &mut Messages) -> Done {
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let port = arguments.next().ok_or("PORT")?;
-    let others = arguments.next().unwrap_or_else(|| "user=me dbname=frazil".to_owned());
+    let others = arguments.next();
+    if others.as_deref() == Some("short") {
+        return short::run(&port).await;
+    }
+    let others = others.unwrap_or_else(|| "user=me dbname=frazil".to_owned());
     let config: Config = format!("host=127.0.0.1 port={port} {others} application_name=rust").parse()?;
     let (mut client, mut connection) = config.connect(NoTls).await?;
     let (sender, mut messages) = tokio::sync::mpsc::unbounded_channel();
