@@ -393,10 +393,15 @@ def test_a_directory_opened_read_only_is_not_written(tmp_path):
     for reader in readers:
         assert reader.execute("select sum(a) from t").fetchall() == [(3,)]
         assert refusal(reader, "insert into t values (3)").sqlstate == "25006"
+    # Within this process the directory is opened in one way.
     with pytest.raises(frazil.Error) as caught:
         frazil.connect(place)
     assert caught.value.sqlstate == "55006" and "read-only" in str(caught.value), str(caught.value)
+    # Another one writes it meanwhile.
+    script = f"import frazil\nfrazil.connect({str(place)!r}).execute('insert into t values (3)')"
+    subprocess.run([sys.executable, "-c", script], check=True)
     for reader in readers:
+        assert reader.execute("select sum(a) from t").fetchall() == [(6,)]
         reader.close()
     frazil.connect(place).close()
 

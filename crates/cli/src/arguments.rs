@@ -26,7 +26,7 @@ pub struct ShellOptions {
     /// memory; without it, an empty database in memory
     #[arg(value_name = "DIRECTORY|FILE")]
     pub paths: Vec<PathBuf>,
-    /// Open the directory for reading: it must exist, several processes can read it, and nothing in it changes
+    /// Open the directory for reading, also while another process writes it: it must exist, and nothing in it changes
     #[arg(long)]
     pub readonly: bool,
     /// Files that statements may name: on, off, or folders separated by commas
@@ -322,7 +322,7 @@ pub struct ServeOptions {
     /// Log slow statements with their constants and parameters
     #[arg(long)]
     pub log_values: bool,
-    /// Open the directory for reading: nothing in it changes
+    /// Open the directory for reading, also while another process writes it: nothing in it changes
     #[arg(long)]
     pub readonly: bool,
     /// Files that statements may name: on, off, or folders separated by commas

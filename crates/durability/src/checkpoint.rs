@@ -121,6 +121,18 @@ impl Places {
         same.then(|| written.record.clone())
     }
 
+    /// Where the block of a chunk lies, if it is known to lie in a segment.
+    pub fn block_of(&self, entry: &ChunkEntry) -> Option<SegmentPlace> {
+        self.chunks
+            .get(&entry.identity())
+            .map(|written| written.record.block)
+    }
+
+    /// Forgets what is no longer in memory.
+    pub fn forget_gone(&mut self) {
+        self.forget(&HashSet::new());
+    }
+
     fn find_deleted(&self, deleted: &Arc<DeletedRows>) -> Option<(SegmentPlace, u32)> {
         let (_, place, crc) = self.deleted.get(&Arc::as_ptr(deleted).addr())?;
         Some((*place, *crc))

@@ -3,6 +3,7 @@
 use crate::checkpoint::{CheckpointReport, History, MadeCheckpoint, Places};
 use crate::commits::ClosedLog;
 use crate::damaged::DamagedTable;
+use crate::following::{Following, ReadDirectory, read_beside_writer};
 use crate::manifest::Manifest;
 use crate::opening::Opening;
 use crate::progress::{CheckpointCause, CheckpointProgress, Pace, Running};
@@ -10,12 +11,14 @@ use crate::recovery::{Failure, Recovered, RecoveryReport, log_path, recover};
 use crate::restore::{self, Faults, Restored};
 use crate::salvage::{Loss, Losses, leave_out_damage};
 use crate::segment::{NamedSegment, Segments, segment_number};
-use crate::wal::{DatabaseId, Wal, WalOptions};
+use crate::wal::{DatabaseId, Wal, WalOptions, WalPosition};
+use frazil_catalog::Catalog;
 use frazil_storage::{Log, Lsn, Store, Table, read_only};
-use frazil_types::{Error, ObjectId, Result, SqlState};
+use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
 use frazil_vfs::{
-    Access, DirectoryLock, HeldDirectory, IoCounters, MappedFile, SystemVfs, Vfs, create_directory,
-    hold_directory, io_error, read_file, replace_file, sync_directory, sync_directory_and_above,
+    Access, DirectoryLock, HeldDirectory, IoCounters, MappedFile, ReadOnlyVfs, SystemVfs, Vfs,
+    create_directory, hold_directory, io_error, read_file, replace_file, sync_directory,
+    sync_directory_and_above,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -23,7 +26,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A database on a directory. Its tables are used through [`Directory::store`], whose commits are durable when they return.
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub struct Directory {
     access: Access,
     recovery: RecoveryReport,
     losses: Vec<Loss>,
+    /// Where it is read beside others who may write it.
+    following: Option<Following>,
 }
 
 /// The files of a directory. Commits end in them: see `commits.rs`.
@@ -120,7 +125,8 @@ impl Directory {
     }
 
     /// Opens a directory as [`Opening`] says. With [`Access::Read`] it must be there (58P01), and nothing about it changes, what the log
-    /// has behind the last checkpoint is done again in memory, and whatever would write is 25006.
+    /// has behind the last checkpoint is done again in memory, and whatever would write is 25006. Another process may write it
+    /// meanwhile ([`crate::following`]), unless it is salvaged.
     pub fn open_as(vfs: Arc<dyn Vfs>, path: &Path, opening: &Opening<'_>) -> Result<Directory> {
         let begun = Instant::now();
         refuse_foreign(&*vfs, path)?;
@@ -130,6 +136,9 @@ impl Directory {
         }
         // From here on nothing that happens to the path or to the process leads to another directory.
         let HeldDirectory { vfs, path } = hold_directory(&*vfs, path)?;
+        if opening.access == Access::Read && !opening.salvages {
+            return Directory::open_beside_writer(Arc::new(ReadOnlyVfs::of(vfs)), path, opening, begun);
+        }
         let (files, path) = (&*vfs, path.as_path());
         if opening.access == Access::Write {
             create_directory(files, &path.join("segments"))?;
@@ -161,9 +170,7 @@ impl Directory {
         let last_segment = leftovers.max(state.last_segment());
         recovered.report.took = begun.elapsed();
         let end = (recovered.lsn, recovered.timestamp);
-        let name = |id| catalog.table_by_id(id).map_or("", |entry| entry.name.as_str());
-        let damaged = state.damaged.iter();
-        let damaged = damaged.map(|(id, table)| (*id, table.fault(name(*id)))).collect();
+        let damaged = faults_of(&catalog, &state);
         let store = Store::restore(catalog, end, tables.into_values().collect(), damaged);
         let segments = Segments::new(vfs.clone(), path, lock.clone(), last_segment);
         segments.name(state.segments_of_redo(recovered.lsn));
@@ -189,7 +196,73 @@ impl Directory {
             access: opening.access,
             recovery: recovered.report,
             losses,
+            following: None,
         })
+    }
+
+    /// Opens a directory to be read, whoever writes it meanwhile.
+    fn open_beside_writer(
+        vfs: Arc<dyn Vfs>,
+        path: PathBuf,
+        opening: &Opening<'_>,
+        begun: Instant,
+    ) -> Result<Directory> {
+        let ReadDirectory {
+            mut restored,
+            mut recovered,
+            mark,
+        } = read_beside_writer(&vfs, &path, opening)?;
+        recovered.report.took = begun.elapsed();
+        let tables = std::mem::take(&mut restored.tables);
+        let store = Store::restore(
+            restored.catalog.clone(),
+            (recovered.lsn, recovered.timestamp),
+            tables.into_values().collect(),
+            faults_of(&restored.catalog, &restored.state),
+        );
+        store.refuse_writers();
+        let Recovered {
+            wal, tail, report, ..
+        } = recovered;
+        let tail = tail.ok_or_else(|| Error::internal("a log that is read has no end"))?;
+        // Its files are the writer's, to be removed or used again.
+        wal.let_go();
+        let lock = Arc::new(DirectoryLock::none(&path));
+        let files = Arc::new(Files {
+            checkpointed: AtomicU64::new(restored.state.manifest.log.position.0),
+            state: Mutex::default(),
+            segments: Arc::new(Segments::new(vfs.clone(), &path, lock.clone(), 0)),
+            running: Running::default(),
+            waiting: AtomicU64::new(0),
+            lock,
+            wal,
+            history: Mutex::default(),
+            path: path.clone(),
+            vfs: vfs.clone(),
+        });
+        let following = Following::behind(&vfs, &path, (restored, tail, mark), &store, begun);
+        Ok(Directory {
+            files,
+            store,
+            access: Access::Read,
+            recovery: report,
+            losses: Vec::new(),
+            following: Some(following),
+        })
+    }
+
+    /// Shows in its store what another process had made durable in it when this was called, or `lag` before. Does nothing for a
+    /// directory that is written here.
+    pub fn follow(&self, lag: Duration, cancel: &Cancel) -> Result<()> {
+        match &self.following {
+            Some(following) => following.follow(&self.store, lag, cancel),
+            None => Ok(()),
+        }
+    }
+
+    /// How often it was read anew since it was opened, because the log had been cut behind what was read of it.
+    pub fn moves(&self) -> u64 {
+        self.following.as_ref().map_or(0, Following::moves)
     }
 
     /// Its absolute path when it was opened.
@@ -279,8 +352,20 @@ impl Directory {
         self.files.history().all()
     }
 
+    /// Where its log is, or how far it was read by somebody who reads beside a writer.
+    pub fn position(&self) -> WalPosition {
+        let read = self.following.as_ref().map(Following::position);
+        read.unwrap_or_else(|| self.files.wal.position())
+    }
+
     /// Where the last checkpoint is.
     pub fn last_checkpoint(&self) -> LastCheckpoint {
+        if let Some(following) = &self.following {
+            return LastCheckpoint {
+                number: 0,
+                lsn: following.manifest_lsn(),
+            };
+        }
         LastCheckpoint {
             number: self.files.history().last_number(),
             lsn: Lsn(self.files.checkpointed.load(Ordering::Relaxed)),
@@ -326,7 +411,7 @@ impl Drop for Directory {
 
 /// The tables of a manifest with what the log has behind it, and their indexes. A table that fails at any of this is
 /// damaged, and the work begins anew without it.
-fn restore_and_recover(
+pub(crate) fn restore_and_recover(
     vfs: &Arc<dyn Vfs>,
     path: &Path,
     mut manifest: Manifest,
@@ -355,6 +440,13 @@ fn restore_and_recover(
         faults.insert(table, error);
         manifest = restored.state.manifest;
     }
+}
+
+/// The errors of the statements of tables that cannot be read.
+pub(crate) fn faults_of(catalog: &Catalog, state: &State) -> BTreeMap<ObjectId, Error> {
+    let name = |id| catalog.table_by_id(id).map_or("", |entry| entry.name.as_str());
+    let damaged = state.damaged.iter();
+    damaged.map(|(id, table)| (*id, table.fault(name(*id)))).collect()
 }
 
 /// The manifest of a directory that is only read.

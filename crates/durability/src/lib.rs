@@ -2,7 +2,7 @@
 //! restores.
 //!
 //! ```text
-//! DIR/lock              held by the process that has the directory open
+//! DIR/lock              held by the process that writes the directory
 //! DIR/manifest          what there is: catalog, chunks, where their blocks lie, and where the log goes on
 //! DIR/segments/N.seg    blocks one after the other, each at a multiple of 64 bytes
 //! DIR/log/N.log         what was committed since: see [`wal`]
@@ -17,8 +17,8 @@
 //! crash, whenever it happens, the directory holds the state of the last checkpoint and the log behind it, and opening it does
 //! again what the log says (`recovery.rs`); segments that neither of them names are left-overs, removed by the next open.
 //!
-//! Several processes may read a directory that none writes. They do again in memory what the log says, and leave all
-//! files as they are.
+//! Any number of processes may read a directory, also while another one writes it. They do again in memory what the log says, at the
+//! begin of each statement what came to it, and leave all files as they are (`following.rs`).
 #![forbid(unsafe_code)]
 
 mod access;
@@ -29,6 +29,7 @@ mod comments;
 mod commits;
 pub mod damaged;
 pub mod directory;
+mod following;
 pub mod format_version;
 mod inspect;
 pub mod kept_changes;

@@ -5,6 +5,9 @@
 //! gap. A record that does not fit is an error with its place in the log, and nothing is removed before all of them were
 //! done. Indexes are built afterwards.
 //!
+//! A reader beside a writer does again what comes to the log later, by the same code ([`catch_up`]): on the tables that it has shown
+//! so far, each of which is taken in when its first change comes.
+//!
 //! Changes of a table that cannot be read are kept for it ([`crate::kept_changes`]). A table whose changes cannot be
 //! done again is one: recovery begins anew without it.
 
@@ -19,12 +22,12 @@ use crate::restore::Restored;
 use crate::restored_chunk::restore_named;
 use crate::segment::{open_segment, redo_in};
 use crate::wal::record::Record;
-use crate::wal::{BESIDE_COMMITS, LogOpening, Replayed, Visitor, WAY_OUT, Wal};
+use crate::wal::{BESIDE_COMMITS, LogOpening, LogTail, Reached, Replayed, Visitor, WAY_OUT, Wal};
 use frazil_catalog::{Position, Relation, TableEntry};
 use frazil_storage::redo::{Change, LoadedBlock, RawChange, changes_at, raw_changes};
-use frazil_storage::{Lsn, RedoPlace, SegmentPlace, Table, TableSnapshot};
-use frazil_types::{Error, ObjectId, Result, SqlState};
-use frazil_vfs::{MappedFile, Vfs};
+use frazil_storage::{Followed, Lsn, RedoPlace, SegmentPlace, Snapshot, Store, Table, TableSnapshot};
+use frazil_types::{Error, MemoryBudget, ObjectId, Result, SqlState};
+use frazil_vfs::{Access, MappedFile, Vfs};
 use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
@@ -56,6 +59,8 @@ pub(crate) struct Recovered {
     /// Its timestamp.
     pub timestamp: u64,
     pub report: RecoveryReport,
+    /// Where it goes on, for somebody who reads beside a writer.
+    pub tail: Option<LogTail>,
 }
 
 /// Where the log of a directory lies.
@@ -100,6 +105,8 @@ pub(crate) fn recover(
             restored: &mut *restored,
             restated: HashSet::new(),
             dealer: Dealer::new(scope, tables, threads, opening.salvages),
+            shown: None,
+            has_other_catalog: false,
             fault: None,
             timestamp,
             commits: 0,
@@ -141,11 +148,68 @@ pub(crate) fn recover(
     if !opening.salvages {
         check_generation(&path, replayed.generation(), place.generation)?;
     }
+    let tail = || LogTail::behind(vfs, &path, database, &replayed);
     Ok(Recovered {
+        tail: (opening.access == Access::Read).then(tail),
         wal,
         lsn: replayed.position,
         timestamp,
         report,
+    })
+}
+
+/// What a reader has shown so far.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    pub store: &'a Store,
+    pub version: &'a Snapshot,
+}
+
+/// Does again what came to a log since it was read, on top of what was shown, and gives what is to be shown next; `None` if no commit
+/// came. With [`Reached::Cut`] nothing is to be shown. After an error, what was shown stays, and cannot be followed any further.
+pub(crate) fn catch_up(
+    (vfs, directory): (&dyn Vfs, &Path),
+    shown: Shown<'_>,
+    restored: &mut Restored,
+    tail: &mut LogTail,
+    opening: &Opening<'_>,
+) -> Result<(Reached, Option<Followed>)> {
+    let path = log_path(directory);
+    std::thread::scope(|scope| {
+        let from = tail.position().0;
+        let timestamp = shown.version.timestamp();
+        let mut replay = Replay {
+            vfs,
+            directory,
+            restored: &mut *restored,
+            restated: HashSet::new(),
+            // Statements of other sessions use the other cores meanwhile.
+            dealer: Dealer::new(scope, Default::default(), 1, false),
+            shown: Some(shown),
+            has_other_catalog: false,
+            fault: None,
+            timestamp,
+            commits: 0,
+            opening,
+            path: &path,
+            from,
+            most: from,
+        };
+        let reached = tail.read_on(&mut replay)?;
+        let mut tables = replay.dealer.rest().map_err(|e| replay.blame(e))?;
+        if reached == Reached::Cut || replay.commits == 0 {
+            return Ok((reached, None));
+        }
+        for table in tables.values_mut() {
+            table.build_indexes(&opening.cancel, &mut MemoryBudget::unlimited().reservation())?;
+        }
+        let followed = Followed {
+            catalog: replay.has_other_catalog.then(|| replay.restored.catalog.clone()),
+            lsn: tail.position(),
+            timestamp: replay.timestamp,
+            tables: tables.into_values().collect(),
+        };
+        Ok((reached, Some(followed)))
     })
 }
 
@@ -171,6 +235,9 @@ struct Replay<'a, 'scope, 'env> {
     /// What the log changes. The dealer has the tables.
     restored: &'a mut Restored,
     dealer: Dealer<'scope, 'env>,
+    /// Where tables are that were not changed yet, for somebody who reads beside a writer.
+    shown: Option<Shown<'a>>,
+    has_other_catalog: bool,
     /// The table whose change failed that concerns it alone, and was done by this thread.
     fault: Option<ObjectId>,
     /// Of the last commit that was done.
@@ -407,11 +474,31 @@ impl Replay<'_, '_, '_> {
             self.dealer.go_on(std::mem::take(&mut self.restored.tables));
             return Ok(());
         };
+        if !self.dealer.has(table)
+            && let Some(version) = self.shown_version(table)
+        {
+            self.dealer.take_in(table, version);
+        }
         let is_there =
             self.dealer.change(table, place, change.bytes, change.offset)? || self.keep(table, place, change);
         match is_there {
             true => Ok(()),
             false => Err(blame(is_missing(table))),
+        }
+    }
+
+    /// The version of a table that was shown, to be changed.
+    fn shown_version(&self, table: ObjectId) -> Option<TableSnapshot> {
+        let Shown { store, version } = self.shown?;
+        store.version_to_follow(version, table)
+    }
+
+    /// Takes in a table that was shown, while no table is being changed.
+    fn take_in(&mut self, table: ObjectId) {
+        if !self.restored.tables.contains_key(&table)
+            && let Some(version) = self.shown_version(table)
+        {
+            self.restored.tables.insert(table, version);
         }
     }
 
@@ -491,6 +578,7 @@ impl Replay<'_, '_, '_> {
 
     /// A block that lies in a segment, which stays until a checkpoint has it.
     fn load(&mut self, id: ObjectId, block: &LoadedBlock) -> Result<()> {
+        self.take_in(id);
         if !self.restored.tables.contains_key(&id) {
             return Err(is_missing(id));
         }
@@ -521,6 +609,7 @@ impl Replay<'_, '_, '_> {
 
     fn catalog(&mut self, change: &CatalogChange, place: (u64, u64), raw: &RawChange<'_>) -> Result<()> {
         self.restored.catalog = change.apply(&self.restored.catalog);
+        self.has_other_catalog = true;
         for id in &change.dropped {
             self.restored.tables.remove(id);
             self.restored.state.damaged.remove(id);
@@ -532,6 +621,7 @@ impl Replay<'_, '_, '_> {
             if self.keep(entry.id, place, raw) || self.begin_damaged(entry) {
                 continue;
             }
+            self.take_in(entry.id);
             let tables = &mut self.restored.tables;
             match tables.get_mut(&entry.id) {
                 Some(table) => {

@@ -118,6 +118,12 @@ impl<'scope, 'env> Dealer<'scope, 'env> {
         self.tables.contains_key(&table)
     }
 
+    /// Takes in a table that is to be changed.
+    pub fn take_in(&mut self, id: ObjectId, table: TableSnapshot) {
+        let shared = (Arc::new(Mutex::new(table)), Portion::default());
+        self.tables.insert(id, shared);
+    }
+
     /// The table of the first change that failed.
     pub fn failed_table(&self) -> Option<ObjectId> {
         let failed = lock(&self.state.failed);
@@ -370,7 +376,7 @@ fn replay(table: &mut TableSnapshot, portion: &Portion, position: &mut u64, salv
                 }
                 Change::Removed { chunks, .. } => {
                     stride.finish(table, position)?;
-                    table.replay_removed(&chunks);
+                    table.replay_removed(&chunks, piece.timestamp);
                 }
                 Change::Filled {
                     chunk, column, block, ..

@@ -182,15 +182,16 @@ impl Database {
         Ok(Database::new(Store::new(), None, FileAccess::On))
     }
 
-    /// The database of a directory, which is made if it does not exist. 55006 if it is open already, in another
+    /// The database of a directory, which is made if it does not exist. 55006 if it is open for writing already, in another
     /// process or in this one: [`OpenOptions::open_shared`] shares it within a process. The empty path and
     /// `:memory:` are databases in memory.
     pub fn open(directory: impl AsRef<Path>) -> Result<Database> {
         Database::open_as(directory, &Opening::to(Access::Write))
     }
 
-    /// The database of a directory that is there, to be read: several processes may have it open so, and none to write
-    /// it. Nothing about the directory changes; a statement that would write is 25006. 22023 for a database in memory.
+    /// The database of a directory that is there, to be read: any number of processes may have it open so, whether
+    /// another one writes it or none does. Each statement sees what was committed when it began (or `read_lag` before).
+    /// Nothing about the directory changes; a statement that would write is 25006. 22023 for a database in memory.
     pub fn open_read_only(directory: impl AsRef<Path>) -> Result<Database> {
         Database::open_as(directory, &Opening::to(Access::Read))
     }

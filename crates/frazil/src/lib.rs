@@ -58,6 +58,7 @@ mod explain_freeze;
 mod file_restrictions;
 mod file_tables;
 mod filling;
+mod following;
 mod foreign_keys;
 mod frame_tables;
 mod gate;

@@ -7,8 +7,9 @@ use crate::parameters::now_micros;
 use crate::password::Verifier;
 use crate::settings::User;
 use frazil_catalog::{Demand, Guarded, Rights, Role};
-use frazil_types::{Error, Result, SqlState};
+use frazil_types::{Cancel, Error, Result, SqlState};
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Database {
     /// The verifier by which a role proves its password; `None` without the role, without a password, and after the
@@ -28,6 +29,8 @@ impl Database {
     }
 
     fn role(&self, name: &str) -> Option<Arc<Role>> {
+        // Where roles cannot be looked up anew, those that were there before are.
+        let _ = self.follow(Duration::ZERO, &Cancel::new());
         self.store().look().catalog().access().role_named(name).cloned()
     }
 

@@ -44,7 +44,7 @@ impl Database {
     pub fn metrics(&self) -> Metrics {
         let statistics = self.statistics();
         let log = self.directory().map(|directory| {
-            let (position, counters) = (directory.wal().position(), directory.wal().counters());
+            let (position, counters) = (directory.position(), directory.wal().counters());
             let checkpoint = directory.last_checkpoint().lsn.0;
             LogMetrics {
                 records: counters.records,

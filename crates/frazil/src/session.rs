@@ -672,11 +672,6 @@ impl Session {
         };
         (self.transaction).lock(self.database.store(), writing, nowait, work)
     }
-
-    /// Lets the statement that begins see what is committed by now, if its transaction lets it.
-    pub fn refresh(&mut self) -> Result<()> {
-        self.transaction.refresh()
-    }
 }
 
 impl Drop for Session {

@@ -502,6 +502,11 @@ impl TransactionState {
         matches!(self, TransactionState::Open(open) if open.seen.get().is_some())
     }
 
+    /// True if the next statement sees what is committed by then.
+    pub fn sees_later(&self) -> bool {
+        !matches!(self, TransactionState::Failed(_)) && !self.has_seen()
+    }
+
     /// Forgets that version, of which nothing was shown.
     pub fn forget_seen(&mut self) {
         if let TransactionState::Open(open) = self {

@@ -356,12 +356,28 @@ impl ChunkEntry {
         }
     }
 
+    /// Slots of the chunk that were ever filled.
+    pub(crate) fn written(&self) -> usize {
+        match &*self.chunk {
+            Chunk::Hot(hot) => hot.written(),
+            Chunk::Frozen(frozen) => frozen.block.rows() as usize,
+        }
+    }
+
+    /// True if nobody but this entry knows the cells of its chunk, which is hot.
+    pub(crate) fn is_alone(&mut self) -> bool {
+        match Arc::get_mut(&mut self.chunk) {
+            Some(Chunk::Hot(hot)) => hot.is_alone(),
+            Some(Chunk::Frozen(_)) | None => false,
+        }
+    }
+
     /// Writes the first `slots.len()` rows of columns to these slots, and shows them. Slots before them that have no
     /// cells yet get some, and marks. An internal error for a frozen chunk.
     ///
     /// # Safety
-    /// Nobody else reads or writes the chunk, [`ChunkEntry::takes`] the columns, none of the slots shows a row, and
-    /// the strings of the columns are alive.
+    /// Nobody else writes the chunk, and nobody else reads it if some of the slots were written before.
+    /// [`ChunkEntry::takes`] the columns, none of the slots shows a row, and the strings of the columns are alive.
     pub(crate) unsafe fn fill(
         &mut self,
         columns: Columns<'_>,

@@ -284,6 +284,11 @@ impl HotChunk {
         }
     }
 
+    /// True if no other chunk shows the same cells.
+    pub(crate) fn is_alone(&mut self) -> bool {
+        Arc::get_mut(&mut self.cells).is_some()
+    }
+
     /// Rows written so far, visible or not.
     pub fn written(&self) -> usize {
         self.cells.written.load(Ordering::Acquire) as usize
@@ -498,7 +503,8 @@ impl HotChunk {
     /// before. Panics as [`HotChunk::append`], or if there are no such slots.
     ///
     /// # Safety
-    /// Nobody else reads or writes the chunk, and the strings of the columns are alive.
+    /// Nobody else writes the chunk, and nobody else reads it if some of the slots were filled before. The strings of the
+    /// columns are alive.
     pub(crate) unsafe fn fill(
         &self,
         start: usize,

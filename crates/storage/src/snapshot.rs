@@ -592,6 +592,12 @@ impl TableSnapshot {
         self.statistics = OnceLock::new();
     }
 
+    /// The same version, made by the commit of a timestamp, or by earlier ones.
+    pub(crate) fn at(mut self, timestamp: u64) -> TableSnapshot {
+        self.timestamp = timestamp.into();
+        self
+    }
+
     /// Gives a version that nobody sees the timestamp of the commit that is going to show it.
     pub(crate) fn stamp(&self, timestamp: u64) {
         debug_assert!(self.is_private() && self.private.is_none());

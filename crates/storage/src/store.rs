@@ -10,7 +10,6 @@
 
 use crate::log::{Durability, Lsn};
 use crate::other_writers::{OtherWriters, Room};
-use crate::persistent_map::PersistentMap;
 use crate::section::{CommitTimes, Section, Turn};
 use crate::snapshot::{Snapshot, TableSnapshot};
 use crate::transaction::Transaction;
@@ -87,13 +86,8 @@ impl Store {
 
     /// A store without tables for one thread: its transactions are not kept apart.
     pub fn unshared() -> Arc<Store> {
-        Store::of(
-            Catalog::new(),
-            (Lsn(0), 0),
-            PersistentMap::default(),
-            BTreeMap::new(),
-            None,
-        )
+        let nothing = Snapshot::restored(Catalog::new(), (Lsn(0), 0), Vec::new(), BTreeMap::new());
+        Store::of(nothing, None)
     }
 
     /// A store of these tables, as read from a directory: with all commits up to a place in the log and a timestamp.
@@ -105,37 +99,15 @@ impl Store {
         tables: Vec<TableSnapshot>,
         damaged: BTreeMap<ObjectId, Error>,
     ) -> Arc<Store> {
-        let mut catalog = catalog;
-        let identified = catalog.identify_constraints();
-        let mut map = PersistentMap::default();
-        for table in tables {
-            let id = table.table().id();
-            let table = match identified.iter().find(|entry| entry.id == id) {
-                Some(entry) => table.renamed(entry.clone()),
-                None => table,
-            };
-            map.insert(id.0, Arc::new(table));
-        }
+        let snapshot = Snapshot::restored(catalog, (lsn, timestamp), tables, damaged);
         // The memory of claims is counted by the transactions that make them.
         let locks = Locks::new(MemoryBudget::unlimited());
-        Store::of(catalog, (lsn, timestamp), map, damaged, Some(locks))
+        Store::of(snapshot, Some(locks))
     }
 
-    fn of(
-        catalog: Catalog,
-        (lsn, timestamp): (Lsn, u64),
-        tables: PersistentMap<Arc<TableSnapshot>>,
-        damaged: BTreeMap<ObjectId, Error>,
-        locks: Option<Locks>,
-    ) -> Arc<Store> {
-        let snapshot = Arc::new(Snapshot {
-            timestamp,
-            lsn,
-            visible_at: lsn,
-            catalog: Arc::new(catalog),
-            tables,
-            damaged: Arc::new(damaged),
-        });
+    fn of(snapshot: Snapshot, locks: Option<Locks>) -> Arc<Store> {
+        let timestamp = snapshot.timestamp;
+        let snapshot = Arc::new(snapshot);
         Arc::new(Store {
             visible: Apart(Visible::new(snapshot.clone())),
             newest_timestamp: Apart(AtomicU64::new(timestamp)),

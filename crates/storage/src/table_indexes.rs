@@ -17,8 +17,8 @@ use frazil_catalog::{IndexEntry, TableEntry};
 use frazil_index::{OrderedIndex, Tree};
 use frazil_kernels::{Isa, Selection};
 use frazil_types::{
-    ColumnVector, EncodedKeys, Error, KeyPart, KeySpec, ObjectId, Result, RowId, Schema, SqlState,
-    dispatch_native,
+    ColumnNumber, ColumnVector, EncodedKeys, Error, KeyPart, KeySpec, ObjectId, Result, RowId, Schema,
+    SqlState, dispatch_native,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -256,6 +256,42 @@ impl TableIndexes {
             let column = |part: usize| columns.at(index.columns[part]);
             index.spec.encode_by(column, keys);
         }
+    }
+
+    /// Those of them that serve a table under another entry: their definitions are there, and their columns have the
+    /// values that they had. `numbers`: those of the table's columns before and now.
+    pub(crate) fn kept_by(
+        &self,
+        entry: &TableEntry,
+        numbers: (&[ColumnNumber], &[ColumnNumber]),
+        schema: &Schema,
+    ) -> TableIndexes {
+        let kept = self.list.iter().filter_map(|index| {
+            let now = entry.indexes.iter().find(|now| now.id == index.entry.id)?;
+            let before = index.columns.iter().map(|&column| numbers.0.get(column));
+            let is_same = before.eq(now.stored_keys().map(|key| numbers.1.get(key.column)))
+                && index.spec == key_spec(now, schema);
+            is_same.then(|| Arc::new(index.renamed(now.clone())))
+        });
+        TableIndexes::of(kept.collect())
+    }
+
+    /// Adds the entries of a row that somebody else has inserted, and whose keys are at a position of `keys`. 54000 for
+    /// a key that is too long.
+    pub(crate) fn replay_entries(
+        &self,
+        (keys, at): (&[EncodedKeys], usize),
+        row: RowId,
+        table: &TableEntry,
+    ) -> Result<()> {
+        for (index, keys) in self.list.iter().zip(keys) {
+            let key = keys.key(at);
+            if !index.leaves_out(key) {
+                index.check_length(key, table)?;
+                index.tree.insert(key, row, None);
+            }
+        }
+        Ok(())
     }
 
     /// The keys of all rows of a chunk, for each index.

@@ -1,4 +1,5 @@
-//! Who has a directory open: one process that writes, or several that read.
+//! Who has a directory open: one process that writes it, or several that keep others from writing it while they read. Those who read
+//! beside a writer have no lock.
 
 use crate::file::io_error;
 use crate::process::Process;
@@ -11,7 +12,8 @@ use std::path::{Path, PathBuf};
 /// however it ends.
 #[derive(Debug)]
 pub struct DirectoryLock {
-    held: Box<dyn VfsLock>,
+    /// `None`: nobody is kept away.
+    held: Option<Box<dyn VfsLock>>,
     directory: PathBuf,
     process: Process,
 }
@@ -30,12 +32,21 @@ impl DirectoryLock {
         });
         match locked? {
             Locking::Ours(held) => Ok(DirectoryLock {
-                held,
+                held: Some(held),
                 directory: directory.to_path_buf(),
                 process: Process::current(),
             }),
             Locking::Theirs(holder) => Err(in_use(directory, &holder)),
             Locking::Unsupported => Err(cannot_lock(directory)),
+        }
+    }
+
+    /// Who reads a directory and keeps nobody away.
+    pub fn none(directory: &Path) -> DirectoryLock {
+        DirectoryLock {
+            held: None,
+            directory: directory.to_path_buf(),
+            process: Process::current(),
         }
     }
 
@@ -49,8 +60,9 @@ impl DirectoryLock {
     pub(crate) fn remove(&self, file: &Path) {
         if let Ok(name) = file.strip_prefix(&self.directory)
             && self.process.is_current()
+            && let Some(held) = &self.held
         {
-            let _ = self.held.remove(name);
+            let _ = held.remove(name);
         }
     }
 }
@@ -70,7 +82,7 @@ fn in_use(directory: &Path, holder: &Holder) -> Error {
         format!("database directory \"{}\" is {holder}", directory.display()),
     )
     .with_hint(
-        "close it there first; one process can have a directory open for writing, or several for reading",
+        "close it there first: one process writes a directory; open it read-only to read beside that process",
     )
 }
 

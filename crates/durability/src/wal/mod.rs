@@ -44,9 +44,11 @@ pub mod log_file;
 pub mod reader;
 pub mod record;
 mod sync;
+pub mod tail;
 pub mod writer;
 
 pub(crate) use reader::WAY_OUT;
 pub use reader::{End, Replayed, Visitor};
 pub use record::{BESIDE_COMMITS, DatabaseId};
+pub use tail::{LogTail, Reached};
 pub use writer::{LogOpening, Wal, WalCounters, WalOptions, WalPosition};

@@ -57,6 +57,16 @@ pub struct Replayed {
     pub(super) files: Vec<(Arc<LogFile>, u64)>,
     /// The byte of the last one at which the sector behind its last record begins.
     pub(super) behind: u64,
+    /// The last one of which records were read.
+    pub(super) last: Option<LastRead>,
+}
+
+/// How far the last file was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastRead {
+    pub header: Header,
+    /// Position behind its last record, or that of its first one.
+    pub end: u64,
 }
 
 impl Replayed {
@@ -157,6 +167,7 @@ impl Reader<'_> {
             last_generation: 0,
             files: Vec::new(),
             behind: 0,
+            last: None,
         };
         let Files {
             used: files,
@@ -435,6 +446,10 @@ impl Reader<'_> {
                 }
             }
         };
+        replayed.last = Some(LastRead {
+            header: *header,
+            end: header.start + last as u64 - SECTOR,
+        });
         let behind = at.next_multiple_of(SECTOR as usize);
         replayed.position = Lsn(header.start + behind as u64 - SECTOR);
         replayed.previous = chain.previous;

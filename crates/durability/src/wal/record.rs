@@ -145,6 +145,15 @@ impl Chain {
         out.resize(start + self.version.size(record.payload.len()), 0);
     }
 
+    /// Bytes of the record whose header stands at the beginning of `bytes`, where the one at `position` could; `None` if
+    /// no such header stands there.
+    pub fn size_of(&self, bytes: &[u8], position: u64) -> Option<usize> {
+        let header = bytes.get(..self.version.header())?;
+        let length = number(header, 4, 4) as usize;
+        let is_one = (1..=MAX_PAYLOAD).contains(&length) && number(header, 8, 8) == position;
+        is_one.then(|| self.version.size(length))
+    }
+
     /// Reads what stands at the beginning of `bytes`, where the record at `position` could. It becomes the one before the next.
     pub fn read<'a>(&mut self, bytes: &'a [u8], position: u64) -> Found<'a> {
         let start = self.version.header();

@@ -234,6 +234,11 @@ impl Wal {
         Ok((wal, replayed))
     }
 
+    /// Closes the files that were read, where nothing is appended.
+    pub(crate) fn let_go(&self) {
+        self.commits.with(|tail| tail.full.clear());
+    }
+
     /// Makes everything that was appended durable.
     pub fn flush(&self) -> Result<()> {
         self.wait(self.end())

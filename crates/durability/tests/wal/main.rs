@@ -4,6 +4,7 @@ mod damage;
 mod durable_end;
 mod failures;
 mod groups;
+mod tail;
 
 use frazil_durability::wal::{DatabaseId, End, Replayed, Wal, WalOptions};
 use frazil_storage::{Log, Lsn};

@@ -88,6 +88,8 @@ pub struct Settings {
     pub max_recursion: Option<u64>,
     /// Most time of one wait for other transactions.
     pub lock_timeout: Duration,
+    /// How old what a statement sees of another process's commits may be.
+    pub read_lag: Duration,
     /// When a commit returns.
     pub synchronous_commit: Acknowledge,
     /// Whose clock timestamps with a zone are read and shown by.
@@ -189,6 +191,7 @@ impl Default for Settings {
             statement_timeout: None,
             max_recursion: None,
             lock_timeout: Duration::from_secs(10),
+            read_lag: Duration::ZERO,
             synchronous_commit: Acknowledge::Durable,
             time_zone: Zone::UTC,
             search_path: SearchPath::default(),

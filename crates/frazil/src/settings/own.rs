@@ -119,6 +119,13 @@ pub(super) static SETTINGS: &[Setting] = &[
         "Time to wait for another transaction that writes; 0 means any.",
     ),
     Setting::session(
+        "read_lag",
+        ValueKind::Time,
+        |s, v| put(&mut s.read_lag, v.time()),
+        |s| shown_time(s.read_lag),
+        "In a database opened read-only: how old what a statement sees of other processes may be; 0 means as of its begin.",
+    ),
+    Setting::session(
         "frazil.max_recursion",
         ValueKind::Integer(0, i64::MAX as i128),
         |s, v| {

@@ -203,12 +203,13 @@ const WAL: Columns = &[
     ("recovered_bytes", "bigint"),
     ("opening_milliseconds", "double precision"),
     ("failure", "text"),
+    ("moves", "bigint"),
 ];
 
 fn wal(context: &Context<'_>) -> Result<Vec<Vec<Value>>> {
     let directory = context.directory;
     let rows = directory.map(|directory| {
-        let (position, counters) = (directory.wal().position(), directory.wal().counters());
+        let (position, counters) = (directory.position(), directory.wal().counters());
         let (io, recovery) = (directory.io(), directory.recovery());
         let numbers = [
             position.end.0,
@@ -231,7 +232,8 @@ fn wal(context: &Context<'_>) -> Result<Vec<Vec<Value>>> {
         let failure = failure.map_or(Value::Null, |e| Value::Text(e.message().to_owned()));
         let numbers = numbers.map(|n| Value::Int(n.into()));
         let took = Value::Double(recovery.took.as_secs_f64() * 1e3);
-        numbers.into_iter().chain([took, failure]).collect()
+        let moves = Value::Int(directory.moves().into());
+        numbers.into_iter().chain([took, failure, moves]).collect()
     });
     Ok(rows.into_iter().collect())
 }
