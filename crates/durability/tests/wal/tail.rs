@@ -109,8 +109,8 @@ fn history(seed: u64) -> u64 {
 
 #[test]
 fn whoever_follows_sees_each_record_once_or_that_the_log_was_cut() {
-    let cuts: u64 = (0..30).map(history).sum();
-    assert!(cuts > 20, "{cuts} cuts");
+    let cuts: u64 = (0..8).map(history).sum();
+    assert!(cuts > 5, "{cuts} cuts");
 }
 
 /// Wherever writing has got to when somebody looks, what is there whole is seen, and the rest later.
