@@ -13,7 +13,8 @@
 //!
 //! When a damaged directory is salvaged, comments in front of a table's rows tell what is left out of the table.
 //!
-//! All of it is of one moment without a snapshot of its own: a directory has one process that writes, and the shell one connection.
+//! All of it is of one moment: the shell has one connection, and where another process may write the directory meanwhile, the dump is one
+//! transaction that keeps what it saw first.
 
 use crate::arguments::DumpOptions;
 use crate::backend::Backend;
@@ -105,12 +106,31 @@ fn lasting(connection: &Connection) -> (Vec<TableInfo>, Vec<ViewInfo>) {
 /// Writes the tables and views of these names, or all of them. A dump that fails ends in ROLLBACK.
 pub fn write(shell: &mut Shell, names: &[String], form: Form) -> Result<(), Complaint> {
     let connection = shell.embedded(".dump")?;
-    let (tables, views) = lasting(&connection);
-    let wanted = sql_names(&connection, names)?;
+    let database = connection.database();
+    // Nobody writes what is salvaged.
+    let may_change = database.is_read_only() && database.losses().is_empty();
+    if !may_change || connection.in_transaction() {
+        return write_now(shell, &connection, names, form);
+    }
+    connection.execute("begin isolation level repeatable read")?;
+    let written = write_now(shell, &connection, names, form);
+    let ended = connection.execute("rollback").map_err(Complaint::from);
+    written.and(ended.map(drop))
+}
+
+/// Writes them as they are now.
+fn write_now(
+    shell: &mut Shell,
+    connection: &Connection,
+    names: &[String],
+    form: Form,
+) -> Result<(), Complaint> {
+    let (tables, views) = lasting(connection);
+    let wanted = sql_names(connection, names)?;
     let is_wanted = |name: String| names.is_empty() || wanted.contains(&name);
     let tables: Vec<&TableInfo> = tables.iter().filter(|t| is_wanted(t.sql_name())).collect();
     let views: Vec<&ViewInfo> = views.iter().filter(|v| is_wanted(v.sql_name())).collect();
-    let schemas = needed_schemas(&connection, names, &tables, &views);
+    let schemas = needed_schemas(connection, names, &tables, &views);
     let enumerations = connection.enumerations();
     // A dump of some tables has what their columns need.
     let is_needed = |name: &String| {
@@ -120,12 +140,12 @@ pub fn write(shell: &mut Shell, names: &[String], form: Form) -> Result<(), Comp
     };
     // A damaged table is known by its name alone: what is told of it is all there is.
     let losses = connection.database().losses();
-    let damaged = damaged_names(&connection);
+    let damaged = damaged_names(connection);
     let mut access = connection.access();
     if !names.is_empty() {
         (access.roles, access.defaults, access.settings) = Default::default();
     }
-    on_one_thread(&connection, || {
+    on_one_thread(connection, || {
         let mut failed = None;
         shell.output.write(|out| {
             write_losses(out, losses.iter().filter(|loss| loss.table.is_none()))?;
@@ -136,15 +156,15 @@ pub fn write(shell: &mut Shell, names: &[String], form: Form) -> Result<(), Comp
             for ty in enumerations.iter().filter(|ty| is_needed(&ty.name)) {
                 writeln!(out, "{}", ty.ddl())?;
             }
-            let domains = used_domains(&connection, names, &tables);
+            let domains = used_domains(connection, names, &tables);
             for domain in &domains {
                 writeln!(out, "{}", domain.ddl())?;
             }
-            let sequences = used_sequences(&connection, names, &tables);
+            let sequences = used_sequences(connection, names, &tables);
             for sequence in sequences.iter().filter_map(|sequence| sequence.ddl()) {
                 writeln!(out, "{sequence}")?;
             }
-            if let Err(complaint) = write_tables(out, &connection, &tables, (&losses, &damaged), form.rows)? {
+            if let Err(complaint) = write_tables(out, connection, &tables, (&losses, &damaged), form.rows)? {
                 failed = Some(complaint);
                 // As sqlite3 ends a dump that is not whole.
                 return writeln!(out, "rollback; -- the dump ends here because of an error");
@@ -157,7 +177,7 @@ pub fn write(shell: &mut Shell, names: &[String], form: Form) -> Result<(), Comp
             write_behind_rows(out, &whole, losses.is_empty())?;
             write_positions(out, &sequences, form.rows.is_some())?;
             views.iter().try_for_each(|view| write_view(out, view))?;
-            write_comments(out, &connection, (names, &wanted), &whole, losses.is_empty())?;
+            write_comments(out, connection, (names, &wanted), &whole, losses.is_empty())?;
             // A table that is left out has no owner.
             let left_out = |relation: &String| {
                 !losses.is_empty() && whole.iter().all(|table| table.sql_name() != *relation)
