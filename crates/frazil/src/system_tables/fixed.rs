@@ -25,25 +25,29 @@ pub(super) fn access_methods(_: &Context<'_>) -> Result<Vec<Cells>> {
     Ok([(HEAP, "heap", "t"), (BTREE, "btree", "i")].map(row).into())
 }
 
+/// A collation: its oid, name, provider, encoding (-1: any) and locale.
+type Collation = (u32, &'static str, &'static str, i32, Option<&'static str>);
+
+pub(super) const COLLATIONS: [Collation; 3] = [
+    (DEFAULT_COLLATION, "default", "d", -1, None),
+    (C_COLLATION, "C", "c", -1, Some("C")),
+    (951, "POSIX", "c", -1, Some("POSIX")),
+];
+
 pub(super) fn collations(_: &Context<'_>) -> Result<Vec<Cells>> {
-    let row = |(oid, name, provider, encoding, locale): (u32, _, _, i32, Option<&str>)| {
+    let row = |(oid, name, provider, encoding, locale): &Collation| {
         Cells::new()
-            .with("oid", oid)
-            .with("collname", name)
+            .with("oid", *oid)
+            .with("collname", *name)
             .with("collnamespace", numbers::system_namespace(SYSTEM_SCHEMA))
             .with("collowner", OWNER)
-            .with("collprovider", provider)
+            .with("collprovider", *provider)
             .with("collisdeterministic", true)
-            .with("collencoding", encoding)
-            .with("collcollate", locale)
-            .with("collctype", locale)
+            .with("collencoding", *encoding)
+            .with("collcollate", *locale)
+            .with("collctype", *locale)
     };
-    let all = [
-        (DEFAULT_COLLATION, "default", "d", -1, None),
-        (C_COLLATION, "C", "c", -1, Some("C")),
-        (951, "POSIX", "c", -1, Some("POSIX")),
-    ];
-    Ok(all.map(row).into())
+    Ok(COLLATIONS.iter().map(row).collect())
 }
 
 pub(super) fn databases(context: &Context<'_>) -> Result<Vec<Cells>> {

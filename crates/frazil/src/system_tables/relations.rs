@@ -100,11 +100,20 @@ const LIVE: &[(&str, CellsOf)] = &[
 
 /// The tables of `information_schema` whose rows depend on the role that asks.
 const STANDARD_LIVE: &[(&str, CellsOf)] = &[
+    (
+        "administrable_role_authorizations",
+        privileges::administrable_roles,
+    ),
+    ("applicable_roles", privileges::applicable_roles),
     ("column_privileges", privileges::of_columns),
     ("enabled_roles", information_schema::roles),
-    ("role_column_grants", privileges::of_columns),
-    ("role_table_grants", privileges::of_tables),
+    ("role_column_grants", privileges::roles_of_columns),
+    ("role_routine_grants", privileges::roles_of_functions),
+    ("role_table_grants", privileges::roles_of_tables),
+    ("role_usage_grants", privileges::roles_of_usage),
+    ("routine_privileges", privileges::of_functions),
     ("table_privileges", privileges::of_tables),
+    ("usage_privileges", privileges::of_usage),
 ];
 
 /// Schema and name of each table that is not empty.
