@@ -23,7 +23,7 @@ const ORDER: [Rights; 7] = [
     Rights::TRIGGER,
 ];
 
-/// True if an item of a list of privileges is shown to the session's role, and if by more than its being one of PUBLIC.
+/// True if a view shows an item of a list of privileges to the session's role.
 fn is_shown(context: &Context<'_>, item: &AclItem, to_public: ToPublic) -> bool {
     let access = context.catalog().access();
     let is_enabled = |role| access.has_privileges_of(context.user.current, role);
@@ -33,7 +33,7 @@ fn is_shown(context: &Context<'_>, item: &AclItem, to_public: ToPublic) -> bool 
         || (is_public && to_public == ToPublic::Shown)
 }
 
-/// What a view does with privileges of PUBLIC that no role of the session's granted.
+/// Treatment of privileges that only PUBLIC has and no role of the session granted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ToPublic {
     Shown,
