@@ -1,136 +1,26 @@
 //! Bytes that no client sends: the server answers with an error or ends the session, and others go on.
 
-use crate::client::{Client, Served, bind, describe, execute, message, parse, query, sync};
+use crate::client::{Client, Served, message, query, sync};
+use crate::mutations::{Streams, mutate, mutate_messages};
 use frazil_testkit::Random;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Conversations of a run. `FRAZIL_WIRE_ROUNDS` sets another number: 40,000 make more than 200,000 messages.
 fn rounds() -> usize {
-    let given = std::env::var("FRAZIL_WIRE_ROUNDS").ok();
-    given.and_then(|rounds| rounds.parse().ok()).unwrap_or(500)
+    number("FRAZIL_WIRE_ROUNDS").map_or(500, |rounds| rounds as usize)
 }
 
-/// Texts of statements of all kinds, which end at once.
-const TEXTS: &[&str] = &[
-    "",
-    ";",
-    "-- ping",
-    "select 1",
-    "select 1; insert into t values (1); rollback",
-    "select * from t limit 3",
-    "select $1",
-    "select 1 / 0",
-    "copy t from stdin",
-    "copy t from stdin csv header",
-    "copy t from stdin binary",
-    "copy t to stdout",
-    "copy (select 1, null, 'x') to stdout binary",
-    "begin",
-    "start transaction isolation level repeatable read",
-    "commit",
-    "commit and chain",
-    "rollback",
-    "savepoint a",
-    "rollback to a",
-    "release a",
-    "declare c cursor for select a from t",
-    "declare p scroll cursor with hold for select generate_series(1, 5)",
-    "fetch 2 from c",
-    "fetch backward all from p",
-    "move c",
-    "close all",
-    "prepare s as select 1",
-    "execute s",
-    "deallocate all",
-    "set application_name = 'x'",
-    "set local work_mem = '1MB'",
-    "show all",
-    "discard all",
-    "reset all",
-    "listen a; notify a, 'x'",
-    "unlisten *",
-    "select state from pg_stat_activity",
-    "select pg_cancel_backend(pg_backend_pid())",
-    "select pg_terminate_backend(pg_backend_pid())",
-    "set idle_session_timeout = '1ms'",
-    "set transaction_timeout = '1ms'; begin",
-    "explain select 1",
-    "create temporary table u (a integer)",
-    "drop table u",
-    "insert into t values (1) returning a",
-    "values (1), (2)",
-];
-
-/// A message that means something, or nearly so.
-fn any_message(random: &mut Random) -> Vec<u8> {
-    let names = ["", "s", "p", "c"];
-    let name = |random: &mut Random| names[random.index(names.len())];
-    match random.index(16) {
-        0..=3 => query(TEXTS[random.index(TEXTS.len())]),
-        4 | 5 => {
-            let types: &[&[u32]] = &[&[], &[23], &[1700], &[0xffff_ffff], &[25, 1009]];
-            let text = TEXTS[random.index(TEXTS.len())];
-            parse(name(random), text, types[random.index(types.len())])
-        }
-        6 => parse("", "select $1::integer, $2::text[]", &[23, 1009]),
-        7 => bind("", "", &[Some(&[0, 0, 0, 7]), None], 1, 1),
-        8 => {
-            let values: &[&[Option<&[u8]>]] = &[&[], &[Some(b"12")], &[None]];
-            let (portal, statement) = (name(random), name(random));
-            let format = random.index(2) as i16;
-            bind(portal, statement, values[random.index(values.len())], 0, format)
-        }
-        9 => describe(['S', 'P', 'x'][random.index(3)], name(random)),
-        10 => execute(name(random), random.index(3) as i32),
-        11 => {
-            let kind = ["S", "P"][random.index(2)];
-            message(b'C', format!("{kind}{}\0", name(random)).as_bytes())
-        }
-        12 => match random.index(4) {
-            0 => message(b'd', b"1\n2\n"),
-            1 => message(b'd', b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\xff\xff"),
-            2 => message(b'c', b""),
-            _ => message(b'f', b"no\0"),
-        },
-        13 => match random.index(4) {
-            0 => message(b'F', b"\0\0\0\0"),
-            1 => message(b'p', b"secret\0"),
-            2 => message(b'X', b""),
-            _ => message(b'H', b""),
-        },
-        _ => sync(),
-    }
+/// The seed of a run's conversations. `FRAZIL_WIRE_SEED` sets another one.
+fn seed() -> u64 {
+    number("FRAZIL_WIRE_SEED").unwrap_or(51)
 }
 
-/// Messages, most of which mean something together.
-fn conversation(random: &mut Random) -> Vec<Vec<u8>> {
-    (0..1 + random.index(10)).map(|_| any_message(random)).collect()
-}
-
-/// Changes some bytes, cuts the end off, or repeats a part.
-fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
-    for _ in 0..random.index(4) {
-        let at = random.index(bytes.len());
-        bytes[at] = match random.index(4) {
-            0 => 0,
-            1 => 0xff,
-            2 => bytes[at].wrapping_add(1),
-            _ => random.bits() as u8,
-        };
-    }
-    match random.index(6) {
-        0 => bytes.truncate(random.index(bytes.len())),
-        1 => {
-            let (from, to) = (random.index(bytes.len()), random.index(bytes.len()));
-            let part = bytes[from.min(to)..from.max(to)].to_vec();
-            let at = random.index(bytes.len());
-            bytes.splice(at..at, part);
-        }
-        _ => {}
-    }
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
 }
 
 /// A client is watched while its statement takes long: one that stays has its answer, one that leaves is cancelled.
@@ -157,7 +47,7 @@ fn a_long_statement_ends_with_its_client() {
 }
 
 /// Asks until the value is the wanted one.
-fn until(client: &mut Client, text: &str, wanted: &str) {
+pub fn until(client: &mut Client, text: &str, wanted: &str) {
     let begun = std::time::Instant::now();
     let wanted = format!("T D[{wanted}] C[SELECT 1] ZI");
     loop {
@@ -171,104 +61,160 @@ fn until(client: &mut Client, text: &str, wanted: &str) {
 }
 
 /// File descriptors of this process, which is the server's, too.
-fn descriptors() -> usize {
+pub fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+/// Bytes of this process's memory that are in RAM; 0 on systems that do not tell.
+pub fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
+    kilobytes.unwrap_or(0) << 10
 }
 
 /// The longest that a session waits for an answer while others send what means nothing. Unoptimized code, one of many
 /// tests, takes longer.
 const LONGEST_ANSWER: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 100 });
 
-/// A session of its own that asks, again and again, until it is told to end; it returns the longest time of an answer.
-fn watch(mut client: Client, ends: Arc<AtomicBool>) -> std::thread::JoinHandle<Duration> {
+/// Times of the answers to a session that asks again and again, in the order of their lengths.
+fn watch(mut client: Client, ends: Arc<AtomicBool>) -> JoinHandle<Vec<Duration>> {
     std::thread::spawn(move || {
-        let mut longest = Duration::ZERO;
+        let mut times = Vec::new();
         while !ends.load(Ordering::Relaxed) {
-            let begun = std::time::Instant::now();
+            let begun = Instant::now();
             assert_eq!(client.ask(&[query("select 1")]), "T D[1] C[SELECT 1] ZI");
-            longest = longest.max(begun.elapsed());
+            times.push(begun.elapsed());
             std::thread::sleep(Duration::from_millis(2));
         }
-        longest
+        times.sort();
+        times
     })
+}
+
+/// Clients that send conversations at a time.
+const STRANGERS: usize = 2;
+
+/// Sends conversations that follow from a seed, one a session, most of them changed. Returns the number of messages.
+fn disturb(served: &Served, seed: u64, rounds: usize) -> usize {
+    let streams = Streams::new();
+    let stranger = |number: usize| {
+        let mut random = Random::new(seed * STRANGERS as u64 + number as u64);
+        let mut messages = 0;
+        for round in 0..rounds / STRANGERS {
+            let mut client = served.client();
+            let mut conversation = streams.conversation(&mut random);
+            messages += conversation.len();
+            // One in four is sent as it is: a sequence of messages, rather than their bytes.
+            let change = random.index(4);
+            if change == 1 {
+                mutate_messages(&mut random, &mut conversation);
+            }
+            let mut bytes = conversation.concat();
+            if change > 1 {
+                mutate(&mut random, &mut bytes);
+            }
+            // The server may have ended the session before it read all.
+            let _ = client.stream.write_all(&bytes);
+            client.finish();
+            let said = client.until_end();
+            assert!(
+                !said.contains("E[XX"),
+                "seed {seed}, {number}, round {round}: {said}"
+            );
+        }
+        messages
+    };
+    std::thread::scope(|scope| {
+        let stranger = &stranger;
+        let strangers: Vec<_> = (0..STRANGERS).map(|n| scope.spawn(move || stranger(n))).collect();
+        let messages = strangers
+            .into_iter()
+            .map(|s| s.join().expect("a stranger's session"));
+        messages.sum()
+    })
+}
+
+/// Runs a test that is ignored, alone in its process, so that no other test opens files or takes memory meanwhile.
+pub fn alone(test: &str) {
+    let program = std::env::current_exe().expect("the program of the tests");
+    let done = std::process::Command::new(program)
+        .args(["--ignored", "--exact", "--nocapture", test])
+        .output()
+        .expect("the process starts");
+    let (said, complained) = (
+        String::from_utf8_lossy(&done.stdout),
+        String::from_utf8_lossy(&done.stderr),
+    );
+    print!("{said}");
+    assert!(
+        done.status.success() && said.contains("1 passed"),
+        "{said}\n{complained}"
+    );
 }
 
 #[test]
 fn sessions_survive_or_end_and_others_go_on() {
+    alone("bad_input::strangers_leave_nothing");
+}
+
+/// Most bytes of memory that are kept of conversations, beside those of the first ones: what the allocator does not
+/// give back to the system, and bounded caches of plans and of statements' statistics. Measured: 18 MB after 127,000
+/// messages.
+const MOST_KEPT: usize = 64 << 20;
+
+/// The body of `sessions_survive_or_end_and_others_go_on`.
+#[test]
+#[ignore = "counts the descriptors and the memory of the process: run it alone"]
+fn strangers_leave_nothing() {
     let served = Served::trusting();
     let ends = Arc::new(AtomicBool::new(false));
     let watching = watch(served.client(), ends.clone());
     let mut other = served.client();
     other.ask(&[query(
-        "create table t (a integer); insert into t values (1), (2), (3), (4)",
+        "create table t (a integer); create table w (a integer, b text); insert into t values (1), (2), (3), (4)",
     )]);
-    let mut random = Random::new(51);
-    for round in 0..rounds() {
-        let mut client = served.client();
-        let mut bytes = conversation(&mut random).concat();
-        // One in four is sent as it is: a sequence of messages, rather than their bytes.
-        if random.index(4) > 0 {
-            mutate(&mut random, &mut bytes);
-        }
-        // The server may have ended the session before it read all.
-        let _ = client.stream.write_all(&bytes);
-        client.finish();
-        let said = client.until_end();
-        assert!(!said.contains("E[XX"), "round {round}: {said}");
-        if round % 50 == 0 {
-            assert_eq!(other.ask(&[query("select 1")]), "T D[1] C[SELECT 1] ZI");
-        }
-    }
+    let first = disturb(&served, seed(), rounds() / 4);
+    nobody_is_left(&mut other);
+    // Rows that were committed are no leak.
+    other.ask(&[query("truncate t, w")]);
+    let (descriptors_before, memory_before) = (descriptors(), resident());
+    let messages = first + disturb(&served, seed() + 1, rounds() - rounds() / 4);
+    nobody_is_left(&mut other);
+    other.ask(&[query("truncate t, w")]);
     ends.store(true, Ordering::Relaxed);
-    let longest = watching.join().expect("the session that watches");
-    println!("the longest answer took {longest:?}");
-    assert!(longest < LONGEST_ANSWER, "{longest:?}");
-    assert_eq!(
-        other.ask(&[query("select count(*) >= 0 from t")]),
-        "T D[t] C[SELECT 1] ZI"
+    let times = watching.join().expect("the session that watches");
+    let begun = Instant::now();
+    // The session that watched has left, and gave its descriptor back.
+    while descriptors() >= descriptors_before {
+        assert!(
+            begun.elapsed().as_secs() < 60,
+            "{} of {descriptors_before}",
+            descriptors()
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let kept = resident().saturating_sub(memory_before);
+    let longest = times.last().expect("answers");
+    let late = times
+        .iter()
+        .filter(|time| **time > Duration::from_millis(100))
+        .count();
+    println!(
+        "{messages} messages; {} answers meanwhile, the longest took {longest:?}, {late} more than 100 ms; {} MB more \
+         than {} MB",
+        times.len(),
+        kept >> 20,
+        memory_before >> 20
     );
-    // Nothing is left of the sessions: no entry, lock or cursor.
+    assert!(*longest < LONGEST_ANSWER, "{longest:?}");
+    assert!(kept < MOST_KEPT, "{kept} bytes");
+}
+
+/// Waits until nothing is left of other sessions than two: no entry, lock or cursor.
+fn nobody_is_left(other: &mut Client) {
     let left = "select (select count(*) from pg_stat_activity) || ' ' || (select count(*) from pg_locks)";
-    let begun = std::time::Instant::now();
-    while other.ask(&[query(left)]) != "T D[1 0] C[SELECT 1] ZI" {
-        assert!(begun.elapsed().as_secs() < 60, "{}", other.ask(&[query(left)]));
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-}
-
-#[test]
-fn descriptors_are_given_back() {
-    let program = std::env::current_exe().expect("the program of the tests");
-    let alone = std::process::Command::new(program)
-        .args(["--ignored", "--exact", "bad_input::no_descriptor_is_left"])
-        .output()
-        .expect("the process starts");
-    let said = String::from_utf8_lossy(&alone.stdout);
-    assert!(alone.status.success() && said.contains("1 passed"), "{said}");
-}
-
-/// The body of `descriptors_are_given_back`, alone in its process, so that no other test opens files meanwhile.
-#[test]
-#[ignore = "counts the descriptors of the process: run it alone"]
-fn no_descriptor_is_left() {
-    let served = Served::trusting();
-    let mut other = served.client();
-    other.ask(&[query("create table t (a integer)")]);
-    let before = descriptors();
-    let mut random = Random::new(53);
-    for _ in 0..rounds() {
-        let mut client = served.client();
-        let mut bytes = conversation(&mut random).concat();
-        mutate(&mut random, &mut bytes);
-        let _ = client.stream.write_all(&bytes);
-        client.finish();
-        client.until_end();
-    }
-    let begun = std::time::Instant::now();
-    while descriptors() > before {
-        assert!(begun.elapsed().as_secs() < 60, "{} of {before}", descriptors());
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    until(other, left, "2 0");
 }
 
 #[test]

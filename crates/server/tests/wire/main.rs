@@ -9,6 +9,7 @@ mod copy_binary;
 mod cursors;
 mod extended;
 mod login;
+mod mutations;
 mod notices;
 mod notifications;
 mod order;

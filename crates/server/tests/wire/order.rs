@@ -23,6 +23,10 @@ enum Sent {
     ClosePortal(&'static str),
     /// COPY FROM STDIN as a simple query, with rows and an end: true for CopyDone, false for CopyFail.
     CopyIn(&'static [u8], bool),
+    /// As `CopyIn`, by the extended protocol.
+    CopyPortal(&'static [u8], bool),
+    /// Bind of one value, as text or binary, to the statement without a name.
+    BindValue(&'static [u8], i16),
     Flush,
     FunctionCall,
     Sync,
@@ -31,7 +35,7 @@ enum Sent {
 const NAMES: [&str; 3] = ["", "a", "b"];
 
 /// Statements without parameters. They may fail.
-const TEXTS: [&str; 20] = [
+const TEXTS: [&str; 23] = [
     "",
     "-- nothing",
     "select 1",
@@ -52,6 +56,9 @@ const TEXTS: [&str; 20] = [
     "copy (select a from t) to stdout",
     "selec",
     "select * from missing",
+    "select a from t where a > $1::integer",
+    "insert into t values ($1)",
+    "declare a cursor for select generate_series(1, 4)",
 ];
 
 /// Texts of several statements.
@@ -66,7 +73,7 @@ const SEVERAL: [&str; 5] = [
 fn any(random: &mut Random) -> Sent {
     let name = |random: &mut Random| NAMES[random.index(NAMES.len())];
     let text = |random: &mut Random| TEXTS[random.index(TEXTS.len())];
-    match random.index(22) {
+    match random.index(24) {
         0..=2 => Sent::Query(text(random)),
         3 => Sent::Query(SEVERAL[random.index(SEVERAL.len())]),
         4..=6 => Sent::Parse(name(random), text(random)),
@@ -76,13 +83,32 @@ fn any(random: &mut Random) -> Sent {
         12..=14 => Sent::Execute(name(random), random.index(4) as i32),
         15 => Sent::CloseStatement(name(random)),
         16 => Sent::ClosePortal(name(random)),
-        17 => {
+        17 | 18 => {
             let rows: &[&[u8]] = &[b"1\n2\n", b"", b"x\n", b"\\N\n\\.\n"];
-            Sent::CopyIn(rows[random.index(rows.len())], random.index(4) > 0)
+            let (rows, is_done) = (rows[random.index(rows.len())], random.index(4) > 0);
+            match random.index(2) {
+                0 => Sent::CopyIn(rows, is_done),
+                _ => Sent::CopyPortal(rows, is_done),
+            }
         }
-        18 => Sent::Flush,
-        19 => Sent::FunctionCall,
+        19 => {
+            let values: [(&[u8], i16); 4] = [(b"1", 0), (b"one", 0), (&[0, 0, 0, 1], 1), (&[1], 1)];
+            let (value, format) = values[random.index(values.len())];
+            Sent::BindValue(value, format)
+        }
+        20 => Sent::Flush,
+        21 => Sent::FunctionCall,
         _ => Sent::Sync,
+    }
+}
+
+const COPY: &str = "copy t from stdin";
+
+/// The end of COPY's data: CopyDone or CopyFail.
+fn end(is_done: bool) -> Vec<u8> {
+    match is_done {
+        true => message(b'c', b""),
+        false => message(b'f', b"no more\0"),
     }
 }
 
@@ -97,14 +123,18 @@ impl Sent {
             Sent::Execute(portal, rows) => execute(portal, *rows),
             Sent::CloseStatement(name) => message(b'C', format!("S{name}\0").as_bytes()),
             Sent::ClosePortal(name) => message(b'C', format!("P{name}\0").as_bytes()),
-            Sent::CopyIn(rows, is_done) => {
-                let end = if *is_done {
-                    message(b'c', b"")
-                } else {
-                    message(b'f', b"no more\0")
-                };
-                [query("copy t from stdin"), message(b'd', rows), end].concat()
-            }
+            Sent::CopyIn(rows, is_done) => [query(COPY), message(b'd', rows), end(*is_done)].concat(),
+            Sent::CopyPortal(rows, is_done) => [
+                // A name of its own: no other message asks the statement for rows.
+                message(b'C', b"Scopy\0"),
+                parse("copy", COPY, &[]),
+                bind("copy", "copy", &[], 0, 0),
+                execute("copy", 0),
+                message(b'd', rows),
+                end(*is_done),
+            ]
+            .concat(),
+            Sent::BindValue(value, format) => bind("", "", &[Some(value)], *format, 0),
             Sent::Flush => message(b'H', b""),
             Sent::FunctionCall => message(b'F', b"\0\0\x04\xd2\0\0\0\0\0\0"),
             Sent::Sync => sync(),
@@ -192,7 +222,17 @@ impl Answers<'_> {
     fn extended(&mut self, sent: &Sent) -> Result<bool, String> {
         let found = match sent {
             Sent::Parse(..) => self.want(b"1E")?,
-            Sent::Bind(..) => self.want(b"2E")?,
+            Sent::Bind(..) | Sent::BindValue(..) => self.want(b"2E")?,
+            Sent::CopyPortal(..) => {
+                let mut found = 0;
+                // Answers of Close, Parse, Bind and Execute, and of the data's end.
+                for step in [b"3E", b"1E", b"2E", b"GE", b"CE"] {
+                    if found != b'E' {
+                        found = self.want(step)?;
+                    }
+                }
+                found
+            }
             Sent::CloseStatement(_) | Sent::ClosePortal(_) => self.want(b"3E")?,
             Sent::DescribePortal(_) => self.want(b"TnE")?,
             Sent::DescribeStatement(_) => match self.want(b"tE")? {
