@@ -56,7 +56,7 @@ impl ColumnBuilder {
                 "null value in column \"{}\" violates not-null constraint",
                 self.def.name
             );
-            return Err(Error::new(SqlState::NOT_NULL_VIOLATION, message));
+            return Err(Error::new(SqlState::NOT_NULL_VIOLATION, message).of_column(&self.def.name));
         }
         if self.def.ty.native() == NativeType::String {
             self.strings.push_null();

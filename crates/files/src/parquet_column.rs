@@ -406,7 +406,7 @@ pub fn rows_of(
                 "null value in column \"{}\" violates not-null constraint",
                 column.name
             );
-            let error = Error::new(SqlState::NOT_NULL_VIOLATION, message);
+            let error = Error::new(SqlState::NOT_NULL_VIOLATION, message).of_column(&column.name);
             return Err(error.in_context(place(row, &column.name)));
         }
         let converted = convert(array, column.ty, None, budget);

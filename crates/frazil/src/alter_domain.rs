@@ -145,5 +145,8 @@ fn violated(table: &TableEntry, column: usize, is_null: bool) -> Error {
         ),
     };
     let message = format!("column \"{column}\" of table \"{}\" contains {what}", table.name);
-    Error::new(state, message).of_table(&table.name).of_column(column)
+    Error::new(state, message)
+        .of_table(&table.name)
+        .in_namespace(table.namespace)
+        .of_column(column)
 }

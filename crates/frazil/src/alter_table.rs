@@ -170,6 +170,7 @@ pub fn refuse_violations_of(
     );
     Err(Error::new(SqlState::CHECK_VIOLATION, message)
         .of_table(&entry.name)
+        .in_namespace(entry.namespace)
         .of_constraint(&constraint.name))
 }
 
@@ -225,6 +226,7 @@ pub fn contains_nulls(entry: &TableEntry, column: &str) -> Error {
     );
     Error::new(SqlState::NOT_NULL_VIOLATION, message)
         .of_table(&entry.name)
+        .in_namespace(entry.namespace)
         .of_column(column)
 }
 

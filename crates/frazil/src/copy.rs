@@ -77,7 +77,12 @@ pub fn from_file(
         true => Ok(batch),
         false => spread(&entry.schema, places, batch, snapshot.catalog()),
     };
-    let rows = loader::load(runner, transaction, table, reader, &shape)?;
+    let rows = loader::load(runner, transaction, table, reader, &shape);
+    // Readers of files know columns, and not the table that they are of.
+    let rows = rows.map_err(|error| match (error.column(), error.table()) {
+        (Some(_), None) => error.of_table(&entry.name).in_namespace(entry.namespace),
+        _ => error,
+    })?;
     let skipped = match rejects {
         Some(rejects) => rejected_rows::keep(runner, transaction, entry.id, options, &rejects)?,
         None => 0,

@@ -1,6 +1,7 @@
 //! The end of a transaction: its deferred foreign keys are checked before it commits. SET CONSTRAINTS says which are
 //! deferred.
 
+use crate::failed_statement;
 use crate::foreign_keys;
 use crate::notice::Notice;
 use crate::query::Runner;
@@ -27,6 +28,8 @@ pub fn commit(session: &mut Session, chain: bool) -> Result<(&'static str, Optio
     match checked {
         Ok(()) => session.commit_checked(chain),
         Err(violation) => {
+            // The transaction may have made the schema.
+            let violation = failed_statement::explained(session, violation);
             session.rollback(false)?;
             Err(violation)
         }

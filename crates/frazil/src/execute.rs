@@ -7,6 +7,7 @@ use crate::checked_writes::{extent_of, write_checked};
 use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
 use crate::deferred_commit;
 use crate::definition_notices;
+use crate::failed_statement;
 use crate::given_values::GivenValues;
 use crate::lock_table;
 use crate::notification_statement;
@@ -405,13 +406,7 @@ pub(crate) fn guarded<T>(session: &mut Session, work: impl FnOnce(&mut Session) 
     let changed = session.take_changes(result.is_ok());
     let result = result.and_then(|done| changed.map(|()| done));
     let result = result.and_then(|done| notification_statement::end_statement(session).map(|()| done));
-    result.or_else(|error| {
-        // The error may tell of what is not durable.
-        let settled = session.transaction_mut().settle();
-        session.transaction_mut().fail();
-        notification_statement::drop_statement(session);
-        settled.and(Err(error))
-    })
+    result.or_else(|error| failed_statement::end(session, error))
 }
 
 /// Binds and runs a statement, within what keeps its errors.

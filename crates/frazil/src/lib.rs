@@ -55,6 +55,7 @@ mod entries_read;
 mod execute;
 mod explain;
 mod explain_freeze;
+mod failed_statement;
 mod file_restrictions;
 mod file_tables;
 mod filling;

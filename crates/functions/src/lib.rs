@@ -71,7 +71,7 @@ pub use arrays::Quantifier;
 pub use compare::compared_by;
 pub use conditional::Named;
 pub use documentation::{FunctionClass, FunctionDoc, list, markdown, nearest_function};
-pub use domain::{not_null, satisfying};
+pub use domain::{Blamed, not_null, satisfying};
 pub use frazil_types::value_ops::CastContext;
 pub use json_records::{JsonRecords, columns_needed, json_records};
 pub use literal::negated_literal;

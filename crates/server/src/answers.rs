@@ -172,6 +172,8 @@ impl Answers {
             Gravity::Fatal => "FATAL",
         };
         let position = error.position().map(|at| at.to_string());
+        // PostgreSQL names a table in the errors that name its schema, and in no others.
+        let of_schema = |field| error.schema().and(field);
         self.message(b'E', |out| {
             let fields = [
                 (b'S', Some(severity)),
@@ -181,9 +183,11 @@ impl Answers {
                 (b'D', error.detail()),
                 (b'H', error.hint()),
                 (b'P', position.as_deref()),
-                (b't', error.table()),
-                (b'c', error.column()),
-                (b'n', error.constraint()),
+                (b's', error.schema()),
+                (b't', of_schema(error.table())),
+                (b'c', of_schema(error.column())),
+                (b'd', of_schema(error.data_type())),
+                (b'n', of_schema(error.constraint())),
             ];
             fields_of(out, fields.into_iter());
         });

@@ -114,6 +114,7 @@ impl TableIndex {
     pub(crate) fn violated(&self, table: &TableEntry, message: String) -> Error {
         Error::new(SqlState::UNIQUE_VIOLATION, message)
             .of_table(&table.name)
+            .in_namespace(table.namespace)
             .of_constraint(&self.entry().name)
     }
 

@@ -127,6 +127,7 @@ pub(crate) fn null_refused(table: &Table, column: usize) -> Error {
         ),
     )
     .of_table(table.name())
+    .in_namespace(table.entry().namespace)
     .of_column(column)
 }
 
@@ -139,6 +140,7 @@ fn check_failed(table: &Table, name: &str) -> Error {
         ),
     )
     .of_table(table.name())
+    .in_namespace(table.entry().namespace)
     .of_constraint(name)
 }
 

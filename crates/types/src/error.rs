@@ -1,6 +1,6 @@
 //! Errors as values: what went wrong, its SQLSTATE, and the way out. Made where the fact is known.
 
-use crate::Span;
+use crate::{ObjectId, Span};
 use std::{fmt, io};
 
 /// The five-character condition code of the SQL standard and PostgreSQL.
@@ -320,8 +320,12 @@ struct Fields {
     hint: Option<String>,
     position: Option<usize>,
     span: Span,
+    /// The identity of the schema of the table or type.
+    namespace: Option<ObjectId>,
+    schema: Option<String>,
     table: Option<String>,
     column: Option<String>,
+    data_type: Option<String>,
     constraint: Option<String>,
 }
 
@@ -338,8 +342,11 @@ impl Error {
             hint: None,
             position: None,
             span: Span::NONE,
+            namespace: None,
+            schema: None,
             table: None,
             column: None,
+            data_type: None,
             constraint: None,
         }))
     }
@@ -383,13 +390,34 @@ impl Error {
         self
     }
 
+    /// Names the domain that the error is about.
+    pub fn of_type(mut self, domain: impl Into<String>) -> Error {
+        self.0.data_type = Some(domain.into());
+        self
+    }
+
+    /// Tells the schema of the table or domain by its identity. [`Error::naming_schema`] makes a name of it, at the place
+    /// where the catalog is known that the statement saw.
+    pub fn in_namespace(mut self, namespace: ObjectId) -> Error {
+        self.0.namespace = Some(namespace);
+        self
+    }
+
+    /// Names the schema of the table or domain, if the error tells its identity and has no name of it yet.
+    pub fn naming_schema(mut self, name: impl FnOnce(ObjectId) -> Option<String>) -> Error {
+        if self.0.schema.is_none() {
+            self.0.schema = self.0.namespace.and_then(name);
+        }
+        self
+    }
+
     /// Names the column that the error is about.
     pub fn of_column(mut self, column: impl Into<String>) -> Error {
         self.0.column = Some(column.into());
         self
     }
 
-    /// Names the constraint that a row violates; of a unique index that no constraint made, the index.
+    /// Names the constraint that a row or value violates; of a unique index that no constraint made, the index.
     pub fn of_constraint(mut self, constraint: impl Into<String>) -> Error {
         self.0.constraint = Some(constraint.into());
         self
@@ -454,6 +482,21 @@ impl Error {
         self.0.hint.as_deref()
     }
 
+    /// The identity of the schema of the table or domain that the error is about.
+    pub fn namespace(&self) -> Option<ObjectId> {
+        self.0.namespace
+    }
+
+    /// The schema of the table or domain that the error is about.
+    pub fn schema(&self) -> Option<&str> {
+        self.0.schema.as_deref()
+    }
+
+    /// The domain that the error is about, if its values come from no column.
+    pub fn data_type(&self) -> Option<&str> {
+        self.0.data_type.as_deref()
+    }
+
     /// The table that the error is about, as errors of class 23 name it.
     pub fn table(&self) -> Option<&str> {
         self.0.table.as_deref()
@@ -502,6 +545,18 @@ mod tests {
         let error = error.of_table("t").of_column("a").of_constraint("t_a_key");
         let fields = (error.table(), error.column(), error.constraint());
         assert_eq!(fields, (Some("t"), Some("a"), Some("t_a_key")));
+    }
+
+    #[test]
+    fn a_schema_is_named_once() {
+        let error = Error::new(SqlState::NOT_NULL_VIOLATION, "null");
+        // Nothing is known of a schema.
+        let error = error.naming_schema(|_| Some("wrong".to_owned()));
+        assert_eq!(error.schema(), None);
+        let error = error.of_type("d").in_namespace(ObjectId(7));
+        assert_eq!((error.schema(), error.data_type()), (None, Some("d")));
+        let error = error.naming_schema(|id| Some(format!("s{}", id.0)));
+        assert_eq!(error.naming_schema(|_| None).schema(), Some("s7"));
     }
 
     #[test]

@@ -150,6 +150,7 @@ impl KeyPair {
     fn violated(&self, message: String) -> Error {
         Error::new(SqlState::FOREIGN_KEY_VIOLATION, message)
             .of_table(&self.child.name)
+            .in_namespace(self.child.namespace)
             .of_constraint(&self.name)
     }
 }

@@ -11,7 +11,7 @@ use frazil_catalog::{
     AlterDomain, AlterType, ColumnText, Constraint, ConstraintKind, Domain, DomainCheck, NewConstraint,
     NewConstraintKind, QualifiedName, TypeEntry, WrittenName, domain_violation, identifier,
 };
-use frazil_functions::{Operand, not_null, satisfying};
+use frazil_functions::{Blamed, Operand, not_null, satisfying};
 use frazil_plan::{Expr, ExprKind};
 use frazil_types::{
     ColumnDef, ColumnDomain, Error, Kind, LogicalType, ObjectId, Result, Schema, Span, SqlState,
@@ -371,15 +371,20 @@ impl Binder<'_> {
         let column = self.columns.add(VALUE, value.ty, value.nullable);
         self.domains.insert(column, entry.id);
         let mut body = Expr::column(column, &self.columns);
+        let blamed = Blamed {
+            namespace: entry.namespace,
+            domain: &entry.name,
+        };
         if !domain.nullable {
             let message = format!("domain {} does not allow null values", identifier(&entry.name));
-            body = not_null(body, &message);
+            body = not_null(body, blamed, &message);
         }
         for check in &domain.checks {
             let row = Item::named(&entry.name, vec![OutputColumn::new(VALUE, column)]);
             let bound = self.stored(&check.expression, vec![row], Clause::Check)?;
             let condition = self.typing.predicate(bound, "CHECK")?;
-            body = satisfying(body, condition, &domain_violation(&entry.name, &check.name));
+            let message = domain_violation(&entry.name, &check.name);
+            body = satisfying(body, condition, blamed, (&check.name, &message));
         }
         let (ty, nullable) = (body.ty, body.nullable);
         let kind = ExprKind::Let {

@@ -7,6 +7,7 @@ mod client;
 mod clients;
 mod copy_binary;
 mod cursors;
+mod error_fields;
 mod extended;
 mod login;
 mod mutations;
