@@ -22,6 +22,10 @@ pub struct Inbox {
     bytes: Vec<u8>,
     /// Bytes that were read as messages.
     read: usize,
+    /// Bytes of the content of a CopyData message that have not arrived: what has arrived of it was read.
+    awaited: usize,
+    /// True once the client is logged in: strangers have no business with long messages.
+    is_trusted: bool,
 }
 
 impl Inbox {
@@ -32,6 +36,11 @@ impl Inbox {
             self.read = 0;
         }
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Lets messages be long from now on, because the client is logged in.
+    pub fn trust(&mut self) {
+        self.is_trusted = true;
     }
 
     fn rest(&self) -> &[u8] {
@@ -47,6 +56,9 @@ impl Inbox {
     /// before it are taken.
     pub fn messages(&mut self, queue: &mut VecDeque<Message>) -> Result<()> {
         loop {
+            if self.awaited > 0 {
+                self.rest_of_data(queue);
+            }
             if let Some(Message::CopyData(data)) = queue.back_mut() {
                 self.more_data(data);
             }
@@ -63,6 +75,18 @@ impl Inbox {
         Ok(())
     }
 
+    /// Reads what has arrived of a CopyData message that began before.
+    fn rest_of_data(&mut self, queue: &mut VecDeque<Message>) {
+        let part = &self.rest()[..self.awaited.min(self.rest().len())];
+        match queue.back_mut() {
+            _ if part.is_empty() => return,
+            Some(Message::CopyData(data)) => data.extend_from_slice(part),
+            _ => queue.push_back(Message::CopyData(part.to_vec())),
+        }
+        let count = part.len();
+        (self.read, self.awaited) = (self.read + count, self.awaited - count);
+    }
+
     /// Appends the content of CopyData messages that follow CopyData, up to a bound: COPY reads bytes, and most clients
     /// send a message for each row.
     fn more_data(&mut self, data: &mut Vec<u8>) {
@@ -74,8 +98,11 @@ impl Inbox {
         }
     }
 
-    /// The place in `bytes` of the next message's content, if it is CopyData and whole.
+    /// The place in `bytes` of the next message's content, if it is CopyData and whole, and none is awaited.
     fn next_data(&self) -> Option<Range<usize>> {
+        if self.awaited > 0 {
+            return None;
+        }
         let (&[kind, ref length @ ..], _) = self.rest().split_first_chunk::<HEAD>()?;
         let start = self.read + HEAD;
         let end = start + length_of(length).ok()?;
@@ -83,13 +110,17 @@ impl Inbox {
     }
 
     fn message(&mut self) -> Result<Option<Message>> {
+        if self.awaited > 0 {
+            return Ok(None);
+        }
         let rest = self.rest();
         let Some(head) = rest.first_chunk::<HEAD>() else {
             return Ok(None);
         };
         let (kind, length) = (head[0], length_of(&head[1..])?);
         let longest = match kind {
-            b'Q' | b'P' | b'B' | b'd' | b'F' => LONGEST,
+            b'Q' | b'P' | b'B' | b'd' | b'F' if self.is_trusted => LONGEST,
+            b'Q' | b'P' | b'B' | b'd' | b'F' => LONGEST_PLAIN,
             b'D' | b'E' | b'C' | b'S' | b'H' | b'c' | b'f' | b'p' | b'X' => LONGEST_PLAIN,
             _ => return Err(violation(format!("invalid frontend message type {kind}"))),
         };
@@ -97,7 +128,14 @@ impl Inbox {
             return Err(violation("invalid message length"));
         }
         let Some(content) = rest.get(HEAD..HEAD + length) else {
-            return Ok(None);
+            if kind != b'd' || rest.len() == HEAD {
+                return Ok(None);
+            }
+            // COPY reads bytes: what has arrived of a message takes no memory while the others are on their way.
+            let arrived = rest[HEAD..].to_vec();
+            self.awaited = length - arrived.len();
+            self.read = self.bytes.len();
+            return Ok(Some(Message::CopyData(arrived)));
         };
         let message = Message::read(kind, content);
         self.read += HEAD + length;
@@ -180,6 +218,35 @@ mod tests {
     }
 
     #[test]
+    fn a_long_message_of_copy_is_read_as_it_arrives() {
+        let (mut inbox, mut queue) = (Inbox::default(), VecDeque::new());
+        inbox.trust();
+        let mut whole = b"d\0\x01\0\x04".to_vec();
+        whole.extend((0..1 << 16).map(|at| at as u8));
+        whole.extend(b"d\0\0\0\x05xc\0\0\0\x04");
+        let mut data = Vec::new();
+        for part in whole.chunks(1000) {
+            inbox.add(part);
+            inbox.messages(&mut queue).unwrap();
+            assert!(inbox.rest().len() < HEAD, "{}", inbox.rest().len());
+            while let Some(Message::CopyData(part)) =
+                queue.pop_front_if(|m| matches!(m, Message::CopyData(_)))
+            {
+                data.extend(part);
+            }
+        }
+        assert_eq!(queue, [Message::CopyDone]);
+        assert_eq!(data.len(), (1 << 16) + 1);
+        assert!(
+            data[..1 << 16]
+                .iter()
+                .enumerate()
+                .all(|(at, byte)| *byte == at as u8)
+        );
+        assert_eq!(data.last(), Some(&b'x'));
+    }
+
+    #[test]
     fn lengths_that_cannot_be_end_the_session() {
         for sent in [
             &b"Q\0\0\0\x03"[..],
@@ -189,9 +256,13 @@ mod tests {
             b"z\0\0\0\x04",
         ] {
             let mut inbox = Inbox::default();
+            inbox.trust();
             inbox.add(sent);
             assert!(inbox.messages(&mut VecDeque::new()).is_err(), "{sent:?}");
         }
+        let mut stranger = Inbox::default();
+        stranger.add(b"Q\0\0\x80\0");
+        assert!(stranger.messages(&mut VecDeque::new()).is_err());
         for sent in [&b"\0\0\0\x07"[..], b"\xff\xff\xff\xff", b"\0\0\xff\xff", b"GET "] {
             let mut inbox = Inbox::default();
             inbox.add(sent);

@@ -9,6 +9,7 @@ mod copy_binary;
 mod cursors;
 mod error_fields;
 mod extended;
+mod hostile;
 mod login;
 mod mutations;
 mod notices;
