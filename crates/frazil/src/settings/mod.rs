@@ -27,6 +27,7 @@ use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_storage::{Acknowledge, ScanOptions};
 use frazil_types::{CHUNK_ROWS, Error, Result, SqlState, Zone};
+use postgresql::ClientEncoding;
 use setting::Access;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -104,6 +105,8 @@ pub struct Settings {
     pub isolation: Isolation,
     /// True if transactions to come may not write.
     pub read_only: bool,
+    /// The encoding of texts that a client asked for.
+    pub(crate) client_encoding: ClientEncoding,
     /// The times after which a server ends the session.
     pub(crate) timeouts: SessionTimeouts,
     /// True for a client of a server, which can end the session.
@@ -199,6 +202,7 @@ impl Default for Settings {
             file_access: FileAccess::On,
             isolation: Isolation::default(),
             read_only: false,
+            client_encoding: ClientEncoding::default(),
             timeouts: SessionTimeouts::default(),
             is_served: false,
             least_notice: NoticeLevel::default(),

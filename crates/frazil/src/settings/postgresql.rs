@@ -53,8 +53,8 @@ pub(super) static SETTINGS: &[Setting] = &[
     Setting::session(
         "client_encoding",
         ValueKind::Text,
-        |_, read| encoding(&read),
-        |_| "UTF8".to_owned(),
+        |settings, read| encoding(&read).map(|encoding| settings.client_encoding = encoding),
+        |settings| settings.client_encoding.name().to_owned(),
         "Encoding of texts.",
     )
     .reported(),
@@ -393,26 +393,47 @@ pub(super) static SETTINGS: &[Setting] = &[
     cost("min_parallel_index_scan_size", ValueKind::Units(0, PAGE), "512kB"),
 ];
 
-/// UTF-8 under its names; 0A000 for other encodings that PostgreSQL has, 22023.
-fn encoding(read: &Read) -> Result<()> {
+/// The encoding of a client's texts. Both encodings send the bytes that are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientEncoding {
+    /// UTF-8.
+    #[default]
+    Utf8,
+    /// Bytes whose meaning the client does not say. As in PostgreSQL, texts of the client must be UTF-8 nevertheless.
+    SqlAscii,
+}
+
+impl ClientEncoding {
+    /// PostgreSQL's name of the encoding.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClientEncoding::Utf8 => "UTF8",
+            ClientEncoding::SqlAscii => "SQL_ASCII",
+        }
+    }
+}
+
+/// UTF-8 and SQL_ASCII under their names; 0A000 for other encodings that PostgreSQL has, 22023.
+fn encoding(read: &Read) -> Result<ClientEncoding> {
     let text = read.word()?;
     let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     match plain.to_ascii_lowercase().as_str() {
-        "utf8" | "unicode" => Ok(()),
+        "utf8" | "unicode" => Ok(ClientEncoding::Utf8),
+        "sqlascii" => Ok(ClientEncoding::SqlAscii),
         known if ENCODINGS.contains(&known) => {
-            Err(Error::unsupported(format!("client_encoding \"{text}\"")).with_hint("it is UTF8"))
+            let error = Error::unsupported(format!("client_encoding \"{text}\""));
+            Err(error.with_hint("use UTF8, or SQL_ASCII for bytes that are sent as they are stored"))
         }
         _ => Err(wrong(
             "client_encoding",
             text,
-            "the name of an encoding, which must be UTF8",
+            "the name of an encoding, which must be UTF8 or SQL_ASCII",
         )),
     }
 }
 
 /// Other encodings of PostgreSQL's clients, without signs and in lower case.
-const ENCODINGS: [&str; 51] = [
-    "sqlascii",
+const ENCODINGS: [&str; 50] = [
     "eucjp",
     "euccn",
     "euckr",

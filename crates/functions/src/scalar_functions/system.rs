@@ -6,7 +6,7 @@ use super::privileges::{function_privilege, of_object};
 use crate::Operand;
 use crate::build::{TEXT, null, text};
 use crate::built_in::{self, BuiltInFunction, BuiltInOperator, element_of, kind_of};
-use crate::function::{Function, Overload, Run, asking, functions, rows};
+use crate::function::{Function, Overload, Run, asking, functions, rows, volatile};
 use crate::named_oids::{DATABASE, SCHEMAS, name, type_named};
 use crate::operators::{has_operator, operators_named};
 use crate::session_catalog;
@@ -54,7 +54,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
         "nothing, as an empty text: there are no advisory locks to release";
     "pg_char_to_encoding", [rows(&[Text], encoding_number, Integer)],
         "PostgreSQL's number for an encoding, -1 if it has none";
-    "pg_client_encoding", [rows(&[], |_, o| o.text("UTF8"), Text)], "`UTF8`, the one encoding";
+    "pg_client_encoding", [volatile(&[], client_encoding, Text)],
+        "the encoding of the client's texts: `client_encoding`";
     "pg_collation_is_visible", VISIBLE, "NULL: collations have no numbers";
     "pg_conversion_is_visible", VISIBLE, "NULL: conversions have no numbers";
     "pg_conf_load_time", [rows(&[], |_, o| o.int(super::clock::start_of_process().into()), TimestampTz)],
@@ -174,6 +175,15 @@ fn user(role: impl FnOnce(&dyn SessionSettings) -> String) -> String {
 
 /// The encodings that a client may ask for, with PostgreSQL's numbers.
 const ENCODINGS: [(i64, &str); 3] = [(0, "SQL_ASCII"), (6, "UTF8"), (8, "LATIN1")];
+
+/// The encoding that the session's client asked for; that of stored texts outside of sessions.
+fn client_encoding(_: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
+    let session = session_settings::of_statement();
+    let shown = session
+        .map(|session| session.show("client_encoding"))
+        .transpose()?;
+    out.text(shown.flatten().as_deref().unwrap_or("UTF8"))
+}
 
 fn encoding_name(row: &Row<'_>, out: &mut Output) -> Result<()> {
     let named = ENCODINGS.iter().find(|(number, _)| *number == row.int(0));
