@@ -40,6 +40,8 @@
 //!
 //! # What is not done
 //!
+//! Sequences are logged some values ahead, so a reader sees one where a crash would leave it.
+//!
 //! A log that is damaged while it is followed looks as one whose writer is slow: the reader shows what came before the damage, until a
 //! manifest has more. Opening the directory anew tells damage from the torn end of a log, because nothing is being written then. Files
 //! of a network file system may vanish while they are mapped, or be seen late: readers beside a writer belong on its machine.
@@ -165,6 +167,8 @@ struct Place {
     coming: Option<Manifest>,
     /// When the last look began that succeeded.
     looked: Instant,
+    /// The number of that look among those that began.
+    done: u64,
     /// The tables of the store cannot be followed: the directory is read anew.
     is_lost: bool,
 }
@@ -196,6 +200,7 @@ impl Following {
                 mark,
                 coming: None,
                 looked,
+                done: 0,
                 is_lost: false,
             }),
             begun: AtomicU64::new(0),
@@ -229,15 +234,14 @@ impl Following {
         let begun = self.begun.load(Ordering::Acquire);
         let mut place = self.place();
         // Somebody else has looked meanwhile, and began to do so after this was called.
-        let is_fresh =
-            self.begun.load(Ordering::Acquire) > begun || !lag.is_zero() && place.looked.elapsed() <= lag;
+        let is_fresh = place.done > begun || !lag.is_zero() && place.looked.elapsed() <= lag;
         if is_fresh && !place.is_lost {
             return Ok(());
         }
-        self.begun.fetch_add(1, Ordering::AcqRel);
+        let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
         let looked = Instant::now();
         self.look(&mut place, store, cancel)?;
-        place.looked = looked;
+        (place.looked, place.done) = (looked, number);
         Ok(())
     }
 
@@ -350,6 +354,7 @@ impl Following {
             mark,
             coming: None,
             looked: place.looked,
+            done: place.done,
             is_lost: false,
         };
         self.moves.fetch_add(1, Ordering::Relaxed);

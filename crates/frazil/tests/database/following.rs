@@ -1,9 +1,9 @@
 //! Databases that are opened to be read beside one that writes the same directory: what they show is what it has committed.
 
-use crate::{directory, rows, state};
+use crate::{directory, rows, shown, state};
 use frazil::{Access, Connection, Database, Opening, SqlState};
 use frazil_durability::wal::WalOptions;
-use frazil_testkit::{Random, SimVfs};
+use frazil_testkit::{Failure, Random, SimVfs};
 use std::path::Path;
 
 const PLACE: &str = "/db";
@@ -294,6 +294,100 @@ fn a_commit_that_a_checkpoint_has_in_the_place_of_the_log_is_seen() {
     assert_eq!(rows(&reader, sum), rows(&writer, sum));
     drop((reader, writer));
     let _ = std::fs::remove_dir_all(&path);
+}
+
+#[test]
+fn rows_that_were_followed_become_the_blocks_of_a_checkpoint() {
+    let sim = SimVfs::new(5);
+    let writer = open(&sim, Access::Write);
+    rows(
+        &writer,
+        "set max_wal_size = off; set frazil.freeze_after = off; create table t (k integer primary key, s text)",
+    );
+    let reader = open(&sim, Access::Read);
+    let hot = "select count(distinct chunk) from frazil_blocks where table_name = 't' and encoding = 'hot'";
+    let (mut next, mut most) = (0, 0);
+    for round in 0..6 {
+        for _ in 0..12 {
+            let last = next + 3_999;
+            rows(
+                &writer,
+                &format!("insert into t select i, 'row ' || i from generate_series({next}, {last}) i"),
+            );
+            next = last + 1;
+            assert_eq!(
+                rows(&reader, "select count(*), max(k) from t"),
+                format!("{next}|{last}")
+            );
+        }
+        rows(
+            &writer,
+            &format!("delete from t where k = {round}; insert into t values ({round}, 'again')"),
+        );
+        // Rows that come to slots of a block later than it was written keep their chunk hot.
+        rows(
+            &writer,
+            "freeze table t; checkpoint; insert into t values (-1, ''); delete from t where k = -1",
+        );
+        let sum = "select count(*), sum(k), sum(length(s)) from t";
+        assert_eq!(rows(&reader, sum), rows(&writer, sum));
+        most = most.max(rows(&reader, hot).parse().expect("a number"));
+        let key = "select s from t where k = 4711";
+        assert_eq!(rows(&reader, key), "row 4711");
+    }
+    assert!(most <= 2, "{most} hot chunks");
+    assert_sound(&reader);
+    assert_eq!(moves(&reader), 0);
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_and_is_read_by_the_next_statement() {
+    let sim = SimVfs::new(5);
+    let writer = open(&sim, Access::Write);
+    rows(
+        &writer,
+        "set max_wal_size = off; create table t (k integer primary key, s text); create table u (a integer)",
+    );
+    let reader = open(&sim, Access::Read);
+    let sum = "select count(*), sum(k), max(s) from t";
+    let (mut failed, mut answered) = (0, 0);
+    for turn in 0..60 {
+        let first = turn * 100;
+        rows(
+            &writer,
+            &format!(
+                "insert into t select i, repeat('z', 50) || i from generate_series({first}, {first} + 60) i"
+            ),
+        );
+        match turn % 4 {
+            0 => drop(rows(&writer, "checkpoint; insert into u values (1)")),
+            1 => drop(rows(&writer, "drop table u; create table u (a integer)")),
+            _ => {}
+        }
+        let expected = rows(&writer, sum);
+        sim.fail_at(sim.operations() + turn % 15, Failure::Undone);
+        match reader.execute(sum) {
+            Ok(response) => {
+                assert_eq!(shown(response.outcome), expected);
+                answered += 1;
+            }
+            Err(error) => {
+                assert_eq!(error.state(), SqlState::IO_ERROR, "{error}");
+                failed += 1;
+            }
+        }
+        sim.heal();
+        assert_eq!(rows(&reader, sum), expected);
+        assert_eq!(
+            rows(&reader, &format!("select k from t where k = {first}")),
+            first.to_string()
+        );
+    }
+    assert!(
+        failed > 10 && answered > 10,
+        "{failed} failed, {answered} did not"
+    );
+    assert_sound(&reader);
 }
 
 #[test]
