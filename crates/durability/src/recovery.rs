@@ -175,6 +175,11 @@ pub(crate) fn catch_up(
     opening: &Opening<'_>,
 ) -> Result<(Reached, Option<Followed>)> {
     let path = log_path(directory);
+    // A writer may go on all the while: what it had written when this began is enough.
+    let (reached, end) = tail.look_ahead()?;
+    if reached == Reached::Cut || end == tail.position() {
+        return Ok((reached, None));
+    }
     std::thread::scope(|scope| {
         let from = tail.position().0;
         let timestamp = shown.version.timestamp();
@@ -195,7 +200,7 @@ pub(crate) fn catch_up(
             from,
             most: from,
         };
-        let reached = tail.read_on(&mut replay)?;
+        let reached = tail.read_on(end, &mut replay)?;
         let mut tables = replay.dealer.rest().map_err(|e| replay.blame(e))?;
         if reached == Reached::Cut || replay.commits == 0 {
             return Ok((reached, None));

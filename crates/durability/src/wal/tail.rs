@@ -9,18 +9,21 @@
 //! the file. A file whose successor is gone, or is not its own, was cut off: [`Reached::Cut`]. Then the manifest has
 //! what is missing.
 //!
+//! A writer goes on while it is read. Whoever does again what stands there looks ahead first ([`LogTail::look_ahead`]), which is
+//! much faster than any writer is, and then goes no further: so nobody runs behind a writer for ever.
+//!
 //! What was read may stand in the system's cache alone, before the writer's sync has come to it. It is synced here before
 //! anybody hears of it, as recovery does: so nothing is shown that a power cut could take back.
 
 use super::log_file::{Continuation, Header, LogFile, SECTOR, generation_of, path_of};
 use super::reader::{Replayed, Visitor};
-use super::record::{Chain, DatabaseId, Found};
+use super::record::{Chain, DatabaseId, Found, Record};
 use super::writer::WalPosition;
 use frazil_storage::Lsn;
 use frazil_types::{Result, SqlState};
 use frazil_vfs::{Access, Vfs, io_error};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes that are read to see if anything came.
@@ -41,23 +44,34 @@ pub enum Reached {
 #[derive(Debug)]
 pub struct LogTail {
     vfs: Arc<dyn Vfs>,
-    directory: PathBuf,
+    directory: Arc<Path>,
     database: DatabaseId,
     /// Where the next record comes, or a zero that says that it comes on the next border of a sector.
     position: u64,
     /// Checksum of the last record.
     previous: u32,
+    /// Everything before this position was synced.
+    synced: u64,
     /// The file in which the last record stands; `None`: no file was there.
     file: Option<TailFile>,
     buffer: Vec<u8>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct TailFile {
     file: Arc<LogFile>,
     header: Header,
-    /// True if records were read of it that were not synced.
-    is_unsynced: bool,
+}
+
+/// Hears of records and does nothing.
+struct Nobody;
+
+impl Visitor for Nobody {
+    fn begins(&mut self, _most: Lsn) {}
+
+    fn visit(&mut self, _record: &Record<'_>) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl TailFile {
@@ -97,7 +111,6 @@ impl LogTail {
             let file = TailFile {
                 file: file.clone(),
                 header: last.header,
-                is_unsynced: false,
             };
             (file, last.end)
         });
@@ -107,10 +120,12 @@ impl LogTail {
         };
         LogTail {
             vfs: vfs.clone(),
-            directory: directory.to_path_buf(),
+            directory: directory.into(),
             database,
             position,
             previous: replayed.previous,
+            // Who read it has synced it.
+            synced: position,
             file,
             buffer: Vec::new(),
         }
@@ -130,8 +145,23 @@ impl LogTail {
         }
     }
 
-    /// Visits what came since the last call. After an error it is unknown what was visited.
-    pub fn read_on(&mut self, visitor: &mut dyn Visitor) -> Result<Reached> {
+    /// The position up to which whole records stand now. They are durable then.
+    pub fn look_ahead(&mut self) -> Result<(Reached, Lsn)> {
+        let mut ahead = LogTail {
+            vfs: self.vfs.clone(),
+            directory: self.directory.clone(),
+            file: self.file.clone(),
+            buffer: std::mem::take(&mut self.buffer),
+            ..*self
+        };
+        let reached = ahead.read_on(Lsn(u64::MAX), &mut Nobody)?;
+        self.buffer = ahead.buffer;
+        self.synced = ahead.synced;
+        Ok((reached, Lsn(ahead.position)))
+    }
+
+    /// Visits what came since the last call, up to a position. After an error it is unknown what was visited.
+    pub fn read_on(&mut self, most: Lsn, visitor: &mut dyn Visitor) -> Result<Reached> {
         loop {
             let Some(file) = self.file.take() else {
                 match self.find_next(0, self.position)? {
@@ -141,12 +171,11 @@ impl LogTail {
                 }
                 continue;
             };
-            let mut file = file;
-            let looked = self.read_file(&mut file, visitor);
+            let looked = self.read_file(&file, most, visitor);
             let (generation, header) = (file.header.generation, file.header);
             let is_cut = !self.is_still(&file)?;
             if !is_cut {
-                self.sync(&mut file)?;
+                self.sync(&file)?;
             }
             self.file = Some(file);
             let looked = looked?;
@@ -172,9 +201,9 @@ impl LogTail {
     }
 
     /// Visits the records of a file from the position on.
-    fn read_file(&mut self, file: &mut TailFile, visitor: &mut dyn Visitor) -> Result<Looked> {
+    fn read_file(&mut self, file: &TailFile, most: Lsn, visitor: &mut dyn Visitor) -> Result<Looked> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let looked = self.read_through(file, visitor, &mut buffer);
+        let looked = self.read_through((file, most), visitor, &mut buffer);
         if buffer.capacity() > STRIDE {
             buffer = Vec::new();
         }
@@ -184,7 +213,7 @@ impl LogTail {
 
     fn read_through(
         &mut self,
-        file: &mut TailFile,
+        (file, most): (&TailFile, Lsn),
         visitor: &mut dyn Visitor,
         buffer: &mut Vec<u8>,
     ) -> Result<Looked> {
@@ -199,6 +228,9 @@ impl LogTail {
         let (mut at, mut done, mut wanted) = (file.offset_of(self.position), 0, LOOK);
         buffer.clear();
         loop {
+            if self.position >= most.0 {
+                return Ok(Looked::End);
+            }
             let is_short = buffer.len() - done < wanted.min((header.bytes - at.min(header.bytes)) as usize);
             if is_short {
                 let bytes = wanted.max(if done == 0 { LOOK } else { STRIDE });
@@ -213,7 +245,6 @@ impl LogTail {
             match chain.read(rest, position) {
                 Found::Record(record, size) => {
                     visitor.visit(&record)?;
-                    file.is_unsynced = true;
                     (at, done) = (at + size as u64, done + size);
                     self.position = header.start + at - SECTOR;
                     self.previous = chain.previous;
@@ -270,8 +301,8 @@ impl LogTail {
         Ok(Header::from_bytes(&file.file.path, &sector[..read]).unwrap_or_default())
     }
 
-    fn sync(&self, file: &mut TailFile) -> Result<()> {
-        if std::mem::take(&mut file.is_unsynced) {
+    fn sync(&mut self, file: &TailFile) -> Result<()> {
+        if self.position > self.synced {
             use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
             match file.file.file.sync() {
                 Err(e)
@@ -282,7 +313,7 @@ impl LogTail {
                 {
                     return Err(io_error("sync", &file.file.path, &e));
                 }
-                _ => {}
+                _ => self.synced = self.position,
             }
         }
         Ok(())
@@ -330,11 +361,7 @@ impl LogTail {
             generation,
             bytes: header.bytes,
         });
-        Ok(Candidate::Next(TailFile {
-            file,
-            header,
-            is_unsynced: false,
-        }))
+        Ok(Candidate::Next(TailFile { file, header }))
     }
 
     /// The file of a later generation in which the log goes on at a position, if no other file says which one that is.

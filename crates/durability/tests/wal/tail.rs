@@ -50,7 +50,12 @@ impl Follower {
 
     fn read_on(&mut self) -> Reached {
         let mut next = Next(self.last);
-        let reached = self.tail.read_on(&mut next).unwrap();
+        let (ahead, end) = self.tail.look_ahead().unwrap();
+        if ahead == Reached::Cut {
+            return Reached::Cut;
+        }
+        let reached = self.tail.read_on(end, &mut next).unwrap();
+        assert_eq!((reached, self.tail.position()), (Reached::End, end));
         if reached == Reached::End {
             self.last = next.0;
         }
