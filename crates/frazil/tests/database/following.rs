@@ -365,7 +365,7 @@ fn what_cannot_be_read_is_an_error_and_is_read_by_the_next_statement() {
             _ => {}
         }
         let expected = rows(&writer, sum);
-        sim.fail_at(sim.operations() + turn % 15, Failure::Undone);
+        sim.fail_at(sim.operations() + turn % 30, Failure::Undone);
         match reader.execute(sum) {
             Ok(response) => {
                 assert_eq!(shown(response.outcome), expected);
