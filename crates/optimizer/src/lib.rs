@@ -10,6 +10,7 @@ mod aggregate_reduction;
 mod arbiters;
 mod can_fail;
 pub mod cardinality;
+mod derived_groups;
 mod distinct_aggregates;
 mod early_probing;
 mod first_groups;
@@ -41,6 +42,7 @@ mod shared_branches;
 mod shared_conditions;
 mod shared_filters;
 mod shared_trees;
+mod shifted_sums;
 mod simplify;
 mod stage_policy;
 mod stored_expressions;
@@ -141,6 +143,8 @@ pub fn optimize(
     limits::plan(&mut plan);
     // After filters and joins have their places: a map between would keep aggregations from being seen over joins.
     shared_conditions::plan(&mut plan);
+    shifted_sums::plan(&mut plan);
+    derived_groups::plan(&mut plan);
     first_matches::plan(&mut plan, statistics);
     inequality_joins::plan(&mut plan, statistics);
     cancel.check()?;

@@ -387,6 +387,118 @@ Aggregate a := sum(case when o_comment like '%s' then 1 end) filter (where o_key
 }
 
 #[test]
+fn keys_that_follow_from_others_are_computed_for_groups() {
+    let mut shop = Shop::default();
+    let (orders, o) = shop.orders();
+    let one = Expr::constant(Value::Int(1), LogicalType::Integer);
+    let after = |id, shop: &Shop| {
+        let sides = [shop.column(id), one.clone()].map(Box::new);
+        let [left, right] = sides;
+        let ty = LogicalType::BigInt;
+        Expr::new(ExprKind::Arithmetic(ArithmeticOp::Add, left, right), ty, false)
+    };
+    let keys = [
+        shop.column(o.key),
+        after(o.key, &shop),
+        one.clone(),
+        after(o.customer, &shop),
+        shop.column(o.key),
+    ];
+    let groups: Vec<(ColumnId, Expr)> = (["k", "next", "one", "other", "again"].into_iter().zip(keys))
+        .map(|(name, key)| (shop.columns.add(name, key.ty, false), key))
+        .collect();
+    let made: Vec<ColumnId> = groups.iter().map(|g| g.0).collect();
+    let root = Operator::Aggregate(Aggregate {
+        input: Box::new(orders),
+        groups,
+        aggregates: vec![],
+    });
+    assert_plan(
+        &optimized(shop.plan(root, &made)),
+        "
+Output k, next, one, other, again
+Map next := k + 1, one := 1, again := k
+  Aggregate by k := o_key, other := o_customer + 1
+    Scan orders (o_key, o_customer)
+",
+    );
+    // Without a key there would be a group of no rows.
+    let mut shop = Shop::default();
+    let (orders, _) = shop.orders();
+    let made = ["a", "b"].map(|name| shop.columns.add(name, LogicalType::Integer, false));
+    let root = Operator::Aggregate(Aggregate {
+        input: Box::new(orders),
+        groups: made.iter().map(|id| (*id, one.clone())).collect(),
+        aggregates: vec![],
+    });
+    assert_plan(
+        &optimized(shop.plan(root, &made)),
+        "
+Output a, b
+Map b := 1
+  Aggregate by a := 1
+    Scan orders ()
+",
+    );
+}
+
+#[test]
+fn sums_that_differ_by_constants_are_computed_from_one() {
+    let number = |n| Expr::constant(Value::Int(n), LogicalType::Integer);
+    let added = |op, left, right| {
+        let sides = [left, right].map(Box::new);
+        let [left, right] = sides;
+        Expr::new(ExprKind::Arithmetic(op, left, right), LogicalType::Integer, false)
+    };
+    for (sums, expected) in [
+        (
+            4,
+            "
+Output s0, s1, s2, s3
+Map s0 := sum, s1 := sum + 1 * count, s2 := sum + -2 * count, s3 := sum + 8 * count
+  Aggregate sum := sum(o_customer), count := count(o_customer)
+    Scan orders (o_customer)
+",
+        ),
+        (
+            2,
+            "
+Output s0, s1
+Aggregate s0 := sum(o_customer), s1 := sum(o_customer + 1)
+  Scan orders (o_customer)
+",
+        ),
+    ] {
+        let mut shop = Shop::default();
+        let (orders, o) = shop.orders();
+        let value = || shop.column(o.customer);
+        let arguments = [
+            value(),
+            added(ArithmeticOp::Add, value(), number(1)),
+            added(ArithmeticOp::Sub, value(), number(2)),
+            added(
+                ArithmeticOp::Add,
+                number(3),
+                added(ArithmeticOp::Add, value(), number(5)),
+            ),
+        ];
+        let aggregates: Vec<(ColumnId, AggregateCall)> = (arguments.into_iter().enumerate().take(sums))
+            .map(|(i, argument)| {
+                let made = shop.columns.add(format!("s{i}"), LogicalType::BigInt, true);
+                (made, AggregateCall::sum(argument, LogicalType::BigInt))
+            })
+            .collect();
+        let made: Vec<ColumnId> = aggregates.iter().map(|a| a.0).collect();
+        let root = Operator::Aggregate(Aggregate {
+            input: Box::new(orders),
+            groups: vec![],
+            aggregates,
+        });
+        assert_plan(&optimized(shop.plan(root, &made)), expected);
+    }
+}
+
+#[test]
 fn a_contradiction_reads_nothing() {
     let mut shop = Shop::default();
     let (orders, o) = shop.orders();

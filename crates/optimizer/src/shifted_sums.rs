@@ -1,0 +1,130 @@
+//! Sums of one value with different constants added: `sum(width), sum(width + 1), sum(width + 2)`.
+//!
+//! `sum(x + c)` is `sum(x) + c * count(x)`, also where NULLs are left out, and NULL without values. Three or more such
+//! sums of an aggregation become one sum and one count, and a map above computes each sum from these two for each
+//! group. An addition that may fail stays where it is, because rows must raise its error.
+
+use crate::can_fail::may_fail;
+use crate::pushdown::take;
+use frazil_plan::operators::Map;
+use frazil_plan::{
+    AggregateCall, AggregateFunction, ArithmeticOp, COUNT, ColumnId, Columns, Expr, ExprKind, Operator, Plan,
+};
+use frazil_types::{LogicalType, Value};
+
+/// Sums of a value from which on they are computed from a single sum and a count.
+const FEWEST: usize = 3;
+/// Bits of a constant at most, and of what is added to: the product with a number of rows then stays within 64 bits.
+const SHIFT_BITS: u32 = 31;
+
+/// Computes sums that differ by constants from one sum and a count.
+pub fn plan(plan: &mut Plan) {
+    let (trees, columns) = plan.trees_mut();
+    trees.for_each(|tree| operator(tree, columns));
+}
+
+fn operator(op: &mut Operator, columns: &mut Columns) {
+    op.inputs_mut()
+        .into_iter()
+        .for_each(|input| operator(input, columns));
+    let Operator::Aggregate(aggregate) = op else {
+        return;
+    };
+    let above = rewrite(&mut aggregate.aggregates, columns);
+    if !above.is_empty() {
+        *op = Map::above(take(op), above);
+    }
+}
+
+/// Replaces calls by fewer ones. Returns the columns that the replaced calls made, as expressions over the new ones.
+fn rewrite(calls: &mut Vec<(ColumnId, AggregateCall)>, columns: &mut Columns) -> Vec<(ColumnId, Expr)> {
+    let mut values: Vec<(Expr, usize)> = vec![];
+    for (_, call) in calls.iter() {
+        let Some((value, _)) = shifted(call, columns) else {
+            continue;
+        };
+        match values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, number)) => *number += 1,
+            None => values.push((value, 1)),
+        }
+    }
+    let mut above = vec![];
+    for (value, _) in values.into_iter().filter(|(_, number)| *number >= FEWEST) {
+        let sum = columns.add("sum", LogicalType::BigInt, true);
+        let count = columns.add("count", COUNT, false);
+        calls.retain(|(made, call)| {
+            let Some((_, shift)) = shifted(call, columns).filter(|(other, _)| *other == value) else {
+                return true;
+            };
+            above.push((*made, with_shift(sum, count, shift, columns)));
+            false
+        });
+        calls.push((sum, AggregateCall::sum(value.clone(), LogicalType::BigInt)));
+        calls.push((count, AggregateCall::count(Some(value))));
+    }
+    above
+}
+
+/// `sum + shift * count`.
+fn with_shift(sum: ColumnId, count: ColumnId, shift: i128, columns: &Columns) -> Expr {
+    let ty = LogicalType::BigInt;
+    let sum = Expr::column(sum, columns);
+    if shift == 0 {
+        return sum;
+    }
+    let [shift, count] = [
+        Expr::constant(Value::Int(shift), ty),
+        Expr::column(count, columns),
+    ]
+    .map(Box::new);
+    let product = Expr::new(ExprKind::Arithmetic(ArithmeticOp::Mul, shift, count), ty, false);
+    let sides = [sum, product].map(Box::new);
+    let [left, right] = sides;
+    Expr::new(ExprKind::Arithmetic(ArithmeticOp::Add, left, right), ty, true)
+}
+
+/// The value that a call sums up, and the constant that it adds to it in each row: of a sum of integers of at most 32
+/// bits, whose computation does not fail.
+fn shifted(call: &AggregateCall, columns: &Columns) -> Option<(Expr, i128)> {
+    let is_plain = call.function == AggregateFunction::Sum
+        && !call.distinct
+        && call.order.is_empty()
+        && call.filter.is_none()
+        && call.ty == LogicalType::BigInt;
+    let argument = call.argument.as_ref().filter(|_| is_plain)?;
+    if !is_short(argument.ty) {
+        return None;
+    }
+    let (mut value, mut shift) = (argument, 0_i128);
+    loop {
+        match &value.kind {
+            ExprKind::Cast(inner) if is_short(inner.ty) && is_short(value.ty) => value = inner,
+            ExprKind::Arithmetic(op @ (ArithmeticOp::Add | ArithmeticOp::Sub), left, right) => {
+                let (next, by) = match (constant(left), constant(right), op) {
+                    (_, Some(by), ArithmeticOp::Add) => (left, by),
+                    (_, Some(by), ArithmeticOp::Sub) => (left, -by),
+                    (Some(by), _, ArithmeticOp::Add) => (right, by),
+                    _ => break,
+                };
+                (value, shift) = (next, shift + by);
+            }
+            _ => break,
+        }
+    }
+    let fits = shift.unsigned_abs() >> SHIFT_BITS == 0 && is_short(value.ty);
+    (fits && !may_fail(argument, columns)).then(|| (value.clone(), shift))
+}
+
+/// True for integers of at most 32 bits.
+fn is_short(ty: LogicalType) -> bool {
+    matches!(ty, LogicalType::SmallInt | LogicalType::Integer)
+}
+
+/// The integer that a constant is, in a type of at most 32 bits.
+fn constant(e: &Expr) -> Option<i128> {
+    match &e.kind {
+        ExprKind::Constant(Value::Int(value)) if is_short(e.ty) => Some(*value),
+        ExprKind::Cast(inner) if is_short(e.ty) => constant(inner),
+        _ => None,
+    }
+}
