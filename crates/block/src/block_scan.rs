@@ -12,6 +12,7 @@
 
 use crate::block::Block;
 use crate::disjunction::{AnyOf, PlannedAny};
+use crate::row_ranges::RowRanges;
 use crate::scan_predicate::{Planned, Predicate};
 use crate::strategy;
 use crate::window_match::WindowMatch;
@@ -64,7 +65,7 @@ enum Term {
 #[derive(Debug)]
 pub struct BlockScan {
     terms: Vec<Term>,
-    range: Range<u32>,
+    rows: RowRanges,
     skipped_by_sma: bool,
     window: WindowMatch,
 }
@@ -80,35 +81,35 @@ impl BlockScan {
     ) -> Result<BlockScan> {
         let mut scan = BlockScan {
             terms: Vec::with_capacity(restrictions.len() + disjunctions.len()),
-            range: 0..block.rows(),
+            rows: RowRanges::one(0..block.rows()),
             skipped_by_sma: false,
             window: WindowMatch::new(block, options.isa),
         };
         if options.use_sma && rules_out(block, restrictions, disjunctions)? {
-            scan.range = 0..0;
+            scan.rows = RowRanges::one(0..0);
             scan.skipped_by_sma = true;
             return Ok(scan);
         }
         for r in restrictions {
             match block.plan_test(r.column, &r.kind, options.use_psma)? {
-                Planned::Never => scan.range = 0..0,
+                Planned::Never => scan.rows = RowRanges::one(0..0),
                 Planned::Always => {}
-                Planned::Predicate(test, rows) => scan.add(Term::One(test), rows),
+                Planned::Predicate(test, rows) => scan.add(Term::One(test), &rows),
             }
-            if scan.range.is_empty() {
+            if scan.rows.is_empty() {
                 return Ok(scan);
             }
         }
         for disjunction in disjunctions {
             match block.plan_any(disjunction, options.use_psma)? {
-                PlannedAny::Never => scan.range = 0..0,
+                PlannedAny::Never => scan.rows = RowRanges::one(0..0),
                 PlannedAny::Always => {}
                 PlannedAny::All(tests, rows) => {
-                    (tests.into_iter()).for_each(|test| scan.add(Term::One(test), rows.clone()));
+                    (tests.into_iter()).for_each(|test| scan.add(Term::One(test), &rows));
                 }
-                PlannedAny::Any(any, rows) => scan.add(Term::Any(any), rows),
+                PlannedAny::Any(any, rows) => scan.add(Term::Any(any), &rows),
             }
-            if scan.range.is_empty() {
+            if scan.rows.is_empty() {
                 return Ok(scan);
             }
         }
@@ -116,16 +117,15 @@ impl BlockScan {
         if scan.tested_columns().any(|c| block.entry(c).layout.is_packed()) {
             // Codes of any width are tested from multiples of 64 rows on; rows before the narrowed
             // range are tested and do not match.
-            scan.range.start &= !63;
+            scan.rows = RowRanges::of(scan.rows.iter().map(|r| r.start & !63..r.end).collect());
         }
         Ok(scan)
     }
 
     /// Adds a term whose matches all lie among `rows`.
-    fn add(&mut self, term: Term, rows: Range<u32>) {
+    fn add(&mut self, term: Term, rows: &RowRanges) {
         self.terms.push(term);
-        let start = self.range.start.max(rows.start);
-        self.range = start..self.range.end.min(rows.end).max(start);
+        self.rows = self.rows.within(rows);
     }
 
     /// The block.
@@ -134,8 +134,13 @@ impl BlockScan {
     }
 
     /// The rows among which all matches lie: empty when the block is ruled out.
+    pub fn rows(&self) -> &RowRanges {
+        &self.rows
+    }
+
+    /// From the first to the last of [`BlockScan::rows`].
     pub fn range(&self) -> Range<u32> {
-        self.range.clone()
+        self.rows.hull()
     }
 
     /// Whether min and max alone ruled the block out.
@@ -143,9 +148,9 @@ impl BlockScan {
         self.skipped_by_sma
     }
 
-    /// Whether every row of [`BlockScan::range`] matches without a test.
+    /// Whether every row of [`BlockScan::rows`] matches without a test.
     pub fn matches_all(&self) -> bool {
-        self.terms.is_empty() && !self.range.is_empty()
+        self.terms.is_empty() && !self.rows.is_empty()
     }
 
     /// Columns whose codes are read to find matches, for the count of bytes touched.
@@ -162,7 +167,7 @@ impl BlockScan {
         out: &mut Vec<u16>,
     ) -> Result<Matched> {
         let rows = range.len();
-        if rows == 0 || self.range.is_empty() {
+        if rows == 0 || self.rows.is_empty() {
             return Ok(Matched::None);
         }
         if self.terms.is_empty() {

@@ -35,8 +35,8 @@ pub enum CodeRange {
 pub(crate) enum Translated {
     /// Rows that are NULL.
     Null,
-    /// By codes, with the ordinals from which to which they range.
-    Codes(CodeRange, Option<(u64, u64)>),
+    /// By codes, with the ascending, disjoint, inclusive ranges of ordinals they come from.
+    Codes(CodeRange, Vec<(u64, u64)>),
     /// By codes and exceptions of a patched column, with the ranges of ordinals they come from.
     Patched(PatchedRange, Vec<(u64, u64)>),
     /// By ordinals, in any of these ascending, disjoint, inclusive ranges.
@@ -228,6 +228,11 @@ fn normalize(mut spans: Vec<Span>) -> Vec<Span> {
     out
 }
 
+/// The first and the last ordinal of each of some spans, none of which is empty.
+fn inclusive(spans: &[Span]) -> Vec<(u64, u64)> {
+    spans.iter().map(|s| (s.0 as u64, (s.1 - 1) as u64)).collect()
+}
+
 /// The codes of normalized spans within `whole`; `shift` is 1 where code 0 is NULL.
 fn to_codes(spans: &[Span], whole: Span, shift: u64, narrow: bool) -> CodeRange {
     let inclusive = |s: &Span| (s.0 as u64 + shift, (s.1 - 1) as u64 + shift);
@@ -280,11 +285,11 @@ impl Block {
     /// where the directory suffices to rule the block out.
     pub(crate) fn translate(&self, column: usize, kind: &RestrictionKind) -> Result<Translated> {
         let entry = self.entry(column);
-        let none = Translated::Codes(CodeRange::None, None);
+        let none = Translated::Codes(CodeRange::None, vec![]);
         if *kind == RestrictionKind::IsNull {
             return Ok(match entry.null_count {
                 0 => none,
-                n if n == self.rows() => Translated::Codes(CodeRange::All, None),
+                n if n == self.rows() => Translated::Codes(CodeRange::All, vec![]),
                 _ => Translated::Null,
             });
         }
@@ -292,7 +297,7 @@ impl Block {
             return Ok(none);
         }
         if *kind == RestrictionKind::IsNotNull {
-            return Ok(Translated::Codes(CodeRange::All, None));
+            return Ok(Translated::Codes(CodeRange::All, vec![]));
         }
         if self.sma_rules_out(column, kind)? {
             return Ok(none);
@@ -328,7 +333,7 @@ impl Block {
             }
         }
         if left.is_empty() {
-            return Ok(Some(Translated::Codes(CodeRange::None, None)));
+            return Ok(Some(Translated::Codes(CodeRange::None, vec![])));
         }
         let domain = self.domain(column)?;
         let mut spans = Vec::new();
@@ -344,16 +349,13 @@ impl Block {
         let spans = normalize(spans);
         let coded = !matches!(entry.encoding, Encoding::Constant | Encoding::Raw);
         let shift = u64::from(coded && entry.nullable());
-        let hull = match (spans.first(), spans.last()) {
-            (Some(a), Some(b)) => Some((a.0 as u64, (b.1 - 1) as u64)),
-            _ => None,
-        };
         let in_parts = matches!(entry.encoding, Encoding::Patched | Encoding::Frames);
         if in_parts && !spans.is_empty() && spans[..] != [whole] {
             return self.translate_parts(column, &spans);
         }
         let narrow = coded && entry.code_bits <= 16;
-        Ok(Translated::Codes(to_codes(&spans, whole, shift, narrow), hull))
+        let codes = to_codes(&spans, whole, shift, narrow);
+        Ok(Translated::Codes(codes, inclusive(&spans)))
     }
 
     /// Whether min and max alone say that no row matches (Data Blocks, section 3.2).
@@ -394,8 +396,8 @@ impl Block {
             test.over_bounds(min, max)
         };
         Ok(match known {
-            Some(true) => Translated::Codes(CodeRange::All, None),
-            Some(false) => Translated::Codes(CodeRange::None, None),
+            Some(true) => Translated::Codes(CodeRange::All, vec![]),
+            Some(false) => Translated::Codes(CodeRange::None, vec![]),
             None => Translated::Text(test),
         })
     }
@@ -403,7 +405,7 @@ impl Block {
     /// Ranges of ordinals for encodings whose codes are not ordinals of the whole block.
     fn translate_parts(&self, column: usize, spans: &[Span]) -> Result<Translated> {
         let entry = self.entry(column);
-        let wanted: Vec<_> = spans.iter().map(|s| (s.0 as u64, (s.1 - 1) as u64)).collect();
+        let wanted = inclusive(spans);
         self.touch(column)?;
         Ok(match entry.encoding {
             Encoding::Patched => Translated::Patched(self.patched_range(entry, &wanted), wanted),
@@ -491,8 +493,8 @@ fn translate_wide(entry: &ColumnEntry, kind: &RestrictionKind) -> Result<Transla
         .filter(|(low, high)| low <= high)
         .collect();
     Ok(match &clipped[..] {
-        [] => Translated::Codes(CodeRange::None, None),
-        [one] if *one == (entry.min, entry.max) => Translated::Codes(CodeRange::All, None),
+        [] => Translated::Codes(CodeRange::None, vec![]),
+        [one] if *one == (entry.min, entry.max) => Translated::Codes(CodeRange::All, vec![]),
         _ => Translated::Wide(clipped),
     })
 }

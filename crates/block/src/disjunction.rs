@@ -4,11 +4,11 @@
 //! alternatives are tested column-first: each is given the rows that no alternative before it has found, and
 //! vectors without such rows are skipped. An alternative of several tests narrows these rows test by test.
 //!
-//! A block is skipped when SMAs rule out every alternative; PSMAs narrow it to the hull of what they leave
-//! of each.
+//! A block is skipped when SMAs rule out every alternative; PSMAs narrow it to the rows that they leave of each.
 
 use crate::block::Block;
 use crate::code_match::{clear_tail, set_all};
+use crate::row_ranges::RowRanges;
 use crate::scan_predicate::{Planned, Predicate};
 use crate::strategy;
 use crate::window_match::WindowMatch;
@@ -32,9 +32,9 @@ pub(crate) enum PlannedAny {
     /// All rows do.
     Always,
     /// A conjunction does the same, among these rows.
-    All(Vec<Predicate>, Range<u32>),
+    All(Vec<Predicate>, RowRanges),
     /// Some may, all of them among these rows.
-    Any(AnyOf, Range<u32>),
+    Any(AnyOf, RowRanges),
 }
 
 impl Block {
@@ -64,27 +64,27 @@ impl Block {
             });
         }
         let mut alternatives = Vec::new();
-        let (mut first, mut end) = (u32::MAX, 0);
+        let mut rows = RowRanges::one(0..0);
         for alternative in &disjunction.alternatives {
-            let Some((tests, rows)) = self.plan_alternative(alternative, use_psma)? else {
+            let Some((tests, within)) = self.plan_alternative(alternative, use_psma)? else {
                 continue;
             };
             if tests.is_empty() {
                 return Ok(PlannedAny::Always);
             }
-            (first, end) = (first.min(rows.start), end.max(rows.end));
+            rows = rows.with(within);
             alternatives.push(tests);
         }
         if alternatives.len() <= 1 {
             return Ok(match alternatives.pop() {
                 None => PlannedAny::Never,
-                Some(tests) => PlannedAny::All(tests, first..end),
+                Some(tests) => PlannedAny::All(tests, rows),
             });
         }
         // What finds most for the least goes first: the others then have fewer rows to look at.
         alternatives.sort_by_key(|tests| (tests.iter().any(Predicate::is_text), tests.len()));
         let rank = rank(&alternatives);
-        Ok(PlannedAny::Any(AnyOf { alternatives, rank }, first..end))
+        Ok(PlannedAny::Any(AnyOf { alternatives, rank }, rows))
     }
 
     /// The tests of an alternative and the rows among which all its matches lie; `None` if there are none.
@@ -92,15 +92,15 @@ impl Block {
         &self,
         alternative: &[Restriction],
         use_psma: bool,
-    ) -> Result<Option<(Vec<Predicate>, Range<u32>)>> {
+    ) -> Result<Option<(Vec<Predicate>, RowRanges)>> {
         let mut tests = Vec::with_capacity(alternative.len());
-        let mut rows = 0..self.rows();
+        let mut rows = RowRanges::one(0..self.rows());
         for r in alternative {
             match self.plan_test(r.column, &r.kind, use_psma)? {
                 Planned::Never => return Ok(None),
                 Planned::Always => {}
                 Planned::Predicate(test, within) => {
-                    rows = rows.start.max(within.start)..rows.end.min(within.end);
+                    rows = rows.within(&within);
                     tests.push(test);
                 }
             }

@@ -6,10 +6,10 @@ use crate::code_range::{CodeRange, Translated};
 use crate::encodings::Encoding;
 use crate::encodings::patched::PatchedRange;
 use crate::psma;
+use crate::row_ranges::RowRanges;
 use crate::selectivity;
 use crate::stored_text::TextTest;
 use frazil_types::{RestrictionKind, Result};
-use std::ops::Range;
 
 /// One restriction, ready to run.
 #[derive(Debug)]
@@ -39,6 +39,10 @@ pub(crate) enum PredicateKind {
     Text(TextTest),
 }
 
+/// Ranges of ordinals for each of which a PSMA is asked. A dictionary of strings may have thousands that match a pattern;
+/// between so many of them few rows are left out.
+const MOST_PROBES: usize = 1024;
+
 /// The rank of wide integers, which have no vector unit.
 const WIDE_RANK: u32 = 1001;
 
@@ -53,7 +57,7 @@ pub(crate) enum Planned {
     /// All rows do.
     Always,
     /// Some may, all of them among these rows.
-    Predicate(Predicate, Range<u32>),
+    Predicate(Predicate, RowRanges),
 }
 
 impl Block {
@@ -77,14 +81,13 @@ impl Block {
 
     fn plan_translated(&self, column: usize, translated: Translated, use_psma: bool) -> Result<Planned> {
         let entry = self.entry(column);
-        let mut rows = 0..self.rows();
-        let mut narrow = |hull: Option<(u64, u64)>| -> Result<()> {
-            if let (true, Some((low, high))) = (use_psma, hull) {
-                rows = self.rows_by_psma(column, low, high)?;
+        let mut rows = RowRanges::one(0..self.rows());
+        let mut narrow = |ordinals: &[(u64, u64)]| -> Result<()> {
+            if use_psma {
+                rows = self.rows_by_psma(column, ordinals)?;
             }
             Ok(())
         };
-        let ends = |ranges: &[(u64, u64)]| Some((ranges.first()?.0, ranges.last()?.1));
         let (kind, rank) = match translated {
             Translated::Codes(CodeRange::None, _) => return Ok(Planned::Never),
             Translated::Codes(CodeRange::All, _)
@@ -94,20 +97,20 @@ impl Block {
             }
             Translated::Codes(CodeRange::All, _) => (PredicateKind::NotNull, 990),
             Translated::Null => (PredicateKind::Null, 50),
-            Translated::Codes(range, hull) => {
-                narrow(hull)?;
+            Translated::Codes(range, ordinals) => {
+                narrow(&ordinals)?;
                 let rank = selectivity::of_codes(entry, &range);
                 (PredicateKind::Codes(range), rank)
             }
             Translated::Patched(range, ordinals) => {
-                narrow(ends(&ordinals))?;
+                narrow(&ordinals)?;
                 (
                     PredicateKind::Patched(range),
                     selectivity::of_ranges(entry, &ordinals),
                 )
             }
             Translated::Frames(ordinals) => {
-                narrow(ends(&ordinals))?;
+                narrow(&ordinals)?;
                 let rank = selectivity::of_ranges(entry, &ordinals);
                 (PredicateKind::Frames(ordinals), rank)
             }
@@ -121,13 +124,17 @@ impl Block {
         Ok(Planned::Predicate(Predicate { column, kind, rank }, rows))
     }
 
-    /// The rows whose ordinals may be in a range, by the column's PSMA.
-    fn rows_by_psma(&self, column: usize, low: u64, high: u64) -> Result<Range<u32>> {
+    /// The rows whose ordinals may be in any of some ascending ranges, by the column's PSMA. All rows for no range.
+    fn rows_by_psma(&self, column: usize, ordinals: &[(u64, u64)]) -> Result<RowRanges> {
         self.touch(column)?;
         let section = self.section(self.entry(column).sections.psma);
-        Ok(match section.is_empty() {
-            true => 0..self.rows(),
-            false => psma::probe(section, low, high),
+        let (Some(first), Some(last), false) = (ordinals.first(), ordinals.last(), section.is_empty()) else {
+            return Ok(RowRanges::one(0..self.rows()));
+        };
+        let probe = |&(low, high): &(u64, u64)| psma::probe(section, low, high);
+        Ok(match ordinals.len() <= MOST_PROBES {
+            true => RowRanges::of(ordinals.iter().map(probe).collect()),
+            false => RowRanges::one(probe(&(first.0, last.1))),
         })
     }
 }

@@ -200,12 +200,28 @@ impl ScanCursor {
         self.emitted = self.next_row / 64;
     }
 
-    /// Where the next window of rows lies. With candidates it is the word that holds the next one: words before it match
-    /// nothing.
+    /// Where the next window of rows lies. With candidates it is the word that holds the next one, in a block it begins in
+    /// front of the next row that may match: words before it match nothing.
     fn next_window(&mut self) -> Range<usize> {
         let start = self.next_row;
         let Some(candidates) = &self.scan.candidates else {
-            return start..self.end.min(start + self.scan.options.window_rows);
+            let Some(block_scan) = &self.block_scan else {
+                return start..self.end.min(start + self.scan.options.window_rows);
+            };
+            let next = block_scan.rows().from(start as u32).unwrap_or_default();
+            let word = if next.is_empty() {
+                self.end
+            } else {
+                next.start as usize & !63
+            };
+            let word = word.min(self.end);
+            self.words[start / 64..word.div_ceil(64)].fill(0);
+            let end = (next.end as usize).next_multiple_of(64);
+            return word..self
+                .end
+                .min(end)
+                .min(word + self.scan.options.window_rows)
+                .max(word);
         };
         let offsets = &candidates.chunks[self.morsel].1;
         let next = offsets.partition_point(|&offset| usize::from(offset) < start);
@@ -229,7 +245,7 @@ impl ScanCursor {
         if block_scan.skipped_by_sma() {
             self.counters.chunks_skipped_by_sma += 1;
         } else {
-            self.counters.rows_skipped_by_psma += u64::from(block.rows()) - range.len() as u64;
+            self.counters.rows_skipped_by_psma += u64::from(block.rows()) - block_scan.rows().rows() as u64;
         }
         self.all_match = range.is_empty() || block_scan.matches_all() && untested;
         self.end = range.end as usize;
@@ -238,7 +254,7 @@ impl ScanCursor {
             // Windows begin at whole words; rows before the range match nothing and cost little.
             self.next_row &= !63;
             self.emitted = self.next_row / 64;
-            let bytes = |c| block.entry(c).code_bytes(range.len());
+            let bytes = |c| block.entry(c).code_bytes(block_scan.rows().rows());
             self.counters.bytes_touched += block_scan.tested_columns().map(bytes).sum::<usize>() as u64;
         }
         self.block_scan = Some(block_scan);

@@ -120,15 +120,39 @@ fn blocks_are_skipped_where_every_alternative_is_ruled_out() {
     assert!(scan(out, true).skipped_by_sma());
     let none = scan(out, false);
     assert!(none.range().is_empty() && !none.skipped_by_sma());
-    // PSMAs leave the hull of what the alternatives leave.
+    // PSMAs leave the rows that they leave of each alternative.
     let narrow = |low, high| vec![between(0, low, high), common.clone()];
     let hull = scan(&[&narrow(8010, 8011), &narrow(8200, 8210), &[high]], true);
     // Packed codes are tested from whole words on.
-    assert_eq!(hull.range(), 192..5064);
+    assert_eq!((hull.range(), hull.rows().rows()), (192..5064, 312));
     // Of one column: one range of codes.
     let one = scan(&[&[between(0, 8010, 8011)], &[between(0, 8012, 8020)]], true);
     assert_eq!(one.range(), 192..504);
     assert!(scan(&[&[low], &[]], true).matches_all());
+}
+
+#[test]
+fn psmas_are_asked_for_each_value_of_a_list() {
+    let block = build(
+        &[ints(60_000, |i| i), ints(60_000, |i| i / 6000 * 1_000_000)],
+        BuildOptions::default(),
+    );
+    let scanned = |kind: RestrictionKind, column| {
+        let restriction = Restriction { column, kind };
+        let scan = BlockScan::new(&block, &[restriction], &[], ScanOptions::default()).expect("sound");
+        scan.rows().rows()
+    };
+    let list = |values: &[i128]| RestrictionKind::In(values.iter().map(|&v| Value::Int(v)).collect());
+    for (column, values) in [
+        (0, vec![3, 59_000]),
+        (0, vec![7, 255, 30_000]),
+        (1, vec![0, 9_000_000]),
+    ] {
+        let single = |v: &i128| scanned(RestrictionKind::Compare(CompareOp::Eq, Value::Int(*v)), column);
+        let singles: usize = values.iter().map(single).sum();
+        assert!(scanned(list(&values), column) <= singles, "{values:?}");
+        assert!(scanned(list(&values), column) < 15_000, "{values:?}");
+    }
 }
 
 #[test]

@@ -101,3 +101,53 @@ fn scans_probe_selective_joins_early() {
         assert_eq!(rows(&c, query), probed);
     }
 }
+
+/// The number in front of some words in the line of a pipeline.
+fn number_before(line: &str, words: &str) -> u64 {
+    let at = line.find(words).unwrap_or_else(|| panic!("no {words} in {line}"));
+    let digits = line[..at].rsplit(|c: char| !c.is_ascii_digit()).next();
+    digits
+        .and_then(|d| d.parse().ok())
+        .unwrap_or_else(|| panic!("no number before {words} in {line}"))
+}
+
+#[test]
+fn lists_scan_no_more_rows_than_their_values_do() {
+    let c = memory();
+    rows(&c, "create table t (k integer not null, r integer not null)");
+    rows(
+        &c,
+        "insert into t select i, i / 100 from generate_series(1, 140000) as s (i)",
+    );
+    rows(&c, "delete from t where k % 1000 = 7");
+    rows(&c, "freeze table t");
+    let scanned = |condition: &str| {
+        let text = rows(
+            &c,
+            &format!("explain analyze select count(*) from t where {condition}"),
+        );
+        let line = text
+            .lines()
+            .find(|line| line.contains("; scan:"))
+            .expect("a scan");
+        number_before(line, " rows scanned")
+    };
+    for (column, values) in [("k", vec![5, 60_000, 70_000, 139_999]), ("r", vec![1, 600, 1390])] {
+        let list: Vec<String> = values.iter().map(ToString::to_string).collect();
+        let single: u64 = values.iter().map(|v| scanned(&format!("{column} = {v}"))).sum();
+        let ored: Vec<String> = values
+            .iter()
+            .map(|v| format!("{column} = {v} and k > 0"))
+            .collect();
+        for condition in [format!("{column} in ({})", list.join(", ")), ored.join(" or ")] {
+            let of_list = scanned(&condition);
+            assert!(
+                of_list <= 2 * single,
+                "{condition}: {of_list} rows, {single} of its values"
+            );
+            let counted = rows(&c, &format!("select count(*), sum(k) from t where {condition}"));
+            let alone = format!("select count(*), sum(k) from t where ({condition}) is true");
+            assert_eq!(counted, rows(&c, &alone), "{condition}");
+        }
+    }
+}
