@@ -160,10 +160,10 @@ impl SearchPath {
 
 impl PartialEq for SearchPath {
     fn eq(&self, other: &SearchPath) -> bool {
-        let made = |path: &SearchPath| {
-            let temporary = path.0.temporary.clone();
+        fn made(path: &SearchPath) -> Option<&Temporary> {
+            let temporary = path.0.temporary.as_ref();
             temporary.filter(|temporary| temporary.is_made)
-        };
+        }
         // A session without temporary objects sees what every other one sees.
         Arc::ptr_eq(&self.0, &other.0)
             || self.0.text == other.0.text && self.0.schemas == other.0.schemas && made(self) == made(other)

@@ -134,13 +134,13 @@ pub fn converted<'v>(types: &[LogicalType], given: GivenValues<'v>, zone: Zone) 
     if (0..types.len()).all(|at| is_converted(&given, at, types[at])) {
         return Ok(Cow::Borrowed(given.values));
     }
-    let values = given.values.iter().zip(types).enumerate();
-    values
-        .map(|(at, (value, ty))| {
-            let from = given.converted_from(at, zone);
-            convert(value, from, *ty).map_err(|e| e.in_context(format!("${}", at + 1)))
-        })
-        .collect()
+    let mut converted = Vec::with_capacity(types.len());
+    for (at, (value, ty)) in given.values.iter().zip(types).enumerate() {
+        let from = given.converted_from(at, zone);
+        let value = convert(value, from, *ty).map_err(|e| e.in_context(format!("${}", at + 1)))?;
+        converted.push(value);
+    }
+    Ok(Cow::Owned(converted))
 }
 
 /// Microseconds since 1970, now.
