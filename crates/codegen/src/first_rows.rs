@@ -34,19 +34,10 @@ impl FirstRows {
     /// What a pipeline wants; `None` if it needs all rows. Errors: 2201W, 2201X for a negative LIMIT or OFFSET.
     pub fn of(plan: &PipelinePlan, pipeline: usize, state: &PlanState) -> Result<Option<FirstRows>> {
         let found = &plan.pipelines[pipeline];
-        let Source::Scan { columns, .. } = &found.source else {
-            return Ok(None);
-        };
-        let place = |id: ColumnId| columns.iter().find(|c| c.0 == id).map(|c| c.1);
         let Some((id, breaker)) = plan.filled(found) else {
             return Ok(None);
         };
-        let orders = match (breaker.sorter(), breaker.groups()) {
-            (Some(table), _) => order_of(table, place).map(|order| vec![order]),
-            (_, Some(table)) => ends_of(table, place),
-            (None, None) => None,
-        };
-        let Some(orders) = orders.filter(|_| found.operators.iter().all(passes_on)) else {
+        let Some(orders) = orders_of(plan, pipeline).filter(|_| found.operators.iter().all(passes_on)) else {
             return Ok(None);
         };
         let fills = |other: &&Pipeline| other.sink.breaker() == Some(id);
@@ -92,6 +83,22 @@ impl FirstRows {
             rows: self.rows.saturating_add(SPARE_ROWS).saturating_mul(GROWTH),
             ..self
         }
+    }
+}
+
+/// The orders of which the breaker that a pipeline fills needs the first rows of its scan alone; `None` if it needs all
+/// rows.
+pub(crate) fn orders_of(plan: &PipelinePlan, pipeline: usize) -> Option<Vec<Vec<OrderColumn>>> {
+    let found = &plan.pipelines[pipeline];
+    let Source::Scan { columns, .. } = &found.source else {
+        return None;
+    };
+    let place = |id: ColumnId| columns.iter().find(|c| c.0 == id).map(|c| c.1);
+    let (_, breaker) = plan.filled(found)?;
+    match (breaker.sorter(), breaker.groups()) {
+        (Some(table), _) => order_of(table, place).map(|order| vec![order]),
+        (_, Some(table)) => ends_of(table, place),
+        (None, None) => None,
     }
 }
 

@@ -27,6 +27,7 @@ mod compile_options;
 mod emitter;
 mod expressions;
 mod failures;
+mod few_rows;
 mod first_rows;
 mod jit;
 mod join_lookup;
@@ -46,6 +47,7 @@ mod translator;
 
 pub use compile::{CompiledPipeline, CompiledPlan, compile};
 pub use compile_options::{CompileOptions, Helpers, PaxCode, Task};
+pub use few_rows::{FewRows, FewRowsPlan};
 pub use first_rows::FirstRows;
 pub use objects::ObjectSpec;
 pub use one_row::{OneRow, OneRun, is_one_row};

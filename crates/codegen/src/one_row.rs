@@ -13,7 +13,7 @@ use crate::row_lookup;
 use crate::source_shape::SourceShape;
 use crate::worker::Worker;
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
-use frazil_plan::{ColumnId, Expr, ExprKind, Lookup, RowCount};
+use frazil_plan::{ColumnId, Expr, ExprKind, RowCount};
 use frazil_runtime::BoundValues;
 use frazil_runtime::abi::{ParameterCell, VectorColumn};
 use frazil_runtime::breakers::buffer::OneRowBuffer;
@@ -42,7 +42,7 @@ struct Plain {
 }
 
 /// The row as the pipeline's source vector.
-struct SourceRow {
+pub(crate) struct SourceRow {
     columns: Vec<VectorColumn>,
     /// Of a lookup the columns to be fetched: places in the source, positions in the table.
     read: Vec<(usize, usize)>,
@@ -149,11 +149,11 @@ impl OneRow {
         let layout = layout.ok_or_else(not_one_row)?;
         // Whether a limit keeps rows at all is known, and nothing else is asked of it.
         let buffer = Arc::new(OneRowBuffer(layout.build(state.values())?));
-        let open = OpenPipeline::of_one_row(plan, code, state, buffer, (budget, cancel))?;
+        let open = OpenPipeline::of_given(plan, code, (state, buffer), (budget, cancel))?;
         let worker = Worker::new(Arc::new(open))?;
         let shape = &code.pipelines[0].source;
         let source = match &pipeline.source {
-            Source::Lookup(lookup) => SourceRow::of_lookup(lookup, shape),
+            Source::Lookup(lookup) => SourceRow::of_table(&lookup.columns, lookup.row_id.is_some(), shape),
             Source::Values { columns, rows } => SourceRow::of_values(columns.iter().zip(&rows[0]), plan),
             _ => return Err(not_one_row()),
         };
@@ -232,18 +232,24 @@ impl OneRow {
         if self.plain.is_none() {
             self.worker.rest();
         }
-        self.source.cells.rest();
+        self.source.rest();
     }
 }
 
 impl SourceRow {
-    fn of_lookup(lookup: &Lookup, shape: &SourceShape) -> SourceRow {
+    /// A row of a table, whose columns are these: id, position in the table. `has_id`: its id is the last column of the
+    /// source.
+    pub(crate) fn of_table(
+        table_columns: &[(ColumnId, usize)],
+        has_id: bool,
+        shape: &SourceShape,
+    ) -> SourceRow {
         let id = Box::new(0);
         let mut columns = vec![VectorColumn::null(); shape.columns.len()];
-        if let (Some(_), Some(last)) = (lookup.row_id, columns.last_mut()) {
+        if let (true, Some(last)) = (has_id, columns.last_mut()) {
             *last = VectorColumn::flat((&raw const *id).cast());
         }
-        let read = lookup.columns.iter().enumerate();
+        let read = table_columns.iter().enumerate();
         let read = read.filter(|(place, _)| shape.columns[*place].read);
         SourceRow {
             read: read.map(|(place, column)| (place, column.1)).collect(),
@@ -289,7 +295,13 @@ impl SourceRow {
         }
     }
 
-    fn fetch(&mut self, row: FoundRow<'_>) -> Result<()> {
+    /// The columns of the row.
+    pub(crate) fn columns(&self) -> &[VectorColumn] {
+        &self.columns
+    }
+
+    /// Has the columns point at the cells of a row of the table. They live until the next row is fetched.
+    pub(crate) fn fetch(&mut self, row: FoundRow<'_>) -> Result<()> {
         *self.id = row.id().to_tid();
         let columns = &mut self.columns;
         self.cells.fetch_all(row, &self.read, |place, fetched| {
@@ -302,7 +314,13 @@ impl SourceRow {
         })
     }
 
-    fn count(&mut self, row: FoundRow<'_>) {
+    /// Gives back what memory long strings have taken.
+    pub(crate) fn rest(&mut self) {
+        self.cells.rest();
+    }
+
+    /// Counts that the columns were asked for of a row.
+    pub(crate) fn count(&mut self, row: FoundRow<'_>) {
         let read = self.read.iter().map(|(_, column)| *column);
         self.cells.count(row, read);
     }
@@ -310,7 +328,7 @@ impl SourceRow {
 
 impl Worker {
     /// Gives the parameters other values, which must live until the pipeline has run, and has it polled by another flag.
-    fn prepare(&mut self, parameters: &[Value], cancel: &Cancel) -> Result<()> {
+    pub(crate) fn prepare(&mut self, parameters: &[Value], cancel: &Cancel) -> Result<()> {
         let open = self.own()?;
         let types = open.plan.parameters.iter();
         for ((to, ty), value) in open.cells.iter_mut().zip(types).zip(parameters) {

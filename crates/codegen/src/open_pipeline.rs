@@ -102,12 +102,11 @@ impl OpenPipeline {
         })
     }
 
-    /// The only pipeline of a plan, to be run over rows that are given one by one.
-    pub(crate) fn of_one_row(
+    /// The first pipeline of a plan, to be run over rows that are given one by one.
+    pub(crate) fn of_given(
         plan: &Arc<PipelinePlan>,
         code: &Arc<CompiledPlan>,
-        state: Arc<PlanState>,
-        breaker: Arc<dyn Breaker>,
+        (state, breaker): (Arc<PlanState>, Arc<dyn Breaker>),
         (budget, cancel): (&MemoryBudget, &Cancel),
     ) -> Result<OpenPipeline> {
         let cells = parameter_cells(plan, &state)?;

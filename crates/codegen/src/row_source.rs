@@ -127,6 +127,7 @@ impl SourceCursor {
                 gatherer.rows.clear();
                 gatherer.at = 0;
                 source.rows(morsel, &mut gatherer.rows);
+                gatherer.make_room();
             }
             SourceCursor::Expansion(cursor) => {
                 if let PipelineSource::Expansion(rows) = source {
@@ -207,6 +208,9 @@ pub(crate) struct Gatherer {
     late: Option<LateFetch>,
 }
 
+/// Rows, and bytes behind the values, for which there is room at least: a register of the widest instruction set.
+const ROOM: usize = 64;
+
 struct GatheredColumn {
     place: FieldPlace,
     values: Vec<u128>,
@@ -218,9 +222,19 @@ impl GatheredColumn {
         let place = column.field.filter(|_| column.read)?;
         Some(GatheredColumn {
             place,
-            values: vec![0; STAGE_ROWS * place.native.size() / 16 + 4],
-            validity: vec![1; STAGE_ROWS],
+            values: Vec::new(),
+            validity: Vec::new(),
         })
+    }
+
+    /// Makes room for vectors of `rows` rows, and for kernels that read whole registers.
+    fn make_room(&mut self, rows: usize) {
+        let rows = rows.next_multiple_of(ROOM);
+        if self.validity.len() < rows {
+            let words = rows * self.place.native.size() / size_of::<u128>();
+            self.values.resize(words + ROOM / size_of::<u128>(), 0);
+            self.validity.resize(rows, 1);
+        }
     }
 
     fn column(&self) -> VectorColumn {
@@ -234,7 +248,7 @@ impl GatheredColumn {
     /// Fetches the field of each row.
     ///
     /// # Safety
-    /// Live rows of the field's layout, at most [`STAGE_ROWS`].
+    /// Live rows of the field's layout, for as many of which there is room.
     unsafe fn gather(&mut self, rows: &[*const u8]) {
         /// # Safety
         /// As above; `out` has room for them.
@@ -245,7 +259,8 @@ impl GatheredColumn {
             }
         }
         let out = self.values.as_mut_ptr();
-        // SAFETY: by contract; the buffer was made for STAGE_ROWS values of the field's type.
+        debug_assert!(rows.len() <= self.validity.len());
+        // SAFETY: by contract; the buffer has room for as many values of the field's type.
         dispatch_native!(self.place.native, T => unsafe { values::<T>(self.place, rows, out.cast()) });
         if self.place.validity.is_some() {
             for (to, &row) in self.validity.iter_mut().zip(rows) {
@@ -259,15 +274,23 @@ impl GatheredColumn {
 impl Gatherer {
     fn new(shape: &SourceShape, late: Option<LateFetch>) -> Gatherer {
         let fields: Vec<_> = shape.columns.iter().map(GatheredColumn::new).collect();
-        let columns = (fields.iter())
-            .map(|f| f.as_ref().map_or_else(VectorColumn::null, GatheredColumn::column))
-            .collect();
         Gatherer {
             rows: Vec::new(),
             at: 0,
+            columns: vec![VectorColumn::null(); fields.len()],
             fields,
-            columns,
             late,
+        }
+    }
+
+    /// Makes room for the longest vector of the rows at hand: few rows need little memory.
+    fn make_room(&mut self) {
+        let longest = self.rows.len().min(STAGE_ROWS);
+        for (column, field) in self.columns.iter_mut().zip(&mut self.fields) {
+            if let Some(field) = field {
+                field.make_room(longest);
+                *column = field.column();
+            }
         }
     }
 
@@ -275,7 +298,8 @@ impl Gatherer {
         let rest = &self.rows[self.at..];
         let rows = &rest[..rest.len().min(STAGE_ROWS)];
         for field in self.fields.iter_mut().flatten() {
-            // SAFETY: the source keeps its rows alive, and they have the layout the shape was made of.
+            // SAFETY: the source keeps its rows alive, and they have the layout the shape was made of; there is room
+            // for them.
             unsafe { field.gather(rows) };
         }
         if let Some(late) = &mut self.late {

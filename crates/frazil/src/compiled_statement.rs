@@ -55,7 +55,7 @@ pub struct CompiledStatement {
 pub enum Action {
     /// Returns rows of constants and parameters.
     Rows(DirectRows, Arc<Schema>),
-    /// Returns the row that a key finds.
+    /// Returns the row that a key finds, or rows that are few as a rule.
     Point(PointQuery),
     /// Returns the rows of a query.
     Query(CompiledQuery),
@@ -68,7 +68,7 @@ pub enum Action {
 pub enum WriteRows {
     /// They are constants and parameters.
     Direct(DirectRows),
-    /// It is at most one, which a key finds.
+    /// A key finds one at most, or they are few as a rule.
     Point(PointQuery),
     /// A query computes them.
     Query(CompiledQuery),
@@ -91,13 +91,25 @@ pub fn mistyped<'g>(guessed: &'g [usize], given: GivenValues<'g>) -> impl Iterat
     at.filter(move |&at| given.own_type(at).is_some())
 }
 
+impl WriteRows {
+    /// The query that computes them; `None` for constants and parameters.
+    pub fn query(&self) -> Option<&CompiledQuery> {
+        match self {
+            WriteRows::Direct(_) => None,
+            WriteRows::Point(point) => Some(point.query()),
+            WriteRows::Query(query) => Some(query),
+        }
+    }
+}
+
 impl Action {
     /// Its queries.
     pub fn queries(&self) -> impl Iterator<Item = &CompiledQuery> {
         let rows = match self {
-            Action::Query(query) | Action::Write(_, WriteRows::Query(query)) => Some(query),
-            Action::Point(point) | Action::Write(_, WriteRows::Point(point)) => Some(point.query()),
-            Action::Write(_, WriteRows::Direct(_)) | Action::Rows(..) => None,
+            Action::Query(query) => Some(query),
+            Action::Point(point) => Some(point.query()),
+            Action::Write(_, rows) => rows.query(),
+            Action::Rows(..) => None,
         };
         let write = match self {
             Action::Write(write, _) => Some(write),
@@ -146,9 +158,11 @@ impl CompiledStatement {
     /// Whether it runs without pipelines, on the caller's thread.
     pub fn is_direct(&self) -> bool {
         match &self.action {
-            Action::Rows(..) | Action::Point(_) => true,
+            Action::Rows(..) => true,
+            Action::Point(point) => point.is_sure(),
             Action::Query(_) | Action::Write(_, WriteRows::Query(_)) => false,
-            Action::Write(write, WriteRows::Direct(_) | WriteRows::Point(_)) => !write.has_queries(),
+            Action::Write(write, WriteRows::Point(point)) => point.is_sure() && !write.has_queries(),
+            Action::Write(write, WriteRows::Direct(_)) => !write.has_queries(),
         }
     }
 

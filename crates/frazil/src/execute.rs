@@ -4,7 +4,8 @@ use crate::access_statement::adopting;
 use crate::bound_plans::{read, write_plan};
 use crate::bundle::{Bundle, TypedBy};
 use crate::checked_writes::{extent_of, write_checked};
-use crate::compiled_statement::{Action, CompiledStatement, WriteRows};
+use crate::compiled_runs;
+use crate::compiled_statement::{Action, CompiledStatement};
 use crate::deferred_commit;
 use crate::definition_notices;
 use crate::failed_statement;
@@ -20,16 +21,16 @@ use crate::prepared_statements::Prepared;
 use crate::row_sink::Delivery;
 use crate::rows::{Response, Timing, counted, done, noted};
 use crate::run_counts::Run;
-use crate::session::{Extent, Session};
+use crate::session::Session;
 use crate::setting_statement;
 use crate::statement_tables::StatementTables;
-use crate::write::WriteAction;
+use crate::statistics::StatementCounts;
 use crate::{copy, copy_to, cursors, ddl, explain, explain_freeze, query, settled, table_locks, with_writes};
-use frazil_codegen::OneRun;
 use frazil_frontend::{
-    Bound, ExplainOptions, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement, Writing,
+    Bound, Control, ExplainOptions, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement,
+    Writing,
 };
-use frazil_storage::{Snapshot, Transaction};
+use frazil_storage::Transaction;
 use frazil_types::statement_clock::{self, StatementClock};
 use frazil_types::{Error, LogicalType, Result, Value, Zone};
 use std::borrow::Cow;
@@ -45,7 +46,7 @@ pub struct Call<'a> {
     /// When it began.
     started: Instant,
     /// Where rows go.
-    to: Delivery<'a>,
+    pub(crate) to: Delivery<'a>,
     /// When the transaction began that is open, in microseconds since 1970.
     transaction: Option<i64>,
     /// The session's time zone.
@@ -107,7 +108,7 @@ impl<'a> Call<'a> {
     }
 
     /// Values of all parameters, as the types the statement wants.
-    fn values(
+    pub(crate) fn values(
         &self,
         types: &[LogicalType],
         hidden: &[HiddenParameter],
@@ -135,7 +136,7 @@ impl<'a> Call<'a> {
     }
 
     /// What a compiled statement is run with.
-    fn bundle(&self, statement: &CompiledStatement, tables: StatementTables) -> Result<Bundle> {
+    pub(crate) fn bundle(&self, statement: &CompiledStatement, tables: StatementTables) -> Result<Bundle> {
         Ok(Bundle {
             parameters: self
                 .values(&statement.parameters, &statement.hidden, Some(&tables))?
@@ -152,7 +153,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    fn timing(&self) -> Timing {
+    pub(crate) fn timing(&self) -> Timing {
         Timing {
             bind: self.started.elapsed(),
             ..Timing::default()
@@ -221,130 +222,10 @@ pub(crate) fn run_kept(
     match &statement.action {
         Action::Rows(..) | Action::Point(_) | Action::Query(_) => {
             session.transaction_mut().settle()?;
-            read_compiled(session, statement, call)
+            compiled_runs::read(session, statement, call)
         }
-        Action::Write(action, rows) => write_compiled(session, statement, (action, rows), call),
+        Action::Write(action, rows) => compiled_runs::write(session, statement, (action, rows), call),
     }
-}
-
-/// The view is taken first, then the statement's assumptions are checked.
-fn read_compiled(
-    session: &Session,
-    statement: &CompiledStatement,
-    call: &Call<'_>,
-) -> Result<Option<Response>> {
-    let settings = session.settings().plan();
-    if matches!(statement.action, Action::Rows(..) | Action::Point(_)) && !statement.asks_catalog() {
-        return session.look(|snapshot| match statement.fits(snapshot, &settings) {
-            true => read_directly(session, statement, snapshot, call).map(Some),
-            false => Ok(None),
-        });
-    }
-    let snapshot = session.snapshot();
-    if !statement.fits(&snapshot, &settings) {
-        return Ok(None);
-    }
-    let runner = query::Runner::new(session);
-    let bundle = call.bundle(statement, runner.tables(snapshot))?;
-    let timing = call.timing();
-    query::read(&runner, &statement.action, bundle, timing, call.to).map(Some)
-}
-
-/// A query that takes no pipelines.
-fn read_directly(
-    session: &Session,
-    statement: &CompiledStatement,
-    snapshot: &Snapshot,
-    call: &Call<'_>,
-) -> Result<Response> {
-    session.count_direct();
-    let parameters = call.values(&statement.parameters, &statement.hidden, None)?;
-    let outcome = match &statement.action {
-        Action::Rows(rows, schema) => query::direct_rows(rows, schema, &parameters),
-        Action::Point(point) => {
-            let run = OneRun {
-                parameters: &parameters,
-                cancel: session.cancel(),
-                count_access: session.settings().access_counters,
-            };
-            query::point_row(point, snapshot, session.database().budget(), run)?
-        }
-        Action::Query(_) | Action::Write(..) => {
-            return Err(Error::internal("pipelines where none should be"));
-        }
-    };
-    // To look at the clock once more costs as much as a good part of such a statement.
-    let timing = Timing {
-        execute: call.started.elapsed(),
-        ..Timing::default()
-    };
-    Ok(Response::new(outcome, timing))
-}
-
-fn write_compiled(
-    session: &mut Session,
-    statement: &CompiledStatement,
-    (action, rows): (&WriteAction, &WriteRows),
-    call: &Call<'_>,
-) -> Result<Option<Response>> {
-    if !matches!(rows, WriteRows::Query(_)) && !action.has_queries() && !statement.asks_catalog() {
-        return write_directly(session, statement, (action, rows), call);
-    }
-    let settings = session.settings().plan();
-    let runner = query::Runner::new(session);
-    write_checked(session, Extent::Rows, |_, transaction| {
-        table_locks::take_for(transaction, &action.change)?;
-        let snapshot = transaction.snapshot();
-        if !statement.fits(&snapshot, &settings) {
-            return Ok(None);
-        }
-        let bundle = call.bundle(statement, runner.tables(snapshot))?;
-        let timing = call.timing();
-        query::write(&runner, transaction, (action, rows), bundle, timing).map(Some)
-    })
-}
-
-/// A write whose rows take no pipelines.
-fn write_directly(
-    session: &mut Session,
-    statement: &CompiledStatement,
-    (action, rows): (&WriteAction, &WriteRows),
-    call: &Call<'_>,
-) -> Result<Option<Response>> {
-    let settings = session.settings().plan();
-    let mut fits = false;
-    let response = write_checked(session, Extent::Rows, |writing, transaction| {
-        table_locks::take_for(transaction, &action.change)?;
-        fits = statement.fits(transaction.view(), &settings);
-        if !fits {
-            return Ok(None);
-        }
-        let parameters = call.values(&statement.parameters, &statement.hidden, None)?;
-        let timing = Timing::default();
-        let mut response = match rows {
-            WriteRows::Direct(rows) => {
-                let rows = rows.lend(&parameters);
-                action.run_direct(transaction, &rows, writing.cancel, timing)
-            }
-            WriteRows::Point(point) => {
-                let run = OneRun {
-                    parameters: &parameters,
-                    cancel: writing.cancel,
-                    count_access: writing.settings.access_counters,
-                };
-                let row = point.run(transaction.view(), writing.budget, run)?;
-                action.run_untimed(transaction, row.into_iter().collect(), writing.cancel, timing)
-            }
-            WriteRows::Query(_) => Err(Error::internal("pipelines where none should be")),
-        }?;
-        // One look at the clock for the whole statement, as in `read_directly`.
-        response.timing.execute = call.started.elapsed();
-        Ok(Some(response))
-    });
-    if fits {
-        session.count_direct();
-    }
-    response
 }
 
 /// Runs a statement. A failure ends the transaction it was part of. What it was compiled to, if that serves again, is
@@ -364,6 +245,25 @@ pub fn run(
         told(session, response.delivered(to)?)
     });
     run_count.end_of_text(session, &result, (parsed, kept.as_deref()));
+    result.map_err(|error| parsed.placed(error))
+}
+
+/// Runs a statement that begins or ends a transaction, as [`run`] does. `counts`: those of its text.
+pub fn run_control(
+    session: &mut Session,
+    parsed: &ParsedStatement,
+    what: Control,
+    counts: &StatementCounts,
+) -> Result<Response> {
+    let run_count = Run::begin(session);
+    let result = guarded(session, |session| {
+        if !parsed.leaves_failure() {
+            session.transaction().check()?;
+        }
+        let response = control(session, what, Instant::now())?;
+        told(session, response)
+    });
+    run_count.end(session, &result, Some(counts));
     result.map_err(|error| parsed.placed(error))
 }
 
@@ -419,6 +319,9 @@ pub(crate) fn run_bound(
     if !parsed.leaves_failure() {
         session.transaction().check()?;
     }
+    if let Some(what) = parsed.control().filter(|_| call.given.values.is_empty()) {
+        return control(session, what, call.started);
+    }
     let snapshot = match parsed.controls_session() {
         // What the transaction sees begins with its first query.
         true => session.database().store().snapshot(),
@@ -470,15 +373,13 @@ fn run_as_bound(
             order_by,
             analyze,
         } => explain_freeze::run(session, table, order_by, analyze, bundle),
-        Statement::Begin { modes, tag } => session.begin(modes).map(|notice| noted(tag, notice, started)),
+        Statement::Begin { modes, tag } => control(session, Control::Begin { modes, tag }, started),
         Statement::Commit { chain } => {
             // Lets go of the version that the commit replaces, so that entries of rows it deleted are collected.
             drop(bundle);
-            (deferred_commit::commit(session, chain)).map(|(tag, notice)| noted(tag, notice, started))
+            control(session, Control::Commit { chain }, started)
         }
-        Statement::Rollback { chain } => {
-            (session.rollback(chain)).map(|notice| noted("ROLLBACK", notice, started))
-        }
+        Statement::Rollback { chain } => control(session, Control::Rollback { chain }, started),
         Statement::SetTransaction { modes } => {
             (session.set_transaction(modes)).map(|notice| noted("SET", notice, started))
         }
@@ -501,6 +402,19 @@ fn run_as_bound(
             backup(session, Path::new(&directory)).map(|()| done("BACKUP", started))
         }
         Statement::Writing(writing) => run_writing(session, parsed, call, writing, bundle, kept),
+    }
+}
+
+/// Begins or ends a transaction.
+fn control(session: &mut Session, control: Control, started: Instant) -> Result<Response> {
+    match control {
+        Control::Begin { modes, tag } => session.begin(modes).map(|notice| noted(tag, notice, started)),
+        Control::Commit { chain } => {
+            (deferred_commit::commit(session, chain)).map(|(tag, notice)| noted(tag, notice, started))
+        }
+        Control::Rollback { chain } => {
+            (session.rollback(chain)).map(|notice| noted("ROLLBACK", notice, started))
+        }
     }
 }
 

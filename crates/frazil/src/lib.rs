@@ -34,6 +34,7 @@ mod bundle;
 mod checked_writes;
 mod column_types;
 mod comment_info;
+mod compiled_runs;
 mod compiled_statement;
 mod compression;
 mod conflicts;

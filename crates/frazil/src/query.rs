@@ -380,7 +380,7 @@ impl Runner {
             return match direct {
                 Some(rows) => Ok(Action::Rows(rows, Arc::new(result_schema(&plan)))),
                 None => {
-                    let query = PointQuery::of(self.code(plan, bundle, timing)?);
+                    let query = self.point_query(plan, bundle, timing)?;
                     Ok(query.map_or_else(Action::Query, Action::Point))
                 }
             };
@@ -396,11 +396,26 @@ impl Runner {
         let rows = match direct {
             Some(rows) => WriteRows::Direct(rows),
             None => {
-                let query = PointQuery::of(self.code(plan, bundle, timing)?);
+                let query = self.point_query(plan, bundle, timing)?;
                 query.map_or_else(WriteRows::Query, WriteRows::Point)
             }
         };
         Ok(Action::Write(action, rows))
+    }
+
+    /// A query as one of few rows, if it is one.
+    fn point_query(
+        &self,
+        plan: Plan,
+        bundle: &Bundle,
+        timing: &mut Timing,
+    ) -> Result<std::result::Result<PointQuery, CompiledQuery>> {
+        let query = self.code(plan, bundle, timing)?;
+        Ok(PointQuery::of(
+            query,
+            bundle.tables.snapshot(),
+            self.settings.use_indexes,
+        ))
     }
 
     /// Runs a query; the rows, or the rows it wants to write, and what it took.
@@ -568,7 +583,10 @@ pub fn read(
         Action::Rows(rows, schema) => direct_rows(rows, schema, &bundle.parameters),
         Action::Point(point) => {
             let run = runner.one_run(&bundle.parameters);
-            point_row(point, bundle.tables.snapshot(), runner.budget(), run)?
+            match point.read(bundle.tables.snapshot(), runner.budget(), run)? {
+                Some(outcome) => outcome,
+                None => return run_query(runner, point.query(), bundle, timing, to),
+            }
         }
         Action::Query(query) => return run_query(runner, query, bundle, timing, to),
         Action::Write(..) => return Err(Error::internal("a statement that writes is run as a query")),
@@ -608,21 +626,6 @@ pub fn direct_rows(rows: &DirectRows, schema: &Arc<Schema>, parameters: &[Value]
     Outcome::Rows(Rows::new(schema.clone(), batches))
 }
 
-/// The row of a query that a key finds.
-pub fn point_row(
-    point: &PointQuery,
-    snapshot: &Snapshot,
-    budget: &MemoryBudget,
-    run: OneRun<'_>,
-) -> Result<Outcome> {
-    let schema = point.query().schema.clone();
-    let rows = match point.read(snapshot, budget, run)? {
-        Some(row) => Rows::of_one(schema, row),
-        None => Rows::new(schema, Vec::new()),
-    };
-    Ok(Outcome::Rows(rows))
-}
-
 /// Computes all rows of a write, then writes them.
 pub fn write(
     runner: &Runner,
@@ -631,35 +634,33 @@ pub fn write(
     bundle: Bundle,
     mut timing: Timing,
 ) -> Result<Response> {
+    let few = match rows {
+        WriteRows::Direct(rows) => Some(vec![rows.batch(&bundle.parameters)]),
+        WriteRows::Point(point) => {
+            let run = runner.one_run(&bundle.parameters);
+            point.run(bundle.tables.snapshot(), runner.budget(), run)?
+        }
+        WriteRows::Query(_) => None,
+    };
     if action.has_queries() {
-        let row = match rows {
-            WriteRows::Point(point) => {
-                let run = runner.one_run(&bundle.parameters);
-                point.run(bundle.tables.snapshot(), runner.budget(), run)?
-            }
-            WriteRows::Direct(_) | WriteRows::Query(_) => None,
-        };
         let reading = Reading {
             tables: Some(bundle.tables),
             parameters: bundle.parameters,
         };
-        let batches = match rows {
-            WriteRows::Direct(rows) => vec![rows.batch(&reading.parameters)],
-            WriteRows::Point(_) => row.into_iter().collect(),
-            WriteRows::Query(query) => runner.run_given(query, &reading, Vec::new())?,
+        let batches = match (few, rows.query()) {
+            (Some(batches), _) => batches,
+            (None, Some(query)) => runner.run_given(query, &reading, Vec::new())?,
+            (None, None) => Vec::new(),
         };
         return action.run_with_queries(runner, transaction, batches, reading, timing);
     }
     // What it read is let go before it writes, so that the transaction need not copy it.
-    let batches = match rows {
-        WriteRows::Direct(rows) => vec![rows.batch(&{ bundle }.parameters)],
-        WriteRows::Point(point) => {
-            let bundle = bundle;
-            let run = runner.one_run(&bundle.parameters);
-            let row = point.run(bundle.tables.snapshot(), runner.budget(), run)?;
-            row.into_iter().collect()
+    let batches = match (few, rows.query()) {
+        (None, Some(query)) => runner.run(query, bundle, &mut timing)?.batches,
+        (few, _) => {
+            drop(bundle);
+            few.unwrap_or_default()
         }
-        WriteRows::Query(query) => runner.run(query, bundle, &mut timing)?.batches,
     };
     action.run(transaction, batches, runner.cancel(), timing)
 }

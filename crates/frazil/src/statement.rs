@@ -8,10 +8,11 @@ use crate::given_values::GivenValues;
 use crate::params::Params;
 use crate::row_sink::{CopyStreams, Delivery, RowSink};
 use crate::rows::{Response, Rows};
+use crate::statistics::StatementCounts;
 use frazil_frontend::{ParsedStatement, Statement as BoundStatement, StatementRole};
 use frazil_types::Result;
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// A statement parsed, bound and compiled once, to be run with different parameters. When the catalog has changed, or
 /// tables hold what it was not compiled for, it is bound and compiled anew.
@@ -20,6 +21,8 @@ pub struct Statement {
     connection: Connection,
     parsed: ParsedStatement,
     compiled: Mutex<Option<Arc<CompiledStatement>>>,
+    /// The counts of a statement that begins or ends a transaction.
+    counts: OnceLock<Arc<StatementCounts>>,
 }
 
 impl Statement {
@@ -28,6 +31,7 @@ impl Statement {
             connection,
             parsed,
             compiled: Mutex::default(),
+            counts: OnceLock::new(),
         }
     }
 
@@ -101,6 +105,11 @@ impl Statement {
         let _inside = self.connection.database().enter()?;
         let _deadline = session.start_deadline()?;
         let text = &self.parsed.text;
+        if let Some(control) = self.parsed.control().filter(|_| parameters.values.is_empty()) {
+            let of_text = || session.database().statistics().of_text(text);
+            let counts = self.counts.get_or_init(of_text);
+            return execute::run_control(&mut session, &self.parsed, control, counts);
+        }
         // Held while it runs: others of the connection wait anyway.
         let mut own = self.compiled();
         if let Some(own) = &*own

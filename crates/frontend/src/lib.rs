@@ -44,7 +44,7 @@ pub use definition::Definition;
 pub use file_source::{FileEncoding, FileForm, FileSource, SaidTypes};
 pub use frazil_functions::{Asked, AskedColumn, Bytes, HiddenParameter, RegisteredCatalog, SessionCatalog};
 pub use limits::Limits;
-pub use parse::{ParsedStatement, QualifiedPlace, QueryText, Script, StatementRole, parse};
+pub use parse::{Control, ParsedStatement, QualifiedPlace, QueryText, Script, StatementRole, parse};
 pub use statement::{
     CursorOptions, CursorStatement, Discard, ExplainMode, ExplainOptions, Explained, FetchDirection, Last,
     LockMode, LockTable, LockedName, NotificationStatement, Prepared, SetConstraints, SettingStatement,

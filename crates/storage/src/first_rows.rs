@@ -168,7 +168,7 @@ impl<'a> Walk<'a> {
 }
 
 /// In which direction a part of a key gives the order of a column; `None`: NULLs lie on the wrong side.
-fn direction_of(part: &KeyPart, wanted: &OrderColumn) -> Option<Direction> {
+pub(crate) fn direction_of(part: &KeyPart, wanted: &OrderColumn) -> Option<Direction> {
     let forward = part.descending == wanted.descending;
     let nulls_fit = match wanted.nulls_first {
         Some(first) if part.nullable => (part.nulls_first == first) == forward,

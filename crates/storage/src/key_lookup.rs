@@ -102,7 +102,7 @@ impl TableSnapshot {
     }
 
     /// The row of an id, if the version shows it.
-    fn find_row(&self, id: RowId) -> Option<FoundRow<'_>> {
+    pub fn find_row(&self, id: RowId) -> Option<FoundRow<'_>> {
         let entry = self.entry(id.chunk())?;
         let (view, offset) = (entry.view(), id.offset());
         let is_shown = u32::from(offset) < view.rows() && !view.is_deleted(offset.into());

@@ -28,6 +28,7 @@ mod every_type;
 mod examples;
 mod explaining;
 mod families;
+mod few_rows;
 mod file_access;
 mod files;
 mod first_groups;

@@ -33,7 +33,7 @@ fn table(c: &Connection) {
 
 /// How the rows lie that statements find.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Lying {
+pub enum Lying {
     Hot,
     Frozen,
     /// Frozen, with newer rows that are not.
@@ -67,7 +67,7 @@ fn text(rows: &Rows) -> String {
 }
 
 /// What a statement gives: rows, their number, or its error.
-fn outcome(statement: &Statement, values: &[Value]) -> String {
+pub fn outcome(statement: &Statement, values: &[Value]) -> String {
     match statement.execute(values) {
         Ok(response) => match response.outcome {
             Outcome::Rows(rows) => format!("{} {:?}: {}", rows.tag(), rows.schema(), text(&rows)),
@@ -77,7 +77,7 @@ fn outcome(statement: &Statement, values: &[Value]) -> String {
     }
 }
 
-fn direct(c: &Connection) -> u64 {
+pub fn direct(c: &Connection) -> u64 {
     rows(c, "show frazil.direct_statements")
         .parse()
         .expect("a number")
@@ -85,7 +85,7 @@ fn direct(c: &Connection) -> u64 {
 
 /// How a statement runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
+pub enum Way {
     Direct,
     Pipelines,
     Either,
@@ -93,7 +93,7 @@ enum Way {
 
 /// Runs a statement in both twins with each of some values, thrice. `is_direct`: it must run without pipelines.
 #[track_caller]
-fn same(twins: &[Connection; 2], sql: &str, values: &[Vec<Value>], way: Way) -> Vec<String> {
+pub fn same(twins: &[Connection; 2], sql: &str, values: &[Vec<Value>], way: Way) -> Vec<String> {
     let [looking, scanning] = twins
         .each_ref()
         .map(|c| c.prepare(sql).unwrap_or_else(|e| panic!("{sql}: {e:?}")));
@@ -120,17 +120,17 @@ fn same(twins: &[Connection; 2], sql: &str, values: &[Vec<Value>], way: Way) -> 
         }
     }
     if !sql.starts_with("select") {
-        let contents = twins.each_ref().map(|c| rows(c, "select * from t order by k, n"));
+        let contents = twins.each_ref().map(|c| rows(c, "select * from t order by k"));
         assert!(contents[0] == contents[1], "{sql}");
     }
     outcomes
 }
 
-fn int(n: i128) -> Value {
+pub fn int(n: i128) -> Value {
     Value::Int(n)
 }
 
-fn string(t: &str) -> Value {
+pub fn string(t: &str) -> Value {
     Value::Text(t.to_owned())
 }
 

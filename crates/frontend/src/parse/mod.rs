@@ -62,7 +62,7 @@ pub(crate) use maintenance::Maintain;
 pub(crate) use only::ROWS_FROM;
 pub(crate) use parsed::LockedTables;
 pub(crate) use parsed::ParsedKind;
-pub use parsed::{ParsedStatement, StatementRole};
+pub use parsed::{Control, ParsedStatement, StatementRole};
 pub(crate) use privileges::{
     GrantObjects, Object, WrittenAccess, WrittenDefaults, WrittenGrant, WrittenOwner, WrittenRight,
 };

@@ -192,6 +192,28 @@ pub(crate) struct LockedTables {
     pub nowait: bool,
 }
 
+/// A statement that begins or ends a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// BEGIN or START TRANSACTION.
+    Begin {
+        /// The modes that are given.
+        modes: TransactionModes,
+        /// Its name in a response.
+        tag: &'static str,
+    },
+    /// COMMIT.
+    Commit {
+        /// AND CHAIN.
+        chain: bool,
+    },
+    /// ROLLBACK.
+    Rollback {
+        /// AND CHAIN.
+        chain: bool,
+    },
+}
+
 /// The part that a statement plays in the protocol of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementRole {
@@ -268,6 +290,16 @@ impl ParsedStatement {
             ParsedKind::Cursor(
                 CursorStatement::Fetch { name, .. } | CursorStatement::Close { name: Some(name) },
             ) => Some((name, false)),
+            _ => None,
+        }
+    }
+
+    /// What it does, if it begins or ends a transaction: there is nothing to bind.
+    pub fn control(&self) -> Option<Control> {
+        match self.kind {
+            ParsedKind::Begin { modes, tag } => Some(Control::Begin { modes, tag }),
+            ParsedKind::Commit { chain } => Some(Control::Commit { chain }),
+            ParsedKind::Rollback { chain } => Some(Control::Rollback { chain }),
             _ => None,
         }
     }

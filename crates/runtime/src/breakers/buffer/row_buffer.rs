@@ -333,6 +333,14 @@ impl BufferWriter {
         self.morsel = morsel;
     }
 
+    /// Makes room for rows that come one by one, so that they need no more than one batch. 53200.
+    pub fn expect_rows(&mut self, rows: usize) -> Result<()> {
+        match rows {
+            0 => Ok(()),
+            _ => self.room(rows).map(drop),
+        }
+    }
+
     /// Has [`BufferWriter::append`] say [`Wanted::Later`] once its rows take `bytes`.
     pub fn pause_at(&mut self, bytes: usize) {
         self.pause_at = bytes;

@@ -1,0 +1,362 @@
+//! A plan over few rows that values for the first columns of an index find (`… where order = $1`), run on the thread
+//! that asks for it. Its rows go through the code of its pipeline one by one, as the row of a lookup does
+//! ([`crate::one_row`]); a sorter or an aggregation without groups may stand between them and the result.
+//!
+//! Pool, morsels and cursors have no part in it. Only a run knows if the rows are few: if they are not, the plan is
+//! run as any other.
+
+use crate::breakers::lays::row_counts;
+use crate::compile::CompiledPlan;
+use crate::first_rows::orders_of;
+use crate::one_row::{OneRun, SourceRow};
+use crate::open_pipeline::{OpenPipeline, Opening};
+use crate::plan_state::PlanState;
+use crate::worker::{Flow, Worker};
+use frazil_plan::breakers::BreakerId;
+use frazil_plan::operators::ScanRestrictionKind;
+use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Source};
+use frazil_plan::schedule::Step;
+use frazil_plan::{Expr, ExprKind, RowCount};
+use frazil_runtime::breakers::alone::Alone;
+use frazil_runtime::breakers::{Breaker, Partial, into_finished};
+use frazil_runtime::{BoundValues, RowBuffer};
+use frazil_storage::{PrefixWalk, ScanOptions, TableSnapshot};
+use frazil_types::{CompareOp, Error, MemoryBudget, ObjectId, Result, RowBatch, RowId};
+use std::sync::Arc;
+
+/// The way in which a plan finds its few rows.
+#[derive(Clone, Debug)]
+pub struct FewRowsPlan {
+    table: ObjectId,
+    walk: PrefixWalk,
+    /// The values of the walk's columns: constants and parameters.
+    key: Vec<Expr>,
+}
+
+impl FewRowsPlan {
+    /// Returns the way in which a plan finds its rows in a table that `version` gives; `None` if it may have to read
+    /// many, or does more with them than [`FewRows`] can.
+    pub fn of<'t>(
+        plan: &PipelinePlan,
+        version: impl FnOnce(ObjectId) -> Option<&'t Arc<TableSnapshot>>,
+    ) -> Option<FewRowsPlan> {
+        let first = plan.pipelines.first()?;
+        let Source::Scan {
+            table,
+            columns,
+            restrictions,
+            disjunctions,
+            places,
+            ..
+        } = &first.source
+        else {
+            return None;
+        };
+        if !disjunctions.is_empty() || !places.is_empty() || !is_short(plan) {
+            return None;
+        }
+        let equal = |restriction: &frazil_plan::ScanRestriction| {
+            let ScanRestrictionKind::Compare(CompareOp::Eq, value) = &restriction.kind else {
+                return None;
+            };
+            let is_known = matches!(value.kind, ExprKind::Constant(_) | ExprKind::Parameter(_));
+            let column = columns.iter().find(|column| column.0 == restriction.column)?.1;
+            is_known.then(|| (column, value.clone()))
+        };
+        let given: Vec<(usize, Expr)> = restrictions.iter().map(equal).collect::<Option<_>>()?;
+        let positions: Vec<usize> = given.iter().map(|(column, _)| *column).collect();
+        let is_once = |column: &usize| positions.iter().filter(|other| *other == column).count() == 1;
+        if !positions.iter().all(is_once) {
+            return None;
+        }
+        let version = version(*table)?;
+        let orders = orders_of(plan, 0).filter(|orders| orders.len() == 1 && drops_none(first));
+        let ordered = orders.and_then(|orders| PrefixWalk::of(version, &positions, Some(&orders[0][..])));
+        let walk = ordered.or_else(|| PrefixWalk::of(version, &positions, None))?;
+        let value = |column: &usize| given.iter().find(|(of, _)| of == column).map(|(_, e)| e.clone());
+        let key = walk.columns().iter().map(value).collect::<Option<_>>()?;
+        Some(FewRowsPlan {
+            table: *table,
+            walk,
+            key,
+        })
+    }
+
+    /// The table.
+    pub fn table(&self) -> ObjectId {
+        self.table
+    }
+}
+
+/// True if a plan has one pipeline, which fills the result, or a second one behind a sorter or an aggregation without
+/// groups.
+fn is_short(plan: &PipelinePlan) -> bool {
+    let is_simple = |pipeline: &Pipeline| {
+        let operators = &mut pipeline.operators.iter();
+        operators.all(|operator| match operator {
+            PipelineOperator::Filter(_) | PipelineOperator::Map(_) | PipelineOperator::Call(_) => true,
+            PipelineOperator::Probe { .. } | PipelineOperator::Expand(_) => false,
+        })
+    };
+    let fills_result = |pipeline: &Pipeline| {
+        let filled = plan.filled(pipeline);
+        filled.is_some_and(|(id, breaker)| plan.result == Some(id) && breaker.buffer().is_some())
+    };
+    let steps = &plan.schedule.steps[..];
+    let is_all = plan.subqueries.is_empty() && plan.recursions.is_empty();
+    is_all
+        && plan.pipelines.iter().all(is_simple)
+        && match &plan.pipelines[..] {
+            [only] => {
+                let Some(result) = plan.result else { return false };
+                fills_result(only) && *steps == [Step::Run(0), Step::Finish(result)]
+            }
+            [first, last] => {
+                let (Some((id, breaker)), Some(result)) = (plan.filled(first), plan.result) else {
+                    return false;
+                };
+                let is_alone = breaker.groups().is_some_and(|groups| groups.groups.is_empty());
+                let reads_first = matches!(&last.source, Source::Of { breaker, .. } if *breaker == id);
+                let in_order = [Step::Run(0), Step::Finish(id), Step::Run(1), Step::Finish(result)];
+                (is_alone || breaker.sorter().is_some())
+                    && reads_first
+                    && fills_result(last)
+                    && *steps == in_order
+            }
+            _ => false,
+        }
+}
+
+/// True if all rows of a pipeline reach its end.
+fn drops_none(pipeline: &Pipeline) -> bool {
+    let drops = |operator: &PipelineOperator| matches!(operator, PipelineOperator::Filter(_));
+    !pipeline.operators.iter().any(drops)
+}
+
+/// A plan of few rows, ready to run again and again.
+pub struct FewRows {
+    plan: Arc<PipelinePlan>,
+    code: Arc<CompiledPlan>,
+    source: SourceRow,
+    /// The worker of a plan of one pipeline, whose result has no limit.
+    kept: Option<(Worker, Arc<dyn Breaker>)>,
+    /// Room for the bytes of a key, and for ids.
+    key: Vec<u8>,
+    ids: Vec<RowId>,
+}
+
+impl std::fmt::Debug for FewRows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FewRows").finish_non_exhaustive()
+    }
+}
+
+impl FewRows {
+    /// The pipelines of a plan that has a [`FewRowsPlan`]; an internal error for another one.
+    pub fn new(plan: &Arc<PipelinePlan>, code: &Arc<CompiledPlan>) -> Result<FewRows> {
+        let Some(Source::Scan { columns, row_id, .. }) = plan.pipelines.first().map(|p| &p.source) else {
+            return Err(not_few());
+        };
+        Ok(FewRows {
+            source: SourceRow::of_table(columns, row_id.is_some(), &code.pipelines[0].source),
+            plan: plan.clone(),
+            code: code.clone(),
+            kept: None,
+            key: Vec::new(),
+            ids: Vec::new(),
+        })
+    }
+
+    /// Finds the rows in a version of the table, and runs the plan over them. `None` if they are not few: nothing was
+    /// done. After an error the object may not be used again.
+    pub fn run(
+        &mut self,
+        few: &FewRowsPlan,
+        table: &Arc<TableSnapshot>,
+        budget: &MemoryBudget,
+        run: OneRun<'_>,
+    ) -> Result<Option<Vec<RowBatch>>> {
+        if !self.find(few, table, run)? {
+            return Ok(None);
+        }
+        let batches = match self.plan.pipelines.len() {
+            1 => self.run_one(table, budget, run)?,
+            _ => self.run_both(table, budget, run)?,
+        };
+        self.source.rest();
+        Ok(Some(batches))
+    }
+
+    /// Finds the ids of the rows; false if they are not few.
+    fn find(&mut self, few: &FewRowsPlan, table: &TableSnapshot, run: OneRun<'_>) -> Result<bool> {
+        let values = values_of(run);
+        let Some(index) = few.walk.index(table) else {
+            return Ok(false);
+        };
+        self.ids.clear();
+        self.key.clear();
+        for (i, operand) in few.key.iter().enumerate() {
+            if !index.append_part(i, values.known(operand)?, &mut self.key) {
+                // No row has the value.
+                return Ok(true);
+            }
+        }
+        let wanted = match few.walk.is_ordered() {
+            true => self.rows_wanted(values)?,
+            false => usize::MAX,
+        };
+        Ok(table.few_rows(&few.walk, index, &mut self.key, wanted, &mut self.ids))
+    }
+
+    /// Number of the first rows in an order that the plan needs. Errors: 2201W, 2201X for a negative LIMIT or OFFSET.
+    fn rows_wanted(&self, values: BoundValues<'_>) -> Result<usize> {
+        let sorter = self.plan.filled(&self.plan.pipelines[0]);
+        let Some(sorter) = sorter.and_then(|(_, breaker)| breaker.sorter()) else {
+            return Ok(1);
+        };
+        let (limit, offset) = row_counts(values, &sorter.limit, &sorter.offset)?;
+        let wanted = limit.map_or(u64::MAX, |limit| limit.saturating_add(offset));
+        Ok(usize::try_from(wanted).unwrap_or(usize::MAX))
+    }
+
+    /// Runs the only pipeline of the plan.
+    fn run_one(
+        &mut self,
+        table: &TableSnapshot,
+        budget: &MemoryBudget,
+        run: OneRun<'_>,
+    ) -> Result<Vec<RowBatch>> {
+        let (mut worker, breaker) = match self.kept.take() {
+            Some(kept) => kept,
+            None => {
+                let state = Arc::new(PlanState::new(&self.plan, run.parameters.to_vec()));
+                let breaker = self.breaker(self.plan.result, &state)?;
+                (self.worker(&state, &breaker, budget, run)?, breaker)
+            }
+        };
+        worker.prepare(run.parameters, run.cancel)?;
+        if let Some(writer) = worker.writer_mut() {
+            writer.expect_rows(self.ids.len())?;
+        }
+        self.feed(&mut worker, table, run)?;
+        let written: Box<dyn Partial> = Box::new(worker.take_written()?);
+        let batches = rows_of(&*breaker, vec![written], budget, run)?;
+        if self.is_unlimited() {
+            worker.rest();
+            self.kept = Some((worker, breaker));
+        }
+        Ok(batches)
+    }
+
+    /// True if the result keeps all rows that it gets: then it keeps no count of them.
+    fn is_unlimited(&self) -> bool {
+        let result = self.plan.filled(&self.plan.pipelines[0]);
+        let buffer = result.and_then(|(_, breaker)| breaker.buffer());
+        buffer.is_some_and(|buffer| buffer.limit.is_none() && buffer.offset == RowCount::Constant(0))
+    }
+
+    /// Runs the pipeline that reads the rows, and the one behind it.
+    fn run_both(
+        &mut self,
+        table: &Arc<TableSnapshot>,
+        budget: &MemoryBudget,
+        run: OneRun<'_>,
+    ) -> Result<Vec<RowBatch>> {
+        let mut state = Arc::new(PlanState::new(&self.plan, run.parameters.to_vec()));
+        let filled = self.plan.pipelines[0].sink.breaker();
+        let between = self.breaker(filled, &state)?;
+        let mut worker = self.worker(&state, &between, budget, run)?;
+        self.feed(&mut worker, table, run)?;
+        let parts = worker.finish().into_iter().collect();
+        let alone = Alone {
+            budget,
+            cancel: run.cancel,
+        };
+        let finished = between.finish(parts, &alone)?;
+        Arc::make_mut(&mut state).finish(&self.plan, filled.ok_or_else(not_few)?, finished)?;
+        let result = self.breaker(self.plan.result, &state)?;
+        let opening = Opening {
+            table: self.plan.pipelines[1].source.table().map(|_| table.clone()),
+            scan: ScanOptions::default(),
+            first_rows: None,
+            state: &state,
+            breaker: Some(result.clone()),
+            budget,
+            cancel: run.cancel,
+        };
+        let open = Arc::new(OpenPipeline::new(&self.plan, &self.code, 1, opening)?);
+        let mut worker = open.worker()?;
+        for morsel in 0..open.morsels() {
+            run.cancel.check()?;
+            if worker.run(morsel)? == Flow::Enough {
+                break;
+            }
+        }
+        rows_of(&*result, worker.finish().into_iter().collect(), budget, run)
+    }
+
+    /// A breaker of the plan, opened for a run.
+    fn breaker(&self, id: Option<BreakerId>, state: &PlanState) -> Result<Arc<dyn Breaker>> {
+        let layout = self.code.layouts.of_breaker(id.ok_or_else(not_few)?);
+        layout.lays().open(state.values())
+    }
+
+    /// A worker of the first pipeline, to which rows are given.
+    fn worker(
+        &self,
+        state: &Arc<PlanState>,
+        breaker: &Arc<dyn Breaker>,
+        budget: &MemoryBudget,
+        run: OneRun<'_>,
+    ) -> Result<Worker> {
+        let shared = (state.clone(), breaker.clone());
+        let open = OpenPipeline::of_given(&self.plan, &self.code, shared, (budget, run.cancel))?;
+        Worker::new(Arc::new(open))
+    }
+
+    /// Runs the code of the first pipeline over each row.
+    fn feed(&mut self, worker: &mut Worker, table: &TableSnapshot, run: OneRun<'_>) -> Result<()> {
+        for id in &self.ids {
+            let Some(row) = table.find_row(*id) else {
+                continue;
+            };
+            self.source.fetch(row)?;
+            if run.count_access {
+                self.source.count(row);
+            }
+            if worker.call_over(self.source.columns(), 1)? == Flow::Enough {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn values_of(run: OneRun<'_>) -> BoundValues<'_> {
+    BoundValues {
+        parameters: run.parameters,
+        subqueries: &[],
+    }
+}
+
+/// The rows of a buffer that was filled.
+fn rows_of(
+    buffer: &dyn Breaker,
+    parts: Vec<Box<dyn Partial>>,
+    budget: &MemoryBudget,
+    run: OneRun<'_>,
+) -> Result<Vec<RowBatch>> {
+    let alone = Alone {
+        budget,
+        cancel: run.cancel,
+    };
+    let rows = into_finished::<RowBuffer>(buffer.finish(parts, &alone)?)?;
+    Ok(match Arc::try_unwrap(rows) {
+        Ok(rows) => rows.into_batches(),
+        Err(shared) => shared.batches().to_vec(),
+    })
+}
+
+fn not_few() -> Error {
+    Error::internal("a plan that is not of few rows")
+}
