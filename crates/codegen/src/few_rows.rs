@@ -21,7 +21,7 @@ use frazil_runtime::breakers::alone::Alone;
 use frazil_runtime::breakers::{Breaker, Partial, into_finished};
 use frazil_runtime::{BoundValues, RowBuffer};
 use frazil_storage::{PrefixWalk, ScanOptions, TableSnapshot};
-use frazil_types::{CompareOp, Error, MemoryBudget, ObjectId, Result, RowBatch, RowId};
+use frazil_types::{CompareOp, Error, MemoryBudget, ObjectId, Result, RowBatch, RowId, Value};
 use std::sync::Arc;
 
 /// The way in which a plan finds its few rows.
@@ -229,7 +229,12 @@ impl FewRows {
         let (mut worker, breaker) = match self.kept.take() {
             Some(kept) => kept,
             None => {
-                let state = Arc::new(PlanState::new(&self.plan, run.parameters.to_vec()));
+                // What is kept holds no values of this run, which may be long.
+                let parameters = match self.is_unlimited() {
+                    true => vec![Value::Null; self.plan.parameters.len()],
+                    false => run.parameters.to_vec(),
+                };
+                let state = Arc::new(PlanState::new(&self.plan, parameters));
                 let breaker = self.breaker(self.plan.result, &state)?;
                 (self.worker(&state, &breaker, budget, run)?, breaker)
             }
