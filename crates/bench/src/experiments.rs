@@ -8,6 +8,7 @@ use crate::micro::{calibrate, conjunction};
 use crate::plan::linear::{COMMANDS, Shape, flat};
 use crate::plan::{self, point};
 pub use crate::query_experiment::{Configuration, Data, Figure, QueryExperiment, TPCH_QUERIES, scan};
+use crate::shapes::{self, QuestionSet};
 use crate::taking_turns::Case;
 use crate::{
     checkpoints, closure, commit, keys, mempax, recovery, rollup, statements, table_lookup, topn, windows,
@@ -63,8 +64,8 @@ pub enum Kind {
     Closure(&'static [Case<'static>]),
     /// Joins by inequalities are.
     Joins,
-    /// Questions of many shapes are.
-    Shapes,
+    /// Questions about tables are.
+    Shapes(&'static QuestionSet),
     /// The first rows in an order are.
     TopN(&'static [Case<'static>]),
     /// Foreign keys, sequences and ALTER TABLE are timed beside the work without them.
@@ -163,7 +164,7 @@ const SHAPES: [Shape; 21] = [
 ];
 
 /// All experiments.
-pub const EXPERIMENTS: [Experiment; 32] = [
+pub const EXPERIMENTS: [Experiment; 33] = [
     Experiment {
         name: "tpch",
         about: "TPC-H under six kinds of scan (Data Blocks, table 2 and appendix F), and Q6 as a loop in Rust",
@@ -259,7 +260,12 @@ pub const EXPERIMENTS: [Experiment; 32] = [
     Experiment {
         name: "shapes",
         about: "groups, joins, sorts, strings and windows over ten million rows: hot, frozen, and with raw strings",
-        kind: Kind::Shapes,
+        kind: Kind::Shapes(&shapes::SHAPES),
+    },
+    Experiment {
+        name: "hits",
+        about: "43 questions of web analytics over ten million rows of 105 columns: hot, frozen, and with raw strings",
+        kind: Kind::Shapes(&shapes::HITS),
     },
     Experiment {
         name: "joins",

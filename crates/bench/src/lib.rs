@@ -120,7 +120,7 @@ pub fn report(args: &BenchArgs) -> Result<Report> {
         Kind::Rollup(cases) => rollup::run(experiment.name, cases, args),
         Kind::Closure(cases) => closure::run(experiment.name, cases, args),
         Kind::Joins => joins::run(experiment.name, &joins::JOINS, args),
-        Kind::Shapes => shapes::run(experiment.name, args),
+        Kind::Shapes(set) => shapes::run(experiment.name, set, args),
         Kind::TopN(cases) => topn::run(experiment.name, cases, args),
         Kind::Scan(grids) => micro::scan::run(experiment.name, grids, args),
     }

@@ -1,5 +1,5 @@
-//! The experiment `shapes`: questions of many shapes over one large table and three small ones.
-//! The tables are hot, then frozen, then frozen with raw strings.
+//! The experiments `shapes`, questions of many shapes over one large table and three small ones, and `hits`,
+//! questions of web analytics over one wide table. The tables are hot, then frozen, then frozen with raw strings.
 //!
 //! `tables.sql` makes the tables, and `questions.sql` holds the questions. `python/bench/shapes.py`
 //! also reads both files, and runs DuckDB beside Frazil. Every form must give the answers of the hot
@@ -11,20 +11,48 @@ use crate::taking_turns::{self, Case, lines};
 use frazil::{Connection, Database};
 use frazil_types::{Error, Result, SqlState};
 
-const TABLES: &str = include_str!("tables.sql");
-const QUESTIONS: &str = include_str!("questions.sql");
-/// Names of the tables.
-const NAMES: [&str; 4] = ["facts", "tens", "parents", "few"];
-/// Columns of strings, which the last form keeps raw.
-const STRINGS: [(&str, &str); 6] = [
-    ("facts", "s100"),
-    ("facts", "t100"),
-    ("facts", "s100k"),
-    ("facts", "fname"),
-    ("tens", "name"),
-    ("parents", "name"),
-];
-/// Rows of `facts` at scale factor 1, and at least.
+/// Tables and the questions that are asked about them.
+#[derive(Debug)]
+pub struct QuestionSet {
+    /// Statements that make and fill the tables.
+    tables: &'static str,
+    /// The questions, each behind a line with its name.
+    questions: &'static str,
+    /// Names of the tables.
+    names: &'static [&'static str],
+    /// Tables and columns of strings, which the last form keeps raw.
+    strings: &'static [(&'static str, &'static str)],
+}
+
+/// The questions of `shapes`.
+pub const SHAPES: QuestionSet = QuestionSet {
+    tables: include_str!("tables.sql"),
+    questions: include_str!("questions.sql"),
+    names: &["facts", "tens", "parents", "few"],
+    strings: &[
+        ("facts", "s100"),
+        ("facts", "t100"),
+        ("facts", "s100k"),
+        ("facts", "fname"),
+        ("tens", "name"),
+        ("parents", "name"),
+    ],
+};
+
+/// The questions of `hits`.
+pub const HITS: QuestionSet = QuestionSet {
+    tables: include_str!("hits/tables.sql"),
+    questions: include_str!("hits/questions.sql"),
+    names: &["hits"],
+    strings: &[
+        ("hits", "url"),
+        ("hits", "title"),
+        ("hits", "referrer"),
+        ("hits", "phrase"),
+    ],
+};
+
+/// Rows of the large table at scale factor 1, and at least.
 const ROWS: usize = 10_000_000;
 const LEAST_ROWS: usize = 1_000;
 /// Doubles are summed in the order in which rows arrive: sums may differ by this part of the greater one.
@@ -50,12 +78,12 @@ impl Form {
 }
 
 /// Runs the experiment.
-pub fn run(name: &'static str, args: &BenchArgs) -> Result<Report> {
+pub fn run(name: &'static str, set: &QuestionSet, args: &BenchArgs) -> Result<Report> {
     let rows = args
         .rows
         .unwrap_or((ROWS as f64 * args.scale_factor) as usize)
         .max(LEAST_ROWS);
-    let texts = questions(rows);
+    let texts = set.questions(rows);
     let wanted = |case: &str| args.only.as_deref().is_none_or(|start| case.starts_with(start));
     let cases: Vec<Case<'_>> = (texts.iter())
         .filter(|(name, _)| wanted(name))
@@ -69,7 +97,7 @@ pub fn run(name: &'static str, args: &BenchArgs) -> Result<Report> {
         ));
     }
     let mut report = Report::default();
-    let connection = load(rows)?;
+    let connection = set.load(rows)?;
     let hot = answers(&connection, &cases)?;
     for (case, answer) in cases.iter().zip(&hot) {
         report.add(Measurement {
@@ -81,12 +109,12 @@ pub fn run(name: &'static str, args: &BenchArgs) -> Result<Report> {
         });
     }
     let names = taking_turns::run(&mut report, name, Form::Hot.suffix(), &cases, &connection, args)?;
-    freeze(&connection, Form::Frozen)?;
+    set.freeze(&connection, Form::Frozen)?;
     let mut connection = connection;
     for form in [Form::Frozen, Form::RawStrings] {
         if form == Form::RawStrings {
-            connection = load(rows)?;
-            freeze(&connection, form)?;
+            connection = set.load(rows)?;
+            set.freeze(&connection, form)?;
         }
         for ((case, hot), frozen) in cases.iter().zip(&hot).zip(answers(&connection, &cases)?) {
             if !alike(hot, &frozen) {
@@ -111,46 +139,48 @@ fn with_rows(text: &str, rows: usize) -> String {
         .replace("{tenth}", &(rows / 10).to_string())
 }
 
-/// Name and statement of each question.
-fn questions(rows: usize) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    // The paragraph that opens the file is not a question.
-    let (_, text) = QUESTIONS.split_once("\n\n").unwrap_or(("", QUESTIONS));
-    for line in text.lines() {
-        match (line.strip_prefix("-- "), found.last_mut()) {
-            (Some(name), _) => found.push((name.to_owned(), String::new())),
-            (None, Some((_, sql))) => {
-                sql.push_str(&with_rows(line.trim_end_matches(';'), rows));
-                sql.push(' ');
+impl QuestionSet {
+    /// Name and statement of each question.
+    fn questions(&self, rows: usize) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        // The paragraph that opens the file is not a question.
+        let (_, text) = self.questions.split_once("\n\n").unwrap_or(("", self.questions));
+        for line in text.lines() {
+            match (line.strip_prefix("-- "), found.last_mut()) {
+                (Some(name), _) => found.push((name.to_owned(), String::new())),
+                (None, Some((_, sql))) => {
+                    sql.push_str(&with_rows(line.trim_end_matches(';'), rows));
+                    sql.push(' ');
+                }
+                (None, None) => {}
             }
-            (None, None) => {}
         }
+        found
     }
-    found
-}
 
-/// Fills the tables in memory. They stay hot until [`freeze`].
-fn load(rows: usize) -> Result<Connection> {
-    let connection = Database::memory()?.connect();
-    connection.execute(
-        "set frazil.freeze_after = off; set frazil.refreeze_budget = off; set frazil.access_counters = off",
-    )?;
-    connection.execute(&with_rows(TABLES, rows))?;
-    Ok(connection)
-}
+    /// Fills the tables in memory. They stay hot until [`QuestionSet::freeze`].
+    fn load(&self, rows: usize) -> Result<Connection> {
+        let connection = Database::memory()?.connect();
+        connection.execute(
+            "set frazil.freeze_after = off; set frazil.refreeze_budget = off; set frazil.access_counters = off",
+        )?;
+        connection.execute(&with_rows(self.tables, rows))?;
+        Ok(connection)
+    }
 
-fn freeze(connection: &Connection, form: Form) -> Result<()> {
-    if form == Form::RawStrings {
-        for (table, column) in STRINGS {
-            connection.execute(&format!(
-                "alter table {table} set (\"encoding.{column}\" = 'raw')"
-            ))?;
+    fn freeze(&self, connection: &Connection, form: Form) -> Result<()> {
+        if form == Form::RawStrings {
+            for (table, column) in self.strings {
+                connection.execute(&format!(
+                    "alter table {table} set (\"encoding.{column}\" = 'raw')"
+                ))?;
+            }
         }
+        for table in self.names {
+            connection.execute(&format!("freeze table {table}"))?;
+        }
+        Ok(())
     }
-    for table in NAMES {
-        connection.execute(&format!("freeze table {table}"))?;
-    }
-    Ok(())
 }
 
 /// Answer of each question, a text for each row.
@@ -184,25 +214,41 @@ mod tests {
 
     #[test]
     fn every_question_answers_alike_in_every_form() {
-        let args = BenchArgs {
-            rows: Some(1_000),
-            runs: 1,
-            ..BenchArgs::new("shapes")
+        for (name, set, questions) in [("shapes", &SHAPES, 39), ("hits", &HITS, 43)] {
+            let args = BenchArgs {
+                rows: Some(1_000),
+                runs: 1,
+                ..BenchArgs::new(name)
+            };
+            let report = run(name, set, &args).expect("all forms agree");
+            assert_eq!(set.questions(1_000).len(), questions);
+            // The rows of each question, and its time in three forms, two of which are compared with the first.
+            assert_eq!(
+                (report.measurements().len(), report.ratios().len()),
+                (4 * questions, 2 * questions)
+            );
+        }
+    }
+
+    #[test]
+    fn hits_have_the_columns_of_web_analytics() {
+        let connection = HITS.load(5_000).expect("it loads");
+        let columns = Case {
+            name: "columns",
+            sql: "select count(*) from information_schema.columns where table_name = 'hits'",
         };
-        let report = run("shapes", &args).expect("all forms agree");
-        let asked = questions(1_000).len();
-        // The rows of each question, and its time in three forms, two of which are compared with the first.
-        assert_eq!(
-            (report.measurements().len(), report.ratios().len()),
-            (4 * asked, 2 * asked)
-        );
-        assert!(asked > 30);
+        assert_eq!(answers(&connection, &[columns]).expect("it counts"), [["105"]]);
+        let empty = Case {
+            name: "empty phrases",
+            sql: "select count(*) between 4200 and 4500 from hits where phrase = ''",
+        };
+        assert_eq!(answers(&connection, &[empty]).expect("it counts"), [["true"]]);
     }
 
     #[test]
     fn every_question_meets_rows() {
-        let connection = load(5_000).expect("it loads");
-        for (name, sql) in questions(5_000) {
+        let connection = SHAPES.load(5_000).expect("it loads");
+        for (name, sql) in SHAPES.questions(5_000) {
             let case = [Case {
                 name: &name,
                 sql: &sql,
@@ -235,12 +281,12 @@ mod tests {
             threads: vec![1, 2],
             ..BenchArgs::new("shapes")
         };
-        let report = run("shapes", &args).expect("it runs");
+        let report = run("shapes", &SHAPES, &args).expect("it runs");
         assert_eq!((report.measurements().len(), report.ratios().len()), (2 + 12, 8));
         let nothing = BenchArgs {
             only: Some("nothing".to_owned()),
             ..args
         };
-        assert!(run("shapes", &nothing).is_err());
+        assert!(run("shapes", &SHAPES, &nothing).is_err());
     }
 }
