@@ -14,6 +14,15 @@ use frazil_types::{NativeType, Result, StringRef};
 
 /// Most stored bytes that a word of [`Block::stored_words`] holds.
 pub const STORED_BYTES: usize = 12;
+/// The place of the highest byte of a word, the number of its stored bytes plus one.
+const COUNT_SHIFT: u32 = 120;
+/// The highest byte of the word of NULL: no string has as many stored bytes.
+const NULL_COUNT: u8 = u8::MAX;
+
+/// True for the word of [`Block::stored_words`] that stands for NULL.
+pub fn is_null_word(word: u128) -> bool {
+    (word >> COUNT_SHIFT) as u8 == NULL_COUNT
+}
 
 impl Block {
     /// Returns the number of codes of a string column, that of NULL included: the entries of its dictionary, or 1 for a
@@ -73,12 +82,12 @@ impl Block {
         (!is_null).then(|| self.prepared_strings(column)[code])
     }
 
-    /// Returns the symbol table of a column whose strings are stored compressed and never NULL; `None` for other
-    /// columns. Equal bytes mean equal strings in all columns with equal tables. XX001 if its bytes are damaged.
+    /// Returns the symbol table of a column whose strings are stored compressed; `None` for other columns. Equal
+    /// bytes mean equal strings in all columns with equal tables. XX001 if its bytes are damaged.
     pub fn stored_symbols(&self, column: usize) -> Result<Option<&[u8]>> {
         let entry = self.entry(column);
         let is_stored = entry.encoding == Encoding::Raw && entry.native == NativeType::String;
-        if !is_stored || !entry.has(FLAG_FSST) || entry.nullable() {
+        if !is_stored || !entry.has(FLAG_FSST) {
             return Ok(None);
         }
         self.touch(column)?;
@@ -87,6 +96,7 @@ impl Block {
 
     /// Puts a word for each selected row of a column with [`Block::stored_symbols`] into `out`: the bytes of its string
     /// as stored, the lowest first, and their number plus one in the highest byte; 0 for more than [`STORED_BYTES`].
+    /// The word of NULL is one for which [`is_null_word`] is true.
     pub fn stored_words(&self, column: usize, selection: Selection<'_>, out: &mut [u128]) {
         let entry = self.entry(column);
         let ends = self.slice::<u32>(entry.sections.codes);
@@ -105,13 +115,24 @@ impl Block {
                     u128::from_le_bytes(chunk)
                 }
             };
-            stored | (bytes as u128 + 1) << 120
+            stored | (bytes as u128 + 1) << COUNT_SHIFT
         };
-        for_each_row(selection, |i, row| out[i] = word(row));
+        if !entry.nullable() {
+            return for_each_row(selection, |i, row| out[i] = word(row));
+        }
+        let valid = self.slice::<u64>(entry.sections.bitmap);
+        for_each_row(selection, |i, row| {
+            let is_valid = valid[row / 64] >> (row % 64) & 1 == 1;
+            out[i] = if is_valid {
+                word(row)
+            } else {
+                u128::from(NULL_COUNT) << COUNT_SHIFT
+            };
+        });
     }
 
-    /// Appends the string of a word of [`Block::stored_words`] that is not 0 to `out`. Bits between the stored
-    /// bytes and the highest byte are ignored.
+    /// Appends the string of a word of [`Block::stored_words`] that is neither 0 nor NULL's to `out`. Bits between the
+    /// stored bytes and the highest byte are ignored.
     pub fn text_of_word(&self, column: usize, word: u128, out: &mut Vec<u8>) -> Result<()> {
         let stored = word.to_le_bytes();
         let bytes = usize::from(stored[15]).saturating_sub(1).min(STORED_BYTES);
@@ -141,6 +162,7 @@ impl Block {
 
 #[cfg(test)]
 mod tests {
+    use super::is_null_word;
     use crate::column_buffer::ColumnBuffer;
     use crate::{Block, BlockBuilder, BuildOptions, ColumnInput};
     use frazil_kernels::{Isa, Selection};
@@ -237,6 +259,41 @@ mod tests {
             let other = &words[(row + 1250) % 4000];
             let is_same = texts[row] == texts[(row + 1250) % 4000];
             assert!(*word == 0 || is_same == (word == other));
+        }
+    }
+
+    #[test]
+    fn null_has_a_word_of_its_own() {
+        let texts: Vec<Option<String>> = (0..4000)
+            .map(|i| (i % 3 != 1).then(|| format!("https://example.com/pages/{}", i * 7919 % 3000)))
+            .collect();
+        let rows: Vec<Option<&str>> = texts.iter().map(Option::as_deref).collect();
+        let block = block(&rows);
+        assert!(block.stored_symbols(0).expect("whole bytes").is_some());
+        let positions: Vec<u16> = (0..4000).filter(|i| i % 7 < 4).collect();
+        for selection in [
+            Selection::All { start: 0, len: 4000 },
+            Selection::All {
+                start: 1000,
+                len: 100,
+            },
+            Selection::Positions(&positions),
+        ] {
+            let mut words = vec![0; selection.count()];
+            block.stored_words(0, selection, &mut words);
+            let row_of = |at: usize| match selection {
+                Selection::All { start, .. } => start as usize + at,
+                _ => usize::from(positions[at]),
+            };
+            for (at, &word) in words.iter().enumerate() {
+                let row = rows[row_of(at)];
+                assert_eq!(is_null_word(word), row.is_none());
+                if let (Some(row), true) = (row, word != 0) {
+                    let mut found = Vec::new();
+                    block.text_of_word(0, word, &mut found).expect("a decoder");
+                    assert_eq!(found, row.as_bytes());
+                }
+            }
         }
     }
 

@@ -9,7 +9,7 @@
 
 use crate::abi::VectorColumn;
 use crate::breakers::array::Array;
-use crate::stored_groups::StoredGroups;
+use crate::stored_groups::{MOST_KEYS, StoredGroups};
 use frazil_storage::{CodedStrings, ScanCursor};
 use frazil_types::{Error, MemoryBudget, Result, StringRef};
 
@@ -26,6 +26,9 @@ pub struct CodeKeys {
 /// the first of theirs.
 const ROWS_OF_COMBINATION: usize = 4;
 
+/// Rows with cells of one block from which on it counts how many of them were the first of their strings.
+const ROWS_OF_VERDICT: usize = 1024;
+
 /// One worker's cells.
 #[derive(Debug)]
 pub struct CodeGroups {
@@ -37,6 +40,10 @@ pub struct CodeGroups {
     coded: Option<CodedStrings>,
     /// Addresses of groups by the number of their strings; 0 where none is known.
     cells: Array<u64>,
+    /// Rows that were handed out with the cells of [`Open::Coded`], which go by the dictionaries of one block.
+    coded_rows: usize,
+    /// True once most rows of a block were the first of their strings: restrictions may leave few of its rows.
+    codes_are_given_up: bool,
     stored: StoredGroups,
     /// True if all rows of the vector in hand have cells.
     covers: bool,
@@ -68,6 +75,8 @@ impl CodeGroups {
             open: Open::Plain,
             coded: None,
             cells: Array::empty(budget),
+            coded_rows: 0,
+            codes_are_given_up: false,
             stored: StoredGroups::new(budget),
             covers: false,
             numbers: Vec::new(),
@@ -87,7 +96,10 @@ impl CodeGroups {
     fn open_coded(&mut self, coded: CodedStrings, rows: usize) -> Open {
         let is_known = (self.coded.as_ref()).is_some_and(|known| known.has_strings_of(&coded));
         if !is_known {
-            if coded.count() * ROWS_OF_COMBINATION > rows {
+            let first = self.cells.iter().filter(|cell| **cell != 0).count();
+            self.codes_are_given_up |= self.coded_rows >= ROWS_OF_VERDICT && first * 2 > self.coded_rows;
+            self.coded_rows = 0;
+            if self.codes_are_given_up || coded.count() * ROWS_OF_COMBINATION > rows {
                 return Open::Plain;
             }
             self.coded = None;
@@ -102,11 +114,15 @@ impl CodeGroups {
     }
 
     fn open_stored(&mut self, cursor: &ScanCursor) -> Result<Open> {
-        Ok(match self.keys.columns[..] {
-            // Strings that are fetched anyway are as quickly hashed.
-            [index] if !self.keys.unread.is_empty() && self.stored.open(cursor, index)? => Open::Stored,
-            _ => Open::Plain,
-        })
+        let keys = &self.keys.columns;
+        // Strings that are fetched anyway are as quickly hashed.
+        let are_unread = self.keys.unread.len() == keys.len();
+        Ok(
+            match are_unread && keys.len() <= MOST_KEYS && self.stored.open(cursor, keys)? {
+                true => Open::Stored,
+                false => Open::Plain,
+            },
+        )
     }
 
     /// Returns true if a column of the scan need not be fetched for the vector in hand.
@@ -122,7 +138,7 @@ impl CodeGroups {
             Open::Plain => None,
             Open::Coded => self.coded_places(cursor, rows)?.then_some(&self.places[..]),
             Open::Stored => {
-                let found = self.stored.places(cursor, self.keys.columns[0], rows);
+                let found = self.stored.places(cursor, &self.keys.columns, rows);
                 found.map(|(places, covers)| {
                     self.covers = covers;
                     places
@@ -150,6 +166,7 @@ impl CodeGroups {
         let place = |&number: &u32| first.wrapping_add(number as usize);
         self.places.clear();
         self.places.extend(self.numbers.iter().map(place));
+        self.coded_rows += rows;
         self.covers = true;
         Ok(true)
     }
@@ -158,7 +175,7 @@ impl CodeGroups {
     /// until the next vector. Panics if the cell is not one of these.
     pub(crate) fn string(&mut self, key: usize, cell: *const u64) -> Option<StringRef> {
         if self.open == Open::Stored {
-            return Some(self.stored.string(cell).expect("a word that was stored"));
+            return self.stored.string(key, cell).expect("a word that was stored");
         }
         let number = (cell.addr() - self.cells.as_ptr().addr()) / size_of::<u64>();
         assert!(number < self.cells.len(), "a cell of another dictionary");

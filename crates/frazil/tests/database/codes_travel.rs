@@ -264,3 +264,68 @@ fn chunks_have_dictionaries_of_their_own() {
         assert!(rows(&c, &query) == expected, "{query}");
     }
 }
+
+#[test]
+fn null_is_a_group_among_compressed_strings() {
+    let c = memory();
+    rows(
+        &c,
+        "set frazil.freeze_after = off; set frazil.refreeze_budget = off",
+    );
+    rows(&c, "create table gaps (id integer not null, s text, v integer)");
+    let text = "case when i % 5 <> 3 then 'https://example.com/pages/' || i * 7919 % 30000 end";
+    let last = 3 * CHUNK + 499;
+    rows(
+        &c,
+        &format!("insert into gaps select i, {text}, i % 97 from generate_series(0, {last}) g (i)"),
+    );
+    rows(&c, "alter table gaps set (\"encoding.s\" = 'raw')");
+    rows(&c, "freeze table gaps");
+    for (id, s) in [
+        ("1", "null"),
+        ("2", "''"),
+        ("3", "'https://example.com/pages/7919'"),
+    ] {
+        rows(&c, &format!("insert into gaps values ({id}, {s}, 5)"));
+    }
+    for query in [
+        "select s, count(*), sum(v), min(id) from gaps group by s order by s",
+        "select s, count(*), sum(v), min(id) from gaps where v < 60 or id % 10 = 8 group by s order by s",
+        "select count(distinct s), count(s), count(*) from gaps",
+        "select count(*) from (select distinct s from gaps where s is null or id % 2 = 0) q",
+    ] {
+        answer(&c, query);
+    }
+    let query = "select s, count(*) from gaps group by s";
+    assert!(rows_by_code(&c, query) >= 3 * CHUNK, "{query}");
+}
+
+#[test]
+fn codes_are_given_up_if_restrictions_leave_few_rows_of_a_string() {
+    let c = memory();
+    rows(
+        &c,
+        "set frazil.freeze_after = off; set frazil.refreeze_budget = off",
+    );
+    rows(
+        &c,
+        "create table few (id integer not null, s text not null, v integer not null)",
+    );
+    let last = 4 * CHUNK - 1;
+    let text = "'a name of more than twelve bytes ' || i / 65536 || ' ' || i * 7919 % 65521 % 9000";
+    rows(
+        &c,
+        &format!("insert into few select i, {text}, i % 10 from generate_series(0, {last}) g (i)"),
+    );
+    rows(&c, "alter table few set (\"encoding.s\" = 'dictionary')");
+    rows(&c, "freeze table few");
+    let of = |restriction: &str| {
+        format!("select s, count(*), min(id) from few where {restriction} group by s order by s")
+    };
+    answer(&c, &of("v < 9"));
+    answer(&c, &of("v = 3"));
+    rows(&c, "set threads = 1");
+    assert!(rows_by_code(&c, &of("v < 9")) > 3 * CHUNK);
+    let by_code = rows_by_code(&c, &of("v = 3"));
+    assert!(by_code > 0 && by_code < CHUNK / 5, "{by_code}");
+}
