@@ -5,15 +5,21 @@ use crate::compile_options::{CompileOptions, HotLayoutOf, PaxCode};
 use crate::emitter::Module;
 use crate::failures::Failures;
 use crate::jit::{Allocation, Jit, JitCode, StageFunction};
+use crate::moved_boundaries::Moved;
 use crate::objects::ObjectSpec;
 use crate::pipeline_function::{PipelineParts, compile_pipeline};
+use crate::refilled::Drained;
 use crate::source_shape::SourceShape;
 use crate::stage_vector::Slot;
 use crate::translator::Unit;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_module::FuncId;
-use frazil_plan::pipeline::PipelinePlan;
-use frazil_types::{Error, Result};
+use frazil_plan::pipeline::{PipelinePlan, Source};
+use frazil_storage::HotLayout;
+use frazil_types::{Cancel, Error, ObjectId, Result, STAGE_ROWS};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Rows of a pipeline that are few. The search for the best registers takes more than half of what compiling takes, a
@@ -32,6 +38,11 @@ pub struct CompiledPlan {
     pub compile_time: Duration,
     failures: Failures,
     code: JitCode,
+    /// How it was compiled, and pipelines are compiled once more.
+    pub(crate) options: CompileOptions,
+    pub(crate) moved: Moved,
+    /// Layouts of hot chunks that code was made for, by table.
+    pub(crate) hot_layouts: HashMap<ObjectId, Arc<HotLayout>>,
 }
 
 /// A pipeline in machine code.
@@ -49,6 +60,9 @@ pub struct CompiledPipeline {
     pub known_partitions: Option<usize>,
     /// True if it can pause in the middle of a source vector, where its rows are handed over.
     pub pauses: bool,
+    pub(crate) drained: Drained,
+    /// Offsets in the stage memory of the numbers of rows that stage vectors keep from call to call.
+    pub(crate) rows_left: Vec<usize>,
     pub(crate) output: Vec<Slot>,
     pub(crate) memory_bytes: usize,
     pub(crate) entry: StageFunction,
@@ -62,11 +76,46 @@ pub fn compile(
 ) -> Result<CompiledPlan> {
     let started = Instant::now();
     let layouts = PlanLayouts::of(plan)?;
+    let all = 0..plan.pipelines.len();
+    let tables = plan
+        .pipelines
+        .iter()
+        .filter_map(|pipeline| match &pipeline.source {
+            Source::Scan { table, .. } => Some(*table),
+            _ => None,
+        });
+    let hot_layouts = tables.filter_map(|table| Some((table, hot_layout(table)?)));
+    let (pipelines, failures, code) = compile_pipelines(plan, &layouts, options, hot_layout, all)?;
+    Ok(CompiledPlan {
+        pipelines,
+        layouts,
+        compile_time: started.elapsed(),
+        failures,
+        code,
+        options: CompileOptions {
+            cancel: Cancel::new(),
+            helpers: None,
+            ..options.clone()
+        },
+        moved: Moved::default(),
+        hot_layouts: hot_layouts.collect(),
+    })
+}
+
+/// Compiles some pipelines of a plan.
+pub(crate) fn compile_pipelines(
+    plan: &PipelinePlan,
+    layouts: &PlanLayouts,
+    options: &CompileOptions,
+    hot_layout: &HotLayoutOf<'_>,
+    numbers: Range<usize>,
+) -> Result<(Vec<CompiledPipeline>, Failures, JitCode)> {
     let unit = Unit {
         plan,
-        layouts: &layouts,
+        layouts,
         pax_code: options.pax_code,
-        vector_rows: options.vector_rows.unwrap_or(usize::MAX).max(1),
+        vector_rows: options.vector_rows.unwrap_or(STAGE_ROWS).max(1),
+        prefetch_rows: options.prefetch_rows.unwrap_or(STAGE_ROWS),
         hot_layout,
     };
     let mut module = Module {
@@ -74,14 +123,14 @@ pub fn compile(
         failures: Failures::default(),
     };
     let mut contexts = FunctionBuilderContext::new();
-    let parts: Vec<PipelineParts> = (plan.pipelines.iter().enumerate())
-        .map(|(p, pipeline)| {
+    let parts: Vec<PipelineParts> = numbers
+        .map(|number| {
             options.cancel.check()?;
-            let allocation = match pipeline.estimated_rows <= FEW_ROWS {
+            let allocation = match plan.pipelines[number].estimated_rows <= FEW_ROWS {
                 true => Allocation::SinglePass,
                 false => Allocation::Backtracking,
             };
-            compile_pipeline(unit, &mut module, &mut contexts, p, allocation)
+            compile_pipeline(unit, &mut module, &mut contexts, number, allocation)
         })
         .collect::<Result<_>>()?;
     let entries: Vec<FuncId> = parts.iter().map(|p| p.entry).collect();
@@ -97,18 +146,14 @@ pub fn compile(
             pax_code: parts.pax_code,
             known_partitions: parts.known_partitions,
             pauses: parts.pauses,
+            drained: parts.drained,
+            rows_left: parts.rows_left,
             output: parts.output.slots,
             memory_bytes: parts.memory.bytes(),
             entry,
         })
         .collect();
-    Ok(CompiledPlan {
-        pipelines,
-        layouts,
-        compile_time: started.elapsed(),
-        failures,
-        code,
-    })
+    Ok((pipelines, failures, code))
 }
 
 impl CompiledPlan {

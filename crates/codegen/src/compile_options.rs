@@ -52,8 +52,11 @@ pub struct CompileOptions {
     pub isa: Option<Isa>,
     /// How hot chunks are read.
     pub pax_code: PaxCode,
-    /// Most rows of a stage vector, if fewer than usual: tests let many vectors become full.
+    /// Rows of a stage vector, if others than [`STAGE_ROWS`](frazil_types::STAGE_ROWS).
     pub vector_rows: Option<usize>,
+    /// Rows of a stage vector whose build rows are asked for together, if others than
+    /// [`STAGE_ROWS`](frazil_types::STAGE_ROWS); 0: none are asked for before they are read.
+    pub prefetch_rows: Option<usize>,
     /// Asked between the functions: a plan may have thousands.
     pub cancel: Cancel,
     /// Who compiles along; none: the calling thread does it alone.

@@ -1,9 +1,10 @@
 //! A pipeline about to run: its source, the values it knows, the objects its workers share.
 
-use crate::CompiledPlan;
+use crate::compile::{CompiledPipeline, CompiledPlan};
 use crate::first_rows::FirstRows;
 use crate::join_lookup;
 use crate::late_fetch::{LateFetch, make_transient};
+use crate::moved_boundaries::{MovedPipeline, suited};
 use crate::objects::ObjectSpec;
 use crate::plan_state::PlanState;
 use crate::row_lookup;
@@ -41,6 +42,8 @@ pub struct OpenPipeline {
     pub(crate) plan: Arc<PipelinePlan>,
     pub(crate) code: Arc<CompiledPlan>,
     pub(crate) index: usize,
+    /// Its code, if boundaries were moved.
+    pub(crate) moved: Option<Arc<MovedPipeline>>,
     pub(crate) source: PipelineSource,
     pub(crate) state: Arc<PlanState>,
     pub(crate) cells: Box<[ParameterCell]>,
@@ -85,13 +88,18 @@ impl OpenPipeline {
     ) -> Result<OpenPipeline> {
         let state = opening.state.clone();
         let source = source(plan, code, index, &opening)?;
+        let moved = suited(plan, code, index, &state, source.most_rows(), opening.cancel);
         let cells = parameter_cells(plan, &state)?;
-        let objects = &code.pipelines[index].objects;
+        let compiled = moved
+            .as_ref()
+            .map_or(&code.pipelines[index], |moved| &moved.pipeline);
+        let objects = &compiled.objects;
         let constants = objects.iter().map(constant).collect::<Result<_>>()?;
         Ok(OpenPipeline {
             plan: plan.clone(),
             code: code.clone(),
             index,
+            moved,
             source,
             state,
             cells,
@@ -115,6 +123,7 @@ impl OpenPipeline {
             plan: plan.clone(),
             code: code.clone(),
             index: 0,
+            moved: None,
             source: PipelineSource::Given,
             constants: constants.collect::<Result<_>>()?,
             state,
@@ -123,6 +132,24 @@ impl OpenPipeline {
             budget: budget.clone(),
             cancel: cancel.clone(),
         })
+    }
+
+    /// Its code.
+    pub(crate) fn compiled(&self) -> &CompiledPipeline {
+        (self.moved.as_ref()).map_or(&self.code.pipelines[self.index], |moved| &moved.pipeline)
+    }
+
+    /// The error behind a failure point noted by its code; `noted` is what a runtime function knew of it.
+    pub(crate) fn failure(&self, point: u64, noted: Option<Error>) -> Error {
+        match &self.moved {
+            Some(moved) => moved.failures.error(point, noted),
+            None => self.code.failure(point, noted),
+        }
+    }
+
+    /// Number of its stages, if boundaries were moved by the bytes of what it probes.
+    pub fn moved_stages(&self) -> Option<usize> {
+        self.moved.as_ref().map(|moved| moved.pipeline.stages)
     }
 
     /// True if one worker is to take all rows, in their order.

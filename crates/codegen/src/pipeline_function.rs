@@ -10,6 +10,7 @@ use crate::emitter::{Emitter, Module};
 use crate::jit::{Allocation, builder};
 use crate::may_pause::may_pause;
 use crate::objects::Objects;
+use crate::refilled::{Drained, drained, refilled};
 use crate::scope::{Place, SOURCE_ROW, Scope};
 use crate::source_shape::SourceShape;
 use crate::stage_vector::{LEAST_SINK_ROWS, SlotContent, StageMemory, StageVector, sink_rows};
@@ -38,6 +39,10 @@ pub(crate) struct PipelineParts {
     pub known_partitions: Option<usize>,
     /// True if it can pause within a vector.
     pub pauses: bool,
+    /// When its stage vectors are handed on though they are not full.
+    pub drained: Drained,
+    /// Offsets of the numbers of rows that stage vectors keep from call to call.
+    pub rows_left: Vec<usize>,
 }
 
 /// The anchor of the build rows that the probe at `operator` finds.
@@ -95,6 +100,8 @@ pub(crate) fn compile_pipeline(
     let known = known_layout(unit, module, pipeline, stages[0])?;
     let (general, pax_code) = general_cells(unit, pipeline, known.is_some());
     let pauses = may_pause(plan, pipeline);
+    let refilled = refilled(plan, unit.layouts, pipeline);
+    let mut rows_left = Vec::new();
     let mut input: Option<StageVector> = None;
     for stage in 0..starts.len() {
         let end = starts.get(stage + 1).copied().unwrap_or(pipeline.operators.len());
@@ -102,7 +109,12 @@ pub(crate) fn compile_pipeline(
             let next = stages.get(stage + 1).copied();
             let output_rows = output_rows(unit, pipeline, end, next.is_some());
             let work = StageWork::new(pipeline, starts[stage]..end, next, output_rows, cells);
-            StageWork { pauses, ..work }
+            StageWork {
+                pauses,
+                refills: next.is_some() && refilled.contains(&end),
+                passes_drain: refilled.last().is_some_and(|&last| last > end),
+                ..work
+            }
         };
         let scope = |unit: Unit<'_>| match &input {
             None => Ok(source_scope(&source)),
@@ -125,11 +137,12 @@ pub(crate) fn compile_pipeline(
         let builder = builder(&mut function, contexts);
         let emitter = Emitter::new(builder, module, &mut objects);
         let translator = Translator::new(emitter, unit, &mut memory, scope, work);
-        let output = translator.stage(input.take(), &source)?;
+        let ended = translator.stage(input.take(), &source)?;
         module
             .jit
             .define(stages[stage], &names[stage], function, allocation)?;
-        input = Some(output);
+        rows_left.extend(ended.rows_left);
+        input = Some(ended.output);
     }
     Ok(PipelineParts {
         pax_code,
@@ -141,6 +154,8 @@ pub(crate) fn compile_pipeline(
         output: input.unwrap_or_default(),
         source,
         pauses,
+        drained: drained(unit.layouts, pipeline, &refilled),
+        rows_left,
     })
 }
 
@@ -190,19 +205,19 @@ fn known_layout(
 /// Rows of the output vector of the stage whose operators end at `end`. `is_inner`: another stage follows.
 fn output_rows(unit: Unit<'_>, pipeline: &Pipeline, end: usize, is_inner: bool) -> usize {
     let rows = match is_inner {
-        true => boundary_rows(pipeline, end),
+        true => boundary_rows(pipeline, end, unit.vector_rows),
         false => sink_rows(unit.plan, &pipeline.sink),
     };
     rows.min(most_rows(pipeline)).min(unit.vector_rows)
 }
 
 /// Rows of the vector in front of operator `at`: fewer where a function of very many arguments is called.
-fn boundary_rows(pipeline: &Pipeline, at: usize) -> usize {
+fn boundary_rows(pipeline: &Pipeline, at: usize, usual: usize) -> usize {
     match pipeline.operators.get(at) {
         Some(PipelineOperator::Call(call)) => {
             (CALL_VALUES / call.arguments.len().max(1)).clamp(LEAST_SINK_ROWS, STAGE_ROWS)
         }
-        _ => STAGE_ROWS,
+        _ => usual,
     }
 }
 

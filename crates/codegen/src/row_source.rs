@@ -12,7 +12,9 @@ use frazil_runtime::breakers::{Finished, Shape};
 use frazil_runtime::expansion_rows::{ExpansionCursor, ExpansionRows};
 use frazil_runtime::{CodeGroups, FieldPlace, ScanSource};
 use frazil_storage::TableScan;
-use frazil_types::{ColumnVector, MemoryBudget, Native, Result, RowBatch, STAGE_ROWS, dispatch_native};
+use frazil_types::{
+    CHUNK_ROWS, ColumnVector, MemoryBudget, Native, Result, RowBatch, STAGE_ROWS, dispatch_native,
+};
 use std::sync::Arc;
 
 /// A pipeline's source, shared by its workers.
@@ -57,6 +59,18 @@ impl PipelineSource {
             PipelineSource::Batches(batches, _) => batches.len(),
             PipelineSource::Values(..) => 1,
             PipelineSource::Expansion(rows) => rows.morsels(),
+            PipelineSource::Given => 0,
+        }
+    }
+
+    /// Number of rows, at most; of functions none is known.
+    pub fn most_rows(&self) -> u64 {
+        match self {
+            PipelineSource::Scan { scan, .. } => (scan.morsels() * CHUNK_ROWS) as u64,
+            PipelineSource::Of { finished, .. } => finished.row_count(),
+            PipelineSource::Batches(batches, _) => batches.iter().map(|batch| batch.rows as u64).sum(),
+            PipelineSource::Values(_, rows) => *rows as u64,
+            PipelineSource::Expansion(_) => u64::MAX,
             PipelineSource::Given => 0,
         }
     }

@@ -12,9 +12,17 @@ use frazil_plan::{ColumnId, Expr};
 use frazil_types::Result;
 use std::collections::HashSet;
 
+/// What a stage leaves to those behind it.
+pub(crate) struct StageEnd {
+    /// The vector that it hands on.
+    pub output: StageVector,
+    /// Offset of the number of rows that the vector keeps from call to call, if it is refilled.
+    pub rows_left: Option<usize>,
+}
+
 impl<'p> Translator<'_, 'p> {
-    /// Translates the whole stage; what it hands on.
-    pub fn stage(mut self, input: Option<StageVector>, source: &SourceShape) -> Result<StageVector> {
+    /// Translates the whole stage.
+    pub fn stage(mut self, input: Option<StageVector>, source: &SourceShape) -> Result<StageEnd> {
         self.work.group_cells = source.cells();
         self.check_layout();
         self.poll_cancel();
@@ -57,12 +65,13 @@ impl<'p> Translator<'_, 'p> {
         Ok(self.end_stage())
     }
 
-    fn end_stage(mut self) -> StageVector {
+    fn end_stage(mut self) -> StageEnd {
         let ok = self.small(0);
         self.b.ins().return_(&[ok]);
         let output = std::mem::take(&mut self.work.output);
+        let rows_left = self.work.rows_left;
         self.finish();
-        output
+        StageEnd { output, rows_left }
     }
 
     /// Operators from `at` to the end of the stage, and what follows. Ends the current block; rows that go

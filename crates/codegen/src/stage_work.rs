@@ -29,6 +29,12 @@ pub(crate) struct StageWork<'p> {
     pub output_rows: usize,
     /// Rows in the output vector.
     pub count: Option<Variable>,
+    /// True if the output vector is refilled (see [`crate::refilled`]).
+    pub refills: bool,
+    /// True if a vector behind the output vector is refilled: it is told to drain even if there are no rows for it.
+    pub passes_drain: bool,
+    /// Offset of the number of rows that a refilled output vector keeps from call to call.
+    pub rows_left: Option<usize>,
     /// Keys and heads of the first operator, a probe, found before the loop.
     pub heads: Option<ProbeHeads>,
     /// What was found of the rows' groups before the loop.
@@ -73,6 +79,9 @@ impl<'p> StageWork<'p> {
             output: StageVector::default(),
             output_rows,
             count: None,
+            refills: false,
+            passes_drain: false,
+            rows_left: None,
             heads: None,
             group_heads: None,
             group_cells: None,

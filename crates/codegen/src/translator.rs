@@ -18,8 +18,10 @@ pub(crate) struct Unit<'p> {
     pub plan: &'p PipelinePlan,
     pub layouts: &'p PlanLayouts,
     pub pax_code: PaxCode,
-    /// Most rows of a stage vector.
+    /// Rows of a stage vector.
     pub vector_rows: usize,
+    /// Rows of a stage vector whose build rows are asked for together; 0: none are.
+    pub prefetch_rows: usize,
     pub hot_layout: &'p HotLayoutOf<'p>,
 }
 

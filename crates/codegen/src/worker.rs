@@ -2,6 +2,7 @@
 
 use crate::objects::ObjectSpec;
 use crate::open_pipeline::{Constant, OpenPipeline};
+use crate::refilled::Drained;
 use crate::row_source::SourceCursor;
 use frazil_runtime::abi::{
     ErrorSlot, ParameterCell, Partitions, PipelineContext, STATUS_CANCELED, STATUS_ENOUGH, STATUS_OK,
@@ -14,6 +15,9 @@ use frazil_runtime::memory::Memory;
 use frazil_runtime::{BufferWriter, CodeGroups};
 use frazil_types::{Cancel, Error, MemoryBudget, Result};
 use std::sync::Arc;
+
+/// [`PipelineContext::drain`] of a call behind which no row stays in a stage vector.
+const DRAIN: u64 = 1;
 
 /// How a morsel ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +44,8 @@ pub struct Worker {
     memory: Memory,
     scratch: Box<Scratch>,
     rows: u64,
+    /// Rows that were handed on in stage vectors, and rows that these vectors have room for.
+    handed: (u64, u64),
     /// Bytes in the sink's buffer at which a morsel is left.
     pause_at: usize,
     /// Rows of the vector in whose middle generated code paused; 0 if it did not.
@@ -52,7 +58,7 @@ unsafe impl Send for Worker {}
 
 impl Worker {
     pub(crate) fn new(open: Arc<OpenPipeline>) -> Result<Worker> {
-        let pipeline = &open.code.pipelines[open.index];
+        let pipeline = open.compiled();
         let memory = Memory::zeroed(pipeline.memory_bytes)?;
         let base = memory.as_ptr();
         let output: Box<[VectorColumn]> = (pipeline.output.iter())
@@ -87,6 +93,7 @@ impl Worker {
             memory,
             scratch: Box::new(Scratch::new(&open.budget, &open.cancel)),
             rows: 0,
+            handed: (0, 0),
             pause_at: usize::MAX,
             left: 0,
             open,
@@ -96,6 +103,9 @@ impl Worker {
     /// Runs one morsel.
     pub fn run(&mut self, morsel: usize) -> Result<Flow> {
         self.cursor.open(&self.open.source, morsel)?;
+        if self.open.compiled().drained == Drained::EachMorsel {
+            self.forget_rows_left();
+        }
         if let Some(part) = &mut self.partial {
             part.begin_morsel(self.open.place(morsel));
         }
@@ -106,7 +116,7 @@ impl Worker {
     /// if its code can, else between two of them.
     pub fn pause_at(&mut self, bytes: usize) {
         self.pause_at = bytes;
-        if self.open.code.pipelines[self.open.index].pauses
+        if self.open.compiled().pauses
             && let Some(writer) = self.writer_mut()
         {
             writer.pause_at(bytes);
@@ -119,7 +129,10 @@ impl Worker {
             let rows = match std::mem::take(&mut self.left) {
                 0 => {
                     let Some(rows) = self.cursor.next()? else {
-                        return Ok(Flow::Done);
+                        return match self.open.compiled().drained {
+                            Drained::EachMorsel => self.drain(),
+                            Drained::EachVector | Drained::AtTheEnd => Ok(Flow::Done),
+                        };
                     };
                     self.rows += rows as u64;
                     self.scratch.clear();
@@ -129,7 +142,8 @@ impl Worker {
                 left => left,
             };
             let flow = self.call(rows)?;
-            if flow == Flow::Enough || self.partial.as_ref().is_some_and(|part| part.has_enough()) {
+            if flow == Flow::Enough || self.has_enough() {
+                self.forget_rows_left();
                 return Ok(Flow::Enough);
             }
             if flow == Flow::Paused {
@@ -139,6 +153,32 @@ impl Worker {
             if self.pause_at < usize::MAX && self.bytes_written() >= self.pause_at {
                 return Ok(Flow::Paused);
             }
+        }
+    }
+
+    fn has_enough(&self) -> bool {
+        self.partial.as_ref().is_some_and(|part| part.has_enough())
+    }
+
+    /// Has the stages hand on the rows that their vectors have.
+    fn drain(&mut self) -> Result<Flow> {
+        self.scratch.clear();
+        // There is no row of the source whose columns anybody looks at.
+        let (columns, partitions) = (self.cursor.columns().as_ptr(), self.cursor.partitions());
+        let flow = self.call_with(columns, partitions, 0, DRAIN)?;
+        self.forget_rows_left();
+        match flow {
+            Flow::Done if self.has_enough() => Ok(Flow::Enough),
+            flow => Ok(flow),
+        }
+    }
+
+    /// Empties stage vectors that are refilled.
+    fn forget_rows_left(&mut self) {
+        let memory = self.memory.as_ptr();
+        for &at in &self.open.compiled().rows_left {
+            // SAFETY: a word of the stage memory, at a multiple of 64 bytes.
+            unsafe { memory.wrapping_add(at).cast::<u64>().write(0) };
         }
     }
 
@@ -165,17 +205,18 @@ impl Worker {
     /// Runs generated code over the vector in hand.
     fn call(&mut self, rows: usize) -> Result<Flow> {
         let (columns, partitions) = (self.cursor.columns().as_ptr(), self.cursor.partitions());
-        self.call_with(columns, partitions, rows)
+        let drain = match self.open.compiled().drained {
+            Drained::EachVector => DRAIN,
+            Drained::EachMorsel | Drained::AtTheEnd => 0,
+        };
+        self.call_with(columns, partitions, rows, drain)
     }
 
     /// Runs generated code over rows that lie side by side, in the columns of the pipeline's source.
     pub(crate) fn call_over(&mut self, columns: &[VectorColumn], rows: usize) -> Result<Flow> {
         self.scratch.clear();
-        debug_assert_eq!(
-            columns.len(),
-            self.open.code.pipelines[self.open.index].source.columns.len()
-        );
-        self.call_with(columns.as_ptr(), Partitions::SIDE_BY_SIDE, rows)
+        debug_assert_eq!(columns.len(), self.open.compiled().source.columns.len());
+        self.call_with(columns.as_ptr(), Partitions::SIDE_BY_SIDE, rows, DRAIN)
     }
 
     fn call_with(
@@ -183,6 +224,7 @@ impl Worker {
         source: *const VectorColumn,
         partitions: Partitions,
         rows: usize,
+        drain: u64,
     ) -> Result<Flow> {
         let mut context = PipelineContext {
             source,
@@ -196,11 +238,16 @@ impl Worker {
                 point: 0,
                 error: None,
             },
+            drain,
+            handed_rows: 0,
+            handed_room: 0,
         };
-        let entry = self.open.code.pipelines[self.open.index].entry;
+        let entry = self.open.compiled().entry;
         // SAFETY: the function was compiled for this pipeline: it reads as many source columns, parameters,
         // objects and bytes of stage memory as were made for it from the same plan, all alive during the call.
         let status = unsafe { entry(&raw mut context, rows as u64) };
+        self.handed.0 += context.handed_rows;
+        self.handed.1 += context.handed_room;
         // A function that panicked may have had no status to say so.
         if let Some(error) = caught_panic::take() {
             return Err(error);
@@ -215,7 +262,7 @@ impl Worker {
             },
             _ => {
                 let noted = context.error.error.take().map(|error| *error);
-                Err(self.open.code.failure(context.error.point, noted))
+                Err(self.open.failure(context.error.point, noted))
             }
         }
     }
@@ -259,7 +306,21 @@ impl Worker {
         self.rows
     }
 
-    /// What it put into the sink; none if its pipeline only marks.
+    /// Rows that stages handed on in stage vectors, and rows that these vectors have room for.
+    pub fn handed(&self) -> (u64, u64) {
+        self.handed
+    }
+
+    /// Hands on all rows that are left in stage vectors. To be called behind the worker's last morsel. The errors of the
+    /// pipeline.
+    pub fn end(&mut self) -> Result<()> {
+        if self.open.compiled().drained == Drained::AtTheEnd {
+            self.drain()?;
+        }
+        Ok(())
+    }
+
+    /// What it put into the sink, after [`Worker::end`]; none if its pipeline only marks.
     pub fn finish(self) -> Option<Box<dyn Partial>> {
         self.partial
     }

@@ -16,6 +16,10 @@ pub struct PipelineMetrics {
     pub rows_in: u64,
     /// Rows its sink held once it was finished (of all pipelines that fill it).
     pub rows_out: Option<u64>,
+    /// Rows that its stages handed on in stage vectors, and rows that these vectors have room for.
+    pub handed: (u64, u64),
+    /// Number of its stages, if the bytes of what it probes called for others than planned.
+    pub moved_stages: Option<usize>,
     /// What its scan did, if it is one.
     pub scan: Option<ScanCounters>,
     /// Name of the index that said which rows its scan looks at.
@@ -32,6 +36,7 @@ impl PipelineMetrics {
             morsels: self.morsels + run.morsels,
             workers: self.workers.max(run.workers),
             rows_in: self.rows_in + run.rows_in,
+            handed: (self.handed.0 + run.handed.0, self.handed.1 + run.handed.1),
             rows_out: run
                 .rows_out
                 .map(|rows| rows + self.rows_out.unwrap_or(0))

@@ -52,6 +52,8 @@ pub struct Done {
     /// Workers in the middle of a morsel.
     pub paused: Vec<(usize, Worker)>,
     rows: u64,
+    /// Rows that went through stage vectors, and rows that these vectors have room for.
+    handed: (u64, u64),
     workers: usize,
     began: usize,
     error: Option<Error>,
@@ -163,6 +165,8 @@ impl PipelineRun {
             morsels: self.shared.morsels,
             workers: done.workers,
             rows_in: done.rows,
+            handed: done.handed,
+            moved_stages: self.shared.open.moved_stages(),
             scan: self.shared.open.scan().map(|s| s.counters()),
             index: self.shared.open.index().map(str::to_string),
             looked_up: (self.shared.open.scan()).and_then(|s| s.looked_up()),
@@ -230,10 +234,13 @@ impl Shared {
             let has_room = worker.bytes_written() < most;
             taken = has_room.then(|| self.take()).flatten();
         }
-        let rows = worker.rows();
+        worker.end()?;
+        let (rows, handed) = (worker.rows(), worker.handed());
         let partial = worker.finish();
         let mut done = self.done();
         done.rows += rows;
+        done.handed.0 += handed.0;
+        done.handed.1 += handed.1;
         done.workers += 1;
         done.partials.extend(partial);
         Ok(())

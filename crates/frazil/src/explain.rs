@@ -125,6 +125,15 @@ fn pipeline(p: &PipelineMetrics) -> String {
         text.push_str(&format!(", {rows} rows out"));
     }
     text.push_str(&format!(", {} morsels, {} workers", p.morsels, p.workers));
+    if let (rows, room @ 1..) = p.handed {
+        let percent = rows * 100 / room;
+        text.push_str(&format!("; {rows} rows through stage vectors, {percent} % full"));
+    }
+    if let Some(stages) = p.moved_stages {
+        text.push_str(&format!(
+            "; cut into {stages} stages by the size of what it probes"
+        ));
+    }
     text.push_str(&looked_up(p));
     if let Some(scan) = &p.scan {
         text.push_str(&format!(

@@ -12,6 +12,10 @@ use frazil_types::Zone;
 pub struct PlanSettings {
     /// The policy that cuts pipelines into stages.
     pub stages: StagePolicy,
+    /// Rows of a stage vector.
+    pub stage_rows: usize,
+    /// Rows of a stage vector whose build rows are asked for together; 0: none are.
+    pub prefetch_rows: usize,
     /// True if scans evaluate restrictions.
     pub restrictions: bool,
     /// Instruction set of the code.

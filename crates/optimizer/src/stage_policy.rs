@@ -3,17 +3,11 @@
 use crate::cardinality::Estimator;
 use frazil_plan::bounds;
 use frazil_plan::breakers::{BreakerId, GroupTable, JoinTable};
+use frazil_plan::cached_bytes::{ARRAY_BYTES, CACHE_BYTES};
 use frazil_plan::pipeline::{Pipeline, PipelineOperator, PipelinePlan, Sink, StagePolicy};
 use frazil_plan::{ColumnId, Columns, Expr};
 use frazil_types::NativeType;
 
-/// A structure larger than this does not stay in a core's cache: looking it up row by row stalls on
-/// memory, looking it up for a vector of prefetched rows does not.
-const CACHE_BYTES: f64 = 1024.0 * 1024.0;
-/// An array of rows by their keys is probed row by row up to this size. A probe reads a single cache line there,
-/// whose address the key gives, so that a core waits for the lines of several rows at once. On a Sapphire Rapids a
-/// probe of an array of 8 MB took 7.5 ns that way, and 23 ns by vectors; with 40 MB 36 and 53 ns.
-const ARRAY_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 /// Groups of an integer are looked up row by row up to this size, even if rows come in no order of it: the core
 /// waits for the groups of several rows at once. On an EPYC a million rows of 100,000 groups (5 MB) took 3.4 ms
 /// that way, and 4.2 ms by vectors; those of a million groups (48 MB) 25 and 16 ms.
@@ -23,6 +17,7 @@ const ARRAY_BYTES_PER_ROW: f64 = 64.0;
 
 /// Sets the stage boundaries of every pipeline.
 pub fn apply(plan: &mut PipelinePlan, policy: StagePolicy, estimator: &Estimator<'_>) {
+    plan.stages = policy;
     let boundaries: Vec<Vec<usize>> = plan
         .pipelines
         .iter()
@@ -61,8 +56,8 @@ fn beyond_cache(plan: &PipelinePlan, pipeline: &Pipeline, k: usize, estimator: &
             let table = plan.join(*join);
             !table.keys.is_empty()
                 && !table.in_order
-                && join_bytes(table, &plan.columns) > CACHE_BYTES
-                && array_bytes(plan, *join, estimator).is_none_or(|bytes| bytes > ARRAY_BYTES)
+                && join_bytes(table, &plan.columns) > CACHE_BYTES as f64
+                && array_bytes(plan, *join, estimator).is_none_or(|bytes| bytes > ARRAY_BYTES as f64)
         }
         (Some(_), _) => false,
         (None, filled) => {
@@ -74,7 +69,7 @@ fn beyond_cache(plan: &PipelinePlan, pipeline: &Pipeline, k: usize, estimator: &
                     (0, Some(key)) if estimator.is_scattered(key) => GROUP_BYTES,
                     // Rows may come in the order of the key.
                     (0, Some(_)) => f64::INFINITY,
-                    _ => CACHE_BYTES,
+                    _ => CACHE_BYTES as f64,
                 };
                 !table.groups.is_empty() && bytes(table) > least
             })

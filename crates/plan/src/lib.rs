@@ -11,6 +11,7 @@ pub mod assumptions;
 pub mod band;
 pub mod bounds;
 pub mod breakers;
+pub mod cached_bytes;
 mod change;
 pub mod column;
 mod constant_value;

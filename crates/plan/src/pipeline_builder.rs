@@ -2,7 +2,7 @@
 
 use crate::opening::{Builder, Helpers, shared_columns};
 use crate::operator::Operator;
-use crate::pipeline::PipelinePlan;
+use crate::pipeline::{PipelinePlan, StagePolicy};
 use crate::schedule::Schedule;
 use crate::{ColumnId, Columns, Plan, RowCount, vector_calls};
 
@@ -58,6 +58,7 @@ impl PipelinePlan {
             columns,
             pipelines: vec![],
             breakers: vec![],
+            stages: StagePolicy::Fused,
             schedule: Schedule::default(),
             subqueries: vec![],
             result: None,

@@ -197,6 +197,12 @@ pub struct PipelineContext {
     pub scratch: *mut Scratch,
     /// Where a failure is noted.
     pub error: ErrorSlot,
+    /// Non-zero: stages hand on all rows that they have before they return.
+    pub drain: u64,
+    /// Rows that were handed on in stage vectors.
+    pub handed_rows: u64,
+    /// Rows that these vectors have room for.
+    pub handed_room: u64,
 }
 
 impl PipelineContext {

@@ -258,7 +258,7 @@ runtime_functions! {
     AggregateSketch = catching objects::aggregate_sketch(Context, *mut AggregateTable, *mut u8, u64) -> u32;
     /// `(table, keys, rows, out)`: for each row the head of its chain or the row of its slot, or null, with
     /// prefetching. `keys` are integer keys (i64 each) if the join has a single one, else hashes.
-    JoinHeads = catching objects::join_heads(*const JoinTable, *const u64, u64, *mut *const u8);
+    JoinHeads = catching objects::join_heads(*const JoinTable, *const u64, u64, *mut *const u8, u64);
     /// `(context, writer, columns, rows) -> status`: appends to a buffer; `STATUS_ENOUGH` when it has enough,
     /// `STATUS_PAUSED` when it has for now.
     BufferAppend = catching objects::buffer_append(Context, *mut BufferWriter, *const VectorColumn, u64) -> u32;

@@ -185,8 +185,8 @@ impl<'p> Translator<'_, 'p> {
     /// What a stage does before its first row.
     pub fn open_output(&mut self) -> Result<()> {
         if self.work.next.is_some() || self.work.pipeline.sink.takes_vectors(self.unit.plan) {
-            let zero = self.word(0);
-            self.work.count = Some(self.variable(zero));
+            let rows = self.rows_left();
+            self.work.count = Some(self.variable(rows));
         } else if let Some((Layout::Groups(layout), _)) = self.filled() {
             self.open_states(layout);
         }
@@ -196,7 +196,7 @@ impl<'p> Translator<'_, 'p> {
     /// What a stage does after its last row.
     pub fn close_output(&mut self) -> Result<()> {
         if let Some(count) = self.work.count {
-            return self.flush_rest(count);
+            return self.close_vector(count);
         }
         self.close_states();
         Ok(())

@@ -13,7 +13,7 @@ use cranelift_frontend::Variable;
 use frazil_plan::ColumnId;
 use frazil_plan::pipeline::PipelineOperator;
 use frazil_runtime::functions::Function;
-use frazil_types::{Error, NativeType, Result, STAGE_ROWS};
+use frazil_types::{Error, NativeType, Result};
 use std::collections::{HashMap, HashSet};
 
 /// A row of the output vector that is being filled.
@@ -41,6 +41,9 @@ impl Translator<'_, '_> {
             _ => None,
         };
         for anchor in anchors_of(&self.scope, &live)? {
+            if anchor == SOURCE_ROW && self.work.refills {
+                continue;
+            }
             let mut value = self.anchor(anchor)?;
             let mut native = NativeType::I64;
             if anchor == SOURCE_ROW {
@@ -50,10 +53,12 @@ impl Translator<'_, '_> {
             contents.push((SlotContent::Anchor(anchor), SqlValue::certain(value, native)));
         }
         for &column in &live {
-            let computed = matches!(
-                self.scope.get(column)?,
-                Place::Slot(_) | Place::Value(_) | Place::Vector { .. }
-            );
+            let computed = match self.scope.get(column)? {
+                Place::Slot(_) | Place::Value(_) | Place::Vector { .. } => true,
+                // The source vector does not outlive a vector that is refilled.
+                Place::Source(_) => self.work.refills,
+                Place::BuildRow { .. } => false,
+            };
             if computed || arguments.contains(&column) {
                 contents.push((SlotContent::Column(column), self.column(column)?));
             }
@@ -144,9 +149,10 @@ impl Translator<'_, '_> {
     }
 
     /// Hands the output vector's rows to the next stage or the sink.
-    fn hand_on(&mut self, rows: ir::Value) -> Result<()> {
+    pub fn hand_on(&mut self, rows: ir::Value) -> Result<()> {
         let status = match self.work.next {
             Some(next) => {
+                self.count_handed(rows);
                 let next = self.stage_in(next);
                 let context = self.context;
                 let call = self.b.ins().call(next, &[context, rows]);
@@ -184,13 +190,15 @@ impl Translator<'_, '_> {
         let PipelineOperator::Probe { join, .. } = operator else {
             return Ok(());
         };
-        let heads = (self.memory).slot(SlotContent::ProbeKey, NativeType::I64, false, STAGE_ROWS);
+        let most = self.unit.vector_rows;
+        let heads = (self.memory).slot(SlotContent::ProbeKey, NativeType::I64, false, most);
         let table = self.object(ObjectSpec::Finished(*join));
         let memory = self.stage_memory();
         let from = self.b.ins().iadd_imm_s(memory, keys.values as i64);
         let out = self.b.ins().iadd_imm_s(memory, heads.values as i64);
-        let rows = self.rows;
-        self.call(Function::JoinHeads, &[table, from, rows, out])?;
+        let (rows, together) = (self.rows, self.unit.prefetch_rows);
+        let together = self.word(together as u64);
+        self.call(Function::JoinHeads, &[table, from, rows, out, together])?;
         self.work.heads = Some(ProbeHeads { keys, heads });
         Ok(())
     }

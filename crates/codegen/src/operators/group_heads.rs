@@ -15,7 +15,7 @@ use cranelift_codegen::ir::{self, InstBuilder};
 use frazil_plan::ExprKind;
 use frazil_runtime::GroupAddressing;
 use frazil_runtime::functions::Function;
-use frazil_types::{NativeType, Result, STAGE_ROWS};
+use frazil_types::{NativeType, Result};
 
 impl Translator<'_, '_> {
     /// What a stage vector carries for the groups behind it.
@@ -51,7 +51,8 @@ impl Translator<'_, '_> {
         let Some(places) = vector.find(SlotContent::GroupPlace) else {
             return Ok(());
         };
-        let heads = (self.memory).slot(SlotContent::GroupPlace, NativeType::I64, false, STAGE_ROWS);
+        let most = self.unit.vector_rows;
+        let heads = (self.memory).slot(SlotContent::GroupPlace, NativeType::I64, false, most);
         let table = self.object(ObjectSpec::Part);
         let memory = self.stage_memory();
         let from = self.b.ins().iadd_imm_s(memory, places.values as i64);

@@ -240,6 +240,9 @@ fn run_pipeline(open: &Arc<OpenPipeline>, workers: usize) -> Result<Vec<Box<dyn 
             break;
         }
     }
+    for worker in &mut team {
+        worker.end()?;
+    }
     Ok(team.into_iter().filter_map(|w| w.finish()).collect())
 }
 
@@ -259,6 +262,7 @@ fn run_with_pauses(open: &Arc<OpenPipeline>) -> Result<Vec<Box<dyn Partial>>> {
             break;
         }
     }
+    worker.end()?;
     parts.extend(worker.finish());
     Ok(parts)
 }

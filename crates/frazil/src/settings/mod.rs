@@ -28,6 +28,7 @@ use frazil_plan::pipeline::StagePolicy;
 use frazil_storage::{Acknowledge, ScanOptions};
 use frazil_types::{CHUNK_ROWS, Error, Result, SqlState, Zone};
 use postgresql::ClientEncoding;
+use frazil_types::{CHUNK_ROWS, Error, Result, STAGE_ROWS, SqlState, Zone};
 use setting::Access;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,8 +66,10 @@ pub struct Settings {
     pub scan: ScanMode,
     /// Rows a scan matches in one go.
     pub window_rows: usize,
-    /// Most rows of a stage vector.
+    /// Rows of a stage vector. Vectors of sources have no more than [`STAGE_ROWS`](frazil_types::STAGE_ROWS).
     pub stage_rows: usize,
+    /// Rows of a stage vector whose build rows are asked for together; 0: none are.
+    pub prefetch_rows: usize,
     /// True if compiled queries are kept and used again.
     pub plan_cache: bool,
     /// True if scans test the keys of joins beforehand.
@@ -182,7 +185,8 @@ impl Default for Settings {
             stages: StagePolicy::default(),
             scan: ScanMode::default(),
             window_rows: 4096,
-            stage_rows: frazil_types::STAGE_ROWS,
+            stage_rows: STAGE_ROWS,
+            prefetch_rows: STAGE_ROWS,
             plan_cache: true,
             early_probes: true,
             use_indexes: true,
@@ -241,6 +245,8 @@ impl Settings {
     pub(crate) fn plan(&self) -> PlanSettings {
         PlanSettings {
             stages: self.stages,
+            stage_rows: self.stage_rows,
+            prefetch_rows: self.prefetch_rows,
             restrictions: !matches!(self.scan, ScanMode::Compiled | ScanMode::Vectorized),
             isa: self.isa,
             pax_code: self.pax_code,
@@ -268,7 +274,11 @@ impl Settings {
         ScanOptions {
             isa: self.isa,
             window_rows: self.window_rows,
-            stage_rows: if compiled { CHUNK_ROWS } else { self.stage_rows },
+            stage_rows: if compiled {
+                CHUNK_ROWS
+            } else {
+                self.stage_rows.min(STAGE_ROWS)
+            },
             use_sma: matches!(self.scan, ScanMode::Sma | ScanMode::Psma),
             use_psma: self.scan == ScanMode::Psma,
             push_restrictions: pushed,

@@ -13,7 +13,7 @@ use frazil_frontend::Isolation;
 use frazil_kernels::Isa;
 use frazil_plan::pipeline::StagePolicy;
 use frazil_storage::Acknowledge;
-use frazil_types::{CHUNK_ROWS, Error, Result, STAGE_ROWS, Zone};
+use frazil_types::{CHUNK_ROWS, Error, Result, Zone};
 use std::time::Duration;
 
 const ISOLATION: ValueKind = ValueKind::Choice(&[
@@ -341,10 +341,17 @@ pub(super) static SETTINGS: &[Setting] = &[
     ),
     Setting::session(
         "frazil.stage_rows",
-        ValueKind::Integer(64, STAGE_ROWS as i128),
+        ValueKind::Integer(64, CHUNK_ROWS as i128),
         |s, v| put(&mut s.stage_rows, v.number().map(|n| n as usize)),
         |s| s.stage_rows.to_string(),
-        "Rows of a vector between two stages.",
+        "Rows of a vector between two stages; scans give at most 1024.",
+    ),
+    Setting::session(
+        "frazil.prefetch_rows",
+        ValueKind::Integer(0, CHUNK_ROWS as i128),
+        |s, v| put(&mut s.prefetch_rows, v.number().map(|n| n as usize)),
+        |s| s.prefetch_rows.to_string(),
+        "Rows of a vector whose build rows are prefetched together; 0 prefetches none.",
     ),
     Setting::session(
         "frazil.early_probes",

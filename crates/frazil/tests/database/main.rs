@@ -76,6 +76,7 @@ mod power_cuts;
 mod prepared;
 mod read_only;
 mod references;
+mod refilled_vectors;
 mod refreezing;
 mod refusals;
 mod rejects;

@@ -5,7 +5,7 @@ use crate::breakers::buffer::row_buffer::Wanted;
 use crate::integer_hash::Mixing;
 use crate::{AggregateTable, BufferWriter, CodeGroups, JoinTable, RowPages, Sorter, StringHeap};
 use frazil_kernels::hash::double_word;
-use frazil_types::{Result, StringRef, Value};
+use frazil_types::{Result, STAGE_ROWS, StringRef, Value};
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
@@ -84,7 +84,9 @@ pub unsafe fn aggregate_heads(
     unsafe {
         let places = std::slice::from_raw_parts(places, rows as usize);
         let out = std::slice::from_raw_parts_mut(out, rows as usize);
-        (*table).heads(places, out);
+        for (places, out) in places.chunks(STAGE_ROWS).zip(out.chunks_mut(STAGE_ROWS)) {
+            (*table).heads(places, out);
+        }
     }
 }
 
@@ -154,16 +156,19 @@ pub unsafe fn scratch_release(context: *mut PipelineContext, mark: u64) -> u32 {
 
 /// # Safety
 /// `keys` and `out` must hold `rows` values; the table must be linked.
-pub unsafe fn join_heads(table: *const JoinTable, keys: *const u64, rows: u64, out: *mut *const u8) {
+pub unsafe fn join_heads(
+    table: *const JoinTable,
+    keys: *const u64,
+    rows: u64,
+    out: *mut *const u8,
+    together: u64,
+) {
     // SAFETY: by contract.
     unsafe {
         let table = &*table;
+        let keys = std::slice::from_raw_parts(keys, rows as usize);
         let out = std::slice::from_raw_parts_mut(out, rows as usize);
-        if table.spec().has_integer_key() {
-            table.heads_by_key(std::slice::from_raw_parts(keys.cast(), rows as usize), out);
-        } else {
-            table.heads_by_hash(std::slice::from_raw_parts(keys, rows as usize), out);
-        }
+        table.heads_of(keys, out, together as usize);
     }
 }
 

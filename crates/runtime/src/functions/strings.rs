@@ -468,6 +468,9 @@ pub(super) mod tests {
                 point: 0,
                 error: None,
             },
+            drain: 0,
+            handed_rows: 0,
+            handed_room: 0,
         };
         f(&mut context)
     }

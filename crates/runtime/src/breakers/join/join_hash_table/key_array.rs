@@ -10,7 +10,7 @@
 //! Nobody knows beforehand that keys differ. Linking copies rows into their slots, and claims each slot by a bit. If a
 //! second row claims a slot, the array is given up, and rows are linked behind a directory of pointers.
 
-use super::{JoinSpec, JoinTable, KIND_ARRAY, KIND_DIRECT, LINK_AHEAD};
+use super::{Ask, JoinSpec, JoinTable, KIND_ARRAY, KIND_DIRECT, LINK_AHEAD};
 use crate::memory::Memory;
 use crate::row_layout::CHAIN_HEADER;
 use frazil_kernels::prefetch::prefetch_read;
@@ -148,7 +148,7 @@ impl JoinTable {
     }
 
     /// For each key the row of its slot, which is asked for; null beyond the array.
-    pub(super) fn slots_of(&self, keys: &[i64], out: &mut [*const u8]) {
+    pub(super) fn slots_of(&self, keys: &[i64], out: &mut [*const u8], ask: Ask) {
         debug_assert_eq!(self.header.kind, KIND_ARRAY);
         let array = self.header.directory.cast::<u8>();
         let (min, slots, stride) = (self.header.min_key, self.header.slots, self.spec.array_stride());
@@ -157,8 +157,10 @@ impl JoinTable {
         for (&key, head) in keys.iter().zip(out) {
             let slot = key.wrapping_sub(min) as u64;
             let row = array.wrapping_add((slot as usize).wrapping_mul(stride));
-            prefetch_read(row.wrapping_add(header));
-            if !in_one_line {
+            if ask == Ask::Ahead {
+                prefetch_read(row.wrapping_add(header));
+            }
+            if ask == Ask::Ahead && !in_one_line {
                 prefetch_read(row.wrapping_add(header + stride - 1));
             }
             *head = if slot < slots { row } else { std::ptr::null() };

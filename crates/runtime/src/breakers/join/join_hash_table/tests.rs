@@ -144,7 +144,7 @@ fn check_rows(spec: JoinSpec, keys: &[i64], kind: u64, track: bool) {
 
 fn check_heads(table: &JoinTable, keys: &[i64], oracle: &HashMap<i64, Vec<i32>>) {
     let mut heads = vec![std::ptr::null(); keys.len()];
-    table.heads_by_key(keys, &mut heads);
+    table.heads_by_key(keys, &mut heads, Ask::Ahead);
     let key_of = &table.spec.layout.fields[0];
     for (key, head) in keys.iter().zip(&heads) {
         match table.header.kind {
@@ -159,7 +159,7 @@ fn check_heads(table: &JoinTable, keys: &[i64], oracle: &HashMap<i64, Vec<i32>>)
     if table.header.kind == KIND_HASH {
         let hashes: Vec<u64> = keys.iter().map(|&k| hash_u64(k as u64)).collect();
         let mut by_hash = vec![std::ptr::null(); keys.len()];
-        table.heads_by_hash(&hashes, &mut by_hash);
+        table.heads_by_hash(&hashes, &mut by_hash, Ask::Ahead);
         assert_eq!(heads, by_hash);
     }
     for (key, head) in keys.iter().zip(&heads) {
