@@ -164,11 +164,11 @@ fn the_size_of_a_build_side_decides_on_its_boundary() {
     rows(&c, "create table probe (k bigint not null)");
     rows(
         &c,
-        "insert into build select i * 1000003, i from generate_series(1, 200000) as s (i)",
+        "insert into build select cast(i as bigint) * 1000003, i from generate_series(1, 200000) as s (i)",
     );
     rows(
         &c,
-        "insert into probe select i * 1000003 from generate_series(1, 400000) as s (i)",
+        "insert into probe select cast(i as bigint) * 1000003 from generate_series(1, 400000) as s (i)",
     );
     let query = format!(
         "select count(*), sum(x) from probe join (select * from build where {EXPECTED_TO_KEEP_FEW}) b on b.k = probe.k"
