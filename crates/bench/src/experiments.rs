@@ -9,6 +9,7 @@ use crate::plan::linear::{COMMANDS, Shape, flat};
 use crate::plan::{self, point};
 pub use crate::query_experiment::{Configuration, Data, Figure, QueryExperiment, TPCH_QUERIES, scan};
 use crate::shapes::{self, QuestionSet};
+use crate::stages::STAGES;
 use crate::taking_turns::Case;
 use crate::{
     checkpoints, closure, commit, keys, mempax, recovery, rollup, statements, table_lookup, topn, windows,
@@ -186,6 +187,11 @@ pub const EXPERIMENTS: [Experiment; 33] = [
         name: "vector",
         about: "TPC-H by rows of a scan window and of a stage vector (Data Blocks, appendix A)",
         kind: Kind::Queries(VECTOR),
+    },
+    Experiment {
+        name: "stages",
+        about: "TPC-H by stages: fused, with SIMD, with boundaries, with prefetching, by rows of a vector (Relaxed Operator Fusion, figures 9 to 17)",
+        kind: Kind::Queries(STAGES),
     },
     Experiment {
         name: LAYOUTS,

@@ -38,6 +38,7 @@ mod rollup;
 mod rust_loop;
 mod scratch;
 mod shapes;
+mod stages;
 mod statements;
 pub mod statistics;
 mod table_lookup;
