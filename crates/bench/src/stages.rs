@@ -1,13 +1,13 @@
-//! TPC-H's queries by the way in which pipelines are cut into stages (Relaxed Operator Fusion, figures 9 to 17): without
-//! stages or SIMD, with SIMD in scans, with stage boundaries, with prefetching behind them; then by the rows of a stage
-//! vector and of a group that is prefetched together. Figure 17 is `--threads`.
+//! TPC-H's queries by the way in which pipelines are cut into stages (Relaxed Operator Fusion, figures 9 to 17):
+//! without stages or SIMD, with SIMD in scans, with stage boundaries, with prefetching behind them; then by the rows
+//! of a stage vector and of a group that is prefetched together. Figure 17 is `--threads`.
 //!
 //! Early probes would drop most rows of a probe in front of it: they are off, and a step of their own at the end.
 
 use crate::query_experiment::{Configuration, Data, QueryExperiment, scan};
 
-/// Settings of a configuration: the kind of scan, the policy, rows of a stage vector, rows that are prefetched together,
-/// early probes.
+/// Settings of a configuration: the kind of scan, the policy, rows of a stage vector, rows that are prefetched
+/// together, early probes.
 type Settings = [(&'static str, &'static str); 5];
 
 const fn settings(

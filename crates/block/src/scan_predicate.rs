@@ -39,8 +39,8 @@ pub(crate) enum PredicateKind {
     Text(TextTest),
 }
 
-/// Ranges of ordinals for each of which a PSMA is asked. A dictionary of strings may have thousands that match a pattern;
-/// between so many of them few rows are left out.
+/// Ranges of ordinals for each of which a PSMA is asked. A dictionary of strings may have thousands that match a
+/// pattern; between so many of them few rows are left out.
 const MOST_PROBES: usize = 1024;
 
 /// The rank of wide integers, which have no vector unit.

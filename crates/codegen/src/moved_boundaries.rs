@@ -1,8 +1,8 @@
 //! Stage boundaries that move when a pipeline is opened (Relaxed Operator Fusion, section 4.4).
 //!
-//! The optimizer puts a boundary in front of a probe by the bytes that it expects of the join's table. When the pipeline
-//! is opened the table is finished, and its bytes are known. If they call for other boundaries, the pipeline is compiled
-//! once more with these, on the thread that opens it. The plan keeps that code for its later runs.
+//! The optimizer puts a boundary in front of a probe by the bytes that it expects of the join's table. When the
+//! pipeline is opened the table is finished, and its bytes are known. If they call for other boundaries, the pipeline
+//! is compiled once more with these, on the thread that opens it. The plan keeps that code for its later runs.
 
 use crate::compile::{CompiledPipeline, CompiledPlan, compile_pipelines};
 use crate::compile_options::CompileOptions;
@@ -16,11 +16,11 @@ use frazil_runtime::breakers::join::join_hash_table::KIND_ARRAY;
 use frazil_types::Cancel;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows of a source from which on the pipeline is compiled once more: that takes some 300 µs, and a boundary in the right
-/// place saves a few nanoseconds a row.
+/// Rows of a source from which on the pipeline is compiled once more: that takes some 300 µs, and a boundary in the
+/// right place saves a few nanoseconds a row.
 const WORTH_ROWS: u64 = 1 << 18;
-/// Boundaries stay where they are unless the bytes of a table are this many times beyond what calls for others: near that
-/// size both ways take about the same time.
+/// Boundaries stay where they are unless the bytes of a table are this many times beyond what calls for others: near
+/// that size both ways take about the same time.
 const FACTOR: usize = 2;
 /// Pipelines that a plan keeps compiled with other boundaries.
 const MOST_KEPT: usize = 16;
@@ -39,8 +39,8 @@ pub(crate) struct MovedPipeline {
     _code: JitCode,
 }
 
-/// The code of a pipeline for what it probes; `None` if that is the code that was compiled with the plan. `rows`: rows of
-/// its source, at most.
+/// The code of a pipeline for what it probes; `None` if that is the code that was compiled with the plan. `rows`: rows
+/// of its source, at most.
 pub(crate) fn suited(
     plan: &PipelinePlan,
     code: &CompiledPlan,

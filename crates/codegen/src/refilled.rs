@@ -1,11 +1,11 @@
-//! Stage vectors that are refilled: rows stay in them until they are full, across vectors of the source (Relaxed Operator
-//! Fusion, section 4.1).
+//! Stage vectors that are refilled: rows stay in them until they are full, across vectors of the source (Relaxed
+//! Operator Fusion, section 4.1).
 //!
-//! A vector that is handed on behind each source vector is nearly empty if few rows reach it: prefetching then waits for
-//! each of them. So the number of its rows is kept in the stage memory between two calls of the stage. What lies in such a
-//! vector must outlive the source vector: it has the values of source columns instead of a row's number, and no string but
-//! those of build rows. [`PipelineContext::drain`](frazil_runtime::abi::PipelineContext) tells all stages to hand on what
-//! they have.
+//! A vector that is handed on behind each source vector is nearly empty if few rows reach it: prefetching then waits
+//! for each of them. So the number of its rows is kept in the stage memory between two calls of the stage. What lies
+//! in such a vector must outlive the source vector: it has the values of source columns instead of a row's number, and
+//! no string but those of build rows. [`PipelineContext::drain`](frazil_runtime::abi::PipelineContext) tells all
+//! stages to hand on what they have.
 
 use crate::breakers::{Layout, PlanLayouts};
 use crate::may_pause::may_pause;
@@ -73,7 +73,8 @@ pub(crate) fn drained(layouts: &PlanLayouts, pipeline: &Pipeline, refilled: &[us
     }
 }
 
-/// True if some rows of the source do not reach operator `k`, so that vectors in front of it are not full by themselves.
+/// True if some rows of the source do not reach operator `k`, so that vectors in front of it are not full by
+/// themselves.
 fn drops_rows(pipeline: &Pipeline, k: usize) -> bool {
     let drops = |operator: &PipelineOperator| match operator {
         PipelineOperator::Filter(_) | PipelineOperator::Probe { .. } => true,

@@ -311,8 +311,8 @@ impl Worker {
         self.handed
     }
 
-    /// Hands on all rows that are left in stage vectors. To be called behind the worker's last morsel. The errors of the
-    /// pipeline.
+    /// Hands on all rows that are left in stage vectors. To be called behind the worker's last morsel. The errors of
+    /// the pipeline.
     pub fn end(&mut self) -> Result<()> {
         if self.open.compiled().drained == Drained::AtTheEnd {
             self.drain()?;

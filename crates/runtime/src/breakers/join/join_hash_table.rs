@@ -460,8 +460,8 @@ impl JoinTable {
     }
 
     /// For each key of a single integer, sign-extended, or for each hash, what [`JoinTable::heads_by_key`] or
-    /// [`JoinTable::heads_by_hash`] finds. `together`: keys whose slots and rows are asked for before the first of them is
-    /// looked at (Relaxed Operator Fusion, figure 16); 0: nothing is asked for.
+    /// [`JoinTable::heads_by_hash`] finds. `together`: keys whose slots and rows are asked for before the first of
+    /// them is looked at (Relaxed Operator Fusion, figure 16); 0: nothing is asked for.
     pub fn heads_of(&self, keys: &[u64], out: &mut [*const u8], together: usize) {
         let (together, ask) = match together {
             0 => (keys.len().max(1), Ask::Never),
