@@ -9,7 +9,7 @@ use crate::date::{self, MICROS_PER_DAY};
 use crate::decimal::POWERS_OF_TEN;
 use crate::numeric::Numeric;
 use crate::{Error, Interval, LogicalType, Result, SqlState, Value};
-use std::ops::Range;
+use std::ops::{Div, Mul, Range, Rem};
 
 /// Days from 1970-01-01 to 2000-01-01.
 const EPOCH_DAYS: i32 = 10_957;
@@ -19,7 +19,7 @@ const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * MICROS_PER_DAY;
 /// from 1970 in 64 bits, in the year 294247.
 const TIMESTAMPS: Range<i64> = -211_813_488_000_000_000..i64::MAX - EPOCH_MICROS;
 /// A digit of a numeric holds four decimal digits.
-const DIGIT: u128 = 10_000;
+const DIGIT: u16 = 10_000;
 /// Decimal digits in a digit of a numeric.
 const DIGITS: usize = 4;
 /// The sign of a negative numeric.
@@ -173,13 +173,18 @@ pub(super) fn receive_real(bytes: &[u8], ty: LogicalType) -> Result<Value> {
 
 pub(super) fn send_date(out: &mut Vec<u8>, value: &Value, ty: LogicalType) -> Result<()> {
     let days = i32::try_from(int(value, ty)?).map_err(|_| not_of(ty))?;
-    let counted = match days {
-        date::INFINITE_DAY => i32::MAX,
-        date::MINUS_INFINITE_DAY => i32::MIN,
-        days => days.checked_sub(EPOCH_DAYS).ok_or_else(|| ty.overflow())?,
-    };
-    out.extend(counted.to_be_bytes());
+    out.extend(counted_days(days, ty)?.to_be_bytes());
     Ok(())
+}
+
+/// Returns days since 1970 as days since 2000, and infinity as the protocol has it. 22008.
+#[inline]
+pub(super) fn counted_days(days: i32, ty: LogicalType) -> Result<i32> {
+    match days {
+        date::INFINITE_DAY => Ok(i32::MAX),
+        date::MINUS_INFINITE_DAY => Ok(i32::MIN),
+        days => days.checked_sub(EPOCH_DAYS).ok_or_else(|| ty.overflow()),
+    }
 }
 
 pub(super) fn receive_date(bytes: &[u8], ty: LogicalType) -> Result<Value> {
@@ -204,13 +209,18 @@ pub(super) fn receive_time(bytes: &[u8], ty: LogicalType) -> Result<Value> {
 
 pub(super) fn send_timestamp(out: &mut Vec<u8>, value: &Value, ty: LogicalType) -> Result<()> {
     let micros = i64::try_from(int(value, ty)?).map_err(|_| not_of(ty))?;
-    let counted = match micros {
-        date::INFINITE_MICROS => i64::MAX,
-        date::MINUS_INFINITE_MICROS => i64::MIN,
-        micros => micros.checked_sub(EPOCH_MICROS).ok_or_else(|| ty.overflow())?,
-    };
-    out.extend(counted.to_be_bytes());
+    out.extend(counted_micros(micros, ty)?.to_be_bytes());
     Ok(())
+}
+
+/// Returns microseconds since 1970 as microseconds since 2000, and infinity as the protocol has it. 22008.
+#[inline]
+pub(super) fn counted_micros(micros: i64, ty: LogicalType) -> Result<i64> {
+    match micros {
+        date::INFINITE_MICROS => Ok(i64::MAX),
+        date::MINUS_INFINITE_MICROS => Ok(i64::MIN),
+        micros => micros.checked_sub(EPOCH_MICROS).ok_or_else(|| ty.overflow()),
+    }
 }
 
 pub(super) fn receive_timestamp(bytes: &[u8], ty: LogicalType) -> Result<Value> {
@@ -337,44 +347,67 @@ pub(super) fn send_numeric(out: &mut Vec<u8>, value: &Value, ty: LogicalType) ->
         }
         (value, scale) => (int(value, ty)?, scale.ok_or_else(|| not_of(ty))?),
     };
-    let scale = usize::from(scale);
+    let power = |n: usize| POWERS_OF_TEN[n].unsigned_abs();
+    send_decimal(out, value.unsigned_abs(), value < 0, usize::from(scale), power);
+    Ok(())
+}
+
+/// Sends a decimal of at most 18 digits, whose arithmetic is that of 64 bits.
+pub(super) fn send_short_decimal(out: &mut Vec<u8>, value: i64, scale: u8) {
+    let power = |n: usize| POWERS_OF_TEN[n] as u64;
+    send_decimal(out, value.unsigned_abs(), value < 0, usize::from(scale), power);
+}
+
+/// Most digits of base 10,000: ten on each side of the point of a number of 39 decimal digits.
+const MOST_DIGITS: usize = 20;
+
+/// Sends `value / 10^scale`. `power` gives powers of ten up to the scale.
+fn send_decimal<T>(out: &mut Vec<u8>, value: T, is_negative: bool, scale: usize, power: impl Fn(usize) -> T)
+where
+    T: Copy + From<u16> + PartialEq + Div<Output = T> + Mul<Output = T> + Rem<Output = T> + TryInto<i16>,
+{
     let places = scale.div_ceil(DIGITS);
-    let unit = POWERS_OF_TEN[scale].unsigned_abs();
-    let (mut whole, part) = (value.unsigned_abs() / unit, value.unsigned_abs() % unit);
+    let (mut whole, mut rest) = (value / power(scale), value % power(scale));
     // The places behind the point, filled up to whole digits, from the last one on. 38 places become 40: a digit more
     // than 128 bits hold, so that the last digit is cut off before the others are filled up.
     let filled = places * DIGITS - scale;
-    let cut = POWERS_OF_TEN[DIGITS - filled].unsigned_abs();
-    let mut digits = Vec::new();
-    let mut rest = part;
+    let (mut digits, mut count) = ([0i16; MOST_DIGITS], 0);
+    // A digit is less than 10,000.
+    let mut push = |digit: T| {
+        digits[count] = digit.try_into().unwrap_or_default();
+        count += 1;
+    };
     if places > 0 {
-        digits.push((rest % cut * POWERS_OF_TEN[filled].unsigned_abs()) as i16);
-        rest /= cut;
+        let cut = power(DIGITS - filled);
+        push(rest % cut * power(filled));
+        rest = rest / cut;
     }
     for _ in 1..places {
-        digits.push((rest % DIGIT) as i16);
-        rest /= DIGIT;
+        push(rest % T::from(DIGIT));
+        rest = rest / T::from(DIGIT);
     }
-    while whole > 0 {
-        digits.push((whole % DIGIT) as i16);
-        whole /= DIGIT;
+    while whole != T::from(0u16) {
+        push(whole % T::from(DIGIT));
+        whole = whole / T::from(DIGIT);
     }
+    let mut digits = &digits[..count];
     let mut weight = digits.len() as i16 - places as i16 - 1;
-    while digits.last() == Some(&0) {
-        digits.pop();
+    while let [others @ .., 0] = digits {
+        digits = others;
         weight -= 1;
     }
-    let zeros = digits.iter().take_while(|&&digit| digit == 0).count();
-    let digits = &digits[zeros..];
+    while let [0, others @ ..] = digits {
+        digits = others;
+    }
+    let sign = if is_negative { NEGATIVE } else { 0 };
     out.extend((digits.len() as i16).to_be_bytes());
     out.extend(if digits.is_empty() { 0 } else { weight }.to_be_bytes());
-    out.extend(if value < 0 { NEGATIVE } else { 0 }.to_be_bytes());
+    out.extend(sign.to_be_bytes());
     out.extend((scale as i16).to_be_bytes());
     digits
         .iter()
         .rev()
         .for_each(|digit| out.extend(digit.to_be_bytes()));
-    Ok(())
 }
 
 pub(super) fn receive_numeric(bytes: &[u8], ty: LogicalType) -> Result<Value> {
@@ -406,7 +439,7 @@ pub fn numeric_text(bytes: &[u8]) -> Result<String> {
         digits.push(word()?);
     }
     if bytes.len() != 2 * (4 + usize::from(count))
-        || digits.iter().any(|&d| u128::from(d) >= DIGIT)
+        || digits.iter().any(|&d| d >= DIGIT)
         || scale >= 1 << 14
     {
         return Err(malformed());
