@@ -33,7 +33,15 @@ impl<const N: usize> Counts<N> {
         }
     }
 
-    /// Returns the sums.
+    /// Counts anew. What sessions add meanwhile is kept.
+    pub fn reset(&self) {
+        let sums = self.sums();
+        for (counter, sum) in self.0[0].0.iter().zip(sums) {
+            counter.fetch_sub(sum, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the sums, which wrap.
     pub fn sums(&self) -> [u64; N] {
         std::array::from_fn(|at| {
             let counters = self.0.iter().map(|set| set.0[at].load(Ordering::Relaxed));

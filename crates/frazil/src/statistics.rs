@@ -9,7 +9,7 @@ use crate::normalized_text::normalized;
 use crate::rows::{Outcome, Response};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Lists of statements, each behind a lock of its own.
@@ -24,7 +24,7 @@ pub struct DatabaseStatistics {
     counts: Counts<6>,
     lists: [Mutex<HashMap<Arc<str>, Arc<StatementCounts>>>; LISTS],
     /// The time from which they count, in microseconds since 1970.
-    pub since: i64,
+    since: AtomicI64,
 }
 
 /// The transactions and rows of a database.
@@ -77,7 +77,25 @@ impl DatabaseStatistics {
         DatabaseStatistics {
             counts: Counts::default(),
             lists: Default::default(),
-            since: now,
+            since: AtomicI64::new(now),
+        }
+    }
+
+    /// Returns the time from which transactions and rows count, in microseconds since 1970.
+    pub fn since(&self) -> i64 {
+        self.since.load(Ordering::Relaxed)
+    }
+
+    /// Counts transactions and rows anew from `now`, in microseconds since 1970.
+    pub fn reset(&self, now: i64) {
+        self.counts.reset();
+        self.since.store(now, Ordering::Relaxed);
+    }
+
+    /// Counts statements anew.
+    pub fn reset_statements(&self) {
+        for at in 0..LISTS {
+            self.list(at).values().for_each(|counts| counts.reset());
         }
     }
 
@@ -196,6 +214,12 @@ impl StatementCounts {
         }
     }
 
+    fn reset(&self) {
+        self.counts.reset();
+        self.shortest.store(u64::MAX, Ordering::Relaxed);
+        self.longest.store(0, Ordering::Relaxed);
+    }
+
     /// Returns the sums so far.
     pub fn sums(&self) -> StatementSums {
         let [calls, run, rows, plans, plan, compile] = self.counts.sums();
@@ -251,6 +275,19 @@ mod tests {
             (20, 20.0, 2.0, 2.0)
         );
         assert_eq!(statistics.of_database().inserted, 60);
+        let of_text = statistics.of_text("insert into t values (1)");
+        statistics.reset(9);
+        statistics.reset_statements();
+        assert_eq!(
+            (statistics.of_database(), statistics.since()),
+            (DatabaseCounts::default(), 9)
+        );
+        assert!(statistics.statements().is_empty());
+        // A statement that was compiled before counts on.
+        statistics.count_statement(3, &response, &of_text);
+        let sums = statistics.statements()[0].sums();
+        assert_eq!((sums.calls, sums.rows, sums.least), (1, 3, 2.0));
+        assert_eq!(statistics.of_database().inserted, 3);
         for number in 0..20_000 {
             statistics.of_text(&format!("select a{number}"));
         }

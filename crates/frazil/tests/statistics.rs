@@ -142,3 +142,38 @@ fn tables_and_indexes_have_counts() {
     assert_eq!(scans("n_tup_ins"), 102);
     assert_eq!(scans("n_live_tup"), 91);
 }
+
+#[test]
+fn superusers_count_anew() {
+    let database = Database::memory().unwrap();
+    let connection = database.connect();
+    connection
+        .execute("create table t (a integer primary key); insert into t values (1), (2); create role plain")
+        .unwrap();
+    connection.query("select a from t where a = 1", ()).unwrap();
+    let own = "select count(*) from pg_stat_statements where query = 'select a from t where a = $1'";
+    assert_eq!(number(&database, own), 1);
+    connection.execute("set role plain").unwrap();
+    for function in ["pg_stat_reset", "pg_stat_statements_reset"] {
+        let error = connection.query(&format!("select {function}()"), ()).unwrap_err();
+        assert_eq!(error.state().0, "42501");
+        assert_eq!(
+            error.message(),
+            format!("permission denied for function {function}")
+        );
+    }
+    connection.execute("reset role").unwrap();
+    let since = "select extract(epoch from stats_reset)::bigint from pg_stat_database";
+    assert!(number(&database, since) > 0);
+    connection.query("select pg_stat_reset()", ()).unwrap();
+    let tables =
+        "select count(*) from pg_stat_user_tables where n_tup_ins = 0 and n_live_tup = 2 and idx_scan = 0";
+    assert_eq!(number(&database, tables), 1);
+    assert_eq!(number(&database, "select tup_inserted from pg_stat_database"), 0);
+    assert_eq!(number(&database, own), 1);
+    connection.query("select pg_stat_statements_reset()", ()).unwrap();
+    assert_eq!(number(&database, own), 0);
+    // A statement that was compiled before is counted again.
+    connection.query("select a from t where a = 1", ()).unwrap();
+    assert_eq!(number(&database, own), 1);
+}

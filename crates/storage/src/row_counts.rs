@@ -33,6 +33,13 @@ impl RowCounts {
         self.scans.load(Ordering::Relaxed)
     }
 
+    /// Counts anew.
+    pub fn reset(&self) {
+        for count in [&self.inserted, &self.updated, &self.deleted, &self.scans] {
+            count.store(0, Ordering::Relaxed);
+        }
+    }
+
     pub(crate) fn insert(&self, rows: u64) {
         self.inserted.fetch_add(rows, Ordering::Relaxed);
     }

@@ -135,6 +135,11 @@ impl TableIndex {
         self.uses.load(Ordering::Relaxed)
     }
 
+    /// Counts look-ups anew.
+    pub fn reset_uses(&self) {
+        self.uses.store(0, Ordering::Relaxed);
+    }
+
     /// The keys of rows of a chunk, in their order.
     pub(crate) fn read_keys(
         &self,

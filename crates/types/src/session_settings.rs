@@ -32,6 +32,12 @@ pub trait SessionSettings: Send + Sync {
     /// has the number, or if the session has not ended by then. 42501 as for [`SessionSettings::cancel`].
     fn terminate(&self, number: i32, patience: Duration) -> Result<bool>;
 
+    /// Counts the database's transactions and rows anew. 42501 for a role that is not a superuser.
+    fn reset_statistics(&self) -> Result<()>;
+
+    /// Counts statements anew. 42501 for a role that is not a superuser.
+    fn reset_statements(&self) -> Result<()>;
+
     /// Returns the numbers of the sessions that keep a session waiting for a lock.
     fn blocking(&self, number: i32) -> Vec<i32>;
 

@@ -9,7 +9,7 @@
 use crate::date::{MICROS_PER_DAY, civil_from_days, days_from_civil, is_finite};
 use crate::{Error, Result, SqlState};
 use chrono::{DateTime, Offset, TimeZone};
-use chrono_tz::{OffsetName, TZ_VARIANTS, Tz};
+use chrono_tz::{OffsetComponents, OffsetName, TZ_VARIANTS, Tz};
 use std::fmt;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -39,7 +39,31 @@ pub struct ZoneOffset {
     pub abbreviation: String,
 }
 
+/// A zone of the IANA database, and its clock at some instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedZone {
+    /// Its name.
+    pub name: &'static str,
+    /// Its clock.
+    pub offset: ZoneOffset,
+    /// True for daylight saving time.
+    pub is_daylight: bool,
+}
+
 impl Zone {
+    /// The zones of the IANA database at an instant, in microseconds since 1970-01-01 00:00 UTC.
+    pub fn all(micros: i64) -> impl Iterator<Item = ListedZone> {
+        let instant = DateTime::from_timestamp(looked_up(micros), 0).unwrap_or_default();
+        TZ_VARIANTS.iter().zip(0..).map(move |(tz, place)| ListedZone {
+            name: tz.name(),
+            offset: Zone(place).at(micros),
+            is_daylight: !tz
+                .offset_from_utc_datetime(&instant.naive_utc())
+                .dst_offset()
+                .is_zero(),
+        })
+    }
+
     /// Universal time.
     pub const UTC: Zone = Zone::fixed(0);
 

@@ -238,6 +238,17 @@ impl Board {
         Err(Error::new(SqlState::INSUFFICIENT_PRIVILEGE, message))
     }
 
+    /// 42501 for a role that is not a superuser.
+    fn check_execute(&self, function: &str) -> Result<()> {
+        let by = self.state().settings.user.roles().current;
+        if self.database.store().look().catalog().access().is_superuser(by) {
+            return Ok(());
+        }
+        let message = format!("permission denied for function {function}");
+        Err(Error::new(SqlState::INSUFFICIENT_PRIVILEGE, message)
+            .with_hint("superusers may call the function"))
+    }
+
     fn modes(&self) -> TransactionModes {
         let state = self.state();
         state.modes.unwrap_or_else(|| state.settings.modes())
@@ -399,6 +410,22 @@ impl SessionSettings for Board {
             }
             std::thread::sleep(PAUSE);
         }
+    }
+
+    fn reset_statistics(&self) -> Result<()> {
+        self.check_execute("pg_stat_reset")?;
+        self.statistics().reset(crate::parameters::now_micros());
+        for table in self.database.store().look().tables() {
+            table.table().row_counts().reset();
+            table.indexes().iter().for_each(|index| index.reset_uses());
+        }
+        Ok(())
+    }
+
+    fn reset_statements(&self) -> Result<()> {
+        self.check_execute("pg_stat_statements_reset")?;
+        self.statistics().reset_statements();
+        Ok(())
     }
 
     fn blocking(&self, number: i32) -> Vec<i32> {

@@ -112,7 +112,7 @@ pub(super) fn database(context: &Context<'_>) -> Result<Vec<Cells>> {
         .with("tup_updated", counts.updated)
         .with("tup_deleted", counts.deleted)
         .with("conflicts", 0)
-        .with("stats_reset", Value::Int(session.statistics().since.into()));
+        .with("stats_reset", Value::Int(session.statistics().since().into()));
     Ok(vec![row])
 }
 

@@ -6,7 +6,8 @@ use super::roles::acl;
 use super::virtual_table::Context;
 use frazil_catalog::{Guarded, SYSTEM_SCHEMA};
 use frazil_types::sql_type::{C_COLLATION, DEFAULT_COLLATION};
-use frazil_types::{Kind, Order, Result};
+use frazil_types::zone::ListedZone;
+use frazil_types::{Interval, Kind, Order, Result, Value, Zone, statement_clock};
 
 /// The encoding of all texts: PostgreSQL's number of UTF8.
 const UTF8: i32 = 6;
@@ -48,6 +49,23 @@ pub(super) fn collations(_: &Context<'_>) -> Result<Vec<Cells>> {
             .with("collctype", *locale)
     };
     Ok(COLLATIONS.iter().map(row).collect())
+}
+
+/// The time zones, and their clocks at the time of the statement.
+pub(super) fn time_zones(_: &Context<'_>) -> Result<Vec<Cells>> {
+    let row = |zone: ListedZone| {
+        let offset = Interval {
+            months: 0,
+            days: 0,
+            micros: i64::from(zone.offset.seconds) * 1_000_000,
+        };
+        Cells::new()
+            .with("name", zone.name)
+            .with("abbrev", zone.offset.abbreviation)
+            .with("utc_offset", Value::Interval(offset))
+            .with("is_dst", zone.is_daylight)
+    };
+    Ok(Zone::all(statement_clock::start()).map(row).collect())
 }
 
 pub(super) fn databases(context: &Context<'_>) -> Result<Vec<Cells>> {

@@ -96,6 +96,7 @@ const LIVE: &[(&str, CellsOf)] = &[
     ("pg_stat_user_tables", activity_counts::of_tables),
     ("pg_statio_all_tables", activity_counts::io_of_tables),
     ("pg_statio_user_tables", activity_counts::io_of_tables),
+    ("pg_timezone_names", fixed::time_zones),
 ];
 
 /// The tables of `information_schema` whose rows depend on the role that asks.

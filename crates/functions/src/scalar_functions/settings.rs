@@ -22,6 +22,10 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
             volatile(&[Integer, BigInt], terminate, Boolean),
         ],
         "ends another session, by the rights of `pg_cancel_backend` and the number of pg_backend_pid, and waits some milliseconds for its end";
+    "pg_stat_reset", [volatile(&[], |_, o| { settings()?.reset_statistics()?; o.text("") }, Text)],
+        "counts the database's transactions and rows anew, those of its tables and indexes too; for superusers";
+    "pg_stat_statements_reset", [volatile(&[], |_, o| { settings()?.reset_statements()?; o.text("") }, Text)],
+        "counts the statements of `pg_stat_statements` anew; for superusers";
     "pg_notify", [Overload { parameters: &[Text, Text], run: Run::VolatileOnNull(notify, Text) }],
         "NOTIFY of a channel with a payload, at COMMIT; returns an empty text";
     "pg_notification_queue_usage", [volatile(&[], |_, o| o.double(settings()?.notification_usage()), Double)],
