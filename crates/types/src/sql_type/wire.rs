@@ -438,10 +438,7 @@ pub fn numeric_text(bytes: &[u8]) -> Result<String> {
     for _ in 0..count {
         digits.push(word()?);
     }
-    if bytes.len() != 2 * (4 + usize::from(count))
-        || digits.iter().any(|&d| d >= DIGIT)
-        || scale >= 1 << 14
-    {
+    if bytes.len() != 2 * (4 + usize::from(count)) || digits.iter().any(|&d| d >= DIGIT) || scale >= 1 << 14 {
         return Err(malformed());
     }
     // The digit of weight w, a power of 10,000.
