@@ -23,8 +23,8 @@ pub struct Arguments {
 #[derive(Args)]
 pub struct ShellOptions {
     /// Directory of the database, made if it does not exist, or files (CSV, JSON, Parquet) that become tables in
-    /// memory; without it, an empty database in memory
-    #[arg(value_name = "DIRECTORY|FILE")]
+    /// memory, or postgresql://USER@HOST:PORT/DATABASE for a server; without it, an empty database in memory
+    #[arg(value_name = "DIRECTORY|FILE|URL")]
     pub paths: Vec<PathBuf>,
     /// Open the directory for reading, also while another process writes it: it must exist, and nothing in it changes
     #[arg(long)]

@@ -4,9 +4,11 @@
 use crate::complaint::Complaint;
 use crate::interrupt;
 use crate::shell::Shell;
+use crate::target::Target;
 use crate::text::{TokenKind, tokens};
-use frazil::{CopyStreams, Response};
+use frazil::{CopyStreams, Error, Response, SqlState};
 use std::io::{self, BufRead, Read, Write};
+use std::process::Stdio;
 
 /// The line behind the last row.
 const END: &str = "\\.";
@@ -119,6 +121,109 @@ impl Shell {
     }
 }
 
+/// The other end of a `\copy`.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    /// A file, or a program behind `|`.
+    Named(String),
+    /// The script or terminal, or standard output.
+    Here,
+}
+
+/// The words of `\copy` as a statement whose other end is the client, and that end. `None` for words that name none.
+fn client_copy(words: &str) -> Option<(String, End)> {
+    let text = format!("copy {words}");
+    let mut depth = 0_usize;
+    let direction = tokens(&text).find_map(|token| {
+        let word = &text[token.range.clone()];
+        match word {
+            "(" => depth += 1,
+            ")" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let word = word.to_ascii_lowercase();
+        (depth == 0 && matches!(word.as_str(), "from" | "to")).then_some((word, token.range.end))
+    });
+    let (direction, at) = direction?;
+    let client = if direction == "from" { "stdin" } else { "stdout" };
+    let behind = text[at..].trim_start();
+    let (first, rest) = first_word(behind);
+    let (end, rest) = match first.to_ascii_lowercase().as_str() {
+        "" => return None,
+        "stdin" | "stdout" | "pstdin" | "pstdout" => (End::Here, rest),
+        "program" => {
+            let (program, rest) = first_word(rest.trim_start());
+            (End::Named(format!("|{}", unquoted_text(program))), rest)
+        }
+        _ => (End::Named(unquoted_text(first)), rest),
+    };
+    Some((format!("{} {client}{rest}", &text[..at]), end))
+}
+
+/// A text in quotes, or what stands before the first blank, and what is behind.
+fn first_word(text: &str) -> (&str, &str) {
+    let end = match text.starts_with('\'') {
+        true => tokens(text).next().map_or(text.len(), |token| token.range.end),
+        false => text.find(char::is_whitespace).unwrap_or(text.len()),
+    };
+    text.split_at(end)
+}
+
+fn unquoted_text(word: &str) -> String {
+    match word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')) {
+        Some(text) => text.replace("''", "'"),
+        None => word.to_owned(),
+    }
+}
+
+impl Shell {
+    /// Runs `\copy`: a file is one of this machine, wherever the database is.
+    pub fn run_copy_words(&mut self, words: &str) -> Result<(), Complaint> {
+        let named = match self.backend.embedded() {
+            // The database reads and writes the file itself, in all formats.
+            Some(_) => None,
+            None => client_copy(words),
+        };
+        let Some((statement, end)) = named else {
+            return self.run_statement(&format!("copy {words}"));
+        };
+        let End::Named(name) = end else {
+            return self.run_statement(&statement);
+        };
+        let text = self.variables.expand(&statement);
+        self.last = Some(statement);
+        let unusable = |error: io::Error| {
+            let message = format!("\"{name}\" cannot be used: {error}");
+            Complaint::from(Error::new(SqlState::of_io(&error), message))
+        };
+        if role(&text) == Some(CopyRole::Target) {
+            let target = Target::named(Some(&name)).map_err(unusable)?;
+            self.output.redirect_once(target);
+            return self.run_file_copy(&text, None);
+        }
+        let Some(program) = name.strip_prefix('|') else {
+            let file = std::fs::File::open(&name).map_err(unusable)?;
+            return self.run_file_copy(&text, Some(Box::new(file)));
+        };
+        let mut child = std::process::Command::new("sh");
+        child.arg("-c").arg(program).stdout(Stdio::piped());
+        let mut child = child.spawn().map_err(unusable)?;
+        let rows = child
+            .stdout
+            .take()
+            .map(|rows| Box::new(rows) as Box<dyn Read + Send>);
+        let copied = self.run_file_copy(&text, rows);
+        let status = interrupt::waiting(|| child.wait())?;
+        copied?;
+        match status.success() {
+            true => Ok(()),
+            false => Err(Complaint::usage(format!(
+                "the program \"{program}\" ended with {status}"
+            ))),
+        }
+    }
+}
+
 /// Remembers why its bytes were not taken.
 struct Watched<'a> {
     out: &'a mut dyn Write,
@@ -159,6 +264,33 @@ mod tests {
         );
         assert_eq!(role("copy t from 'stdin'"), Some(CopyRole::Target));
         assert_eq!(role("select 1"), None);
+    }
+
+    #[test]
+    fn the_file_of_copy_is_the_clients() {
+        let cut = |words: &str| client_copy(words).expect("it names an end");
+        let named = |text: &str| End::Named(text.to_owned());
+        assert_eq!(
+            cut("t (a, b) from 'it''s.csv' (format csv)"),
+            (
+                "copy t (a, b) from stdin (format csv)".to_owned(),
+                named("it's.csv")
+            )
+        );
+        assert_eq!(
+            cut("(select 1 from t) TO /tmp/x.txt with csv"),
+            (
+                "copy (select 1 from t) TO stdout with csv".to_owned(),
+                named("/tmp/x.txt")
+            )
+        );
+        assert_eq!(
+            cut("t from program 'cat x'"),
+            ("copy t from stdin".to_owned(), named("|cat x"))
+        );
+        assert_eq!(cut("t to stdout"), ("copy t to stdout".to_owned(), End::Here));
+        assert_eq!(client_copy("t from"), None);
+        assert_eq!(client_copy("t"), None);
     }
 
     #[test]

@@ -105,7 +105,10 @@ fn lasting(connection: &Connection) -> (Vec<TableInfo>, Vec<ViewInfo>) {
 
 /// Writes the tables and views of these names, or all of them. A dump that fails ends in ROLLBACK.
 pub fn write(shell: &mut Shell, names: &[String], form: Form) -> Result<(), Complaint> {
-    let connection = shell.embedded(".dump")?;
+    let connection = shell.embedded(
+        ".dump",
+        "pg_dump connects to the server, frazil dump reads its directory",
+    )?;
     let database = connection.database();
     // Nobody writes what is salvaged.
     let may_change = database.is_read_only() && database.losses().is_empty();

@@ -121,6 +121,13 @@ pub fn interact(shell: &mut Shell) -> Result<(), Complaint> {
     }
     if !shell.quiet {
         println!("Frazil {}. \\? for help, \\q to leave.", frazil::VERSION);
+        if let Some(server) = &shell.place.server {
+            println!(
+                "The database is \"{}\" on the server {}.",
+                server.database,
+                server.place()
+            );
+        }
         shell.place.told().iter().for_each(|text| println!("{text}"));
     }
     let served = serve(shell, &mut lines);

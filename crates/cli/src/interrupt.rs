@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 enum Running {
     Nothing,
     Query(Canceler),
+    /// Input that is not shown: the function makes the terminal as it was, and the program ends.
+    Hidden(Canceler),
     /// A pause, or another program that Ctrl-C reaches by itself.
     Waiting,
 }
@@ -59,6 +61,10 @@ fn hear(signal: i32) {
     let ends = signal != SIGINT;
     match &state.running {
         Running::Query(cancel) => cancel(),
+        Running::Hidden(restore) => {
+            restore();
+            exit(signal);
+        }
         Running::Waiting if !ends => {}
         Running::Waiting | Running::Nothing => exit(signal),
     }
@@ -97,6 +103,11 @@ pub fn cancelling<T>(cancel: impl Fn() + Send + 'static, work: impl FnOnce() -> 
 pub fn of(cancel: &Cancel) -> impl Fn() + Send + 'static {
     let cancel = cancel.clone();
     move || cancel.cancel()
+}
+
+/// Runs `work`, which reads input that is not shown. A signal calls `restore` and ends the program.
+pub fn leaving<T>(restore: impl Fn() + Send + 'static, work: impl FnOnce() -> T) -> T {
+    during(Running::Hidden(Box::new(restore)), work)
 }
 
 /// Runs `work`, which waits for another program, such that Ctrl-C does not end this one.

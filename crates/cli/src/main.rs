@@ -22,6 +22,7 @@ mod output;
 mod pager;
 mod place;
 mod progress;
+mod remote;
 mod running;
 mod script;
 mod serve;

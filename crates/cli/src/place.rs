@@ -1,8 +1,10 @@
-//! Where a shell's database is: a directory, which may be a new one, or memory, perhaps with files as its tables.
+//! Where a shell's database is: a directory, which may be a new one, or memory, perhaps with files as its tables, or a
+//! server.
 
 use crate::backend::Backend;
 use crate::complaint::Complaint;
 use crate::opening;
+use crate::remote::Address;
 use frazil::{Access, Database, Error, FileAccess, SqlState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +23,8 @@ pub struct Place {
     pub access: Access,
     /// Files that statements may name.
     pub files: FileAccess,
+    /// The server, if the database is not in this process.
+    pub server: Option<Address>,
 }
 
 /// True if a path ends as files of rows do: whoever mistypes one wants no database of that name.
@@ -37,6 +41,25 @@ pub fn is_data(path: &Path) -> bool {
 }
 
 impl Place {
+    /// An empty database in memory, in which statements may name files.
+    pub fn memory() -> Place {
+        Place {
+            directory: None,
+            is_new: false,
+            access: Access::Write,
+            files: FileAccess::On,
+            server: None,
+        }
+    }
+
+    /// A database on a server.
+    pub fn server(address: Address) -> Place {
+        Place {
+            server: Some(address),
+            ..Place::memory()
+        }
+    }
+
     /// Opens the database of a directory, or an empty one in memory.
     pub fn open(
         directory: Option<&Path>,
@@ -52,6 +75,7 @@ impl Place {
             is_new,
             access,
             files: files.clone(),
+            server: None,
         };
         Ok((place, database))
     }

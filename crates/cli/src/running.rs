@@ -93,6 +93,18 @@ impl Shell {
         Ok(())
     }
 
+    /// Runs COPY between the shell and a file of this machine, where results go for this one time.
+    pub fn run_file_copy(&mut self, text: &str, rows: Option<Box<dyn Read + Send>>) -> Result<(), Complaint> {
+        let result = self.copy(text, rows);
+        self.note(&result);
+        let response = result?;
+        if self.tells_tags(&self.display) {
+            self.output.write(|out| show_tag(out, &response))?;
+        }
+        self.show_costs(&response);
+        Ok(())
+    }
+
     /// Runs a statement and gives what it gave.
     pub fn query(&mut self, statement: &str) -> Result<Response, Complaint> {
         let values = self.bound.take().unwrap_or_default();
@@ -209,13 +221,17 @@ impl Shell {
         if self.timing {
             let t = &response.timing;
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
-            eprintln!(
-                "Time: {:.3} ms (plan {:.3}, compile {:.3}, execute {:.3})",
-                ms(t.total()),
-                ms(t.plan()),
-                ms(t.compile),
-                ms(t.execute)
-            );
+            match self.backend.embedded() {
+                // A server tells no parts.
+                None => eprintln!("Time: {:.3} ms", ms(t.total())),
+                Some(_) => eprintln!(
+                    "Time: {:.3} ms (plan {:.3}, compile {:.3}, execute {:.3})",
+                    ms(t.total()),
+                    ms(t.plan()),
+                    ms(t.compile),
+                    ms(t.execute)
+                ),
+            }
         }
         if self.stats {
             eprintln!("Rows: {}", count(response));

@@ -7,7 +7,7 @@ use crate::output::Display;
 use crate::place::Place;
 use crate::target::Output;
 use crate::text::Variables;
-use frazil::{Access, Connection, Error, FileAccess, RawValue as Value, SqlState};
+use frazil::{Connection, Error, RawValue as Value, SqlState};
 use std::sync::Arc;
 
 /// Whether to go on reading.
@@ -62,12 +62,7 @@ impl Shell {
     pub fn new(backend: impl Backend + 'static) -> Shell {
         Shell {
             backend: Arc::new(backend),
-            place: Place {
-                directory: None,
-                is_new: false,
-                access: Access::Write,
-                files: FileAccess::On,
-            },
+            place: Place::memory(),
             tells_opened: false,
             display: Display::default(),
             output: Output::new(),
@@ -87,11 +82,12 @@ impl Shell {
     }
 
     /// The connection, for a command that reads the database's files or memory. 0A000 if it runs in another process.
-    pub fn embedded(&self, command: &str) -> Result<Connection, Complaint> {
+    /// `way_out`: what does the work there.
+    pub fn embedded(&self, command: &str, way_out: &str) -> Result<Connection, Complaint> {
         let connection = self.backend.embedded().cloned();
         connection.ok_or_else(|| {
             let message = format!("{command} is not supported on a server");
-            Complaint::from(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message))
+            Complaint::from(Error::new(SqlState::FEATURE_NOT_SUPPORTED, message).with_hint(way_out))
         })
     }
 

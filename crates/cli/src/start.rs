@@ -4,30 +4,28 @@ use crate::arguments::ShellOptions;
 use crate::complaint::Complaint;
 use crate::output::Expanded;
 use crate::place::{self, Place};
+use crate::remote::{self, Address, Remote};
 use crate::script::Rows;
 use crate::shell::{Next, Shell};
 use crate::target::Target;
 use crate::{editor, interrupt};
-use frazil::{Access, FileAccess};
+use frazil::{Access, Error, FileAccess, SqlState};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// Opens the database, runs what the options say, closes it.
 pub fn run(options: &ShellOptions) -> Result<(), Complaint> {
-    let (directory, files) = place::parts(&options.paths)?;
-    interrupt::install();
-    let access = match options.readonly {
-        true => Access::Read,
-        false => Access::Write,
+    let (mut shell, files) = match &options.paths[..] {
+        [path] if path.to_str().is_some_and(remote::is_url) => (on_server(path, options)?, &[][..]),
+        paths => on_files(paths, options)?,
     };
-    let allowed = FileAccess::of_text(&options.file_access).map_err(Complaint::opening)?;
-    let (place, database) = Place::open(directory, access, &allowed)?;
-    let mut shell = Shell::new(database.connect());
-    drop(database);
-    shell.place = place;
     shell.tells_opened = io::stdin().is_terminal() && !options.quiet;
     let opened = files.iter().try_for_each(|file| shell.open_file(file));
     let result = (opened.and_then(|()| shell.obey(options))).and_then(|()| shell.run_options(options));
+    let result = result.map_err(|complaint| match shell.backend.is_lost() {
+        true => complaint.of_connection(),
+        false => complaint,
+    });
     let failed = shell.failed;
     let Shell {
         backend,
@@ -43,6 +41,41 @@ pub fn run(options: &ShellOptions) -> Result<(), Complaint> {
         true => Err(Complaint::told()),
         false => Ok(()),
     }
+}
+
+/// A shell on the database of a directory or in memory, and the files that become its tables.
+fn on_files<'a>(paths: &'a [PathBuf], options: &ShellOptions) -> Result<(Shell, &'a [PathBuf]), Complaint> {
+    let (directory, files) = place::parts(paths)?;
+    interrupt::install();
+    let access = match options.readonly {
+        true => Access::Read,
+        false => Access::Write,
+    };
+    let allowed = FileAccess::of_text(&options.file_access).map_err(Complaint::opening)?;
+    let (place, database) = Place::open(directory, access, &allowed)?;
+    let mut shell = Shell::new(database.connect());
+    shell.place = place;
+    Ok((shell, files))
+}
+
+/// A shell on a server.
+fn on_server(url: &Path, options: &ShellOptions) -> Result<Shell, Complaint> {
+    let url = url.to_string_lossy();
+    if options.readonly {
+        let error = Error::new(
+            SqlState::INVALID_PARAMETER,
+            "--readonly takes the directory of a database",
+        );
+        let hint = "on a server, SET default_transaction_read_only TO on";
+        return Err(Complaint::from(error.with_hint(hint)).of_connection());
+    }
+    interrupt::install();
+    let address = Address::of_environment(&url);
+    let connected = address.and_then(|address| Ok((Remote::connect(&address)?, address)));
+    let (remote, address) = connected.map_err(|error| Complaint::from(error).of_connection())?;
+    let mut shell = Shell::new(remote);
+    shell.place = Place::server(address);
+    Ok(shell)
 }
 
 impl Shell {

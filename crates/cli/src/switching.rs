@@ -1,7 +1,8 @@
-//! Another database in the same shell, and files as tables of one.
+//! Another database or server in the same shell, and files as tables of one.
 
 use crate::complaint::Complaint;
 use crate::place::{Place, parts};
+use crate::remote::{Address, Remote};
 use crate::shell::Shell;
 use frazil::{Access, Block, Error, SqlState, identifier};
 use std::path::{Path, PathBuf};
@@ -11,10 +12,7 @@ impl Shell {
     /// Opens another database in the place of this one, which is closed; both stay as they are if the other one does not open.
     /// 25001 in a transaction.
     pub fn switch(&mut self, paths: &[PathBuf], access: Access) -> Result<(), Complaint> {
-        if self.backend.block() != Block::Idle {
-            let error = Error::new(SqlState::ACTIVE_TRANSACTION, "a transaction is open");
-            return Err(Complaint::from(error.with_hint("COMMIT or ROLLBACK it first")));
-        }
+        self.check_idle()?;
         let (directory, files) = parts(paths)?;
         let is_same = directory.is_some_and(|path| {
             let own = self
@@ -33,9 +31,29 @@ impl Shell {
         files.iter().try_for_each(|file| self.open_file(file))
     }
 
+    /// 25001 in a transaction.
+    fn check_idle(&self) -> Result<(), Complaint> {
+        if self.backend.block() == Block::Idle {
+            return Ok(());
+        }
+        let error = Error::new(SqlState::ACTIVE_TRANSACTION, "a transaction is open");
+        Err(Complaint::from(error.with_hint("COMMIT or ROLLBACK it first")))
+    }
+
+    /// Connects to a server; the database before is closed, or stays if nobody lets the shell in. 25001 in a transaction.
+    pub fn connect(&mut self, address: &Address) -> Result<(), Complaint> {
+        self.check_idle()?;
+        let remote = Remote::connect(address)?;
+        let before = std::mem::replace(&mut self.backend, Arc::new(remote));
+        std::mem::replace(&mut self.place, Place::server(address.clone())).close(before)
+    }
+
     /// Opens another session of this database; the one before ends.
     pub fn reconnect(&mut self) -> Result<(), Complaint> {
-        let database = self.embedded("\\connect")?.database().clone();
+        let database = self
+            .embedded("\\connect", "\\connect takes a URL")?
+            .database()
+            .clone();
         self.backend = Arc::new(database.connect());
         Ok(())
     }

@@ -8,9 +8,9 @@ use frazil_types::{LogicalType, Result, Value, Zone};
 /// Numbers of a database.
 #[derive(Clone, Copy, Debug)]
 pub struct Metrics {
-    /// The time when the database was opened, or its statistics were last reset, in microseconds since 1970.
+    /// The time when the database was opened, in microseconds since 1970.
     pub opened: i64,
-    /// Transactions and rows since then.
+    /// Transactions and rows since then, or since their statistics were reset.
     pub counts: DatabaseCounts,
     /// Bytes that statements use, of those that count against `memory_limit`.
     pub memory_used: usize,
@@ -54,7 +54,7 @@ impl Database {
             }
         });
         Metrics {
-            opened: statistics.since(),
+            opened: statistics.opened(),
             counts: statistics.of_database(),
             memory_used: self.budget().used(),
             memory_peak: self.budget().peak(),

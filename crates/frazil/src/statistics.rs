@@ -23,6 +23,8 @@ pub struct DatabaseStatistics {
     /// Commits, rollbacks, and rows that were returned, inserted, updated, deleted.
     counts: Counts<6>,
     lists: [Mutex<HashMap<Arc<str>, Arc<StatementCounts>>>; LISTS],
+    /// The time when the database was opened, in microseconds since 1970.
+    opened: i64,
     /// The time from which they count, in microseconds since 1970.
     since: AtomicI64,
 }
@@ -77,8 +79,14 @@ impl DatabaseStatistics {
         DatabaseStatistics {
             counts: Counts::default(),
             lists: Default::default(),
+            opened: now,
             since: AtomicI64::new(now),
         }
+    }
+
+    /// Returns the time when the database was opened, in microseconds since 1970.
+    pub fn opened(&self) -> i64 {
+        self.opened
     }
 
     /// Returns the time from which transactions and rows count, in microseconds since 1970.

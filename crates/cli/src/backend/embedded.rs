@@ -152,7 +152,7 @@ impl Backend for Connection {
 }
 
 /// The functions that this version of Frazil has.
-fn built_in_functions() -> Vec<Function> {
+pub fn built_in_functions() -> Vec<Function> {
     let mut found = Vec::new();
     for function in frazil::functions() {
         let kind = match function.class {

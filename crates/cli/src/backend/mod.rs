@@ -1,10 +1,12 @@
 //! The border between the shell and the database that it works on: everything that the shell asks for is in [`Backend`].
 //!
-//! The shell's commands know this trait only. [`embedded`] implements it by calls of the library.
+//! The shell's commands know this trait only. [`embedded`] implements it by calls of the library,
+//! [`Remote`](crate::remote::Remote) by messages to a server and queries on its `pg_catalog`.
 
 mod embedded;
 mod objects;
 
+pub use embedded::built_in_functions;
 pub use objects::{
     Column, Constraint, DefinedType, Function, Index, ListedIndex, Relation, RelationKind, Sequence,
     Structure,

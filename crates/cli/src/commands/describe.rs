@@ -119,7 +119,7 @@ fn held(shell: &Shell, table: &Structure) -> Result<HashMap<String, Held>, Compl
     }
     let [schema, table] = [&table.schema, &table.name].map(|name| name.replace('\'', "''"));
     let sql = format!(
-        "select column_name, string_agg(distinct encoding, ', ' order by encoding), sum(bytes), sum(raw_bytes) \
+        "select column_name, string_agg(distinct encoding, ', ' order by encoding), sum(bytes)::bigint, sum(raw_bytes)::bigint \
          from frazil_blocks where table_name = '{table}' and schema_name = '{schema}' group by column_name"
     );
     let held = |row: Vec<Value>| match <[Value; 4]>::try_from(row) {
@@ -147,7 +147,7 @@ fn held(shell: &Shell, table: &Structure) -> Result<HashMap<String, Held>, Compl
 pub fn bytes_of_tables(shell: &Shell) -> Result<HashMap<(String, String), i128>, Complaint> {
     let sql = match shell.backend.has_blocks() {
         true => {
-            "select schema_name, table_name, sum(bytes) from frazil_blocks group by schema_name, table_name"
+            "select schema_name, table_name, sum(bytes)::bigint from frazil_blocks group by schema_name, table_name"
         }
         false => {
             "select n.nspname::text, c.relname::text, pg_catalog.pg_total_relation_size(c.oid) \

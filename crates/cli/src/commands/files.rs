@@ -49,8 +49,8 @@ pub const COMMANDS: &[Command] = &[
         help: "COPY with a file; the words are COPY's",
         takes: Takes::Line,
         run: |call| {
-            let text = format!("copy {}", call.rest.trim_end_matches(';'));
-            call.shell.run_statement(&text)?;
+            let words = call.rest.trim_end_matches(';').to_owned();
+            call.shell.run_copy_words(&words)?;
             Ok(Next::More)
         },
     },
@@ -124,14 +124,18 @@ fn import(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let (path, delimiter) = (quoted(path), quoted(delimiter));
     let found = call.shell.backend.structure(&unquoted(table));
     let is_there = found.is_ok_and(|found| found.kind == RelationKind::Table);
-    let text = match is_there {
-        true => format!("copy {table} from '{path}' (format csv, header {header}, delimiter '{delimiter}')"),
+    let imported = match is_there {
+        true => call.shell.run_copy_words(&format!(
+            "{table} from '{path}' (format csv, header {header}, delimiter '{delimiter}')"
+        )),
         false => {
-            format!("create table {table} as select * from read_csv('{path}', delimiter => '{delimiter}')")
+            let command = ".import into a table that does not exist";
+            call.shell.embedded(command, "create the table first")?;
+            call.shell.run_statement(&format!(
+                "create table {table} as select * from read_csv('{path}', delimiter => '{delimiter}')"
+            ))
         }
     };
-    call.shell
-        .run_statement(&text)
-        .map_err(Complaint::without_statement)?;
+    imported.map_err(Complaint::without_statement)?;
     Ok(Next::More)
 }

@@ -4,6 +4,7 @@ use super::command::{Call, Command, SWITCH, Takes};
 use super::{GROUPS, named};
 use crate::complaint::Complaint;
 use crate::interrupt;
+use crate::remote::{self, Address};
 use crate::shell::Next;
 use frazil::Access;
 use std::path::PathBuf;
@@ -90,26 +91,14 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         names: &["\\c", "\\connect"],
-        arguments: "[DIRECTORY|FILE]",
+        arguments: "[DIRECTORY|FILE|URL]",
         help: "open another database, or reconnect to this one",
         takes: Takes::File,
-        run: |call| {
-            let paths = match (call.one()?, &call.shell.place.directory) {
-                (Some(path), _) => vec![PathBuf::from(path)],
-                (None, Some(directory)) => vec![directory.clone()],
-                // A database in memory is gone with its last connection.
-                (None, None) => {
-                    call.shell.reconnect()?;
-                    return Ok(Next::More);
-                }
-            };
-            let access = call.shell.place.access;
-            open(call, &paths, access)
-        },
+        run: connect,
     },
     Command {
         names: &[".open"],
-        arguments: "[--readonly] [DIRECTORY|FILE …]",
+        arguments: "[--readonly] [PATH …|URL]",
         help: "open another database; without a name, one in memory",
         takes: Takes::File,
         run: |call| {
@@ -132,9 +121,16 @@ pub const COMMANDS: &[Command] = &[
         help: "show which database is open",
         takes: Takes::Words,
         run: |call| {
-            let text = match &call.shell.place.directory {
-                Some(directory) => format!("The database is the directory {}.", directory.display()),
-                None => "The database is in memory.".to_owned(),
+            let place = &call.shell.place;
+            let text = match (&place.server, &place.directory) {
+                (Some(server), _) => format!(
+                    "The database is \"{}\" on the server {}, as role \"{}\".",
+                    server.database,
+                    server.place(),
+                    server.user
+                ),
+                (None, Some(directory)) => format!("The database is the directory {}.", directory.display()),
+                (None, None) => "The database is in memory.".to_owned(),
             };
             call.shell.output.line(&text)?;
             Ok(Next::More)
@@ -142,8 +138,35 @@ pub const COMMANDS: &[Command] = &[
     },
 ];
 
+/// Opens another database, or this one again. On a server the words are psql's: database, role, host and port.
+fn connect(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let words = call.words();
+    let is_place = matches!(&words[..], [word] if remote::is_url(word) || word.contains('/'));
+    if let Some(server) = call.shell.place.server.clone().filter(|_| !is_place) {
+        call.shell.connect(&server.changed(&words)?)?;
+        return Ok(Next::More);
+    }
+    let paths = match (call.one()?, &call.shell.place.directory) {
+        (Some(path), _) => vec![PathBuf::from(path)],
+        (None, Some(directory)) => vec![directory.clone()],
+        // A database in memory is gone with its last connection.
+        (None, None) => {
+            call.shell.reconnect()?;
+            return Ok(Next::More);
+        }
+    };
+    let access = call.shell.place.access;
+    open(call, &paths, access)
+}
+
 /// Opens another database, and says what it is.
 fn open(call: &mut Call<'_>, paths: &[PathBuf], access: Access) -> Result<Next, Complaint> {
+    if let [path] = paths
+        && let Some(url) = path.to_str().filter(|path| remote::is_url(path))
+    {
+        call.shell.connect(&Address::of_environment(url)?)?;
+        return Ok(Next::More);
+    }
     call.shell.switch(paths, access)?;
     if let (true, Some(text)) = (call.shell.tells_opened, call.shell.place.told()) {
         println!("{text}");

@@ -6,7 +6,7 @@ use crate::backend::{Relation, RelationKind};
 use crate::complaint::Complaint;
 use crate::shell::Next;
 use crate::text::unquoted;
-use frazil::RawValue as Value;
+use frazil::{Outcome, RawValue as Value};
 
 pub const COMMANDS: &[Command] = &[
     Command {
@@ -120,7 +120,7 @@ pub const COMMANDS: &[Command] = &[
     Command {
         names: &["\\l", ".databases"],
         arguments: "",
-        help: "the database that is open",
+        help: "the database that is open, or those of the server",
         takes: Takes::Words,
         run: database,
     },
@@ -334,6 +334,9 @@ fn functions(call: &mut Call<'_>) -> Result<Next, Complaint> {
 
 fn database(call: &mut Call<'_>) -> Result<Next, Complaint> {
     let shell = &mut *call.shell;
+    if shell.place.server.is_some() {
+        return databases(call);
+    }
     let directory =
         (shell.place.directory.as_ref()).map_or("in memory".to_owned(), |d| d.display().to_string());
     let relations = shell.backend.relations()?;
@@ -343,6 +346,22 @@ fn database(call: &mut Call<'_>) -> Result<Next, Complaint> {
         &["Directory", "Tables", "Views"],
         &[vec![text(directory), tables, views]],
     )?;
+    Ok(Next::More)
+}
+
+/// The databases of a server.
+fn databases(call: &mut Call<'_>) -> Result<Next, Complaint> {
+    let sql = "select datname as \"Name\", pg_catalog.pg_get_userbyid(datdba) as \"Owner\", \
+               pg_catalog.pg_encoding_to_char(encoding) as \"Encoding\" from pg_catalog.pg_database order by 1";
+    if let Outcome::Rows(rows) = call
+        .shell
+        .query(sql)
+        .map_err(Complaint::without_statement)?
+        .outcome
+    {
+        let rows: Vec<Vec<Value>> = rows.raw().collect();
+        call.shell.show_rows(&["Name", "Owner", "Encoding"], &rows)?;
+    }
     Ok(Next::More)
 }
 
