@@ -304,8 +304,8 @@ fn rcgen_certificate(directory: &Directory) -> String {
 fn ctrl_c_cancels_and_the_session_goes_on() {
     let directory = Directory::new("cancel");
     let serving = Serving::trusting(&directory);
-    directory.write("script.sql", "select pg_sleep(600);\nselect 'after' as a;\n");
-    let mut command = directory.command(&[&serving.url(), "-f", "script.sql", "-csv", "--no-bail"]);
+    directory.write("sleeps.sql", "select pg_sleep(600);\nselect 'after' as a;\n");
+    let mut command = directory.command(&[&serving.url(), "-f", "sleeps.sql", "-csv", "--no-bail"]);
     let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
