@@ -190,7 +190,8 @@ pub const EXPERIMENTS: [Experiment; 34] = [
     },
     Experiment {
         name: "stages",
-        about: "TPC-H by stages: fused, with SIMD, with boundaries, with prefetching, by rows of a vector (Relaxed Operator Fusion, figures 9 to 17)",
+        about: "TPC-H by stages: fused, with SIMD, with boundaries, with prefetching, by rows of a vector \
+                (Relaxed Operator Fusion, figures 9 to 17)",
         kind: Kind::Queries(STAGES),
     },
     Experiment {

@@ -148,7 +148,7 @@ impl BlockScan {
         self.skipped_by_sma
     }
 
-    /// Whether every row of [`BlockScan::rows`] matches without a test.
+    /// True if [`BlockScan::rows`] is not empty and every row of it matches without a test.
     pub fn matches_all(&self) -> bool {
         self.terms.is_empty() && !self.rows.is_empty()
     }

@@ -64,7 +64,7 @@ impl RowRanges {
         self.0.iter()
     }
 
-    /// True if there is no row.
+    /// True if it has no rows.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

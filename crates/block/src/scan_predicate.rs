@@ -40,7 +40,7 @@ pub(crate) enum PredicateKind {
 }
 
 /// Ranges of ordinals for each of which a PSMA is asked. A dictionary of strings may have thousands that match a
-/// pattern; between so many of them few rows are left out.
+/// pattern; few rows are left out between that many.
 const MOST_PROBES: usize = 1024;
 
 /// The rank of wide integers, which have no vector unit.

@@ -1,6 +1,6 @@
-//! What the program says when something fails, and its exit codes: 1 for a failed statement, 2 for a wrong command line
-//! (clap) and, as in psql, for a server that is not there or is gone, 3 for a database or file that cannot be opened, 130
-//! after Ctrl-C.
+//! The messages of the program when something fails, and its exit codes: 1 for a failed statement, 2 for a wrong
+//! command line (clap) and, as in psql, for a server that is not there or is gone, 3 for a database or file that cannot
+//! be opened, 130 after Ctrl-C.
 
 use frazil::sql_text::pointer;
 use frazil::{Error, SqlState};

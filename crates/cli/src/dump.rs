@@ -13,8 +13,8 @@
 //!
 //! When a damaged directory is salvaged, comments in front of a table's rows tell what is left out of the table.
 //!
-//! All of it is of one moment: the shell has one connection, and where another process may write the directory meanwhile, the dump is one
-//! transaction that keeps what it saw first.
+//! All of it is of one moment: the shell has one connection, and where another process may write the directory
+//! meanwhile, the dump is one transaction that keeps what it saw first.
 
 use crate::arguments::DumpOptions;
 use crate::backend::Backend;
@@ -144,10 +144,7 @@ fn write_now(
     // A damaged table is known by its name alone: what is told of it is all there is.
     let losses = connection.database().losses();
     let damaged = damaged_names(connection);
-    let mut access = connection.access();
-    if !names.is_empty() {
-        (access.roles, access.defaults, access.settings) = Default::default();
-    }
+    let access = access_of(connection, names);
     on_one_thread(connection, || {
         let mut failed = None;
         shell.output.write(|out| {
@@ -194,6 +191,15 @@ fn write_now(
         })?;
         failed.map_or(Ok(()), Err)
     })
+}
+
+/// The roles and rights to write. A dump of some tables has no roles, defaults and settings.
+fn access_of(connection: &Connection, names: &[String]) -> AccessInfo {
+    let mut access = connection.access();
+    if !names.is_empty() {
+        (access.roles, access.defaults, access.settings) = Default::default();
+    }
+    access
 }
 
 /// Writes tables with their rows. Of tables that are damaged it tells the losses.

@@ -1,5 +1,5 @@
-//! Where a shell's database is: a directory, which may be a new one, or memory, perhaps with files as its tables, or a
-//! server.
+//! The place of a shell's database: a directory, which may be a new one, or memory, perhaps with files as its tables,
+//! or a server.
 
 use crate::backend::Backend;
 use crate::complaint::Complaint;

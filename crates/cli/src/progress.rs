@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 pub const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// Runs `work`, a statement, and shows its `progress` once it takes long, until `hidden` is set. Shows nothing without a
-/// progress.
+/// Runs `work`, a statement, and shows its `progress` once it takes long, until `hidden` is set. Shows nothing without
+/// a progress.
 pub fn watching<T>(progress: Option<&Progress>, hidden: &AtomicBool, work: impl FnOnce() -> T) -> T {
     let Some(progress) = progress.filter(|_| std::io::stderr().is_terminal()) else {
         return work();

@@ -40,7 +40,8 @@ impl Shell {
         Err(Complaint::from(error.with_hint("COMMIT or ROLLBACK it first")))
     }
 
-    /// Connects to a server; the database before is closed, or stays if nobody lets the shell in. 25001 in a transaction.
+    /// Connects to a server; the database before is closed, or stays if nobody lets the shell in. 25001 in a
+    /// transaction.
     pub fn connect(&mut self, address: &Address) -> Result<(), Complaint> {
         self.check_idle()?;
         let remote = Remote::connect(address)?;

@@ -148,7 +148,7 @@ fn a_directory_is_read_by_several_beside_a_writer() {
     assert!(code == Some(3) && told.contains(&pid), "{told}");
     assert_eq!(locked(&["verify", "db"]).0, Some(3));
     assert_eq!(locked(&["dump", "--salvage", "db"]).0, Some(3));
-    // Who reads is not kept away.
+    // A reader is not kept away.
     assert_eq!(directory.out(&read), "count\n3\n");
     assert!(directory.out(&["dump", "db"]).contains("COPY"));
     drop(writer.stdin.take());

@@ -46,7 +46,7 @@ impl Directory {
         self.command(&arguments).output().expect("the program starts")
     }
 
-    /// What a script writes, which must not fail.
+    /// The output of a script, which must not fail.
     fn out(&self, place: &str, script: &str, options: &[&str]) -> String {
         let output = self.run(place, script, options);
         assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
@@ -114,8 +114,10 @@ create schema north;
 create type mood as enum ('sad', 'ok', 'it''s');
 create domain small as integer check (value < 100);
 create sequence numbers;
-create table parents (id integer primary key, name varchar(30) not null, \"Odd name\" text default 'a');
-create table children (id bigint generated always as identity, parent integer references parents (id), price numeric(8,2)
+create table parents (id integer primary key, name varchar(30) not null, \
+  \"Odd name\" text default 'a');
+create table children (id bigint generated always as identity, parent integer references parents (id), \
+  price numeric(8,2)
   check (price >= 0), day date, at timestamptz, is_new boolean default true, how mood, unique (parent, day));
 create index by_day on children (day desc);
 create table bounded (few small);
@@ -125,14 +127,16 @@ insert into parents values (1, 'one'), (2, 'two');
 insert into children (parent, price, day, at, how) values (1, 1.5, '2026-01-02', '2026-01-02 03:04:05+00', 'ok'),
   (2, null, null, null, 'it''s');
 insert into bounded values (7), (null);
-insert into north.far values (1, 0.1, '\\x00ff', '00000000-0000-0000-0000-00000000000f', '1 month 2 days', '{\"a\": [1]}',
+insert into north.far values (1, 0.1, '\\x00ff', '00000000-0000-0000-0000-00000000000f', '1 month 2 days', \
+  '{\"a\": [1]}',
   '{1,null,3}'), (null, 'NaN', null, null, null, null, null);
 ";
 
 /// Scripts that are to have one text on both.
 const SCRIPTS: &[&str] = &[
     "select * from parents order by id;\n\\x on\nselect * from parents order by id;\n",
-    "select id, parent, price, day, at, is_new, how from children order by id;\nselect * from north.far;\nselect * from bounded;\n",
+    "select id, parent, price, day, at, is_new, how from children order by id;\n\
+     select * from north.far;\nselect * from bounded;\n",
     "set time zone 'Europe/Oslo';\nselect at from children;\nset time zone default;\n",
     "\\d\n\\dt\n\\dv\n\\di\n\\ds\n\\dn\n\\dT mood\n\\dT small\n\\df abs\n\\dp\n.tables\n.tables par*\n",
     "\\d parents\n\\d children\n\\d names\n\\d north.far\n",
@@ -143,7 +147,8 @@ const SCRIPTS: &[&str] = &[
     "select * from (values ('a','x',1), ('b','y',2)) v(p, q, r) \\crosstabview\n\
      select 1 as again \\watch i=0 c=2\n",
     "begin;\ninsert into parents values (3, 'three');\nupdate parents set name = 'drei' where id = 3;\nrollback;\n\
-     create table made (a integer);\ninsert into made values (1);\nselect count(*) from made;\ndrop table made;\n\\echo :ROW_COUNT :ERROR\n",
+     create table made (a integer);\ninsert into made values (1);\nselect count(*) from made;\n\
+     drop table made;\n\\echo :ROW_COUNT :ERROR\n",
     "create table copied (a integer, b text);\ncopy copied from stdin;\n1\tone\n2\t\\N\n\\.\n\
      copy copied to stdout;\ncopy copied to stdout (format csv, header);\n\\copy copied to 'copied.csv' (format csv)\n\
      \\copy copied from 'copied.csv' (format csv)\nselect * from copied order by a;\n.import --csv copied.csv copied\n\

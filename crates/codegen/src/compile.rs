@@ -38,7 +38,7 @@ pub struct CompiledPlan {
     pub compile_time: Duration,
     failures: Failures,
     code: JitCode,
-    /// How it was compiled, and pipelines are compiled once more.
+    /// The options by which the plan was compiled, and by which pipelines are compiled once more.
     pub(crate) options: CompileOptions,
     pub(crate) moved: Moved,
     /// Layouts of hot chunks that code was made for, by table.

@@ -229,7 +229,7 @@ impl FewRows {
         let (mut worker, breaker) = match self.kept.take() {
             Some(kept) => kept,
             None => {
-                // What is kept holds no values of this run, which may be long.
+                // The state that is kept holds no values of this run, which may be long.
                 let parameters = match self.is_unlimited() {
                     true => vec![Value::Null; self.plan.parameters.len()],
                     false => run.parameters.to_vec(),

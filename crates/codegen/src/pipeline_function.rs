@@ -91,11 +91,9 @@ pub(crate) fn compile_pipeline(
     let plan = unit.plan;
     let pipeline = &plan.pipelines[number];
     let source = SourceShape::of(plan, unit.layouts, pipeline);
-    let mut objects = Objects::default();
-    let mut memory = StageMemory::default();
+    let (mut objects, mut memory) = (Objects::default(), StageMemory::default());
     memory.room(no_row_bytes(unit, pipeline)?);
-    let mut starts = vec![0];
-    starts.extend(&pipeline.boundaries);
+    let starts = [&[0], &pipeline.boundaries[..]].concat();
     let (names, stages) = declared_stages(module, number, starts.len())?;
     let known = known_layout(unit, module, pipeline, stages[0])?;
     let (general, pax_code) = general_cells(unit, pipeline, known.is_some());
@@ -109,12 +107,7 @@ pub(crate) fn compile_pipeline(
             let next = stages.get(stage + 1).copied();
             let output_rows = output_rows(unit, pipeline, end, next.is_some());
             let work = StageWork::new(pipeline, starts[stage]..end, next, output_rows, cells);
-            StageWork {
-                pauses,
-                refills: next.is_some() && refilled.contains(&end),
-                passes_drain: refilled.last().is_some_and(|&last| last > end),
-                ..work
-            }
+            work.handing_on(&refilled, pauses)
         };
         let scope = |unit: Unit<'_>| match &input {
             None => Ok(source_scope(&source)),

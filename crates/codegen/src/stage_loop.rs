@@ -12,7 +12,7 @@ use frazil_plan::{ColumnId, Expr};
 use frazil_types::Result;
 use std::collections::HashSet;
 
-/// What a stage leaves to those behind it.
+/// The output of a stage for the stages behind it.
 pub(crate) struct StageEnd {
     /// The vector that it hands on.
     pub output: StageVector,

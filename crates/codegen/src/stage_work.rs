@@ -64,6 +64,18 @@ pub(crate) struct StageWork<'p> {
 }
 
 impl<'p> StageWork<'p> {
+    /// This work, in a pipeline that refills its vectors before the operators `refilled` (see [`crate::refilled`]).
+    /// `pauses`: whether the pipeline may pause.
+    pub fn handing_on(self, refilled: &[usize], pauses: bool) -> StageWork<'p> {
+        let end = self.operators.end;
+        StageWork {
+            pauses,
+            refills: self.next.is_some() && refilled.contains(&end),
+            passes_drain: refilled.last().is_some_and(|&last| last > end),
+            ..self
+        }
+    }
+
     pub fn new(
         pipeline: &'p Pipeline,
         operators: Range<usize>,

@@ -163,7 +163,7 @@ impl Worker {
     /// Has the stages hand on the rows that their vectors have.
     fn drain(&mut self) -> Result<Flow> {
         self.scratch.clear();
-        // There is no row of the source whose columns anybody looks at.
+        // The call has no rows of the source, so nobody looks at the columns.
         let (columns, partitions) = (self.cursor.columns().as_ptr(), self.cursor.partitions());
         let flow = self.call_with(columns, partitions, 0, DRAIN)?;
         self.forget_rows_left();
@@ -320,7 +320,7 @@ impl Worker {
         Ok(())
     }
 
-    /// What it put into the sink, after [`Worker::end`]; none if its pipeline only marks.
+    /// The worker's part of the sink's breaker, after [`Worker::end`]; `None` if its pipeline only marks.
     pub fn finish(self) -> Option<Box<dyn Partial>> {
         self.partial
     }

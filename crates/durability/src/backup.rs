@@ -8,6 +8,7 @@ use crate::directory::{Directory, Files};
 use crate::manifest::{LogPlace, Manifest};
 use crate::progress::CheckpointCause;
 use crate::segment::segment_path;
+use crate::state::named_segments;
 use crate::wal::DatabaseId;
 use frazil_types::{Cancel, Error, Result, SqlState};
 use frazil_vfs::{
@@ -66,7 +67,7 @@ impl Directory {
         self.check_writable()?;
         let mut state = self.files.state_at_once();
         self.checkpoint_in(&mut state, CheckpointCause::Backup, &|_| ())?;
-        let named = Files::named_segments(&state.manifest);
+        let named = named_segments(&state.manifest);
         let segments = state.segments.iter().filter(|(number, _)| named.contains(number));
         let segments = segments.map(|(number, file)| (*number, file.clone())).collect();
         Ok((state.manifest.clone(), segments))

@@ -7,13 +7,14 @@
 //! the directory is opened. Rows keep their ids: all are written, and beside them which are deleted. Segments of which little is still in use are written anew, and a segment
 //! without use is removed once its last reader is gone.
 
-use crate::damaged::{DamagedTable, UnreadTable};
-use crate::directory::{Files, State};
+use crate::damaged::DamagedTable;
+use crate::directory::Files;
 use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord, schemas_of};
 use crate::progress::{CheckpointCause, Pace, Steps};
 use crate::restored_chunk::{check_nulls, fit};
 use crate::segment::NewSegment;
 use crate::sequences::sequences_of;
+use crate::state::{State, named_segments};
 use frazil_block::Block;
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{
@@ -80,71 +81,6 @@ impl History {
             self.made.pop_front();
         }
         self.made.push_back(MadeCheckpoint { number, ..made });
-    }
-}
-
-/// Where chunks and the marks of deleted rows lie, by the identity of the immutable things that were written.
-#[derive(Debug, Default)]
-pub(crate) struct Places {
-    chunks: HashMap<ChunkIdentity, WrittenChunk>,
-    deleted: HashMap<usize, (Weak<DeletedRows>, SegmentPlace, u32)>,
-}
-
-#[derive(Debug)]
-struct WrittenChunk {
-    /// Of a hot chunk: when the rows that were written were last changed.
-    modified: u64,
-    record: ChunkRecord,
-}
-
-impl Places {
-    /// Remembers that a chunk lies in a segment.
-    pub fn add(&mut self, entry: &ChunkEntry, record: ChunkRecord) {
-        if let (Some(deleted), Some((place, crc))) = (entry.view().deleted(), record.deleted) {
-            let key = Arc::as_ptr(deleted).addr();
-            self.deleted.insert(key, (Arc::downgrade(deleted), place, crc));
-        }
-        let modified = entry.modified();
-        self.chunks
-            .insert(entry.identity(), WrittenChunk { modified, record });
-    }
-
-    /// Remembers that a chunk that is a block lies in a segment.
-    pub fn add_block(&mut self, chunk: ChunkIdentity, record: ChunkRecord) {
-        self.chunks.insert(chunk, WrittenChunk { modified: 0, record });
-    }
-
-    /// The record of a chunk whose rows were written as they are now. The marks of its deleted rows may be others.
-    fn find(&self, entry: &ChunkEntry) -> Option<ChunkRecord> {
-        let written = self.chunks.get(&entry.identity())?;
-        let same = !entry.is_hot() || written.modified == entry.modified();
-        same.then(|| written.record.clone())
-    }
-
-    /// Where the block of a chunk lies, if it is known to lie in a segment.
-    pub fn block_of(&self, entry: &ChunkEntry) -> Option<SegmentPlace> {
-        self.chunks
-            .get(&entry.identity())
-            .map(|written| written.record.block)
-    }
-
-    /// Forgets what is no longer in memory.
-    pub fn forget_gone(&mut self) {
-        self.forget(&HashSet::new());
-    }
-
-    fn find_deleted(&self, deleted: &Arc<DeletedRows>) -> Option<(SegmentPlace, u32)> {
-        let (_, place, crc) = self.deleted.get(&Arc::as_ptr(deleted).addr())?;
-        Some((*place, *crc))
-    }
-
-    /// Forgets what is no longer in memory, and what lies in these segments.
-    fn forget(&mut self, segments: &HashSet<u64>) {
-        let gone = |place: &SegmentPlace| segments.contains(&place.segment);
-        self.chunks
-            .retain(|chunk, written| chunk.is_alive() && !gone(&written.record.block));
-        self.deleted
-            .retain(|_, (weak, place, _)| weak.strong_count() > 0 && !gone(place));
     }
 }
 
@@ -289,16 +225,9 @@ impl Files {
         Ok(manifest)
     }
 
-    /// Numbers of the segments that a manifest names.
-    pub(crate) fn named_segments(manifest: &Manifest) -> HashSet<u64> {
-        let named = manifest.tables.iter().flat_map(TableRecord::segments);
-        let unread = manifest.unread.iter().flat_map(UnreadTable::segments);
-        named.chain(unread).collect()
-    }
-
     /// Gives up the segments that the manifest does not name.
     fn drop_unused(&self, state: &mut State) {
-        let named = Files::named_segments(&state.manifest);
+        let named = named_segments(&state.manifest);
         state.segments.retain(|number, file| {
             let keep = named.contains(number);
             if !keep {

@@ -5,9 +5,10 @@
 
 use crate::catalog_change::CatalogChange;
 use crate::checkpoint::History;
-use crate::directory::{Files, State};
+use crate::directory::Files;
 use crate::progress::CheckpointCause;
 use crate::segment::BlocksToName;
+use crate::state::State;
 use frazil_catalog::Catalog;
 use frazil_storage::{Durability, Log, Lsn, NamedBlocks, Reserved, Snapshot};
 use frazil_types::{Error, Result, SqlState};

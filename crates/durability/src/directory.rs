@@ -1,19 +1,22 @@
 //! A directory that this process has open.
 
-use crate::checkpoint::{CheckpointReport, History, MadeCheckpoint, Places};
+use crate::checkpoint::{CheckpointReport, History, MadeCheckpoint};
 use crate::commits::ClosedLog;
-use crate::damaged::DamagedTable;
 use crate::following::{Following, ReadDirectory, read_beside_writer};
 use crate::manifest::Manifest;
 use crate::opening::Opening;
 use crate::progress::{CheckpointCause, CheckpointProgress, Pace, Running};
-use crate::recovery::{Failure, Recovered, RecoveryReport, log_path, recover};
-use crate::restore::{self, Faults, Restored};
+use crate::reading::{
+    absent, faults_of, names_in, read_manifest, refuse_without_manifest, restore_and_recover,
+};
+use crate::recovery::{Recovered, RecoveryReport};
+use crate::restore::Restored;
 use crate::salvage::{Loss, Losses, leave_out_damage};
-use crate::segment::{NamedSegment, Segments, segment_number};
+use crate::segment::{Segments, segment_number};
+use crate::state::{State, named_segments};
 use crate::wal::{DatabaseId, Wal, WalOptions, WalPosition};
 use frazil_catalog::Catalog;
-use frazil_storage::{Log, Lsn, Store, Table, read_only};
+use frazil_storage::{Log, Lsn, Store, TableSnapshot, read_only};
 use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
 use frazil_vfs::{
     Access, DirectoryLock, HeldDirectory, IoCounters, MappedFile, ReadOnlyVfs, SystemVfs, Vfs,
@@ -36,7 +39,7 @@ pub struct Directory {
     access: Access,
     recovery: RecoveryReport,
     losses: Vec<Loss>,
-    /// Where it is read beside others who may write it.
+    /// The state of reading it beside others who may write it.
     following: Option<Following>,
 }
 
@@ -66,43 +69,6 @@ pub struct LastCheckpoint {
     pub lsn: Lsn,
 }
 
-/// What the last checkpoint wrote.
-#[derive(Debug, Default)]
-pub(crate) struct State {
-    pub manifest: Manifest,
-    pub places: Places,
-    pub segments: HashMap<u64, Arc<MappedFile>>,
-    /// Tables that could not be read.
-    pub damaged: BTreeMap<ObjectId, DamagedTable>,
-    /// Bytes of redo that recovery read in segments, by their numbers.
-    pub redo: BTreeMap<u64, u64>,
-}
-
-impl State {
-    /// The segments in which recovery read redo, of a log that ends at `lsn`.
-    fn segments_of_redo(&self, lsn: Lsn) -> Vec<NamedSegment> {
-        let named = self.redo.iter().filter_map(|(number, bytes)| {
-            let file = self.segments.get(number)?;
-            Some(NamedSegment::of_redo(*number, file, (lsn, *bytes)))
-        });
-        named.collect()
-    }
-
-    /// True if a table has other columns than the last checkpoint wrote, or if the checkpoint did not have the table.
-    pub(crate) fn is_altered(&self, table: &Table) -> bool {
-        let tables = &self.manifest.tables;
-        let known = tables.binary_search_by_key(&table.id(), |known| known.entry.id);
-        // Older directories may have their tables in another order.
-        known.is_ok_and(|at| tables[at].entry.stored_schema() != *table.schema()) || known.is_err()
-    }
-
-    /// The greatest number of a segment that is known.
-    fn last_segment(&self) -> u64 {
-        let numbers = self.segments.keys().copied();
-        numbers.max().unwrap_or(0).max(self.manifest.last_segment)
-    }
-}
-
 impl Directory {
     /// Opens a directory, making it if it is not there or empty. One process at a time: 55006 for a second, and while others
     /// have it open to read it.
@@ -124,9 +90,9 @@ impl Directory {
         Directory::open_as(vfs, path, &opening)
     }
 
-    /// Opens a directory as [`Opening`] says. With [`Access::Read`] it must be there (58P01), and nothing about it changes, what the log
-    /// has behind the last checkpoint is done again in memory, and whatever would write is 25006. Another process may write it
-    /// meanwhile ([`crate::following`]), unless it is salvaged.
+    /// Opens a directory as [`Opening`] says. With [`Access::Read`] it must be there (58P01), and nothing about it
+    /// changes, what the log has behind the last checkpoint is done again in memory, and whatever would write is 25006.
+    /// Another process may write it meanwhile ([`crate::following`]), unless it is salvaged.
     pub fn open_as(vfs: Arc<dyn Vfs>, path: &Path, opening: &Opening<'_>) -> Result<Directory> {
         let begun = Instant::now();
         refuse_foreign(&*vfs, path)?;
@@ -156,13 +122,7 @@ impl Directory {
             losses,
             faults: _,
         } = restored;
-        let losses = match losses {
-            Some(mut losses) => {
-                catalog = leave_out_damage(&catalog, &mut tables, &mut losses)?;
-                losses.into_all()
-            }
-            None => Vec::new(),
-        };
+        let losses = left_out(&mut catalog, &mut tables, losses)?;
         let leftovers = match opening.access {
             Access::Write => remove_leftovers(files, path, &state)?,
             Access::Read => 0,
@@ -251,8 +211,8 @@ impl Directory {
         })
     }
 
-    /// Shows in its store what another process had made durable in it when this was called, or `lag` before. Does nothing for a
-    /// directory that is written here.
+    /// Shows in its store what another process had made durable in it when this was called, or `lag` before. Does
+    /// nothing for a directory that is written here.
     pub fn follow(&self, lag: Duration, cancel: &Cancel) -> Result<()> {
         match &self.following {
             Some(following) => following.follow(&self.store, lag, cancel),
@@ -260,7 +220,7 @@ impl Directory {
         }
     }
 
-    /// How often it was read anew since it was opened, because the log had been cut behind what was read of it.
+    /// Number of times that it was read anew since it was opened, because the log had been cut behind what was read.
     pub fn moves(&self) -> u64 {
         self.following.as_ref().map_or(0, Following::moves)
     }
@@ -352,7 +312,7 @@ impl Directory {
         self.files.history().all()
     }
 
-    /// Where its log is, or how far it was read by somebody who reads beside a writer.
+    /// The end of its log, or of the part that was read beside a writer.
     pub fn position(&self) -> WalPosition {
         let read = self.following.as_ref().map(Following::position);
         read.unwrap_or_else(|| self.files.wal.position())
@@ -409,56 +369,17 @@ impl Drop for Directory {
     }
 }
 
-/// The tables of a manifest with what the log has behind it, and their indexes. A table that fails at any of this is
-/// damaged, and the work begins anew without it.
-pub(crate) fn restore_and_recover(
-    vfs: &Arc<dyn Vfs>,
-    path: &Path,
-    mut manifest: Manifest,
-    opening: &Opening<'_>,
-) -> Result<(Restored, Recovered)> {
-    let mut faults = Faults::new();
-    loop {
-        let losses = opening.salvages.then(Losses::default);
-        let mut restored = restore::restore(&**vfs, path, manifest, &faults, losses)?;
-        let (table, error) = match recover(vfs, path, &mut restored, opening) {
-            // Salvage needs no index: it reads whole tables, and rows that indexes would refuse.
-            Ok(recovered) if opening.salvages => return Ok((restored, recovered)),
-            Ok(recovered) => {
-                let commits = recovered.report.commits;
-                match restore::build_indexes(&mut restored.tables, opening, commits) {
-                    Ok(()) => return Ok((restored, recovered)),
-                    Err(failed) => failed,
-                }
-            }
-            Err(Failure::Table(table, error)) => (table, error),
-            Err(Failure::All(error)) => return Err(error),
-        };
-        if !error.state().is_damage() || faults.contains_key(&table) {
-            return Err(error);
-        }
-        faults.insert(table, error);
-        manifest = restored.state.manifest;
-    }
-}
-
-/// The errors of the statements of tables that cannot be read.
-pub(crate) fn faults_of(catalog: &Catalog, state: &State) -> BTreeMap<ObjectId, Error> {
-    let name = |id| catalog.table_by_id(id).map_or("", |entry| entry.name.as_str());
-    let damaged = state.damaged.iter();
-    damaged.map(|(id, table)| (*id, table.fault(name(*id)))).collect()
-}
-
-/// The manifest of a directory that is only read.
-pub(crate) fn read_manifest(vfs: &dyn Vfs, path: &Path) -> Result<Manifest> {
-    let manifest_path = path.join("manifest");
-    match read_file(vfs, &manifest_path)? {
-        Some(bytes) => Manifest::from_bytes(&manifest_path, &bytes),
-        None => {
-            refuse_without_manifest(vfs, path)?;
-            Err(absent(path, "holds no database"))
-        }
-    }
+/// Leaves damage out of a directory that is salvaged, and returns what is lost by that.
+fn left_out(
+    catalog: &mut Catalog,
+    tables: &mut BTreeMap<ObjectId, TableSnapshot>,
+    losses: Option<Losses>,
+) -> Result<Vec<Loss>> {
+    let Some(mut losses) = losses else {
+        return Ok(Vec::new());
+    };
+    *catalog = leave_out_damage(catalog, tables, &mut losses)?;
+    Ok(losses.into_all())
 }
 
 /// A directory that is only read is not made.
@@ -470,12 +391,6 @@ pub(crate) fn refuse_absent(vfs: &dyn Vfs, path: &Path) -> Result<()> {
         Some(_) => Ok(()),
         None => Err(absent(path, "does not exist")),
     }
-}
-
-fn absent(path: &Path, what: &str) -> Error {
-    let message = format!("directory \"{}\" {what}", path.display());
-    Error::new(SqlState::UNDEFINED_FILE, message)
-        .with_hint("a directory that is opened read-only must exist: open it for writing first")
 }
 
 /// The manifest of a directory, which may be new. Afterwards its name is durable, and it has the database's id.
@@ -510,12 +425,6 @@ fn open_manifest(vfs: &dyn Vfs, path: &Path) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// The names in a directory.
-fn names_in(vfs: &dyn Vfs, directory: &Path) -> Result<Vec<OsString>> {
-    vfs.list(directory)
-        .map_err(|e| io_error("open directory", directory, &e))
-}
-
 /// An existing directory of something else is not to be filled with our files.
 pub(crate) fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<()> {
     let names = match vfs.list(path) {
@@ -538,33 +447,11 @@ pub(crate) fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<()> {
     }
 }
 
-/// Segments or a log without a manifest: the data is there, what it means is not.
-fn refuse_without_manifest(vfs: &dyn Vfs, path: &Path) -> Result<()> {
-    let log = log_path(path);
-    let is_there = (vfs.entry(&log)).map_err(|e| io_error("open directory", &log, &e))?;
-    let has_log = is_there.is_some() && !names_in(vfs, &log)?.is_empty();
-    let segments = path.join("segments");
-    let is_there = (vfs.entry(&segments)).map_err(|e| io_error("open directory", &segments, &e))?;
-    let has_segments = is_there.is_some() && !names_in(vfs, &segments)?.is_empty();
-    match !has_log && !has_segments {
-        true => Ok(()),
-        // The manifest of the empty database was written before the first segment and the first file of the log.
-        false => Err(Error::new(
-            SqlState::UNDEFINED_FILE,
-            format!(
-                "the manifest of database directory \"{}\" is missing",
-                path.display()
-            ),
-        )
-        .with_hint("restore the file \"manifest\" from a copy of the directory")),
-    }
-}
-
 /// Removes segments that the manifest does not name: a crash left them behind. Files of other names stay. Returns the
 /// greatest number of a segment that is there or could not be removed.
 fn remove_leftovers(vfs: &dyn Vfs, path: &Path, state: &State) -> Result<u64> {
     let _ = vfs.remove(&path.join("manifest.new"));
-    let named = Files::named_segments(&state.manifest);
+    let named = named_segments(&state.manifest);
     let mut greatest = 0;
     let segments = path.join("segments");
     for name in names_in(vfs, &segments)? {

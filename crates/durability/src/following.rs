@@ -2,58 +2,67 @@
 //!
 //! # What a reader reads
 //!
-//! A reader takes no lock and no part of the directory is its own: it could be any process that may read the files, and any number of them
-//! may be there, whether somebody writes, has died, or comes back. It opens the directory as recovery does: the manifest names the
-//! blocks, the marks of deleted rows and the catalog of one commit, and the log behind it has the commits since. All of that is there when
-//! the writer acknowledges a commit. Then, at the begin of each statement, it reads what came to the log since the last one, and does that
-//! again on the versions that it has shown, by the code of recovery, and shows all of it as one version ([`frazil_storage::Followed`]).
+//! A reader takes no lock and no part of the directory is its own: it could be any process that may read the files, and
+//! any number of them may be there, whether somebody writes, has died, or comes back. It opens the directory as
+//! recovery does: the manifest names the blocks, the marks of deleted rows and the catalog of one commit, and the log
+//! behind it has the commits since. All of that is there when the writer acknowledges a commit. Then, at the begin of
+//! each statement, it reads what came to the log since the last one, and does that again on the versions that it has
+//! shown, by the code of recovery, and shows all of it as one version ([`frazil_storage::Followed`]).
 //!
 //! # Why that is consistent
 //!
-//! 1. *A record is a commit, and counts behind the one before it alone* ([`crate::wal`]). So what a reader has done again is a prefix of
-//!    the log's order, and a commit is there whole or not at all. A record of which a part is written is not there yet.
+//! 1. *A record is a commit, and counts behind the one before it alone* ([`crate::wal`]). So what a reader has done
+//!    again is a prefix of the log's order, and a commit is there whole or not at all. A record of which a part is
+//!    written is not there yet.
 //! 2. *Timestamps of commits have no gap.* A commit that a checkpoint has in the place of the log is missed at once.
-//! 3. *Whoever acknowledges a commit has written it to the log, or put a manifest in place that has it.* A statement looks at the end of the
-//!    log and then at the manifest. If that has a later commit than the end of the log, it reads the log once more, and then moves there.
-//! 4. *What is read is synced before it is shown* ([`crate::wal::tail`]): a power cut takes nothing back that somebody saw.
-//! 5. *The segments that a manifest or a record names were durable before, and never change.* A segment that is mapped stays readable when
-//!    its name is removed. One that is gone before it is mapped means that the manifest that named it is not the last one any more.
+//! 3. *Whoever acknowledges a commit has written it to the log, or put a manifest in place that has it.* A statement
+//!    looks at the end of the log and then at the manifest. If that has a later commit than the end of the log, it
+//!    reads the log once more, and then moves there.
+//! 4. *What is read is synced before it is shown* ([`crate::wal::tail`]): a power cut takes nothing back that somebody
+//!    saw.
+//! 5. *The segments that a manifest or a record names were durable before, and never change.* A segment that is mapped
+//!    stays readable when its name is removed. One that is gone before it is mapped means that the manifest that named
+//!    it is not the last one any more.
 //!
 //! # When the log is cut
 //!
-//! A checkpoint replaces the manifest first, and then gives up the log before it and the segments that nobody needs. A reader that has
-//! followed to the end needs neither: it goes on. One that has slept finds that the log goes on elsewhere than where it stands, and *moves*:
-//! it reads the manifest and the log anew, as when it opened, and shows the result in the place of what it had. Statements that run go on with
-//! the version that they began with, because segments stay mapped as long as versions name them. If the manifest is replaced once more
-//! while it is being read, that is seen by what is missing, and reading begins again.
+//! A checkpoint replaces the manifest first, and then gives up the log before it and the segments that nobody needs. A
+//! reader that has followed to the end needs neither: it goes on. One that has slept finds that the log goes on
+//! elsewhere than where it stands, and *moves*: it reads the manifest and the log anew, as when it opened, and shows
+//! the result in the place of what it had. Statements that run go on with the version that they began with, because
+//! segments stay mapped as long as versions name them. If the manifest is replaced once more while it is being read,
+//! that is seen by what is missing, and reading begins again.
 //!
-//! The store stays the same one when a reader moves, so sessions, settings and caches do. Entries of the catalog are new ones then, so
-//! kept plans are bound again.
+//! The store stays the same one when a reader moves, so sessions, settings and caches do. Entries of the catalog are
+//! new ones then, so kept plans are bound again.
 //!
 //! # How much memory
 //!
-//! Rows that came by the log lie in hot chunks, as in the writer's memory, and nobody freezes them here. So each manifest is looked
-//! through: a chunk that it has as a block, with the rows that are shown of the chunk, becomes that block
-//! ([`frazil_storage::TableSnapshot::replay_frozen`]), which lies in a mapped file; and a block whose segment the manifest does not
-//! name any more is taken from the one that it names. A row that came to a slot later than the block was written keeps the chunk hot until
-//! the next checkpoint. So a reader holds what the writer holds: the rows behind the last checkpoint, indexes, and mapped files.
+//! Rows that came by the log are in hot chunks, as in the writer's memory, and nobody freezes them here. So each
+//! manifest is looked through: a chunk that it has as a block, with the rows that are shown of the chunk, becomes that
+//! block ([`frazil_storage::TableSnapshot::replay_frozen`]), which is in a mapped file; and a block whose segment the
+//! manifest does not name any more is taken from the one that it names. A row that came to a slot later than the block
+//! was written keeps the chunk hot until the next checkpoint. So a reader holds what the writer holds: the rows behind
+//! the last checkpoint, indexes, and mapped files.
 //!
 //! # What is not done
 //!
 //! Sequences are logged some values ahead, so a reader sees one where a crash would leave it.
 //!
-//! A log that is damaged while it is followed looks as one whose writer is slow: the reader shows what came before the damage, until a
-//! manifest has more. Opening the directory anew tells damage from the torn end of a log, because nothing is being written then. Files
-//! of a network file system may vanish while they are mapped, or be seen late: readers beside a writer belong on its machine.
+//! A log that is damaged while it is followed looks as one whose writer is slow: the reader shows what came before the
+//! damage, until a manifest has more. Opening the directory anew tells damage from the torn end of a log, because
+//! nothing is being written then. Files of a network file system may vanish while they are mapped, or be seen late:
+//! readers beside a writer belong on its machine.
 
-use crate::directory::{Files, State, faults_of, read_manifest, restore_and_recover};
 use crate::kept_changes::KeptChanges;
 use crate::manifest::{ChunkRecord, Manifest};
 use crate::opening::Opening;
+use crate::reading::{faults_of, read_manifest, restore_and_recover};
 use crate::recovery::{Recovered, Shown, catch_up};
 use crate::restore::Restored;
 use crate::restored_chunk::restore_named;
 use crate::segment::open_segment;
+use crate::state::{State, named_segments};
 use crate::wal::{LogTail, Reached, WalPosition};
 use frazil_storage::{Followed, Lsn, Store, TableSnapshot};
 use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
@@ -67,15 +76,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// How often a directory is read anew because its manifest was replaced meanwhile: a writer that makes checkpoints without a pause
-/// is faster once, and not so many times.
+/// Most times that a directory is read anew because its manifest was replaced meanwhile: a writer that makes
+/// checkpoints without a pause is faster once, and not each time.
 const MOST_MANIFESTS: usize = 100;
-/// How often it is read anew because something did not fit that may have been in the middle of being written.
+/// Most times that it is read anew because something did not fit that may have been in the middle of being written.
 const MOST_TRIES: u32 = 4;
 /// The first pause between two such tries. Each is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// Tells a manifest from those before and behind it: its first bytes, which have the checksum of the others, and its length.
+/// Tells a manifest from those before and behind it: its first bytes, which have the checksum of the others, and its
+/// length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mark(Vec<u8>, u64);
 
@@ -83,7 +93,7 @@ pub(crate) struct Mark(Vec<u8>, u64);
 const MARK: usize = 64;
 
 impl Mark {
-    /// That of the manifest that is there.
+    /// The mark of the manifest that is there.
     fn of(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Mark>> {
         let path = directory.join("manifest");
         let look = || {
@@ -144,24 +154,24 @@ pub(crate) fn read_beside_writer(
     }
 }
 
-/// What follows a directory that another process writes.
+/// A reader of a directory that another process writes.
 #[derive(Debug)]
 pub(crate) struct Following {
     vfs: Arc<dyn Vfs>,
     path: PathBuf,
     place: Mutex<Place>,
-    /// How often somebody began to look at the end of the log.
+    /// Number of looks at the end of the log that were begun.
     begun: AtomicU64,
-    /// How often the log was found cut.
+    /// Number of times that the log was found cut.
     moves: AtomicU64,
 }
 
-/// How far a reader is.
+/// The place that a reader has reached.
 struct Place {
     /// Without tables: the store has them.
     restored: Restored,
     tail: LogTail,
-    /// Of the manifest that was read last.
+    /// The mark of the manifest that was read last.
     mark: Option<Mark>,
     /// A manifest whose blocks are to be taken over, once there is a next version to show.
     coming: Option<Manifest>,
@@ -212,17 +222,17 @@ impl Following {
         self.place.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// How often the directory was read anew since it was opened, because the log was cut.
+    /// Number of times that the directory was read anew since it was opened, because the log was cut.
     pub fn moves(&self) -> u64 {
         self.moves.load(Ordering::Relaxed)
     }
 
-    /// How far the log was read.
+    /// The end of what was read of the log.
     pub fn position(&self) -> WalPosition {
         self.place().tail.reached()
     }
 
-    /// Where the log goes on behind the manifest that was read last.
+    /// The place at which the log goes on behind the manifest that was read last.
     pub fn manifest_lsn(&self) -> Lsn {
         let place = self.place();
         let manifest = place.coming.as_ref().unwrap_or(&place.restored.state.manifest);
@@ -306,7 +316,8 @@ impl Following {
         damaged.for_each(|table| table.changes = KeptChanges::default());
         let (reached, followed) = match caught {
             Ok(caught) => caught,
-            // What does not fit is read anew: a commit may be in the manifest alone, and a table may be damaged.
+            // The directory is read anew if something does not fit: a commit may be in the manifest alone, and a table
+            // may be damaged.
             Err(error) if error.state().is_damage() => {
                 place.is_lost = true;
                 return Ok(Reached::Cut);
@@ -362,7 +373,7 @@ impl Following {
     }
 }
 
-/// What was read, with the catalog that a store made of it.
+/// A directory as it was read, with the catalog that a store made of it.
 fn of_store(restored: Restored, store: &Store) -> Restored {
     Restored {
         catalog: (**store.snapshot().catalog()).clone(),
@@ -372,8 +383,8 @@ fn of_store(restored: Restored, store: &Store) -> Restored {
 }
 
 impl Place {
-    /// Takes blocks of a manifest into the version that is shown next, in the place of the chunks whose rows they have. What cannot
-    /// be read stays as it is: the manifest may have been replaced since.
+    /// Takes blocks of a manifest into the version that is shown next, in the place of the chunks whose rows they have.
+    /// What cannot be read stays as it is: the manifest may have been replaced since.
     fn take_blocks(
         &mut self,
         (vfs, directory): (&dyn Vfs, &Path),
@@ -381,7 +392,7 @@ impl Place {
         manifest: Manifest,
         followed: &mut Followed,
     ) {
-        let named = Files::named_segments(&manifest);
+        let named = named_segments(&manifest);
         let last = manifest.last_segment;
         self.restored
             .state

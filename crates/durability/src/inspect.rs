@@ -4,8 +4,9 @@
 //! The directory is locked meanwhile as by somebody who reads it, and nothing about it changes. What the bytes mean, whether
 //! blocks fit their tables and indexes their rows, is for those who open it to say.
 
-use crate::directory::{read_manifest, refuse_absent, refuse_foreign};
+use crate::directory::{refuse_absent, refuse_foreign};
 use crate::manifest::{ChunkRecord, Manifest};
+use crate::reading::read_manifest;
 use crate::recovery::log_path;
 use crate::segment::{open_segment, redo_in};
 use crate::wal::record::Record;

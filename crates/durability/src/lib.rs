@@ -17,8 +17,8 @@
 //! crash, whenever it happens, the directory holds the state of the last checkpoint and the log behind it, and opening it does
 //! again what the log says (`recovery.rs`); segments that neither of them names are left-overs, removed by the next open.
 //!
-//! Any number of processes may read a directory, also while another one writes it. They do again in memory what the log says, at the
-//! begin of each statement what came to it, and leave all files as they are (`following.rs`).
+//! Any number of processes may read a directory, also while another one writes it. They do again in memory what the log
+//! says, at the begin of each statement what came to it, and leave all files as they are (`following.rs`).
 #![forbid(unsafe_code)]
 
 mod access;
@@ -39,6 +39,7 @@ mod manifest_references;
 mod manifest_version;
 mod opening;
 mod progress;
+mod reading;
 mod recovery;
 mod replay;
 pub mod restore;
@@ -46,6 +47,7 @@ mod restored_chunk;
 mod salvage;
 mod segment;
 mod sequences;
+mod state;
 pub mod type_names;
 pub mod wal;
 

@@ -5,15 +5,14 @@
 //! gap. A record that does not fit is an error with its place in the log, and nothing is removed before all of them were
 //! done. Indexes are built afterwards.
 //!
-//! A reader beside a writer does again what comes to the log later, by the same code ([`catch_up`]): on the tables that it has shown
-//! so far, each of which is taken in when its first change comes.
+//! A reader beside a writer does again what comes to the log later, by the same code ([`catch_up`]): on the tables that
+//! it has shown so far, each of which is taken in when its first change comes.
 //!
 //! Changes of a table that cannot be read are kept for it ([`crate::kept_changes`]). A table whose changes cannot be
 //! done again is one: recovery begins anew without it.
 
 use crate::catalog_change::CatalogChange;
 use crate::damaged::DamagedTable;
-use crate::directory::State;
 use crate::kept_changes::{KeptChange, kept_changes};
 use crate::manifest::{ChunkRecord, Manifest, TableRecord};
 use crate::opening::{Opening, OpeningProgress, OpeningStep};
@@ -21,6 +20,7 @@ use crate::replay::Dealer;
 use crate::restore::Restored;
 use crate::restored_chunk::restore_named;
 use crate::segment::{open_segment, redo_in};
+use crate::state::State;
 use crate::wal::record::Record;
 use crate::wal::{BESIDE_COMMITS, LogOpening, LogTail, Reached, Replayed, Visitor, WAY_OUT, Wal};
 use frazil_catalog::{Position, Relation, TableEntry};
@@ -59,7 +59,7 @@ pub(crate) struct Recovered {
     /// Its timestamp.
     pub timestamp: u64,
     pub report: RecoveryReport,
-    /// Where it goes on, for somebody who reads beside a writer.
+    /// The place at which it goes on, for somebody who reads beside a writer.
     pub tail: Option<LogTail>,
 }
 
@@ -134,12 +134,7 @@ pub(crate) fn recover(
             Err(error) => return Err(replay.failure(error)),
         };
         replay.tell_losses(&replayed);
-        let report = RecoveryReport {
-            commits: replay.commits,
-            rows: replay.dealer.rows(),
-            bytes: replayed.position.0 - place.position.0,
-            took: Duration::ZERO,
-        };
+        let report = replay.report(replayed.position.0 - place.position.0);
         let timestamp = replay.timestamp;
         drop(replay);
         restored.tables = tables;
@@ -158,15 +153,16 @@ pub(crate) fn recover(
     })
 }
 
-/// What a reader has shown so far.
+/// The version that a reader has shown so far.
 #[derive(Clone, Copy)]
 pub(crate) struct Shown<'a> {
     pub store: &'a Store,
     pub version: &'a Snapshot,
 }
 
-/// Does again what came to a log since it was read, on top of what was shown, and gives what is to be shown next; `None` if no commit
-/// came. With [`Reached::Cut`] nothing is to be shown. After an error, what was shown stays, and cannot be followed any further.
+/// Does again what came to a log since it was read, on top of what was shown, and gives what is to be shown next;
+/// `None` if no commit came. With [`Reached::Cut`] nothing is to be shown. After an error, what was shown stays, and
+/// cannot be followed any further.
 pub(crate) fn catch_up(
     (vfs, directory): (&dyn Vfs, &Path),
     shown: Shown<'_>,
@@ -240,7 +236,7 @@ struct Replay<'a, 'scope, 'env> {
     /// What the log changes. The dealer has the tables.
     restored: &'a mut Restored,
     dealer: Dealer<'scope, 'env>,
-    /// Where tables are that were not changed yet, for somebody who reads beside a writer.
+    /// The tables that were not changed yet, for somebody who reads beside a writer.
     shown: Option<Shown<'a>>,
     has_other_catalog: bool,
     /// The table whose change failed that concerns it alone, and was done by this thread.
@@ -489,6 +485,16 @@ impl Replay<'_, '_, '_> {
         match is_there {
             true => Ok(()),
             false => Err(blame(is_missing(table))),
+        }
+    }
+
+    /// The commits and rows that were done again, of `bytes` bytes of the log.
+    fn report(&self, bytes: u64) -> RecoveryReport {
+        RecoveryReport {
+            commits: self.commits,
+            rows: self.dealer.rows(),
+            bytes,
+            took: Duration::ZERO,
         }
     }
 

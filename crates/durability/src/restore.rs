@@ -1,15 +1,14 @@
 //! Opening: from a manifest back to tables. Blocks stay in their files and are checked when they are
 //! first touched; only a table's last hot chunk is read, to become hot again.
 
-use crate::checkpoint::Places;
 use crate::damaged::DamagedTable;
-use crate::directory::State;
 use crate::manifest::{Manifest, TableRecord};
 use crate::opening::{Opening, OpeningProgress, OpeningStep};
 use crate::restored_chunk::restore_chunk;
 use crate::salvage::{Losses, salvage_table};
 use crate::segment::open_segment;
 use crate::sequences::SequenceRecord;
+use crate::state::{Places, State};
 use frazil_catalog::{Catalog, Entries, Relation};
 use frazil_storage::{Table, TableSnapshot};
 use frazil_types::{CHUNK_ROWS, Error, MemoryBudget, ObjectId, Result};

@@ -182,8 +182,8 @@ impl Database {
         Ok(Database::new(Store::new(), None, FileAccess::On))
     }
 
-    /// The database of a directory, which is made if it does not exist. 55006 if it is open for writing already, in another
-    /// process or in this one: [`OpenOptions::open_shared`] shares it within a process. The empty path and
+    /// The database of a directory, which is made if it does not exist. 55006 if it is open for writing already, in
+    /// another process or in this one: [`OpenOptions::open_shared`] shares it within a process. The empty path and
     /// `:memory:` are databases in memory.
     pub fn open(directory: impl AsRef<Path>) -> Result<Database> {
         Database::open_as(directory, &Opening::to(Access::Write))

@@ -5,8 +5,8 @@ use crate::session::Session;
 use frazil_catalog::{Catalog, ConstraintKind, TypeEntry, domain_violation};
 use frazil_types::{Error, Result, SqlState};
 
-/// Ends the transaction of a statement that failed, and returns its error; that of the log, if rows that the error tells
-/// of are not durable.
+/// Ends the transaction of a statement that failed, and returns its error; that of the log, if rows that the error
+/// tells of are not durable.
 pub fn end<T>(session: &mut Session, error: Error) -> Result<T> {
     let error = explained(session, error);
     let settled = session.transaction_mut().settle();
@@ -15,8 +15,8 @@ pub fn end<T>(session: &mut Session, error: Error) -> Result<T> {
     settled.and(Err(error))
 }
 
-/// An error with what the transaction's catalog says of it: the name of its schema; and the domain whose condition a row
-/// violates, in the place of the table that repeats the condition.
+/// An error with what the transaction's catalog says of it: the name of its schema; and the domain whose condition a
+/// row violates, in the place of the table that repeats the condition.
 pub fn explained(session: &Session, error: Error) -> Error {
     if error.namespace().is_none() {
         return error;

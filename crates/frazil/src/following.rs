@@ -1,7 +1,8 @@
 //! Statements of a database that was opened to be read see what other processes have committed.
 //!
-//! A statement looks when it begins, before anything of it is bound or run: what was committed before is seen, in a transaction
-//! block of READ COMMITTED, too. A transaction that sees one version to its end looks when it chooses that version.
+//! A statement looks when it begins, before anything of it is bound or run: what was committed before is seen, in a
+//! transaction block of READ COMMITTED, too. A transaction that sees one version to its end looks when it chooses that
+//! version.
 
 use crate::database::Database;
 use crate::session::Session;

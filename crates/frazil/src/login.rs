@@ -29,7 +29,7 @@ impl Database {
     }
 
     fn role(&self, name: &str) -> Option<Arc<Role>> {
-        // Where roles cannot be looked up anew, those that were there before are.
+        // If the roles cannot be read anew, those that were read before are looked up.
         let _ = self.follow(Duration::ZERO, &Cancel::new());
         self.store().look().catalog().access().role_named(name).cloned()
     }

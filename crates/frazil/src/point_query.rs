@@ -121,7 +121,7 @@ impl PointQuery {
     }
 }
 
-/// What earlier runs worked on, each locked by the run that works on it.
+/// The objects that earlier runs worked on, each locked by the run that works on it.
 #[derive(Debug)]
 struct Spares<T>([Mutex<Option<Box<T>>>; SPARES]);
 

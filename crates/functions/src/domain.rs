@@ -31,7 +31,7 @@ fn blamed(row: &Row<'_>, state: SqlState) -> Error {
     }
 }
 
-/// The value, where a condition is true or NULL; else the error 23514 with a message, which names the constraint `check`.
+/// The value, if a condition is true or NULL; else the error 23514 with a message, which names the constraint `check`.
 pub fn satisfying(value: Expr, condition: Expr, of: Blamed<'_>, (check, message): (&str, &str)) -> Expr {
     fn run(row: &Row<'_>, out: &mut Output<'_>) -> Result<()> {
         if !row.is_null(1) && !row.bool(1) {

@@ -97,18 +97,21 @@ fn shifted(call: &AggregateCall, columns: &Columns) -> Option<(Expr, i128)> {
     }
     let (mut value, mut shift) = (argument, 0_i128);
     loop {
-        match &value.kind {
-            ExprKind::Cast(inner) if is_short(inner.ty) && is_short(value.ty) => value = inner,
-            ExprKind::Arithmetic(op @ (ArithmeticOp::Add | ArithmeticOp::Sub), left, right) => {
-                let (next, by) = match (constant(left), constant(right), op) {
-                    (_, Some(by), ArithmeticOp::Add) => (left, by),
-                    (_, Some(by), ArithmeticOp::Sub) => (left, -by),
-                    (Some(by), _, ArithmeticOp::Add) => (right, by),
-                    _ => break,
-                };
-                (value, shift) = (next, shift + by);
-            }
-            _ => break,
+        if let ExprKind::Cast(inner) = &value.kind
+            && is_short(inner.ty)
+            && is_short(value.ty)
+        {
+            value = inner;
+        } else if let ExprKind::Arithmetic(op, left, right) = &value.kind {
+            let (next, by) = match (constant(left), constant(right), op) {
+                (_, Some(by), ArithmeticOp::Add) => (left, by),
+                (_, Some(by), ArithmeticOp::Sub) => (left, -by),
+                (Some(by), _, ArithmeticOp::Add) => (right, by),
+                _ => break,
+            };
+            (value, shift) = (next, shift + by);
+        } else {
+            break;
         }
     }
     let fits = shift.unsigned_abs() >> SHIFT_BITS == 0 && is_short(value.ty);
@@ -122,9 +125,14 @@ fn is_short(ty: LogicalType) -> bool {
 
 /// The integer that a constant is, in a type of at most 32 bits.
 fn constant(e: &Expr) -> Option<i128> {
-    match &e.kind {
-        ExprKind::Constant(Value::Int(value)) if is_short(e.ty) => Some(*value),
-        ExprKind::Cast(inner) if is_short(e.ty) => constant(inner),
-        _ => None,
+    if !is_short(e.ty) {
+        return None;
     }
+    if let ExprKind::Constant(Value::Int(value)) = &e.kind {
+        return Some(*value);
+    }
+    let ExprKind::Cast(inner) = &e.kind else {
+        return None;
+    };
+    constant(inner)
 }

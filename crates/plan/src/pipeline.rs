@@ -24,8 +24,8 @@ pub struct PipelinePlan {
     pub pipelines: Vec<Pipeline>,
     /// What keeps their rows.
     pub breakers: Vec<Breaker>,
-    /// How pipelines are cut into stages. [`StagePolicy::Relaxed`]: whoever opens a pipeline may move its boundaries,
-    /// by the bytes of the tables that it probes.
+    /// The policy by which pipelines are cut into stages. [`StagePolicy::Relaxed`]: whoever opens a pipeline may move
+    /// its boundaries, by the bytes of the tables that it probes.
     pub stages: StagePolicy,
     /// In which order pipelines run and breakers are finished.
     pub schedule: Schedule,

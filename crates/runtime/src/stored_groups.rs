@@ -152,9 +152,9 @@ impl StoredGroups {
         Ok(Some(self.tables.len() - 1))
     }
 
-    /// The addresses of the cells of the rows of the cursor's vector, whose keys are those of
-    /// [`StoredGroups::open`]; null for rows with a string of too many bytes. `None` if there is no room for cells. The
-    /// second result is true if no address is null.
+    /// The addresses of the cells of the rows of the cursor's vector, whose keys are those of [`StoredGroups::open`];
+    /// null for rows with a string of too many bytes. `None` if the cells have no room. The second result is true if no
+    /// address is null.
     pub fn places(
         &mut self,
         cursor: &mut ScanCursor,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Rows whose index entries are removed by a statement that follows; the others leave later.
 const MOST_COLLECTED: usize = 16 << 10;
 
-/// What a store shows next.
+/// The changes that a store shows next.
 #[derive(Debug)]
 pub struct Followed {
     /// The catalog, if it is another one.
@@ -34,8 +34,8 @@ pub struct Followed {
 }
 
 impl Store {
-    /// The version of a table that is to be changed, as `base` has it, which is visible and the newest. `None` if there
-    /// is no such table.
+    /// The version of a table that is to be changed, as `base` has it, which is visible and the newest. `None` if
+    /// `base` does not have the table.
     pub fn version_to_follow(&self, base: &Snapshot, id: ObjectId) -> Option<TableSnapshot> {
         let version = base.tables.get(id.0)?;
         if !version.indexes().is_empty() {

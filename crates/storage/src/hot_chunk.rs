@@ -503,8 +503,8 @@ impl HotChunk {
     /// before. Panics as [`HotChunk::append`], or if there are no such slots.
     ///
     /// # Safety
-    /// Nobody else writes the chunk, and nobody else reads it if some of the slots were filled before. The strings of the
-    /// columns are alive.
+    /// Nobody else writes the chunk, and nobody else reads it if some of the slots were filled before. The strings of
+    /// the columns are alive.
     pub(crate) unsafe fn fill(
         &self,
         start: usize,

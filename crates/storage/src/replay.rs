@@ -1,9 +1,9 @@
 //! Changes done again, as the log has them: rows come to the offsets that they had, whatever the order of these is.
 //!
 //! The version is nobody else's yet. Recovery begins with versions that have no indexes, and builds these when the last
-//! change is done. A reader beside a writer ([`crate::followed`]) begins with versions that statements read: these share
-//! their chunks with the version that is made, so that cells which others may read are never written, and their indexes
-//! are kept: each row that comes gets its entries before anybody sees the row.
+//! change is done. A reader beside a writer ([`crate::followed`]) begins with versions that statements read: these
+//! share their chunks with the version that is made, so that cells which others may read are never written, and their
+//! indexes are kept: each row that comes gets its entries before anybody sees the row.
 
 use crate::chunk_entry::ChunkEntry;
 use crate::columns::Columns;
@@ -73,9 +73,9 @@ impl TableSnapshot {
     }
 
     /// Makes sure that a chunk is there and takes rows at offsets from `start` on: begins the chunk if it is not there,
-    /// and thaws one that a checkpoint wrote as a block, or before its table had its columns of now. A chunk whose slots
-    /// others may read is copied if the rows come to slots among these: they scan marked slots, too. The chunk of the
-    /// greatest number takes the rows that come after recovery.
+    /// and thaws one that a checkpoint wrote as a block, or before its table had its columns of now. A chunk whose
+    /// slots others may read is copied if the rows come to slots among these: they scan marked slots, too. The chunk of
+    /// the greatest number takes the rows that come after recovery.
     fn replay_hot(&mut self, number: u32, start: usize) -> Result<()> {
         let table = self.table().clone();
         let is_ready = self.change(number, |entry| {
@@ -158,8 +158,8 @@ impl TableSnapshot {
         Ok(())
     }
 
-    /// Puts the block of a chunk that somebody else froze in the place of the chunk, if it has the rows that this version
-    /// shows of it, and the same columns. Returns whether it does.
+    /// Puts the block of a chunk that somebody else froze in the place of the chunk, if it has the rows that this
+    /// version shows of it, and the same columns. Returns whether it does.
     pub fn replay_frozen(&mut self, block: &ChunkEntry) -> bool {
         let number = block.number();
         let is_tail = self.tail().is_some_and(|tail| tail.number() == number);

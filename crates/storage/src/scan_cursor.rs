@@ -200,8 +200,8 @@ impl ScanCursor {
         self.emitted = self.next_row / 64;
     }
 
-    /// Where the next window of rows lies. With candidates it is the word that holds the next one, in a block it
-    /// begins in front of the next row that may match: words before it match nothing.
+    /// The next window of rows. With candidates it is the word that holds the next candidate; in a block it begins in
+    /// front of the next row that may match: words before it match nothing.
     fn next_window(&mut self) -> Range<usize> {
         let start = self.next_row;
         let Some(candidates) = &self.scan.candidates else {

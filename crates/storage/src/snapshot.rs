@@ -592,7 +592,7 @@ impl TableSnapshot {
         self.statistics = OnceLock::new();
     }
 
-    /// The same version, made by the commit of a timestamp, or by earlier ones.
+    /// This version, made by the commit of a timestamp, or by earlier ones.
     pub(crate) fn at(mut self, timestamp: u64) -> TableSnapshot {
         self.timestamp = timestamp.into();
         self

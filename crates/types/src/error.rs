@@ -396,8 +396,8 @@ impl Error {
         self
     }
 
-    /// Tells the schema of the table or domain by its identity. [`Error::naming_schema`] makes a name of it, at the place
-    /// where the catalog is known that the statement saw.
+    /// Tells the schema of the table or domain by its identity. [`Error::naming_schema`] makes a name of it, at the
+    /// place where the catalog is known that the statement saw.
     pub fn in_namespace(mut self, namespace: ObjectId) -> Error {
         self.0.namespace = Some(namespace);
         self

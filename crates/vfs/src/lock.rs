@@ -1,5 +1,5 @@
-//! Who has a directory open: one process that writes it, or several that keep others from writing it while they read. Those who read
-//! beside a writer have no lock.
+//! Processes that have a directory open: one that writes it, or several that keep others from writing it while they
+//! read. A process that reads beside a writer has no lock.
 
 use crate::file::io_error;
 use crate::process::Process;
@@ -41,7 +41,7 @@ impl DirectoryLock {
         }
     }
 
-    /// Who reads a directory and keeps nobody away.
+    /// The absence of a lock: the process reads the directory and keeps nobody away.
     pub fn none(directory: &Path) -> DirectoryLock {
         DirectoryLock {
             held: None,

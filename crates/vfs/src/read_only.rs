@@ -6,8 +6,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file system whose files are read alone: whoever has it cannot change a byte or a name, whatever the files' permissions say.
-/// Files are opened for [`Access::Read`]. A lock is not taken either, because who locks keeps others away.
+/// A file system whose files are read alone: whoever has it cannot change a byte or a name, whatever the files'
+/// permissions say. Files are opened for [`Access::Read`]. A lock is not taken either, because who locks keeps others
+/// away.
 #[derive(Clone, Debug)]
 pub struct ReadOnlyVfs(Arc<dyn Vfs>);
 

@@ -202,8 +202,8 @@ impl Vfs for SystemVfs {
     fn map(&self, path: &Path) -> io::Result<Mapping> {
         let file = self.place(path).open(OFlags::RDONLY)?;
         // SAFETY: `Vfs::map` has its caller see to it that nobody changes the file meanwhile: segment files are written
-        // once, and no process changes one that a manifest or the log has named: it may lose its name, and then stays as
-        // it is until it is unmapped. A foreign program that truncates one breaks the contract of the directory.
+        // once, and no process changes one that a manifest or the log has named: it may lose its name, and then stays
+        // as it is until it is unmapped. A foreign program that truncates one breaks the contract of the directory.
         unsafe { memmap2::Mmap::map(&file) }.map(Mapping::mapped)
     }
 

@@ -46,7 +46,7 @@ const fn ratio(
     }
 }
 
-/// A claim on TPC-H by stages: a case is so many times as fast as another.
+/// A claim on TPC-H by stages: a case is at least `least` times as fast as the baseline.
 const fn stages(
     place: &'static str,
     words: &'static str,

@@ -1,4 +1,5 @@
-//! The border between the shell and the database that it works on: everything that the shell asks for is in [`Backend`].
+//! The border between the shell and the database that it works on: everything that the shell asks for is in
+//! [`Backend`].
 //!
 //! The shell's commands know this trait only. [`embedded`] implements it by calls of the library,
 //! [`Remote`](crate::remote::Remote) by messages to a server and queries on its `pg_catalog`.
@@ -25,7 +26,8 @@ pub trait Backend: Send + Sync {
     /// Runs one or several statements with values for `$1`, `$2` and so on; returns what the last one gave.
     fn execute(&self, sql: &str, values: &[Value]) -> Result<Response>;
 
-    /// Runs statements as [`Backend::execute`] does, and hands rows to `sink` while they come. The response counts them.
+    /// Runs statements as [`Backend::execute`] does, and hands rows to `sink` while they come. The response counts
+    /// them.
     fn execute_into(&self, sql: &str, values: &[Value], sink: &mut dyn RowSink) -> Result<Response>;
 
     /// Runs COPY, whose rows come from and go to `streams` unless they are in a file of the database's machine.
@@ -40,7 +42,7 @@ pub trait Backend: Send + Sync {
     /// The state of the transaction.
     fn block(&self) -> Block;
 
-    /// How far the running statement is; `None` if nobody tells.
+    /// The progress of the running statement; `None` if the database does not tell it.
     fn progress(&self) -> Option<&Progress>;
 
     /// Takes the notifications that have arrived.

@@ -101,7 +101,8 @@ pub struct Column {
 pub struct Index {
     /// Its name.
     pub name: String,
-    /// What it enforces, with a comma and a blank behind it: `PRIMARY KEY, `. Empty if it enforces nothing.
+    /// The rule that the index enforces, with a comma and a blank behind it: `PRIMARY KEY, `. Empty if it enforces
+    /// nothing.
     pub kind: &'static str,
     /// Its columns and what follows them, as SQL: `(a, b DESC) INCLUDE (c)`.
     pub columns: String,
@@ -162,6 +163,6 @@ pub struct Function {
     pub call: String,
     /// Its kind: `function`, `aggregate`, `window`, `rows`.
     pub kind: &'static str,
-    /// What it returns, in a line.
+    /// The result of the call, described in a line.
     pub description: String,
 }

@@ -119,7 +119,8 @@ fn held(shell: &Shell, table: &Structure) -> Result<HashMap<String, Held>, Compl
     }
     let [schema, table] = [&table.schema, &table.name].map(|name| name.replace('\'', "''"));
     let sql = format!(
-        "select column_name, string_agg(distinct encoding, ', ' order by encoding), sum(bytes)::bigint, sum(raw_bytes)::bigint \
+        "select column_name, string_agg(distinct encoding, ', ' order by encoding), sum(bytes)::bigint, \
+         sum(raw_bytes)::bigint \
          from frazil_blocks where table_name = '{table}' and schema_name = '{schema}' group by column_name"
     );
     let held = |row: Vec<Value>| match <[Value; 4]>::try_from(row) {

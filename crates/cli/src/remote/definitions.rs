@@ -120,7 +120,8 @@ fn columns(remote: &Remote, oid: &str, columns: &[Column]) -> Result<Vec<String>
                  pg_catalog.format_type(a.atttypid, a.atttypmod) from pg_catalog.pg_attribute a \
                  join pg_catalog.pg_type t on t.oid = a.atttypid \
                  join pg_catalog.pg_namespace n on n.oid = t.typnamespace \
-                 where a.attrelid = pg_catalog.to_regclass($1) and a.attnum > 0 and not a.attisdropped order by a.attnum";
+                 where a.attrelid = pg_catalog.to_regclass($1) and a.attnum > 0 and not a.attisdropped \
+                 order by a.attnum";
     let types: Vec<Texts> = remote.asked(types, &[oid])?.collect();
     let sequences = identities(remote, oid)?;
     let line = |(column, mut row): (&Column, Texts)| {

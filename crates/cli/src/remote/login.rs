@@ -155,7 +155,8 @@ fn unsupported(what: &str) -> Error {
     Error::new(SqlState::FEATURE_NOT_SUPPORTED, message)
 }
 
-/// The password: of the URL or the environment, of the file of passwords, or typed. 28P01 if there is nobody to type it.
+/// The password: of the URL or the environment, of the file of passwords, or typed. 28P01 if there is nobody to type
+/// it.
 fn password(address: &Address) -> Result<Secret> {
     if let Some(given) = &address.password {
         return Ok(given.clone());

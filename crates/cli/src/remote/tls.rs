@@ -63,7 +63,8 @@ fn config(address: &Address) -> Result<ClientConfig> {
     Ok(config)
 }
 
-/// The file of certificates that certify the server's. As in libpq, `require` checks the certificate if the file is there.
+/// The file of certificates that certify the server's. As in libpq, `require` checks the certificate if the file is
+/// there.
 fn trusted(address: &Address) -> Result<Option<PathBuf>> {
     let usual = || Some(Path::new(&std::env::var_os("HOME")?).join(".postgresql/root.crt"));
     let path = address.root_certificate.clone().or_else(usual);
@@ -141,8 +142,8 @@ impl ServerCertVerifier for Checked {
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if !self.checks_name => Ok(ServerCertVerified::assertion()),
-            // A certificate that certifies itself, as `openssl req -x509` makes it, may not certify a server by webpki's
-            // rules, which have checked its time by then. It is trusted because the file names it.
+            // A certificate that certifies itself, as `openssl req -x509` makes it, may not certify a server by
+            // webpki's rules, which have checked its time by then. It is trusted because the file names it.
             Err(rustls::Error::InvalidCertificate(CertificateError::Other(_)))
                 if trusted.certificates.iter().any(|own| own == end_entity) =>
             {

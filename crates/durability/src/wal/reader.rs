@@ -61,12 +61,22 @@ pub struct Replayed {
     pub(super) last: Option<LastRead>,
 }
 
-/// How far the last file was read.
+/// The part of the last file that was read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastRead {
     pub header: Header,
     /// Position behind its last record, or that of its first one.
     pub end: u64,
+}
+
+impl LastRead {
+    /// The part of the file of a header before an offset.
+    fn before(header: &Header, offset: usize) -> LastRead {
+        LastRead {
+            header: *header,
+            end: header.start + offset as u64 - SECTOR,
+        }
+    }
 }
 
 impl Replayed {
@@ -407,6 +417,16 @@ impl Reader<'_> {
         Err(Error::new(SqlState::DATA_CORRUPTED, message).with_hint(WAY_OUT))
     }
 
+    /// The end of the log, if it is where reading came to in the file of a header.
+    fn end_of(&self, header: &Header, replayed: &Replayed) -> Continuation {
+        Continuation {
+            database: self.database,
+            generation: header.generation,
+            position: replayed.position.0,
+            previous: replayed.previous,
+        }
+    }
+
     /// Visits the records of a file, up to the first one that cannot be read.
     fn read_file(&mut self, used: &Used, replayed: &mut Replayed) -> Result<Contents> {
         let header = &used.header;
@@ -446,19 +466,11 @@ impl Reader<'_> {
                 }
             }
         };
-        replayed.last = Some(LastRead {
-            header: *header,
-            end: header.start + last as u64 - SECTOR,
-        });
+        replayed.last = Some(LastRead::before(header, last));
         let behind = at.next_multiple_of(SECTOR as usize);
         replayed.position = Lsn(header.start + behind as u64 - SECTOR);
         replayed.previous = chain.previous;
-        let end = Continuation {
-            database: self.database,
-            generation: header.generation,
-            position: replayed.position.0,
-            previous: replayed.previous,
-        };
+        let end = self.end_of(header, replayed);
         let said = bytes.get(behind..).and_then(Continuation::from_bytes);
         let said = said.filter(|(there, _)| *there == end);
         let mut damage = None;

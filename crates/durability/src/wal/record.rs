@@ -145,8 +145,8 @@ impl Chain {
         out.resize(start + self.version.size(record.payload.len()), 0);
     }
 
-    /// Bytes of the record whose header stands at the beginning of `bytes`, where the one at `position` could; `None` if
-    /// no such header stands there.
+    /// Bytes of the record whose header stands at the beginning of `bytes`, where the one at `position` could; `None`
+    /// if no such header stands there.
     pub fn size_of(&self, bytes: &[u8], position: u64) -> Option<usize> {
         let header = bytes.get(..self.version.header())?;
         let length = number(header, 4, 4) as usize;

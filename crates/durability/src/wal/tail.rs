@@ -1,19 +1,20 @@
 //! The end of a log that another process writes: what comes behind what was read, as soon as it stands there whole.
 //!
-//! The log is read as it is written, without a word to the writer. Whatever cannot be read yet (a record of which a part
-//! is there, a file whose header is not) is no error: it is read when somebody looks the next time. Where the log goes
-//! on is told by the chain of checksums alone, as for recovery: a record counts behind the one that was read before it.
+//! The log is read as it is written, without a word to the writer. Whatever cannot be read yet (a record of which a
+//! part is there, a file whose header is not) is not an error: it is read when somebody looks the next time. Where the
+//! log goes on is told by the chain of checksums alone, as for recovery: a record counts behind the one that was read
+//! before it.
 //!
 //! Files that no checkpoint needs are used again or removed while they are being read. A file that is used again loses
 //! its header before anything else, so that its header, looked at *after* its records, says whether they were those of
 //! the file. A file whose successor is gone, or is not its own, was cut off: [`Reached::Cut`]. Then the manifest has
 //! what is missing.
 //!
-//! A writer goes on while it is read. Whoever does again what stands there looks ahead first ([`LogTail::look_ahead`]), which is
-//! much faster than any writer is, and then goes no further: so nobody runs behind a writer for ever.
+//! A writer goes on while it is read. Whoever does again what stands there looks ahead first ([`LogTail::look_ahead`]),
+//! which is much faster than any writer is, and then goes no further: so nobody runs behind a writer for ever.
 //!
-//! What was read may stand in the system's cache alone, before the writer's sync has come to it. It is synced here before
-//! anybody hears of it, as recovery does: so nothing is shown that a power cut could take back.
+//! Records may be in the system's cache alone, before the writer's sync has come to them. They are synced here
+//! before anybody hears of it, as recovery does: so nothing is shown that a power cut could take back.
 
 use super::log_file::{Continuation, Header, LogFile, SECTOR, generation_of, path_of};
 use super::reader::{Replayed, Visitor};
@@ -31,7 +32,7 @@ const LOOK: usize = 4 << 10;
 /// Bytes that are read at once where something came, unless a record is longer.
 const STRIDE: usize = 256 << 10;
 
-/// How far reading came.
+/// The reason for which reading ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
     /// Nothing whole stands behind what was read.
@@ -46,7 +47,7 @@ pub struct LogTail {
     vfs: Arc<dyn Vfs>,
     directory: Arc<Path>,
     database: DatabaseId,
-    /// Where the next record comes, or a zero that says that it comes on the next border of a sector.
+    /// The place of the next record, or of a zero that says that it comes on the next border of a sector.
     position: u64,
     /// Checksum of the last record.
     previous: u32,
@@ -78,11 +79,20 @@ impl TailFile {
     fn offset_of(&self, position: u64) -> u64 {
         position - self.header.start + SECTOR
     }
+
+    /// Reads at most `bytes` bytes from an offset on, none behind the end that the header tells.
+    fn read_into(&self, at: u64, bytes: usize, buffer: &mut Vec<u8>) -> Result<()> {
+        buffer.resize(bytes, 0);
+        let read = self.file.file.read_at(at, buffer);
+        let read = read.map_err(|e| io_error("read", &self.file.path, &e))?;
+        buffer.truncate(read.min((self.header.bytes - at.min(self.header.bytes)) as usize));
+        Ok(())
+    }
 }
 
-/// What came of looking into a file.
+/// The result of a look into a file.
 enum Looked {
-    /// Nothing more stands in it, and no other file follows it.
+    /// Nothing more is in it, and no other file follows it.
     End,
     /// The file of this generation follows at a position.
     Next(u64, u64),
@@ -124,19 +134,19 @@ impl LogTail {
             database,
             position,
             previous: replayed.previous,
-            // Who read it has synced it.
+            // The one who read it has synced it.
             synced: position,
             file,
             buffer: Vec::new(),
         }
     }
 
-    /// Where the next record comes, or the sector's border behind it.
+    /// The place of the next record, or the sector's border behind it.
     pub fn position(&self) -> Lsn {
         Lsn(self.position)
     }
 
-    /// How far the log was read: everything before is durable.
+    /// The end of what was read of the log: everything before is durable.
     pub fn reached(&self) -> WalPosition {
         WalPosition {
             end: self.position(),
@@ -193,7 +203,7 @@ impl LogTail {
                     self.file = Some(next);
                 }
                 Candidate::NotYet => return Ok(Reached::End),
-                // Who opens the log anew takes back that a file follows which was never used.
+                // A writer that opens the log anew takes back that a file follows which was never used.
                 Candidate::Gone if !self.names_next(&header, border)? => return Ok(Reached::End),
                 Candidate::Gone | Candidate::Other => return Ok(Reached::Cut),
             }
@@ -224,7 +234,7 @@ impl LogTail {
             generation: header.generation,
             previous: self.previous,
         };
-        // What begins at offset `at` is in the buffer from `done` on; `wanted` bytes of it are to be there.
+        // The bytes from offset `at` on are in the buffer from `done` on; `wanted` bytes of it are to be there.
         let (mut at, mut done, mut wanted) = (file.offset_of(self.position), 0, LOOK);
         buffer.clear();
         loop {
@@ -233,11 +243,7 @@ impl LogTail {
             }
             let is_short = buffer.len() - done < wanted.min((header.bytes - at.min(header.bytes)) as usize);
             if is_short {
-                let bytes = wanted.max(if done == 0 { LOOK } else { STRIDE });
-                buffer.resize(bytes, 0);
-                let read = file.file.file.read_at(at, buffer);
-                let read = read.map_err(|e| io_error("read", &file.file.path, &e))?;
-                buffer.truncate(read.min((header.bytes - at.min(header.bytes)) as usize));
+                file.read_into(at, wanted.max(if done == 0 { LOOK } else { STRIDE }), buffer)?;
                 done = 0;
             }
             let rest = &buffer[done..];
@@ -274,17 +280,22 @@ impl LogTail {
             if at + SECTOR > header.bytes {
                 return Ok(Looked::Full(position));
             }
-            let end = Continuation {
-                database: self.database,
-                generation: header.generation,
-                position,
-                previous: self.previous,
-            };
-            let said = Continuation::from_bytes(rest).filter(|(there, _)| *there == end);
-            return Ok(match said.and_then(|(_, next)| next) {
-                Some(next) => Looked::Next(next, position),
-                None => Looked::End,
-            });
+            return Ok(self.end_of(&header, position, rest));
+        }
+    }
+
+    /// The end of what a file has up to a position, behind which it has `rest`.
+    fn end_of(&self, header: &Header, position: u64, rest: &[u8]) -> Looked {
+        let end = Continuation {
+            database: self.database,
+            generation: header.generation,
+            position,
+            previous: self.previous,
+        };
+        let said = Continuation::from_bytes(rest).filter(|(there, _)| *there == end);
+        match said.and_then(|(_, next)| next) {
+            Some(next) => Looked::Next(next, position),
+            None => Looked::End,
         }
     }
 

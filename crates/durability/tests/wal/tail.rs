@@ -1,4 +1,5 @@
-//! The end of a log that is being written: whoever follows it sees every record once, in order, and never a part of one.
+//! The end of a log that is being written: whoever follows it sees every record once, in order, and never a part of
+//! one.
 
 use crate::{DATABASE, SMALL, append, directory, open, payload};
 use frazil_durability::wal::log_file::path_of;
@@ -9,7 +10,7 @@ use frazil_testkit::{Random, SimVfs};
 use frazil_types::Result;
 use frazil_vfs::{Access, Vfs};
 
-/// Who follows, and the last record that it saw.
+/// A reader that follows, and the last record that it saw.
 struct Follower {
     tail: LogTail,
     last: u64,

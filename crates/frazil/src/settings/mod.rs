@@ -91,7 +91,7 @@ pub struct Settings {
     pub max_recursion: Option<u64>,
     /// Most time of one wait for other transactions.
     pub lock_timeout: Duration,
-    /// How old what a statement sees of another process's commits may be.
+    /// The greatest age of what a statement sees of another process's commits.
     pub read_lag: Duration,
     /// When a commit returns.
     pub synchronous_commit: Acknowledge,

@@ -123,7 +123,8 @@ pub(super) static SETTINGS: &[Setting] = &[
         ValueKind::Time,
         |s, v| put(&mut s.read_lag, v.time()),
         |s| shown_time(s.read_lag),
-        "In a database opened read-only: how old what a statement sees of other processes may be; 0 means as of its begin.",
+        "In a database opened read-only: how old what a statement sees of other processes may be; \
+         0 means as of its begin.",
     ),
     Setting::session(
         "frazil.max_recursion",

@@ -1,5 +1,5 @@
-//! Rows of `information_schema` about privileges: on tables, views and their columns, on domains, sequences, collations and
-//! functions. The views whose names begin with `role_` leave out what a role has as one of PUBLIC.
+//! Rows of `information_schema` about privileges: on tables, views and their columns, on domains, sequences, collations
+//! and functions. The views whose names begin with `role_` leave out what a role has as one of PUBLIC.
 
 use super::cells::{Cells, DATABASE, yes_or_no};
 use super::fixed;

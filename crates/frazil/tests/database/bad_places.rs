@@ -138,7 +138,7 @@ fn a_file_system_without_locks_is_not_written() {
             .is_some_and(|hint| hint.contains("put it on a file system")),
         "{error:?}"
     );
-    // Who reads locks nothing.
+    // A reader locks nothing.
     assert_eq!(
         rows(
             &open(&sim, Access::Read).expect("it opens"),

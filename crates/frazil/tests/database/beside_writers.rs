@@ -1,9 +1,9 @@
-//! Processes that read a directory while another one writes it and is killed, again and again: each answer is what the writer had
-//! committed at one moment, and never older than what it had acknowledged before the statement began.
+//! Processes that read a directory while another one writes it and is killed, again and again: each answer is what the
+//! writer had committed at one moment, and never older than what it had acknowledged before the statement began.
 //!
-//! Two threads write rows of their own to the same table, so that slots are committed in any order, and number their commits. Before a
-//! commit a thread says what its rows then are, in numbers; the parent keeps that, and which commits were acknowledged.
-//! `FRAZIL_FOLLOW_SECONDS=600 FRAZIL_FOLLOW_READERS=8 FRAZIL_FOLLOW_KILLS=20` takes longer.
+//! Two threads write rows of their own to the same table, so that slots are committed in any order, and number their
+//! commits. Before a commit a thread says what its rows then are, in numbers; the parent keeps that, and which commits
+//! were acknowledged. `FRAZIL_FOLLOW_SECONDS=600 FRAZIL_FOLLOW_READERS=8 FRAZIL_FOLLOW_KILLS=20` takes longer.
 
 use crate::{directory, rows};
 use frazil::{Connection, Database};
@@ -24,18 +24,18 @@ const MOST_MEMORY: u64 = 400 << 20;
 
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
-    // Who listens no longer is about to kill this process.
+    // A parent that no longer listens is about to kill this process.
     let _ = out
         .write_all(format!("\n{line}\n").as_bytes())
         .and_then(|()| out.flush());
 }
 
-/// Where the parent keeps the last commit that a thread acknowledged.
+/// The file in which the parent keeps the last commit that each thread acknowledged.
 fn acknowledged_path(directory: &Path) -> PathBuf {
     directory.with_extension("acknowledged")
 }
 
-/// What a thread's rows are, in numbers.
+/// A thread's rows in numbers: their count and sums over them.
 fn sums(c: &Connection, thread: u64) -> String {
     rows(
         c,
@@ -52,7 +52,8 @@ fn change(thread: u64, random: &mut Random) -> String {
     let last = key + random.below(many);
     match random.below(10) {
         0..4 => format!(
-            "insert into t (who, k, v, s) select {thread}, i, i % 100, repeat('x', i % 40) from generate_series({key}, {last}) i \
+            "insert into t (who, k, v, s) select {thread}, i, i % 100, repeat('x', i % 40) \
+             from generate_series({key}, {last}) i \
              on conflict (who, k) do update set v = t.v + 1"
         ),
         4..7 => format!(
@@ -62,7 +63,7 @@ fn change(thread: u64, random: &mut Random) -> String {
     }
 }
 
-/// What the first thread does beside: definitions, blocks, checkpoints.
+/// A statement that the first thread runs besides its changes: a definition, a block, a checkpoint.
 fn beside(c: &Connection, random: &mut Random) {
     let sql = match random.below(12) {
         0 => "create index if not exists tv on t (v)",
@@ -178,7 +179,7 @@ fn process_that_reads() {
                     std::thread::sleep(Duration::from_millis(random.below(200)));
                 }
                 let sums = sums(&c, thread);
-                // The same rows by the key's index, one after the other.
+                // The key's index finds the rows that a scan finds.
                 let counted = sums.split('|').next().expect("a count").to_owned();
                 let key = random.below(3_000);
                 let by_key = format!("select count(*) from t where who = {thread} and k = {key}");
@@ -221,10 +222,11 @@ fn process(test: &str, path: &Path, seed: u64) -> Child {
     command.stdout(Stdio::piped()).spawn().expect("it starts")
 }
 
-/// What the parent knows.
+/// The commits that the parent has heard of, and the number of answers and moves.
 #[derive(Default)]
 struct Known {
-    /// By thread and commit: what the thread's rows are then. A commit that nobody acknowledged may come again with others.
+    /// The thread's rows after a commit, by thread and commit. A commit that nobody acknowledged may come again with
+    /// others.
     sums: Mutex<HashMap<(u64, u64), Vec<String>>>,
     acknowledged: [AtomicU64; THREADS as usize],
     commits: AtomicU64,
@@ -279,7 +281,7 @@ impl Known {
                 let (thread, n) = (thread.parse().expect("a number"), n.parse().expect("a number"));
                 self.answers.fetch_add(1, Ordering::Relaxed);
                 let deadline = Instant::now() + Duration::from_secs(10);
-                // What the writer said may be heard later than what a reader saw.
+                // The parent may hear later what the writer said than what a reader saw.
                 loop {
                     let known = self
                         .sums

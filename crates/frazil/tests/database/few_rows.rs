@@ -57,7 +57,7 @@ fn groups() -> Vec<Vec<Value>> {
         .collect()
 }
 
-/// What is asked of the rows of a group.
+/// The select lists that are asked of the rows of a group.
 const LISTS: [&str; 12] = [
     "*",
     "k, s, l",

@@ -1,4 +1,5 @@
-//! Databases that are opened to be read beside one that writes the same directory: what they show is what it has committed.
+//! Databases that are opened to be read beside one that writes the same directory: what they show is what it has
+//! committed.
 
 use crate::{directory, rows, shown, state};
 use frazil::{Access, Connection, Database, Opening, SqlState};
@@ -22,7 +23,7 @@ fn open(sim: &SimVfs, access: Access) -> Connection {
     database.unwrap_or_else(|e| panic!("{e:?}")).connect()
 }
 
-/// How often a reader has read the directory anew.
+/// Number of times a reader has read the directory anew.
 fn moves(reader: &Connection) -> u64 {
     rows(reader, "select moves from frazil_wal")
         .parse()
@@ -81,7 +82,7 @@ fn what_is_committed_is_seen_by_the_next_statement() {
     assert_eq!(agree("select * from r where k = 1"), "1|1|again");
     done("drop table u; create table u (a integer); insert into u values (3)");
     assert_eq!(agree("select * from u"), "3");
-    // What is rolled back is never seen.
+    // A change that is rolled back is never seen.
     done("begin; insert into r values (9, 9, '')");
     assert_eq!(rows(&readers[0], "select count(*) from r"), "1");
     done("rollback");
@@ -179,7 +180,8 @@ fn step(writer: &Connection, random: &mut Random) -> String {
     let more = 1 + random.below(60);
     match random.below(24) {
         0..6 => format!(
-            "insert into t (k, v, s) select i, i % 17, 'row ' || i from generate_series({key}, {}) i on conflict (k) do update set v = t.v + 1",
+            "insert into t (k, v, s) select i, i % 17, 'row ' || i from generate_series({key}, {}) i \
+             on conflict (k) do update set v = t.v + 1",
             key + more
         ),
         6..9 => format!("delete from t where k between {key} and {}", key + more),
@@ -283,7 +285,8 @@ fn a_commit_that_a_checkpoint_has_in_the_place_of_the_log_is_seen() {
     assert_eq!(rows(&reader, sum), rows(&writer, sum));
     rows(
         &writer,
-        "set frazil.freeze_after = off; begin; insert into t select i, repeat('z', 1000) || i from generate_series(1, 3000) i",
+        "set frazil.freeze_after = off; begin; \
+         insert into t select i, repeat('z', 1000) || i from generate_series(1, 3000) i",
     );
     rows(
         &writer,

@@ -70,7 +70,7 @@ fn several_read_what_a_killed_writer_left_on_a_medium_that_takes_no_changes() {
         .expect_err("it is being written");
     assert_eq!(error.state(), SqlState::OBJECT_IN_USE);
     assert!(error.message().contains("in use by process"), "{error}");
-    // Who salvages what is there keeps writers away, and is kept away by one.
+    // A process that salvages what is there keeps writers away, and a writer keeps it away.
     let salvaging = Opening {
         salvages: true,
         ..Opening::to(Access::Read)

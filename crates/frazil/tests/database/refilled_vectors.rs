@@ -2,7 +2,8 @@
 
 use crate::{memory, rows};
 
-/// Queries in which few rows of many reach a boundary, with all kinds of sinks, and with values that do not outlive a source vector.
+/// Queries in which few rows of many reach a boundary, with all kinds of sinks, and with values that do not outlive a
+/// source vector.
 const QUERIES: [&str; 22] = [
     "select count(*), sum(x), sum(y) from t join u on u.k = t.a join v on v.k = t.b where t.c % 17 = 3",
     "select count(*), sum(t.a), sum(y) from t join v on v.k = t.b and t.c % 5 > 2 join u on u.k = t.a + y - y",
@@ -15,17 +16,21 @@ const QUERIES: [&str; 22] = [
     "select count(*) from u where not exists (select 1 from t where t.a = u.k and t.c % 11 = 0)",
     "select t.s, count(*), sum(x) from t join u on u.k = t.a where t.c % 13 = 0 group by t.s order by t.s",
     "select t.s || u.name, count(*) from t join u on u.k = t.a where t.c % 13 = 0 group by 1 order by 1 limit 20",
-    "select u.name, count(*), max(t.c) from t join u on u.k = t.a where t.c % 13 = 0 group by u.name order by 1 limit 20",
+    "select u.name, count(*), max(t.c) from t join u on u.k = t.a where t.c % 13 = 0 \
+     group by u.name order by 1 limit 20",
     "select t.a, sum(t.d), avg(t.d) from t join u on u.k = t.a where t.c % 5 = 0 group by t.a order by 1 limit 30",
-    "select t.a, array_agg(t.c order by t.c), min(u.name) from t join u on u.k = t.a where t.c % 97 = 0 group by t.a order by 1 limit 30",
+    "select t.a, array_agg(t.c order by t.c), min(u.name) from t join u on u.k = t.a where t.c % 97 = 0 \
+     group by t.a order by 1 limit 30",
     "select t.c, t.s, u.name from t join u on u.k = t.a where t.c % 501 = 7 order by t.c limit 15",
     "select t.c, u.name from t join u on u.k = t.a where t.c % 2 = 7 order by t.c",
     "select c, upper(s) from t join u on u.k = t.a where length(s || name) > 9 and t.c % 101 = 0 order by c limit 9",
-    "select sum(rank) from (select rank() over (partition by u.x order by t.c) from t join u on u.k = t.a where t.c % 3 = 0) r (rank)",
+    "select sum(rank) from (select rank() over (partition by u.x order by t.c) from t join u on u.k = t.a \
+     where t.c % 3 = 0) r (rank)",
     "select count(*) from (select distinct t.a, u.x from t join u on u.k = t.a where t.c % 9 = 4) as d",
     "select count(*), sum(w) from (select t.w from t join u on u.k = t.a join v on v.k = t.b where t.c % 4 = 1) as q",
     "select count(*), sum(t.c) from t, t2 where t.a = t2.a and t.b = t2.b and t.c % 50 = 0 and t2.c < 3000",
-    "with recursive r (k, n) as (select k, 1 from u where k < 40 union all select v.k + r.k - v.k + 1, n + 1 from r join v on v.k = r.n
+    "with recursive r (k, n) as (select k, 1 from u where k < 40 \
+     union all select v.k + r.k - v.k + 1, n + 1 from r join v on v.k = r.n
         where n < 50) select count(*), sum(n), sum(k) from r",
 ];
 
@@ -41,12 +46,15 @@ fn refilled_vectors_answer_as_fused_stages_do() {
     let c = memory();
     rows(
         &c,
-        "create table t (a bigint, b integer, c integer not null, d double precision, w decimal(30, 2), s text not null)",
+        "create table t (a bigint, b integer, c integer not null, d double precision, w decimal(30, 2), \
+         s text not null)",
     );
     rows(
         &c,
-        "insert into t select case when i % 19 = 0 then null else i * 7919 % 5000 end, case when i % 23 = 0 then null else i % 300 end,
-            i, i * 0.25, i * 1000000000000.01, 'a text of some length ' || i % 40 from generate_series(1, 70000) as g (i)",
+        "insert into t select case when i % 19 = 0 then null else i * 7919 % 5000 end, \
+         case when i % 23 = 0 then null else i % 300 end,
+            i, i * 0.25, i * 1000000000000.01, 'a text of some length ' || i % 40 \
+            from generate_series(1, 70000) as g (i)",
     );
     rows(&c, "create table t2 as select * from t where c <= 20000");
     rows(&c, "create table u (k bigint, x integer not null, name text)");

@@ -294,7 +294,7 @@ impl ParsedStatement {
         }
     }
 
-    /// What it does, if it begins or ends a transaction: there is nothing to bind.
+    /// The effect of a statement that begins or ends a transaction: there is nothing to bind.
     pub fn control(&self) -> Option<Control> {
         match self.kind {
             ParsedKind::Begin { modes, tag } => Some(Control::Begin { modes, tag }),

@@ -21,7 +21,7 @@ enum Values<'a> {
     Dates(&'a [i32]),
     /// Microseconds since 1970.
     Timestamps(&'a [i64]),
-    /// Decimals of at most 18 digits, of which so many are behind the point.
+    /// Decimals of at most 18 digits, and the number of digits behind the point.
     Decimals(&'a [i64], u8),
     /// Texts, whose bytes are sent as they are held.
     Texts(Strings<'a>),

@@ -97,7 +97,7 @@ pub struct JoinHeader {
     pub first: *const u8,
 }
 
-/// Whether lines of memory are asked for before they are read.
+/// Decides if lines of memory are asked for before they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// They are, for a whole vector.
