@@ -4,7 +4,7 @@
 //! a lock. The manifest comes last: a directory without one is refused, so a backup that was not finished is not taken for one.
 //! The copy is a database with an id of its own, so that its log and that of the original are told apart.
 
-use crate::directory::{Directory, Files};
+use crate::directory::Directory;
 use crate::manifest::{LogPlace, Manifest};
 use crate::progress::CheckpointCause;
 use crate::segment::segment_path;

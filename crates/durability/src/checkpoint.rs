@@ -18,14 +18,14 @@ use crate::state::{State, named_segments};
 use frazil_block::Block;
 use frazil_storage::segment_block::open_block;
 use frazil_storage::{
-    BuiltFor, ChunkEntry, ChunkIdentity, DeletedRows, Freezer, FrozenChunk, Log, Lsn, SegmentPlace, Snapshot,
-    Table, TableSnapshot,
+    BuiltFor, ChunkEntry, DeletedRows, Freezer, FrozenChunk, Log, Lsn, SegmentPlace, Snapshot, Table,
+    TableSnapshot,
 };
 use frazil_types::{Error, Result, SqlState};
 use frazil_vfs::{take_replacement, write_replacement};
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 /// What a checkpoint did.

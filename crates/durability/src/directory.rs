@@ -19,12 +19,10 @@ use frazil_catalog::Catalog;
 use frazil_storage::{Log, Lsn, Store, TableSnapshot, read_only};
 use frazil_types::{Cancel, Error, ObjectId, Result, SqlState};
 use frazil_vfs::{
-    Access, DirectoryLock, HeldDirectory, IoCounters, MappedFile, ReadOnlyVfs, SystemVfs, Vfs,
-    create_directory, hold_directory, io_error, read_file, replace_file, sync_directory,
-    sync_directory_and_above,
+    Access, DirectoryLock, HeldDirectory, IoCounters, ReadOnlyVfs, SystemVfs, Vfs, create_directory,
+    hold_directory, io_error, read_file, replace_file, sync_directory, sync_directory_and_above,
 };
-use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
