@@ -268,7 +268,7 @@ impl Following {
             if mark == place.mark {
                 return Ok(());
             }
-            // It may be replaced once more until it is read; the one that is read is not older.
+            // The manifest may be replaced once more until it is read; the one that is read is not older.
             let manifest = read_manifest(&*self.vfs, &self.path)?;
             if manifest.database != place.restored.state.manifest.database {
                 return Err(self.other_database());
@@ -384,7 +384,7 @@ fn of_store(restored: Restored, store: &Store) -> Restored {
 
 impl Place {
     /// Takes blocks of a manifest into the version that is shown next, in the place of the chunks whose rows they have.
-    /// What cannot be read stays as it is: the manifest may have been replaced since.
+    /// A chunk whose block cannot be read stays as it is: the manifest may have been replaced since.
     fn take_blocks(
         &mut self,
         (vfs, directory): (&dyn Vfs, &Path),

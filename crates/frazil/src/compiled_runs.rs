@@ -16,7 +16,7 @@ use frazil_types::{Error, Result};
 enum Direct {
     /// Its response.
     Done(Response),
-    /// It no longer fits; nothing was done.
+    /// The compiled statement no longer fits; nothing was done.
     Unfit,
     /// Its rows are not few, so that it needs its pipelines; nothing was done.
     NotFew,

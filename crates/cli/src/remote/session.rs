@@ -228,7 +228,7 @@ impl Session {
         cancel: &dyn Fn(),
     ) -> Result<Response> {
         let begun = Instant::now();
-        // Those of a statement that failed are gone, as in the embedded database.
+        // Notices of a statement that failed are gone, as in the embedded database.
         self.notices.clear();
         let mut outcome = Outcome::default();
         for part in parts(sql) {

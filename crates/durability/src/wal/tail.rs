@@ -103,7 +103,7 @@ enum Looked {
 /// A file that is looked at because the log may go on in it.
 enum Candidate {
     Next(TailFile),
-    /// It was not begun.
+    /// The file was not begun.
     NotYet,
     Gone,
     Other,

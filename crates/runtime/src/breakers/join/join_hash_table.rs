@@ -100,7 +100,7 @@ pub struct JoinHeader {
 /// Decides if lines of memory are asked for before they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// They are, for a whole vector.
+    /// Lines are asked for, those of a whole vector at once.
     Ahead,
     /// They are not: what it saves is measured.
     Never,
