@@ -11,7 +11,7 @@ use frazil_types::NativeType;
 /// Groups of an integer are looked up row by row up to this size, even if rows come in no order of it: the core
 /// waits for the groups of several rows at once. On an EPYC a million rows of 100,000 groups (5 MB) took 3.4 ms
 /// that way, and 4.2 ms by vectors; those of a million groups (48 MB) 25 and 16 ms.
-const GROUP_BYTES: f64 = 8.0 * 1024.0 * 1024.0;
+const GROUP_BYTES: usize = 8 * 1024 * 1024;
 /// Build rows of more bytes than these are waited for. On an EPYC 2 million rows of 50 groups, whose keys are in 1.6 MB
 /// of build rows, took 59 ms row by row, and 28 ms by vectors.
 const WAITED_BYTES: f64 = 512.0 * 1024.0;
@@ -33,8 +33,33 @@ pub fn apply(plan: &mut PipelinePlan, policy: StagePolicy, estimator: &Estimator
                 .collect()
         })
         .collect();
-    for (pipeline, boundaries) in plan.pipelines.iter_mut().zip(boundaries) {
+    let limits: Vec<Option<usize>> = match policy {
+        StagePolicy::Relaxed => plan
+            .pipelines
+            .iter()
+            .map(|p| group_limit(plan, p, estimator))
+            .collect(),
+        StagePolicy::Fused | StagePolicy::Staged => vec![None; boundaries.len()],
+    };
+    for (pipeline, (boundaries, limit)) in plan.pipelines.iter_mut().zip(boundaries.into_iter().zip(limits)) {
+        let sink = pipeline.operators.len();
+        pipeline.most_group_bytes = limit.filter(|_| !boundaries.contains(&sink));
         pipeline.boundaries = boundaries;
+    }
+}
+
+/// Bytes up to which the groups in the sink of a pipeline are looked up row by row; `None` if there are no groups, or
+/// if they are always looked up that way.
+fn group_limit(plan: &PipelinePlan, pipeline: &Pipeline, estimator: &Estimator<'_>) -> Option<usize> {
+    let (_, filled) = plan.filled(pipeline)?;
+    let table = filled.groups().filter(|table| !table.groups.is_empty())?;
+    let sink = pipeline.operators.len();
+    match (sink, integer_key(table, &plan.columns)) {
+        _ if !pipeline.may_have_boundary(sink, plan) => None,
+        (0, Some(key)) if estimator.is_scattered(key) => Some(GROUP_BYTES),
+        // Rows may come in the order of the key.
+        (0, Some(_)) => None,
+        _ => Some(CACHE_BYTES),
     }
 }
 
@@ -67,16 +92,11 @@ fn beyond_cache(plan: &PipelinePlan, pipeline: &Pipeline, k: usize, estimator: &
             let bytes =
                 |table: &GroupTable| table.estimated_groups * row_bytes(table.columns(), &plan.columns);
             let groups = filled.and_then(|(_, breaker)| breaker.groups());
-            groups.is_some_and(|table| {
-                let least = match (k, integer_key(table, &plan.columns)) {
-                    (0, Some(key)) if estimator.is_scattered(key) => GROUP_BYTES,
-                    // Rows may come in the order of the key.
-                    (0, Some(_)) => f64::INFINITY,
-                    _ => CACHE_BYTES as f64,
-                };
-                !table.groups.is_empty() && bytes(table) > least
-                    || waits_for_build_rows(plan, pipeline, table, estimator)
-            })
+            let limit = group_limit(plan, pipeline, estimator);
+            groups
+                .zip(limit)
+                .is_some_and(|(table, limit)| bytes(table) > limit as f64)
+                || groups.is_some_and(|table| waits_for_build_rows(plan, pipeline, table, estimator))
         }
     }
 }
