@@ -428,7 +428,9 @@ impl Database {
         &self.0.file_access
     }
 
-    pub(crate) fn budget(&self) -> &MemoryBudget {
+    /// The memory that statements share, bounded by `memory_limit`: a server counts against it what it holds for its
+    /// clients.
+    pub fn budget(&self) -> &MemoryBudget {
         &self.0.budget
     }
 
