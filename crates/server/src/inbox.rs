@@ -53,7 +53,7 @@ impl Inbox {
         self.memory = Some(budget.reservation());
     }
 
-    /// Holds memory for `bytes` bytes, and for no more than these. 53200 if there is no room for more of them; a few
+    /// Holds memory for `bytes` bytes, and for no more than these. 53200 if memory lacks room for more of them; a few
     /// bytes do not count.
     fn hold(&mut self, bytes: usize) -> Result<()> {
         let Some(memory) = &mut self.memory else {
@@ -350,7 +350,7 @@ mod tests {
         queue.clear();
         inbox.messages(&mut queue).unwrap();
         assert_eq!(budget.used(), 0);
-        // What a client leaves is given back.
+        // A client that leaves gives its memory back.
         inbox.add(&text(500 << 10)[..300 << 10]);
         inbox.messages(&mut queue).unwrap();
         assert!(budget.used() >= 300 << 10, "{}", budget.used());
