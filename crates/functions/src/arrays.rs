@@ -130,7 +130,7 @@ impl Typing {
         .into())
     }
 
-    /// A subscript as a number. 42804 for what is no integer.
+    /// A subscript as a number. 42804 for one that cannot be an integer.
     fn bound(&self, x: Operand) -> Result<Expr> {
         let at = x.span();
         let cast = self.cast(x, LENGTH, CastContext::Assignment, Span::NONE);

@@ -66,8 +66,7 @@ pub(super) fn special(cursor: &mut Cursor) -> Result<Option<Assignment>> {
     Ok(Some((name.to_owned(), values)))
 }
 
-/// The hours of INTERVAL '…' with the fields behind it, which name no other value; `None` without INTERVAL. 22023 for one
-/// of days or months.
+/// The hours of INTERVAL '…' with the fields behind it; `None` without INTERVAL. 22023 for one of days or months.
 fn interval(cursor: &mut Cursor) -> Result<Option<String>> {
     let is_interval = cursor.word().is_some_and(|word| word == "interval");
     let text = cursor.rest().get(1).map(|next| next.token.clone());

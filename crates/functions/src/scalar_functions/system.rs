@@ -152,7 +152,8 @@ pub(super) const FUNCTIONS: &[Function] = functions! {
     "to_regrole", [asking(&[Text], session_catalog::to_role, Text)],
         "the name of a role, NULL if there is none";
     "to_regtype", [rows(&[Text], type_name, Text)], "the name of a type, NULL if there is none";
-    "version", [rows(&[], |_, o| o.text(VERSION), Text)], "the version of PostgreSQL whose rules Frazil keeps, and its own";
+    "version", [rows(&[], |_, o| o.text(VERSION), Text)],
+        "the version of PostgreSQL whose rules Frazil keeps, and its own";
 };
 
 /// Clients read PostgreSQL's version behind its name at the front.
