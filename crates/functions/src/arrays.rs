@@ -92,9 +92,9 @@ impl Typing {
             return self.document_subscript(x, subscripts, span);
         }
         if let (Operand::Typed(name), [Subscript::Index(_)]) = (&x, &subscripts[..])
-            && name.ty == LogicalType::Name
+            && let Some(ty) = name.ty.letter()
         {
-            return self.letter(name.clone(), subscripts, span);
+            return self.letter((name.clone(), ty), subscripts, span);
         }
         let Some((array, element)) = typed_array(&x) else {
             let name = name_of(x.ty());
@@ -145,14 +145,18 @@ impl Typing {
     }
 
     /// `name[i]`: a byte of a name as a "char", counted from 0, as PostgreSQL has it.
-    fn letter(&self, name: Expr, subscripts: Vec<Subscript>, span: Span) -> Result<Operand> {
+    fn letter(
+        &self,
+        (name, ty): (Expr, LogicalType),
+        subscripts: Vec<Subscript>,
+        span: Span,
+    ) -> Result<Operand> {
         let mut arguments = vec![name];
         for subscript in subscripts {
             if let Subscript::Index(at) = subscript {
                 arguments.push(self.bound(at)?);
             }
         }
-        let ty = LogicalType::InternalChar;
         Ok(rows("name_letter", OnNull::Null, letter_at, arguments, ty)
             .at(span)
             .into())
