@@ -225,14 +225,16 @@ fn pytest_of(root: &Path, python: &Path, tests: &[&str]) -> Result<(), String> {
 
 /// Installs PostgreSQL's clients and tries each with the server.
 fn clients(root: &Path, python: &Path) -> Result<(), String> {
+    // The program as `test` builds it: the same features, hence no second build of the workspace.
     run(cargo(root).args([
-        "build",
+        "test",
         "--profile",
         PROFILE,
-        "-p",
-        "frazil-cli",
-        "--bin",
-        "frazil",
+        "--workspace",
+        "--locked",
+        "--no-run",
+        "--test",
+        "serve",
     ]))?;
     for missing in xtask::clients::install(root, &xtask::target_dir(root).join("clients"), python)? {
         eprintln!("not installed: {missing}");
