@@ -36,6 +36,7 @@ mod may_pause;
 mod moved_boundaries;
 mod open_loops;
 mod operators;
+mod outgrown_groups;
 mod pauses;
 mod pipeline_function;
 mod refilled;

@@ -18,10 +18,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Rows of a source from which on the pipeline is compiled once more: that takes some 300 µs, and a boundary in the
 /// right place saves a few nanoseconds a row.
-const WORTH_ROWS: u64 = 1 << 18;
+pub(crate) const WORTH_ROWS: u64 = 1 << 18;
 /// Boundaries stay where they are unless the bytes of a table are this many times beyond what calls for others: near
 /// that size both ways take about the same time.
-const FACTOR: usize = 2;
+pub(crate) const FACTOR: usize = 2;
 /// Pipelines that a plan keeps compiled with other boundaries.
 const MOST_KEPT: usize = 16;
 
@@ -56,6 +56,33 @@ pub(crate) fn suited(
     if boundaries == plan.pipelines[index].boundaries {
         return None;
     }
+    compiled_with(plan, code, index, boundaries, cancel)
+}
+
+/// The code of a pipeline with a boundary in front of its sink besides those that it has; `moved` if these are not the
+/// planned ones. `None` if that code cannot be made.
+pub(crate) fn with_boundary_at_sink(
+    plan: &PipelinePlan,
+    code: &CompiledPlan,
+    index: usize,
+    moved: Option<&MovedPipeline>,
+    cancel: &Cancel,
+) -> Option<Arc<MovedPipeline>> {
+    let pipeline = &plan.pipelines[index];
+    let now = moved.map_or(&pipeline.boundaries, |moved| &moved.boundaries);
+    let boundaries = [&now[..], &[pipeline.operators.len()]].concat();
+    compiled_with(plan, code, index, boundaries, cancel)
+}
+
+/// The code of a pipeline with some boundaries, which the plan keeps. `None` if it cannot be made; then the code of the
+/// plan runs.
+fn compiled_with(
+    plan: &PipelinePlan,
+    code: &CompiledPlan,
+    index: usize,
+    boundaries: Vec<usize>,
+    cancel: &Cancel,
+) -> Option<Arc<MovedPipeline>> {
     let mut kept = (code.moved.0.lock()).unwrap_or_else(PoisonError::into_inner);
     let known = kept
         .iter()
@@ -63,7 +90,6 @@ pub(crate) fn suited(
     if let Some(known) = known {
         return Some(known.clone());
     }
-    // Code that cannot be made is not needed: there is that of the plan.
     let moved = Arc::new(compile(plan, code, index, boundaries, cancel)?);
     if kept.len() >= MOST_KEPT {
         kept.remove(0);

@@ -93,8 +93,7 @@ impl OpenPipeline {
         let compiled = moved
             .as_ref()
             .map_or(&code.pipelines[index], |moved| &moved.pipeline);
-        let objects = &compiled.objects;
-        let constants = objects.iter().map(constant).collect::<Result<_>>()?;
+        let constants = constants(compiled)?;
         Ok(OpenPipeline {
             plan: plan.clone(),
             code: code.clone(),
@@ -118,14 +117,14 @@ impl OpenPipeline {
         (budget, cancel): (&MemoryBudget, &Cancel),
     ) -> Result<OpenPipeline> {
         let cells = parameter_cells(plan, &state)?;
-        let constants = code.pipelines[0].objects.iter().map(constant);
+        let constants = constants(&code.pipelines[0])?;
         Ok(OpenPipeline {
             plan: plan.clone(),
             code: code.clone(),
             index: 0,
             moved: None,
             source: PipelineSource::Given,
-            constants: constants.collect::<Result<_>>()?,
+            constants,
             state,
             cells,
             breaker: Some(breaker),
@@ -411,6 +410,11 @@ pub(crate) fn cell(ty: LogicalType, value: &Value) -> Result<ParameterCell> {
         (value, _) => return Err(Error::internal(format!("{value:?} as a parameter of type {ty}"))),
     }
     Ok(out)
+}
+
+/// For each object of a pipeline the constant that it is; `None` for an object of another kind.
+pub(crate) fn constants(compiled: &CompiledPipeline) -> Result<Vec<Option<Constant>>> {
+    compiled.objects.iter().map(constant).collect()
 }
 
 fn constant(spec: &ObjectSpec) -> Result<Option<Constant>> {

@@ -1,7 +1,9 @@
 //! One worker of a running pipeline: its private objects, and the call into generated code.
 
+use crate::compile::CompiledPipeline;
 use crate::objects::ObjectSpec;
 use crate::open_pipeline::{Constant, OpenPipeline};
+use crate::outgrown_groups::{self, OwnCode};
 use crate::refilled::Drained;
 use crate::row_source::SourceCursor;
 use frazil_runtime::abi::{
@@ -33,6 +35,10 @@ pub enum Flow {
 /// A worker's private state. It goes from thread to thread only as a whole.
 pub struct Worker {
     open: Arc<OpenPipeline>,
+    /// Its code, if that is not the pipeline's.
+    own_code: Option<OwnCode>,
+    /// Bytes of its groups from which on it takes other code; `None` if it keeps what it has.
+    group_limit: Option<usize>,
     cursor: SourceCursor,
     // Addresses of the objects, in the order generated code knows; owned by the fields below or by `open`.
     objects: Vec<*mut u8>,
@@ -58,7 +64,22 @@ unsafe impl Send for Worker {}
 
 impl Worker {
     pub(crate) fn new(open: Arc<OpenPipeline>) -> Result<Worker> {
-        let pipeline = open.compiled();
+        let partial = open.partial()?;
+        let group_limit = outgrown_groups::limit(&open);
+        Ok(Worker {
+            group_limit,
+            ..Worker::with(open, None, partial)?
+        })
+    }
+
+    /// A worker that goes on with a part of what the pipeline fills.
+    fn with(
+        open: Arc<OpenPipeline>,
+        own_code: Option<OwnCode>,
+        mut partial: Option<Box<dyn Partial>>,
+    ) -> Result<Worker> {
+        let pipeline = own_code.as_ref().map_or(open.compiled(), OwnCode::compiled);
+        let constants = own_code.as_ref().map_or(&open.constants, |own| &own.constants);
         let memory = Memory::zeroed(pipeline.memory_bytes)?;
         let base = memory.as_ptr();
         let output: Box<[VectorColumn]> = (pipeline.output.iter())
@@ -70,7 +91,6 @@ impl Worker {
                 }
             })
             .collect();
-        let mut partial = open.partial()?;
         let sink = partial
             .as_mut()
             .map_or(std::ptr::null_mut(), |part| part.address());
@@ -80,11 +100,13 @@ impl Worker {
             sink,
             output: &output,
             code_groups: cursor.code_groups(),
+            constants,
         };
         let objects = (pipeline.objects.iter().enumerate())
             .map(|(i, spec)| address(&open, i, spec, &places, &mut calls))
             .collect::<Result<_>>()?;
         Ok(Worker {
+            group_limit: None,
             cursor,
             objects,
             partial,
@@ -96,14 +118,45 @@ impl Worker {
             handed: (0, 0),
             pause_at: usize::MAX,
             left: 0,
+            own_code,
             open,
         })
     }
 
+    /// Its code.
+    fn compiled(&self) -> &CompiledPipeline {
+        (self.own_code.as_ref()).map_or_else(|| self.open.compiled(), OwnCode::compiled)
+    }
+
+    /// Goes on with other code if its groups have outgrown the cache. Called between morsels.
+    fn follow_growth(&mut self) -> Result<()> {
+        let (Some(limit), Some(partial)) = (self.group_limit, &self.partial) else {
+            return Ok(());
+        };
+        if !outgrown_groups::are_outgrown(&self.open, &**partial, limit, self.rows) {
+            return Ok(());
+        }
+        self.group_limit = None;
+        let Some(code) = outgrown_groups::code(&self.open)? else {
+            return Ok(());
+        };
+        self.end()?;
+        let partial = self.partial.take();
+        let next = Worker::with(self.open.clone(), Some(code), partial)?;
+        *self = Worker {
+            rows: self.rows,
+            handed: self.handed,
+            pause_at: self.pause_at,
+            ..next
+        };
+        Ok(())
+    }
+
     /// Runs one morsel.
     pub fn run(&mut self, morsel: usize) -> Result<Flow> {
+        self.follow_growth()?;
         self.cursor.open(&self.open.source, morsel)?;
-        if self.open.compiled().drained == Drained::EachMorsel {
+        if self.compiled().drained == Drained::EachMorsel {
             self.forget_rows_left();
         }
         if let Some(part) = &mut self.partial {
@@ -116,7 +169,7 @@ impl Worker {
     /// if its code can, else between two of them.
     pub fn pause_at(&mut self, bytes: usize) {
         self.pause_at = bytes;
-        if self.open.compiled().pauses
+        if self.compiled().pauses
             && let Some(writer) = self.writer_mut()
         {
             writer.pause_at(bytes);
@@ -129,7 +182,7 @@ impl Worker {
             let rows = match std::mem::take(&mut self.left) {
                 0 => {
                     let Some(rows) = self.cursor.next()? else {
-                        return match self.open.compiled().drained {
+                        return match self.compiled().drained {
                             Drained::EachMorsel => self.drain(),
                             Drained::EachVector | Drained::AtTheEnd => Ok(Flow::Done),
                         };
@@ -176,7 +229,7 @@ impl Worker {
     /// Empties stage vectors that are refilled.
     fn forget_rows_left(&mut self) {
         let memory = self.memory.as_ptr();
-        for &at in &self.open.compiled().rows_left {
+        for &at in &self.compiled().rows_left {
             // SAFETY: a word of the stage memory, at a multiple of 64 bytes.
             unsafe { memory.wrapping_add(at).cast::<u64>().write(0) };
         }
@@ -205,7 +258,7 @@ impl Worker {
     /// Runs generated code over the vector in hand.
     fn call(&mut self, rows: usize) -> Result<Flow> {
         let (columns, partitions) = (self.cursor.columns().as_ptr(), self.cursor.partitions());
-        let drain = match self.open.compiled().drained {
+        let drain = match self.compiled().drained {
             Drained::EachVector => DRAIN,
             Drained::EachMorsel | Drained::AtTheEnd => 0,
         };
@@ -215,7 +268,7 @@ impl Worker {
     /// Runs generated code over rows that lie side by side, in the columns of the pipeline's source.
     pub(crate) fn call_over(&mut self, columns: &[VectorColumn], rows: usize) -> Result<Flow> {
         self.scratch.clear();
-        debug_assert_eq!(columns.len(), self.open.compiled().source.columns.len());
+        debug_assert_eq!(columns.len(), self.compiled().source.columns.len());
         self.call_with(columns.as_ptr(), Partitions::SIDE_BY_SIDE, rows, DRAIN)
     }
 
@@ -242,7 +295,7 @@ impl Worker {
             handed_rows: 0,
             handed_room: 0,
         };
-        let entry = self.open.compiled().entry;
+        let entry = self.compiled().entry;
         // SAFETY: the function was compiled for this pipeline: it reads as many source columns, parameters,
         // objects and bytes of stage memory as were made for it from the same plan, all alive during the call.
         let status = unsafe { entry(&raw mut context, rows as u64) };
@@ -262,7 +315,10 @@ impl Worker {
             },
             _ => {
                 let noted = context.error.error.take().map(|error| *error);
-                Err(self.open.failure(context.error.point, noted))
+                Err(match &self.own_code {
+                    Some(own) => own.moved.failures.error(context.error.point, noted),
+                    None => self.open.failure(context.error.point, noted),
+                })
             }
         }
     }
@@ -306,6 +362,12 @@ impl Worker {
         self.rows
     }
 
+    /// Number of stages of its code, if their boundaries are not the planned ones.
+    pub fn moved_stages(&self) -> Option<usize> {
+        let own = self.own_code.as_ref().map(|own| own.compiled().stages);
+        own.or_else(|| self.open.moved_stages())
+    }
+
     /// Rows that stages handed on in stage vectors, and rows that these vectors have room for.
     pub fn handed(&self) -> (u64, u64) {
         self.handed
@@ -314,7 +376,7 @@ impl Worker {
     /// Hands on all rows that are left in stage vectors. To be called behind the worker's last morsel. The errors of
     /// the pipeline.
     pub fn end(&mut self) -> Result<()> {
-        if self.open.compiled().drained == Drained::AtTheEnd {
+        if self.compiled().drained == Drained::AtTheEnd {
             self.drain()?;
         }
         Ok(())
@@ -333,6 +395,8 @@ struct Places<'a> {
     output: &'a [VectorColumn],
     /// Null if its source has no cells of groups.
     code_groups: *mut CodeGroups,
+    /// For each object the constant that it is.
+    constants: &'a [Option<Constant>],
 }
 
 /// Where the object `spec`, the i-th of the pipeline, lies.
@@ -370,7 +434,8 @@ fn address(
         ObjectSpec::OutputColumns => places.output.as_ptr().cast_mut().cast(),
         ObjectSpec::CodeGroups => places.code_groups.cast(),
         ObjectSpec::Part => places.sink,
-        ObjectSpec::String(_) | ObjectSpec::Like { .. } | ObjectSpec::Values(_) => match &open.constants[i] {
+        ObjectSpec::String(_) | ObjectSpec::Like { .. } | ObjectSpec::Values(_) => match &places.constants[i]
+        {
             Some(Constant::String(string, _)) => of(&**string),
             Some(Constant::Like(pattern)) => of(&**pattern),
             Some(Constant::Values(set)) => of(&**set),

@@ -18,7 +18,7 @@ pub struct PipelineMetrics {
     pub rows_out: Option<u64>,
     /// Rows that its stages handed on in stage vectors, and rows that these vectors have room for.
     pub handed: (u64, u64),
-    /// Number of its stages, if the bytes of what it probes called for others than planned.
+    /// Number of its stages, if the bytes of what it looks into called for others than planned.
     pub moved_stages: Option<usize>,
     /// What its scan did, if it is one.
     pub scan: Option<ScanCounters>,

@@ -54,6 +54,8 @@ pub struct Done {
     rows: u64,
     /// Rows that went through stage vectors, and rows that these vectors have room for.
     handed: (u64, u64),
+    /// Most stages of a worker's code whose boundaries are not the planned ones.
+    moved_stages: Option<usize>,
     workers: usize,
     began: usize,
     error: Option<Error>,
@@ -166,7 +168,7 @@ impl PipelineRun {
             workers: done.workers,
             rows_in: done.rows,
             handed: done.handed,
-            moved_stages: self.shared.open.moved_stages(),
+            moved_stages: done.moved_stages,
             scan: self.shared.open.scan().map(|s| s.counters()),
             index: self.shared.open.index().map(str::to_string),
             looked_up: (self.shared.open.scan()).and_then(|s| s.looked_up()),
@@ -235,12 +237,13 @@ impl Shared {
             taken = has_room.then(|| self.take()).flatten();
         }
         worker.end()?;
-        let (rows, handed) = (worker.rows(), worker.handed());
+        let (rows, handed, moved_stages) = (worker.rows(), worker.handed(), worker.moved_stages());
         let partial = worker.finish();
         let mut done = self.done();
         done.rows += rows;
         done.handed.0 += handed.0;
         done.handed.1 += handed.1;
+        done.moved_stages = done.moved_stages.max(moved_stages);
         done.workers += 1;
         done.partials.extend(partial);
         Ok(())

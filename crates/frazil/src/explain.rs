@@ -131,7 +131,7 @@ fn pipeline(p: &PipelineMetrics) -> String {
     }
     if let Some(stages) = p.moved_stages {
         text.push_str(&format!(
-            "; cut into {stages} stages by the size of what it probes"
+            "; cut into {stages} stages by the sizes of what it looks into"
         ));
     }
     text.push_str(&looked_up(p));

@@ -132,6 +132,31 @@ fn relaxed_stages_end_before_tables_larger_than_the_cache() {
 }
 
 #[test]
+fn groups_by_a_column_of_many_build_rows_have_a_boundary() {
+    let boundaries = |of_build_rows: bool| {
+        let mut shop = Shop::default();
+        let (orders, o) = shop.orders();
+        let (item, i) = shop.item();
+        let keys = vec![(shop.column(o.key), shop.column(i.order))];
+        let input = join(JoinKind::Inner, orders, item, keys);
+        let key = shop.column(if of_build_rows { o.day } else { i.price });
+        let group = shop.columns.add("group", key.ty, false);
+        let root = Operator::Aggregate(Aggregate {
+            input: Box::new(input),
+            groups: vec![(group, key)],
+            aggregates: vec![],
+        });
+        let plan = optimized(shop.plan(root, &[group]));
+        let statistics = Shop::statistics();
+        let settings = Settings::default();
+        let cut = pipelines(plan, &statistics, &settings, StagePolicy::Relaxed, &Cancel::new()).unwrap();
+        cut.pipelines[1].boundaries.clone()
+    };
+    assert_eq!(boundaries(true), [1]);
+    assert_eq!(boundaries(false), Vec::<usize>::new());
+}
+
+#[test]
 fn groups_of_an_integer_have_a_boundary_if_rows_come_in_no_order_of_it() {
     let boundaries = |of_items: bool| {
         let mut shop = Shop::default();

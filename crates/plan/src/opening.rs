@@ -243,6 +243,7 @@ impl<'a, T: Tree> Builder<'a, T> {
                 sink: sink.clone(),
                 estimated_rows: o.most_rows,
                 boundaries: vec![],
+                most_group_bytes: None,
             });
         }
     }

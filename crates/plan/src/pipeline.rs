@@ -58,6 +58,9 @@ pub struct Pipeline {
     pub estimated_rows: f64,
     /// Operators before which a stage boundary lies, ascending; `operators.len()` is the sink.
     pub boundaries: Vec<usize>,
+    /// Bytes of groups in the sink up to which they are looked up row by row: whoever runs the pipeline may put a
+    /// boundary in front of a sink that outgrows them. `None` if that boundary is there, or would not help.
+    pub most_group_bytes: Option<usize>,
 }
 
 /// Where a pipeline's rows come from.

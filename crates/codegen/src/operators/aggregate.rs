@@ -20,6 +20,8 @@ use std::mem::offset_of;
 
 /// Groups of short strings that are kept on the stack.
 const RECENT: usize = 64;
+/// Expected groups up to which recent ones are kept. A row of one of 10,000 groups hardly ever finds it among them.
+const MOST_WITH_RECENT: usize = 16 * RECENT;
 /// Key columns that they have at most.
 const RECENT_KEYS: usize = 2;
 /// Bytes of each as a power of two: the row, then the head and tail of each key.
@@ -62,17 +64,20 @@ impl<'p> Translator<'_, 'p> {
     /// stack, each where one multiplication leads to, while hashing, probing and comparing a string take four times
     /// the instructions.
     fn open_last_group(&mut self, layout: &GroupLayout) {
-        let by_hash = matches!(layout.spec.addressing, GroupAddressing::Hash { .. });
+        let GroupAddressing::Hash { expected } = layout.spec.addressing else {
+            return;
+        };
         let key = layout.spec.layout.fields[0];
         let keys = &layout.spec.layout.fields[..layout.spec.groups];
         let has_nulls = keys.iter().any(|key| key.validity.is_some());
-        if !by_hash || has_nulls || keys.len() > RECENT_KEYS {
+        if has_nulls || keys.len() > RECENT_KEYS {
             return;
         }
         let zero = self.word(0);
         // If groups were looked for before the loop, they are many.
         let looked_up = self.work.group_heads.is_some();
-        if !looked_up && keys.iter().all(|key| key.native == NativeType::String) {
+        let are_few = !looked_up && expected <= MOST_WITH_RECENT;
+        if are_few && keys.iter().all(|key| key.native == NativeType::String) {
             let recent = self.stack_slot(RECENT << RECENT_SHIFT);
             self.forget_recent(recent);
             self.work.recent_groups = Some(recent);
@@ -350,7 +355,9 @@ impl<'p> Translator<'_, 'p> {
         self.enter(some);
         let have = self.load_word(row, HASH_OFFSET);
         let mut same = self.icmp(IntCC::Equal, have, hash);
-        for (key, field) in keys.iter().zip(&layout.spec.layout.fields) {
+        let fields = &layout.spec.layout.fields[..layout.spec.groups];
+        let compared = if is_told_by_hash(fields) { &[] } else { keys };
+        for (key, field) in compared.iter().zip(&layout.spec.layout.fields) {
             let on = self.b.create_block();
             self.branch(same, on, next);
             self.enter(on);
@@ -664,4 +671,16 @@ impl<'p> Translator<'_, 'p> {
         self.branch(condition, on, otherwise);
         self.enter(on);
     }
+}
+
+/// True if groups with equal hashes are equal: the hash of a single integer that is never NULL is a bijection.
+fn is_told_by_hash(keys: &[FieldPlace]) -> bool {
+    let [key] = keys else {
+        return false;
+    };
+    let is_word = matches!(
+        key.native,
+        NativeType::Bool | NativeType::I16 | NativeType::I32 | NativeType::I64
+    );
+    is_word && key.validity.is_none()
 }

@@ -175,7 +175,7 @@ fn the_size_of_a_build_side_decides_on_its_boundary() {
     );
     let moved = |c: &frazil::Connection| {
         let text = rows(c, &format!("explain analyze {query}"));
-        text.contains("cut into 2 stages by the size of what it probes")
+        text.contains("cut into 2 stages by the sizes of what it looks into")
     };
     for policy in ["fused", "relaxed", "staged"] {
         rows(&c, &format!("set frazil.stages = '{policy}'"));

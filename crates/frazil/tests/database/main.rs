@@ -67,6 +67,7 @@ mod migrations;
 mod model;
 mod notices;
 mod notifications;
+mod outgrown_groups;
 mod parameter_types;
 mod paused_cursors;
 mod places;

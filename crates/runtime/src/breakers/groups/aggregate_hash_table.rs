@@ -453,6 +453,16 @@ impl AggregateTable {
         self.pages.bytes() + self.heap.bytes() + self.lists.bytes() + self.reservation.bytes()
     }
 
+    /// Bytes that look-ups go through: groups, and the places that lead to them.
+    pub fn bytes_looked_up(&self) -> usize {
+        let places = match self.spec.addressing {
+            GroupAddressing::Hash { .. } => self.slots,
+            // Few of the slots may be in use.
+            GroupAddressing::Array { .. } | GroupAddressing::Single => self.groups,
+        };
+        self.groups * self.spec.layout.size + places * size_of::<u64>()
+    }
+
     /// A new row of a list, to be written by the caller; `cell` is where the group's state for it lies. Error 53200.
     ///
     /// # Safety
@@ -598,9 +608,17 @@ impl AggregateTable {
         self.shift = 64 - u64::from(slots.trailing_zeros());
         self.slots = slots;
         (self.memory, self.reservation) = (memory, reservation);
+        // Rows follow each other in memory, their slots do not.
+        let mut ahead = self.pages.iter().skip(SLOTS_AHEAD);
         for row in self.pages.iter() {
             // SAFETY: live rows; slots are below 2^(64 - shift).
             unsafe {
+                if let Some(next) = ahead.next() {
+                    prefetch_read(
+                        self.directory
+                            .wrapping_add((hash_of(next) >> self.shift) as usize),
+                    );
+                }
                 let hash = hash_of(row);
                 link(self.directory, hash >> self.shift, row, hash);
             }

@@ -13,6 +13,7 @@ use crate::breakers::join::join_hash_table::{POINTER_MASK, tags};
 use crate::memory::Memory;
 use crate::row_layout::NEXT_OFFSET;
 use crate::string_heap::StringHeap;
+use frazil_kernels::prefetch::prefetch_read;
 use frazil_types::{Error, Result};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -20,6 +21,9 @@ use std::sync::OnceLock;
 /// Partitions of a merge: by the upper bits of the hash.
 const PARTITION_BITS: u32 = 6;
 const PARTITIONS: usize = 1 << PARTITION_BITS;
+/// Rows of a partition whose slots are on their way to the cache while a row is linked. Twice as many rows are on their
+/// way themselves.
+const ROWS_AHEAD: usize = 16;
 
 type Scattered = Vec<Vec<*mut u8>>;
 
@@ -157,16 +161,25 @@ impl GroupMerge {
         let directory = memory.as_ptr().cast::<u64>();
         let shift = 64 - slots.trailing_zeros();
         let mut groups = Vec::with_capacity(parts[0].len());
-        for &row in parts.into_iter().flatten() {
-            // SAFETY: rows of this partition are used by this task alone; slots are below 2^(64 - shift).
-            unsafe {
-                let hash = hash_of(row);
-                let slot = hash << PARTITION_BITS >> shift;
-                match find(spec, *directory.add(slot as usize), row, hash) {
-                    Some(group) => spec.combine(group, row)?,
-                    None => {
-                        link(directory, slot, row, hash);
-                        groups.push(row);
+        let slot_of = |hash: u64| hash << PARTITION_BITS >> shift;
+        for part in parts {
+            for (at, &row) in part.iter().enumerate() {
+                if let Some(&far) = part.get(at + 2 * ROWS_AHEAD) {
+                    prefetch_read(far);
+                }
+                // SAFETY: rows of this partition are used by this task alone; slots are below 2^(64 - shift).
+                unsafe {
+                    if let Some(&near) = part.get(at + ROWS_AHEAD) {
+                        prefetch_read(directory.wrapping_add(slot_of(hash_of(near)) as usize));
+                    }
+                    let hash = hash_of(row);
+                    let slot = slot_of(hash);
+                    match find(spec, *directory.add(slot as usize), row, hash) {
+                        Some(group) => spec.combine(group, row)?,
+                        None => {
+                            link(directory, slot, row, hash);
+                            groups.push(row);
+                        }
                     }
                 }
             }
