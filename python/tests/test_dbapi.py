@@ -126,7 +126,7 @@ def test_autocommit_is_on_unless_it_is_turned_off(con):
 
 def test_statements_that_stand_outside_of_transactions_begin_none(con, tmp_path):
     con.autocommit = False
-    for sql in ["set lock_timeout = '1s'", "show lock_timeout", "checkpoint", f"backup to '{tmp_path}/copy'", "-- nothing"]:
+    for sql in ["set lock_timeout = '1s'", "show lock_timeout", "checkpoint", f"backup to '{tmp_path}/copy'", f"publish to '{tmp_path}/published'", "-- nothing"]:
         try:
             con.execute(sql)
         except frazil.Error as error:

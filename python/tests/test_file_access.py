@@ -26,6 +26,7 @@ def test_a_connection_is_opened_with_the_files_that_it_may_name(tmp_path):
             f"select * from '{inside}/a.csv'",
             f"copy (select 1) to '{inside}/b.csv'",
             f"backup to '{tmp_path}/copy'",
+            f"publish to '{tmp_path}/published'",
             "set file_access = 'on'",
         ):
             with pytest.raises(frazil.ProgrammingError) as raised:

@@ -234,6 +234,12 @@ impl Block {
         self.0.bytes.as_slice()
     }
 
+    /// The header, the directory of its columns and the bounds of strings: the checksums of all columns are among the
+    /// bytes.
+    pub fn header(&self) -> &[u8] {
+        format::header_region(self.bytes())
+    }
+
     /// The checksum of its header, which has those of its columns: a block of other values has another one.
     pub fn checksum(&self) -> u32 {
         format::header_crc(self.bytes())

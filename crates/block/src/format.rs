@@ -343,6 +343,12 @@ pub fn read_header(bytes: &[u8]) -> Result<Header> {
     })
 }
 
+/// The part of a block that was opened which the header's checksum covers.
+pub fn header_region(block: &[u8]) -> &[u8] {
+    let header_bytes = u32::from_le_bytes(get(block, 20)) as usize;
+    &block[..header_bytes]
+}
+
 /// The header's checksum, as it was written.
 pub fn header_crc(block: &[u8]) -> u32 {
     u32::from_le_bytes(get(block, 32))

@@ -5,9 +5,9 @@ const KEYWORDS: &str = "\
 access all alter analyze and any as asc backup begin between bigint boolean both by cascade case cast char character check \
 checkpoint column commit constraint copy create cross current_date current_timestamp date day decimal default delete desc \
 describe distinct do double drop else end escape except excluded exists explain extract false fetch filter first float \
-following for foreign freeze from full group having hour if ilike in index inner insert int integer intersect interval into \
-is isolation join key last lateral leading left level like limit localtimestamp minute month natural not nothing null \
-nulls numeric of offset on only or order outer over partition position preceding precision primary range real recursive \
+following for foreign freeze from full group having hour if ilike in incremental index inner insert int integer intersect interval into \
+is isolation join keep key last lateral leading left level like limit localtimestamp minute month natural not nothing null \
+nulls numeric of offset on only or order outer over partition position preceding precision primary publish range real recursive \
 references release replace reset restrict returning right rollback row rows savepoint second select serializable set show \
 similar smallint some start substring table text then timestamp to trailing transaction trim true truncate unbounded union \
 unique update using values varchar varying vacuum view when where window with work year";

@@ -35,9 +35,9 @@ fn is_named_as_data(path: &Path) -> bool {
     ends.iter().any(|end| bare.ends_with(end))
 }
 
-/// True if a path is that of a file of rows, or is meant to be.
+/// True if a path is that of a file of rows, or is meant to be. A published snapshot is a database.
 pub fn is_data(path: &Path) -> bool {
-    path.is_file() || (is_named_as_data(path) && !path.exists())
+    (path.is_file() && !Database::is_snapshot_path(path)) || (is_named_as_data(path) && !path.exists())
 }
 
 impl Place {

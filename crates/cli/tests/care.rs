@@ -173,6 +173,34 @@ fn a_directory_is_read_by_several_beside_a_writer() {
     );
 }
 
+#[test]
+fn published_snapshots_are_read_by_the_shell() {
+    let directory = Directory::new("published");
+    directory.out(&["db", "-q", "-c", SETUP]);
+    directory.out(&["db", "-q", "-c", "publish to 'p' keep 2"]);
+    directory.out(&["db", "-q", "-c", "insert into t values (4, 4, 'four')"]);
+    let made = directory.out(&["db", "-csv", "-c", "publish to 'p' incremental keep 2"]);
+    assert!(
+        made.starts_with("snapshot,lsn,blocks_copied,bytes_copied,bytes\n2,"),
+        "{made}"
+    );
+    let count = |path: &str| directory.out(&[path, "-readonly", "-csv", "-c", "select count(*) from t"]);
+    assert_eq!(count("p"), "count\n4\n");
+    assert_eq!(count("p/snapshots/00000001"), "count\n3\n");
+    assert_eq!(count("p/snapshots/00000002"), "count\n4\n");
+    directory.out(&["verify", "p"]);
+    assert!(directory.out(&["dump", "p"]).contains("copy t"));
+    let refused = directory.run(&["p", "-c", "select 1"]);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(
+        stderr(&refused).contains("is a published folder"),
+        "{}",
+        stderr(&refused)
+    );
+    let gone = directory.run(&["p/snapshots/00000009", "-readonly", "-c", "select 1"]);
+    assert_eq!(gone.status.code(), Some(3), "{}", stderr(&gone));
+}
+
 /// Everything that a dump has to carry: all types with their greatest and least values, names and texts that are hard to write, defaults, keys, views
 /// over what was renamed or has more columns now.
 const HARD: &str = include_str!("dump/hard.sql");

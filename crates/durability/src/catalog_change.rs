@@ -3,10 +3,9 @@
 
 use crate::access::{applied, difference};
 use crate::comments::{read_comments, read_objects, write_comments, write_objects};
-use crate::manifest::{
-    read_entry, read_schemas, read_u32, read_view, write_entry, write_schemas, write_view,
-};
+use crate::manifest::{read_entry, read_u32, read_view, write_entry, write_view};
 use crate::manifest_keys::check_table;
+use crate::manifest_schemas::{read_schemas, write_schemas};
 use crate::sequences::{read_sequence, write_sequence};
 use crate::type_names::{read_types, write_type};
 use frazil_catalog::{

@@ -9,7 +9,8 @@
 
 use crate::damaged::DamagedTable;
 use crate::directory::Files;
-use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord, schemas_of};
+use crate::manifest::{ChunkRecord, LogPlace, Manifest, TableRecord};
+use crate::manifest_schemas::schemas_of;
 use crate::progress::{CheckpointCause, Pace, Steps};
 use crate::restored_chunk::{check_nulls, fit};
 use crate::segment::NewSegment;
@@ -109,9 +110,15 @@ fn sequences_moved(manifest: &Manifest, snapshot: &Snapshot) -> bool {
     now.ne(written)
 }
 
+/// True if a table that can be read has changes beside its chunks: it was damaged when the manifest was written. Those
+/// who copy blocks need the changes in chunks.
+fn has_changes_beside_chunks(manifest: &Manifest) -> bool {
+    manifest.tables.iter().any(|table| table.behind.is_some())
+}
+
 impl Files {
     /// Makes a snapshot durable, which has the commits before `lsn` and no others. Does nothing if the manifest has them
-    /// and says where the sequences stand.
+    /// in its chunks and says where the sequences stand.
     pub(crate) fn checkpoint(
         &self,
         state: &mut State,
@@ -121,7 +128,9 @@ impl Files {
     ) -> Result<CheckpointReport, CheckpointFailure> {
         let lasting = snapshot.lasting();
         let snapshot = lasting.as_ref().unwrap_or(snapshot);
-        if snapshot.timestamp() <= state.manifest.timestamp && !sequences_moved(&state.manifest, snapshot) {
+        let is_whole = !has_changes_beside_chunks(&state.manifest);
+        let is_newest = snapshot.timestamp() <= state.manifest.timestamp;
+        if is_newest && is_whole && !sequences_moved(&state.manifest, snapshot) {
             return Ok(CheckpointReport::default());
         }
         // The log must not end before the place that the manifest names.
@@ -199,6 +208,7 @@ impl Files {
             comments: snapshot.catalog().comments(),
             access: snapshot.catalog().current_access(),
             sequences_at: Lsn::default(),
+            published: None,
         };
         for table in snapshot.tables() {
             let record = write_table(state, &mut segment, table, fresh, steps)?;

@@ -6,6 +6,8 @@ use crate::following::{Following, ReadDirectory, read_beside_writer};
 use crate::manifest::Manifest;
 use crate::opening::Opening;
 use crate::progress::{CheckpointCause, CheckpointProgress, Pace, Running};
+use crate::published_folder::{open_snapshot_manifest, snapshot_at};
+use crate::published_snapshot::{MARKER, PublishedSnapshot};
 use crate::reading::{
     absent, faults_of, names_in, read_manifest, refuse_without_manifest, restore_and_recover,
 };
@@ -23,6 +25,7 @@ use frazil_vfs::{
     hold_directory, io_error, read_file, replace_file, sync_directory, sync_directory_and_above,
 };
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -91,13 +94,15 @@ impl Directory {
     /// Opens a directory as [`Opening`] says. With [`Access::Read`] it must be there (58P01), and nothing about it
     /// changes, what the log has behind the last checkpoint is done again in memory, and whatever would write is 25006.
     /// Another process may write it meanwhile ([`crate::following`]), unless it is salvaged.
+    ///
+    /// A published folder is opened as a directory is, with [`Access::Read`] alone (25006), and shows the newest
+    /// snapshot; the path of a snapshot in it ([`PublishedSnapshot::path`]) shows that one.
     pub fn open_as(vfs: Arc<dyn Vfs>, path: &Path, opening: &Opening<'_>) -> Result<Directory> {
         let begun = Instant::now();
-        refuse_foreign(&*vfs, path)?;
-        match opening.access {
-            Access::Write => create_directory(&*vfs, path)?,
-            Access::Read => refuse_absent(&*vfs, path)?,
+        if let Some((folder, number)) = snapshot_at(&*vfs, path)? {
+            return Directory::open_snapshot(vfs, folder, number, opening);
         }
+        prepare(&*vfs, path, opening.access)?;
         // From here on nothing that happens to the path or to the process leads to another directory.
         let HeldDirectory { vfs, path } = hold_directory(&*vfs, path)?;
         if opening.access == Access::Read && !opening.salvages {
@@ -183,30 +188,73 @@ impl Directory {
             wal, tail, report, ..
         } = recovered;
         let tail = tail.ok_or_else(|| Error::internal("a log that is read has no end"))?;
-        // Its files are the writer's, to be removed or used again.
-        wal.let_go();
-        let lock = Arc::new(DirectoryLock::none(&path));
-        let files = Arc::new(Files {
-            checkpointed: AtomicU64::new(restored.state.manifest.log.position.0),
-            state: Mutex::default(),
-            segments: Arc::new(Segments::new(vfs.clone(), &path, lock.clone(), 0)),
-            running: Running::default(),
-            waiting: AtomicU64::new(0),
-            lock,
-            wal,
-            history: Mutex::default(),
-            path: path.clone(),
-            vfs: vfs.clone(),
-        });
+        let from = restored.state.manifest.log.position;
         let following = Following::behind(&vfs, &path, (restored, tail, mark), &store, begun);
         Ok(Directory {
-            files,
+            files: Files::of_reader(vfs, path, (State::default(), from), wal),
             store,
             access: Access::Read,
             recovery: report,
             losses: Vec::new(),
             following: Some(following),
         })
+    }
+
+    /// Opens a snapshot of a published folder, which stays the one that is shown. 58P01 if the folder does not have it,
+    /// 25006 unless it is opened to be read.
+    fn open_snapshot(
+        vfs: Arc<dyn Vfs>,
+        folder: &Path,
+        number: u64,
+        opening: &Opening<'_>,
+    ) -> Result<Directory> {
+        if opening.access == Access::Write {
+            return Err(published(folder));
+        }
+        let begun = Instant::now();
+        let HeldDirectory { vfs, path } = hold_directory(&*vfs, folder)?;
+        let vfs: Arc<dyn Vfs> = Arc::new(ReadOnlyVfs::of(vfs));
+        let manifest = open_snapshot_manifest(&*vfs, &path, number)?;
+        let (mut restored, mut recovered) = restore_and_recover(&vfs, &path, manifest, opening)?;
+        if !restored.state.damaged.is_empty() {
+            // A PUBLISH that removes the snapshot meanwhile removes its segments, too.
+            open_snapshot_manifest(&*vfs, &path, number)?;
+        }
+        let losses = left_out(
+            &mut restored.catalog,
+            &mut restored.tables,
+            restored.losses.take(),
+        )?;
+        recovered.report.took = begun.elapsed();
+        let store = Store::restore(
+            restored.catalog.clone(),
+            (recovered.lsn, recovered.timestamp),
+            restored.tables.into_values().collect(),
+            faults_of(&restored.catalog, &restored.state),
+        );
+        store.refuse_writers();
+        let from = restored.state.manifest.log.position;
+        Ok(Directory {
+            files: Files::of_reader(vfs, path, (restored.state, from), recovered.wal),
+            store,
+            access: Access::Read,
+            recovery: recovered.report,
+            losses,
+            following: None,
+        })
+    }
+
+    /// True if a path leads to a snapshot of a published folder ([`PublishedSnapshot::path`]).
+    pub fn is_snapshot(vfs: &dyn Vfs, path: &Path) -> Result<bool> {
+        snapshot_at(vfs, path).map(|found| found.is_some())
+    }
+
+    /// The published snapshot that it shows by now; `None` if it is not a published folder.
+    pub fn published(&self) -> Option<PublishedSnapshot> {
+        match &self.following {
+            Some(following) => following.published(),
+            None => self.files.state().manifest.published,
+        }
     }
 
     /// Shows in its store what another process had made durable in it when this was called, or `lag` before. Does
@@ -380,6 +428,46 @@ fn left_out(
     Ok(losses.into_all())
 }
 
+impl Files {
+    /// The files of a directory that is read without a lock. The manifest has the commits before the position `from` of the
+    /// log. The log's files belong to the writer, who removes them and uses them again.
+    fn of_reader(vfs: Arc<dyn Vfs>, path: PathBuf, (state, from): (State, Lsn), wal: Wal) -> Arc<Files> {
+        wal.let_go();
+        let lock = Arc::new(DirectoryLock::none(&path));
+        Arc::new(Files {
+            checkpointed: AtomicU64::new(from.0),
+            state: Mutex::new(state),
+            segments: Arc::new(Segments::new(vfs.clone(), &path, lock.clone(), 0)),
+            running: Running::default(),
+            waiting: AtomicU64::new(0),
+            lock,
+            wal,
+            history: Mutex::default(),
+            path,
+            vfs,
+        })
+    }
+}
+
+/// Makes a directory that is written, unless it is there. 22023 for a directory of something else, 25006 for a published
+/// folder that is to be written, 58P01 for a directory that is to be read and is not there.
+fn prepare(vfs: &dyn Vfs, path: &Path, access: Access) -> Result<()> {
+    let names = refuse_foreign(vfs, path)?;
+    match access {
+        Access::Write if names.iter().any(|name| name == MARKER) => Err(published(path)),
+        Access::Write => create_directory(vfs, path),
+        Access::Read => refuse_absent(vfs, path),
+    }
+}
+
+/// 25006: a published folder is only read.
+fn published(folder: &Path) -> Error {
+    let message = format!("\"{}\" is a published folder: it is only read", folder.display());
+    Error::new(SqlState::READ_ONLY_TRANSACTION, message).with_hint(
+        "open it read-only; BACKUP of the database that was published makes a copy that can be written",
+    )
+}
+
 /// A directory that is only read is not made.
 pub(crate) fn refuse_absent(vfs: &dyn Vfs, path: &Path) -> Result<()> {
     match vfs
@@ -423,12 +511,17 @@ fn open_manifest(vfs: &dyn Vfs, path: &Path) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// An existing directory of something else is not to be filled with our files.
-pub(crate) fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<()> {
+/// An existing directory of something else is not to be filled with our files. Returns the names in the directory.
+pub(crate) fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<Vec<OsString>> {
     let names = match vfs.list(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         names => names.map_err(|e| io_error("open directory", path, &e))?,
     };
+    let holds = |wanted: &str| names.iter().any(|name| name == wanted);
+    if holds(MARKER) && !holds("manifest") {
+        return Err(absent(path, "has no published snapshot yet")
+            .with_hint("its first PUBLISH is running, or has not ended: publish again"));
+    }
     let ours = ["manifest", "manifest.new", "segments", "lock", "log"];
     let foreign = names.iter().find(|name| !ours.iter().any(|o| name == o));
     match foreign {
@@ -441,7 +534,7 @@ pub(crate) fn refuse_foreign(vfs: &dyn Vfs, path: &Path) -> Result<()> {
             ),
         )
         .with_hint("name an empty or new directory")),
-        _ => Ok(()),
+        _ => Ok(names),
     }
 }
 

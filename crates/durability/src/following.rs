@@ -45,6 +45,11 @@
 //! was written keeps the chunk hot until the next checkpoint. So a reader holds what the writer holds: the rows behind
 //! the last checkpoint, indexes, and mapped files.
 //!
+//! # Published folders
+//!
+//! A published folder has a manifest and segments, and no log ([`crate::published_folder`]). A reader moves to each new
+//! snapshot that PUBLISH puts in place of the one before, at the begin of its next statement.
+//!
 //! # What is not done
 //!
 //! Sequences are logged some values ahead, so a reader sees one where a crash would leave it.
@@ -57,6 +62,7 @@
 use crate::kept_changes::KeptChanges;
 use crate::manifest::{ChunkRecord, Manifest};
 use crate::opening::Opening;
+use crate::published_snapshot::PublishedSnapshot;
 use crate::reading::{faults_of, read_manifest, restore_and_recover};
 use crate::recovery::{Recovered, Shown, catch_up};
 use crate::restore::Restored;
@@ -239,6 +245,11 @@ impl Following {
         manifest.log.position
     }
 
+    /// The published snapshot that is shown.
+    pub fn published(&self) -> Option<PublishedSnapshot> {
+        self.place().restored.state.manifest.published
+    }
+
     /// Shows in a store what was durable when this was called, or `lag` before.
     pub fn follow(&self, store: &Store, lag: Duration, cancel: &Cancel) -> Result<()> {
         let begun = self.begun.load(Ordering::Acquire);
@@ -272,6 +283,11 @@ impl Following {
             let manifest = read_manifest(&*self.vfs, &self.path)?;
             if manifest.database != place.restored.state.manifest.database {
                 return Err(self.other_database());
+            }
+            if manifest.published != place.restored.state.manifest.published {
+                // A published folder has no log: what came is in the manifest alone.
+                place.is_lost = true;
+                continue;
             }
             if manifest.timestamp > store.snapshot().timestamp() {
                 // The log may have been written up to there since its end was looked at.

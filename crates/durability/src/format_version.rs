@@ -22,7 +22,9 @@ pub(crate) const WITH_PARTIAL_INDEXES: u32 = 12;
 pub(crate) const WITH_MATERIALIZED_VIEWS: u32 = 13;
 /// The version of a manifest with roles, owners or privileges that statements gave.
 pub(crate) const WITH_ROLES: u32 = 14;
+/// The version of a manifest in a folder that PUBLISH wrote: programs that write directories must not take it for one.
+pub(crate) const PUBLISHED: u32 = 15;
 /// The greatest version that is read.
-pub const NEWEST: u32 = WITH_ROLES;
+pub const NEWEST: u32 = PUBLISHED;
 /// The oldest version that is read.
 pub(crate) const OLDEST: u32 = 1;

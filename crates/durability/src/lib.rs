@@ -19,10 +19,14 @@
 //!
 //! Any number of processes may read a directory, also while another one writes it. They do again in memory what the log
 //! says, at the begin of each statement what came to it, and leave all files as they are (`following.rs`).
+//!
+//! BACKUP and PUBLISH copy the blocks of a checkpoint (`block_copier.rs`): the one to a directory of its own, the other to
+//! a folder of snapshots that are only read (`published_folder.rs`).
 #![forbid(unsafe_code)]
 
 mod access;
 mod backup;
+mod block_copier;
 mod catalog_change;
 pub mod checkpoint;
 mod comments;
@@ -36,9 +40,14 @@ pub mod kept_changes;
 pub mod manifest;
 mod manifest_keys;
 mod manifest_references;
+mod manifest_schemas;
 mod manifest_version;
 mod opening;
 mod progress;
+mod publish;
+mod published_folder;
+mod published_snapshot;
+mod published_table;
 mod reading;
 mod recovery;
 mod replay;
@@ -51,11 +60,15 @@ mod state;
 pub mod type_names;
 pub mod wal;
 
+pub use block_copier::CopyWatch;
 pub use checkpoint::{CheckpointReport, MadeCheckpoint};
 pub use directory::{Directory, LastCheckpoint};
 pub use frazil_vfs::Access;
 pub use inspect::{InspectedTable, Inspection, inspect};
 pub use opening::{Opening, OpeningProgress, OpeningStep};
 pub use progress::{CheckpointCause, CheckpointProgress, Pace};
+pub use publish::{Publication, PublishOptions};
+pub use published_snapshot::PublishedSnapshot;
+pub use published_table::{open_published_table, published_table};
 pub use recovery::RecoveryReport;
 pub use salvage::Loss;

@@ -9,6 +9,8 @@ use crate::format_version::{NEWEST, OLDEST, VERSION};
 use crate::kept_changes::Behind;
 use crate::manifest_keys::{check_names, check_table, read_keys, write_constraints, write_indexes};
 use crate::manifest_references::check_references;
+use crate::manifest_schemas::{read_schemas, write_schemas};
+use crate::published_snapshot::PublishedSnapshot;
 use crate::sequences::SequenceRecord;
 use crate::type_names::{
     read_default, read_name, read_type_name, read_types, read_value, write_default, write_name, write_type,
@@ -16,8 +18,8 @@ use crate::type_names::{
 };
 use crate::wal::DatabaseId;
 use frazil_catalog::{
-    AccessRules, Catalog, Comments, Materialized, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions,
-    TypeEntry, ViewEntry, WrittenName,
+    AccessRules, Comments, Materialized, OnCommit, Reading, SchemaEntry, TableEntry, TableOptions, TypeEntry,
+    ViewEntry, WrittenName,
 };
 use frazil_storage::table_options::checked;
 use frazil_storage::{ChunkEntry, DistinctEstimate, Lsn, SegmentPlace};
@@ -61,6 +63,8 @@ pub struct Manifest {
     pub access: Arc<AccessRules>,
     /// The end of the log when the positions of the sequences were read: the positions cover all records before it.
     pub sequences_at: Lsn,
+    /// The snapshot that this is, in a folder that PUBLISH wrote.
+    pub published: Option<PublishedSnapshot>,
 }
 
 /// Where the log goes on behind a manifest.
@@ -166,6 +170,9 @@ impl Manifest {
             json["comments"] = write_comments(&self.comments);
         }
         write_into(&mut json, &self.access);
+        if let Some(published) = &self.published {
+            json["published"] = published.write();
+        }
         let body = json.to_string();
         let crc = crc32c::crc32c(body.as_bytes());
         let version = self.version();
@@ -430,31 +437,8 @@ fn read_manifest(json: &Json) -> Option<Manifest> {
             Json::Null => Lsn::default(),
             position => Lsn(position.as_u64()?),
         },
+        published: PublishedSnapshot::read(&json["published"])?,
     })
-}
-
-/// The schemas of a catalog; `None` if it has the one alone that a new database has.
-pub(crate) fn schemas_of(catalog: &Catalog) -> Option<Vec<Arc<SchemaEntry>>> {
-    let schemas: Vec<Arc<SchemaEntry>> = catalog.schemas().cloned().collect();
-    let is_new = matches!(&schemas[..], [only] if only.is_first_public());
-    (!is_new).then_some(schemas)
-}
-
-/// The schemas, by name.
-pub(crate) fn write_schemas(schemas: &[Arc<SchemaEntry>]) -> Json {
-    let schemas = schemas.iter();
-    schemas
-        .map(|schema| json!({ "id": schema.id.0, "name": schema.name }))
-        .collect()
-}
-
-/// The schemas that [`write_schemas`] wrote.
-pub(crate) fn read_schemas(json: &Json) -> Option<Vec<Arc<SchemaEntry>>> {
-    let schemas = json.as_array()?.iter().map(|schema| {
-        let id = ObjectId(read_u32(&schema["id"])?);
-        Some(Arc::new(SchemaEntry::new(id, schema["name"].as_str()?)))
-    });
-    schemas.collect()
 }
 
 /// The tables, and those whose records are not read. `None` if there is one of which not even the name can be read.

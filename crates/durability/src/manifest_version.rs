@@ -1,8 +1,8 @@
 //! The version of the directory format that a manifest needs.
 
 use crate::format_version::{
-    VERSION, WITH_CHANGES, WITH_COMMENTS, WITH_MATERIALIZED_VIEWS, WITH_PARTIAL_INDEXES, WITH_REFERENCES,
-    WITH_ROLES, WITH_SCHEMAS,
+    PUBLISHED, VERSION, WITH_CHANGES, WITH_COMMENTS, WITH_MATERIALIZED_VIEWS, WITH_PARTIAL_INDEXES,
+    WITH_REFERENCES, WITH_ROLES, WITH_SCHEMAS,
 };
 use crate::manifest::Manifest;
 use frazil_catalog::{Constraint, ConstraintKind, Deferral, TypeKind};
@@ -14,6 +14,9 @@ impl Manifest {
     pub(crate) fn version(&self) -> u32 {
         let has_changes = self.tables.iter().any(|table| table.behind.is_some())
             || self.unread.iter().any(|table| !table.json()["behind"].is_null());
+        if self.published.is_some() {
+            return PUBLISHED;
+        }
         if !self.access.is_initial() {
             return WITH_ROLES;
         }

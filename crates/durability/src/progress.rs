@@ -17,6 +17,8 @@ pub enum CheckpointCause {
     Commit,
     /// A backup begins with it.
     Backup,
+    /// A snapshot that is published begins with it.
+    Publish,
 }
 
 impl fmt::Display for CheckpointCause {
@@ -27,6 +29,7 @@ impl fmt::Display for CheckpointCause {
             CheckpointCause::Time => "time",
             CheckpointCause::Commit => "commit",
             CheckpointCause::Backup => "backup",
+            CheckpointCause::Publish => "publish",
         })
     }
 }

@@ -88,7 +88,15 @@ pub(crate) fn restore(
     })
 }
 
-fn restore_catalog(manifest: &Manifest) -> Catalog {
+/// A table of a manifest, whose segments alone are opened.
+pub(crate) fn restore_alone(vfs: &dyn Vfs, directory: &Path, record: &TableRecord) -> Result<TableSnapshot> {
+    let mut segments = OpenedSegments::default();
+    segments.open_all(vfs, directory, record)?;
+    restore_table(&segments.opened, record, &mut Places::default())
+}
+
+/// The catalog of a manifest.
+pub(crate) fn restore_catalog(manifest: &Manifest) -> Catalog {
     let entries = manifest.tables.iter().map(|t| Arc::new(t.entry.clone()));
     let unread = manifest.unread.iter().map(|t| Arc::new(t.entry()));
     let views = manifest.views.iter().cloned().map(Relation::View);

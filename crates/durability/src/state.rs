@@ -46,6 +46,14 @@ impl State {
     }
 }
 
+impl Manifest {
+    /// The places of all blocks and marks of deleted rows of tables that are read.
+    pub(crate) fn places(&self) -> impl Iterator<Item = SegmentPlace> {
+        let chunks = self.tables.iter().flat_map(|table| &table.chunks);
+        chunks.flat_map(|chunk| std::iter::once(chunk.block).chain(chunk.deleted.map(|(place, _)| place)))
+    }
+}
+
 /// Numbers of the segments that a manifest names.
 pub(crate) fn named_segments(manifest: &Manifest) -> HashSet<u64> {
     let named = manifest.tables.iter().flat_map(TableRecord::segments);

@@ -4,7 +4,7 @@ use crate::execute;
 use crate::explain_freeze;
 use crate::query::{Runner, result_schema};
 use crate::session::Session;
-use crate::{cursors, setting_statement, settings, settled};
+use crate::{cursors, publish, setting_statement, settings, settled};
 use frazil_frontend::{
     Bound, CopyEnd, CopyFormat, CopyOptions, Last, ParsedStatement, PlanSettings, Prepared, SettingStatement,
     Statement, Writing,
@@ -106,6 +106,7 @@ impl Described {
             Statement::ExplainFreeze { analyze, .. } => {
                 Described::Rows(Arc::new(explain_freeze::schema(*analyze)?))
             }
+            Statement::Publish(_) => Described::Rows(Arc::new(publish::schema()?)),
             Statement::Writing(
                 Writing::CreateTable { .. }
                 | Writing::Freeze { .. }

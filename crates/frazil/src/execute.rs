@@ -25,7 +25,9 @@ use crate::session::Session;
 use crate::setting_statement;
 use crate::statement_tables::StatementTables;
 use crate::statistics::StatementCounts;
-use crate::{copy, copy_to, cursors, ddl, explain, explain_freeze, query, settled, table_locks, with_writes};
+use crate::{
+    copy, copy_to, cursors, ddl, explain, explain_freeze, publish, query, settled, table_locks, with_writes,
+};
 use frazil_frontend::{
     Bound, Control, ExplainOptions, Explained, HiddenParameter, ParsedStatement, PlanSettings, Statement,
     Writing,
@@ -401,6 +403,7 @@ fn run_as_bound(
         Statement::Backup { directory } => {
             backup(session, Path::new(&directory)).map(|()| done("BACKUP", started))
         }
+        Statement::Publish(statement) => publish::run(session, &statement, started),
         Statement::Writing(writing) => run_writing(session, parsed, call, writing, bundle, kept),
     }
 }

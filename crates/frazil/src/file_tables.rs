@@ -7,7 +7,8 @@ use crate::compression::compression;
 use crate::file_restrictions;
 use crate::made_table;
 use crate::slots::Slots;
-use frazil_catalog::SYSTEM_SCHEMA;
+use frazil_catalog::{QualifiedName, SYSTEM_SCHEMA};
+use frazil_durability::open_published_table;
 use frazil_files::{
     ColumnTypes, ColumnsOf, CsvFiles, CsvHints, DatePattern, Encoding, Folders, Loaded, Moments,
     ParquetFiles, PathColumns, ReadLimits, Sample, SourceForm, files_of, load,
@@ -15,7 +16,9 @@ use frazil_files::{
 use frazil_frontend::{FileEncoding, FileForm, FileSource, SaidTypes, TableEntry};
 use frazil_plan::Plan;
 use frazil_storage::{LentCells, LentRows, TableSnapshot};
-use frazil_types::{Disjunction, Error, ObjectId, Reservation, Restriction, Result, Schema, SqlState, Value};
+use frazil_types::{
+    ColumnDef, Disjunction, Error, ObjectId, Reservation, Restriction, Result, Schema, SqlState, Value,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -191,7 +194,7 @@ impl FileTables {
                 id: ObjectId(FILE_ID - place as u32),
                 oid: None,
                 schema_name: SYSTEM_SCHEMA.to_owned(),
-                name: name(&source.patterns[0]),
+                name: (source.table.as_ref()).map_or_else(|| name(&source.patterns[0]), |t| t.name.clone()),
                 schema: table.schema.clone(),
                 hidden: Vec::new(),
                 row_count: table.rows().map_or(0, |rows| rows.rows()),
@@ -251,10 +254,14 @@ fn types(said: &SaidTypes) -> ColumnTypes {
 
 fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
     let mark = |c: Option<char>| c.and_then(|c| u8::try_from(c).ok());
+    if let Some(table) = &source.table {
+        return published(source, table, limits);
+    }
     let files = files(source, limits)?;
     let paths_say = paths_say(source);
     let form = match source.form {
         FileForm::Parquet => return open_parquet(source, &files, limits),
+        FileForm::Published => return Err(Error::internal("a published folder is read without a table")),
         FileForm::Json => SourceForm::Json {
             compression: compression(source.compression),
             skips: source.skips_errors,
@@ -298,6 +305,35 @@ fn read(source: &FileSource, limits: &ReadLimits) -> Result<FileTable> {
         source: source.clone(),
         schema: read.rows.schema().clone(),
         rows: FileRows::Read(read),
+    })
+}
+
+/// A table of a published folder. 0A000 if a column is of a type that the folder's database defines.
+fn published(source: &FileSource, table: &QualifiedName, limits: &ReadLimits) -> Result<FileTable> {
+    let folder = Path::new(&source.patterns[0]);
+    limits.access.check(folder)?;
+    let rows = Arc::new(open_published_table(folder, table)?);
+    let columns = rows.table().entry().schema.columns.iter();
+    let column = |c: &ColumnDef| ColumnDef {
+        nullable: c.nullable,
+        ..ColumnDef::new(c.name.clone(), c.ty)
+    };
+    let columns: Vec<ColumnDef> = columns.map(column).collect();
+    let is_defined = |column: &&ColumnDef| column.ty.element().unwrap_or(column.ty).enumeration().is_some();
+    if let Some(column) = columns.iter().find(is_defined) {
+        let what = format!(
+            "column \"{}\" of an enumeration in a published folder",
+            column.name
+        );
+        return Err(Error::unsupported(what).with_hint("open the folder read-only"));
+    }
+    Ok(FileTable {
+        source: source.clone(),
+        schema: Arc::new(Schema::new(columns)),
+        rows: FileRows::Read(ReadRows {
+            rows,
+            _memory: limits.budget.reservation(),
+        }),
     })
 }
 

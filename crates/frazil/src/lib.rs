@@ -88,6 +88,7 @@ mod plan_settings;
 mod point_query;
 mod prepared;
 mod prepared_statements;
+mod publish;
 mod query;
 mod rejected_rows;
 mod row;
@@ -137,7 +138,8 @@ pub use described::{CopyFraming, CopyShape, Described};
 pub use frame_tables::{Frame, Frames};
 pub use frazil_catalog::identifier;
 pub use frazil_durability::{
-    Access, InspectedTable, Inspection, Loss, Opening, OpeningProgress, OpeningStep,
+    Access, InspectedTable, Inspection, Loss, Opening, OpeningProgress, OpeningStep, Publication,
+    PublishOptions, PublishedSnapshot,
 };
 pub use frazil_exec::Progress;
 pub use frazil_files::{ArrowBatches, ArrowTexts, FileAccess, json_of};

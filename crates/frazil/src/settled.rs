@@ -50,6 +50,7 @@ pub fn before(session: &mut Session, statement: &Statement) -> Result<()> {
         | Statement::Alone { .. }
         | Statement::Checkpoint
         | Statement::Backup { .. }
+        | Statement::Publish(_)
         // EXECUTE comes here again with its statement.
         | Statement::Prepared(_)
         | Statement::Writing(_) => Ok(()),

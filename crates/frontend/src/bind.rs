@@ -168,9 +168,8 @@ impl<'a> Context<'a> {
             ParsedKind::CopyTo { source, end, options } => return self.copy_to(source, end, options),
             ParsedKind::Freeze { table, order_by } => self.freezing(table, order_by.as_deref())?.into(),
             ParsedKind::Checkpoint => Statement::Checkpoint,
-            ParsedKind::Backup { directory } => Statement::Backup {
-                directory: directory.clone(),
-            },
+            ParsedKind::Backup { directory } => Statement::backup(directory),
+            ParsedKind::Publish(publish) => Statement::Publish(publish.clone()),
             ParsedKind::Begin { modes, tag } => Statement::Begin { modes: *modes, tag },
             ParsedKind::Commit { chain } => Statement::Commit { chain: *chain },
             ParsedKind::Rollback { chain } => Statement::Rollback { chain: *chain },

@@ -1,6 +1,7 @@
 //! Files that a query reads as tables.
 
 use crate::CopyCompression;
+use frazil_catalog::QualifiedName;
 use frazil_types::LogicalType;
 
 /// The form of the files.
@@ -12,6 +13,8 @@ pub enum FileForm {
     Json,
     /// Parquet.
     Parquet,
+    /// A table of a folder that PUBLISH wrote.
+    Published,
 }
 
 /// The types of columns that a statement says.
@@ -75,6 +78,8 @@ pub struct FileSource {
     pub hive_partitioning: Option<bool>,
     /// True if the columns are those of all files instead of those of the first one, for CSV and Parquet.
     pub union_by_name: bool,
+    /// The table, of a published folder.
+    pub table: Option<QualifiedName>,
     /// The name of a column that has the path of the file of each row.
     pub filename: Option<String>,
 }
@@ -100,6 +105,7 @@ impl FileSource {
             skips_errors: false,
             hive_partitioning: None,
             union_by_name: false,
+            table: None,
             filename: None,
         }
     }

@@ -47,7 +47,7 @@ pub use limits::Limits;
 pub use parse::{Control, ParsedStatement, QualifiedPlace, QueryText, Script, StatementRole, parse};
 pub use statement::{
     CursorOptions, CursorStatement, Discard, ExplainMode, ExplainOptions, Explained, FetchDirection, Last,
-    LockMode, LockTable, LockedName, NotificationStatement, Prepared, SetConstraints, SettingStatement,
-    Skipped, Statement, WithWrite, Writing,
+    LockMode, LockTable, LockedName, NotificationStatement, Prepared, PublishStatement, SetConstraints,
+    SettingStatement, Skipped, Statement, WithWrite, Writing,
 };
 pub use transaction_modes::{Isolation, TransactionModes};

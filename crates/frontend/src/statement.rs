@@ -51,6 +51,8 @@ pub enum Statement {
         /// Path of the directory to be made.
         directory: String,
     },
+    /// PUBLISH TO.
+    Publish(PublishStatement),
     /// BEGIN or START TRANSACTION.
     Begin {
         /// Its modes.
@@ -440,6 +442,15 @@ impl From<Prepared> for Statement {
     }
 }
 
+impl Statement {
+    /// BACKUP TO a directory.
+    pub(crate) fn backup(directory: &str) -> Statement {
+        Statement::Backup {
+            directory: directory.to_owned(),
+        }
+    }
+}
+
 impl Explained {
     /// The statement, if EXPLAIN explains it.
     pub fn of(statement: Statement) -> Option<Explained> {
@@ -463,6 +474,7 @@ impl Explained {
             | Statement::ExplainFreeze { .. }
             | Statement::Checkpoint
             | Statement::Backup { .. }
+            | Statement::Publish(_)
             | Statement::Begin { .. }
             | Statement::Commit { .. }
             | Statement::Rollback { .. }
@@ -494,6 +506,17 @@ impl Last {
         };
         Some(Last::Write(plan))
     }
+}
+
+/// PUBLISH TO 'folder'.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishStatement {
+    /// Path of the folder.
+    pub folder: String,
+    /// INCREMENTAL.
+    pub is_incremental: bool,
+    /// KEEP: number of snapshots that stay, at least 1.
+    pub keep: Option<usize>,
 }
 
 /// A WITH query that writes.

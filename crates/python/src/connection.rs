@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const SETS: usize = 256;
 
 /// First words of statements for which no transaction is begun where autocommit is off: they begin or end one, or stand outside.
-const OUTSIDE: [&str; 15] = [
+const OUTSIDE: [&str; 16] = [
     "begin",
     "start",
     "commit",
@@ -38,6 +38,7 @@ const OUTSIDE: [&str; 15] = [
     "show",
     "checkpoint",
     "backup",
+    "publish",
     "vacuum",
 ];
 

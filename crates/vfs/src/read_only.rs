@@ -67,6 +67,10 @@ impl Vfs for ReadOnlyVfs {
         self.0.entry(path)
     }
 
+    fn is_within(&self, directory: &Path, above: &Path) -> io::Result<bool> {
+        self.0.is_within(directory, above)
+    }
+
     fn map(&self, path: &Path) -> io::Result<Mapping> {
         self.0.map(path)
     }

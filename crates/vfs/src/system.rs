@@ -199,6 +199,28 @@ impl Vfs for SystemVfs {
         }
     }
 
+    fn is_within(&self, directory: &Path, above: &Path) -> io::Result<bool> {
+        let above = self.place(above);
+        let above = rustix::fs::statat(above.from, above.path, AtFlags::empty())?;
+        let above = (above.st_dev, above.st_ino);
+        let start = self.place(directory).open_directory()?;
+        let mut up = PathBuf::from(".");
+        let mut below = None;
+        loop {
+            // A directory above need not be readable to be looked at.
+            let here = rustix::fs::statat(&start, &up, AtFlags::empty())?;
+            let here = (here.st_dev, here.st_ino);
+            if here == above {
+                return Ok(true);
+            }
+            // The root is above itself.
+            if below.replace(here) == Some(here) {
+                return Ok(false);
+            }
+            up.push("..");
+        }
+    }
+
     fn map(&self, path: &Path) -> io::Result<Mapping> {
         let file = self.place(path).open(OFlags::RDONLY)?;
         // SAFETY: `Vfs::map` has its caller see to it that nobody changes the file meanwhile: segment files are written
@@ -297,6 +319,22 @@ mod tests {
             io::ErrorKind::NotFound
         );
         std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn a_directory_is_within_those_above_it_by_whatever_path() {
+        let vfs = SystemVfs::default();
+        let above = std::env::temp_dir().join(format!("frazil-within-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&above);
+        std::fs::create_dir_all(above.join("a/b")).unwrap();
+        std::fs::create_dir_all(above.join("ab")).unwrap();
+        std::os::unix::fs::symlink(above.join("a/b"), above.join("link")).unwrap();
+        let is_within = |below: &str, of: &str| vfs.is_within(&above.join(below), &above.join(of)).unwrap();
+        assert!(is_within("a", "a") && is_within("a/b", "a") && is_within("link", "a"));
+        assert!(!is_within("ab", "a") && !is_within("a", "a/b") && !is_within("a", "link"));
+        assert!(vfs.is_within(&above, Path::new("/")).unwrap());
+        assert!(vfs.is_within(&above.join("none"), &above).is_err());
+        std::fs::remove_dir_all(&above).unwrap();
     }
 
     #[test]

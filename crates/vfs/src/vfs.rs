@@ -41,6 +41,9 @@ pub trait Vfs: fmt::Debug + Send + Sync {
     /// What lies at a path; `None` if nothing does.
     fn entry(&self, path: &Path) -> io::Result<Option<Entry>>;
 
+    /// True if a directory is another one, or lies below it, at any depth and by whatever links a path leads there.
+    fn is_within(&self, directory: &Path, above: &Path) -> io::Result<bool>;
+
     /// Maps a whole file for reading. Nobody may change or shorten the file as long as the mapping lives.
     fn map(&self, path: &Path) -> io::Result<Mapping>;
 

@@ -63,6 +63,7 @@ fn forms(folder: &Path) -> Vec<(&'static str, String)> {
             format!("copy (select * from '{csv}') to '{out}'"),
         ),
         ("BACKUP", format!("backup to '{new}'")),
+        ("PUBLISH", format!("publish to '{new}-published' incremental")),
     ]
 }
 

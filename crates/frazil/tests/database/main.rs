@@ -75,6 +75,7 @@ mod plans;
 mod points;
 mod power_cuts;
 mod prepared;
+mod publishing;
 mod read_only;
 mod references;
 mod refilled_vectors;

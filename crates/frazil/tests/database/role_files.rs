@@ -4,11 +4,12 @@ use crate::{directory, rows, state};
 use frazil::{Database, SqlState};
 
 /// Statements that read a file, whose name replaces FILE.
-const READING: [&str; 15] = [
+const READING: [&str; 16] = [
     "select * from 'FILE'",
     "select * from read_csv('FILE')",
     "select * from read_json('FILE')",
     "select * from read_parquet('FILE')",
+    "select * from published('FILE', 't')",
     "select (select count(*) from 'FILE')",
     "with w as (select * from 'FILE') select * from w",
     "explain select * from 'FILE'",
@@ -23,12 +24,13 @@ const READING: [&str; 15] = [
 ];
 
 /// Statements that write a file or directory.
-const WRITING: [&str; 5] = [
+const WRITING: [&str; 6] = [
     "copy t to 'FILE.out'",
     "copy (select 1) to 'FILE.out'",
     "copy t to 'FILE.out' (format parquet)",
     "copy t to 'FILE.out' (format json)",
     "backup to 'FILE.backup'",
+    "publish to 'FILE.published'",
 ];
 
 #[test]

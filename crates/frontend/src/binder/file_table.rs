@@ -3,16 +3,18 @@
 use super::{file_types, fold};
 use crate::CopyCompression;
 use crate::file_source::{FileEncoding, FileForm, FileSource};
+use frazil_catalog::{PUBLIC, QualifiedName};
 use frazil_types::{Error, Result, SqlState};
 use sqlparser::ast::{
     BinaryOperator, Expr, FunctionArg, FunctionArgExpr, ObjectName, ObjectNamePart, TableFunctionArgs, Value,
 };
 
-/// Functions that read files. Those behind the first three are names that DuckDB's users type.
-const FUNCTIONS: [(&str, FileForm); 8] = [
+/// Functions that read files. Those behind the first four are names that DuckDB's users type.
+const FUNCTIONS: [(&str, FileForm); 9] = [
     ("read_csv", FileForm::Csv),
     ("read_parquet", FileForm::Parquet),
     ("read_json", FileForm::Json),
+    ("published", FileForm::Published),
     ("read_csv_auto", FileForm::Csv),
     ("parquet_scan", FileForm::Parquet),
     ("read_json_auto", FileForm::Json),
@@ -43,6 +45,9 @@ pub(super) fn source(name: &ObjectName, args: Option<&TableFunctionArgs>) -> Res
     let Some((_, form)) = FUNCTIONS.iter().find(|f| f.0 == function) else {
         return Ok(None);
     };
+    if *form == FileForm::Published {
+        return published(&args.args).map(Some);
+    }
     let mut given = args.args.iter();
     let pattern = given.next().and_then(|arg| match arg {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(path)) => texts(path),
@@ -63,6 +68,35 @@ pub(super) fn source(name: &ObjectName, args: Option<&TableFunctionArgs>) -> Res
         option(&mut source, &name, value)?;
     }
     Ok(Some(source))
+}
+
+/// `published('folder', 'table' [, schema => 'name'])`. 22023 for other arguments.
+fn published(args: &[FunctionArg]) -> Result<FileSource> {
+    let texts: Vec<Option<String>> = (args.iter())
+        .map(|arg| match arg {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(given)) => text(given),
+            _ => None,
+        })
+        .collect();
+    let (folder, table, schema) = match (&texts[..], args.get(2)) {
+        ([Some(folder), Some(table)], None) => (folder, table, Some(PUBLIC.to_owned())),
+        ([Some(folder), Some(table), _], Some(given)) => {
+            let schema = named(given).filter(|(name, _)| name == "schema");
+            (folder, table, schema.and_then(|(_, value)| text(value)))
+        }
+        _ => return Err(wrong_published()),
+    };
+    let schema = schema.ok_or_else(wrong_published)?;
+    Ok(FileSource {
+        table: Some(QualifiedName::new(schema, table)),
+        ..FileSource::new(folder, FileForm::Published)
+    })
+}
+
+fn wrong_published() -> Error {
+    let message = "published takes a folder, a table and perhaps a schema, as constant texts";
+    Error::new(SqlState::INVALID_PARAMETER, message)
+        .with_hint("published('folder', 'table') or published('folder', 'table', schema => 'name')")
 }
 
 /// Whether a table function reads files.
@@ -158,6 +192,7 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
                     }
                     FileForm::Json => "there are filename, compression, on_error and hive_partitioning",
                     FileForm::Parquet => "there are union_by_name, filename and hive_partitioning",
+                    FileForm::Published => "there is schema",
                 }),
             );
         }

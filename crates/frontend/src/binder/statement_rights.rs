@@ -44,6 +44,10 @@ fn check_statement(catalog: &dyn CatalogView, statement: &Statement) -> Result<(
             let what = "BACKUP to a directory";
             check_predefined(catalog, RoleId::WRITE_SERVER_FILES, what, "")
         }
+        Statement::Publish(_) => {
+            let what = "PUBLISH to a folder";
+            check_predefined(catalog, RoleId::WRITE_SERVER_FILES, what, "")
+        }
         Statement::Checkpoint => match permits(catalog, role, &Demand::PrivilegesOf(RoleId::CHECKPOINT)) {
             true => Ok(()),
             false => Err(refused(

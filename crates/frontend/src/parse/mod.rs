@@ -343,6 +343,7 @@ impl Reading {
             "listen" | "unlisten" | "notify" => notifications::parse(&mut cursor, &first),
             "describe" | "desc" | "summarize" => self.described(&mut cursor),
             "backup" => own::backup(&mut cursor),
+            "publish" => own::publish(&mut cursor),
             "prepare" | "execute" | "deallocate" => self.prepared_statement(&first, &mut cursor),
             "checkpoint" => own::only(&mut cursor, ParsedKind::Checkpoint),
             "begin" | "start" => transactions::begin(&mut cursor),

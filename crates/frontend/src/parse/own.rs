@@ -1,10 +1,11 @@
-//! Statements read from their tokens: FREEZE, DESCRIBE, BACKUP, TRUNCATE.
+//! Statements read from their tokens: FREEZE, DESCRIBE, BACKUP, PUBLISH.
 
 use super::cursor::Cursor;
 use super::parsed::ParsedKind;
+use crate::PublishStatement;
 use crate::copy::query_of;
 use frazil_catalog::WrittenName;
-use frazil_types::{Error, Result};
+use frazil_types::{Error, Result, SqlState};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// FREEZE [TABLE] table [ORDER BY column].
@@ -62,6 +63,46 @@ pub(super) fn backup(cursor: &mut Cursor) -> Result<ParsedKind> {
     cursor.next();
     cursor.end()?;
     Ok(ParsedKind::Backup { directory })
+}
+
+/// PUBLISH TO 'folder' [INCREMENTAL] [KEEP number].
+pub(super) fn publish(cursor: &mut Cursor) -> Result<ParsedKind> {
+    cursor.next();
+    cursor.expect_word("to")?;
+    let Some(Token::SingleQuotedString(folder)) = cursor.peek().cloned() else {
+        return Err(cursor.error());
+    };
+    cursor.next();
+    let is_incremental = cursor.take("incremental");
+    let mut keep = None;
+    if cursor.take("keep") {
+        keep = Some(kept_snapshots(cursor)?);
+    }
+    cursor.end()?;
+    Ok(ParsedKind::Publish(PublishStatement {
+        folder,
+        is_incremental,
+        keep,
+    }))
+}
+
+/// The number behind KEEP. 22023 below 1.
+fn kept_snapshots(cursor: &mut Cursor) -> Result<usize> {
+    let number = match cursor.peek() {
+        Some(Token::Number(digits, _)) => digits.parse().ok(),
+        _ => None,
+    };
+    match number {
+        None => Err(cursor.error()),
+        Some(0) => Err(Error::new(
+            SqlState::INVALID_PARAMETER,
+            "KEEP must be at least 1: the new snapshot is one of those that stay",
+        )),
+        Some(number) => {
+            cursor.next();
+            Ok(number)
+        }
+    }
 }
 
 /// A statement of one word.

@@ -17,8 +17,8 @@ use crate::deep_stack::Deep;
 use crate::limits::Limits;
 use crate::system_columns::SystemColumns;
 use crate::{
-    CursorOptions, CursorStatement, ExplainOptions, LockMode, NotificationStatement, SetConstraints,
-    SettingStatement, TransactionModes,
+    CursorOptions, CursorStatement, ExplainOptions, LockMode, NotificationStatement, PublishStatement,
+    SetConstraints, SettingStatement, TransactionModes,
 };
 use frazil_catalog::WrittenName;
 use frazil_types::{Error, Reservation, Span};
@@ -84,6 +84,8 @@ pub(crate) enum ParsedKind {
     Backup {
         directory: String,
     },
+    /// PUBLISH TO.
+    Publish(PublishStatement),
     Begin {
         modes: TransactionModes,
         tag: &'static str,
@@ -251,6 +253,7 @@ impl ParsedStatement {
             ParsedKind::Setting(SettingStatement::Show { .. } | SettingStatement::ShowAll)
             | ParsedKind::Cursor(CursorStatement::Fetch { is_move: false, .. })
             | ParsedKind::ShowTables
+            | ParsedKind::Publish(_)
             | ParsedKind::Describe { .. }
             | ParsedKind::DescribeQuery { .. }
             | ParsedKind::Summarize { .. }

@@ -288,7 +288,7 @@ fn a_role_logs_in_by_its_password() {
 }
 
 /// One entry for each form of statement that touches files.
-const FILES: [&str; 23] = [
+const FILES: [&str; 24] = [
     "copy t from '/tmp/x.csv'",
     "copy t from '/tmp/x.parquet' (format parquet)",
     "update t set a = f.a from '/tmp/x.csv' f",
@@ -298,6 +298,7 @@ const FILES: [&str; 23] = [
     "copy (select 1) to '/tmp/x' (format parquet)",
     "copy (select 1) to '/tmp/x.json' (format json)",
     "backup to '/tmp/x'",
+    "publish to '/tmp/x'",
     "select * from '/tmp/x.csv'",
     "select * from '/tmp/x.parquet'",
     "select * from '/tmp/x.json'",

@@ -198,6 +198,15 @@ impl Disk {
         matches!(self.nodes[node], Node::Directory(_))
     }
 
+    /// True if a directory is another one, or lies below it.
+    pub fn is_within(&self, node: NodeId, above: NodeId) -> bool {
+        node == above
+            || self.directory(above).is_ok_and(|above| {
+                let mut below = above.entries.values();
+                below.any(|entry| self.is_within(node, *entry))
+            })
+    }
+
     fn directory(&self, node: NodeId) -> io::Result<&DirectoryNode> {
         match &self.nodes[node] {
             Node::Directory(directory) => Ok(directory),

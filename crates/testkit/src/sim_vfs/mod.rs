@@ -547,6 +547,14 @@ impl Vfs for SimVfs {
         })
     }
 
+    fn is_within(&self, directory: &Path, above: &Path) -> io::Result<bool> {
+        self.on_path("look above", directory, false, |state| {
+            let below = state.disk.find(self.at(state, directory))?;
+            let above = state.disk.find(self.at(state, above))?;
+            Ok(state.disk.is_within(below, above))
+        })
+    }
+
     fn map(&self, path: &Path) -> io::Result<Mapping> {
         self.on_path("map", path, false, |state| {
             let node = state.disk.find(self.at(state, path))?;
